@@ -2,6 +2,7 @@
 #include "mapper/branch/class_record.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace mapsim {
@@ -9,8 +10,12 @@ namespace mapsim {
 using exact::Key;
 
 ClassRecord::ClassRecord(const Problem& problem, const SearchOptions& options,
-                         std::optional<std::int64_t> total)
-    : problem_{problem}, options_{options}, total_{total} {}
+                         std::optional<std::int64_t> total, FrontTarget* front)
+    : problem_{problem}, options_{options}, total_{total}, front_{front} {}
+
+exact::Incumbent ClassRecord::known_at_start() const {
+  return front_ != nullptr ? front_->points.known() : exact::Incumbent(start_);
+}
 
 void ClassRecord::add(const Key& bound) {
   const std::lock_guard lock(mutex_);
@@ -108,7 +113,7 @@ void ClassRecord::count_out_of_memory(const Deadline& deadline) {
   statistics_.out_of_memory += deadline.over() ? 0 : 1;
 }
 
-void ClassRecord::offer(const Mapping& mapping, std::size_t task) {
+void ClassRecord::offer(const Mapping& mapping, const Key& key, std::size_t task) {
   const Evaluation evaluation = evaluate(problem_, mapping);
   const std::lock_guard lock(mutex_);
   ++statistics_.evaluations;
@@ -117,12 +122,33 @@ void ClassRecord::offer(const Mapping& mapping, std::size_t task) {
     return;
   }
   const Objective& objective = options_.objective;
+  if (front_ != nullptr) {
+    offers_.push_back(
+        {task, key, {objective_value(objective, *cost), front_->measure(*cost), mapping, *cost}});
+  }
   if (!best_ || better(objective, *cost, *best_cost_) ||
       (!better(objective, *best_cost_, *cost) && task < task_)) {
     best_ = mapping;
     best_cost_ = *cost;
     task_ = task;
   }
+}
+
+// Whoever comes first: points of one task are in the order in which it found them.
+SearchResult ClassRecord::front_result() {
+  std::stable_sort(offers_.begin(), offers_.end(),
+                   [](const Offer& a, const Offer& b) { return a.task < b.task; });
+  for (Offer& offer : offers_) {
+    front_->points.insert(offer.key, std::move(offer.point));
+  }
+  SearchResult result;
+  result.statistics = statistics_;
+  result.statistics.unrollings_total = total_.value_or(0);
+  result.interrupted = incomplete_;
+  if (bare_) {
+    result.certificate.bound_but_for_bare = bare_->first;
+  }
+  return result;
 }
 
 SearchResult ClassRecord::result() {
@@ -191,7 +217,7 @@ void ClassRecord::report(const Deadline& deadline) const {
     return;
   }
   Progress progress;
-  progress.lower_bound = least_bound();
+  progress.lower_bound = front_ != nullptr ? 0 : least_bound();
   if (best_cost_) {
     progress.best = objective_value(options_.objective, *best_cost_);
     progress.lower_bound = std::min(progress.lower_bound, *progress.best);
@@ -212,7 +238,7 @@ Key ClassRecord::bound(std::size_t unrolling_class) {
 
 bool ClassRecord::has_best() {
   const std::lock_guard lock(mutex_);
-  return best_.has_value();
+  return best_.has_value() || (front_ != nullptr && !front_->points.known().points().empty());
 }
 
 }  // namespace mapsim

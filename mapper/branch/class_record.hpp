@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "mapper/branch/front_points.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/label_search/label_search.hpp"
 #include "mapper/mapper.hpp"
@@ -19,8 +20,9 @@ class ClassRecord {
  public:
   // Of so many classes (nullopt: not counted), of which it knows none yet. All arguments outlive
   // the record.
+  // `front`: what is found is added to it in the order of classes, by front_result().
   ClassRecord(const Problem& problem, const SearchOptions& options,
-              std::optional<std::int64_t> total);
+              std::optional<std::int64_t> total, FrontTarget* front = nullptr);
   // No fewer than there are.
   std::size_t most() const {
     return static_cast<std::size_t>(total_.value_or(std::numeric_limits<std::int64_t>::max()));
@@ -35,6 +37,7 @@ class ClassRecord {
   // The best so far is known from elsewhere.
   void start_from(const Mapping& mapping, const Cost& cost, const exact::Key& key);
   const exact::Key& start() const { return start_; }  // its key
+  exact::Incumbent known_at_start() const;            // the same, or the points of the front
   // So many mappings were evaluated, or states bounded, elsewhere.
   void count_evaluations(std::int64_t evaluations);
   void count_states(std::size_t states);
@@ -61,13 +64,21 @@ class ClassRecord {
   void leave_open();
   // A class needed more memory than there was, if not more time.
   void count_out_of_memory(const Deadline& deadline);
-  // A mapping of a task: the best so far, if it is. Of equal ones the first task's is.
-  void offer(const Mapping& mapping, std::size_t task);
+  // A mapping of a task, which found it with that key: the best so far, if it is, or a point of the
+  // front. Of equal ones the first task's is.
+  void offer(const Mapping& mapping, const exact::Key& key, std::size_t task);
 
   // What all of it says together, when no class is searched any more.
   SearchResult result();
+  // The same of a front, to which all points are added.
+  SearchResult front_result();
 
  private:
+  struct Offer {
+    std::size_t task;
+    exact::Key key;
+    FrontPoint point;
+  };
   // Might one of those not looked at be as fast as the best, and need less energy?
   bool leaves_ties_open(double value) const;
   // The same of classes that a budget has kept from being searched to their end.
@@ -89,8 +100,10 @@ class ClassRecord {
   std::optional<Mapping> best_;
   std::optional<Cost> best_cost_;
   std::size_t task_ = 0;
-  exact::Key start_;         // of the best known from elsewhere
-  std::int64_t ticked_ = 0;  // labels, as far as searches have told
+  FrontTarget* front_;
+  std::vector<Offer> offers_;  // of a front
+  exact::Key start_;           // of the best known from elsewhere
+  std::int64_t ticked_ = 0;    // labels, as far as searches have told
   Statistics statistics_;
 };
 

@@ -36,11 +36,11 @@ void ClassSource::add_to_record(std::size_t unrolling_class) {
   }
 }
 
-std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Key& limit) {
+std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Incumbent& known) {
   if (is_imperfect()) {
     return source_.listed()[place];
   }
-  const std::optional<std::size_t> found = source_.next(limit);
+  const std::optional<std::size_t> found = source_.next(known);
   record_.bound_others(source_.bound_of_others());
   if (!found) {
     if (source_.is_stopped()) {

@@ -26,9 +26,9 @@ class ClassSource {
   std::size_t count() const;
   // Imperfect factors: all but those that are like one before them. Else what has been found.
   std::vector<std::size_t>& order() { return is_imperfect() ? source_.listed() : order_; }
-  // The class of that place; nothing: none is left that is not worse than the limit, which does not
-  // rise from one place to the next, or there is no time to look for it.
-  std::optional<std::size_t> find(std::size_t place, const exact::Key& limit);
+  // The class of that place; nothing: none is left that is not ruled out by what is known, which
+  // does not shrink from one place to the next, or there is no time to look for it.
+  std::optional<std::size_t> find(std::size_t place, const exact::Incumbent& known);
   std::size_t operator[](std::size_t place) { return order()[place]; }
   // What the record says of them, and of those that are like them.
   SearchResult result() const;

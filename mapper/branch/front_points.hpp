@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,6 +36,13 @@ class FrontPoints {
  private:
   exact::Incumbent known_;  // tags: indices of points_
   std::vector<FrontPoint> points_;
+};
+
+// What a search of a front is given, and what it adds to.
+struct FrontTarget {
+  std::optional<CurveRoom> room;                     // whose used bits are the second figure
+  std::function<std::int64_t(const Cost&)> measure;  // the second figure
+  FrontPoints points;                                // known to be of the space
 };
 
 }  // namespace mapsim

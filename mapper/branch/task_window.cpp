@@ -2,6 +2,7 @@
 #include "mapper/branch/task_window.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mapsim {
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::size_t kFewestBeside = 2;
 constexpr std::size_t kMostBeside = 64;
+constexpr std::size_t kMostBesideOfFront = 8;
 constexpr std::size_t kOneOf = 4;  // of so many that have begun, one is not known yet
 
 std::int64_t share_of(std::int64_t labels, std::size_t shares) {
@@ -22,49 +24,52 @@ TaskWindow::Labels operator-(const TaskWindow::Labels& a, const TaskWindow::Labe
   return {a.expanded - b.expanded, a.budget - b.budget};
 }
 
-std::size_t beside(std::size_t index) {
-  return std::clamp(index / kOneOf, kFewestBeside, kMostBeside);
+std::size_t beside(std::size_t index, bool is_front) {
+  const std::size_t most = is_front ? kMostBesideOfFront : kMostBeside;
+  return std::clamp(index / kOneOf, kFewestBeside, most);
 }
 
 }  // namespace
 
-TaskWindow::TaskWindow(std::size_t count, const exact::Key& limit, const Labels& labels)
-    : count_{count}, limit_{limit}, left_{labels} {}
+TaskWindow::TaskWindow(std::size_t count, exact::Incumbent known, const Labels& labels)
+    : count_{count}, incumbent_{std::move(known)}, left_{labels} {}
 
-std::size_t TaskWindow::known(std::size_t index) {
-  return index == 0 ? 0 : std::max<std::size_t>(index + 1, 1 + beside(index)) - beside(index);
+std::size_t TaskWindow::known(std::size_t index, bool is_front) {
+  const std::size_t width = beside(index, is_front);
+  return index == 0 ? 0 : std::max<std::size_t>(index + 1, 1 + width) - width;
 }
 
 std::optional<TaskWindow::Turn> TaskWindow::next() {
-  if (begun_ < count_ && known(begun_) <= ended_) {
+  if (begun_ < count_ && known(begun_, incumbent_.is_front()) <= ended_) {
     return begin();
   }
   return std::nullopt;
 }
 
 TaskWindow::Turn TaskWindow::begin() {
-  for (; known_ < known(begun_); ++known_) {
+  const bool is_front = incumbent_.is_front();
+  for (; known_ < known(begun_, is_front); ++known_) {
     const Task& task = tasks_[known_];
-    limit_ = std::min(limit_, task.found);
-    is_hard_ = is_hard_ || task.is_hard;
-    left_ = left_ - task.taken;
+    for (const exact::Key& key : task.outcome.found) {
+      incumbent_.insert(key);
+    }
+    is_hard_ = is_hard_ || task.outcome.is_hard;
+    left_ = left_ - task.outcome.taken;
     granted_ = granted_ - task.granted;
   }
   const Labels left = left_ - granted_;
-  const std::size_t shares = std::min(beside(begun_), count_ - begun_);
+  const std::size_t shares = std::min(beside(begun_, is_front), count_ - begun_);
   Task& task = tasks_.emplace_back();
   task.granted = {share_of(std::min(left.expanded, left.budget), shares),
                   share_of(left.budget, shares)};
   granted_ = granted_ + task.granted;
   const bool is_last = std::min(left_.expanded, left_.budget) <= 0;
-  return {begun_++, limit_, task.granted, is_hard_, is_last};
+  return {begun_++, incumbent_, task.granted, is_hard_, is_last};
 }
 
-void TaskWindow::end(const Turn& turn, const exact::Key& found, const Labels& taken, bool is_hard) {
+void TaskWindow::end(const Turn& turn, Outcome outcome) {
   Task& task = tasks_[turn.index];
-  task.found = found;
-  task.taken = taken;
-  task.is_hard = is_hard;
+  task.outcome = std::move(outcome);
   task.ended = true;
   while (ended_ < tasks_.size() && tasks_[ended_].ended) {
     ++ended_;

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <vector>
 
-#include "mapper/graph/valuation.hpp"
+#include "mapper/bounds/incumbent.hpp"
 
 namespace mapsim {
 
@@ -23,32 +24,36 @@ class TaskWindow {
   // What a task may know and do when its turn comes.
   struct Turn {
     std::size_t index = 0;
-    exact::Key limit;
+    exact::Incumbent known;
     Labels labels;         // that it may take; none are left: 0
     bool is_hard = false;  // so says one that has ended
     bool is_last = false;  // no labels are left, whatever those that have begun give back
   };
 
   // Of so many tasks at most: what is known before the first one, and labels for all of them.
-  TaskWindow(std::size_t count, const exact::Key& limit, const Labels& labels);
+  TaskWindow(std::size_t count, exact::Incumbent known, const Labels& labels);
   // So many of the first tasks have ended when one begins. The first one is searched alone, then
-  // there are two side by side, a quarter of those that have begun, at last 64.
-  static std::size_t known(std::size_t index);
+  // there are two side by side, a quarter of those that have begun, at last 64; of a front 8, as
+  // every point that is known rules out some of what the others would find.
+  static std::size_t known(std::size_t index, bool is_front = false);
   // One that may begin now, each of which is named once.
   std::optional<Turn> next();
   // There is no such task as the one that has begun last, nor any after it.
   void close() { count_ = begun_ - 1; }
   // There is none after it.
   void close_behind() { count_ = begun_; }
-  // A task has ended: it has found this, with so many labels, and may say that they are hard.
-  void end(const Turn& turn, const exact::Key& found, const Labels& taken, bool is_hard = false);
+  // What a task that has ended tells those that know it.
+  struct Outcome {
+    std::vector<exact::Key> found;  // by mappings of it
+    Labels taken;
+    bool is_hard = false;  // it took many labels
+  };
+  void end(const Turn& turn, Outcome outcome);
 
  private:
   struct Task {
-    exact::Key found;
+    Outcome outcome;
     Labels granted;
-    Labels taken;
-    bool is_hard = false;
     bool ended = false;
   };
   Turn begin();
@@ -57,8 +62,8 @@ class TaskWindow {
   std::deque<Task> tasks_;  // that have begun
   std::size_t begun_ = 0;
   std::size_t ended_ = 0;  // all of the first ones so far
-  std::size_t known_ = 0;  // those of them that `limit_` and `left_` are after
-  exact::Key limit_;
+  std::size_t known_ = 0;  // those of them that `incumbent_` and `left_` are after
+  exact::Incumbent incumbent_;
   bool is_hard_ = false;
   Labels left_;
   Labels granted_;  // to those that have begun and are not known

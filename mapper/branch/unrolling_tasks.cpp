@@ -156,15 +156,11 @@ std::vector<std::size_t> UnrollingTasks::by_bound() const {
   return order;
 }
 
-std::size_t UnrollingTasks::length_of_next_batch(std::size_t length) {
-  return length == 0 ? 1 : length == 1 ? kSecondBatch : std::min(2 * length, kLargestBatch);
-}
-
 std::span<const std::size_t> UnrollingTasks::batch(std::span<const std::size_t> order,
                                                    std::size_t first) {
   std::size_t end = 0;
   for (std::size_t length = 0; end <= first; end += length) {
-    length = length_of_next_batch(length);
+    length = length == 0 ? 1 : length == 1 ? kSecondBatch : std::min(2 * length, kLargestBatch);
   }
   return order.subspan(first, std::min(end, order.size()) - first);
 }

@@ -75,7 +75,6 @@ class UnrollingTasks {
   // The batch of these that begins there, of a fixed size. Tasks of a batch share what is known
   // when it begins, so that no result or statistic depends on which thread is first.
   static std::span<const std::size_t> batch(std::span<const std::size_t> order, std::size_t first);
-  static std::size_t length_of_next_batch(std::size_t length);  // 0: of the first one
   // Calls visit(batch) with the classes in this order until it returns false.
   static void for_batches(const std::vector<std::size_t>& order,
                           const std::function<bool(std::span<const std::size_t>)>& visit);

@@ -42,7 +42,7 @@ std::vector<TaskWindow::Turn> run(std::size_t count, std::int64_t labels, const 
     const std::size_t i = choose(open.size());
     const TaskWindow::Turn turn = open[i];
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
-    task_window.end(turn, found(turn), taken(turn));
+    task_window.end(turn, {{found(turn)}, taken(turn)});
     for (const TaskWindow::Turn& next : all_next(task_window)) {
       begun.push_back(next);
       open.push_back(next);
@@ -63,7 +63,7 @@ TEST(TaskWindow, DependOnNoOrderOfEnding) {
         ASSERT_EQ(other.size(), count);
         for (std::size_t i = 0; i < count; ++i) {
           EXPECT_EQ(other[i].index, i);
-          EXPECT_EQ(other[i].limit, in_order[i].limit);
+          EXPECT_EQ(other[i].known.limit(), in_order[i].known.limit());
           EXPECT_EQ(other[i].labels.expanded, in_order[i].labels.expanded);
           EXPECT_EQ(other[i].labels.budget, in_order[i].labels.budget);
         }
@@ -80,12 +80,33 @@ TEST(TaskWindow, KnowWhatAllButTheLastFewHaveFound) {
     for (; known < TaskWindow::known(turn.index); ++known) {
       least = std::min(least, found(task_window[known]));
     }
-    EXPECT_EQ(turn.limit, least);
+    EXPECT_EQ(turn.known.limit(), least);
   }
   EXPECT_EQ(TaskWindow::known(1), 1U);  // what the first finds is what the others have to beat
   EXPECT_EQ(TaskWindow::known(2), 1U);
   EXPECT_EQ(TaskWindow::known(3), 2U);
   EXPECT_EQ(TaskWindow::known(1000), 1001U - 64);
+}
+
+// Of a front a turn knows all points of the tasks before it, whichever ended first.
+TEST(TaskWindow, KnowTheFrontOfWhatWasFound) {
+  TaskWindow task_window(4, exact::Incumbent::front(false), {100, 100});
+  const TaskWindow::Turn first = *task_window.next();
+  EXPECT_TRUE(first.known.points().empty());
+  task_window.end(first, {{{3, 10}, {1, 30}, {4, 20}}, {}});
+  const TaskWindow::Turn second = *task_window.next();
+  const TaskWindow::Turn third = *task_window.next();
+  EXPECT_TRUE(second.known.covers({3, 10}));
+  EXPECT_TRUE(second.known.covers({1, 30}));
+  EXPECT_FALSE(second.known.covers({2, 20}));
+  ASSERT_EQ(third.known.points().size(), 2U);
+  task_window.end(third, {{{1.5, 5}}, {}});
+  EXPECT_FALSE(task_window.next());  // the second one may find more
+  task_window.end(second, {{{2, 20}}, {}});
+  const TaskWindow::Turn fourth = *task_window.next();
+  EXPECT_TRUE(fourth.known.covers({2, 20}));
+  EXPECT_FALSE(fourth.known.covers({1.5, 5}));  // of the third, which is beside it
+  EXPECT_EQ(fourth.known.points().size(), 3U);
 }
 
 TEST(TaskWindow, GrantNoMoreLabelsThanThereAre) {
@@ -101,7 +122,7 @@ TEST(TaskWindow, GrantNoMoreLabelsThanThereAre) {
       open.pop_back();
       expanded += turn.labels.expanded;
       budget += turn.labels.budget;
-      task_window.end(turn, Key{}, turn.labels);
+      task_window.end(turn, {{}, turn.labels});
       const auto next = all_next(task_window);
       open.insert(open.end(), next.begin(), next.end());
     }

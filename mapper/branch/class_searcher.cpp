@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/class_searcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "mapper/branch/front_points.hpp"
+#include "mapper/label_search/imperfect_search.hpp"
+
+namespace mapsim {
+
+using exact::Key;
+
+namespace {
+
+constexpr double kWeakPatterns = 1.02;  // bounds of whole classes are as much better
+// Of classes that are searched on a part of their tiles.
+constexpr std::size_t kPartTiles = 30'000;
+constexpr std::size_t kHastyTiles = 2'000;  // when time is over
+constexpr std::int64_t kPartLabels = 20'000;
+constexpr int kMostParts = 8;
+
+// Counts what labels took, and goes on with what they found.
+void add(const std::vector<Key>& found, std::int64_t labels, exact::LabelQuery& query,
+         TaskWindow::Outcome& outcome) {
+  query.labels -= std::min(query.labels, labels);
+  for (const Key& key : found) {
+    query.known.insert(exact::within_gap(key, query.gap));
+  }
+  outcome.found.insert(outcome.found.end(), found.begin(), found.end());
+  outcome.taken = {outcome.taken.expanded + labels, outcome.taken.budget + labels};
+}
+
+// The capacity of a curve among those of a state graph.
+std::size_t index_of(const CurveRoom& room, const exact::StateGraph& graph) {
+  const auto found =
+      std::find_if(graph.rooms().begin(), graph.rooms().end(), [&](const exact::Room& candidate) {
+        return candidate.level == room.level && candidate.role == room.role;
+      });
+  return static_cast<std::size_t>(found - graph.rooms().begin());
+}
+
+}  // namespace
+
+exact::Incumbent within_gap(exact::Incumbent known, double gap) {
+  return known.is_front() ? std::move(known)
+                          : exact::Incumbent(exact::within_gap(known.limit(), gap));
+}
+
+TaskWindow::Outcome ClassSearcher::search(std::size_t unrolling_class, exact::LabelQuery query,
+                                          bool is_hard) {
+  query.gap = options_.budget.gap;
+  if (more_.front != nullptr && more_.front->room) {
+    query.measured_room = index_of(*more_.front->room, classes_.graph(unrolling_class));
+  }
+  Outcome outcome;
+  if (!is_within_budget([&] { outcome = search_whole(unrolling_class, query, is_hard); })) {
+    record_.leave_open();
+    record_.count_out_of_memory(deadline_);
+    outcome = search_part(unrolling_class, query);
+  }
+  record_.finish(unrolling_class, deadline_);
+  return outcome;
+}
+
+TaskWindow::Outcome ClassSearcher::search_whole(std::size_t unrolling_class,
+                                                const exact::LabelQuery& query, bool is_hard) {
+  if (classes_.is_idle(unrolling_class)) {
+    record_.relax(unrolling_class, Key{}, 0);
+    return {};
+  }
+  if (is_imperfect()) {
+    return search_imperfect(unrolling_class, query);
+  }
+  if (is_known_beyond(unrolling_class, query.known.limit())) {
+    record_.relax(unrolling_class, query.known.limit(), 0);
+    return {};
+  }
+  return search_perfect(unrolling_class, query, is_hard);
+}
+
+// The best nest of a part of a class's tiles. Until something is known, and of a few classes more
+// if there is time: the bound of the class says nothing of how good they are.
+TaskWindow::Outcome ClassSearcher::search_part(std::size_t unrolling_class,
+                                               exact::LabelQuery query) {
+  Outcome outcome;
+  if (is_imperfect() || (record_.has_best() && (deadline_.over() || parts_++ >= kMostParts))) {
+    return outcome;
+  }
+  const auto instance = classes_.build_part(unrolling_class, query.known,
+                                            deadline_.over() ? kHastyTiles : kPartTiles);
+  if (!query.known.rules_out(instance->root())) {
+    query.labels = std::min(query.labels, kPartLabels);
+    const exact::LabelResult found = exact::search_labels(*instance, query, deadline_);
+    offer(*instance, unrolling_class, found, outcome.found);
+    outcome.taken = {found.expanded, found.expanded};
+  }
+  return outcome;
+}
+
+void ClassSearcher::offer(const exact::Instance& instance, std::size_t unrolling_class,
+                          const exact::LabelResult& found, std::vector<Key>& keys) {
+  for (const exact::Ending& ending : found.endings) {
+    record_.offer(classes_.mapping(instance, unrolling_class, ending.steps), ending.key,
+                  unrolling_class);
+    keys.push_back(ending.key);
+  }
+}
+
+// Coarse lattices first: they are cheap, and most classes need no other. Of one objective they are
+// asked of all classes before any is searched (imperfect_start.cpp).
+bool ClassSearcher::is_ruled_out_coarsely(std::size_t unrolling_class,
+                                          exact::LabelQuery& query) const {
+  const exact::StateGraph& graph = classes_.graph(unrolling_class);
+  for (const std::size_t most : imperfect::kCoarseTiles) {
+    const std::int64_t bounding = imperfect::labels_of_bound(graph, most);
+    if (bounding > query.budget) {
+      return false;
+    }
+    query.budget -= bounding;
+    if (query.known.rules_out(imperfect::coarse_bound(graph, classes_.unrolling(unrolling_class),
+                                                      options_.objective, most, deadline_,
+                                                      query.known))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
+                                                    exact::LabelQuery query) {
+  const std::int64_t budget = query.budget;
+  Outcome outcome;
+  if (more_.front != nullptr && is_ruled_out_coarsely(unrolling_class, query)) {
+    outcome.taken.budget = budget - query.budget;
+    return outcome;
+  }
+  const imperfect::Outcome found =
+      imperfect::search_class(classes_.graph(unrolling_class), classes_.unrolling(unrolling_class),
+                              options_.objective, query, deadline_);
+  if (found.states > 0 || found.complete) {
+    record_.relax(unrolling_class, found.root, static_cast<std::size_t>(found.states));
+  }
+  for (const imperfect::Outcome::Point& point : found.points) {
+    record_.offer(point.mapping, point.key, unrolling_class);
+    outcome.found.push_back(point.key);
+  }
+  if (found.best) {
+    record_.offer(*found.best, found.key, unrolling_class);
+    outcome.found.push_back(found.key);
+  }
+  if (found.is_out_of_memory) {
+    record_.count_out_of_memory(deadline_);
+  }
+  if (found.bare) {
+    record_.leave_bare(*found.bare);
+  }
+  if (found.searched) {
+    record_.searched(unrolling_class, {{}, found.bound, found.labels, !found.complete});
+  } else if (!found.complete) {
+    record_.leave_open();
+  }
+  const std::int64_t labels = found.searched ? found.labels : 0;
+  outcome.taken = {labels, labels + found.spent + budget - query.budget};
+  return outcome;
+}
+
+// As another design shows.
+bool ClassSearcher::is_known_beyond(std::size_t unrolling_class, const Key& limit) const {
+  return limit.first < exact::kInfinity &&
+         std::any_of(
+             more_.shared.begin(), more_.shared.end(),
+             [&](SharedBounds* shared) {
+               return exact::beyond(
+                   {shared->bound(classes_.unrolling(unrolling_class), limit.first)}, limit);
+             });
+}
+
+// May the bounds of residency patterns say more than those of whole classes? Only of latency: the
+// least of each port may be that of another mapping (mapper/bounds/residency_patterns.cpp). Of a
+// curve they know one figure only.
+bool ClassSearcher::has_patterns() const {
+  const bool is_timed =
+      more_.front != nullptr ? !more_.front->room : options_.objective.function.uses_latency();
+  return is_timed && !space_.problem().is_timed_by_model();
+}
+
+// The class as a whole, with few labels if that may be enough, then one residency pattern after
+// the other.
+TaskWindow::Outcome ClassSearcher::search_perfect(std::size_t unrolling_class,
+                                                  exact::LabelQuery query, bool is_hard) {
+  Outcome outcome;
+  exact::LabelResult all;
+  if (!has_patterns()) {
+    search_at_once(unrolling_class, query, query.labels, outcome, all);
+    return outcome;
+  }
+  all.bound = query.known.limit();
+  bool is_ruled_out = false;
+  is_hard = are_patterns_next(unrolling_class, query, is_hard, is_ruled_out);
+  if (is_ruled_out) {
+    record_.relax(unrolling_class, query.known.limit(), 0);
+    return outcome;
+  }
+  if (is_hard || !search_at_once(unrolling_class, query, more_.trial_labels, outcome, all)) {
+    search_patterns(unrolling_class, query, outcome, all);
+  }
+  return outcome;
+}
+
+// Is the class searched by patterns at once? It may also be that all of them are ruled out: of a
+// front that is asked in any case.
+bool ClassSearcher::are_patterns_next(std::size_t unrolling_class, const exact::LabelQuery& query,
+                                      bool is_hard, bool& is_ruled_out) const {
+  const bool is_front = query.known.is_front();
+  is_hard = is_hard || more_.trial_labels == 0;
+  if (is_front ? query.known.points().empty() : !is_hard) {
+    return is_hard;
+  }
+  const std::vector<exact::Pattern> best = classes_.patterns(unrolling_class, query.known, true);
+  is_ruled_out = best.empty();
+  return is_hard &&
+         (is_front || is_ruled_out || more_.trial_labels == 0 ||
+          best.front().bound.first > kWeakPatterns * classes_.bound(unrolling_class).first);
+}
+
+// One residency pattern of the class after the other, best bound first.
+void ClassSearcher::search_patterns(std::size_t unrolling_class, exact::LabelQuery& query,
+                                    Outcome& outcome, exact::LabelResult& all) {
+  outcome.is_hard = true;
+  const bool is_front = query.known.is_front();
+  const std::vector<exact::Pattern> patterns =
+      classes_.patterns(unrolling_class, query.known, false);
+  for (std::size_t p = 0; p < patterns.size(); ++p) {
+    if (query.known.rules_out(patterns[p].bound)) {
+      if (is_front) {
+        continue;
+      }
+      break;  // and so are all that follow
+    }
+    if (query.labels == 0 || deadline_.over()) {
+      all.bound = std::min(all.bound, patterns[p].bound);
+      all.stopped = true;
+      break;
+    }
+    const Key next = p + 1 < patterns.size() ? patterns[p + 1].bound : query.known.limit();
+    query.tick = [&](const Key& bound, std::int64_t labels) {
+      record_.tick(unrolling_class, std::min({bound, next, all.bound}), labels, deadline_);
+    };
+    const Labelled one = search_labels(unrolling_class, query, &patterns[p]);
+    all.bound = std::min(all.bound, one.result.bound);
+    all.stopped = all.stopped || one.result.stopped;
+    all.expanded += one.result.expanded;
+    record_.count_states(one.states);
+    add(one.found, one.result.expanded, query, outcome);
+  }
+  query.tick = nullptr;
+  all.bound = std::min(all.bound, query.known.limit());
+  record_.searched(unrolling_class, all);
+}
+
+// The class as a whole. False: so many labels were not enough, and there are more.
+bool ClassSearcher::search_at_once(std::size_t unrolling_class, exact::LabelQuery& query,
+                                   std::int64_t most, Outcome& outcome, exact::LabelResult& all) {
+  exact::LabelQuery trial = query;
+  trial.labels = std::min(query.labels, most);
+  trial.tick = [this, unrolling_class](const Key& bound, std::int64_t labels) {
+    record_.tick(unrolling_class, bound, labels, deadline_);
+  };
+  const Labelled whole = search_labels(unrolling_class, trial, nullptr);
+  record_.relax(unrolling_class, whole.root, whole.states);
+  all.expanded += whole.result.expanded;
+  add(whole.found, whole.result.expanded, query, outcome);
+  if (whole.result.stopped && query.labels > 0 && !deadline_.over()) {
+    return false;
+  }
+  all.bound = whole.result.bound;
+  all.stopped = whole.result.stopped;
+  if (whole.is_open) {
+    record_.searched(unrolling_class, all);
+  }
+  return true;
+}
+
+ClassSearcher::Labelled ClassSearcher::search_labels(std::size_t unrolling_class,
+                                                     exact::LabelQuery query,
+                                                     const exact::Pattern* pattern) {
+  Labelled labelled;
+  labelled.root = labelled.result.bound = query.known.limit();
+  const bool is_front = query.known.is_front();
+  if (is_front && !query.known.is_measured() && !query.known.points().empty() &&
+      !has_many_rows(classes_.graph(unrolling_class)) &&
+      classes_.is_ruled_out(unrolling_class, query.known, pattern)) {
+    return labelled;
+  }
+  const auto instance = classes_.build(unrolling_class, query.known, true, pattern);
+  labelled.states = instance->bound.nodes().size();
+  if (!instance->dived.steps.empty()) {  // the best so far, in case that labels are stopped
+    const Key& key = instance->dived.key;
+    record_.offer(classes_.mapping(*instance, unrolling_class, instance->dived.steps), key,
+                  unrolling_class);
+    labelled.found.push_back(key);
+    if (is_front) {
+      query.known.insert(key);
+    }
+  }
+  const Key root = instance->root();
+  if (query.known.rules_out(root)) {
+    return labelled;
+  }
+  labelled.root = root;
+  labelled.is_open = true;
+  labelled.result = exact::search_labels(*instance, query, deadline_);
+  offer(*instance, unrolling_class, labelled.result, labelled.found);
+  if (labelled.result.is_out_of_memory) {
+    record_.count_out_of_memory(deadline_);
+  }
+  return labelled;
+}
+
+}  // namespace mapsim
