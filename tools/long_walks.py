@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Walks parts of the optima of shipped layers on shipped machines step by step, and compares every count and every
+output with those of the closed form. An optimum itself has too many steps.
+
+usage: long_walks.py MAPSIM [--pairs N] [--walks N] [--steps N] [--seed N] [--machines NAME,...]
+
+Draws pairs of a layer and a machine (--pairs 0: all), searches the optimum, and of each makes smaller nests: the same
+keeps and the same loops in the same order, some of the loops with fewer iterations or one, and a layer as small as
+these make it. Loops are shortened until the nest has no more than --steps multiply-accumulates; which, is drawn anew
+for each walk. So every boundary of a real optimum is walked with the loops around it, but never all of their
+iterations. Prints what was walked; exit 1 if anything differed.
+"""
+import argparse
+import collections
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def machines():
+    """Those with levels; GPUs have kernels in place of mappings."""
+    return [path.stem for path in sorted((ROOT / "configs/arch").glob("*.yaml")) if "\nnodes:" in path.read_text()]
+
+
+def layers():
+    folder = ROOT / "configs/workloads"
+    return [str(path.relative_to(folder).with_suffix("")) for path in sorted(folder.glob("*/*.yaml"))]
+
+
+class Nest:
+    """A mapping as it stands in a certificate: keeps, and loops with how often they iterate."""
+
+    def __init__(self, certificate):
+        self.layer = certificate["workload"]
+        dims = self.layer["einsum"]["dims"]
+        reached = dict(dims)
+        self.items = []  # [text with {} for the extent, dim, iterations]; of keeps without a dim
+        for item in certificate["mapping"]:
+            (key, value), = item.items()
+            if key.startswith("keep "):
+                self.items.append([f"{key}: [{', '.join(value)}]", None, 1])
+                continue
+            kind, dim = key.split()
+            extent, _, where = str(value).partition(" ")
+            self.items.append([f"{kind} {dim}: {{}} {where}", dim, reached[dim] // int(extent)])
+            reached[dim] = int(extent)
+        self.rest = reached  # extents within the innermost loops: 1
+
+    def loops(self):
+        return [i for i, (_, dim, _) in enumerate(self.items) if dim]
+
+    def shortened(self, most, rng):
+        """Iterations of each item so that all loops together take no more than `most`."""
+        iterations = [n for _, _, n in self.items]
+        total = 1
+        for n in list(iterations) + list(self.rest.values()):
+            total *= n
+        while total > most:
+            i = rng.choice([i for i in self.loops() if iterations[i] > 1])
+            before, least = iterations[i], 2 if rng.random() < 0.8 and iterations[i] > 2 else 1
+            iterations[i] = rng.randint(least, before - 1)
+            total = total // before * iterations[i]
+        return iterations, total
+
+    def texts(self, iterations):
+        """The layer and the mapping, as YAML."""
+        dims = dict(self.rest)
+        lines = []
+        for (text, dim, _), n in reversed(list(zip(self.items, iterations))):
+            if dim is None:
+                lines.append(f"  - {text}")
+            elif n > 1:  # the extent of a loop is what is left of its dim within it
+                lines.append(f"  - {text.format(dims[dim])}".rstrip())
+                dims[dim] *= n
+        layer = dict(self.layer)
+        layer["einsum"] = {**layer["einsum"], "dims": dims}
+        for key in ("stored", "padding", "note"):
+            layer.pop(key, None)
+        return yaml.safe_dump(layer, sort_keys=False), "mapping:\n" + "\n".join(reversed(lines)) + "\n"
+
+
+class Walker:
+    def __init__(self, arguments, folder):
+        self.arguments, self.folder = arguments, folder
+        self.said = collections.Counter()
+        self.steps = self.kept_loops = self.all_loops = 0
+        self.machines, self.layers = set(), set()
+        self.differ = []
+
+    def run(self, *words):
+        return subprocess.run([self.arguments.mapsim, *map(str, words)], cwd=self.folder, capture_output=True,
+                              text=True, check=False, timeout=300)
+
+    def walk_pair(self, machine, layer, rng):
+        proof = self.folder / "proof.yaml"
+        proof.unlink(missing_ok=True)
+        objective = rng.choice(["energy", "latency", "edp"])
+        found = self.run("search", machine, layer, "--budget", "5s", "--objective", objective, "--certificate", proof)
+        certificate = yaml.safe_load(proof.read_text()) if proof.exists() else {}
+        if found.returncode != 0 or "mapping" not in certificate:
+            self.said["pairs without a mapping"] += 1
+            return
+        if "form" in certificate or "einsum" not in certificate["workload"]:
+            self.said["pairs whose mapping is of a form of the layer"] += 1
+            return
+        nest = Nest(certificate)
+        self.said["pairs"] += 1
+        for _ in range(self.arguments.walks):
+            self.walk(machine, layer, nest, rng)
+
+    def walk(self, machine, layer, nest, rng):
+        iterations, steps = nest.shortened(self.arguments.steps, rng)
+        workload, mapping = nest.texts(iterations)
+        (self.folder / "layer.yaml").write_text(workload)
+        (self.folder / "mapping.yaml").write_text(mapping)
+        ran = self.run("simulate", machine, "layer.yaml", "mapping.yaml", "--seed", rng.randrange(1000), "--threads", 1)
+        if ran.returncode == 0:
+            self.said["walks, all counts equal"] += 1
+            self.steps += steps
+            self.all_loops += len(nest.loops())
+            self.kept_loops += sum(1 for i in nest.loops() if iterations[i] > 1)
+            self.machines.add(machine)
+            self.layers.add(layer)
+            return
+        why = re.sub(r"[\d.,]+", "N", (ran.stderr + ran.stdout).strip().split("\n")[0])[:100]
+        if "differ" in ran.stdout or ran.returncode > 2:
+            self.differ.append(f"{machine} {layer}: {why}\n{workload}{mapping}")
+        self.said[f"walks refused: {why}"] += 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("mapsim", type=Path)
+    parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--walks", type=int, default=3, help="of each pair")
+    parser.add_argument("--steps", type=int, default=100_000, help="multiply-accumulates of a walk, at most")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--machines", help="names, with commas; default: all")
+    arguments = parser.parse_args()
+    arguments.mapsim = arguments.mapsim.resolve()
+    names = arguments.machines.split(",") if arguments.machines else machines()
+    pairs = [(machine, layer) for machine in names for layer in layers()]
+    rng = random.Random(arguments.seed)
+    rng.shuffle(pairs)
+    with tempfile.TemporaryDirectory() as folder:
+        walker = Walker(arguments, Path(folder))
+        try:
+            for machine, layer in pairs[:arguments.pairs or len(pairs)]:
+                walker.walk_pair(machine, layer, rng)
+        except KeyboardInterrupt:
+            print("interrupted")  # what was walked until then
+    for what, times in walker.said.most_common():
+        print(f"{times:>7,} {what}")
+    print(f"{len(walker.layers)} layers, {len(walker.machines)} machines; {walker.steps:,} multiply-accumulates walked; "
+          f"{walker.kept_loops:,} of {walker.all_loops:,} loops with more than one iteration")
+    print("".join(walker.differ), end="")
+    return int(bool(walker.differ))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
