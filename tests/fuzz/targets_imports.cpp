@@ -41,8 +41,10 @@ std::vector<std::string> documents_of(const std::string& input) {
 void read_onnx_model(const std::string& bytes) {
   const std::string path = temporary_folder() + "/model.onnx";
   std::ofstream{path, std::ios::binary} << bytes;
-  const OnnxOptions plain{{}, 2, {}};
-  const OnnxOptions named{{{"seq", 3}}, 2, {}};
+  OnnxOptions plain;
+  plain.batch = 2;
+  OnnxOptions named = plain;
+  named.dims = {{"seq", 3}};
   try {
     to_network(read_onnx(path, plain), plain);
   } catch (const ConfigError&) {
