@@ -189,7 +189,12 @@ TEST(NetworkGraph, HasTheShapesOfRandomGraphs) {
 
 TEST(NetworkGraph, TellsAllThatIsWrong) { expect_errors("workloads/bad_graphs.txt", 20, read); }
 
-TEST(NetworkGraph, SurvivesDamagedFiles) { expect_survival(kBlocks, read); }
+TEST(NetworkGraph, SurvivesDamagedFiles) {
+  expect_survival(
+      "name: g\ninputs: {x: {shape: [1, 4]}}\ngraph:\n"
+      "  - {name: b, repeat: 2, carry: {y: x}, out: a, graph: [{name: a, op: Relu, in: y}]}\n",
+      read);
+}
 
 }  // namespace
 }  // namespace mapsim
