@@ -111,16 +111,18 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
                "  the engine has {} schedules in {} forms of the layer\n"
                "  none of them is better: {} forms by a bound for any schedule, {} by evaluating "
                "every one\nchecked in {}\n",
-               grouped(verdict.schedules), grouped(verdict.forms), grouped(verdict.by_floor),
-               grouped(verdict.forms - verdict.by_floor), scaled(verdict.seconds, "s"));
+               grouped(verdict.schedules), grouped(verdict.forms),
+               grouped(verdict.by_unrolling_bound),
+               grouped(verdict.forms - verdict.by_unrolling_bound), scaled(verdict.seconds, "s"));
   }
   text += fmt::format(
       "  the mapspace has {}{} spatial unrollings\n"
       "  none of them has a better mapping: {} by a bound for any tiles, {} by a bound that gives\n"
       "  each tensor all capacity, {} by a label search that found none\n",
       verdict.counted ? "as many mappings as stated, in " : "",
-      grouped(verdict.by_floor + verdict.by_relaxation + verdict.by_replay),
-      grouped(verdict.by_floor), grouped(verdict.by_relaxation), grouped(verdict.by_replay));
+      grouped(verdict.by_unrolling_bound + verdict.by_completion_bound + verdict.by_label_search),
+      grouped(verdict.by_unrolling_bound), grouped(verdict.by_completion_bound),
+      grouped(verdict.by_label_search));
   return text + fmt::format("checked in {}; states: {}; labels: {}\n", scaled(verdict.seconds, "s"),
                             grouped(verdict.states), grouped(verdict.labels));
 }

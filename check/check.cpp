@@ -197,9 +197,9 @@ class Checker {
       check_lower_bound();
     }
     for (const Bundle& bundle : bundles) {
-      verdict_.by_floor += bundle.classes;
+      verdict_.by_unrolling_bound += bundle.classes;
     }
-    verdict_.by_floor -= std::ssize(tasks);
+    verdict_.by_unrolling_bound -= std::ssize(tasks);
     return finish(tasks);
   }
 
@@ -230,7 +230,7 @@ class Checker {
       const Figures floor = floor_of(problem_, certificate_.rules, goal, unrolling, together);
       if (target.is_met_by(floor)) {
 #pragma omp atomic
-        ++verdict_.by_floor;
+        ++verdict_.by_unrolling_bound;
         found.bound = target.met();
         return found;
       }
@@ -246,7 +246,8 @@ class Checker {
     verdict_.states += found.states;
 #pragma omp atomic
     verdict_.labels += found.labels;
-    std::int64_t& proven = found.labels > 0 ? verdict_.by_replay : verdict_.by_relaxation;
+    std::int64_t& proven =
+        found.labels > 0 ? verdict_.by_label_search : verdict_.by_completion_bound;
 #pragma omp atomic
     ++proven;
     found.bound = std::max(found.bound, floor);

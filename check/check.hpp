@@ -17,16 +17,16 @@ struct CheckOptions {
 
 // What a check has looked at, and what is wrong.
 struct Verdict {
-  std::vector<std::string> problems;  // empty: the proof holds
-  bool counted = true;                // the size of the mapspace, anew
-  bool walked = false;                // the mapping's counts are also the reference simulator's
-  std::int64_t by_floor = 0;          // unrollings whose bound follows whatever the tiles ...
-  std::int64_t by_relaxation = 0;     // ... if every tile has its room for itself ...
-  std::int64_t by_replay = 0;         // ... from a search that found nothing better
-  std::int64_t states = 0;            // nodes of the walks
-  std::int64_t forms = 0;             // of the layer, on an engine after NVDLA ...
-  std::int64_t schedules = 0;         // ... of all of them; by_floor: forms that need no look
-  std::int64_t labels = 0;            // partial nests of the replays
+  std::vector<std::string> problems;     // empty: the proof holds
+  bool counted = true;                   // the size of the mapspace, anew
+  bool walked = false;                   // the mapping's counts are also the reference simulator's
+  std::int64_t by_unrolling_bound = 0;   // unrollings whose bound follows whatever the tiles ...
+  std::int64_t by_completion_bound = 0;  // ... if every tile has its capacity for itself ...
+  std::int64_t by_label_search = 0;      // ... from a search that found nothing better
+  std::int64_t states = 0;               // nodes of the walks
+  std::int64_t forms = 0;                // of the layer, on an engine after NVDLA ...
+  std::int64_t schedules = 0;  // ... of all of them; by_unrolling_bound: forms that need no look
+  std::int64_t labels = 0;     // partial nests of the label searches
   double seconds = 0;
 };
 

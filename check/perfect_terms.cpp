@@ -32,37 +32,68 @@ const std::vector<double>& PerfectCosts::table(TensorId t, std::size_t rank, int
   return table;
 }
 
+namespace {
+
+// Instances per dim below some used fanouts, by what becomes of their elements.
+struct InstancesByUse {
+  PerDim<double> summed;
+  PerDim<double> first;
+};
+
+InstancesByUse instances_by_use(const std::vector<PerDim<std::int64_t>>& factors, std::size_t dims,
+                                const std::vector<Use>& uses, std::size_t above) {
+  InstancesByUse instances{PerDim<double>(dims, 1), PerDim<double>(dims, 1)};
+  for (std::size_t f = 0; f < above; ++f) {
+    for (const DimId d : instances.summed.ids()) {
+      const auto factor = static_cast<double>(factors[f][d]);
+      instances.summed[d] *= uses[f] == Use::kSum ? factor : 1;
+      instances.first[d] *= uses[f] == Use::kFirst ? factor : 1;
+    }
+  }
+  return instances;
+}
+
+// Elements of a tensor, all instances together, but for the factors of its windows.
+double elements_but_for_windows(const Workload& workload, const Tensor& tensor,
+                                const InstancesByUse& instances) {
+  const DimSet relevant = tensor.dims();
+  double elements = 1;
+  for (const DimId d : workload.dims.ids()) {
+    elements *= relevant.contains(d) ? 1 : instances.summed[d];
+  }
+  for (const Rank& rank : tensor.ranks) {
+    if (rank.terms.size() == 1) {
+      const DimId d = rank.terms.front().dim;
+      elements *= static_cast<double>(workload.dims[d].bound) / instances.first[d];
+      continue;
+    }
+    for (const Term& term : rank.terms) {
+      elements *= instances.summed[term.dim];
+    }
+  }
+  return elements;
+}
+
+}  // namespace
+
 // One entry of `uses` per used fanout above the child.
 PerfectCosts::Volume PerfectCosts::make_volume(TensorId t, std::size_t crossed,
                                                const std::vector<Use>& uses, bool together) {
   const Workload& workload = graph().problem().workload();
   const Tensor& tensor = workload.tensors[t];
-  const DimSet relevant = tensor.dims();
   Sharing sharing{std::min(crossed, uses.size()), uses.size(), 0, together};
-  Volume made;
-  PerDim<double> summed(workload.dims.size(), 1);
-  PerDim<double> first(workload.dims.size(), 1);
   for (std::size_t f = 0; f < uses.size(); ++f) {
     sharing.merged |= uses[f] == Use::kMerge ? 1U << f : 0U;
-    for (const DimId d : workload.dims.ids()) {
-      const auto factor = static_cast<double>(at_.factors[f][d]);
-      summed[d] *= uses[f] == Use::kSum ? factor : 1;
-      first[d] *= uses[f] == Use::kFirst ? factor : 1;
-    }
   }
   sharing.together = together || sharing.merged == 0;
-  for (const DimId d : workload.dims.ids()) {
-    made.constant *= relevant.contains(d) ? 1 : summed[d];
-  }
+  Volume made;
+  made.constant = elements_but_for_windows(
+      workload, tensor, instances_by_use(at_.factors, workload.dims.size(), uses, uses.size()));
   for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
     const Rank& rank = tensor.ranks[r];
-    if (rank.terms.size() == 1) {
-      const DimId d = rank.terms.front().dim;
-      made.constant *= static_cast<double>(workload.dims[d].bound) / first[d];
-    } else if (!rank.terms.empty()) {
+    if (rank.terms.size() > 1) {
       Window window{&rank, rank_index(t, r).data(), &table(t, r, -2, sharing), {}};
       for (std::size_t i = 0; i < rank.terms.size(); ++i) {
-        made.constant *= summed[rank.terms[i].dim];
         window.gained.push_back(&table(t, r, static_cast<int>(i), sharing));
       }
       made.windows.push_back(window);
@@ -76,29 +107,14 @@ PerfectCosts::Volume PerfectCosts::make_met(TensorId t, std::size_t crossed,
                                             const std::vector<Use>& uses, std::size_t above) {
   const Workload& workload = graph().problem().workload();
   const Tensor& tensor = workload.tensors[t];
-  const DimSet relevant = tensor.dims();
+  const Sharing sharing{std::min(crossed, above), above, 0, true};
   Volume made;
-  PerDim<double> summed(workload.dims.size(), 1);
-  PerDim<double> first(workload.dims.size(), 1);
-  for (std::size_t f = 0; f < above; ++f) {
-    for (const DimId d : workload.dims.ids()) {
-      (uses[f] == Use::kSum ? summed : first)[d] *= static_cast<double>(at_.factors[f][d]);
-    }
-  }
-  for (const DimId d : workload.dims.ids()) {
-    made.constant *= relevant.contains(d) ? 1 : summed[d];
-  }
+  made.constant = elements_but_for_windows(
+      workload, tensor, instances_by_use(at_.factors, workload.dims.size(), uses, above));
   for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
     const Rank& rank = tensor.ranks[r];
-    if (rank.terms.size() == 1) {
-      const DimId d = rank.terms.front().dim;
-      made.constant *= static_cast<double>(workload.dims[d].bound) / first[d];
-    } else if (!rank.terms.empty()) {
-      const Sharing sharing{std::min(crossed, above), above, 0, true};
+    if (rank.terms.size() > 1) {
       made.windows.push_back({&rank, rank_index(t, r).data(), &table(t, r, -1, sharing), {}});
-      for (const Term& term : rank.terms) {
-        made.constant *= summed[term.dim];
-      }
     }
   }
   return made;

@@ -41,7 +41,7 @@ class ScheduleChecker {
     std::int64_t count = 0;
     std::optional<Figures> better;  // than claimed
     std::vector<bool> met;          // points of the certificate that are schedules
-    bool by_floor = false;
+    bool by_unrolling_bound = false;
     std::string wrong;
   };
 
@@ -87,7 +87,7 @@ class ScheduleChecker {
     for (std::size_t f = 0; f < forms.size(); ++f) {
       ++verdict_.forms;
       verdict_.schedules += walks[f].count;
-      verdict_.by_floor += walks[f].by_floor ? 1 : 0;
+      verdict_.by_unrolling_bound += walks[f].by_unrolling_bound ? 1 : 0;
       require(walks[f].wrong.empty(), 0, walks[f].wrong);
       for (std::size_t p = 0; p < met.size(); ++p) {
         met[p] = met[p] || walks[f].met[p];
@@ -124,7 +124,7 @@ class ScheduleChecker {
     }
     if (is_needless(problem)) {
       walk.count = visit_schedules(problem, {});
-      walk.by_floor = true;
+      walk.by_unrolling_bound = true;
       return walk;
     }
     Evaluator evaluator{problem};

@@ -53,29 +53,29 @@ double ways(const Workload& workload, const Rank& rank, const PerDim<std::int64_
 
 class Stay {
  public:
-  Stay(const Workload& workload, const Lodging& lodging, TensorId t, TensorSet outer,
+  Stay(const Workload& workload, const SharedCapacities& capacities, TensorId t, TensorSet outer,
        const PerDim<std::int64_t>& merged)
       : workload_{workload},
-        lodging_{lodging},
+        capacities_{capacities},
         tensor_{workload.tensors[t]},
         merged_{merged},
-        extents_{lodging.below} {
+        extents_{capacities.below} {
     DimSet told;
-    for (const Lodging::Room& room : lodging.rooms) {
-      left_.push_back(room.bits);
+    for (const SharedCapacities::Capacity& capacity : capacities.all) {
+      left_.push_back(capacity.bits);
       among_.emplace_back();
-      for (const Lodging::Tenant& tenant : room.tenants) {
-        const Tensor& other = workload.tensors[tenant.tensor];
-        if (outer.contains(tenant.tensor) && !(has_window(tensor_) && has_window(other))) {
+      for (const SharedCapacities::Tile& tile : capacity.tiles) {
+        const Tensor& other = workload.tensors[tile.tensor];
+        if (outer.contains(tile.tensor) && !(has_window(tensor_) && has_window(other))) {
           told = told | other.dims();
-          among_.back().push_back(tenant);
+          among_.back().push_back(tile);
         } else {
-          left_.back() -= tenant.bits * least_points(other, lodging.below);
+          left_.back() -= tile.bits * least_points(other, capacities.below);
         }
       }
     }
     const DimSet own = tensor_.dims();
-    bool slides = !lodging.latch;
+    bool slides = !capacities.latch;
     for (const DimId d : extents_.ids()) {
       slides = slides || (merged[d] > 1 && is_in_window(tensor_, d));
     }
@@ -86,7 +86,7 @@ class Stay {
       if (free_.contains(d) && told.contains(d)) {
         open_.push_back(d);
       } else if (free_.contains(d)) {
-        extents_[d] = lodging.extents[d].back();
+        extents_[d] = capacities.extents[d].back();
       }
     }
   }
@@ -106,7 +106,7 @@ class Stay {
       return;
     }
     const DimId d = open_[next];
-    const std::vector<std::int64_t>& extents = lodging_.extents[d];
+    const std::vector<std::int64_t>& extents = capacities_.extents[d];
     for (std::size_t i = extents.size(); i-- > 0;) {
       extents_[d] = extents[i];
       if (at_most(next + 1) <= most_) {
@@ -116,17 +116,17 @@ class Stay {
         descend(next + 1);
       }
     }
-    extents_[d] = lodging_.below[d];
+    extents_[d] = capacities_.below[d];
   }
 
   // With the dims from `next` on as large as can be.
   double at_most(std::size_t next) {
     for (std::size_t i = next; i < open_.size(); ++i) {
-      extents_[open_[i]] = lodging_.extents[open_[i]].back();
+      extents_[open_[i]] = capacities_.extents[open_[i]].back();
     }
     const double operations = this->operations();
     for (std::size_t i = next; i < open_.size(); ++i) {
-      extents_[open_[i]] = lodging_.below[open_[i]];
+      extents_[open_[i]] = capacities_.below[open_[i]];
     }
     return operations;
   }
@@ -134,8 +134,8 @@ class Stay {
   bool fits() const {
     for (std::size_t r = 0; r < left_.size(); ++r) {
       double bits = 0;
-      for (const Lodging::Tenant& tenant : among_[r]) {
-        bits += tenant.bits * least_points(workload_.tensors[tenant.tensor], extents_);
+      for (const SharedCapacities::Tile& tile : among_[r]) {
+        bits += tile.bits * least_points(workload_.tensors[tile.tensor], extents_);
       }
       if (bits > left_[r]) {
         return false;
@@ -158,14 +158,15 @@ class Stay {
   }
 
   const Workload& workload_;
-  const Lodging& lodging_;
+  const SharedCapacities& capacities_;
   const Tensor& tensor_;
   const PerDim<std::int64_t>& merged_;
   PerDim<std::int64_t> extents_;
   DimSet free_;               // dims of which an element meets several indices
   std::vector<DimId> open_;   // ... as many as fit
-  std::vector<double> left_;  // per room: bits that the smallest tiles leave
-  std::vector<std::vector<Lodging::Tenant>> among_;  // per room: whose tiles are as large as T
+  std::vector<double> left_;  // per capacity: bits that the smallest tiles leave
+  std::vector<std::vector<SharedCapacities::Tile>>
+      among_;  // per capacity: whose tiles are as large as T
   double most_ = 0;
 };
 
@@ -183,9 +184,9 @@ bool is_in_window(const Tensor& tensor, DimId d) {
   });
 }
 
-double most_operations(const Workload& workload, const Lodging& lodging, TensorId t,
+double most_operations(const Workload& workload, const SharedCapacities& capacities, TensorId t,
                        TensorSet outer, const PerDim<std::int64_t>& merged) {
-  return Stay{workload, lodging, t, outer, merged}.most();
+  return Stay{workload, capacities, t, outer, merged}.most();
 }
 
 }  // namespace mapsim::check

@@ -43,7 +43,7 @@ struct Place {
 };
 
 // What is known of a tensor in the unrolling.
-struct Cargo {
+struct MovedTensor {
   TensorId id{};
   const Tensor* tensor = nullptr;
   bool output = false;
@@ -62,8 +62,8 @@ struct Cargo {
 };
 
 // A step of a tensor inwards; without a level to its latch or to the compute units.
-struct Leg {
-  const Cargo* cargo = nullptr;
+struct Boundary {
+  const MovedTensor* moved = nullptr;
   LevelId from{};
   bool from_final = false;
   std::optional<LevelId> to;
@@ -84,21 +84,21 @@ class TensorPaths {
     }
     for (const TensorId t : together) {
       radix_.push_back(states_);
-      cargos_.push_back(make_cargo(t));
-      states_ *= cargos_.back().places.size();
+      moved_.push_back(make_moved(t));
+      states_ *= moved_.back().places.size();
     }
   }
 
   double least() {
     constexpr std::size_t kMostStates = 2'000;
     constexpr std::size_t kMostTensors = 4;
-    if (states_ > kMostStates || cargos_.size() > kMostTensors) {
+    if (states_ > kMostStates || moved_.size() > kMostTensors) {
       return 0;
     }
     std::vector<double> paid(states_, kInfinity);  // per place of each tensor
     for (std::size_t state = 0; state < states_; ++state) {
       bool outside = true;
-      for (std::size_t i = 0; i < cargos_.size(); ++i) {
+      for (std::size_t i = 0; i < moved_.size(); ++i) {
         outside = outside && place(state, i).level == LevelId{0};
       }
       paid[state] = outside ? 0 : kInfinity;
@@ -110,41 +110,41 @@ class TensorPaths {
   }
 
  private:
-  // Of tensors that lie in one lodging: cost[i][outer][place before], outer as bits.
+  // Of tensors that lie in one capacities: cost[i][outer][place before], outer as bits.
   using Costs = std::vector<std::vector<std::vector<double>>>;
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
   std::size_t place_index(std::size_t state, std::size_t i) const {
-    return state / radix_[i] % cargos_[i].places.size();
+    return state / radix_[i] % moved_[i].places.size();
   }
   const Place& place(std::size_t state, std::size_t i) const {
-    return cargos_[i].places[place_index(state, i)];
+    return moved_[i].places[place_index(state, i)];
   }
 
-  Cargo make_cargo(TensorId t) const {
+  MovedTensor make_moved(TensorId t) const {
     const Tensor& tensor = problem_.workload().tensors[t];
-    Cargo cargo;
-    cargo.id = t;
-    cargo.tensor = &tensor;
-    cargo.output = t == problem_.workload().output();
-    cargo.plain = rules_.imperfect || (cargo.output && has_window(tensor));
-    cargo.two_widths = cargo.output && !cargo.plain && tensor.bits != tensor.partial_bits;
-    cargo.latched = arch_.compute.register_reuse.contains(tensor.role);
-    cargo.narrow = problem_.moved_bits(t, tensor.bits);
-    cargo.wide = problem_.moved_bits(t, cargo.output ? tensor.partial_bits : tensor.bits);
+    MovedTensor moved;
+    moved.id = t;
+    moved.tensor = &tensor;
+    moved.output = t == problem_.workload().output();
+    moved.plain = rules_.imperfect || (moved.output && has_window(tensor));
+    moved.two_widths = moved.output && !moved.plain && tensor.bits != tensor.partial_bits;
+    moved.latched = arch_.compute.register_reuse.contains(tensor.role);
+    moved.narrow = problem_.moved_bits(t, tensor.bits);
+    moved.wide = problem_.moved_bits(t, moved.output ? tensor.partial_bits : tensor.bits);
     for (const Rank& rank : tensor.ranks) {
-      cargo.distinct *=
+      moved.distinct *=
           static_cast<double>(count_coordinates(rank, bounds_of(problem_.workload())));
     }
     for (const LevelId l : arch_.levels.ids()) {
       if (may_keep(problem_, rules_, l, t)) {
-        cargo.places.push_back({l, false});
-        if (cargo.two_widths) {
-          cargo.places.push_back({l, true});
+        moved.places.push_back({l, false});
+        if (moved.two_widths) {
+          moved.places.push_back({l, true});
         }
       }
     }
-    return cargo;
+    return moved;
   }
 
   bool is_before(FanoutId f, const std::optional<LevelId>& to) const {
@@ -152,34 +152,34 @@ class TensorPaths {
   }
 
   // Instances before a place that differ in dims that the tensor lacks.
-  double fewest_copies(const Cargo& cargo, const std::optional<LevelId>& at) const {
+  double fewest_copies(const MovedTensor& moved, const std::optional<LevelId>& at) const {
     double copies = 1;
     for (const FanoutId f : ranges_.ids()) {
-      copies *= is_before(f, at) ? ranges_[f].fewest_lacking[cargo.id] : 1;
+      copies *= is_before(f, at) ? ranges_[f].fewest_lacking[moved.id] : 1;
     }
     return copies;
   }
-  double most_copies(const Cargo& cargo, const std::optional<LevelId>& at) const {
+  double most_copies(const MovedTensor& moved, const std::optional<LevelId>& at) const {
     double copies = 1;
     for (const FanoutId f : ranges_.ids()) {
-      copies *= is_before(f, at) ? ranges_[f].most_lacking[cargo.id] : 1;
+      copies *= is_before(f, at) ? ranges_[f].most_lacking[moved.id] : 1;
     }
     return copies;
   }
 
-  // Instances that one transfer of the leg serves, at most.
+  // Instances that one transfer of the boundary serves, at most.
   struct Merged {
     PerDim<std::int64_t> along;  // per dim
     double lacking = 1;          // along dims that the tensor lacks
     double sharing = 1;          // along these and the dims of its windows
   };
-  Merged merged(const Leg& leg) const {
+  Merged merged(const Boundary& boundary) const {
     Merged merged{PerDim<std::int64_t>(divisors_.size(), 1)};
     for (const FanoutId f : ranges_.ids()) {
-      if (arch_.is_above(leg.from, f) && is_before(f, leg.to) &&
-          problem_.is_merged(f, leg.cargo->id)) {
-        merged.lacking *= ranges_[f].most_lacking[leg.cargo->id];
-        merged.sharing *= ranges_[f].most_sharing[leg.cargo->id];
+      if (arch_.is_above(boundary.from, f) && is_before(f, boundary.to) &&
+          problem_.is_merged(f, boundary.moved->id)) {
+        merged.lacking *= ranges_[f].most_lacking[boundary.moved->id];
+        merged.sharing *= ranges_[f].most_sharing[boundary.moved->id];
         for (const DimId d : merged.along.ids()) {
           merged.along[d] *= ranges_[f].most[d];
         }
@@ -191,11 +191,11 @@ class TensorPaths {
   // Elements of a tensor that the units use at once, over the units that use them: what they share,
   // at best. Units side by side along k dims of a window see the sum of them less k - 1
   // coordinates, or more.
-  double least_share(const Leg& leg) const {
-    const Merged units = merged(leg);
+  double least_share(const Boundary& boundary) const {
+    const Merged units = merged(boundary);
     double used = 1;
     DimSet counted;
-    for (const Rank& rank : leg.cargo->tensor->ranks) {
+    for (const Rank& rank : boundary.moved->tensor->ranks) {
       std::int64_t coordinates = 1;
       DimSet dims;
       for (const Term& term : rank.terms) {
@@ -208,7 +208,7 @@ class TensorPaths {
       counted = counted | dims;
     }
     for (const DimId d : units.along.ids()) {
-      used /= leg.cargo->tensor->dims().contains(d) ? static_cast<double>(units.along[d]) : 1;
+      used /= boundary.moved->tensor->dims().contains(d) ? static_cast<double>(units.along[d]) : 1;
     }
     return used / units.lacking;
   }
@@ -216,71 +216,76 @@ class TensorPaths {
   // What `child` sums that leave their child cost on the way and at the level that takes them.
   // Networks are included where every instance of theirs has a sum to add, as with perfect factors:
   // of a partial tile they add less, and more arrives.
-  double taking(const Leg& leg, double child) const {
-    const Cargo& cargo = *leg.cargo;
+  double taking(const Boundary& boundary, double child) const {
+    const MovedTensor& moved = *boundary.moved;
     double arriving = child;
     double network = 0;
     for (std::size_t i = ranges_.size(); i-- > 0;) {
       const auto f = static_cast<FanoutId>(i);
-      if (arch_.is_above(leg.from, f) && is_before(f, leg.to) && problem_.is_merged(f, cargo.id)) {
+      if (arch_.is_above(boundary.from, f) && is_before(f, boundary.to) &&
+          problem_.is_merged(f, moved.id)) {
         network += rules_.imperfect ? 0.0
-                                    : (arriving - arriving / ranges_[f].fewest_lacking[cargo.id]) *
+                                    : (arriving - arriving / ranges_[f].fewest_lacking[moved.id]) *
                                           problem_.addition_energy(f).count();
-        arriving /= ranges_[f].most_lacking[cargo.id];
+        arriving /= ranges_[f].most_lacking[moved.id];
       }
     }
-    if (cargo.two_widths && leg.from_final && is_more(arriving, cargo.distinct)) {
+    if (moved.two_widths && boundary.from_final && is_more(arriving, moved.distinct)) {
       return kInfinity;
     }
-    const bool wide = cargo.two_widths ? !leg.from_final : is_more(arriving, cargo.distinct);
-    const double again = std::max(0.0, arriving - cargo.distinct * most_copies(cargo, leg.from));
-    return network + (wide ? cargo.wide : cargo.narrow) *
-                         parent_energy(arch_.levels[leg.from], true).of({arriving, again});
+    const bool wide = moved.two_widths ? !boundary.from_final : is_more(arriving, moved.distinct);
+    const double again =
+        std::max(0.0, arriving - moved.distinct * most_copies(moved, boundary.from));
+    return network + (wide ? moved.wide : moved.narrow) *
+                         parent_energy(arch_.levels[boundary.from], true).of({arriving, again});
   }
 
   // The compute units' accesses to a level.
-  double service(const Leg& leg) const {
-    const Cargo& cargo = *leg.cargo;
-    if (!cargo.output || has_window(*cargo.tensor)) {
-      return operations_ * least_share(leg) * std::min(cargo.narrow, cargo.wide) *
-             access_energy(arch_.levels[leg.from], cargo.output);
+  double service(const Boundary& boundary) const {
+    const MovedTensor& moved = *boundary.moved;
+    if (!moved.output || has_window(*moved.tensor)) {
+      return operations_ * least_share(boundary) * std::min(moved.narrow, moved.wide) *
+             access_energy(arch_.levels[boundary.from], moved.output);
     }
-    return taking(leg, operations_);
+    return taking(boundary, operations_);
   }
 
-  // `stay`: most operations of a stay at the end of the leg, beside `outer`.
-  double carry(const Leg& leg, const Lodging& lodging, TensorSet outer, double stay) const {
-    const Cargo& cargo = *leg.cargo;
-    const Storage& from = arch_.levels[leg.from];
-    const double arrival = leg.to ? arrival_energy(arch_.levels[*leg.to], cargo.output) : 0;
-    if (cargo.plain) {
-      return cargo.distinct * std::min(cargo.narrow, cargo.wide) *
-             (access_energy(from, cargo.output) + arrival);
+  // `stay`: most operations of a stay at the end of the boundary, beside `outer`.
+  double carry(const Boundary& boundary, const SharedCapacities& capacities, TensorSet outer,
+               double stay) const {
+    const MovedTensor& moved = *boundary.moved;
+    const Storage& from = arch_.levels[boundary.from];
+    const double arrival =
+        boundary.to ? arrival_energy(arch_.levels[*boundary.to], moved.output) : 0;
+    if (moved.plain) {
+      return moved.distinct * std::min(moved.narrow, moved.wide) *
+             (access_energy(from, moved.output) + arrival);
     }
     if (stay == 0) {
       return kInfinity;
     }
-    const double met = cargo.distinct * fewest_copies(cargo, leg.to);
+    const double met = moved.distinct * fewest_copies(moved, boundary.to);
     const double child = std::max(met, operations_ / stay);
-    if (cargo.output) {
-      const EndEnergy energy = leg.to ? child_energy(arch_.levels[*leg.to], true) : EndEnergy{};
+    if (moved.output) {
+      const EndEnergy energy =
+          boundary.to ? child_energy(arch_.levels[*boundary.to], true) : EndEnergy{};
       const double width =
-          is_more(child, cargo.distinct) ? cargo.wide : std::min(cargo.narrow, cargo.wide);
-      const double again = std::max(0.0, child - cargo.distinct * most_copies(cargo, leg.to));
-      return taking(leg, child) + width * energy.of({child, again});
+          is_more(child, moved.distinct) ? moved.wide : std::min(moved.narrow, moved.wide);
+      const double again = std::max(0.0, child - moved.distinct * most_copies(moved, boundary.to));
+      return taking(boundary, child) + width * energy.of({child, again});
     }
-    const Merged served = merged(leg);
+    const Merged served = merged(boundary);
     const double stays = std::min(
         stay * served.sharing,
         served.lacking == product(served.along)
             ? stay * served.lacking
-            : most_operations(problem_.workload(), lodging, cargo.id, outer, served.along));
+            : most_operations(problem_.workload(), capacities, moved.id, outer, served.along));
     const double parent = std::max(met / served.lacking, operations_ / stays);
-    return cargo.narrow * (parent * access_energy(from, false) + child * arrival);
+    return moved.narrow * (parent * access_energy(from, false) + child * arrival);
   }
 
-  // Of every tensor that moves to a place of the lodging (kNowhere: it does not).
-  Costs costs_of(const Lodging& lodging, const std::vector<std::size_t>& moves,
+  // Of every tensor that moves to a place of the capacities (kNowhere: it does not).
+  Costs costs_of(const SharedCapacities& capacities, const std::vector<std::size_t>& moves,
                  std::optional<LevelId> to) const {
     std::size_t lodgers = 0;
     for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -291,7 +296,7 @@ class TensorPaths {
       costs[i].resize(moves[i] == kNowhere ? 0 : std::size_t{1} << moves.size());
       for (std::size_t outer = 0; outer < costs[i].size(); ++outer) {
         if ((outer & ~lodgers) == 0 && ((outer >> i) & 1U) == 0) {
-          costs[i][outer] = costs_from(cargos_[i], lodging, tensors(outer), to);
+          costs[i][outer] = costs_from(moved_[i], capacities, tensors(outer), to);
         }
       }
     }
@@ -299,25 +304,25 @@ class TensorPaths {
   }
 
   // From each place of a tensor.
-  std::vector<double> costs_from(const Cargo& cargo, const Lodging& lodging, TensorSet outer,
-                                 std::optional<LevelId> to) const {
+  std::vector<double> costs_from(const MovedTensor& moved, const SharedCapacities& capacities,
+                                 TensorSet outer, std::optional<LevelId> to) const {
     const PerDim<std::int64_t> alone(divisors_.size(), 1);
     const double stay =
-        cargo.plain ? 0 : most_operations(problem_.workload(), lodging, cargo.id, outer, alone);
+        moved.plain ? 0 : most_operations(problem_.workload(), capacities, moved.id, outer, alone);
     std::vector<double> costs;
-    for (const Place& from : cargo.places) {
+    for (const Place& from : moved.places) {
       const bool leads_in = !to || from.level < *to;
-      const Leg leg{&cargo, from.level, from.final, to};
-      costs.push_back(leads_in ? carry(leg, lodging, outer, stay) : kInfinity);
+      const Boundary boundary{&moved, from.level, from.final, to};
+      costs.push_back(leads_in ? carry(boundary, capacities, outer, stay) : kInfinity);
     }
     return costs;
   }
 
   TensorSet tensors(std::size_t bits) const {
     TensorSet set;
-    for (std::size_t i = 0; i < cargos_.size(); ++i) {
-      if (((bits >> i) & 1U) != 0 && !cargos_[i].plain) {
-        set.insert(cargos_[i].id);
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      if (((bits >> i) & 1U) != 0 && !moved_[i].plain) {
+        set.insert(moved_[i].id);
       }
     }
     return set;
@@ -342,54 +347,54 @@ class TensorPaths {
     return least[all];
   }
 
-  Lodging make_lodging(std::optional<LevelId> at) const {
-    Lodging lodging;
-    lodging.latch = !at;
-    lodging.below = PerDim<std::int64_t>(divisors_.size(), 1);
+  SharedCapacities make_capacities(std::optional<LevelId> at) const {
+    SharedCapacities capacities;
+    capacities.latch = !at;
+    capacities.below = PerDim<std::int64_t>(divisors_.size(), 1);
     for (const DimId d : divisors_.ids()) {
       std::int64_t outside = 1;  // divides the instances there
       std::int64_t inside = 1;
       for (const FanoutId f : ranges_.ids()) {
         (is_before(f, at) ? outside : inside) *= ranges_[f].common[d];
-        lodging.below[d] *= is_before(f, at) ? 1 : ranges_[f].least[d];
+        capacities.below[d] *= is_before(f, at) ? 1 : ranges_[f].least[d];
       }
-      lodging.extents.push_back({});
+      capacities.extents.push_back({});
       for (const std::int64_t extent : divisors_[d]) {
         if (divisors_[d].back() / outside % extent == 0 && extent % inside == 0 &&
-            extent >= lodging.below[d]) {
-          lodging.extents[d].push_back(extent);
+            extent >= capacities.below[d]) {
+          capacities.extents[d].push_back(extent);
         }
       }
-      if (lodging.extents[d].empty()) {  // then no unrolling of the box divides the bounds
-        lodging.extents[d].push_back(lodging.below[d]);
+      if (capacities.extents[d].empty()) {  // then no unrolling of the box divides the bounds
+        capacities.extents[d].push_back(capacities.below[d]);
       }
     }
-    return lodging;
+    return capacities;
   }
 
-  // Puts a tensor in the room of its role, or in that of all.
-  void add_tenant(LevelId l, const Cargo& cargo, double bits, std::vector<Role>& roles,
-                  Lodging& lodging) const {
-    const Role role = cargo.tensor->role;
-    const auto room = problem_.room(l, role);
-    if (!room) {
+  // Puts a tensor into the capacity of its role, or into that of all.
+  void add_tile(LevelId l, const MovedTensor& moved, double bits, std::vector<Role>& roles,
+                SharedCapacities& capacities) const {
+    const Role role = moved.tensor->role;
+    const auto capacity = problem_.room(l, role);
+    if (!capacity) {
       return;
     }
     const bool shared = arch_.levels[l].capacity.per_role.empty();
     auto found = shared ? roles.begin() : std::find(roles.begin(), roles.end(), role);
     if (found == roles.end()) {
       roles.push_back(role);
-      lodging.rooms.push_back({static_cast<double>(room->count()), {}});
+      capacities.all.push_back({static_cast<double>(capacity->count()), {}});
       found = roles.end() - 1;
     }
-    lodging.rooms[static_cast<std::size_t>(found - roles.begin())].tenants.push_back(
-        {cargo.id, bits});
+    capacities.all[static_cast<std::size_t>(found - roles.begin())].tiles.push_back(
+        {moved.id, bits});
   }
 
   // What has been paid once the level is behind.
   std::vector<double> pass(LevelId l, const std::vector<double>& paid) const {
     std::vector<double> next(states_, kInfinity);
-    std::vector<std::size_t> moves(cargos_.size(), kNowhere);
+    std::vector<std::size_t> moves(moved_.size(), kNowhere);
     choose(l, 0, moves, paid, next);
     return next;
   }
@@ -397,16 +402,16 @@ class TensorPaths {
   // All choices of what is kept at the level.
   void choose(LevelId l, std::size_t i, std::vector<std::size_t>& moves,
               const std::vector<double>& paid, std::vector<double>& next) const {
-    if (i == cargos_.size()) {
+    if (i == moved_.size()) {
       move(l, moves, paid, next);
       return;
     }
     moves[i] = kNowhere;
-    if (!must_keep(problem_, rules_, l, cargos_[i].id)) {
+    if (!must_keep(problem_, rules_, l, moved_[i].id)) {
       choose(l, i + 1, moves, paid, next);
     }
-    for (std::size_t p = 0; p < cargos_[i].places.size(); ++p) {
-      if (cargos_[i].places[p].level == l) {
+    for (std::size_t p = 0; p < moved_[i].places.size(); ++p) {
+      if (moved_[i].places[p].level == l) {
         moves[i] = p;
         choose(l, i + 1, moves, paid, next);
       }
@@ -416,14 +421,14 @@ class TensorPaths {
 
   void move(LevelId l, const std::vector<std::size_t>& moves, const std::vector<double>& paid,
             std::vector<double>& next) const {
-    Lodging lodging = make_lodging(l);
+    SharedCapacities capacities = make_capacities(l);
     std::vector<Role> roles;
     for (std::size_t i = 0; i < moves.size(); ++i) {
       if (moves[i] != kNowhere) {
-        add_tenant(l, cargos_[i], cargos_[i].bits_at(cargos_[i].places[moves[i]]), roles, lodging);
+        add_tile(l, moved_[i], moved_[i].bits_at(moved_[i].places[moves[i]]), roles, capacities);
       }
     }
-    const Costs costs = costs_of(lodging, moves, l);
+    const Costs costs = costs_of(capacities, moves, l);
     for (std::size_t state = 0; state < states_; ++state) {
       if (!(paid[state] < kInfinity)) {
         continue;
@@ -438,21 +443,21 @@ class TensorPaths {
 
   // To the compute units, latches first.
   double finish(const std::vector<double>& paid) const {
-    Lodging latches = make_lodging(std::nullopt);
-    std::vector<std::size_t> moves(cargos_.size(), kNowhere);
-    for (std::size_t i = 0; i < cargos_.size(); ++i) {
-      if (cargos_[i].latched) {
+    SharedCapacities latches = make_capacities(std::nullopt);
+    std::vector<std::size_t> moves(moved_.size(), kNowhere);
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      if (moved_[i].latched) {
         moves[i] = 0;
-        latches.rooms.push_back({1, {{cargos_[i].id, 1}}});
+        latches.all.push_back({1, {{moved_[i].id, 1}}});
       }
     }
     const Costs costs = costs_of(latches, moves, std::nullopt);
     double least = kInfinity;
     for (std::size_t state = 0; state < states_; ++state) {
       double sum = paid[state] < kInfinity ? paid[state] + settle(costs, state) : kInfinity;
-      for (std::size_t i = 0; i < cargos_.size() && sum < least; ++i) {
+      for (std::size_t i = 0; i < moved_.size() && sum < least; ++i) {
         const Place& last = place(state, i);
-        sum += cargos_[i].latched ? 0 : service({&cargos_[i], last.level, last.final, {}});
+        sum += moved_[i].latched ? 0 : service({&moved_[i], last.level, last.final, {}});
       }
       least = std::min(least, sum);
     }
@@ -465,7 +470,7 @@ class TensorPaths {
   const ChoiceRanges& ranges_;
   double operations_;
   PerDim<std::vector<std::int64_t>> divisors_;
-  std::vector<Cargo> cargos_;
+  std::vector<MovedTensor> moved_;
   std::vector<std::size_t> radix_;
   std::size_t states_ = 1;
 };

@@ -20,14 +20,14 @@ namespace mapsim::check {
 //   level bound each other's m, in one order of theirs: the cheapest one counts.
 // - A sum of V_child leaves the child and comes back but for the first time that an instance meets
 //   the element; networks that merge add V_in - V_out times; sums are final at an end iff V is
-//   their number there, and lie as wide in a room as they come to it.
+//   their number there, and lie as wide in a level as they come to it.
 //
 // Of windows of sums, and of imperfect factors, every element crosses once.
 // Of a box of unrollings each figure is taken where it costs least: copies that are needed as few,
 // and those that no sum comes back to, instances that share, and stays, as many as any of them has;
 // tiles that stay are divisors of what the common divisor of their instances leaves.
-// Together: tensors share rooms; else each has all of them for itself. Zero where there are too
-// many ways to look at.
+// Together: tensors share capacities; else each has all of them for itself. Zero where there are
+// too many ways to look at.
 double least_ways(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
                   const std::vector<TensorId>& together);
 

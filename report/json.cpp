@@ -343,9 +343,9 @@ std::string check_json(const Provenance& origin, const check::Certificate& certi
                    {"counted", verdict.counted},
                    {"walked", verdict.walked},
                    {"unrollings",
-                    {{"by_floor", verdict.by_floor},
-                     {"by_relaxation", verdict.by_relaxation},
-                     {"by_search", verdict.by_replay}}},
+                    {{"by_floor", verdict.by_unrolling_bound},
+                     {"by_relaxation", verdict.by_completion_bound},
+                     {"by_search", verdict.by_label_search}}},
                    {"states", verdict.states},
                    {"labels", verdict.labels}};
   if (certificate.rules.schedules) {

@@ -126,8 +126,9 @@ TEST(CheckerBoxes, CloseWhatIsBoundedTogether) {
     EXPECT_EQ(faults_of(proof), "");
     const check::Certificate read = check::parse_certificate(proof, "proof");
     const check::Verdict verdict = check::check_certificate(read, {});
-    EXPECT_GT(verdict.by_floor, 2 * (verdict.by_relaxation + verdict.by_replay));
-    EXPECT_EQ(verdict.by_floor + verdict.by_relaxation + verdict.by_replay,
+    EXPECT_GT(verdict.by_unrolling_bound,
+              2 * (verdict.by_completion_bound + verdict.by_label_search));
+    EXPECT_EQ(verdict.by_unrolling_bound + verdict.by_completion_bound + verdict.by_label_search,
               std::ssize(check::list_unrollings(read.problem, read.rules)));
   }
 }

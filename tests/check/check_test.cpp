@@ -175,9 +175,9 @@ TEST(Check, UsesEveryArgument) {
           check::parse_certificate(proof_of(random.problem, random.constraints, objective),
                                    "proof"),
           {});
-      used["floor"] += verdict.by_floor;
-      used["relaxation"] += verdict.by_relaxation;
-      used["replay"] += verdict.by_replay;
+      used["floor"] += verdict.by_unrolling_bound;
+      used["relaxation"] += verdict.by_completion_bound;
+      used["replay"] += verdict.by_label_search;
       used["walked"] += verdict.walked ? 1 : 0;
     }
   }

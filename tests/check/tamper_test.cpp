@@ -46,8 +46,8 @@ TEST(Proof, HoldsAsWritten) {
   EXPECT_EQ(complaint(small_proof()), "");
   const check::Certificate read = check::parse_certificate(small_proof(), "proof");
   const check::Verdict verdict = check::check_certificate(read, {});
-  EXPECT_GT(verdict.by_relaxation, 0);
-  EXPECT_GT(verdict.by_replay, 0);
+  EXPECT_GT(verdict.by_completion_bound, 0);
+  EXPECT_GT(verdict.by_label_search, 0);
   EXPECT_TRUE(verdict.walked);
   EXPECT_EQ(print_arch(read.problem.arch()), print_arch(small_problem().arch()));
 }
