@@ -131,7 +131,7 @@ void TensorWays::copy_before(std::size_t stage) {
     double* here = &paid_[row(stage, residence)];
     const Residence& at = residences()[residence];
     if (stage == 0) {
-      here[lattice(0).size() - 1] = !at.latch && index_of(at.level) == 0 ? 0 : kInfinity;
+      here[lattice(0).size() - 1] = !at.latch && at.level == graph_.source(tensor_) ? 0 : kInfinity;
       continue;
     }
     const double* before = paid(stage - 1, residence);

@@ -104,25 +104,28 @@ std::vector<Pattern> UnrollingTasks::patterns(std::size_t unrolling_class, const
 
 std::unique_ptr<Instance> UnrollingTasks::build(std::size_t unrolling_class, const Incumbent& known,
                                                 bool may_dive, const Pattern* pattern) const {
-  return std::make_unique<Instance>(graph(unrolling_class),
-                                    Unrolled(space_.problem(), unrolling(unrolling_class)),
-                                    objective_, known, may_dive, left_out(unrolling_class, pattern),
-                                    least_second(unrolling_class, pattern), deadline_);
+  return std::make_unique<Instance>(
+      graph(unrolling_class),
+      Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry()), objective_, known,
+      may_dive, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern),
+      deadline_);
 }
 
 std::unique_ptr<Instance> UnrollingTasks::build_part(std::size_t unrolling_class,
                                                      const Incumbent& known,
                                                      std::size_t most_tiles) const {
   return std::make_unique<Instance>(
-      graph(unrolling_class), Unrolled(space_.problem(), unrolling(unrolling_class), most_tiles),
+      graph(unrolling_class),
+      Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry(), most_tiles),
       objective_, known, false, std::vector<bool>{}, least_second(unrolling_class, nullptr));
 }
 
 bool UnrollingTasks::is_ruled_out(std::size_t unrolling_class, const Incumbent& known,
                                   const Pattern* pattern) const {
   return is_ruled_out_by_energy(
-      graph(unrolling_class), Unrolled(space_.problem(), unrolling(unrolling_class)), objective_,
-      known, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern), deadline_);
+      graph(unrolling_class),
+      Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry()), objective_, known,
+      left_out(unrolling_class, pattern), least_second(unrolling_class, pattern), deadline_);
 }
 
 std::vector<bool> UnrollingTasks::left_out(std::size_t unrolling_class,

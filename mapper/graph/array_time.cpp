@@ -11,7 +11,7 @@ namespace {
 double cycles_of_steps(const StateGraph& graph, const Unrolled& unrolled) {
   auto cycles = static_cast<double>(graph.problem().arch().compute.issue_interval);
   for (const DimId d : graph.problem().workload().dims.ids()) {
-    cycles *= static_cast<double>(unrolled.bound(d));
+    cycles *= unrolled.entry.mean_size(d, unrolled.bound(d));
   }
   return cycles;
 }

@@ -95,7 +95,7 @@ const std::vector<double>& EdgeCosts::trips(TensorId t, std::size_t crossed) {
       continue;
     }
     lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
-      const auto count = static_cast<double>(lattice.bound(d) / lattice.positions(d)[digit].extent);
+      const double count = unrolled_.tiles_along(d, lattice.positions(d)[digit].extent);
       for (std::size_t tile = first; tile < last; ++tile) {
         trips[tile] *= count;
       }

@@ -33,14 +33,28 @@ const Lattice& EdgeCosts::lattice_of(std::size_t edge) const {
   return unrolled_.lattices[graph_.edges()[edge].crossed];
 }
 
+// Points of the output that the mean entry makes.
+double EdgeCosts::made_by_entry() const {
+  const Workload& workload = graph_.problem().workload();
+  const Tensor& output = workload.tensors[workload.output()];
+  if (unrolled_.entry.lengths.empty()) {
+    return static_cast<double>(footprint(output, bounds_of(workload)));
+  }
+  double points = 1;
+  for (const Rank& rank : output.ranks) {
+    points *= unrolled_.entry.mean_size(rank.terms.front().dim,
+                                        workload.dims[rank.terms.front().dim].bound);
+  }
+  return points;
+}
+
 BoundaryCost EdgeCosts::boundary_cost(const BoundaryEdge& edge, bool has_child) const {
   const Problem& problem = graph_.problem();
   const std::vector<Residence>& residences = graph_.residences(edge.tensor);
   Boundary boundary{edge.tensor, residences[edge.from].level, std::nullopt,
                     residences[edge.from].narrow};
   if (edge.tensor == problem.workload().output()) {
-    boundary.distinct = static_cast<double>(
-        footprint(problem.workload().tensors[edge.tensor], bounds_of(problem.workload())));
+    boundary.distinct = unrolled_.entry.sums_begun * made_by_entry();
   }
   boundary.parent_padding = padding_of(problem, unrolled_.unrolling, edge.tensor, boundary.parent);
   if (has_child) {
@@ -173,9 +187,10 @@ double EdgeCosts::networks_pj(const Terms& terms, double entering, double trips,
     flow.leaving = network.merges ? network.outer.crossing.at(trips, tile, slide) : flow.entering;
     flow.group_size = network.group_size;
     flow.route = network.route;
-    flow.returning = terms.output && network.energy.hop_pj > 0
-                         ? flow.leaving - network.outer.met.at(1, tile, Slide{})
-                         : 0;
+    flow.returning =
+        terms.output && network.energy.hop_pj > 0
+            ? flow.leaving - unrolled_.entry.sums_begun * network.outer.met.at(1, tile, Slide{})
+            : 0;
     energy += terms.cost.network_pj(network.energy, flow);
     flow.entering = flow.leaving;
   }
@@ -202,7 +217,8 @@ void EdgeCosts::evaluate(const Terms& terms, double trips, std::size_t tile, Sli
   }
   const auto find = [&](const End& end, EndFlow& at) {
     at.crossing = end.crossing.at(trips, tile, slide);
-    at.returning = terms.output ? at.crossing - end.met.at(1, tile, Slide{}) : 0;
+    const double begun = unrolled_.entry.sums_begun;
+    at.returning = terms.output ? at.crossing - begun * end.met.at(1, tile, Slide{}) : 0;
   };
   BoundaryFlow flow;
   find(terms.parent, flow.parent);
@@ -239,8 +255,13 @@ std::vector<double> EdgeCosts::mac(const std::vector<std::size_t>& edges, std::s
       sum[k] += one[k];
     }
   }
-  sum[0] += graph_.problem().mac_energy().count() *
-            static_cast<double>(graph_.problem().workload().macs());
+  const Workload& workload = graph_.problem().workload();
+  double macs = static_cast<double>(workload.macs());
+  for (const DimId d : workload.dims.ids()) {
+    const std::int64_t bound = workload.dims[d].bound;
+    macs *= unrolled_.entry.mean_size(d, bound) / static_cast<double>(bound);
+  }
+  sum[0] += graph_.problem().mac_energy().count() * macs;
   return sum;
 }
 

@@ -82,6 +82,7 @@ class EdgeCosts {
   Volume volume(TensorId t, const Sharing& sharing) {
     return volumes_[index_of(t)].make(t, sharing);
   }
+  double made_by_entry() const;
   BoundaryCost boundary_cost(const BoundaryEdge& edge, bool has_child) const;
   void set_met(const BoundaryEdge& edge, std::size_t parent_fanouts, std::size_t child_fanouts,
                std::size_t crossed, Terms& terms);

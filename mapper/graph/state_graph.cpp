@@ -364,8 +364,11 @@ void StateGraph::make_moves() {
   for (std::size_t residency = 0; residency < stride_of_borders_; ++residency) {
     bool start = true;
     for (const TensorId t : residences_.ids()) {
-      start =
-          start && !residence(residency, t).latch && index_of(residence(residency, t).level) == 0;
+      start = start && !residence(residency, t).latch &&
+              residence(residency, t).level == source(t) &&
+              (t != problem().workload().output() ||
+               space_->entry().final_sums.value_or(residence(residency, t).narrow) ==
+                   residence(residency, t).narrow);
     }
     if (start) {
       starts_.push_back(residency);
@@ -424,17 +427,23 @@ void StateGraph::make_moves(std::size_t stage, std::size_t residency) {
 void StateGraph::make_least_paid() {
   const Arch& arch = problem().arch();
   least_paid_.resize(residences_.size());
+  double share = 1;  // the mean entry's points per point of the largest one, at least
+  for (const DimId d : problem().workload().dims.ids()) {
+    const std::int64_t bound = problem().workload().dims[d].bound;
+    share *= space_->entry().mean_size(d, bound) / static_cast<double>(bound);
+  }
   for (const TensorId t : residences_.ids()) {
     const Tensor& tensor = problem().workload().tensors[t];
     const bool output = t == problem().workload().output();
-    const double bits = static_cast<double>(footprint(tensor, bounds_of(problem().workload()))) *
+    const double bits = share *
+                        static_cast<double>(footprint(tensor, bounds_of(problem().workload()))) *
                         std::min(problem().moved_bits(t, tensor.bits),
                                  problem().moved_bits(t, tensor.partial_bits));
     least_paid_[t].resize(residences_[t].size(), kInfinity);
     for (std::size_t to = 0; to < residences_[t].size(); ++to) {
       const Residence& residence = residences_[t][to];
       double& least = least_paid_[t][to];
-      least = !residence.latch && residence.level == LevelId{0} ? 0 : kInfinity;
+      least = !residence.latch && residence.level == source(t) ? 0 : kInfinity;
       for (const BoundaryEdge& edge : edges_) {
         if (edge.tensor == t && edge.to == to) {
           const Storage& parent = arch.levels[residences_[t][edge.from].level];

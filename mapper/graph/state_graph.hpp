@@ -36,6 +36,8 @@ class StateGraph {
 
   const Mapspace& space() const { return *space_; }
   const Problem& problem() const { return space_->problem(); }
+  // Where a nest finds the tensor.
+  LevelId source(TensorId t) const { return space_->entry().source(t); }
   const std::vector<FanoutId>& used() const { return used_; }
   std::size_t stages() const { return stage_ends_.size() + 1; }
   // Used fanouts that are crossed before a stage begins.

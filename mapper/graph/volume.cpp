@@ -64,14 +64,15 @@ std::int64_t real_bound(const Unrolled& unrolled, DimId d) {
 // fanouts are still to come are larger by those fanouts' factors.
 class DimLoops {
  public:
-  DimLoops(const Unrolled& unrolled, DimId real, DimId id, std::vector<NestLoop>& loops)
-      : unrolled_{unrolled},
-        real_{real},
-        id_{id},
-        outer_{real_bound(unrolled, real)},
-        loops_{loops} {}
+  // `size`: of the dim, which is its bound unless sizes differ between entries.
+  DimLoops(const Unrolled& unrolled, DimId real, DimId id, std::int64_t size,
+           std::vector<NestLoop>& loops)
+      : unrolled_{unrolled}, real_{real}, id_{id}, outer_{size}, loops_{loops} {}
 
   void temporal(std::int64_t extent, std::size_t fanouts_below) {
+    if (unrolled_.entry.varies(real_) && extent == unrolled_.bound(real_)) {
+      return;  // whatever its size, the dim has not been cut yet
+    }
     std::int64_t tile = extent;
     for (std::size_t f = fanouts_below; f < unrolled_.used.size(); ++f) {
       tile *= unrolled_.factors[f][real_];
@@ -148,8 +149,8 @@ void thin_out(Domains& domains, const PerDim<std::size_t>& tracked, std::size_t 
 }  // namespace
 
 Unrolled::Unrolled(const Problem& problem, const UnrollingClass& unrolling_class,
-                   std::size_t most_tiles)
-    : windows{window_dims(problem.workload())}, unrolling{unrolling_class.first} {
+                   const BranchEntry& entry_in, std::size_t most_tiles)
+    : windows{window_dims(problem.workload())}, unrolling{unrolling_class.first}, entry{entry_in} {
   PerDim<std::int64_t> bounds(problem.workload().dims.size());
   for (const DimId d : bounds.ids()) {
     bounds[d] = problem.workload().dims[d].bound;
@@ -170,7 +171,7 @@ Unrolled::Unrolled(const Problem& problem, const UnrollingClass& unrolling_class
   Domains domains;
   PerDim<std::size_t> tracked(bounds.size(), 0);
   for (const DimId d : bounds.ids()) {
-    domains.push_back(divisors_of(bounds[d]));
+    domains.push_back(entry.varies(d) ? entry.extents(d, bounds[d]) : divisors_of(bounds[d]));
     for (const PerDim<bool>& of_fanout : tracks) {
       tracked[d] += of_fanout[d] ? 1 : 0;
     }
@@ -208,7 +209,35 @@ WindowTable::WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sha
   entries_.assign(tiles_ * runs, -1.0);
 }
 
-double WindowTable::compute(std::size_t tile, Slide slide) const {
+// The mean over entries: over the sizes that dims of the rank may have.
+double WindowTable::compute(std::size_t tile, Slide slide) {
+  double sum = 0;
+  double entries = 0;
+  std::vector<std::size_t> pick(rank_.terms.size(), 0);
+  std::size_t i = 0;
+  do {
+    double times = 1;
+    for (i = 0; i < rank_.terms.size(); ++i) {
+      if (const DimId d = rank_.terms[i].dim; unrolled_.entry.varies(d)) {
+        const BranchEntry::Length& length = unrolled_.entry.lengths[d][pick[i]];
+        alone_.dims[static_cast<DimId>(i)].bound = length.size;
+        times *= static_cast<double>(length.times);
+      }
+    }
+    sum += times * count(tile, slide);
+    entries += times;
+    for (i = 0; i < pick.size(); ++i) {
+      const DimId d = rank_.terms[i].dim;
+      if (unrolled_.entry.varies(d) && ++pick[i] < unrolled_.entry.lengths[d].size()) {
+        break;
+      }
+      pick[i] = 0;
+    }
+  } while (i < pick.size());
+  return sum / entries;
+}
+
+double WindowTable::count(std::size_t tile, Slide slide) const {
   std::vector<NestLoop> loops;
   loops.reserve(rank_.terms.size() * (2 * sharing_.uses.size() + 2));
   std::size_t moving = kNoLoop;
@@ -216,7 +245,8 @@ double WindowTable::compute(std::size_t tile, Slide slide) const {
     const DimId d = rank_.terms[i].dim;
     const Position& position = lattice_.positions(d)[lattice_.digit(d, tile)];
     const bool slides = index_of(d) == slide.dim;
-    DimLoops dim(unrolled_, d, static_cast<DimId>(i), loops);
+    const auto id = static_cast<DimId>(i);
+    DimLoops dim(unrolled_, d, id, alone_.dims[id].bound, loops);
     for (std::size_t f = 0, block = 0; f < sharing_.crossed; ++f) {
       if (unrolled_.tracks[f][d]) {  // otherwise it makes no difference where the loops stand
         dim.temporal(position.blocks[block++], f);
@@ -295,13 +325,13 @@ Volume VolumeFactory::make(TensorId tensor, const Sharing& sharing) {
       made.windows_.push_back(table.get());
     } else if (dims.size() == 1) {
       const DimId d = dims.front();
-      std::int64_t points = real_bound(unrolled_, d);
+      double points = unrolled_.entry.mean_size(d, real_bound(unrolled_, d));
       for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
         if (sharing.uses[f] == LoopUse::kFirst) {
-          points /= unrolled_.factors[f][d];
+          points /= static_cast<double>(unrolled_.factors[f][d]);
         }
       }
-      made.constant_ *= static_cast<double>(points);
+      made.constant_ *= points;
     }
   }
   return made;

@@ -11,6 +11,7 @@
 #include "costmodel/crossing.hpp"
 #include "costmodel/evaluate.hpp"
 #include "mapper/graph/lattice.hpp"
+#include "mapper/mapspace/branch_entry.hpp"
 #include "mapper/mapspace/unrolling.hpp"
 
 namespace mapsim::exact {
@@ -27,12 +28,18 @@ struct Unrolled {
   std::vector<std::vector<std::size_t>> crossings;  // [used fanout][tile above] = tile below
 
   Unrolling unrolling;  // which axis takes which factor
+  BranchEntry entry;    // a dim whose size differs between entries has no factor
 
   // With at most `most_tiles` tiles in a lattice, as far as extents can be left out for that: the
   // nests of fewer extents are a part of those of all.
   Unrolled(const Problem& problem, const UnrollingClass& unrolling_class,
+           const BranchEntry& entry = {},
            std::size_t most_tiles = std::numeric_limits<std::size_t>::max());
   std::int64_t bound(DimId d) const { return lattices.front().bound(d); }  // temporal
+  // Tiles of that extent along a dim in the mean entry.
+  double tiles_along(DimId d, std::int64_t extent) const {
+    return extent == bound(d) ? 1.0 : entry.mean_size(d, bound(d)) / static_cast<double>(extent);
+  }
 };
 
 // Over which dim, and from which digit on, the tile slides: the loop just above runs from there.
@@ -76,7 +83,8 @@ class WindowTable {
   }
 
  private:
-  double compute(std::size_t tile, Slide slide) const;
+  double compute(std::size_t tile, Slide slide);
+  double count(std::size_t tile, Slide slide) const;
 
   const Unrolled& unrolled_;
   const Lattice& lattice_;

@@ -5,6 +5,9 @@ namespace mapsim::exact {
 
 bool occupy_start(const StateGraph& graph, std::size_t residency,
                   std::span<const std::optional<std::size_t>> slots, double* values) {
+  if (graph.space().entry().is_of_branch()) {
+    return true;  // what lies outside a branch takes none of the room that is left to it
+  }
   const Workload& workload = graph.problem().workload();
   const PerDim<std::int64_t> bounds = bounds_of(workload);
   for (std::size_t r = 0; r < graph.rooms().size(); ++r) {

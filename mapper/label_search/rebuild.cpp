@@ -15,7 +15,9 @@ class Rebuilder {
       : graph_{graph}, unrolled_{unrolled}, unrolling_{unrolling} {
     const Workload& workload = graph.problem().workload();
     extents_ = bounds_of(workload);
-    mapping_.nodes.emplace_back(nests::outermost_keep(workload));
+    if (!graph.space().entry().is_of_branch()) {
+      mapping_.nodes.emplace_back(nests::outermost_keep(workload));
+    }
   }
 
   Mapping follow(const std::vector<Step>& steps) {
@@ -45,7 +47,8 @@ class Rebuilder {
         }
       }
     }
-    return canonical(graph_.problem().workload(), mapping_);
+    return graph_.space().entry().is_of_branch() ? mapping_
+                                                 : canonical(graph_.problem().workload(), mapping_);
   }
 
  private:

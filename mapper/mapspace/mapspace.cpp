@@ -16,9 +16,10 @@ constexpr std::size_t kMostImperfectClasses = 50'000;
 
 }  // namespace
 
-Mapspace::Mapspace(const Problem& problem, Constraints constraints)
+Mapspace::Mapspace(const Problem& problem, Constraints constraints, BranchEntry entry)
     : problem_{&problem},
       constraints_{std::move(constraints)},
+      entry_{std::move(entry)},
       domains_{mapsim::domains(problem.workload(), constraints_.factors)} {
   if (!constraints_.factors.imperfect) {
     classes_.emplace(problem, UnrollingLimits{constraints_.spatial, constraints_.unroll});
@@ -26,7 +27,11 @@ Mapspace::Mapspace(const Problem& problem, Constraints constraints)
 }
 
 KeepRule Mapspace::keep_rule(LevelId level, TensorId tensor) const {
-  if (index_of(level) == 0 || problem_->must_keep(level, tensor)) {
+  const LevelId source = entry_.source(tensor);
+  if (level < source) {
+    return KeepRule::kBypass;
+  }
+  if (level == source || problem_->must_keep(level, tensor)) {
     return KeepRule::kKeep;
   }
   if (!problem_->may_keep(level, tensor)) {

@@ -10,6 +10,7 @@
 
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping.hpp"
+#include "mapper/mapspace/branch_entry.hpp"
 #include "mapper/mapspace/factors.hpp"
 #include "mapper/mapspace/rules.hpp"
 #include "mapper/mapspace/unrolling.hpp"
@@ -50,10 +51,12 @@ struct Constraints {
 // Capacities are not part of the structure. Uniform samples: mapper/baselines/sampler.hpp.
 class Mapspace {
  public:
-  Mapspace(const Problem& problem, Constraints constraints);  // `problem` outlives the mapspace
-  Mapspace(const Problem&& problem, Constraints constraints) = delete;  // a temporary would not
+  // `problem` outlives the mapspace.
+  Mapspace(const Problem& problem, Constraints constraints, BranchEntry entry = {});
+  Mapspace(const Problem&& problem, Constraints constraints, BranchEntry entry = {}) = delete;
 
   const Problem& problem() const { return *problem_; }
+  const BranchEntry& entry() const { return entry_; }
   const Constraints& constraints() const { return constraints_; }
   const PerDim<ExtentDomain>& domains() const { return domains_; }  // extents that tiles may have
   KeepRule keep_rule(LevelId level, TensorId tensor) const;         // outermost level: kKeep
@@ -88,6 +91,7 @@ class Mapspace {
  private:
   const Problem* problem_;
   Constraints constraints_;
+  BranchEntry entry_;
   PerDim<ExtentDomain> domains_;
   std::optional<UnrollingClasses> classes_;  // perfect factors
   // What is found out when somebody asks for the first time; copies of the space share it.

@@ -149,7 +149,7 @@ TEST(Memory, PartsOfTheTilesAreFewAndHaveTheEnds) {
   const UnrollingClass unrolled = space.classes().unrolling_class({});
   std::size_t before = 0;
   for (const std::size_t most : {2'000, 30'000, 200'000}) {
-    const exact::Unrolled part(large(), unrolled, most);
+    const exact::Unrolled part(large(), unrolled, {}, most);
     for (const exact::Lattice& lattice : part.lattices) {
       EXPECT_LE(lattice.size(), most);
       EXPECT_GT(lattice.size(), before);
