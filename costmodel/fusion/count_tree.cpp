@@ -66,9 +66,9 @@ class TreeCounter {
   }
 
   LiveSet live(const TensorScope& scope) const {
-    std::vector<std::vector<NeedTrace>> traces;
+    std::vector<const std::vector<NeedTrace>*> traces;
     for (const LineCounts& line : lines_) {
-      traces.push_back(line.traces[scope.intermediate]);
+      traces.push_back(&line.traces[scope.intermediate]);
     }
     std::vector<std::size_t> path;  // from the scope to where producer and readers part
     for (std::size_t n = scope.home; n != tree_.nodes[scope.node].parent;

@@ -46,7 +46,7 @@ struct LiveSet {
 };
 // `lines`: of each line, the distinct instances; `order`: the lines of the loops within the scope,
 // outermost loop first.
-LiveSet live_set(const std::vector<std::vector<NeedTrace>>& lines,
+LiveSet live_set(const std::vector<const std::vector<NeedTrace>*>& lines,
                  const std::vector<std::size_t>& order);
 
 }  // namespace mapsim

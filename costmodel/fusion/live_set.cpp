@@ -39,6 +39,22 @@ class Follower {
   };
   using Points = std::vector<IndexRange>;  // one per line
 
+  // Does the step, and do its neighbours, look alike, seen from where each begins? Along such steps
+  // of the innermost loop of a line what is held changes by as much from each to the next, so that
+  // the most is held in the first or the last of them.
+  static bool is_between(const std::vector<NeedTrace>& tiles, std::size_t i) {
+    if (i < 2 || i + 2 >= tiles.size()) {
+      return false;
+    }
+    const auto is_like_next = [&](std::size_t k) {
+      const IndexRange& a = tiles[k].points;
+      const IndexRange& b = tiles[k + 1].points;
+      return tiles[k].inner.empty() && a.size() == b.size() &&
+             b.lo - a.lo == tiles[i].points.lo - tiles[i - 1].points.lo;
+    };
+    return is_like_next(i - 2) && is_like_next(i - 1) && is_like_next(i) && is_like_next(i + 1);
+  }
+
   void step(std::size_t m) {
     if (m == order_.size()) {
       Points all;
@@ -60,6 +76,9 @@ class Follower {
     }
     const auto& tiles = whole->inner;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
+      if (is_between(tiles, i)) {
+        continue;
+      }
       loop.past =
           i == 0 ? IndexRange{} : IndexRange{tiles.front().points.lo, tiles[i - 1].points.hi};
       loop.now = tiles[i].points;
@@ -131,7 +150,7 @@ class Follower {
 
 }  // namespace
 
-LiveSet live_set(const std::vector<std::vector<NeedTrace>>& lines,
+LiveSet live_set(const std::vector<const std::vector<NeedTrace>*>& lines,
                  const std::vector<std::size_t>& order) {
   LiveSet most;
   std::vector<std::size_t> pick(lines.size(), 0);
@@ -139,11 +158,11 @@ LiveSet live_set(const std::vector<std::vector<NeedTrace>>& lines,
   do {
     std::vector<const NeedTrace*> instance;
     for (std::size_t k = 0; k < lines.size(); ++k) {
-      instance.push_back(&lines[k][pick[k]]);
+      instance.push_back(&(*lines[k])[pick[k]]);
     }
     const LiveSet one = Follower{std::move(instance), order}.follow();
     most = {std::max(most.live, one.live), std::max(most.carried, one.carried)};
-    for (l = 0; l < lines.size() && ++pick[l] == lines[l].size(); ++l) {
+    for (l = 0; l < lines.size() && ++pick[l] == lines[l]->size(); ++l) {
       pick[l] = 0;
     }
   } while (l < lines.size());
