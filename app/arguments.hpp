@@ -12,6 +12,7 @@
 #include "app/output.hpp"
 #include "app/timeloop_arguments.hpp"
 #include "core/memory.hpp"
+#include "mapper/fusion/chain_search.hpp"
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 
@@ -40,6 +41,7 @@ struct SearchArguments {
   bool pareto = false;       // the front of energy and latency
   std::string curve;         // LEVEL or LEVEL:ROLE; the optimum over its capacity, unless empty
   std::string svg;           // the picture of a front goes here, unless empty
+  FusionLimits fusion;       // of a chain
   Budget budget{.bytes = search_bytes()};
   std::string certificate_file;  // and the proof here
   std::string trace;             // of the best mapping, in time, unless empty

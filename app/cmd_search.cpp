@@ -226,6 +226,18 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
 
 bool is_engine(const Arch& arch) { return timing_model(arch).is_engine; }
 
+void check_budget(const SearchArguments& arguments) {
+  if (arguments.strategy != "exact" && arguments.budget.labels != Budget{}.labels) {
+    throw UsageError(
+        "--budget-labels: only the strategy exact has labels; of the others --budget "
+        "and --evaluations are limits");
+  }
+  if (arguments.budget.gap > 0 &&
+      (arguments.strategy != "exact" || arguments.pareto || !arguments.curve.empty())) {
+    throw UsageError("--gap: it is of one mapping that the strategy exact looks for");
+  }
+}
+
 // Nothing can be left out of an engine's schedules.
 void check_engine_options(const SearchArguments& arguments, bool is_front) {
   if (!arguments.constraints.empty() || arguments.even || arguments.imperfect) {
@@ -259,6 +271,9 @@ Answer run(const SearchArguments& arguments, const Say& say) {
     return run_on_gpu(arguments, machine);
   }
   refuse_kernel_options(arguments.kernels);
+  if (is_chain(arguments.workload)) {
+    return run_on_chain(arguments);
+  }
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
   Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
   const Constraints constraints = read_space(problem, arguments.constraints, arguments.even,
@@ -267,15 +282,7 @@ Answer run(const SearchArguments& arguments, const Say& say) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
   check_supported(problem, constraints, arguments.strategy);
-  if (arguments.strategy != "exact" && arguments.budget.labels != Budget{}.labels) {
-    throw UsageError(
-        "--budget-labels: only the strategy exact has labels; of the others --budget "
-        "and --evaluations are limits");
-  }
-  if (arguments.budget.gap > 0 &&
-      (arguments.strategy != "exact" || arguments.pareto || !arguments.curve.empty())) {
-    throw UsageError("--gap: it is of one mapping that the strategy exact looks for");
-  }
+  check_budget(arguments);
 
   frames_of(problem.arch(), arguments.batches);  // or says that there are none
   SearchOptions options;

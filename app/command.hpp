@@ -35,6 +35,7 @@ Answer run_on_gpu(const NetworkArguments& arguments, const Document& machine);
 Answer run_on_gpu(const EvalArguments& arguments, const Document& machine);
 // The same of a chain and a mapping tree. `is_chain`: the file that stands where a workload may.
 bool is_chain(const std::string& path);
+Answer run_on_chain(const SearchArguments& arguments);
 Answer run_on_chain(const EvalArguments& arguments);
 Answer run_on_chain(const SimulateArguments& arguments);
 Answer run_on_chain(const ShowArguments& arguments);

@@ -74,7 +74,7 @@ std::string swapped(const std::vector<Input>& inputs, const Input& input, FileKi
 }  // namespace
 
 std::vector<Input> inputs_of(const SearchArguments& a) {
-  return {arch(a.arch), workload(a.workload), constraints(a.constraints)};
+  return {arch(a.arch), workload_or_chain(a.workload), constraints(a.constraints)};
 }
 
 std::vector<Input> inputs_of(const NetworkArguments& a) {

@@ -76,6 +76,13 @@ Options front_options(SearchArguments& a) {
           {"--svg", "FILE", "Write a figure of the front or curve to FILE (SVG)", &a.svg}};
 }
 
+Options fusion_options(FusionLimits& a) {
+  return {{"--max-group", "N", "Fuse at most N einsums to a group [all]",
+           whole(a.most_einsums, 1, kMaxEinsums)},
+          {"--shared-loops", "N", "Let a group share at most N loops [one per dim]",
+           whole(a.most_loops, 0, kMaxDims)}};
+}
+
 Options kernel_options(KernelListArguments& a) {
   return {{"--top", "N", "GPU: number of kernels to print [10]", whole(a.top, 1, 1000)},
           precision_option(a.precision),
@@ -101,6 +108,7 @@ CommandOptions options_of(SearchArguments& a) {
                                 strategy_options(a)})),
                   under("Time and memory",
                         joined({budget_options(a.budget), {threads_option(a.threads)}})),
+                  under("Chains", fusion_options(a.fusion)),
                   under("Results", joined({result_options(a), output_options(a.output)})),
                   under("GPUs", kernel_options(a.kernels))}),
           "", [&a, check = strategy_check(a)](const Given& given) {

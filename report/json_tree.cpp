@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "costmodel/fusion/shape.hpp"
+#include "report/chain_search.hpp"
 #include "report/json_head.hpp"
 #include "report/names.hpp"
 #include "report/tree.hpp"
@@ -62,22 +63,18 @@ Json head_json(const Provenance& origin, const Arch& arch, const EinsumChain& ch
   Json json = provenance_json(origin);
   json["arch"] = arch.name;
   json["chain"] = chain.name;
-  json["tree"] = print_tree(arch, chain, tree);
+  if (!tree.nodes.empty()) {
+    json["tree"] = print_tree(arch, chain, tree);
+  }
   return json;
 }
 
 }  // namespace
 
-std::string tree_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
-                      const MappingTree& tree,
-                      const std::variant<TreeCost, PhaseExceeded>& evaluation) {
-  Json json = head_json(origin, arch, chain, tree);
-  const auto* cost = std::get_if<TreeCost>(&evaluation);
-  json["feasible"] = cost != nullptr;
-  if (cost == nullptr) {
-    json["infeasible"] = exceeded_text(arch, chain, std::get<PhaseExceeded>(evaluation));
-    return json.dump(2) + "\n";
-  }
+namespace {
+
+void add_cost(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
+              const TreeCost* cost, Json& json) {
   json["energy_pj"] = cost->energy.count();
   json["latency_cycles"] = cost->latency.count();
   json["edp"] = cost->edp();
@@ -107,6 +104,45 @@ std::string tree_json(const Provenance& origin, const Arch& arch, const EinsumCh
                                      {"energy_pj", cost->passing[scope.intermediate].count()}});
   }
   json["phases"] = phases_json(arch, chain, *cost);
+}
+
+}  // namespace
+
+std::string tree_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
+                      const MappingTree& tree,
+                      const std::variant<TreeCost, PhaseExceeded>& evaluation) {
+  Json json = head_json(origin, arch, chain, tree);
+  const auto* cost = std::get_if<TreeCost>(&evaluation);
+  json["feasible"] = cost != nullptr;
+  if (cost == nullptr) {
+    json["infeasible"] = exceeded_text(arch, chain, std::get<PhaseExceeded>(evaluation));
+  } else {
+    add_cost(arch, chain, tree, cost, json);
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string chain_search_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
+                              const ChainComparison& found) {
+  const ChainResult& best = found.fused;
+  Json json = head_json(origin, arch, chain, best.best.value_or(MappingTree{}));
+  json["feasible"] = best.cost.has_value();
+  const auto energy = [](const ChainResult& result) {
+    return result.cost ? Json(result.cost->energy.count()) : Json();
+  };
+  json["search"] = {{"proven", best.proven},
+                    {"lower_bound_pj", best.lower_bound.count()},
+                    {"energy_layer_by_layer_on_chip_pj", energy(found.on_chip)},
+                    {"energy_layer_by_layer_spilled_pj", energy(found.spilled)},
+                    {"groups", best.groups},
+                    {"classes", best.classes},
+                    {"interfaces", best.interfaces},
+                    {"branches", best.branches},
+                    {"labels", best.labels},
+                    {"seconds", best.seconds}};
+  if (best.cost) {
+    add_cost(arch, chain, *best.best, &*best.cost, json);
+  }
   return json.dump(2) + "\n";
 }
 

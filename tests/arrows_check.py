@@ -26,7 +26,7 @@ MAY_INCLUDE = {
 }
 # The folders inside two modules: whose headers each may include; "" is the module's own folder. Its sources put
 # the parts together and may include all. INTERFACE: what all folders of the mapper may include.
-MAPPER_ORDER = ("mapspace", "counting", "graph", "bounds", "label_search", "branch", "baselines", "nvdla", "gpu")
+MAPPER_ORDER = ("mapspace", "counting", "graph", "bounds", "label_search", "branch", "baselines", "fusion", "nvdla", "gpu")
 INSIDE = {
     "mapper": {name: set(MAPPER_ORDER[: i + 1]) for i, name in enumerate(MAPPER_ORDER)} | {"": {"", "mapspace"}},
     # The reference simulation proves the counts, so that no count uses it; GPUs have a model of

@@ -56,6 +56,7 @@ search teaching gemm.yaml --imperfect --strategy exact
 search teaching gemm.yaml --strategy genetic --evaluations 200
 search nv_small gemm.yaml --certificate new_proof.yaml
 search a100_80gb --gemm 256x256x256 --top 3
+search teaching_flat configs/chains/teaching_convs.yaml --save-mapping tree.yaml
 network teaching alexnet --strategy random --evaluations 20 --json -o network.json
 network a100_80gb alexnet
 sweep campaign.yaml --db new.sqlite
@@ -94,6 +95,7 @@ search eyeriss resnet50/conv3_3x3 --pareto --certificate new_proof.yaml
 search square --conv 64,56,56,64,3,3,padding=1 --certificate new_proof.yaml
 search eyeriss alexnet/conv2 --imperfect --certificate new_proof.yaml
 search teaching --gemm 5040x5040x5040 --objective edp --certificate new_proof.yaml
+search teaching_flat configs/chains/resnet50_conv2_block.yaml --save-mapping tree.yaml
 search teaching --gemm 720720x720720x720720 --trace trace.json
 search eyeriss vgg16/conv3_2 --strategy annealing --evaluations 100000000 --save-mapping new.yaml
 search nv_full vgg16/conv3_2 --certificate new_proof.yaml

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "app/watch.hpp"
+#include "arch/load.hpp"
+#include "mapper/fusion/chain_search.hpp"
+#include "report/chain_search.hpp"
+
+namespace mapsim {
+
+namespace {
+
+void refuse_options(const SearchArguments& a) {
+  const std::vector<std::pair<bool, const char*>> refused{
+      {!a.constraints.empty(), "--constraints"},
+      {a.strategy != "exact", "--strategy"},
+      {a.even, "--even"},
+      {a.imperfect, "--imperfect"},
+      {a.batches, "--batches"},
+      {a.pareto, "--pareto"},
+      {!a.curve.empty(), "--curve"},
+      {!a.certificate_file.empty(), "--certificate"},
+      {!a.trace.empty(), "--trace"},
+      {a.why, "--why"},
+      {a.explain_energy, "--explain-energy"},
+      {a.print_constraints, "--print-constraints"},
+      {a.budget.gap > 0, "--gap"},
+      {a.budget.labels != Budget{}.labels, "--budget-labels"}};
+  for (const auto& [is_given, name] : refused) {
+    if (is_given) {
+      throw UsageError(fmt::format("{} is for searches of one layer, not of a chain", name));
+    }
+  }
+}
+
+}  // namespace
+
+Answer run_on_chain(const SearchArguments& arguments) {
+  refuse_options(arguments);
+  const Arch arch = load_arch(arguments.arch);
+  const EinsumChain chain = load_chain(arguments.workload);
+  if (const std::string obstacle = fusion_obstacle(arch); !obstacle.empty()) {
+    throw UsageError(obstacle);
+  }
+  SearchOptions options;
+  options.objective = complete(arguments.objective, arch.clock);
+  if (options.objective != Objective::kEnergy) {
+    throw UsageError("a chain is searched for the least energy, without limits, so far");
+  }
+  options.budget = arguments.budget;
+  Watch watch;
+  options.stop = &watch.stop();
+  OutputFile mapping_file{arguments.mapping_file};
+  const ChainComparison found{search_chain(arch, chain, {1, 0, false}, options),
+                              search_chain(arch, chain, {1, 0, true}, options),
+                              search_chain(arch, chain, arguments.fusion, options)};
+  if (found.fused.best) {
+    mapping_file.write(print_tree(arch, chain, *found.fused.best));
+  }
+  const ExitCode done = found.fused.best ? kDone : kNegative;
+  const ExitCode code = !found.fused.proven && watch.stop() ? kInterrupted : done;
+  if (arguments.output.json) {
+    const Provenance origin{"search", input_files(arguments.arch, arch, arguments.workload)};
+    return {code, chain_search_json(origin, arch, chain, found)};
+  }
+  return {code, chain_search_text(arch, chain, found)};
+}
+
+}  // namespace mapsim

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "costmodel/mapping.hpp"
+#include "mapper/deadline.hpp"
+#include "mapper/fusion/room_use.hpp"
+#include "mapper/mapspace/branch_entry.hpp"
+#include "workloads/chain.hpp"
+
+namespace mapsim::fusion {
+
+// What the best nest of a branch depends on, beside the room that others leave to it.
+struct Branch {
+  std::size_t einsum = 0;
+  PerDim<std::int64_t> bounds;  // of the largest box
+  BranchEntry entry;
+
+  // Iterations of the mean entry.
+  double operations() const;
+};
+
+struct BranchOptimum {
+  double energy = exact::kInfinity;  // of the mean entry [pJ]; infinite: nothing fits
+  std::vector<MappingNode> nest;
+  Taken used;  // by the nest's tiles
+};
+
+// The optima of branches, each found once, by the search of one einsum (mapper/label_search/): the
+// same graph, entered at another tile and another residency. A group of fused einsums asks for the
+// same branches again and again, since they depend on the tile where they begin and not on the
+// loops that lead there.
+class BranchOptima {
+ public:
+  // All arguments outlive the optima. A search within the deadline, or OutOfBudget.
+  BranchOptima(const Arch& arch, const EinsumChain& chain, const Deadline& deadline);
+
+  // With the room that others leave, if they take so much.
+  const BranchOptimum& optimum(const Branch& branch, const Taken& taken);
+  // No nest of the branch needs less with so much taken, as far as is known. Cheap.
+  double bound(const Branch& branch, const Taken& taken);
+  // Has the optimum been found for a branch of which nothing is taken but `base`?
+  bool is_known(const Branch& branch, const Taken& base) const;
+
+  // Throws OutOfBudget once time is over.
+  void check() const { deadline_.check(); }
+  const std::vector<CapacityOf>& capacities() const { return capacities_; }
+  std::int64_t searches() const { return searches_; }
+  std::int64_t labels() const { return labels_; }
+
+ private:
+  using Signature = std::vector<std::int64_t>;
+  struct Found {
+    Taken taken;
+    BranchOptimum optimum;
+  };
+  // Of one size, that of others bounds: a larger box needs no more per operation, since a nest of
+  // the smaller one with loops around it is one of the larger.
+  struct PerOperation {
+    PerDim<std::int64_t> bounds;
+    Taken taken;
+    double energy = 0;  // [pJ]
+  };
+  static Signature signature(const Branch& branch);
+  static Signature family(const Branch& branch);
+  const Found* find(const Branch& branch, const Taken& taken) const;
+  BranchOptimum search(const Branch& branch, const Taken& taken);
+
+  const Arch& arch_;
+  const EinsumChain& chain_;
+  const Deadline& deadline_;
+  std::vector<CapacityOf> capacities_;
+  std::map<Signature, std::deque<Found>> found_;
+  std::map<Signature, std::vector<PerOperation>> families_;  // the most energy first
+  std::int64_t searches_ = 0;
+  std::int64_t labels_ = 0;
+};
+
+}  // namespace mapsim::fusion

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "mapper/fusion/branch_optima.hpp"
+#include "mapper/fusion/interface.hpp"
+
+namespace mapsim::fusion {
+
+// A group: einsums first .. last of a chain, one after the other in a sequence. One einsum is a
+// group without shared loops.
+struct Group {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+// What is outside of a group.
+struct Surroundings {
+  // Per einsum of the group: where tensors lie that it does not pass on within.
+  std::vector<PerTensor<LevelId>> sources;
+  // Of an output of two widths that is held outside: do its sums arrive final?
+  std::optional<bool> final_sums;
+  Taken taken;  // by what is held meanwhile
+};
+
+// One way for a branch to get its tensors: those of `shared` lie in the group's level.
+struct Sourcing {
+  TensorSet shared;
+  std::optional<bool> final_sums;  // of an output in the group's level, of two widths
+};
+
+// What the branches of a group may look like, and what the group pays for what it keeps itself.
+// Einsums are numbered from the first one of the group.
+class GroupModel {
+ public:
+  // `surroundings` outlive it.
+  GroupModel(const Arch& arch, const EinsumChain& chain, const Group& group,
+             const Surroundings& surroundings);
+
+  // The group as a chain of its own, and the number of its first einsum in the whole one.
+  const EinsumChain& piece() const { return piece_; }
+  std::size_t first() const { return first_; }
+  const Problem& problem(std::size_t e) const { return problems_[e]; }
+
+  // Does each einsum but the last pass on what it makes, within the group?
+  bool is_group() const;
+  // May its intermediates lie at the level, above all arrays?
+  bool may_share(LevelId level) const;
+  // Of scopes and shared keeps; what follows is about it.
+  void set_level(LevelId level) { level_ = level; }
+
+  std::vector<Sourcing> sourcings(std::size_t e) const;
+  std::vector<TensorId> shared_tensors(std::size_t e, const Sourcing& sourcing) const;
+  Branch branch_of(std::size_t e, const EnteredBranch& entered, const Sourcing& sourcing) const;
+  // Energy of so many elements that cross into the group's level [pJ].
+  double shared_pj(const ChainTensor& use, double moved) const;
+  // Elements of a tensor.
+  double whole(const ChainTensor& use) const;
+  // Width of a tensor in the group's level [b].
+  static double bits_of(const Tensor& tensor, bool is_output, const Sourcing& sourcing);
+  // What intermediates, and the surroundings, take while an einsum runs. `final_sums`: per einsum;
+  // none: in the least width.
+  Taken taken_by_scopes(const std::vector<CapacityOf>& capacities, const std::vector<LiveSet>& held,
+                        std::size_t e, const std::vector<std::optional<bool>>& final_sums) const;
+
+ private:
+  const Workload& einsum(std::size_t e) const { return piece_.einsums[e]; }
+  bool is_passed(const ChainTensor& use) const { return piece_.intermediate_of(use).has_value(); }
+  bool has_two_widths(std::size_t e) const;
+  bool may_share(const ChainTensor& use) const;
+
+  const Arch& arch_;
+  EinsumChain piece_;
+  std::size_t first_;
+  const Surroundings& around_;
+  std::vector<Problem> problems_;
+  LevelId level_{};
+};
+
+}  // namespace mapsim::fusion

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "mapper/fusion/chain_search.hpp"
+#include "report/json.hpp"
+
+namespace mapsim {
+
+// What fusion brings.
+struct ChainComparison {
+  ChainResult spilled;  // layer by layer, all that passes between layers in the outermost level
+  ChainResult on_chip;  // layer by layer, intermediates held whole on chip where that pays
+  ChainResult fused;    // groups of einsums besides
+};
+
+// The least energy of each, what proves it, and the best mapping tree with its cost.
+std::string chain_search_text(const Arch& arch, const EinsumChain& chain,
+                              const ChainComparison& found);
+// The same for programs: tree_json() of the best, and `search` (docs/results.md#mapping-trees).
+std::string chain_search_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
+                              const ChainComparison& found);
+
+}  // namespace mapsim

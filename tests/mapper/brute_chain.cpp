@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/mapper/brute_chain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "arch/load.hpp"
+#include "core/rng.hpp"
+#include "costmodel/evaluate_into.hpp"
+#include "costmodel/fusion/evaluate_tree.hpp"
+#include "costmodel/fusion/shape.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::infinity();
+
+std::int64_t used_of(const TreePhase& phase, LevelId l) { return phase.used[l].count(); }
+
+// All trees of one partition into groups: the groups do not depend on each other.
+class BruteForce {
+ public:
+  BruteForce(const Arch& arch, const EinsumChain& chain, std::int64_t& trees)
+      : arch_{arch}, chain_{chain}, trees_{trees} {}
+
+  double least() {
+    const std::size_t cuts = chain_.einsums.size() - 1;
+    double least = kNothing;
+    for (std::size_t mask = 0; mask < (std::size_t{1} << cuts); ++mask) {
+      groups_ = {{0, 0}};
+      for (std::size_t e = 1; e <= cuts; ++e) {
+        if ((mask >> (e - 1) & 1U) != 0) {
+          groups_.push_back({e, e});
+        } else {
+          groups_.back().second = e;
+        }
+      }
+      held_.assign(groups_.size(), 0);
+      least = std::min(least, hold(0));
+    }
+    return least;
+  }
+
+ private:
+  // What passes from group g to the next is held whole at a level, or spilled.
+  double hold(std::size_t g) {
+    if (g + 1 >= groups_.size()) {
+      double sum = 0;
+      for (std::size_t i = 0; i < groups_.size() && sum < kNothing; ++i) {
+        sum += least_of_group(i);
+      }
+      return sum;
+    }
+    double least = kNothing;
+    for (std::size_t l = 0; l < arch_.levels.size(); ++l) {
+      held_[g] = l;
+      least = std::min(least, hold(g + 1));
+    }
+    return least;
+  }
+
+  ChainTensor output(std::size_t e) const { return {e, chain_.einsums[e].output()}; }
+
+  // The tree with plain branches, and group g as given.
+  MappingTree base(std::size_t g, const std::vector<TreeItem>& prefix) const {
+    MappingTree tree;
+    tree.nodes.resize(1);
+    tree.nodes[0].einsum = chain_.einsums.size() - 1;
+    for (std::size_t i = 0; i + 1 < groups_.size(); ++i) {
+      if (held_[i] > 0) {
+        tree.nodes[0].items.emplace_back(
+            TreeKeep{static_cast<LevelId>(held_[i]), {output(groups_[i].second)}});
+      }
+    }
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      std::size_t parent = 0;
+      const auto [first, last] = groups_[i];
+      if (groups_.size() > 1) {
+        tree.nodes[0].children.push_back(tree.nodes.size());
+      }
+      if (last > first && groups_.size() > 1) {
+        parent = tree.nodes.size();
+        tree.nodes.emplace_back().parent = 0;
+        tree.nodes[parent].einsum = last;
+      }
+      if (last > first && i == g) {
+        auto& items = tree.nodes[parent].items;
+        items.insert(items.end(), prefix.begin(), prefix.end());
+      }
+      for (std::size_t e = first; e <= last; ++e) {
+        if (chain_.einsums.size() == 1) {
+          break;
+        }
+        if (last > first) {
+          tree.nodes[parent].children.push_back(tree.nodes.size());
+        }
+        TreeNode leaf;
+        leaf.einsum = e;
+        leaf.parent = parent;
+        for (const DimId d : chain_.einsums[e].dims.ids()) {
+          leaf.items.emplace_back(Temporal{d, 1});
+        }
+        tree.nodes.push_back(leaf);
+      }
+    }
+    return tree;
+  }
+  static std::size_t leaf_of(const MappingTree& tree, std::size_t e) {
+    for (std::size_t n = 0; n < tree.nodes.size(); ++n) {
+      if (tree.nodes[n].children.empty() && tree.nodes[n].einsum == e) {
+        return n;
+      }
+    }
+    return 0;
+  }
+
+  // A way to map one einsum of a group.
+  struct Way {
+    double energy = 0;
+    std::vector<std::int64_t> resident, used;  // per level: in all phases; in its own, in all
+  };
+
+  double least_of_group(std::size_t g) {
+    const auto [first, last] = groups_[g];
+    if (first == last) {
+      return least_with(g, {}, 0, LevelId{0});
+    }
+    double least = kNothing;
+    for (std::size_t l = 1; l < arch_.levels.size(); ++l) {
+      for_prefixes(g, static_cast<LevelId>(l),
+                   [&](const std::vector<TreeItem>& prefix, std::size_t loops) {
+                     least = std::min(least, least_with(g, prefix, loops, static_cast<LevelId>(l)));
+                   });
+    }
+    return least;
+  }
+
+  // Every order of every set of loops over the sink's dims, scopes everywhere.
+  template <class Visit>
+  void for_prefixes(std::size_t g, LevelId level, const Visit& visit) const {
+    const auto [first, last] = groups_[g];
+    const Workload& sink = chain_.einsums[last];
+    std::vector<Temporal> loops;
+    const std::function<void()> grow = [&] {
+      std::vector<std::size_t> scopes(last - first, 0);
+      std::size_t i = 0;
+      do {
+        std::vector<TreeItem> items;
+        for (std::size_t p = 0; p <= loops.size(); ++p) {
+          for (std::size_t s = 0; s < scopes.size(); ++s) {
+            if (scopes[s] == p) {
+              items.emplace_back(TreeKeep{level, {output(first + s)}});
+            }
+          }
+          if (p < loops.size()) {
+            items.emplace_back(loops[p]);
+          }
+        }
+        if (check_tree(arch_, chain_, base(g, items)).empty()) {
+          visit(items, loops.size());
+        }
+        for (i = 0; i < scopes.size() && ++scopes[i] > loops.size(); ++i) {
+          scopes[i] = 0;
+        }
+      } while (i < scopes.size());
+      for (const DimId d : sink.dims.ids()) {
+        const bool is_cut = std::any_of(loops.begin(), loops.end(),
+                                        [&](const Temporal& loop) { return loop.dim == d; });
+        for (std::int64_t n = 1; n < sink.dims[d].bound && !is_cut; ++n) {
+          if (sink.dims[d].bound % n == 0) {
+            loops.push_back({d, n});
+            grow();
+            loops.pop_back();
+          }
+        }
+      }
+    };
+    grow();
+  }
+
+  double least_with(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops,
+                    LevelId level) {
+    const auto [first, last] = groups_[g];
+    std::vector<std::vector<Way>> ways;
+    std::vector<std::vector<std::int64_t>> fixed;  // per einsum and level: scopes
+    const MappingTree plain = base(g, prefix);
+    const TreeCounts counts = count_tree(arch_, chain_, plain);
+    for (const TreePhase& phase : phases_of(arch_, chain_, plain, counts)) {
+      if (phase.einsum >= first && phase.einsum <= last) {
+        fixed.emplace_back();
+        for (const LevelId l : arch_.levels.ids()) {
+          fixed.back().push_back(used_of(phase, l));
+        }
+      }
+    }
+    for (std::size_t e = first; e <= last; ++e) {
+      ways.push_back(ways_of(g, prefix, loops, level, e, fixed[e - first]));
+    }
+    return join(ways, fixed);
+  }
+
+  std::vector<Way> ways_of(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops,
+                           LevelId level, std::size_t e, const std::vector<std::int64_t>& fixed) {
+    const auto [first, last] = groups_[g];
+    std::vector<ChainTensor> own;
+    for (const TensorId t : chain_.einsums[e].tensors.ids()) {
+      const auto i = chain_.intermediate_of({e, t});
+      const bool is_passed = i && chain_.intermediates[*i].producer >= first &&
+                             chain_.intermediates[*i].readers.back().einsum <= last;
+      if (!is_passed && last > first) {
+        own.push_back({e, t});
+      }
+    }
+    std::vector<Way> ways;
+    std::vector<std::size_t> positions(own.size(), 0);  // 0: none; else position + 1
+    std::size_t i = 0;
+    do {
+      const std::vector<TreeItem> with_keeps = insert(prefix, own, positions, level);
+      const MappingTree tree = base(g, with_keeps);
+      if (check_tree(arch_, chain_, tree).empty()) {
+        add_nests(tree, e, fixed, ways);
+      }
+      for (i = 0; i < own.size() && ++positions[i] > loops + 1; ++i) {
+        positions[i] = 0;
+      }
+    } while (i < own.size());
+    return ways;
+  }
+  static std::vector<TreeItem> insert(const std::vector<TreeItem>& prefix,
+                                      const std::vector<ChainTensor>& own,
+                                      const std::vector<std::size_t>& positions, LevelId level) {
+    std::vector<TreeItem> items;
+    std::size_t loop = 0;
+    const auto add = [&] {
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        if (positions[k] == loop + 1) {
+          items.emplace_back(TreeKeep{level, {own[k]}});
+        }
+      }
+    };
+    add();
+    for (const TreeItem& item : prefix) {
+      items.push_back(item);
+      if (std::holds_alternative<Temporal>(item)) {
+        ++loop;
+        add();
+      }
+    }
+    return items;
+  }
+
+  // Every nest of one branch.
+  void add_nests(const MappingTree& tree, std::size_t e, const std::vector<std::int64_t>& fixed,
+                 std::vector<Way>& ways) {
+    const std::size_t leaf = leaf_of(tree, e);
+    const Workload& workload = chain_.einsums[e];
+    const Way start = cost(tree, e, fixed);
+    const PerDim<std::int64_t> common = common_sizes(tree, e);
+    MappingTree grown = tree;
+    grown.nodes[leaf].items.clear();
+    PerTensor<std::size_t> kept(workload.tensors.size());
+    const std::function<void(PerDim<std::int64_t>&, std::size_t)> grow =
+        [&](PerDim<std::int64_t>& extents, std::size_t first_tensor) {
+          const bool is_done =
+              std::all_of(extents.begin(), extents.end(), [](std::int64_t n) { return n == 1; });
+          if (is_done && check_tree(arch_, chain_, grown).empty()) {
+            Way way = cost(grown, e, fixed);
+            way.resident = start.resident;
+            add(way, ways);
+          }
+          auto& items = grown.nodes[leaf].items;
+          for (const TensorId t : workload.tensors.ids()) {
+            for (std::size_t l = kept[t] + 1;
+                 index_of(t) >= first_tensor && l < arch_.levels.size(); ++l) {
+              const std::size_t before = kept[t];
+              kept[t] = l;
+              items.emplace_back(TreeKeep{static_cast<LevelId>(l), {{e, t}}});
+              grow(extents, 0);
+              items.pop_back();
+              kept[t] = before;
+            }
+          }
+          for (const DimId d : workload.dims.ids()) {
+            for (std::int64_t n = 1; n < extents[d]; ++n) {
+              if (common[d] % n != 0 || extents[d] % n != 0) {
+                continue;
+              }
+              const std::int64_t before = extents[d];
+              extents[d] = n;
+              items.emplace_back(Temporal{d, n});
+              grow(extents, 0);
+              items.pop_back();
+              extents[d] = before;
+            }
+          }
+        };
+    PerDim<std::int64_t> extents = largest_;
+    grow(extents, 0);
+  }
+  // Of the sizes with which a dim of the branch is entered; `largest_` has the most. From what the
+  // counts of a branch say when one of its dims is cut into ones: iterations per entry.
+  PerDim<std::int64_t> common_sizes(const MappingTree& tree, std::size_t e);
+
+  Way cost(const MappingTree& tree, std::size_t e, const std::vector<std::int64_t>& fixed) {
+    ++trees_;
+    const TreeCounts counts = count_tree(arch_, chain_, tree);
+    Way way;
+    const Problem problem{arch_, chain_.einsums[e]};
+    Energy energy;
+    energy_into(problem, counts.einsums[e], energy);
+    way.energy = energy.total.count();
+    for (const TreePhase& phase : phases_of(arch_, chain_, tree, counts)) {
+      for (const LevelId l : arch_.levels.ids()) {
+        const std::size_t at = index_of(l);
+        if (phase.einsum == e) {
+          way.used.push_back(used_of(phase, l) - fixed[at]);
+        }
+      }
+    }
+    way.resident = way.used;
+    return way;
+  }
+  static void add(const Way& way, std::vector<Way>& ways) {
+    const auto no_worse = [](const Way& a, const Way& b) {
+      const auto less = [](std::int64_t x, std::int64_t y) { return x <= y; };
+      return a.energy <= b.energy &&
+             std::equal(a.used.begin(), a.used.end(), b.used.begin(), less) &&
+             std::equal(a.resident.begin(), a.resident.end(), b.resident.begin(), less);
+    };
+    for (const Way& other : ways) {
+      if (no_worse(other, way)) {
+        return;
+      }
+    }
+    std::erase_if(ways, [&](const Way& other) { return no_worse(way, other); });
+    ways.push_back(way);
+  }
+
+  double join(const std::vector<std::vector<Way>>& ways,
+              const std::vector<std::vector<std::int64_t>>& fixed) const {
+    double least = kNothing;
+    std::vector<const Way*> chosen;
+    const std::function<void(double)> choose = [&](double energy) {
+      if (chosen.size() == ways.size()) {
+        least = fits(chosen, fixed) ? std::min(least, energy) : least;
+        return;
+      }
+      for (const Way& way : ways[chosen.size()]) {
+        if (energy + way.energy < least) {
+          chosen.push_back(&way);
+          choose(energy + way.energy);
+          chosen.pop_back();
+        }
+      }
+    };
+    choose(0);
+    return least;
+  }
+  bool fits(const std::vector<const Way*>& chosen,
+            const std::vector<std::vector<std::int64_t>>& fixed) const {
+    const Problem problem{arch_, chain_.einsums.front()};
+    for (std::size_t e = 0; e < chosen.size(); ++e) {
+      for (const LevelId l : arch_.levels.ids()) {
+        const std::size_t at = index_of(l);
+        std::int64_t used = fixed[e][at] + chosen[e]->used[at];
+        for (std::size_t other = 0; other < chosen.size(); ++other) {
+          used += other == e ? 0 : chosen[other]->resident[at];
+        }
+        const auto room = problem.room(l, Role::kInput);
+        if (room && used > room->count()) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  const Arch& arch_;
+  const EinsumChain& chain_;
+  std::int64_t& trees_;
+  std::vector<std::pair<std::size_t, std::size_t>> groups_;
+  std::vector<std::size_t> held_;  // per group: level of what it passes on
+  PerDim<std::int64_t> largest_;
+};
+
+PerDim<std::int64_t> BruteForce::common_sizes(const MappingTree& tree, std::size_t e) {
+  const TreeShape shape = shape_of(arch_, chain_, tree);
+  const std::size_t leaf = leaf_of(tree, e);
+  PerDim<std::int64_t> common(chain_.einsums[e].dims.size(), 0);
+  largest_ = PerDim<std::int64_t>(common.size(), 0);
+  for (std::size_t line = 0; line < shape.line_count; ++line) {
+    const LineCounts counts = walk_line(arch_, chain_, tree, shape, line);
+    for (const auto& [sizes, times] : counts.entries[leaf]) {
+      std::size_t at = 0;
+      for (const DimId d : common.ids()) {
+        if (shape.lines[e][d] == line) {
+          common[d] = std::gcd(common[d], sizes[at]);
+          largest_[d] = std::max(largest_[d], sizes[at]);
+          ++at;
+        }
+      }
+    }
+  }
+  return common;
+}
+
+}  // namespace
+
+double least_energy_by_force(const Arch& arch, const EinsumChain& chain, std::int64_t& trees) {
+  return BruteForce(arch, chain, trees).least();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "arch/load.hpp"
+#include "mapper/fusion/chain_search.hpp"
+#include "tests/mapper/brute_chain.hpp"
+
+namespace mapsim {
+namespace {
+
+double energy_of(const ChainResult& result) {
+  return result.cost ? result.cost->energy.count() : std::numeric_limits<double>::infinity();
+}
+
+EinsumChain attention() {
+  return parse_chain(
+      "name: attention\nchain:\n"
+      "  - name: qk\n    gemm: {m: 64, n: 64, k: 8}\n    out: S\n"
+      "  - name: pv\n    gemm: {m: 64, n: 8, k: 64}\n    in: {A: S}\n",
+      "chain.yaml");
+}
+Arch machine(const std::string& capacity, const std::string& more = "") {
+  return parse_arch(
+      "name: m\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 100 pJ/word, write: 100 pJ/word}\n"
+      "  - storage: Buffer\n    word: 8 b\n    capacity: " +
+          capacity + "\n    energy: {read: 2 pJ/word, write: 2 pJ/word}\n" + more +
+          "  - compute: MAC\n    energy: 1 pJ\n",
+      "arch.yaml");
+}
+
+TEST(Fusion, FindsWhatBruteForceFinds) {
+  std::int64_t trees = 0;
+  int fused = 0;
+  for (const std::uint64_t seed : {1U, 2U, 6U, 8U, 12U, 14U, 16U, 20U, 22U}) {
+    const TinyChain tiny = tiny_chain(seed);
+    const double expected = least_energy_by_force(tiny.arch, tiny.chain, trees);
+    const ChainResult found = search_chain(tiny.arch, tiny.chain, {}, {});
+    EXPECT_TRUE(found.proven);
+    ASSERT_EQ(std::isinf(expected), !found.cost) << "seed " << seed << "\n" << describe(tiny);
+    if (found.cost) {
+      EXPECT_NEAR(energy_of(found), expected, 1e-9 * expected)
+          << "seed " << seed << "\n"
+          << describe(tiny) << print_tree(tiny.arch, tiny.chain, *found.best);
+    }
+    const ChainResult apart = search_chain(tiny.arch, tiny.chain, {.most_einsums = 1}, {});
+    fused += energy_of(found) < energy_of(apart) * (1 - 1e-9) ? 1 : 0;
+  }
+  EXPECT_GT(fused, 3);
+}
+
+// Each space contains the one before.
+TEST(Fusion, NeverNeedsMoreThanLayerByLayer) {
+  for (const char* capacity : {"256 B", "2 KiB", "8 KiB"}) {
+    const Arch arch = machine(capacity);
+    const EinsumChain chain = attention();
+    const ChainResult spilled =
+        search_chain(arch, chain, {.most_einsums = 1, .may_hold = false}, {});
+    const ChainResult on_chip = search_chain(arch, chain, {.most_einsums = 1}, {});
+    const ChainResult one_loop = search_chain(arch, chain, {.most_loops = 1}, {});
+    const ChainResult fused = search_chain(arch, chain, {}, {});
+    EXPECT_LE(energy_of(on_chip), energy_of(spilled));
+    EXPECT_LE(energy_of(one_loop), energy_of(on_chip));
+    EXPECT_LE(energy_of(fused), energy_of(one_loop));
+    EXPECT_GE(fused.lower_bound.count(), 0);
+    EXPECT_TRUE(check_tree(arch, chain, *fused.best).empty());
+  }
+}
+
+// 64 x 64 scores do not fit into 2 KiB, and a tile of them does.
+TEST(Fusion, KeepsTilesOfScoresOnChip) {
+  const Arch arch = machine("2 KiB");
+  const EinsumChain chain = attention();
+  const ChainResult fused = search_chain(arch, chain, {}, {});
+  EXPECT_EQ(fused.best->nodes.size(), 3U);
+  EXPECT_EQ(fused.cost->counts.intermediates[0].made, 64 * 64);
+  // DRAM: what the two products read and write, once.
+  double at_dram = 0;
+  for (const EinsumCost& cost : fused.cost->einsums) {
+    for (const TensorEnergy& tensor : cost.energy.levels[LevelId{0}]) {
+      at_dram += tensor.total.count();
+    }
+  }
+  EXPECT_DOUBLE_EQ(at_dram, 100.0 * 4 * 64 * 8);
+}
+
+TEST(Fusion, StopsWithABoundWhenTimeIsOver) {
+  const std::atomic<bool> stop{true};
+  SearchOptions options;
+  options.stop = &stop;
+  const ChainResult result = search_chain(machine("2 KiB"), attention(), {}, options);
+  EXPECT_FALSE(result.proven);
+  EXPECT_FALSE(result.cost);
+}
+
+TEST(Fusion, RefusesWhatTreesCannotSay) {
+  EXPECT_EQ(fusion_obstacle(machine("2 KiB")), "");
+  const std::string array = fusion_obstacle(machine("2 KiB", "  - fanout: PEs\n    x: 4\n"));
+  EXPECT_NE(array.find("PEs has 4 instances"), std::string::npos) << array;
+}
+
+}  // namespace
+}  // namespace mapsim

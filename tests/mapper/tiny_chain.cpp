@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/load.hpp"
+#include "core/rng.hpp"
+#include "tests/mapper/brute_chain.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Convolutions in one dim with one channel: their halos are what they are for.
+std::string halo_chain(Rng& rng) {
+  const std::size_t count = rng.below(4) == 0 ? 3 : 2;
+  std::int64_t points = rng.between(4, 7);
+  std::string text = "name: halos\nchain:\n";
+  for (std::size_t e = 0; e < count; ++e) {
+    const std::int64_t taps = std::min<std::int64_t>(points, rng.between(1, 3));
+    const std::int64_t outputs = points - taps + 1;
+    text += fmt::format(
+        "  - name: e{}\n    einsum: {{equation: \"O[p] += A[p+r] * W[r]\", dims: {{p: {}, r: "
+        "{}}}}}\n",
+        e, outputs, taps);
+    text += e > 0 ? fmt::format("    in: {{A: t{}}}\n", e - 1) : "";
+    text += e + 1 < count ? fmt::format("    out: t{}\n", e) : "";
+    points = outputs;
+  }
+  return text;
+}
+
+std::string einsum_text(Rng& rng, std::size_t e, bool reads, std::vector<std::int64_t>& made,
+                        std::size_t shape) {
+  const auto size = [&](std::int64_t most) { return rng.between(1, most); };
+  std::string text;
+  if (shape == 0) {
+    const std::int64_t m = reads ? made[0] : size(4);
+    const std::int64_t k = reads ? made[1] : size(3);
+    const std::int64_t n = size(3);
+    text = fmt::format(
+        "    einsum: {{equation: \"O[m][n] += A[m][k] * B[k][n]\", dims: {{m: {}, n: {}, k: "
+        "{}}}}}\n",
+        m, n, k);
+    made = {m, n};
+  } else {
+    const std::int64_t points = reads ? made[1] : size(6) + 2;
+    const std::int64_t r = std::min<std::int64_t>(points, reads ? size(3) : size(2));
+    const std::int64_t stride = size(2);
+    const std::int64_t p = (points - r) / stride + 1;
+    const std::int64_t c = reads ? made[0] : size(2);
+    const std::int64_t k = size(2);
+    text = fmt::format(
+        "    einsum: {{equation: \"O[k][p] += A[c][{}*p+r] * W[k][c][r]\", dims: {{k: {}, p: {}, "
+        "c: {}, r: {}}}}}\n",
+        stride, k, p, c, r);
+    made = {k, p};
+    if (reads && (p - 1) * stride + r != points) {
+      return "";
+    }
+  }
+  text = fmt::format("  - name: e{}\n{}", e, text);
+  if (reads) {
+    text += fmt::format("    in: {{A: t{}}}\n", e - 1);
+  }
+  return text;
+}
+
+std::string try_chain(Rng& rng) {
+  const std::size_t shape = rng.below(2);
+  const std::size_t count = rng.below(4) == 0 ? 3 : 2;
+  std::vector<std::int64_t> made;
+  std::string text = "name: tiny\nchain:\n";
+  for (std::size_t e = 0; e < count; ++e) {
+    const std::string one = einsum_text(rng, e, e > 0, made, shape);
+    if (one.empty()) {
+      return "";
+    }
+    text += one + (e + 1 < count ? fmt::format("    out: t{}\n", e) : "");
+  }
+  return text;
+}
+
+std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most) {
+  std::string text = "name: tiny\nclock: 1 GHz\nnodes:\n";
+  for (std::size_t l = 0; l < levels; ++l) {
+    text += fmt::format(
+        "  - storage: L{}\n    word: 8 b\n    capacity: {}\n    energy: {{read: {} pJ/word, write: "
+        "{} pJ/word}}\n",
+        l, l == 0 ? "unlimited" : fmt::format("{} B", rng.between(2, l == 1 ? most : 6)),
+        l == 0 ? rng.between(30, 200) : rng.between(1, 10),
+        l == 0 ? rng.between(30, 200) : rng.between(1, 10));
+    if (l > 0 && rng.below(3) == 0) {
+      text += "    sliding: true\n";
+    }
+  }
+  return text + fmt::format("  - compute: MAC\n    energy: {} pJ\n", rng.between(0, 2));
+}
+
+}  // namespace
+
+// Few enough mapping trees: what every einsum has to do, and the levels, are limited together.
+TinyChain tiny_chain(std::uint64_t seed) {
+  Rng rng(seed);
+  if (seed % 2 == 0) {
+    return {parse_arch(try_machine(rng, 2, 8), "arch.yaml"),
+            parse_chain(halo_chain(rng), "chain.yaml")};
+  }
+  const std::size_t levels = rng.below(3) == 0 ? 3 : 2;
+  const std::int64_t most = levels == 3 ? 4 : 8;
+  while (true) {
+    const std::string text = try_chain(rng);
+    if (text.empty()) {
+      continue;
+    }
+    TinyChain tiny{parse_arch(try_machine(rng, levels, 12), "arch.yaml"),
+                   parse_chain(text, "chain.yaml")};
+    const auto& einsums = tiny.chain.einsums;
+    if (std::all_of(einsums.begin(), einsums.end(),
+                    [&](const Workload& einsum) { return einsum.macs() <= most; })) {
+      return tiny;
+    }
+  }
+}
+
+std::string describe(const TinyChain& tiny) {
+  std::string text;
+  for (const LevelId l : tiny.arch.levels.ids()) {
+    const Storage& level = tiny.arch.levels[l];
+    text += fmt::format("{}: {} b, read {}, write {}{}\n", level.name,
+                        level.capacity.total().count(), level.energy.read.count(),
+                        level.energy.write.count(), level.sliding ? ", sliding" : "");
+  }
+  for (const Workload& einsum : tiny.chain.einsums) {
+    for (const Dim& dim : einsum.dims) {
+      text += fmt::format("{} {}, ", dim.name, dim.bound);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace mapsim
