@@ -50,7 +50,7 @@ TEST_F(CommandLine, RefusesWhatTreesDoNotHaveYet) {
   EXPECT_EQ(run(fmt::format("eval {} {} --why", kTeaching, kConvs)).code, 2);
   EXPECT_THAT(
       run(fmt::format("search {} {}/configs/chains/teaching_convs.yaml", kTeaching, kRoot)).err,
-      HasSubstr("this is a chain of einsums, not a workload"));
+      HasSubstr("mapping trees do not spread work over instances yet"));
 }
 
 }  // namespace
