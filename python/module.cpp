@@ -221,8 +221,8 @@ void bind_others(py::module_& m) {
     SearchRequest request = request_of(arch, asked);
     return interruptible([&](const std::atomic<bool>& stop) {
       request.options.stop = &stop;
-      const NetworkSolution solution =
-          search_network(arch, read_network(path, {dims, batch, std::nullopt}, configs), request);
+      const NetworkSolution solution = search_network(
+          arch, read_network(path, {dims, {}, batch, std::nullopt}, configs), request);
       return std::pair{to_json(solution), to_text(solution)};
     });
   });
