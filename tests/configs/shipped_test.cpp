@@ -266,6 +266,7 @@ const std::vector<Machine> kMachines{
      1024,
      {{"IfmapSRAM", 64 * kKi}, {"FilterSRAM", 64 * kKi}, {"OfmapSRAM", 64 * kKi}}},
     {"teaching", 3, 64, 64, {{"Buffer", 32 * kKi}, {"Registers", 64}}},
+    {"teaching_flat", 3, 1, 1, {{"Buffer", 32 * kKi}, {"Registers", 4 * kKi}}},
     // 275 TFLOPS a chip (Google's page of TPU v4).
     {"tpu_pod_like",
      5,
