@@ -161,7 +161,7 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
     record_.leave_open();
   }
   const std::int64_t labels = found.searched ? found.labels : 0;
-  outcome.taken = {labels, labels + found.spent + budget - query.budget};
+  outcome.taken = {labels, labels + found.spent + (budget - query.budget)};
   return outcome;
 }
 
