@@ -9,13 +9,13 @@
 
 #include "costmodel/mapping.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/fusion/room_use.hpp"
+#include "mapper/fusion/taken.hpp"
 #include "mapper/mapspace/branch_entry.hpp"
 #include "workloads/chain.hpp"
 
 namespace mapsim::fusion {
 
-// What the best nest of a branch depends on, beside the room that others leave to it.
+// What the best nest of a branch depends on, beside the capacity that others leave to it.
 struct Branch {
   std::size_t einsum = 0;
   PerDim<std::int64_t> bounds;  // of the largest box
@@ -40,7 +40,7 @@ class BranchOptima {
   // All arguments outlive the optima. A search within the deadline, or OutOfBudget.
   BranchOptima(const Arch& arch, const EinsumChain& chain, const Deadline& deadline);
 
-  // With the room that others leave, if they take so much.
+  // Where others take so much of the capacities.
   const BranchOptimum& optimum(const Branch& branch, const Taken& taken);
   // No nest of the branch needs less with so much taken, as far as is known. Cheap.
   double bound(const Branch& branch, const Taken& taken);

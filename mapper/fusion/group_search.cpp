@@ -11,14 +11,17 @@
 #include "costmodel/crossing.hpp"
 #include "mapper/fusion/group_model.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/mapspace/factor.hpp"
 #include "mapper/objective.hpp"
 
-// Branches of a group depend on each other through its interface and the room that each leaves to
-// the others, and on nothing else. So the best group is found by branch and bound over interfaces:
+// Branches of a group depend on each other through its interface and the capacity that each leaves
+// to the others, and on nothing else. So the best group is found by branch and bound over
+// interfaces:
 //
 // 1. A class of interfaces has the same shared loops in any order, with any scopes. The boxes of
-//    its branches are known. A branch needs no less than its optimum with the room to itself, and
-//    what its group keeps of a tensor crosses at least once; the sum over einsums bounds the class.
+//    its branches are known. A branch needs no less than its optimum with all capacity to itself,
+//    and what its group keeps of a tensor crosses at least once; the sum over einsums bounds the
+//    class.
 // 2. A class below the incumbent is opened: orders and scopes. Each interface is entered by the
 //    cost model, which counts entries, halos that are made again, and live sets.
 // 3. What is left is joined: which tensors the group keeps, at which position, such that the
@@ -33,6 +36,7 @@ using exact::kInfinity;
 namespace {
 
 constexpr std::size_t kMostClasses = 2'000'000;  // 400 MB
+constexpr std::int64_t kMostTiles = 65'536;      // of a shared loop: each is walked
 
 struct Node {
   double bound = 0;
@@ -94,16 +98,16 @@ class GroupSearch {
     driven_.resize(sink.dims.size());
     for (const DimId d : sink.dims.ids()) {
       std::vector<std::int64_t> extents;
-      for (std::int64_t n = 1; n < sink.dims[d].bound; ++n) {
-        if (sink.dims[d].bound % n == 0 && (!extents.empty() || may_cut({d, n}))) {
+      const std::int64_t bound = sink.dims[d].bound;
+      for (const std::int64_t n : divisors(bound)) {
+        if (n < bound && bound / n <= kMostTiles) {
           extents.push_back(n);
-        } else if (extents.empty() && n == 1) {
-          break;  // a rule of mapping trees forbids to share the dim
         }
       }
-      if (!extents.empty()) {
-        find_driven(d);
+      if (extents.empty() || !may_cut({d, extents.front()})) {
+        continue;  // a rule of mapping trees forbids to share the dim
       }
+      find_driven({d, extents.front()});
       const std::size_t count = classes_.size();
       for (const std::int64_t n : extents) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -129,9 +133,9 @@ class GroupSearch {
   bool may_cut(const Temporal& loop) { return counter_->enter(innermost({loop})).has_value(); }
   // Which einsums make other points in each tile of a loop over the sink's dim? What passes them on
   // may be held over these tiles; in all other loops it is made anew for each.
-  void find_driven(DimId d) {
-    driven_[d].assign(piece().einsums.size(), true);
-    const auto entered = counter_->enter(innermost({{d, 1}}));
+  void find_driven(const Temporal& loop) {
+    driven_[loop.dim].assign(piece().einsums.size(), true);
+    const auto entered = counter_->enter(innermost({loop}));
     for (std::size_t e = 0; entered && e + 1 < piece().einsums.size(); ++e) {
       const DimSet output = einsum(e).tensors[einsum(e).output()].dims();
       bool is_driven = false;
@@ -139,7 +143,7 @@ class GroupSearch {
         is_driven = is_driven || (output.contains(own) &&
                                   entered->branches[e].bounds[own] < einsum(e).dims[own].bound);
       }
-      driven_[d][e] = is_driven;
+      driven_[loop.dim][e] = is_driven;
     }
   }
   // How often an einsum does all its operations in interfaces of a class, at least.

@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "mapper/mapspace/factor.hpp"
+
 namespace mapsim {
 
 std::vector<std::int64_t> BranchEntry::extents(DimId d, std::int64_t bound) const {
@@ -10,12 +12,7 @@ std::vector<std::int64_t> BranchEntry::extents(DimId d, std::int64_t bound) cons
   for (std::size_t i = 0; varies(d) && i < lengths[d].size(); ++i) {
     common = std::gcd(common, lengths[d][i].size);
   }
-  std::vector<std::int64_t> extents;
-  for (std::int64_t n = 1; n <= common; ++n) {
-    if (common % n == 0) {
-      extents.push_back(n);
-    }
-  }
+  std::vector<std::int64_t> extents = divisors(common);
   if (common < bound) {
     extents.push_back(bound);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/fusion/room_use.hpp"
+#include "mapper/fusion/taken.hpp"
 
 #include <algorithm>
 #include <functional>
