@@ -167,16 +167,10 @@ BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken) {
     if (is_unrolled_where_sizes_differ(unrolling, branch.entry)) {
       continue;
     }
-    std::vector<FanoutId> used;
-    for (const FanoutId f : unrolling.factors.ids()) {
-      const auto& along = unrolling.factors[f];
-      if (std::any_of(along.begin(), along.end(), [](std::int64_t n) { return n > 1; })) {
-        used.push_back(f);
-      }
-    }
-    const exact::StateGraph graph(space, used);
-    exact::Instance instance(graph, exact::Unrolled(problem, unrolling, branch.entry),
-                             Objective::kEnergy, query.known, false, {}, 0, &deadline_);
+    exact::Unrolled unrolled(problem, unrolling, branch.entry);
+    const exact::StateGraph graph(space, unrolled.used);
+    exact::Instance instance(graph, std::move(unrolled), Objective::kEnergy, query.known, false, {},
+                             0, &deadline_);
     if (query.known.covers(instance.root())) {
       continue;
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <compare>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -47,8 +46,7 @@ class BranchOptima {
   // Has the optimum been found for a branch of which nothing is taken but `base`?
   bool is_known(const Branch& branch, const Taken& base) const;
 
-  // Throws OutOfBudget once time is over.
-  void check() const { deadline_.check(); }
+  const Deadline& deadline() const { return deadline_; }
   const std::vector<CapacityOf>& capacities() const { return capacities_; }
   std::int64_t searches() const { return searches_; }
   std::int64_t labels() const { return labels_; }

@@ -23,12 +23,12 @@ using fusion::Surroundings;
 using fusion::Taken;
 
 // Where an intermediate lies between groups.
-struct Held {
+struct HeldAt {
   LevelId level{};                 // 0: spilled
   std::optional<bool> final_sums;  // of two widths: is it stored in the narrow one?
-  friend auto operator<=>(const Held&, const Held&) = default;
+  friend auto operator<=>(const HeldAt&, const HeldAt&) = default;
 };
-using State = std::map<std::size_t, Held>;  // by intermediate
+using State = std::map<std::size_t, HeldAt>;  // by intermediate
 
 struct Reached {
   double energy = exact::kInfinity;  // [pJ]
@@ -106,7 +106,7 @@ class ChainSearch {
       const auto i = chain_.intermediate_of({e, t});
       const std::size_t known = branches.size();
       for (std::size_t k = 0; i && k < known; ++k) {
-        for (const Held& held : residences(chain_.intermediates[*i].producer)) {
+        for (const HeldAt& held : residences(chain_.intermediates[*i].producer)) {
           if (held.level != LevelId{0}) {
             branches.push_back(branches[k]);
             branches.back().entry.sources[t] = held.level;
@@ -151,14 +151,14 @@ class ChainSearch {
       return {left};
     }
     std::vector<State> states;
-    for (const Held& held : residences(group.last)) {
+    for (const HeldAt& held : residences(group.last)) {
       states.push_back(left);
       states.back().emplace(*i, held);
     }
     return states;
   }
-  std::vector<Held> residences(std::size_t producer) const {
-    std::vector<Held> all{{}};
+  std::vector<HeldAt> residences(std::size_t producer) const {
+    std::vector<HeldAt> all{{}};
     const TensorId output = chain_.einsums[producer].output();
     const Tensor& tensor = chain_.einsums[producer].tensors[output];
     for (const LevelId level : arch_.levels.ids()) {

@@ -50,6 +50,7 @@ class GroupModel {
   bool may_share(LevelId level) const;
   // Of scopes and shared keeps; what follows is about it.
   void set_level(LevelId level) { level_ = level; }
+  LevelId level() const { return level_; }
 
   std::vector<Sourcing> sourcings(std::size_t e) const;
   std::vector<TensorId> shared_tensors(std::size_t e, const Sourcing& sourcing) const;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <queue>
 
 #include "costmodel/crossing.hpp"
@@ -35,8 +34,8 @@ using exact::kInfinity;
 
 namespace {
 
-constexpr std::size_t kMostClasses = 2'000'000;  // 400 MB
-constexpr std::int64_t kMostTiles = 65'536;      // of a shared loop: each is walked
+constexpr std::size_t kMostClasses = 2'000'000;
+constexpr std::int64_t kMostTiles = 65'536;  // of a shared loop: each is walked
 
 struct Node {
   double bound = 0;
@@ -56,7 +55,8 @@ class GroupSearch {
         optima_{optima},
         statistics_{statistics},
         most_loops_{most_loops},
-        limit_{limit} {}
+        limit_{limit},
+        held_{&optima.deadline()} {}
 
   std::optional<GroupPlan> run() {
     if (piece().einsums.size() == 1) {
@@ -122,6 +122,7 @@ class GroupSearch {
               "--shared-loops {}",
               sink.name, kMostClasses, std::min(most_loops_, sink.dims.size()) - 1));
         }
+        held_.grow_to(classes_.size() * piece().einsums.size() * sizeof(EnteredBranch));
       }
     }
     statistics_.classes += static_cast<std::int64_t>(classes_.size());
@@ -182,7 +183,7 @@ class GroupSearch {
     }
     double sum = 0;
     for (std::size_t e = 0; e < boxes.size(); ++e) {
-      EnteredBranch box = boxes[e];
+      const EnteredBranch& box = boxes[e];
       if (varies(box)) {
         sum += least_runs(index, e) * model_.problem(e).mac_energy().count() * operations(e);
         continue;
@@ -197,7 +198,7 @@ class GroupSearch {
         for (const TensorId t : model_.shared_tensors(e, sourcing)) {
           const Tensor& tensor = einsum(e).tensors[t];
           energy += model_.shared_pj({e, t}, model_.whole({e, t}));
-          take(optima_.capacities(), level_, tensor.role,
+          take(optima_.capacities(), model_.level(), tensor.role,
                static_cast<double>(footprint(tensor, box.bounds)) *
                    model_.bits_of(tensor, t == einsum(e).output(), sourcing),
                taken);
@@ -231,7 +232,6 @@ class GroupSearch {
 
   // Scopes in all positions, loops in all orders.
   void open_class(std::size_t index) {
-    ++statistics_.opened;
     std::vector<Temporal> loops = classes_[index];
     const auto before = [](const Temporal& a, const Temporal& b) { return a.dim < b.dim; };
     std::sort(loops.begin(), loops.end(), before);
@@ -251,7 +251,7 @@ class GroupSearch {
     if (!group) {
       return;
     }
-    optima_.check();
+    held_.check();
     ++statistics_.interfaces;
     interfaces_.push_back({interface, std::move(*group)});
     std::optional<Least> open;
@@ -349,7 +349,7 @@ class GroupSearch {
         Option way = ways[w];
         way.keeps.push_back({use, keep.position});
         way.shared_energy += model_.shared_pj(use, keep.moved);
-        take(optima_.capacities(), level_, tensor.role, keep.largest * bits, way.resident);
+        take(optima_.capacities(), model_.level(), tensor.role, keep.largest * bits, way.resident);
         longer.push_back(std::move(way));
       }
     }
@@ -358,7 +358,6 @@ class GroupSearch {
 
   // One option per einsum, depth first.
   void join(const Entered& entered) {
-    ++statistics_.joined;
     std::vector<std::vector<Option>> all;
     std::vector<double> rest(piece().einsums.size() + 1, 0.0);  // of this einsum and later ones
     for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
@@ -374,6 +373,7 @@ class GroupSearch {
     const std::function<void(double)> choose = [&](double so_far) {
       const std::size_t e = chosen.size();
       if (e == all.size()) {
+        held_.check();
         finish(entered, chosen);
         return;
       }
@@ -414,7 +414,7 @@ class GroupSearch {
     if (!(sum < limit())) {
       return;
     }
-    best_ = {sum, level_, entered.interface, {}, {}};
+    best_ = {sum, model_.level(), entered.interface, {}, {}};
     for (std::size_t e = 0; e < chosen.size(); ++e) {
       best_.keeps.insert(best_.keeps.end(), chosen[e]->keeps.begin(), chosen[e]->keeps.end());
       best_.branches.push_back(optima_.optimum(chosen[e]->branch, taken[e]).nest);
@@ -424,7 +424,6 @@ class GroupSearch {
   // ---- best first
 
   void search_level(LevelId level) {
-    level_ = level;
     model_.set_level(level);
     counter_.emplace(arch_, piece(), level);
     list_classes();
@@ -433,11 +432,12 @@ class GroupSearch {
     interfaces_.clear();
     queue_ = {};
     for (std::size_t c = 0; c < classes_.size(); ++c) {
-      optima_.check();
+      held_.check();
       std::optional<Least> open;
       push({class_bound(c, open), true, c});
     }
     while (!queue_.empty() && queue_.top().bound < limit()) {
+      held_.check();
       Node node = queue_.top();
       queue_.pop();
       std::optional<Least> open;
@@ -474,7 +474,7 @@ class GroupSearch {
   GroupStatistics& statistics_;
   std::size_t most_loops_;
   double limit_;
-  LevelId level_{};
+  Held held_;  // of what is known of classes
   std::optional<GroupCounter> counter_;
   std::vector<std::vector<Temporal>> classes_;
   PerDim<std::vector<bool>> driven_;  // per dim of the sink and einsum

@@ -24,9 +24,7 @@ struct GroupPlan {
 
 struct GroupStatistics {
   std::int64_t classes = 0;     // of interfaces with equal loops, listed
-  std::int64_t opened = 0;      // of those
-  std::int64_t interfaces = 0;  // of the opened ones, entered
-  std::int64_t joined = 0;      // ... whose bound did not close them
+  std::int64_t interfaces = 0;  // of those classes that were opened, entered
 };
 
 // The least energy of a group that shares so many loops at most, within the optima's deadline, or
