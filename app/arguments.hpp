@@ -31,9 +31,8 @@ struct SearchArguments {
   std::string constraints;  // empty: none
   ObjectiveArguments objective;
   std::string strategy = "exact";
-  bool batches = false;  // of an engine after NVDLA
-  bool even = false;
-  bool imperfect = false;  // factors: imperfect
+  bool batches = false;                  // of an engine after NVDLA
+  bool even = false, imperfect = false;  // keeps at one loop; factors: imperfect
   std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;
   int threads = 1;
@@ -120,17 +119,18 @@ struct ImportArguments {
   std::string format = "timeloop";  // scalesim, onnx, gpu-table
   std::vector<std::string> files;  // of one Timeloop design; a configuration and a topology; tables
   std::string folder;              // arch.yaml and the others go here; of tables the file
-  std::string gpu, precision, problem;  // what a table does not say itself; empty: it does
+  std::string gpu, precision, problem, cache;  // what a table does not say; empty: it does
   OnnxArguments onnx;
   TimeloopArguments timeloop;
   Output output;
 };
 
-using Command = std::variant<SearchArguments, ListArguments, NetworkArguments, SweepArguments,
-                             MergeArguments, ResultsArguments, ReportArguments, CheckArguments,
-                             EvalArguments, SimulateArguments, RooflineArguments, ShowArguments,
-                             HistogramArguments, ImportArguments, CompareArguments, ExportArguments,
-                             CalibrateArguments, ValidateArguments, MicrobenchArguments>;
+using Command =
+    std::variant<SearchArguments, ListArguments, NetworkArguments, SweepArguments, MergeArguments,
+                 ResultsArguments, ReportArguments, CheckArguments, EvalArguments,
+                 SimulateArguments, RooflineArguments, ShowArguments, HistogramArguments,
+                 ImportArguments, CompareArguments, ExportArguments, CalibrateArguments,
+                 PredictArguments, ValidateArguments, MicrobenchArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

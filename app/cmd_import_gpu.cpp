@@ -49,6 +49,17 @@ std::set<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
+GpuTableContext table_context(const std::string& path, const std::string& gpu,
+                              const std::string& precision, const std::string& problem,
+                              const std::string& cache) {
+  GpuTableContext context{gpu, precision_named(precision), problem_of(problem),
+                          std::filesystem::path{path}.filename().string()};
+  if (!cache.empty()) {
+    context.hot = cache == "hot";
+  }
+  return context;
+}
+
 Answer import_gpu_tables(const ImportArguments& arguments) {
   const std::string& target = arguments.folder;
   std::string text = measurements_header();
@@ -60,10 +71,10 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
   std::string answer;
   for (const std::string& path : arguments.files) {
     refuse_same_file(target, path);
-    const GpuTableContext context{arguments.gpu, precision_named(arguments.precision),
-                                  problem_of(arguments.problem),
-                                  std::filesystem::path{path}.filename().string()};
-    const GpuTableImport imported = import_gpu_table(read_text(path), path, context);
+    const GpuTableImport imported =
+        import_gpu_table(read_text(path), path,
+                         table_context(path, arguments.gpu, arguments.precision, arguments.problem,
+                                       arguments.cache));
     std::int64_t again = 0;
     for (const GpuMeasurement& measurement : imported.measurements) {
       const std::string row = measurement_rows({measurement});

@@ -48,12 +48,13 @@ MeasuredResult measured_of(const std::string& path, const std::string& arch,
   }
   const Gpu gpu = load_gpu(arch);
   MeasuredResult result{gpu.name, std::filesystem::path{path}.filename().string(), {}, {}};
-  const auto groups = predict_measurements(
+  const MeasuredPredictions predictions = predict_measurements(
       gpu, measurements_of(path, name.empty() ? gpu.name : name), library_kernels);
-  for (const PredictedGroup& group : groups) {
-    PredictionSeries series{group.name, fmt::format("MAPE {:.1f} %", 100 * group.errors.mape), {}};
-    if (group.ranks.problems > 0) {
-      series.remark += fmt::format(", tau {:.2f}", group.ranks.tau);
+  for (const PredictedGroup& group : predictions.groups) {
+    const PredictionScore& score = group.all;
+    PredictionSeries series{group.name, fmt::format("MAPE {:.1f} %", 100 * score.errors.mape), {}};
+    if (score.ranks.problems > 0) {
+      series.remark += fmt::format(", tau {:.2f}", score.ranks.tau);
     }
     for (const PredictedKernel& kernel : group.kernels) {
       series.seconds.push_back({kernel.measured, kernel.predicted});

@@ -55,6 +55,7 @@ Answer run(const ImportArguments& arguments);
 Answer run(const CompareArguments& arguments);
 Answer run(const ExportArguments& arguments);
 Answer run(const CalibrateArguments& arguments);
+Answer run(const PredictArguments& arguments);
 Answer run(const ValidateArguments& arguments);
 Answer run(const MicrobenchArguments& arguments);
 

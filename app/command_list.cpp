@@ -42,6 +42,8 @@ const std::vector<CommandEntry>& command_list() {
       {"export", "Write a mapping for Timeloop, or a GPU kernel as CUDA C++",
        make<ExportArguments>},
       {"calibrate", "Fit the timing model of a GPU to measured kernels", make<CalibrateArguments>},
+      {"predict", "Compare predicted with measured times of kernels, without fitting",
+       make<PredictArguments>},
       {"validate", "Build, check and time kernels on a GPU, and compare with the model",
        make<ValidateArguments>},
       {"microbench", "Measure the rates and bandwidths of a GPU, and compare with its file (CSV)",

@@ -37,6 +37,15 @@ struct CalibrateArguments {
   Output output;
 };
 
+// mapsim predict.
+struct PredictArguments {
+  std::string table;
+  std::string arch;
+  std::string gpu;                        // whose rows; empty: the architecture's name
+  std::string precision, problem, cache;  // what the table does not say itself; empty: it does
+  Output output;
+};
+
 // mapsim validate and mapsim microbench: where the GPU and its libraries are. Empty: by the rules
 // of the loader, and where toolkits lie.
 struct DeviceArguments {

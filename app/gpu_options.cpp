@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "app/options.hpp"
+#include "arch/gpu_words.hpp"
 #include "core/quantity_text.hpp"
 
 namespace mapsim {
@@ -127,6 +128,21 @@ CommandOptions options_of(CalibrateArguments& a) {
       "", [&a](const auto& /*given*/) {
         refuse_out(a.output.file, ".yaml", "the architecture goes to --save-arch FILE");
       }};
+}
+
+CommandOptions options_of(PredictArguments& a) {
+  return {joined(
+      {{required({"TABLE", "",
+                  "Measurements (CSV), or a table of GEMM timings as import gpu-table reads it",
+                  &a.table}),
+        input(required({"--arch", "FILE", "GPU (YAML, or the name of a shipped one)", &a.arch}),
+              FileKind::kArch),
+        {"--gpu", "NAME", "Use the rows of this GPU [the name in --arch]", &a.gpu},
+        precision_option(a.precision, "Precision of a table that does not say it, such as f16",
+                         precision_names()),
+        {"--problem", "MxNxK", "Shape of the GEMM, of a table that does not say it", &a.problem},
+        cache_option(a.cache)},
+       output_options(a.output)})};
 }
 
 }  // namespace mapsim

@@ -5,6 +5,7 @@
 
 #include "app/arguments.hpp"
 #include "app/command.hpp"
+#include "interop/gpu_table.hpp"
 #include "interop/timeloop_import.hpp"
 
 namespace mapsim {
@@ -30,6 +31,12 @@ std::vector<std::string> timeloop_files(std::vector<std::string> files,
 
 // A mapping that ZigZag found beside the proven optimum of its unrolling, both in our cost.
 Answer compare_zigzag(const CompareArguments& arguments);
+
+// What a table of GPU timings does not say itself, from the options of that name. Throws
+// UsageError.
+GpuTableContext table_context(const std::string& path, const std::string& gpu,
+                              const std::string& precision, const std::string& problem,
+                              const std::string& cache);
 
 // Tables of GPU timings: their rows are added to the measurements file `folder`.
 Answer import_gpu_tables(const ImportArguments& arguments);

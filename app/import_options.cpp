@@ -61,6 +61,12 @@ CommandOptions options_of(CompareArguments& a) {
               output_options(a.output)})};
 }
 
+Option cache_option(std::string& cache) {
+  return {"--cache", "hot|cold",
+          "Tables of GPU timings: whether the L2 cache held the operands [what the table says]",
+          choice(cache, {"hot", "cold"})};
+}
+
 CommandOptions options_of(ImportArguments& a) {
   return {joined(
       {{format_argument({"timeloop", "scalesim", "zigzag", "accelforge", "onnx", "gpu-table"},
@@ -81,7 +87,8 @@ CommandOptions options_of(ImportArguments& a) {
        timeloop_options(a.timeloop),
        {{"--gpu", "NAME", "gpu-table: name of the GPU, if the table has none", &a.gpu},
         precision_option(a.precision, "gpu-table: precision, such as f16, bf16", precision_names()),
-        {"--problem", "MxNxK", "gpu-table: shape of the GEMM: 4096x4096x4096", &a.problem}}})};
+        {"--problem", "MxNxK", "gpu-table: shape of the GEMM: 4096x4096x4096", &a.problem},
+        cache_option(a.cache)}})};
 }
 
 CommandOptions options_of(ExportArguments& a) {

@@ -183,6 +183,10 @@ std::vector<Input> inputs_of(const CalibrateArguments& a) {
           {"--arch", a.arch, {FileKind::kArch}}};
 }
 
+std::vector<Input> inputs_of(const PredictArguments& a) {
+  return {{"TABLE", a.table, {}}, {"--arch", a.arch, {FileKind::kArch}}};
+}
+
 std::vector<Input> inputs_of(const ValidateArguments& a) {
   std::vector<Input> inputs{arch(a.arch)};
   for (const std::string& path : a.workloads) {

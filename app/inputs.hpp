@@ -32,6 +32,7 @@ std::vector<Input> inputs_of(const ImportArguments& a);
 std::vector<Input> inputs_of(const CompareArguments& a);
 std::vector<Input> inputs_of(const ExportArguments& a);
 std::vector<Input> inputs_of(const CalibrateArguments& a);
+std::vector<Input> inputs_of(const PredictArguments& a);
 std::vector<Input> inputs_of(const ValidateArguments& a);
 std::vector<Input> inputs_of(const MicrobenchArguments& a);
 

@@ -48,6 +48,11 @@ std::string with_blame(std::string text) {
 }  // namespace
 
 std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::string& gpu) {
+  return rows_of_gpu(parse_measurements(read_text(path), path), path, gpu);
+}
+
+std::vector<GpuMeasurement> rows_of_gpu(std::vector<GpuMeasurement> all, const std::string& path,
+                                        const std::string& gpu) {
   const auto is_same = [](const std::string& a, const std::string& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
       return std::tolower(x) == std::tolower(y);
@@ -55,7 +60,7 @@ std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::
   };
   std::vector<GpuMeasurement> rows;
   std::set<std::string> others;
-  for (GpuMeasurement& row : parse_measurements(read_text(path), path)) {
+  for (GpuMeasurement& row : all) {
     if (is_same(row.gpu, gpu)) {
       rows.push_back(std::move(row));
     } else {

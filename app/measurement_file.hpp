@@ -14,6 +14,10 @@ namespace mapsim {
 // ConfigError.
 std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::string& gpu);
 
+// The same of rows that were read already, from `path`.
+std::vector<GpuMeasurement> rows_of_gpu(std::vector<GpuMeasurement> all, const std::string& path,
+                                        const std::string& gpu);
+
 // A measurements file that grows while measuring: every problem's rows are in it before the next
 // begins. A row that a killed process left unfinished is dropped, the rest stays as it is.
 class MeasurementFile {

@@ -38,6 +38,7 @@ void take_layer(const InlineLayer& layer, std::string& workload, std::string* ma
 Options objective_options(ObjectiveArguments& a);
 Option memory_option(Budget& budget);
 Option gap_option(Budget& budget);
+Option cache_option(std::string& cache);
 Options budget_options(Budget& budget);
 Options onnx_options(OnnxArguments& a);
 
@@ -59,6 +60,7 @@ CommandOptions options_of(ImportArguments& a);
 CommandOptions options_of(CompareArguments& a);
 CommandOptions options_of(ExportArguments& a);
 CommandOptions options_of(CalibrateArguments& a);
+CommandOptions options_of(PredictArguments& a);
 CommandOptions options_of(ValidateArguments& a);
 CommandOptions options_of(MicrobenchArguments& a);
 

@@ -259,8 +259,10 @@ std::string known_tables() {
   return text;
 }
 
-GpuTableImport import_gpu_table(const std::string& text, const std::string& filename,
-                                const GpuTableContext& context) {
+namespace {
+
+GpuTableImport read_table(const std::string& text, const std::string& filename,
+                          const GpuTableContext& context) {
   GpuTableImport result;
   if (const std::size_t first = text.find_first_not_of(" \t\r\n");
       first != std::string::npos && text[first] == '{') {
@@ -276,6 +278,21 @@ GpuTableImport import_gpu_table(const std::string& text, const std::string& file
   result.kind = kind == kKinds.end() ? "plain" : kind->name;
   (kind == kKinds.end() ? read_plain : kind->read)(reader);
   reader.finish();
+  return result;
+}
+
+}  // namespace
+
+GpuTableImport import_gpu_table(const std::string& text, const std::string& filename,
+                                const GpuTableContext& context) {
+  GpuTableImport result = read_table(text, filename, context);
+  if (context.hot) {
+    for (GpuMeasurement& m : result.measurements) {
+      const bool says = m.hot || m.cold;
+      m.hot = says ? m.hot : *context.hot;
+      m.cold = !m.hot;
+    }
+  }
   return result;
 }
 

@@ -14,6 +14,7 @@ struct GpuTableContext {
   std::optional<GpuPrecision> precision{};  // where it has none
   std::optional<GemmTile> problem{};        // M, N, K where it is about one problem
   std::string origin;                       // goes into every row
+  std::optional<bool> hot{};  // of rows that do not say: as GpuMeasurement::hot or cold
 };
 
 struct GpuTableImport {

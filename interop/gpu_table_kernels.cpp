@@ -14,14 +14,46 @@ namespace {
 
 constexpr std::int64_t kWarp = 32;  // threads
 
+// "mma4x2+warp2x4x2" of a LeetCUDA label: warps along M and N, fragments of a warp along M, N and
+// steps of a tile along K. Its mma.sync kernels are all of 2x4 warps; "mma" of other warps is WMMA,
+// as the program that made the labels says (hgemm.py).
+struct LeetCudaLabel {
+  GemmTile warps;      // k: 1
+  GemmTile fragments;  // k: of 16
+};
+std::optional<LeetCudaLabel> read_label(const std::string& label) {
+  // Digits after the word with an x between any two: "4x2", "2x4x2".
+  const auto extents = [&label](std::string_view word) -> std::optional<GemmTile> {
+    const std::size_t at = label.find(word);
+    std::array<std::int64_t, 3> read{0, 0, 1};
+    std::size_t count = 0;
+    for (std::size_t i = at == std::string::npos ? label.size() : at + word.size();
+         count < read.size() && i < label.size() && label[i] > '0' && label[i] <= '9'; i += 2) {
+      read[count++] = label[i] - '0';
+      if (i + 1 >= label.size() || label[i + 1] != 'x') {
+        break;
+      }
+    }
+    return count < 2 ? std::nullopt : std::optional{GemmTile{read[0], read[1], read[2]}};
+  };
+  const std::optional<GemmTile> warps = extents("mma");
+  return warps ? std::optional{LeetCudaLabel{*warps, extents("warp").value_or(GemmTile{})}}
+               : std::nullopt;
+}
+
 // LeetCUDA's kernels (hgemm_wmma*.cu, hgemm_mma*.cu): A and B row-major, fragments 16x16x16 (WMMA)
 // and 16x8x16 (mma), one fragment along K per step; shared memory is padded by 8 halves in those
 // with cp.async and in no others; without a stage count there is one buffer.
 std::optional<KernelChoice> leetcuda_kernel(GpuTableReader& reader, const CsvRow& row) {
-  const bool wmma = reader.text(row, "family") == "wmma";
+  bool wmma = reader.text(row, "family") == "wmma";
   KernelChoice kernel;
-  kernel.path = wmma ? GpuPath::kWmma : GpuPath::kMma;
   kernel.block = {reader.extent(row, "BM"), reader.extent(row, "BN"), reader.extent(row, "BK")};
+  if (const auto label = wmma ? std::nullopt : read_label(reader.text(row, "label"))) {
+    wmma = label->warps != GemmTile{2, 4, 1};
+    kernel.block = {16 * label->warps.m * label->fragments.m,
+                    (wmma ? 16 : 8) * label->warps.n * label->fragments.n, 16 * label->fragments.k};
+  }
+  kernel.path = wmma ? GpuPath::kWmma : GpuPath::kMma;
   kernel.warp = {16 * reader.extent(row, "warp_frag_m"),
                  (wmma ? 16 : 8) * reader.extent(row, "warp_frag_n"), kernel.block.k};
   kernel.fragment = {16, 16, 16};

@@ -110,6 +110,7 @@ void read_plain(GpuTableReader& reader) {
     reader.need_precision();
   }
   const std::string time_name = reader.any({time->name});
+  const std::string cache = reader.any({"cache"});
   for (const CsvRow& row : reader.rows()) {
     const auto type = precision.empty() || reader.context().precision
                           ? reader.context().precision
@@ -124,6 +125,8 @@ void read_plain(GpuTableReader& reader) {
                         reader.extent(row, n_name), reader.extent(row, k_name));
     m.problem.batch = batch.empty() ? 1 : reader.extent(row, batch);
     m.median = Seconds{reader.positive(row, time_name) * time->seconds};
+    m.hot = !cache.empty() && lower_case(reader.text(row, cache)) == "hot";
+    m.cold = !cache.empty() && lower_case(reader.text(row, cache)) == "cold";
     reader.add(std::move(m));
   }
 }

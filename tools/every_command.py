@@ -85,6 +85,7 @@ compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.tx
 export timeloop teaching gemm.yaml even.yaml -o map.yaml
 export cuda a100_80gb --gemm 256x256x256 -o kernel.cu
 calibrate all.csv --arch a100_80gb --save-arch own.yaml
+predict all.csv --arch a100_80gb
 """.strip().splitlines()
 
 LONG = """

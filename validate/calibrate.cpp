@@ -172,25 +172,12 @@ class GroupFit {
     return fit_determined(parameters, count, residuals);
   }
 
-  // Mean slowdown of each kernel over the training problems: the one with the least is the tile
-  // that somebody would fix for good.
-  static std::map<std::int64_t, double> slowdowns(const Rows& training) {
-    std::map<std::int64_t, double> best;
+  static std::map<std::int64_t, double> slowdowns_of(const Rows& training) {
+    std::vector<Prediction> measured;
     for (const Observation* row : training) {
-      const auto [place, is_new] = best.try_emplace(row->problem_number, row->measured);
-      place->second = std::min(place->second, row->measured);
+      measured.push_back({row->problem_number, row->kernel_number, row->measured, 1});
     }
-    std::map<std::int64_t, std::pair<double, double>> sums;
-    for (const Observation* row : training) {
-      auto& [sum, count] = sums[row->kernel_number];
-      sum += std::log(row->measured / best.at(row->problem_number));
-      count += 1;
-    }
-    std::map<std::int64_t, double> result;
-    for (const auto& [kernel, sum] : sums) {
-      result[kernel] = std::exp(sum.first / sum.second);
-    }
-    return result;
+    return slowdowns(measured);
   }
 
   struct HeldOut {
@@ -210,7 +197,7 @@ class GroupFit {
         (is_test ? test : training).push_back(&row);
       }
       const GpuCalibration fitted = with(fit_rows(with_options(training)).values());
-      const std::map<std::int64_t, double> slow = slowdowns(training);
+      const std::map<std::int64_t, double> slow = slowdowns_of(training);
       for (const Observation* row : test) {
         Observation ready = *row;
         if (!fill_options(*gpu_, start_, *options_, ready)) {
@@ -225,7 +212,7 @@ class GroupFit {
         add(out.in_file, predict(*gpu_, in_file_, ready));
         add(out.roofline, roofline_time(*gpu_, ready, group_->path));
         const auto known = slow.find(row->kernel_number);
-        add(out.fixed, known == slow.end() ? 1e9 : known->second);
+        add(out.fixed, known == slow.end() ? kUnknownSlowdown : known->second);
         add(out.random, 1);  // all alike: the expected value of a choice by chance
       }
     }

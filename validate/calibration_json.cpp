@@ -4,21 +4,34 @@
 #include <nlohmann/json.hpp>
 
 #include "validate/metrics_json.hpp"
+#include "validate/predictions.hpp"
 
 namespace mapsim {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+// null: no problem has two kernels.
+Json ranks_json(const RankMetrics& ranks) {
+  return ranks.problems == 0 ? Json()
+                             : Json{{"problems", ranks.problems},
+                                    {"tau", ranks.tau},
+                                    {"top1_regret", ranks.top1},
+                                    {"top5_regret", ranks.top5}};
+}
+
 Json score_json(const CalibrationScore& score) {
   Json json{{"name", score.name}};
   json["errors"] = score.errors ? errors_json(*score.errors) : Json();
-  json["ranks"] = score.ranks.problems == 0 ? Json()
-                                            : Json{{"problems", score.ranks.problems},
-                                                   {"tau", score.ranks.tau},
-                                                   {"top1_regret", score.ranks.top1},
-                                                   {"top5_regret", score.ranks.top5}};
+  json["ranks"] = ranks_json(score.ranks);
   return json;
+}
+
+Json score_json(const PredictionScore& score) {
+  return {{"name", score.name},
+          {"errors", errors_json(score.errors)},
+          {"covered", score.covered},
+          {"ranks", ranks_json(score.ranks)}};
 }
 
 Json parameter_json(const CalibratedParameter& parameter) {
@@ -69,6 +82,46 @@ std::string calibration_json(const std::string& head, const Gpu& gpu,
   json["groups"] = Json::array();
   for (const GroupCalibration& group : groups) {
     json["groups"].push_back(group_json(group));
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string predictions_json(const std::string& head, const Gpu& gpu, const CacheEvidence& cache,
+                             const MeasuredPredictions& predictions) {
+  Json json = Json::parse(head);
+  json["gpu"] = gpu.name;
+  json["cache"] = {{"hot", cache.hot},
+                   {"cold", cache.cold},
+                   {"unsaid", cache.unsaid},
+                   {"too_fast_for_dram", cache.too_fast},
+                   {"unsaid_taken_as", cache.taken_hot ? "hot" : "cold"}};
+  json["groups"] = Json::array();
+  for (const PredictedGroup& group : predictions.groups) {
+    const GpuCalibration& calibration = group.calibration;
+    Json entry{{"name", group.name},
+               {"precision", to_string(group.precision)},
+               {"rows", group.kernels.size()},
+               {"problems", group.problems},
+               {"left_out", group.left_out},
+               {"fitted_from", calibration.fitted_from},
+               {"chip", calibration.fitted_on.empty() ? gpu.name : calibration.fitted_on},
+               {"log_error_90", calibration.error},
+               {"all", score_json(group.all)}};
+    entry["classes"] = Json::array();
+    for (const PredictionScore& score : group.classes) {
+      entry["classes"].push_back(score_json(score));
+    }
+    entry["random"] = ranks_json(group.blind.random);
+    entry["best_fixed"] = ranks_json(group.blind.fixed);
+    json["groups"].push_back(std::move(entry));
+  }
+  json["over_paths"] = Json::array();
+  for (const PathRanks& ranks : predictions.together) {
+    json["over_paths"].push_back({{"precision", to_string(ranks.precision)},
+                                  {"rows", ranks.kernels},
+                                  {"ranks", ranks_json(ranks.ranks)},
+                                  {"random", ranks_json(ranks.blind.random)},
+                                  {"best_fixed", ranks_json(ranks.blind.fixed)}});
   }
   return json.dump(2) + "\n";
 }

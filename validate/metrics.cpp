@@ -176,6 +176,64 @@ RankMetrics rank_metrics(std::span<const Prediction> predictions) {
   return result;
 }
 
+namespace {
+
+// ln(time / best of its problem), one entry per row.
+std::vector<double> log_slowdowns(std::span<const Prediction> measured) {
+  std::map<std::int64_t, double> best;
+  for (const Prediction& row : measured) {
+    const auto [place, is_new] = best.try_emplace(row.problem, row.measured);
+    place->second = std::min(place->second, row.measured);
+  }
+  std::vector<double> result;
+  for (const Prediction& row : measured) {
+    result.push_back(std::log(row.measured / best.at(row.problem)));
+  }
+  return result;
+}
+
+struct LogSum {
+  double sum = 0;
+  double count = 0;
+};
+
+}  // namespace
+
+std::map<std::int64_t, double> slowdowns(std::span<const Prediction> measured) {
+  const std::vector<double> logs = log_slowdowns(measured);
+  std::map<std::int64_t, LogSum> sums;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    LogSum& of = sums[measured[i].kernel];
+    of.sum += logs[i];
+    of.count += 1;
+  }
+  std::map<std::int64_t, double> result;
+  for (const auto& [kernel, of] : sums) {
+    result[kernel] = std::exp(of.sum / of.count);
+  }
+  return result;
+}
+
+std::vector<Prediction> without_own_problem(std::span<const Prediction> measured) {
+  const std::vector<double> logs = log_slowdowns(measured);
+  std::map<std::int64_t, LogSum> all;
+  std::map<std::pair<std::int64_t, std::int64_t>, LogSum> own;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    for (LogSum* of : {&all[measured[i].kernel], &own[{measured[i].problem, measured[i].kernel}]}) {
+      of->sum += logs[i];
+      of->count += 1;
+    }
+  }
+  std::vector<Prediction> result(measured.begin(), measured.end());
+  for (Prediction& row : result) {
+    const LogSum& of = all.at(row.kernel);
+    const LogSum& mine = own.at({row.problem, row.kernel});
+    row.predicted = of.count > mine.count ? std::exp((of.sum - mine.sum) / (of.count - mine.count))
+                                          : kUnknownSlowdown;
+  }
+  return result;
+}
+
 Coverage coverage(std::span<const Prediction> predictions, std::span<const std::int64_t> fold_of,
                   double share) {
   const auto size_of = [](const Prediction& p) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,15 @@ struct RankMetrics {
 // `seed` and 1000 resamples for the interval. Deterministic.
 ErrorMetrics error_metrics(std::span<const Prediction> predictions, std::uint64_t seed = 1);
 RankMetrics rank_metrics(std::span<const Prediction> predictions);
+
+inline constexpr double kUnknownSlowdown = 1e9;  // of a kernel that was measured nowhere else
+
+// Mean slowdown (geometric) of each kernel against the best of its problem: the kernel with the
+// least is the one that somebody would fix for good. Predicted times play no part.
+std::map<std::int64_t, double> slowdowns(std::span<const Prediction> measured);
+// The same rows, each predicted by the slowdown of its kernel on all other problems: the choice of
+// who always takes the kernel that is best on average. A kernel of no other problem comes last.
+std::vector<Prediction> without_own_problem(std::span<const Prediction> measured);
 
 // Share of the held-out predictions whose |ln(predicted / measured)| is within an interval that was
 // taken from the others: of each fold (by fold_of[problem]) by the `share` quantile over the rest.

@@ -82,6 +82,7 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
   };
   std::vector<ObservationGroup> groups;
   std::map<GroupKey, Numbers> numbers;
+  std::map<decltype(key_of(GpuMeasurement{})), std::int64_t> competitions;
   for (const GpuMeasurement& m : measurements) {
     const GroupKey key{m.problem.precision,
                        m.kernel ? std::optional{m.kernel->path} : std::nullopt};
@@ -115,6 +116,7 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
     row.clock = m.clock.count() > 0 ? m.clock.count() : gpu.clock.count();
     row.problem_number =
         known.problems.try_emplace(key_of(m), std::ssize(known.problems)).first->second;
+    row.competition = competitions.try_emplace(key_of(m), std::ssize(competitions)).first->second;
     if (m.kernel) {
       KernelChoice kernel = *m.kernel;  // whose registers differ from problem to problem
       kernel.registers.reset();

@@ -17,7 +17,8 @@ struct Observation {
     GpuWork work;
   };
   GemmProblem problem;
-  std::int64_t problem_number = 0;  // equal problems, equal numbers
+  std::int64_t problem_number = 0;  // equal problems of the group, equal numbers
+  std::int64_t competition = 0;     // equal problems of all groups, equal numbers
   std::int64_t kernel_number = 0;   // 0: a library's
   double measured = 0;              // seconds
   double clock = 0;                 // Hz

@@ -295,7 +295,7 @@ TEST_F(CommandLine, ExplainsMisuse) {
                "",
                "a command is missing; one of search, network, sweep, merge, results, report, "
                "check, eval, simulate, roofline, show, histogram, list, import, compare, export, "
-               "calibrate, validate, microbench"},
+               "calibrate, predict, validate, microbench"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
            Misuse{
                "search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR

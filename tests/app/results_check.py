@@ -48,6 +48,8 @@ results results.sqlite
 results results.sqlite --networks
 import gpu-table timings.csv --gpu a100_80gb --precision bf16 -o measurements.csv
 calibrate measurements.csv --arch a100_80gb
+predict timings.csv --arch a100_80gb --precision bf16
+predict kernels.csv --arch a100_80gb
 validate a100_80gb gemm/4096 --precision f16 --device replay=kernels.csv
 compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.txt --all
 compare zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json

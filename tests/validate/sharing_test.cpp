@@ -45,11 +45,11 @@ class SharedFits : public testing::Test {
   }
 
   static PredictedGroup predicted(const Gpu& gpu, const std::vector<GpuMeasurement>& rows) {
-    PredictedGroup group = predict_measurements(gpu, rows, library_kernels).at(0);
+    PredictedGroup group = predict_measurements(gpu, rows, library_kernels).groups.at(0);
     fmt::print(
         "{} {}: {} rows, MAPE {:.2f} %, bias {:+.2f} %, {:.1f} % within a factor of {:.2f}\n",
-        gpu.name, group.name, group.errors.count, 100 * group.errors.mape, 100 * group.errors.bias,
-        100 * group.covered, std::exp(group.calibration.error));
+        gpu.name, group.name, group.all.errors.count, 100 * group.all.errors.mape,
+        100 * group.all.errors.bias, 100 * group.all.covered, std::exp(group.calibration.error));
     return group;
   }
 };
@@ -63,9 +63,9 @@ TEST_F(SharedFits, OfAnotherChipBeatThePriorAndKeepTheirInterval) {
   const PredictedGroup before = predicted(uncalibrated(chip("rtx4090")), rows);
   const PredictedGroup after = predicted(chip("rtx4090"), rows);
   EXPECT_EQ(after.calibration.fitted_on, "l20");
-  EXPECT_LT(after.errors.mape, 0.06);
-  EXPECT_GT(before.errors.mape, 0.12);
-  EXPECT_GE(after.covered, 0.85);
+  EXPECT_LT(after.all.errors.mape, 0.06);
+  EXPECT_GT(before.all.errors.mape, 0.12);
+  EXPECT_GE(after.all.covered, 0.85);
 }
 
 // The A100's bf16 fit in f16, beyond the host's overhead that is in the four short times.
@@ -76,13 +76,13 @@ TEST_F(SharedFits, OfAnotherFormatBeatThePriorAndKeepTheirInterval) {
   const PredictedGroup before = predicted(uncalibrated(chip("a100_80gb")), rows);
   const PredictedGroup after = predicted(chip("a100_80gb"), rows);
   EXPECT_EQ(after.calibration.precision, GpuPrecision::kBf16);
-  EXPECT_LT(after.errors.mape, before.errors.mape);
-  EXPECT_GE(after.covered, 0.8);
+  EXPECT_LT(after.all.errors.mape, before.all.errors.mape);
+  EXPECT_GE(after.all.covered, 0.8);
   const auto long_rows = rows_of("llmcompass/matmul_fp16_a100.csv", context,
                                  [](const GpuMeasurement& m) { return m.median.count() > 1.5e-4; });
   const PredictedGroup long_ones = predicted(chip("a100_80gb"), long_rows);
-  EXPECT_LT(long_ones.errors.mape, 0.065);
-  EXPECT_EQ(long_ones.covered, 1);
+  EXPECT_LT(long_ones.all.errors.mape, 0.065);
+  EXPECT_EQ(long_ones.all.covered, 1);
 }
 
 // The T4 sustains less than half of its clock: with energies that are too low it is too fast.
@@ -98,9 +98,9 @@ TEST_F(SharedFits, ThePriorForPowerSlowsABoardThatItsLimitHolds) {
     });
     const PredictedGroup old = predicted(before, rows);
     const PredictedGroup now = predicted(t4, rows);
-    EXPECT_LT(now.errors.bias, 0);
-    EXPECT_GT(now.errors.bias, -most);
-    EXPECT_LT(old.errors.bias, now.errors.bias - 0.08);
+    EXPECT_LT(now.all.errors.bias, 0);
+    EXPECT_GT(now.all.errors.bias, -most);
+    EXPECT_LT(old.all.errors.bias, now.all.errors.bias - 0.08);
   }
 }
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/in_folder.hpp"
+
+namespace mapsim {
+namespace {
+
+class PredictCommand : public InFolder {
+ protected:
+  int run(const std::string& arguments) const {
+    return shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream{folder() / name} << text;
+  }
+  std::string printed() const { return file("stdout"); }
+};
+
+constexpr const char* kTable =
+    "m,n,k,latency_us\n16,4096,4096,26\n256,4096,4096,50\n4096,4096,4096,640\n";
+
+TEST_F(PredictCommand, ScoresATableAsItIs) {
+  write("table.csv", kTable);
+  ASSERT_EQ(run("predict table.csv --arch a100_80gb --precision bf16"), 0) << file("stderr");
+  EXPECT_TRUE(printed().starts_with(
+      "a100_80gb on 3 measurements of a100_80gb; nothing is fitted\n"
+      "cache: 3 rows do not say whether it was hot or cold; 0 of them are faster than DRAM can "
+      "bring A and B: all are taken as cold\n"))
+      << printed();
+  EXPECT_NE(printed().find("bf16, library: 3 rows of 3 problems\n  calibrated on "),
+            std::string::npos);
+  for (const char* shapes : {"min(M, N) <= 16 ", "min(M, N) > 128 ", "all "}) {
+    EXPECT_NE(printed().find(shapes), std::string::npos) << shapes;
+  }
+  // The same rows as measurements.
+  ASSERT_EQ(run("import gpu-table table.csv --gpu a100_80gb --precision bf16 -o all.csv"), 0);
+  const std::string direct = printed();
+  ASSERT_EQ(run("predict table.csv --arch a100_80gb --precision bf16"), 0);
+  const std::string of_table = printed();
+  ASSERT_EQ(run("predict all.csv --arch a100_80gb"), 0);
+  EXPECT_EQ(printed(), of_table);
+}
+
+TEST_F(PredictCommand, TakesTheCacheThatIsSaid) {
+  write("table.csv", kTable);
+  const auto total = [this] { return printed().substr(printed().find("  all")); };
+  ASSERT_EQ(run("predict table.csv --arch a100_80gb --precision bf16 --cache cold"), 0);
+  EXPECT_NE(printed().find("cache: 0 rows say that it was hot, 3 cold\n"), std::string::npos);
+  const std::string cold = total();
+  ASSERT_EQ(run("predict table.csv --arch a100_80gb --precision bf16 --cache hot"), 0);
+  EXPECT_NE(printed().find("cache: 3 rows say that it was hot, 0 cold\n"), std::string::npos);
+  EXPECT_NE(total(), cold);
+  ASSERT_EQ(run("import gpu-table table.csv --gpu a100_80gb --precision bf16 --cache hot -o h.csv"),
+            0);
+  EXPECT_NE(file("h.csv").find(",hot,"), std::string::npos);
+}
+
+TEST_F(PredictCommand, RanksTheKernelsOfASingleProblem) {
+  write("table.csv",
+        "MWG,NWG,MDIMC,NDIMC,SA,SB,time_ms\n64,64,16,8,1,1,12\n32,32,8,8,1,1,20\n"
+        "128,64,16,16,1,1,11\n16,16,8,8,1,1,45\n");
+  ASSERT_EQ(run("predict table.csv --arch rtx3090 --precision f32 --problem 4096x4096x4096 --json"),
+            0)
+      << file("stderr");
+  const auto json = nlohmann::ordered_json::parse(printed());
+  EXPECT_EQ(json["command"], "predict");
+  EXPECT_EQ(json["cache"]["unsaid_taken_as"], "cold");
+  const auto& group = json["groups"].at(0);
+  EXPECT_EQ(group["rows"], 4);
+  EXPECT_EQ(group["all"]["ranks"]["problems"], 1);
+  EXPECT_GT(group["all"]["ranks"]["tau"], 0.3);
+  EXPECT_GE(group["random"]["top1_regret"], group["all"]["ranks"]["top1_regret"]);
+}
+
+TEST_F(PredictCommand, SaysWhatItCannot) {
+  write("table.csv", kTable);
+  EXPECT_EQ(run("predict table.csv --arch a100_80gb"), 2);
+  EXPECT_NE(file("stderr").find("use --precision NAME"), std::string::npos);
+  write("two.csv", "gpu,m,n,k,latency_us\nA,8,8,8,1\nB,8,8,8,1\n");
+  EXPECT_EQ(run("predict two.csv --arch a100_80gb --precision bf16"), 2);
+  EXPECT_NE(file("stderr").find("there are those of 'A', 'B': use --gpu"), std::string::npos);
+  EXPECT_EQ(run("predict two.csv --arch a100_80gb --precision bf16 --gpu b"), 0);
+  EXPECT_NE(printed().find("a100_80gb on 1 measurements of B"), std::string::npos);
+  EXPECT_EQ(run("predict two.csv --arch a100_80gb --precision bf16 --gpu b --cache warm"), 2);
+}
+
+}  // namespace
+}  // namespace mapsim
