@@ -99,13 +99,23 @@ NamedKernel clblast_kernel(const std::map<std::string, std::int64_t>& p) {
     return {{}, "SA or SB is 0: operands do not go through shared memory"};
   }
   const GemmTile block{get(p, {"MWG"}, 1), get(p, {"NWG"}, 1), get(p, {"KWG"}, 32)};
-  std::optional<KernelChoice> kernel =
-      simt_kernel(block, get(p, {"MDIMC"}, 1) * get(p, {"NDIMC"}, 1));
-  if (!kernel) {
+  const std::int64_t along_m = get(p, {"MDIMC"}, 1);
+  const std::int64_t along_n = get(p, {"NDIMC"}, 1);
+  const std::int64_t lanes = std::min(along_m, kWarp);  // of a warp, along M
+  if (along_m < 1 || along_n < 1 || block.m % along_m != 0 || block.n % along_n != 0 ||
+      kWarp % lanes != 0 || along_m % lanes != 0 || along_n % (kWarp / lanes) != 0) {
     return {{}, "its threads do not share the tile evenly"};
   }
-  kernel->stages = 1;
-  kernel->raster = 0;
+  KernelChoice kernel;
+  kernel.path = GpuPath::kSimt;
+  kernel.block = block;
+  kernel.fragment = {block.m / along_m, block.n / along_n, 1};
+  kernel.warp = {lanes * kernel.fragment.m, kWarp / lanes * kernel.fragment.n, block.k};
+  kernel.stages = 1;
+  kernel.raster = 0;
+  kernel.padding = 0;
+  kernel.simt = {get(p, {"VWM"}, 1), get(p, {"VWN"}, 1), get(p, {"MDIMA"}, along_m),
+                 get(p, {"NDIMB"}, along_n)};
   return {kernel, ""};
 }
 
@@ -265,11 +275,17 @@ void read_clblast(GpuTableReader& reader) {
     reader.cells().require({name});
   }
   reader.cells().require({"time_ms"});
+  const std::array further{"KWG", "VWM", "VWN", "MDIMA", "NDIMB"};
   const GemmTile size = reader.context().problem.value_or(GemmTile{});
   for (const CsvRow& row : reader.rows()) {
     std::map<std::string, std::int64_t> parameters;
     for (const char* name : names) {
       parameters[name] = reader.count(row, name).value_or(0);
+    }
+    for (const char* name : further) {
+      if (const auto value = reader.has(name) ? reader.count(row, name) : std::nullopt) {
+        parameters[name] = std::max<std::int64_t>(*value, 1);
+      }
     }
     NamedKernel named = kernel_of(parameters);
     if (!named.kernel) {

@@ -61,7 +61,11 @@ const Words& columns() {
                               "run_b",
                               "throttle",
                               "power_w",
-                              "host_bound"};
+                              "host_bound",
+                              "vector_m",
+                              "vector_n",
+                              "loaders_m",
+                              "loaders_n"};
   return kColumns;
 }
 
@@ -147,6 +151,8 @@ std::optional<KernelChoice> read_kernel(RowReader& row) {
   kernel.raster = row.count("raster").value_or(0);
   kernel.cluster = std::max<std::int64_t>(row.count("cluster").value_or(1), 1);
   kernel.padding = row.count("padding").value_or(0);
+  kernel.simt = {row.count("vector_m").value_or(0), row.count("vector_n").value_or(0),
+                 row.count("loaders_m").value_or(0), row.count("loaders_n").value_or(0)};
   kernel.registers = row.count("registers");
   kernel.spilled_bytes = row.count("spilled");
   if (kernel.block.m % kernel.warp.m != 0 || kernel.block.n % kernel.warp.n != 0) {
@@ -226,10 +232,12 @@ std::string row_text(const GpuMeasurement& m) {
                       known(m.runs), csv_cell(m.origin));
   const std::string cache = m.cold ? "cold" : m.hot ? "hot" : "";
   text +=
-      fmt::format(",{},{},{},{},{},{},{},{},{},{}\n", known(m.least.count()), m.naive ? "1" : "",
+      fmt::format(",{},{},{},{},{},{},{},{},{},{}", known(m.least.count()), m.naive ? "1" : "",
                   cache, csv_cell(m.convolution), known(p.stored_a), known(p.run_a), known(p.run_b),
                   csv_cell(m.throttle), known(m.watts), m.host_bound ? "1" : "");
-  return text;
+  const SimtAccess simt = m.kernel ? m.kernel->simt : SimtAccess{};
+  return text + fmt::format(",{},{},{},{}\n", known(simt.vector_m), known(simt.vector_n),
+                            known(simt.loaders_m), known(simt.loaders_n));
 }
 
 }  // namespace

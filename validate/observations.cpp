@@ -101,7 +101,8 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
       continue;
     }
     if (m.kernel) {
-      if (const auto reason = illegal(gpu, m.problem, *m.kernel)) {
+      const KernelChoice ran = as_it_ran(gpu, m.problem, *m.kernel);
+      if (const auto reason = illegal(gpu, m.problem, ran)) {
         if (group.left_out++ == 0) {
           group.first_left_out = to_string(*m.kernel) + ": " + *reason;
         }
@@ -123,7 +124,8 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
       kernel.spilled_bytes.reset();
       row.kernel_number =
           known.kernels.try_emplace(kernel, std::ssize(known.kernels) + 1).first->second;
-      row.options.push_back({*m.kernel, work(gpu, m.problem, *m.kernel)});
+      const KernelChoice ran = as_it_ran(gpu, m.problem, *m.kernel);
+      row.options.push_back({ran, work(gpu, m.problem, ran)});
     }
     group.rows.push_back(std::move(row));
     group.problems = std::ssize(known.problems);

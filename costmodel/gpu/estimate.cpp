@@ -9,6 +9,7 @@
 #include "core/arithmetic.hpp"
 #include "costmodel/gpu/power.hpp"
 #include "costmodel/gpu/shared_memory.hpp"
+#include "costmodel/gpu/simt_access.hpp"
 
 namespace mapsim {
 namespace {
@@ -21,6 +22,8 @@ constexpr double kCopyOverhead =
 // Share of the tiles after the first one that a round's first step waits for, too. Of the L20's
 // kernels with 2, 3 and 4 stages: 0 ties them, from 0.25 on they are in the measured order.
 constexpr double kOutOfOrder = 0.25;
+constexpr double kOverlapAlone = 2;  // of WMMA's loads and operations in a block alone: [model]
+constexpr double kJitter = 4;  // p of the norm by which tiles come late: [model], as `overlap`
 constexpr double kChains = 4;  // independent MMA operations that keep a tensor core busy
 
 // Bytes of the widest copy that pieces of `run` elements allow, 16 at most.
@@ -34,6 +37,9 @@ std::int64_t copy_bytes(std::int64_t run, std::int64_t size) {
 double copies(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
   if (kernel.path == GpuPath::kWgmma) {
     return 0;  // one thread starts the TMA; illegal() sees to the alignment
+  }
+  if (kernel.simt.is_said()) {
+    return explicit_copies(problem, kernel).instructions;
   }
   const std::int64_t size = operand_size(problem.precision).count();
   const std::int64_t a = copy_bytes(run_of_a(problem), size);
@@ -125,6 +131,27 @@ struct StepCycles {
   double stall = 0;  // latency of memory and of shared memory that nothing hides
 };
 
+// A block that has its SM to itself, whatever the round.
+bool is_alone(const GpuWork& work) { return work.resources.blocks_per_sm == 1; }
+
+// The warps of a block leave its barrier together. WMMA's loads then come first and the tensor
+// cores wait, unless warps of another block are elsewhere in their step.
+double loop_overlap(const GpuCalibration& calibration, const KernelChoice& kernel,
+                    const GpuWork& work) {
+  return kernel.path == GpuPath::kWmma && is_alone(work)
+             ? std::min(calibration.overlap, kOverlapAlone)
+             : calibration.overlap;
+}
+
+// Cycles of a step for which a block alone waits because tiles that come every `paced` cycles do
+// not come evenly: some are late where the mean is in time. Of several blocks one goes on while
+// another waits.
+double late_tiles(double paced, double hidden) {
+  const double most = std::max(paced, hidden);
+  const double least = std::min(paced, hidden);
+  return most * (std::pow(1 + std::pow(least / most, kJitter), 1 / kJitter) - 1);
+}
+
 StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
                        const GemmProblem& problem, const KernelChoice& kernel, const GpuWork& work,
                        const Feed& feed, const Resident& resident) {
@@ -143,7 +170,7 @@ StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
   cycles.mma = busiest * warp_macs / (rate * depth);
   cycles.shared = blocks * work.step_wavefronts / calibration.shared;
   cycles.issue = blocks * work.step_instructions / (kPartitions * calibration.issue);
-  const double p = calibration.overlap;
+  const double p = loop_overlap(calibration, kernel, work);
   const double most = std::max({cycles.mma, cycles.shared, cycles.issue});
   cycles.loop = most * std::pow(std::pow(cycles.mma / most, p) + std::pow(cycles.shared / most, p) +
                                     std::pow(cycles.issue / most, p),
@@ -155,7 +182,10 @@ StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
   const double ahead = std::max(stages - 1, 1.0);
   const double hidden = stages > 1 ? cycles.loop : cycles.loop * (1 - 1 / blocks);
   const double paced = paced_by_memory(feed, resident, ahead);
-  const double exposed = std::max(0.0, paced - hidden) * (work.steps - 1) / work.steps;
+  const double later = (work.steps - 1) / work.steps;
+  const double exposed = std::max(0.0, paced - hidden) * later;
+  const bool is_late = is_alone(work) && stages > 1 && kernel.path != GpuPath::kSimt;
+  const double late = is_late ? late_tiles(paced, hidden) * later : 0;
   // A warp waits for its fragments and for the barrier; other warps of its partition go on,
   // with one stage those of its block.
   const double own = cycles.mma / busiest;
@@ -166,7 +196,9 @@ StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
   const double waits = fragments + kBarrier - (together - 1) * own;
   // While tiles are on their way there is time for that, but with one stage.
   const double least = std::max(0.0, waits);
-  cycles.stall = calibration.stall * (stages > 1 ? std::max(exposed, least) : exposed + least);
+  cycles.stall = stages > 1
+                     ? std::max(calibration.stall * exposed + late, calibration.stall * least)
+                     : calibration.stall * (exposed + least);
   return cycles;
 }
 
@@ -176,7 +208,8 @@ double round_overhead(const Gpu& gpu, const GpuCalibration& calibration, const K
                       const GpuWork& work, const Feed& feed, double blocks, double older) {
   const double port = real(gpu.l2_per_sm.count());
   const double others = std::max(std::min(real(kernel.stages), work.steps) - 2, 0.0);
-  const double first = (1 + kOutOfOrder * others) * work.step_bytes / port;
+  const double waited = is_alone(work) ? 0 : kOutOfOrder;
+  const double first = (1 + waited * others) * work.step_bytes / port;
   const double last = work.output_bytes / port;
   const double stores = blocks * work.extra_stores / (kPartitions * calibration.issue);
   return calibration.stall * feed.first / (1 + older) + first + last + stores;

@@ -18,6 +18,7 @@ constexpr std::int64_t kMaxRegisters = 255;  // per thread, every chip since sm_
 constexpr std::int64_t kMaxCluster = 8;      // portable size, sm_90
 constexpr std::int64_t kPartitions = 4;      // of an SM, every chip since sm_50
 constexpr std::int64_t kRegisterUnit = 256;  // of an allocation for a warp
+constexpr std::int64_t kOverhead = 40;       // registers of a thread: addresses, loop control
 
 // Bytes that shared memory is allotted in, and that the system takes of every block
 // (cuda_occupancy.h: cudaOccSMemAllocationGranularity, reservedSharedMemPerBlock).
@@ -164,7 +165,11 @@ std::string to_string(const KernelChoice& kernel) {
                      to_string(kernel.path), tile_text(kernel.block), kernel.warp.m, kernel.warp.n,
                      tile_text(kernel.fragment), kernel.stages, kernel.split_k, kernel.raster,
                      kernel.padding,
-                     kernel.cluster > 1 ? fmt::format(" cluster {}", kernel.cluster) : "");
+                     kernel.cluster > 1 ? fmt::format(" cluster {}", kernel.cluster) : "") +
+         (kernel.simt.is_said()
+              ? fmt::format(" vectors {}x{} loaders {}x{}", kernel.simt.vector_m,
+                            kernel.simt.vector_n, kernel.simt.loaders_m, kernel.simt.loaders_n)
+              : "");
 }
 
 std::array<double, 3> matrix_bytes(const GemmProblem& problem) {
@@ -249,7 +254,6 @@ std::int64_t blocks_per_sm(const Gpu& gpu, std::int64_t threads, std::int64_t re
 // Accumulators, the fragments of this step of K and of the next, and about 40 for addresses and
 // loop control; of a thread. Compared with the compiler in docs/gpu.md.
 std::int64_t estimated_registers(const GemmProblem& problem, const KernelChoice& kernel) {
-  constexpr std::int64_t kOverhead = 40;
   const std::int64_t threads = kernel.path == GpuPath::kWgmma ? 128 : 32;
   const std::int64_t sums = sum_registers(problem, kernel);
   if (kernel.path == GpuPath::kWgmma) {
@@ -262,10 +266,44 @@ std::int64_t estimated_registers(const GemmProblem& problem, const KernelChoice&
   return sums + 2 * rows * fragment_bytes / 4 / threads + kOverhead;
 }
 
+namespace {
+
+// Without copies of the next step's fragments, and with addresses computed anew: what a compiler
+// that has to keep to a limit does before it spills.
+std::int64_t least_registers(const GemmProblem& problem, const KernelChoice& kernel) {
+  constexpr std::int64_t kAddresses = 24;
+  const std::int64_t sums = sum_registers(problem, kernel);
+  return sums + (estimated_registers(problem, kernel) - sums - kOverhead) / 2 + kAddresses;
+}
+
+}  // namespace
+
+std::int64_t most_registers(const Gpu& gpu, const KernelChoice& kernel) {
+  constexpr std::int64_t kUnit = 8;
+  return std::min(kMaxRegisters, gpu.registers / kernel.threads() / kUnit * kUnit);
+}
+
+KernelChoice as_it_ran(const Gpu& gpu, const GemmProblem& problem, KernelChoice kernel) {
+  constexpr std::int64_t kThereAndBack = 8;  // bytes of a register
+  const std::int64_t most = most_registers(gpu, kernel);
+  if (kernel.path != GpuPath::kWgmma && !kernel.registers &&
+      least_registers(problem, kernel) > most) {
+    const std::int64_t spilled = estimated_registers(problem, kernel) - most;
+    kernel.registers = most;
+    kernel.spilled_bytes = kThereAndBack * spilled * (kernel.block.k / kernel.fragment.k);
+  }
+  return kernel;
+}
+
 GpuResources resources(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
   GpuResources result;
   result.registers_measured = kernel.registers.has_value();
   result.registers = kernel.registers.value_or(estimated_registers(problem, kernel));
+  if (const std::int64_t most = most_registers(gpu, kernel);
+      !kernel.registers && result.registers > most && kernel.path != GpuPath::kWgmma &&
+      least_registers(problem, kernel) <= most) {
+    result.registers = most;
+  }
   result.shared = shared_tile_bytes(problem, kernel) * kernel.stages;
   result.blocks_per_sm =
       blocks_per_sm(gpu, kernel.threads(), result.registers, result.shared, &result.limit);

@@ -57,6 +57,17 @@ struct GemmTile {
   friend auto operator<=>(const GemmTile&, const GemmTile&) = default;
 };
 
+// How a kernel of FMA instructions moves its operands, where it says so: through registers, a
+// thread's part of a row together. 0: not said; in pieces of 16 B without bank conflicts.
+struct SimtAccess {
+  std::int64_t vector_m = 0;  // elements of A that one instruction moves; of B
+  std::int64_t vector_n = 0;
+  std::int64_t loaders_m = 0;  // threads beside each other that copy a row of A's tile; of B's
+  std::int64_t loaders_n = 0;
+  bool is_said() const { return vector_m > 0 || vector_n > 0; }
+  friend auto operator<=>(const SimtAccess&, const SimtAccess&) = default;
+};
+
 // A GEMM kernel. Extents in elements.
 struct KernelChoice {
   GpuPath path = GpuPath::kWmma;
@@ -70,6 +81,7 @@ struct KernelChoice {
   std::int64_t raster = 8;
   std::int64_t padding = 8;  // elements after each row of shared memory, against bank conflicts
   std::int64_t cluster = 1;  // blocks along M to which one read of L2 brings their common B (wgmma)
+  SimtAccess simt{};
   // From the compiler (NVRTC's log); absent: estimated.
   std::optional<std::int64_t> registers{};
   std::optional<std::int64_t> spilled_bytes{};  // per thread, stores and loads
@@ -103,8 +115,16 @@ struct GpuResources {
 };
 GpuResources resources(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel);
 
-// Per thread, roughly, where the compiler has not been asked.
+// Per thread, roughly, where the compiler has not been asked and may take as many as it wants.
 std::int64_t estimated_registers(const GemmProblem& problem, const KernelChoice& kernel);
+
+// The most that a thread may have so that the block can be launched: the instructions name 255, and
+// all threads share those of an SM. The compiler keeps to it (__launch_bounds__).
+std::int64_t most_registers(const Gpu& gpu, const KernelChoice& kernel);
+
+// `kernel` as a compiler must have made it if it ran: what `estimated_registers` has above
+// most_registers() and cannot be saved is spilled, in every step along K.
+KernelChoice as_it_ran(const Gpu& gpu, const GemmProblem& problem, KernelChoice kernel);
 
 // Blocks per SM of a kernel of `threads`, `registers` per thread and `shared` dynamic bytes; 0: it
 // cannot be launched. Equals NVIDIA's cuda_occupancy.h.

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "costmodel/gpu/simt_access.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -39,6 +41,9 @@ void add_fragments(FragmentLoads& loads, std::int64_t count, std::int64_t bytes,
 // Threads that share an operand share its broadcast: a row of the warp's tile is read once, in
 // pieces of 16 B per lane.
 FragmentLoads simt_loads(const GemmProblem& problem, const KernelChoice& kernel) {
+  if (kernel.simt.is_said()) {
+    return explicit_loads(problem, kernel);
+  }
   const std::int64_t size = operand_size(problem.precision).count();
   FragmentLoads loads;
   for (const auto& [per_thread, per_warp] :
@@ -97,6 +102,9 @@ FragmentLoads fragment_loads(const Gpu& gpu, const GemmProblem& problem,
 }
 
 double copy_wavefronts(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
+  if (kernel.simt.is_said()) {
+    return explicit_copies(problem, kernel).wavefronts;
+  }
   const std::int64_t size = operand_size(problem.precision).count();
   const bool by_rows = gpu.compute_capability >= 80 &&
                        (kernel.path == GpuPath::kWmma || kernel.path == GpuPath::kMma);

@@ -239,6 +239,26 @@ TEST(GpuTable, LeetCudaLabelsNameTheKernel) {
   EXPECT_EQ(kernel(4), "mma 128x128x16 warp 64x32 frag 16x16x16 stages 1 split 1 raster 0 pad 0");
 }
 
+// 16 x 8 threads of 8 x 16 elements: 32 of them, along M first, are two columns of threads.
+TEST(GpuTable, ClblastKernelsKeepTheirThreads) {
+  const GpuTableImport read = import(
+      "MWG,NWG,MDIMC,NDIMC,MDIMA,NDIMB,VWM,VWN,SA,SB,time_ms\n"
+      "128,128,16,8,32,16,4,2,1,1,5.7\n64,32,32,8,8,8,1,1,1,1,9\n32,32,8,8,8,8,1,1,1,0,9\n",
+      kCube);
+  ASSERT_EQ(read.measurements.size(), 2U);
+  const KernelChoice& first = *read.measurements[0].kernel;
+  EXPECT_EQ(first.block, (GemmTile{128, 128, 32}));
+  EXPECT_EQ(first.fragment, (GemmTile{8, 16, 1}));
+  EXPECT_EQ(first.warp, (GemmTile{128, 32, 32}));
+  EXPECT_EQ(first.threads(), 128);
+  EXPECT_EQ(first.simt, (SimtAccess{4, 2, 32, 16}));
+  EXPECT_EQ(read.measurements[1].kernel->warp, (GemmTile{64, 4, 32}));
+  EXPECT_EQ(read.measurements[1].kernel->threads(), 256);
+  EXPECT_EQ(read.notes, std::vector<std::string>{
+                            "left out 1 rows: SA or SB is 0: operands do not go through shared "
+                            "memory"});
+}
+
 // The table as it was first written, with the wrong columns, and as it was put right.
 TEST(GpuTable, LeetCudaTablesAreReadAlikeWhateverTheirColumnsSay) {
   if (goldens().empty()) {

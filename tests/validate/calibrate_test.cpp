@@ -370,7 +370,15 @@ TEST_F(Recorded, L20WmmaVariants) {
       wmma.push_back(m);
     }
   }
-  ASSERT_GE(wmma.size(), 1200U);
+  ASSERT_EQ(wmma.size(), 1257U);
+  const GroupCalibration all = calibrate(chip("l20"), wmma, {}).at(0);
+  print(all);
+  EXPECT_EQ(all.refusal, std::nullopt);
+  EXPECT_LE(all.scores[0].errors->mape, 0.028);
+  // Of them 27 whose labels once were read as other kernels; a fragment per warp, which the model
+  // is least good at.
+  std::erase_if(wmma, [](const GpuMeasurement& m) { return m.origin.ends_with(" (mma4x2)"); });
+  ASSERT_EQ(wmma.size(), 1230U);
   const GroupCalibration group = calibrate(chip("l20"), wmma, {}).at(0);
   print(group);
   EXPECT_EQ(group.refusal, std::nullopt);

@@ -41,6 +41,9 @@ GpuMeasurement random_measurement(Rng& rng) {
     kernel.raster = some(9) - 1;
     kernel.cluster = some(4);
     kernel.padding = some(9) - 1;
+    if (rng.below(3) == 0) {
+      kernel.simt = {some(8), some(8), some(32), some(32)};
+    }
     if (rng.below(2) == 0) {
       kernel.registers = some(255);
       kernel.spilled_bytes = 0;

@@ -63,9 +63,28 @@ TEST_F(SharedFits, OfAnotherChipBeatThePriorAndKeepTheirInterval) {
   const PredictedGroup before = predicted(uncalibrated(chip("rtx4090")), rows);
   const PredictedGroup after = predicted(chip("rtx4090"), rows);
   EXPECT_EQ(after.calibration.fitted_on, "l20");
-  EXPECT_LT(after.all.errors.mape, 0.06);
-  EXPECT_GT(before.all.errors.mape, 0.12);
+  EXPECT_EQ(after.all.errors.count, 24);
+  EXPECT_LT(after.all.errors.mape, 0.6 * before.all.errors.mape);
   EXPECT_GE(after.all.covered, 0.85);
+  EXPECT_GE(after.all.ranks.tau, 0.9);
+  EXPECT_LE(after.all.ranks.top1, 1.001);
+  // Without the five kernels of 512 threads.
+  auto smaller = rows;
+  std::erase_if(smaller, [](const GpuMeasurement& m) { return m.kernel->threads() == 512; });
+  EXPECT_LT(predicted(chip("rtx4090"), smaller).all.errors.mape, 0.06);
+}
+
+// CLBlast's kernels of one GEMM: neither the chip nor the path was ever fitted.
+TEST_F(SharedFits, SimtKernelsAreRankedByTheirThreadsAndVectors) {
+  const GpuTableContext context{"rtx3090", GpuPrecision::kF32, GemmTile{4096, 4096, 4096}, ""};
+  const auto rows = rows_of("kernel_tuner/gemm-RTX_3090.csv", context,
+                            [](const GpuMeasurement&) { return true; });
+  const PredictedGroup group = predicted(chip("rtx3090"), rows);
+  EXPECT_EQ(group.all.errors.count, 4489);
+  EXPECT_EQ(group.left_out, 0);
+  EXPECT_LT(group.all.errors.mape, 0.22);
+  EXPECT_GE(group.all.ranks.tau, 0.69);
+  EXPECT_LE(group.all.ranks.top1, 1.03);
 }
 
 // The A100's bf16 fit in f16, beyond the host's overhead that is in the four short times.

@@ -189,6 +189,35 @@ TEST(Registers, AreEstimatedNearWhatTheCompilerTakes) {
   RecordProperty("mean_relative_error", std::to_string(error / kernels));
 }
 
+// 512 threads share 65,536 registers: 128 each, whatever they would like to have.
+TEST(Registers, AreWhatTheBlockCanHave) {
+  const Gpu gpu = chip("rtx4090");
+  GemmProblem problem = square(4096, GpuPrecision::kF16Acc16);
+  problem.b = MatrixLayout::kRow;
+  KernelChoice kernel;  // LeetCUDA's wmma4x4+warp4x4, which ran on an RTX 4090
+  kernel.block = {256, 256, 16};
+  kernel.warp = {64, 64, 16};
+  kernel.stages = 3;
+  ASSERT_EQ(kernel.threads(), 512);
+  EXPECT_EQ(estimated_registers(problem, kernel), 168);
+  EXPECT_EQ(most_registers(gpu, kernel), 128);
+  EXPECT_EQ(illegal(gpu, problem, kernel), std::nullopt);
+  EXPECT_EQ(resources(gpu, problem, kernel).registers, 128);
+  EXPECT_EQ(resources(gpu, problem, kernel).blocks_per_sm, 1);
+  EXPECT_EQ(as_it_ran(gpu, problem, kernel), kernel);  // nothing is spilled
+  // With sums of fp32 these alone take 128.
+  problem.precision = GpuPrecision::kF16;
+  EXPECT_EQ(illegal(gpu, problem, kernel), "512 threads of 232 registers exceed an SM");
+  const KernelChoice ran = as_it_ran(gpu, problem, kernel);
+  EXPECT_EQ(ran.registers, 128);
+  EXPECT_EQ(ran.spilled_bytes, 8 * (232 - 128));
+  EXPECT_EQ(illegal(gpu, problem, ran), std::nullopt);
+  // Four warps may have all that an instruction can name.
+  kernel.block = {128, 128, 16};
+  EXPECT_EQ(most_registers(gpu, kernel), 255);
+  EXPECT_EQ(resources(gpu, problem, kernel).registers, 232);
+}
+
 TEST(Legality, SaysWhatIsWrongAndWhatWouldBeRight) {
   const Gpu t4 = chip("t4");
   const Gpu h200 = chip("h200");
