@@ -15,6 +15,13 @@ struct AccessCounts {
   std::int64_t updates = 0;    // partial or final sums coming up from the child
   std::int64_t readbacks = 0;  // partial sums going back down to the child
   std::int64_t drains = 0;     // sums going up to the parent
+  void add(const AccessCounts& n, std::int64_t times = 1) {
+    reads += times * n.reads;
+    fills += times * n.fills;
+    updates += times * n.updates;
+    readbacks += times * n.readbacks;
+    drains += times * n.drains;
+  }
   friend bool operator==(const AccessCounts&, const AccessCounts&) = default;
 };
 
@@ -45,6 +52,13 @@ struct NetworkCounts {
   std::int64_t returns = 0;    // sums that come down again, at the outer end
   Bits bits{0};                // width of an element
   double word_hops() const;
+  void add(const NetworkCounts& n, std::int64_t times) {
+    words += times * n.words;
+    received += times * n.received;
+    routed += times * n.routed;
+    half_hops += times * n.half_hops;
+    returns += times * n.returns;
+  }
   friend bool operator==(const NetworkCounts&, const NetworkCounts&) = default;
 };
 

@@ -123,24 +123,12 @@ class MappingReader {
   std::optional<MappingNode> read_parallel(const Node& key, const NodeWord& word,
                                            const Node& value) {
     const std::optional<DimId> dim = read_dim(key, word);
-    const auto text = reader_.text(&value, "'EXTENT over AXIS of FANOUT'");
-    if (!text) {
+    std::optional<Parallel> loop = read_over(reader_, value, fanouts_);
+    if (!dim || !loop) {
       return std::nullopt;
     }
-    const std::vector<NodeWord> words = words_of(*text);
-    if (words.size() != 5 || words[1].text != "over" || words[3].text != "of") {
-      reader_.error(value,
-                    fmt::format("expected 'EXTENT over AXIS of FANOUT', not {}", quoted(*text)));
-      return std::nullopt;
-    }
-    const auto extent = reader_.integer_in(value, words[0].offset, words[0].text, 1, kMaxInteger);
-    const auto axis = reader_.choice_in(value, words[2].offset, words[2].text, kAxes, "axis");
-    const auto fanout =
-        reader_.choice_in(value, words[4].offset, words[4].text, fanouts_, "fanout");
-    if (!dim || !extent || !axis || !fanout) {
-      return std::nullopt;
-    }
-    return Parallel{*dim, *extent, static_cast<FanoutId>(*fanout), static_cast<Axis>(*axis)};
+    loop->dim = *dim;
+    return *loop;
   }
 
   Reader& reader_;
@@ -201,12 +189,36 @@ std::vector<NodeWord> words_of(const std::string& text) {
   return words;
 }
 
+std::optional<Parallel> read_over(Reader& reader, const Node& value, const Words& fanouts) {
+  const auto text = reader.text(&value, "'EXTENT over AXIS of FANOUT'");
+  if (!text) {
+    return std::nullopt;
+  }
+  const std::vector<NodeWord> words = words_of(*text);
+  if (words.size() != 5 || words[1].text != "over" || words[3].text != "of") {
+    reader.error(value,
+                 fmt::format("expected 'EXTENT over AXIS of FANOUT', not {}", quoted(*text)));
+    return std::nullopt;
+  }
+  const auto extent = reader.integer_in(value, words[0].offset, words[0].text, 1, kMaxInteger);
+  const auto axis = reader.choice_in(value, words[2].offset, words[2].text, kAxes, "axis");
+  const auto fanout = reader.choice_in(value, words[4].offset, words[4].text, fanouts, "fanout");
+  if (!extent || !axis || !fanout) {
+    return std::nullopt;
+  }
+  return Parallel{{}, *extent, static_cast<FanoutId>(*fanout), static_cast<Axis>(*axis)};
+}
+
+std::string print_node(const Arch& arch, const Workload& workload, const MappingNode& node) {
+  return std::visit(Printer{arch, workload}, node);
+}
+
 std::string print_mapping(const Arch& arch, const Workload& workload, const Mapping& mapping) {
   std::string text = workload.form == Form{}
                          ? "mapping:\n"
                          : fmt::format("form: {}\nmapping:\n", to_string(workload.form));
   for (const MappingNode& node : mapping.nodes) {
-    text += fmt::format("  - {}\n", std::visit(Printer{arch, workload}, node));
+    text += fmt::format("  - {}\n", print_node(arch, workload, node));
   }
   return text;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/reader.hpp"
 #include "costmodel/mapping.hpp"
 
 namespace mapsim {
@@ -22,6 +24,13 @@ Workload parse_form(const std::string& text, const std::string& filename, const 
 Mapping load_mapping(const std::string& path, const Arch& arch, const Workload& workload);
 Mapping parse_mapping(const std::string& text, const std::string& filename, const Arch& arch,
                       const Workload& workload);
+
+// One node of it: `for P: 4`.
+std::string print_node(const Arch& arch, const Workload& workload, const MappingNode& node);
+
+// The value of a parallel loop: EXTENT over AXIS of FANOUT, one of `fanouts`. Nothing, if an error
+// has been reported; the dim is not set.
+std::optional<Parallel> read_over(Reader& reader, const Node& value, const Words& fanouts);
 
 // A word of a node's text, at a byte of it: 'for', 'P'.
 struct NodeWord {

@@ -32,13 +32,16 @@ void assign_widths(const Workload& workload, std::int64_t distinct, Counts& coun
 }
 
 void assign_network_widths(const Workload& workload, Counts& counts) {
+  assign_network_widths(workload, counts.levels[LevelId{0}][workload.output()].footprint, counts);
+}
+
+void assign_network_widths(const Workload& workload, std::int64_t distinct, Counts& counts) {
   for (auto& network : counts.networks) {
     for (const TensorId t : network.ids()) {
       NetworkCounts& at = network[t];
       const Tensor& tensor = workload.tensors[t];
       if (at.words > 0) {
-        const bool partial = t == workload.output() &&
-                             !crosses_once(at.received, counts.levels[LevelId{0}][t].footprint);
+        const bool partial = t == workload.output() && !crosses_once(at.received, distinct);
         at.bits = partial ? tensor.partial_bits : tensor.bits;
       }
     }

@@ -14,6 +14,7 @@ void assign_widths(const Workload& workload, std::int64_t distinct, Counts& coun
 
 // Of networks: sums are as wide as they come in from below.
 void assign_network_widths(const Workload& workload, Counts& counts);
+void assign_network_widths(const Workload& workload, std::int64_t distinct, Counts& counts);
 
 // Bits through the ports of the busiest instance, from accesses and widths.
 void assign_ports(Counts& counts);

@@ -12,7 +12,7 @@ namespace mapsim {
 namespace {
 
 // The sizes of a node's dims when it is entered, and how often: one factor per line.
-using Sizes = std::map<std::vector<std::int64_t>, std::int64_t>;
+using Sizes = std::map<std::vector<std::int64_t>, BoxEntries>;
 
 class TreeCounter {
  public:
@@ -49,8 +49,8 @@ class TreeCounter {
     std::int64_t product = 1;
     for (std::size_t line = 0; line < lines_.size(); ++line) {
       std::int64_t sum = 0;
-      for (const auto& [sizes, times] : lines_[line].entries[child]) {
-        std::int64_t points = times;
+      for (const auto& [sizes, entries] : lines_[line].entries[child]) {
+        std::int64_t points = entries.times;
         std::size_t at = 0;
         for (const DimId d : producer.dims.ids()) {
           if (shape_.lines[t.producer][d] == line) {
@@ -87,8 +87,12 @@ class TreeCounter {
 
   Counts count_einsum(std::size_t e, const TreeCounts& so_far) const {
     const Workload& workload = einsum(e);
+    const TensorId output = workload.output();
+    const auto made = chain_.intermediate_of({e, output});
+    const std::int64_t distinct = made ? so_far.intermediates[*made].made
+                                       : footprint(workload.tensors[output], bounds_of(workload));
     Counts counts = empty_counts(arch_, workload);
-    PerTensor<LevelId> inner(workload.tensors.size());  // innermost level around the branch
+    PerTensor<LevelId> inner(workload.tensors.size());  // innermost level so far
     for (const TensorId t : workload.tensors.ids()) {
       const auto i = chain_.intermediate_of({e, t});
       inner[t] = i ? shape_.scopes[*i].level : LevelId{0};
@@ -100,26 +104,17 @@ class TreeCounter {
     for (std::size_t k = 0; k < shape_.keeps.size(); ++k) {
       const OwnKeep& keep = shape_.keeps[k];
       if (keep.use.einsum == e && !tree_.nodes[keep.node].children.empty()) {
-        count_keep(k, inner[keep.use.tensor], counts);
+        count_keep(k, inner[keep.use.tensor], distinct, counts);
         inner[keep.use.tensor] = keep.level;
       }
     }
-    count_branch(e, inner, counts);
-    const TensorId output = workload.output();
-    const auto i = chain_.intermediate_of({e, output});
-    const std::int64_t distinct = i ? so_far.intermediates[*i].made
-                                    : footprint(workload.tensors[output], bounds_of(workload));
-    for (auto& level : counts.levels) {
-      AccessCounts& at = level[output].total;
-      at.readbacks = at.updates > 0 ? at.updates - distinct : 0;
-      at.fills = at.drains > 0 ? at.drains - distinct : 0;
-    }
+    count_branch(e, inner, distinct, counts);
     finish_counts(workload, distinct, counts);
     return counts;
   }
 
-  // What crosses between a keep in a group and the level around it.
-  void count_keep(std::size_t k, LevelId parent, Counts& counts) const {
+  // What crosses between a keep in a group and the level around it: one instance of each.
+  void count_keep(std::size_t k, LevelId parent, std::int64_t distinct, Counts& counts) const {
     const OwnKeep& keep = shape_.keeps[k];
     const TensorId t = keep.use.tensor;
     std::int64_t moved = 1;
@@ -131,42 +126,49 @@ class TreeCounter {
     TensorCounts& child = counts.levels[keep.level][t];
     child.kept = true;
     child.footprint = largest;
-    AccessCounts& above = counts.levels[parent][t].total;
-    const bool output = t == einsum(keep.use.einsum).output();
-    (output ? above.updates : above.reads) += moved;
-    (output ? child.total.drains : child.total.fills) += moved;
+    AccessCounts above;
+    AccessCounts below;
+    if (t == einsum(keep.use.einsum).output()) {
+      above.updates = below.drains = moved;
+      above.readbacks = below.fills = moved - distinct;
+    } else {
+      above.reads = below.fills = moved;
+    }
+    add(above, above, 1, counts.levels[parent][t]);
+    add(below, below, 1, child);
+  }
+  static void add(const AccessCounts& total, const AccessCounts& busiest, std::int64_t times,
+                  TensorCounts& counts) {
+    counts.total.add(total, times);
+    counts.busiest.add(busiest, times);
   }
 
   // The branch, once per distinct box: each entry moves what a mapping of that box does.
-  void count_branch(std::size_t e, const PerTensor<LevelId>& inner, Counts& counts) const {
+  void count_branch(std::size_t e, const PerTensor<LevelId>& inner, std::int64_t distinct,
+                    Counts& counts) const {
     const std::size_t leaf = shape_.leaf_of[e];
     const Workload& workload = einsum(e);
-    Mapping mapping;
-    for (const TensorId t : workload.tensors.ids()) {
-      mapping.nodes.emplace_back(Keep{inner[t], TensorSet{t}});
-    }
-    for (const TreeItem& item : tree_.nodes[leaf].items) {
-      if (const auto* loop = std::get_if<Temporal>(&item)) {
-        mapping.nodes.emplace_back(*loop);
-        continue;
-      }
-      const TreeKeep& keep = std::get<TreeKeep>(item);
-      for (const ChainTensor& use : keep.tensors) {
-        if (keep.level != LevelId{0}) {
-          mapping.nodes.emplace_back(Keep{keep.level, TensorSet{use.tensor}});
-        }
-      }
-    }
     Workload nominal = workload;
     set_bounds(shape_.nodes[leaf].nominal, nominal);
-    Nest nest = make_nest(nominal, mapping);
+    Nest nest = make_nest(nominal, branch_mapping(tree_.nodes[leaf], inner));
     nest.perfect = false;  // of the boxes, some are smaller
-    for_each_box(leaf, [&](const PerDim<std::int64_t>& sizes, std::int64_t times) {
+    Counts branch = empty_counts(arch_, workload);
+    for_each_box(leaf, [&](const PerDim<std::int64_t>& sizes, const BoxEntries& entries) {
       Workload box = workload;
       set_bounds(sizes, box);
-      count_box(box, nest, inner, times, counts);
+      count_box(box, nest, entries, branch);
     });
+    if (nest.parallel.empty()) {
+      read_back_all_but(distinct, branch.levels, workload.output());
+    }
+    take_over(branch, inner, counts);
+    for (const NestLoop& loop : nest.loops) {
+      if (loop.fanout) {
+        (loop.axis == Axis::kX ? counts.used_x : counts.used_y)[*loop.fanout] *= loop.bound;
+      }
+    }
   }
+
   static void set_bounds(const PerDim<std::int64_t>& sizes, Workload& workload) {
     for (const DimId d : workload.dims.ids()) {
       workload.dims[d].bound = sizes[d];
@@ -183,9 +185,10 @@ class TreeCounter {
     }
     std::size_t l = 0;
     do {
-      std::int64_t times = 1;
+      BoxEntries entries{1, 1};
       for (l = 0; l < lines_.size(); ++l) {
-        times *= pick[l]->second;
+        entries.times *= pick[l]->second.times;
+        entries.first *= pick[l]->second.first;
         std::size_t at = 0;
         for (const DimId d : sizes.ids()) {
           if (shape_.lines[e][d] == l) {
@@ -193,34 +196,78 @@ class TreeCounter {
           }
         }
       }
-      visit(sizes, times);
+      visit(sizes, entries);
       for (l = 0; l < lines_.size() && ++pick[l] == lines_[l].entries[n].end(); ++l) {
         pick[l] = lines_[l].entries[n].begin();
       }
     } while (l < lines_.size());
   }
 
-  void count_box(const Workload& box, const Nest& nest, const PerTensor<LevelId>& inner,
-                 std::int64_t times, Counts& counts) const {
+  // A sum comes back but for its first time at an instance. That is in the first of the entries
+  // that add to it, whose box is no smaller than those of the others.
+  void count_box(const Workload& box, const Nest& nest, const BoxEntries& entries,
+                 Counts& branch) const {
     const Problem problem{arch_, box};
     Counts one = empty_counts(arch_, box);
     count_boundaries_into(problem, nest, one);
-    counts.macs += times * problem.macs();
-    counts.steps += times * one.steps;
-    for (const LevelId l : one.levels.ids()) {
-      for (const TensorId t : box.tensors.ids()) {
+    branch.macs += entries.times * problem.macs();
+    branch.steps += entries.times * one.steps;
+    for (const TensorId t : box.tensors.ids()) {
+      const bool sums = t == box.output();
+      for (const LevelId l : one.levels.ids()) {
         const TensorCounts& from = one.levels[l][t];
+        TensorCounts& to = branch.levels[l][t];
+        add(from.total, from.busiest, entries.first, to);
+        add(sums ? back_again(from.total) : from.total,
+            sums ? back_again(from.busiest) : from.busiest, entries.times - entries.first, to);
+        to.kept = to.kept || from.kept;
+        to.footprint = std::max(to.footprint, from.footprint);
+      }
+      for (const FanoutId f : one.networks.ids()) {
+        NetworkCounts later = one.networks[f][t];
+        later.returns = sums ? later.words : 0;
+        branch.networks[f][t].add(one.networks[f][t], entries.first);
+        branch.networks[f][t].add(later, entries.times - entries.first);
+      }
+    }
+    for (const FanoutId f : one.reductions.ids()) {
+      branch.reductions[f] += entries.times * one.reductions[f];
+    }
+  }
+  static AccessCounts back_again(AccessCounts sums) {
+    sums.readbacks = sums.updates;
+    sums.fills = sums.drains;
+    return sums;
+  }
+
+  // Without fanouts, whatever the boxes: they may overlap where a window of sums slides.
+  static void read_back_all_but(std::int64_t distinct, PerLevel<PerTensor<TensorCounts>>& levels,
+                                TensorId output) {
+    for (auto& level : levels) {
+      TensorCounts& at = level[output];
+      at.total.readbacks = at.total.updates > 0 ? at.total.updates - distinct : 0;
+      at.total.fills = at.total.drains > 0 ? at.total.drains - distinct : 0;
+      at.busiest = at.total;
+    }
+  }
+
+  // `inner`: levels that keep what is around the branch, whose tiles are not its own.
+  static void take_over(const Counts& branch, const PerTensor<LevelId>& inner, Counts& counts) {
+    for (const LevelId l : counts.levels.ids()) {
+      for (const TensorId t : inner.ids()) {
+        const TensorCounts& from = branch.levels[l][t];
         TensorCounts& to = counts.levels[l][t];
-        to.total.reads += times * from.total.reads;
-        to.total.fills += times * from.total.fills;
-        to.total.updates += times * from.total.updates;
-        to.total.drains += times * from.total.drains;
+        add(from.total, from.busiest, 1, to);
         if (l != inner[t] && from.kept) {
           to.kept = true;
-          to.footprint = std::max(to.footprint, from.footprint);
+          to.footprint = from.footprint;
         }
       }
     }
+    counts.reductions = branch.reductions;
+    counts.networks = branch.networks;
+    counts.macs = branch.macs;
+    counts.steps = branch.steps;
   }
 
   const Arch& arch_;
@@ -246,12 +293,8 @@ Counts empty_counts(const Arch& arch, const Workload& workload) {
 
 void finish_counts(const Workload& workload, std::int64_t distinct, Counts& counts) {
   assign_widths(workload, distinct, counts);
-  for (auto& level : counts.levels) {
-    for (TensorCounts& at : level) {
-      at.busiest = at.total;  // one instance does it all
-    }
-  }
   assign_ports(counts);
+  assign_network_widths(workload, distinct, counts);
 }
 
 TreeCounts count_tree(const Arch& arch, const EinsumChain& chain, const MappingTree& tree) {

@@ -173,12 +173,6 @@ std::vector<TreePhase> phases_of(const Arch& arch, const EinsumChain& chain,
 }
 
 std::string tree_obstacle(const Arch& arch) {
-  for (const Fanout& fanout : arch.fanouts) {
-    if (fanout.energy_per_hop) {
-      return fmt::format("{} gives an energy per hop, which mapping trees do not count yet",
-                         fanout.name);
-    }
-  }
   const TimingModel& model = timing_model(arch);
   return model.array != nullptr || model.is_engine
              ? fmt::format("mapping trees are not timed on a {} yet", model.machine)

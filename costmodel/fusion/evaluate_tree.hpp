@@ -76,8 +76,8 @@ struct PhaseExceeded {
   CapacityExceeded capacity;
 };
 
-// Why trees cannot be costed on a machine yet (empty: they can): fan-outs with energies per hop and
-// timing models of arrays and engines.
+// Why trees cannot be costed on a machine yet (empty: they can): timing models of arrays and
+// engines.
 std::string tree_obstacle(const Arch& arch);
 
 // All of the above. `tree` satisfies check_tree(), the machine has no tree_obstacle().

@@ -58,13 +58,19 @@ class LineWalk {
 
   void enter(std::size_t n) {
     const std::size_t e = tree_.nodes[n].einsum;
+    const Workload& workload = chain_.einsums[e];
+    const DimSet made = workload.tensors[workload.output()].dims();
     std::vector<std::int64_t> sizes;
+    bool first = true;
     for (const DimId d : boxes_[e].ids()) {
       if (on_line(e, d)) {
         sizes.push_back(boxes_[e][d].size());
+        first = first && (made.contains(d) || boxes_[e][d].lo == 0);
       }
     }
-    ++counts_.entries[n][sizes];
+    BoxEntries& entries = counts_.entries[n][sizes];
+    ++entries.times;
+    entries.first += first ? 1 : 0;
     if (!tree_.nodes[n].children.empty()) {
       pass(n, 0);
     }

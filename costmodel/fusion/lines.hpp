@@ -26,9 +26,15 @@ struct LineMoves {
   std::int64_t largest = 0;  // of one tile
 };
 
+// How often a node is entered with boxes of one size.
+struct BoxEntries {
+  std::int64_t times = 0;
+  std::int64_t first = 0;  // of these, at the start of all dims that its output does not have
+};
+
 struct LineCounts {
-  // Per node: the sizes of its einsum's dims on this line when it is entered, and how often.
-  std::vector<std::map<std::vector<std::int64_t>, std::int64_t>> entries;
+  // Per node: by the sizes of its einsum's dims on this line when it is entered.
+  std::vector<std::map<std::vector<std::int64_t>, BoxEntries>> entries;
   std::vector<LineMoves> keeps;                // as TreeShape::keeps; those of leaves are left out
   std::vector<std::vector<NeedTrace>> traces;  // per scope: of its instances, distinct ones
 };

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
 
 #include "costmodel/fusion/shape.hpp"
 
@@ -29,11 +32,13 @@ class ResidenceCheck {
       for (const TensorId t : chain_.einsums[e].tensors.ids()) {
         check_order({e, t});
       }
+      check_fanouts(e);
     }
   }
 
  private:
   const std::string& name(LevelId level) const { return arch_.levels[level].name; }
+  const std::string& name(FanoutId fanout) const { return arch_.fanouts[fanout].name; }
   const std::string& name(const ChainTensor& use) const {
     return chain_.names[use.einsum][use.tensor];
   }
@@ -86,6 +91,76 @@ class ResidenceCheck {
       }
     }
   }
+  // Fanouts go inwards, levels lie on their side of them, and all instances exist. What groups keep
+  // lies outside of the fanouts that their branches use: of those levels one instance works.
+  void check_fanouts(std::size_t e) {
+    const std::size_t leaf = shape_.leaf_of[e];
+    const auto& items = tree_.nodes[leaf].items;
+    PerDim<std::int64_t> extents = shape_.nodes[leaf].nominal;
+    LevelId innermost{0};
+    for (const LevelId l : levels_around(chain_, tree_, shape_, e)) {
+      innermost = std::max(innermost, l);
+    }
+    std::optional<FanoutId> fanout;
+    PerFanout<std::array<std::int64_t, 2>> used(arch_.fanouts.size(), {1, 1});
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (const auto* keep = std::get_if<TreeKeep>(&items[i])) {
+        innermost = std::max(innermost, keep->level);
+        if (fanout && keep->level != LevelId{0} && arch_.is_above(keep->level, *fanout)) {
+          report(leaf, i, "{} lies above {}: it must keep before the parallel loops of {}",
+                 name(keep->level), name(*fanout), name(*fanout));
+        }
+      } else if (const auto* loop = std::get_if<Temporal>(&items[i])) {
+        extents[loop->dim] = loop->extent;
+      } else {
+        const Parallel& parallel = std::get<Parallel>(items[i]);
+        const FanoutId f = parallel.fanout;
+        if (fanout && f < *fanout) {
+          report(leaf, i, "{} stands below {}, which lies inside {}", name(f), name(*fanout),
+                 name(f));
+        }
+        if (!arch_.is_above(innermost, f)) {
+          report(leaf, i, "a parallel loop over {} stands below a keep of {}, which lies under {}",
+                 name(f), name(innermost), name(f));
+        }
+        fanout = fanout ? std::max(*fanout, f) : f;
+        std::int64_t& n = used[f][static_cast<std::size_t>(parallel.axis)];
+        const std::int64_t have =
+            parallel.axis == Axis::kX ? arch_.fanouts[f].x : arch_.fanouts[f].y;
+        n *= (extents[parallel.dim] + parallel.extent - 1) / parallel.extent;
+        extents[parallel.dim] = parallel.extent;
+        if (n > have) {
+          report(leaf, i, "{} instances along {} of {}, which has {}", n, to_string(parallel.axis),
+                 name(f), have);
+        }
+        check_sliding_sums(e, i);
+      }
+    }
+  }
+  // Tiles of sums that overlap from box to box, spread over instances: not supported.
+  void check_sliding_sums(std::size_t e, std::size_t item) {
+    const Workload& workload = chain_.einsums[e];
+    for (const Rank& rank : workload.tensors[workload.output()].ranks) {
+      for (const Term& term : rank.terms) {
+        if (rank.terms.size() > 1 && is_cut_by_groups(e, term.dim)) {
+          report(shape_.leaf_of[e], item,
+                 "{} is cut by a loop of a group and slides in the output of {}, which cannot be "
+                 "spread over instances then",
+                 workload.dims[term.dim].name, workload.name);
+          return;
+        }
+      }
+    }
+  }
+  bool is_cut_by_groups(std::size_t e, DimId dim) const {
+    return shape_.nodes[shape_.leaf_of[e]].nominal[dim] != chain_.einsums[e].dims[dim].bound;
+  }
+
+  template <class... Args>
+  void report(std::size_t n, std::size_t item, fmt::format_string<Args...> what, Args&&... args) {
+    problems_.push_back({n, item, fmt::format(what, std::forward<Args>(args)...)});
+  }
+
   std::size_t item_of(const OwnKeep& keep) const {
     const auto& items = tree_.nodes[keep.node].items;
     const auto last = std::find_if(items.rbegin(), items.rend(), [&keep](const TreeItem& item) {
@@ -108,6 +183,43 @@ class ResidenceCheck {
 void check_residences(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
                       const TreeShape& shape, std::vector<TreeProblem>& problems) {
   ResidenceCheck{arch, chain, tree, shape, problems}.check();
+}
+
+PerTensor<LevelId> levels_around(const EinsumChain& chain, const MappingTree& tree,
+                                 const TreeShape& shape, std::size_t einsum) {
+  PerTensor<LevelId> around(chain.einsums[einsum].tensors.size());
+  for (const TensorId t : around.ids()) {
+    const auto i = chain.intermediate_of({einsum, t});
+    around[t] = i ? shape.scopes[*i].level : LevelId{0};
+  }
+  for (const OwnKeep& keep : shape.keeps) {  // outermost first
+    if (keep.use.einsum == einsum && !tree.nodes[keep.node].children.empty()) {
+      around[keep.use.tensor] = keep.level;
+    }
+  }
+  return around;
+}
+
+Mapping branch_mapping(const TreeNode& leaf, const PerTensor<LevelId>& around) {
+  Mapping mapping;
+  for (const TensorId t : around.ids()) {
+    mapping.nodes.emplace_back(Keep{around[t], TensorSet{t}});
+  }
+  for (const TreeItem& item : leaf.items) {
+    if (const auto* loop = std::get_if<Temporal>(&item)) {
+      mapping.nodes.emplace_back(*loop);
+    } else if (const auto* parallel = std::get_if<Parallel>(&item)) {
+      mapping.nodes.emplace_back(*parallel);
+    } else {
+      const TreeKeep& keep = std::get<TreeKeep>(item);
+      for (const ChainTensor& use : keep.tensors) {
+        if (keep.level != LevelId{0}) {
+          mapping.nodes.emplace_back(Keep{keep.level, TensorSet{use.tensor}});
+        }
+      }
+    }
+  }
+  return mapping;
 }
 
 }  // namespace mapsim

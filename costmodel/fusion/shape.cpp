@@ -128,14 +128,23 @@ class ShapeBuilder {
     }
   }
 
+  // What a loop cuts, in turns or over instances.
+  static std::optional<Temporal> loop_of(const TreeItem& item) {
+    if (const auto* parallel = std::get_if<Parallel>(&item)) {
+      return Temporal{parallel->dim, parallel->extent};
+    }
+    const auto* loop = std::get_if<Temporal>(&item);
+    return loop != nullptr ? std::optional{*loop} : std::nullopt;
+  }
+
   void find_loops(std::size_t n) {
     ShapeNode& at = shape_.nodes[n];
     const Workload& workload = einsum(node(n).einsum);
     PerDim<std::int64_t> extents = at.nominal;
     bool joins = false;
     for (std::size_t i = 0; i < node(n).items.size(); ++i) {
-      const auto* loop = std::get_if<Temporal>(&node(n).items[i]);
-      if (loop == nullptr) {
+      const std::optional<Temporal> loop = loop_of(node(n).items[i]);
+      if (!loop) {
         joins = false;
         continue;
       }
@@ -148,7 +157,9 @@ class ShapeBuilder {
         continue;
       }
       extents[loop->dim] = loop->extent;
-      if (joins && at.loops.back().dim == loop->dim) {
+      if (std::holds_alternative<Parallel>(node(n).items[i])) {
+        joins = false;
+      } else if (joins && at.loops.back().dim == loop->dim) {
         at.loops.back().extent = loop->extent;
       } else if (loop->extent != above) {
         at.loops.push_back({loop->dim, loop->extent, i, 0, {}, {}});

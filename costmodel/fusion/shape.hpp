@@ -59,6 +59,12 @@ struct TreeShape {
   static bool moves(const EinsumChain& chain, const ShapeLoop& loop, const ChainTensor& use);
 };
 
+// The innermost level that keeps each tensor of an einsum around its branch.
+PerTensor<LevelId> levels_around(const EinsumChain& chain, const MappingTree& tree,
+                                 const TreeShape& shape, std::size_t einsum);
+// A branch as a nest of its own: those levels keep what is around it.
+Mapping branch_mapping(const TreeNode& leaf, const PerTensor<LevelId>& around);
+
 // What is wrong with where tensors are kept: levels that may not or must, and their order.
 void check_residences(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
                       const TreeShape& shape, std::vector<TreeProblem>& problems);

@@ -22,8 +22,9 @@ struct TreeKeep {
   friend bool operator==(const TreeKeep&, const TreeKeep&) = default;
 };
 
-// A loop is over a dim of the node's einsum: a leaf's own, or a group's sink, its last.
-using TreeItem = std::variant<TreeKeep, Temporal>;
+// A loop is over a dim of the node's einsum: a leaf's own, or a group's sink, its last. Parallel
+// loops stand in leaves only.
+using TreeItem = std::variant<TreeKeep, Temporal, Parallel>;
 
 // A group: a shared prefix of items, then a sequence of children. Or a leaf: the nest of one
 // einsum.
@@ -53,7 +54,7 @@ struct TreeProblem {
 std::vector<TreeProblem> check_tree(const Arch& arch, const EinsumChain& chain,
                                     const MappingTree& tree);
 
-// A mapping of one einsum as a tree, if it has no parallel loops.
+// A mapping of one einsum as a tree.
 MappingTree tree_of(const Mapping& mapping);
 
 // A tree as YAML with a newline at the end, and back (docs/formats.md). A chain of one einsum reads

@@ -93,6 +93,10 @@ class TreePrinter {
                              workload.dims[loop->dim].name, loop->extent);
         continue;
       }
+      if (const auto* parallel = std::get_if<Parallel>(&item)) {
+        text_ += print_node(arch_, chain_.einsums[node.einsum], *parallel) + "\n";
+        continue;
+      }
       const TreeKeep& keep = std::get<TreeKeep>(item);
       Words tensors;
       for (const ChainTensor& use : keep.tensors) {
@@ -226,22 +230,32 @@ class TreeReader {
       if (!known) {
         continue;
       }
-      if (kind == "parallel") {
-        reader_.error(key, "parallel loops are not supported in mappings of chains yet");
-      } else if (words.size() != 2) {
+      if (words.size() != 2) {
         reader_.error(key, fmt::format("expected '{} {}', not {}", kind,
                                        *known == 0 ? "LEVEL" : "DIM", quoted(key.text)));
       } else if (*known == 0) {
         read_keep(key, words[1], value, names, n);
+      } else if (kind == "parallel" && !leaf) {
+        reader_.error(key, "a group has no parallel loops; spread its branches over instances");
       } else {
         const auto dim = reader_.choice_in(key, words[1].offset, words[1].text, dims,
                                            fmt::format("dim of {}", workload.name));
-        const auto extent = reader_.integer(&value, 1, kMaxInteger);
-        if (dim && extent) {
-          tree_.nodes[n].items.emplace_back(
-              Temporal{static_cast<DimId>(*dim % workload.dims.size()), *extent});
-        }
+        read_loop(
+            dim ? std::optional{static_cast<DimId>(*dim % workload.dims.size())} : std::nullopt,
+            kind == "parallel", value, tree_.nodes[n].items);
       }
+    }
+  }
+
+  void read_loop(std::optional<DimId> dim, bool parallel, const Node& value,
+                 std::vector<TreeItem>& items) {
+    if (parallel) {
+      const auto over = read_over(reader_, value, names_of(arch_.fanouts));
+      if (dim && over) {
+        items.emplace_back(Parallel{*dim, over->extent, over->fanout, over->axis});
+      }
+    } else if (const auto extent = reader_.integer(&value, 1, kMaxInteger); dim && extent) {
+      items.emplace_back(Temporal{*dim, *extent});
     }
   }
 
@@ -281,6 +295,8 @@ MappingTree tree_of(const Mapping& mapping) {
       root.items.emplace_back(std::move(kept));
     } else if (const auto* loop = std::get_if<Temporal>(&node)) {
       root.items.emplace_back(*loop);
+    } else {
+      root.items.emplace_back(std::get<Parallel>(node));
     }
   }
   return {{root}};

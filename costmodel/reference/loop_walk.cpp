@@ -35,6 +35,11 @@ LoopWalk::LoopWalk(const Workload& workload, const Mapping& mapping)
   first_instance_.assign(loops_.size(), 0);
 }
 
+void LoopWalk::enter(const IterationTile& box) {
+  whole_ = box;
+  moment_.assign(loops_.size(), 0);
+}
+
 std::vector<LoopIndices> LoopWalk::instances(std::size_t depth) const {
   std::vector<LoopIndices> all{LoopIndices(loops_.size(), 0)};
   for (std::size_t k = 0; k < depth; ++k) {

@@ -36,6 +36,9 @@ class LoopWalk {
  public:
   LoopWalk(const Workload& workload, const Mapping& mapping);
 
+  // Begins anew in a box no larger than the workload's; at first it is the whole.
+  void enter(const IterationTile& box);
+
   const std::vector<WalkLoop>& loops() const { return loops_; }
   const std::vector<KeptAt>& keeps(TensorId tensor) const { return keeps_[tensor]; }
 

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
 
+#include "costmodel/reference/branch.hpp"
 #include "costmodel/reference/point_set.hpp"
 #include "costmodel/reference/step_sets.hpp"
-#include "costmodel/reference/transfer.hpp"
 
 namespace mapsim {
 
@@ -18,15 +19,13 @@ namespace {
 
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 
-// A level that keeps a tensor of one einsum below a node's loops; the last one are the compute
-// units.
+// A level that keeps a tensor of one einsum below loops of a group.
 struct Place {
-  std::optional<LevelId> level;
+  LevelId level{};
   std::size_t node = 0;
   std::size_t position = 0;
   std::size_t moving = kNoLoop;
   bool slides = true;
-  bool forgets = false;
   Buffer held;
 };
 
@@ -74,6 +73,9 @@ class TreeMachine {
         projections_[e].push_back(projection_of({e, t}));
       }
     }
+    for (std::size_t e = 0; e < chain.einsums.size(); ++e) {
+      branches_.emplace_back(arch, chain, tree, shape_, e, projections_[e]);
+    }
     snapshots_.resize(tree.nodes.size());
   }
 
@@ -108,24 +110,15 @@ class TreeMachine {
   std::vector<Place> places_of(const ChainTensor& use) const {
     std::vector<Place> places;
     for (const OwnKeep& keep : shape_.keeps) {
-      if (keep.use == use) {
+      if (keep.use == use && !tree_.nodes[keep.node].children.empty()) {
         places.push_back({keep.level,
                           keep.node,
                           keep.position,
                           keep.moving,
                           arch_.levels[keep.level].sliding,
-                          false,
                           {}});
       }
     }
-    const std::size_t leaf = shape_.leaf_of[use.einsum];
-    const auto& loops = shape_.nodes[leaf].loops;
-    std::size_t moving = kNoLoop;
-    for (std::size_t k = 0; k < loops.size(); ++k) {
-      moving = tensor(use).dims().contains(loops[k].dim) ? k : moving;
-    }
-    const bool holds = arch_.compute.register_reuse.contains(tensor(use).role);
-    places.push_back({std::nullopt, leaf, loops.size(), moving, true, !holds, {}});
     return places;
   }
 
@@ -135,6 +128,10 @@ class TreeMachine {
     const std::size_t i = shape_.nodes[n].producer_of;
     if (i != kNoNode) {
       counts_.intermediates[i].made += count_of(points(maker(i), box));
+    }
+    if (tree_.nodes[n].children.empty()) {
+      run_branch(tree_.nodes[n].einsum);
+      return;
     }
     pass(n, 0, kNoLoop);
     for_each_place(n, [&](const ChainTensor& use, std::size_t p) {
@@ -176,8 +173,6 @@ class TreeMachine {
     fill_places(n, position, advanced);
     if (position < loops.size()) {
       run_loop(n, position, advanced);
-    } else if (tree_.nodes[n].children.empty()) {
-      multiply(tree_.nodes[n].einsum);
     } else {
       infer(n);  // what was forgotten is to be made anew
       run_sequence(n);
@@ -208,8 +203,7 @@ class TreeMachine {
   }
 
   bool exchanges(const Place& place, std::size_t advanced) const {
-    return place.forgets || advanced == kNoLoop ||
-           (place.moving != kNoLoop && advanced <= place.moving);
+    return advanced == kNoLoop || (place.moving != kNoLoop && advanced <= place.moving);
   }
 
   // Loop l has advanced: sums that leave go up, from the innermost place on.
@@ -222,7 +216,7 @@ class TreeMachine {
       if (place.node != n || place.position <= l || !exchanges(place, l)) {
         continue;
       }
-      if (l == place.moving && place.slides && !place.forgets) {
+      if (l == place.moving && place.slides) {
         drain(use, p, without(place.held.points, points(use, boxes_[e])));
       } else {
         drain(use, p, place.held.points);
@@ -273,8 +267,7 @@ class TreeMachine {
     Place& place = places_[use.einsum][index_of(use.tensor)][p];
     const std::size_t inside = place.moving == kNoLoop ? 0 : place.moving + 1;
     const PointSet next = points(use, snapshots_[place.node][inside][use.einsum]);
-    const bool slides =
-        place.slides && !place.forgets && advanced != kNoLoop && advanced == place.moving;
+    const bool slides = place.slides && advanced != kNoLoop && advanced == place.moving;
     const bool output = is_output(use);
     const PointSet staying = slides || output ? common(place.held.points, next) : PointSet{};
     Buffer now{next, std::vector<double>(next.size(), kAbsent)};
@@ -296,28 +289,18 @@ class TreeMachine {
     access(use, p).fills += back;
     (output ? access_above(use, p).readbacks : access_above(use, p).reads) += back;
     place.held = std::move(now);
-    if (place.level) {
-      TensorCounts& at = counts_.einsums[use.einsum].levels[*place.level][use.tensor];
-      at.kept = true;
-      at.footprint = std::max(at.footprint, count_of(next));
-    }
+    TensorCounts& at = counts_.einsums[use.einsum].levels[place.level][use.tensor];
+    at.kept = true;
+    at.footprint = std::max(at.footprint, count_of(next));
   }
 
-  void multiply(std::size_t e) {
-    if (++steps_ > max_steps_) {
-      throw std::length_error("the walk exceeds " + std::to_string(max_steps_) + " steps");
-    }
-    double product = 1;
-    for (const TensorId t : einsum(e).tensors.ids()) {
-      double& value = places_[e][index_of(t)].back().held.values.front();
-      if (t == einsum(e).output()) {
-        value = (std::isnan(value) ? 0 : value) + product;
-      } else {
-        product *= value;
-      }
-    }
-    ++counts_.einsums[e].steps;
-    ++counts_.einsums[e].macs;
+  void run_branch(std::size_t e) {
+    Branch& branch = branches_[e];
+    steps_ -= branch.steps();
+    branch.run(tile_of(boxes_[e]), max_steps_ - steps_, [&](TensorId t, std::int64_t point) {
+      return &above({e, t}, places_[e][index_of(t)].size(), point);
+    });
+    steps_ += branch.steps();
   }
 
   // Backwards from the sink: of each branch what the later ones need of it in this step and is not
@@ -406,6 +389,7 @@ class TreeMachine {
     holdings_[scope.intermediate] = {true, {}, {}};
     auto& values = passed_[scope.intermediate].values;
     std::fill(values.begin(), values.end(), kAbsent);
+    branches_[chain_.intermediates[scope.intermediate].producer].forget_sums();
   }
 
   void measure(const TensorScope& scope) {
@@ -437,8 +421,7 @@ class TreeMachine {
   }
   AccessCounts& access(const ChainTensor& use, std::size_t p) {
     const Place& place = places_[use.einsum][index_of(use.tensor)][p];
-    return place.level ? counts_.einsums[use.einsum].levels[*place.level][use.tensor].total
-                       : ignored_;
+    return counts_.einsums[use.einsum].levels[place.level][use.tensor].total;
   }
 
   TreeSimulation result();
@@ -456,8 +439,8 @@ class TreeMachine {
   std::vector<std::vector<Projection>> projections_;
   std::vector<IterationBox> boxes_;  // per einsum, of the present step
   std::vector<std::vector<std::vector<IterationBox>>>
-      snapshots_;         // per node and position, the boxes there
-  AccessCounts ignored_;  // of the compute units
+      snapshots_;                // per node and position, the boxes there
+  std::deque<Branch> branches_;  // per einsum
   TreeCounts counts_;
 };
 
@@ -465,6 +448,7 @@ TreeSimulation TreeMachine::result() {
   TreeSimulation result;
   for (std::size_t e = 0; e < chain_.einsums.size(); ++e) {
     Counts& counts = counts_.einsums[e];
+    branches_[e].add_to(counts);
     for (const TensorId t : einsum(e).tensors.ids()) {
       const auto i = chain_.intermediate_of({e, t});
       const Store& store = i ? passed_[*i] : own_[e][index_of(t)];

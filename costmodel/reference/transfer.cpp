@@ -34,13 +34,13 @@ double& Buffer::at(std::int64_t point) {
   return values[static_cast<std::size_t>(place - points.begin())];
 }
 
-Transfer::Transfer(const Problem& problem, const LoopWalk& walk, TensorId tensor, Holder& parent,
-                   Holder& child)
+Transfer::Transfer(const Problem& problem, const LoopWalk& walk, TensorId tensor,
+                   const Projection& projection, Holder& parent, Holder& child)
     : problem_{problem},
       walk_{walk},
       tensor_{tensor},
       is_output_{tensor == problem.workload().output()},
-      projection_{problem.workload(), tensor},
+      projection_{projection},
       parent_{parent},
       child_{child},
       changes_(child.instances.size()),
@@ -341,6 +341,14 @@ void Transfer::finish() {
     count_child(i);
   }
   leave();
+}
+
+void Transfer::forget() {
+  for (Network& network : networks_) {
+    for (std::vector<bool>& copy : network.handed) {
+      std::fill(copy.begin(), copy.end(), false);
+    }
+  }
 }
 
 }  // namespace mapsim

@@ -37,14 +37,16 @@ enum class TileMove : std::uint8_t { kStays, kSlides, kWhole };
 // inwards. At the end finish() from the innermost outwards.
 class Transfer {
  public:
-  Transfer(const Problem& problem, const LoopWalk& walk, TensorId tensor, Holder& parent,
-           Holder& child);
+  Transfer(const Problem& problem, const LoopWalk& walk, TensorId tensor,
+           const Projection& projection, Holder& parent, Holder& child);
 
   // Counts what the step moves. `advanced`: the loop that advanced, nullopt at the first step.
   void plan(std::optional<std::size_t> advanced);
   void leave();
   void enter();
   void finish();
+  // No sum has passed yet.
+  void forget();
 
   const PerFanout<std::int64_t>& reductions() const { return reductions_; }
   void add_networks(PerFanout<PerTensor<NetworkCounts>>& networks) const;

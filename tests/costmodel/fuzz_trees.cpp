@@ -10,8 +10,8 @@
 namespace {
 
 int fuzz(std::uint64_t trees, std::uint64_t seed) {
-  std::uint64_t nested = 0, shared = 0, recomputed = 0, retained = 0, whole = 0, spilled = 0,
-                graphs = 0;
+  std::uint64_t nested = 0, parallel = 0, shared = 0, recomputed = 0, retained = 0, whole = 0,
+                spilled = 0, graphs = 0;
   for (std::uint64_t i = 0; i < trees; ++i) {
     const mapsim::RandomTree random = mapsim::random_tree(seed + i);
     const std::string mismatch = mapsim::tree_mismatch(random);
@@ -21,6 +21,7 @@ int fuzz(std::uint64_t trees, std::uint64_t seed) {
     }
     const mapsim::TreeTraits traits = mapsim::traits_of(random);
     nested += traits.nested ? 1 : 0;
+    parallel += traits.parallel ? 1 : 0;
     shared += traits.shared ? 1 : 0;
     recomputed += traits.recomputed ? 1 : 0;
     retained += traits.retained ? 1 : 0;
@@ -29,10 +30,11 @@ int fuzz(std::uint64_t trees, std::uint64_t seed) {
     graphs += traits.graph ? 1 : 0;
   }
   fmt::print(
-      "{} trees from seed {}, no mismatch: {} nested, {} with shared loops, {} recompute, {} "
+      "{} trees from seed {}, no mismatch: {} nested, {} over instances, {} with shared loops, {} "
+      "recompute, {} "
       "retain "
       "points, {} hold an intermediate whole, {} spill, {} with several readers\n",
-      trees, seed, nested, shared, recomputed, retained, whole, spilled, graphs);
+      trees, seed, nested, parallel, shared, recomputed, retained, whole, spilled, graphs);
   return 0;
 }
 

@@ -25,6 +25,7 @@ bool one_in(Rng& rng, std::uint64_t n) { return rng.below(n) == 0; }
 
 Arch random_machine(Rng& rng) {
   constexpr std::array kNames{"DRAM", "L2", "L1", "spad"};
+  constexpr std::array kFanouts{"chips", "clusters", "PEs", "lanes"};
   Arch arch;
   arch.name = "random";
   const std::size_t levels = 2 + rng.below(3);
@@ -33,6 +34,20 @@ Arch random_machine(Rng& rng) {
     storage.name = kNames[l];
     storage.sliding = !one_in(rng, 3);
     arch.levels.push_back(storage);
+    if (one_in(rng, 3)) {
+      Fanout fanout;
+      fanout.name = kFanouts[l];
+      fanout.x = rng.between(1, 4);
+      fanout.y = rng.between(1, 3);
+      fanout.multicast = RoleSet::from_bits(static_cast<std::uint32_t>(rng.below(8)));
+      fanout.spatial_reduction = one_in(rng, 2);
+      fanout.forwarding = !one_in(rng, 3);
+      if (one_in(rng, 3)) {
+        fanout.energy_per_hop = PicojoulesPerBit{1};
+      }
+      arch.fanouts.push_back(fanout);
+      arch.levels_above.push_back(l + 1);
+    }
   }
   arch.compute.name = "MAC";
   arch.compute.register_reuse =
@@ -266,11 +281,23 @@ class TreeWriter {
         open.push_back(d);
       }
     }
+    std::size_t f = 0;  // the next loop over instances is over this fanout or one further in
     while (!open.empty()) {
       const std::size_t pick = rng_.below(open.size());
       const DimId d = open[pick];
-      extents[d] = one_in(rng_, 2) ? 1 : rng_.between(1, extents[d] - 1);
-      items.emplace_back(Temporal{d, extents[d]});
+      if (f < arch_.fanouts.size() && one_in(rng_, 2)) {
+        f += rng_.below(arch_.fanouts.size() - f);
+        const auto fanout = static_cast<FanoutId>(f);
+        const Axis axis = one_in(rng_, 2) ? Axis::kX : Axis::kY;
+        const std::int64_t most = std::min(extents[d], arch_.fanouts[fanout].size(axis));
+        const std::int64_t count = rng_.between(1, most);
+        extents[d] = (extents[d] + count - 1) / count;
+        items.emplace_back(Parallel{d, extents[d], fanout, axis});
+        f += one_in(rng_, 2) ? 1 : 0;
+      } else {
+        extents[d] = one_in(rng_, 2) ? 1 : rng_.between(1, extents[d] - 1);
+        items.emplace_back(Temporal{d, extents[d]});
+      }
       if (extents[d] == 1) {
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(pick));
       }
@@ -302,7 +329,7 @@ class TreeWriter {
     auto& items = tree_.nodes[n].items;
     std::size_t item = 0;
     for (std::size_t loops = 0; loops < above; ++item) {
-      loops += std::holds_alternative<Temporal>(items[item]) ? 1 : 0;
+      loops += std::holds_alternative<TreeKeep>(items[item]) ? 0 : 1;
     }
     items.insert(items.begin() + static_cast<std::ptrdiff_t>(item),
                  TreeKeep{static_cast<LevelId>(level), {use}});
@@ -364,30 +391,6 @@ bool is_small(const EinsumChain& chain) {
                      [](const Workload& workload) { return workload.macs() <= kMostMacs; });
 }
 
-std::string differences(const RandomTree& random, const TreeCounts& closed,
-                        const TreeCounts& walked) {
-  std::string text;
-  for (std::size_t e = 0; e < random.chain.einsums.size(); ++e) {
-    const Workload& workload = random.chain.einsums[e];
-    const Agreement agreement =
-        compare_counts(random.arch, workload, closed.einsums[e], walked.einsums[e]);
-    for (const CountDifference& difference : agreement.differences) {
-      text += fmt::format("{} {}: {}, simulated {}\n", workload.name, difference.name,
-                          difference.model, difference.simulated);
-    }
-  }
-  for (std::size_t i = 0; i < random.chain.intermediates.size(); ++i) {
-    const IntermediateCounts& a = closed.intermediates[i];
-    const IntermediateCounts& b = walked.intermediates[i];
-    if (a != b) {
-      text += fmt::format("{}: made {} live {} carried {}, simulated {} {} {}\n",
-                          random.chain.intermediates[i].name, a.made, a.held.live, a.held.carried,
-                          b.made, b.held.live, b.held.carried);
-    }
-  }
-  return text.empty() && closed != walked ? "counts differ\n" : text;
-}
-
 }  // namespace
 
 RandomTree random_tree(std::uint64_t seed) {
@@ -412,6 +415,10 @@ TreeTraits traits_of(const RandomTree& random) {
   TreeTraits traits;
   for (const TreeNode& node : tree.nodes) {
     traits.nested = traits.nested || (node.parent != kNoNode && !node.children.empty());
+    traits.parallel =
+        traits.parallel || std::any_of(node.items.begin(), node.items.end(), [](const auto& item) {
+          return std::holds_alternative<Parallel>(item);
+        });
   }
   for (const TensorScope& scope : shape.scopes) {
     const Intermediate& t = chain.intermediates[scope.intermediate];
@@ -426,52 +433,6 @@ TreeTraits traits_of(const RandomTree& random) {
     traits.graph = traits.graph || t.readers.size() > 1;
   }
   return traits;
-}
-
-std::string tree_mismatch(const RandomTree& random) {
-  const auto& [arch, chain, tree, tries] = random;
-  const std::vector<PerTensor<DenseTensor>> operands = random_operands(chain, 1);
-  constexpr std::int64_t kMostSteps = 10'000'000;
-  try {
-    const TreeSimulation simulation = simulate_tree(arch, chain, tree, operands, kMostSteps);
-    std::string text = differences(random, count_tree(arch, chain, tree), simulation.counts);
-    const std::vector<DenseTensor> expected = plain_loops(chain, operands);
-    for (std::size_t e = 0; e < chain.einsums.size(); ++e) {
-      if (!chain.intermediate_of({e, chain.einsums[e].output()}) &&
-          count_wrong(expected[e], simulation.outputs[e]) != 0) {
-        text += fmt::format("the output of {} is wrong\n", chain.einsums[e].name);
-      }
-    }
-    const std::string printed = print_tree(arch, chain, tree);
-    if (parse_tree(printed, "printed", arch, chain) != tree) {
-      text += "the tree is not read back as it was printed\n";
-    }
-    return text;
-  } catch (const std::exception& fault) {
-    return fault.what();
-  }
-}
-
-std::string describe(const RandomTree& random) {
-  std::string text;
-  for (const Workload& workload : random.chain.einsums) {
-    text += fmt::format("{}: {};", workload.name, workload.equation());
-    for (const Dim& dim : workload.dims) {
-      text += fmt::format(" {} {}", dim.name, dim.bound);
-    }
-    text += '\n';
-  }
-  for (const Intermediate& t : random.chain.intermediates) {
-    text += fmt::format("{} from e{} to", t.name, t.producer);
-    for (const ChainTensor& use : t.readers) {
-      text += fmt::format(" e{}", use.einsum);
-    }
-    text += '\n';
-  }
-  for (const Storage& level : random.arch.levels) {
-    text += fmt::format("{}{} ", level.name, level.sliding ? " slides" : "");
-  }
-  return text + '\n' + print_tree(random.arch, random.chain, random.tree);
 }
 
 }  // namespace mapsim

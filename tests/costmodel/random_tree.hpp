@@ -25,6 +25,7 @@ RandomTree random_tree(std::uint64_t seed);
 // What a case has, for those who ask that cases are not all tame.
 struct TreeTraits {
   bool nested = false;      // a group in a group
+  bool parallel = false;    // loops over instances in a branch
   bool shared = false;      // loops above a sequence
   bool recomputed = false;  // points made more than once
   bool retained = false;    // an intermediate in parts, some of them carried to the next step

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/reference/branch.hpp"
+
+#include <cmath>
+
+#include "costmodel/reference/simulate.hpp"
+
+namespace mapsim {
+
+namespace {
+
+Workload with_bounds(Workload workload, const PerDim<std::int64_t>& bounds) {
+  for (const DimId d : workload.dims.ids()) {
+    workload.dims[d].bound = bounds[d];
+  }
+  return workload;
+}
+
+PerTensor<Projection> per_tensor(const std::vector<Projection>& projections) {
+  PerTensor<Projection> all;
+  for (const Projection& projection : projections) {
+    all.push_back(projection);
+  }
+  return all;
+}
+
+}  // namespace
+
+Branch::Branch(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
+               const TreeShape& shape, std::size_t einsum,
+               const std::vector<Projection>& projections)
+    : around_{levels_around(chain, tree, shape, einsum)},
+      problem_{arch, chain.einsums[einsum]},
+      nominal_{with_bounds(chain.einsums[einsum], shape.nodes[shape.leaf_of[einsum]].nominal)},
+      projections_{per_tensor(projections)},
+      machine_{problem_, nominal_, branch_mapping(tree.nodes[shape.leaf_of[einsum]], around_),
+               projections_} {}
+
+void Branch::run(const IterationTile& box, std::int64_t max_steps, const Around& around) {
+  machine_.begin(box);
+  const TensorId output = nominal_.output();
+  for (const TensorId t : projections_.ids()) {
+    Buffer& held = machine_.around(t);
+    held.points = projections_[t].points(box);
+    PointSet known;
+    for (const std::int64_t point : held.points) {
+      const double value = *around(t, point);
+      if (!std::isnan(value)) {
+        known.push_back(point);
+      } else if (t != output) {
+        throw SimulationFault("a value is read that was not made");
+      }
+      held.values.push_back(std::isnan(value) ? 0 : value);
+    }
+    if (t == output) {
+      machine_.set_known(t, known);
+    }
+  }
+  machine_.run(max_steps, nullptr);
+  const Buffer& sums = machine_.around(output);
+  for (std::size_t i = 0; i < sums.points.size(); ++i) {
+    *around(output, sums.points[i]) = sums.values[i];
+  }
+}
+
+void Branch::add_to(Counts& counts) const {
+  const Counts branch = machine_.counts();
+  for (const LevelId l : counts.levels.ids()) {
+    for (const TensorId t : around_.ids()) {
+      const TensorCounts& from = branch.levels[l][t];
+      TensorCounts& to = counts.levels[l][t];
+      to.busiest = to.total;
+      to.total.add(from.total);
+      to.busiest.add(from.busiest);
+      if (l != around_[t] && from.kept) {  // tiles around it are not its own
+        to.kept = true;
+        to.footprint = from.footprint;
+      }
+    }
+  }
+  counts.reductions = branch.reductions;
+  counts.used_x = branch.used_x;
+  counts.used_y = branch.used_y;
+  counts.networks = branch.networks;
+  counts.macs = branch.macs;
+  counts.steps = branch.steps;
+}
+
+}  // namespace mapsim

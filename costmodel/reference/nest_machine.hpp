@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "costmodel/reference/loop_walk.hpp"
+#include "costmodel/reference/point_set.hpp"
+#include "costmodel/reference/transfer.hpp"
+
+namespace mapsim {
+
+// All buffers and compute units of a machine while a nest runs, for simulate() and, entered once
+// per box, for the branches of simulate_tree(). Counts go on from one run to the next; so does what
+// an instance remembers of the sums that it has met.
+class NestMachine {
+ public:
+  // `projections`: per tensor, of the whole einsum; `workload`: with the bounds that the nest was
+  // written for. Each tensor's outermost keep stands for what is around the nest.
+  NestMachine(const Problem& problem, const Workload& workload, const Mapping& mapping,
+              const PerTensor<Projection>& projections);
+  NestMachine(const NestMachine&) = delete;
+  NestMachine& operator=(const NestMachine&) = delete;
+
+  // Empties all buffers and begins with a box no larger than those bounds.
+  void begin(const IterationTile& box);
+  // What is around the nest: set before the run, with the points of the box. Sums that are there
+  // already, `known`, will be read back.
+  Buffer& around(TensorId tensor) {
+    return chains_[index_of(tensor)].holders.front().buffers.front();
+  }
+  void set_known(TensorId tensor, const PointSet& known);
+  // Sums are made anew from here on.
+  void forget_sums();
+
+  // Walks to the end of the box. False: it was stopped. std::length_error after `max_steps` of all
+  // runs.
+  bool run(std::int64_t max_steps, const std::atomic<bool>* stop);
+  std::int64_t steps() const { return steps_; }
+  // Of all runs; without widths and ports.
+  Counts counts() const;
+
+ private:
+  // One tensor: who holds it, outermost level first and the compute units last, and what moves it.
+  struct TensorPath {
+    TensorId tensor{};
+    Projection projection;
+    std::vector<Holder> holders;
+    std::vector<Transfer> transfers;  // between neighbours; they refer to the holders
+  };
+
+  void add_path(TensorId tensor, const Projection& projection);
+  Holder make_holder(const TensorPath& path, std::optional<LevelId> level, std::size_t depth) const;
+  template <class Action>
+  static void innermost_first(TensorPath& path, Action action);
+  void move(std::optional<std::size_t> advanced);
+  void note_footprints();
+  void multiply();
+  void count_levels(Counts& counts) const;
+  void count_fanouts(Counts& counts) const;
+
+  const Problem& problem_;
+  const Workload& workload_;
+  LoopWalk walk_;
+  std::deque<TensorPath> chains_;  // one per tensor, the output last
+  std::int64_t steps_ = 0;
+  std::int64_t macs_ = 0;
+};
+
+}  // namespace mapsim
