@@ -26,8 +26,9 @@ double energy_bound(const Mapspace& space) {
     const bool output = t == problem.workload().output();
     const double bits = problem.moved_bits(t, tensor.bits);
     const double once = static_cast<double>(footprint(tensor, whole)) * bits;
+    const LevelId source = space.entry().source(t);
     double least = kInfinity;
-    for (std::size_t i = arch.levels.size(); i-- > 0;) {
+    for (std::size_t i = arch.levels.size(); i-- > index_of(source);) {
       const auto l = static_cast<LevelId>(i);
       double served = arch.compute.register_reuse.contains(tensor.role) ? 0 : macs * bits;
       for (const FanoutId f : arch.fanouts.ids()) {
@@ -36,9 +37,9 @@ double energy_bound(const Mapspace& space) {
         }
       }
       if (space.keep_rule(l, t) != KeepRule::kBypass) {
-        const double outermost = once * access(LevelId{0}, output);
-        least = std::min(least, i == 0 ? std::max(once, served) * access(l, output)
-                                       : outermost + served * access(l, output));
+        const double outermost = once * access(source, output);
+        least = std::min(least, l == source ? std::max(once, served) * access(l, output)
+                                            : outermost + served * access(l, output));
       }
       if (space.keep_rule(l, t) == KeepRule::kKeep) {
         break;  // nothing further out can be the last

@@ -9,8 +9,8 @@
 namespace mapsim::exact {
 
 // Energy that no mapping can do without [pJ]: the operations, every element once through the
-// outermost level, and the compute units' accesses to whichever level could serve them most
-// cheaply.
+// level where its tensor lies, and the compute units' accesses to whichever level could serve them
+// most cheaply.
 double energy_bound(const Mapspace& space);
 
 // Bits that pass each port of the graph in any mapping, at least: every element leaves the

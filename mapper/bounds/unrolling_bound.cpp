@@ -24,6 +24,7 @@ BoundWeights energy_weights(const Problem& problem) {
 UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
                                const std::vector<TensorPair>& pairs, std::size_t fanouts)
     : problem_{space.problem()},
+      entry_{space.entry()},
       domains_{space.domains()},
       routes_{routes},
       pairs_{pairs},
@@ -106,7 +107,7 @@ void UnrollingBound::find_sides(TensorId t, const UnrollingClass& unrolling_clas
 void UnrollingBound::find_ways(TensorId t) {
   Sides& sides = sides_[t];
   sides.paid.fill(kInfinity);
-  sides.paid[0] = 0;
+  sides.paid[source(t)] = 0;
   for (const RouteLeg& each : routes_[t].legs) {  // by where they begin
     sides.paid[each.to] = std::min(
         sides.paid[each.to], sides.paid[each.from] + leg(t, each, fills_at_least(t, each.to)));
@@ -320,7 +321,7 @@ double UnrollingBound::held(TensorId t, std::size_t node) const {
   double bits = real(room->count());
   const bool parted = !problem_.arch().levels[level].capacity.per_role.empty();
   for (const TensorId other : chosen_.ids()) {
-    const bool beside = other != t && chosen_[other].node == node &&
+    const bool beside = other != t && chosen_[other].node == node && node != source(other) &&
                         (!parted || problem_.workload().tensors[other].role == tensor.role);
     bits -= beside ? width(other, node) : 0;
   }
@@ -399,8 +400,8 @@ void UnrollingBound::for_each_order(const std::function<void(const Fills&)>& vis
   PerTensor<PerTensor<double>> if_moves(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
   for (const auto& [one, other] : pairs_) {
     const std::size_t node = chosen_[one].node;
-    if (node != chosen_[other].node || node == 0 || node == latch_ ||
-        routes_.size() > kMostTensors) {
+    if (node != chosen_[other].node || node == source(one) || node == source(other) ||
+        node == latch_ || routes_.size() > kMostTensors) {
       continue;
     }
     if_moves[one][other] = macs_ / operations(one, node, other, node);

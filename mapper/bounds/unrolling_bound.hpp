@@ -99,6 +99,8 @@ class UnrollingBound {
   void find_sides(TensorId t, const Boxes& boxes);
   void find_ways(TensorId t);
   void find_choices(TensorId t);
+  // Where the tensor lies whole before the nest: there it neither comes again nor takes room.
+  std::size_t source(TensorId t) const { return index_of(entry_.source(t)); }
   bool is_between(const RouteLeg& leg, FanoutId fanout) const;
   double accesses(TensorId t, std::size_t node) const;
   double accesses_of_sums(std::size_t node) const;
@@ -126,6 +128,7 @@ class UnrollingBound {
   class Patterns;  // residency_patterns.cpp
 
   const Problem& problem_;
+  const BranchEntry& entry_;
   const PerDim<ExtentDomain>& domains_;
   const PerTensor<Route>& routes_;
   const std::vector<TensorPair>& pairs_;

@@ -4,12 +4,21 @@
 #include <algorithm>
 #include <bit>
 
+#include "mapper/bounds/class_bounds.hpp"
+#include "mapper/branch/best_first.hpp"
 #include "mapper/label_search/label_search.hpp"
 #include "mapper/label_search/rebuild.hpp"
+#include "mapper/mapspace/symmetry.hpp"
 
 namespace mapsim::fusion {
 
 using exact::kInfinity;
+
+namespace {
+
+constexpr double kCutoffSlack = 1e-9;  // what is no better than a cutoff may be overlooked
+
+}  // namespace
 
 double Branch::operations() const {
   double operations = 1;
@@ -68,6 +77,9 @@ const BranchOptima::Found* BranchOptima::find(const Branch& branch, const Taken&
     return nullptr;
   }
   for (const Found& found : known->second) {
+    if (found.is_bound) {
+      continue;
+    }
     const bool is_infeasible = !(found.optimum.energy < kInfinity);
     if (is_no_less(taken, found.taken) &&
         (is_infeasible || fits(capacities_, taken + found.optimum.used))) {
@@ -99,16 +111,24 @@ double BranchOptima::bound(const Branch& branch, const Taken& taken) {
   return closest == others.end() ? 0 : closest->energy * branch.operations();
 }
 
-const BranchOptimum& BranchOptima::optimum(const Branch& branch, const Taken& taken) {
+const BranchOptimum* BranchOptima::optimum(const Branch& branch, const Taken& taken,
+                                           double cutoff) {
   if (const Found* found = find(branch, taken)) {
-    return found->optimum;
+    return &found->optimum;
+  }
+  const double expected = bound(branch, taken);
+  if (expected >= cutoff) {
+    return nullptr;
   }
   deadline_.check();
   ++searches_;
-  const double expected = bound(branch, taken);
   std::deque<Found>& known = found_[signature(branch)];
-  known.push_back({taken, search(branch, taken)});
-  const BranchOptimum& optimum = known.back().optimum;
+  known.push_back({taken, search(branch, taken, cutoff), false});
+  BranchOptimum& optimum = known.back().optimum;
+  if (!(optimum.energy < kInfinity) && cutoff < kInfinity) {
+    optimum.energy = cutoff;
+    known.back().is_bound = true;
+  }
   if (optimum.energy < kInfinity && optimum.energy > expected * (1 + 1e-9)) {
     const double each = optimum.energy * (1 - 1e-12) / branch.operations();
     std::vector<PerOperation>& others = families_[family(branch)];
@@ -116,7 +136,7 @@ const BranchOptimum& BranchOptima::optimum(const Branch& branch, const Taken& ta
                                [&](const PerOperation& other) { return other.energy < each; }),
                   {branch.bounds, taken, each});
   }
-  return optimum;
+  return known.back().is_bound ? nullptr : &optimum;
 }
 
 namespace {
@@ -152,9 +172,101 @@ bool is_unrolled_where_sizes_differ(const UnrollingClass& of, const BranchEntry&
   return false;
 }
 
+// The classes of unrollings of a branch, best bound first.
+class ClassesOfBranch {
+ public:
+  ClassesOfBranch(const Mapspace& space, const Deadline& deadline)
+      : space_{space},
+        deadline_{deadline},
+        bounds_{space, kEnergy_},
+        symmetry_{space},
+        generator_{space, symmetry_, bounds_} {
+    if (!space.entry().lengths.empty()) {
+      list();
+    }
+  }
+
+  // nullopt: those that are left are ruled out by what is known.
+  std::optional<UnrollingClass> next(const exact::Incumbent& known) {
+    if (!space_.entry().lengths.empty()) {
+      const bool is_over = taken_ == listed_.size() || known.covers(listed_[taken_].key);
+      return is_over ? std::nullopt : std::optional(*listed_[taken_++].unrolling_class);
+    }
+    const auto tuple = generator_.next(known, [this] { return deadline_.over(); });
+    if (generator_.is_stopped()) {
+      throw OutOfBudget{};
+    }
+    return tuple ? std::optional(space_.classes().unrolling_class(*tuple)) : std::nullopt;
+  }
+
+ private:
+  struct Listed {
+    exact::Key key;
+    const UnrollingClass* unrolling_class = nullptr;
+  };
+
+  // Where sizes differ between entries, a class is bounded by the mean of what it is bounded by for
+  // each size. Dims whose sizes differ are not unrolled.
+  void list() {
+    for (const UnrollingClass& one : space_.group_by_factors()) {
+      if (!is_unrolled_where_sizes_differ(one, space_.entry())) {
+        listed_.push_back({exact::Key{0, 0}, &one});
+      }
+    }
+    if (listed_.size() > 1) {
+      PerDim<std::int64_t> sizes = bounds_of(space_.problem().workload());
+      add_mean(DimId{0}, 1, sizes);
+      std::sort(listed_.begin(), listed_.end(),
+                [](const Listed& a, const Listed& b) { return a.key.first < b.key.first; });
+    }
+  }
+  // Adds so much of the bounds with these sizes; dims from this one on may differ.
+  void add_mean(DimId dim, double share, PerDim<std::int64_t>& sizes) {
+    const BranchEntry& entry = space_.entry();
+    if (index_of(dim) == sizes.size()) {
+      deadline_.check();
+      Workload box = space_.problem().workload();
+      for (const DimId d : sizes.ids()) {
+        box.dims[d].bound = sizes[d];
+      }
+      const Problem problem{space_.problem().arch(), std::move(box)};
+      BranchEntry same = entry;
+      same.lengths = {};
+      const Mapspace of_size{problem, Constraints{}, same};
+      exact::ClassBounds bounds{of_size, kEnergy_};
+      for (Listed& one : listed_) {
+        one.key.first += share * bounds.of(*one.unrolling_class).key.first;
+      }
+      return;
+    }
+    const DimId next{static_cast<std::uint8_t>(index_of(dim) + 1)};
+    if (!entry.varies(dim)) {
+      add_mean(next, share, sizes);
+      return;
+    }
+    double times = 0;
+    for (const BranchEntry::Length& length : entry.lengths[dim]) {
+      times += static_cast<double>(length.times);
+    }
+    for (const BranchEntry::Length& length : entry.lengths[dim]) {
+      sizes[dim] = length.size;
+      add_mean(next, share * static_cast<double>(length.times) / times, sizes);
+    }
+  }
+
+  const Objective kEnergy_ = Objective::kEnergy;
+  const Mapspace& space_;
+  const Deadline& deadline_;
+  exact::ClassBounds bounds_;
+  branch::Symmetry symmetry_;
+  branch::BestFirst generator_;
+  std::vector<Listed> listed_;  // where sizes differ
+  std::size_t taken_ = 0;
+};
+
 }  // namespace
 
-BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken) {
+BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken, double cutoff) {
   Workload box = chain_.einsums[branch.einsum];
   for (const DimId d : box.dims.ids()) {
     box.dims[d].bound = branch.bounds[d];
@@ -163,11 +275,12 @@ BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken) {
   const Mapspace space{problem, Constraints{}, branch.entry};
   BranchOptimum best;
   exact::LabelQuery query;
-  for (const UnrollingClass& unrolling : space.group_by_factors()) {
-    if (is_unrolled_where_sizes_differ(unrolling, branch.entry)) {
-      continue;
-    }
-    exact::Unrolled unrolled(problem, unrolling, branch.entry);
+  if (cutoff < kInfinity) {
+    query.known.insert({cutoff * (1 + kCutoffSlack), 0});
+  }
+  ClassesOfBranch classes{space, deadline_};
+  while (const auto unrolling = classes.next(query.known)) {
+    exact::Unrolled unrolled(problem, *unrolling, branch.entry);
     const exact::StateGraph graph(space, unrolled.used);
     exact::Instance instance(graph, std::move(unrolled), Objective::kEnergy, query.known, false, {},
                              0, &deadline_);
@@ -182,7 +295,7 @@ BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken) {
     for (const exact::Ending& ending : result.endings) {
       if (ending.key.first < best.energy) {
         best.energy = ending.key.first;
-        best.nest = rebuild(graph, instance.unrolled, unrolling.first, ending.steps).nodes;
+        best.nest = rebuild(graph, instance.unrolled, unrolling->first, ending.steps).nodes;
         best.used = used_by(instance, ending.steps);
         query.known.insert(ending.key);
       }

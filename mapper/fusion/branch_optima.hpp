@@ -39,8 +39,9 @@ class BranchOptima {
   // All arguments outlive the optima. A search within the deadline, or OutOfBudget.
   BranchOptima(const Arch& arch, const EinsumChain& chain, const Deadline& deadline);
 
-  // Where others take so much of the capacities.
-  const BranchOptimum& optimum(const Branch& branch, const Taken& taken);
+  // Where others take so much of the capacities. nullptr: it needs `cutoff` [pJ] or more, which
+  // bound() says from now on.
+  const BranchOptimum* optimum(const Branch& branch, const Taken& taken, double cutoff);
   // No nest of the branch needs less with so much taken, as far as is known. Cheap.
   double bound(const Branch& branch, const Taken& taken);
   // Has the optimum been found for a branch of which nothing is taken but `base`?
@@ -56,6 +57,7 @@ class BranchOptima {
   struct Found {
     Taken taken;
     BranchOptimum optimum;
+    bool is_bound = false;  // the optimum needs this energy or more
   };
   // Of one size, that of others bounds: a larger box needs no more per operation, since a nest of
   // the smaller one with loops around it is one of the larger.
@@ -67,7 +69,7 @@ class BranchOptima {
   static Signature signature(const Branch& branch);
   static Signature family(const Branch& branch);
   const Found* find(const Branch& branch, const Taken& taken) const;
-  BranchOptimum search(const Branch& branch, const Taken& taken);
+  BranchOptimum search(const Branch& branch, const Taken& taken, double cutoff);
 
   const Arch& arch_;
   const EinsumChain& chain_;

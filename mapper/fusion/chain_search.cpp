@@ -119,7 +119,9 @@ class ChainSearch {
     const Taken nothing(optima_.capacities().size(), 0.0);
     double least = exact::kInfinity;
     for (const fusion::Branch& branch : branches) {
-      least = std::min(least, optima_.optimum(branch, nothing).energy);
+      if (const auto* optimum = optima_.optimum(branch, nothing, least)) {
+        least = std::min(least, optimum->energy);
+      }
     }
     return least;
   }
@@ -318,6 +320,8 @@ class ChainSearch {
         } else {
           leaf.items.emplace_back(*loop);
         }
+      } else if (const auto* parallel = std::get_if<Parallel>(&node)) {
+        leaf.items.emplace_back(*parallel);
       } else if (const auto* keep = std::get_if<Keep>(&node)) {
         auto* same = before != nullptr ? std::get_if<TreeKeep>(before) : nullptr;
         if (same == nullptr || same->level != keep->level) {
@@ -358,15 +362,6 @@ std::string fusion_obstacle(const Arch& arch) {
   if (leakage_per_cycle(arch) > Picojoules{0}) {
     return "the machine leaks, and the search of mapping trees prices no time yet; leave leakage "
            "out of the file";
-  }
-  for (const Fanout& fanout : arch.fanouts) {
-    if (fanout.x * fanout.y > 1) {
-      return fmt::format(
-          "{} has {} instances, and mapping trees do not spread work over instances yet; a "
-          "search on one of them would say nothing about the machine. Describe the array as one "
-          "level (docs/fusion.md)",
-          fanout.name, fanout.x * fanout.y);
-    }
   }
   return "";
 }

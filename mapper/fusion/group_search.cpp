@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/fusion/group_search.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <queue>
 
 #include "costmodel/crossing.hpp"
 #include "mapper/fusion/group_model.hpp"
-#include "mapper/mapper.hpp"
-#include "mapper/mapspace/factor.hpp"
+#include "mapper/fusion/interface_classes.hpp"
 #include "mapper/objective.hpp"
 
 // Branches of a group depend on each other through its interface and the capacity that each leaves
@@ -34,8 +31,7 @@ using exact::kInfinity;
 
 namespace {
 
-constexpr std::size_t kMostClasses = 2'000'000;
-constexpr std::int64_t kMostTiles = 65'536;  // of a shared loop: each is walked
+constexpr double kSlack = 1e-6;  // of cutoffs, so that what they rule out is ruled out for good
 
 struct Node {
   double bound = 0;
@@ -83,87 +79,28 @@ class GroupSearch {
     if (optima_.bound(branch, around_.taken) >= limit()) {
       return;
     }
-    const BranchOptimum& optimum = optima_.optimum(branch, around_.taken);
-    if (optimum.energy < limit()) {
-      best_ = {optimum.energy, LevelId{0}, {}, {}, {optimum.nest}};
+    const BranchOptimum* optimum = optima_.optimum(branch, around_.taken, limit());
+    if (optimum != nullptr && optimum->energy < limit()) {
+      best_ = {optimum->energy, LevelId{0}, {}, {}, {optimum->nest}};
     }
   }
 
   // ---- classes of interfaces
 
-  // Every way to cut the sink's dims once each.
-  void list_classes() {
-    const Workload& sink = piece().einsums.back();
-    classes_.assign(1, {});
-    driven_.resize(sink.dims.size());
-    for (const DimId d : sink.dims.ids()) {
-      std::vector<std::int64_t> extents;
-      const std::int64_t bound = sink.dims[d].bound;
-      for (const std::int64_t n : divisors(bound)) {
-        if (n < bound && bound / n <= kMostTiles) {
-          extents.push_back(n);
-        }
-      }
-      if (extents.empty() || !may_cut({d, extents.front()})) {
-        continue;  // a rule of mapping trees forbids to share the dim
-      }
-      find_driven({d, extents.front()});
-      const std::size_t count = classes_.size();
-      for (const std::int64_t n : extents) {
-        for (std::size_t i = 0; i < count; ++i) {
-          if (classes_[i].size() < most_loops_) {
-            classes_.push_back(classes_[i]);
-            classes_.back().push_back({d, n});
-          }
-        }
-        if (classes_.size() > kMostClasses) {
-          throw UnsupportedSearch(fmt::format(
-              "the einsums up to {} share loops in more than {} ways; let them share fewer: "
-              "--shared-loops {}",
-              sink.name, kMostClasses, std::min(most_loops_, sink.dims.size()) - 1));
-        }
-        held_.grow_to(classes_.size() * piece().einsums.size() * sizeof(EnteredBranch));
-      }
-    }
-    statistics_.classes += static_cast<std::int64_t>(classes_.size());
-  }
-
-  Interface innermost(const std::vector<Temporal>& loops) const {
-    return {loops, std::vector(piece().intermediates.size(), loops.size())};
-  }
-  bool may_cut(const Temporal& loop) { return counter_->enter(innermost({loop})).has_value(); }
-  // Which einsums make other points in each tile of a loop over the sink's dim? What passes them on
-  // may be held over these tiles; in all other loops it is made anew for each.
-  void find_driven(const Temporal& loop) {
-    driven_[loop.dim].assign(piece().einsums.size(), true);
-    const auto entered = counter_->enter(innermost({loop}));
-    for (std::size_t e = 0; entered && e + 1 < piece().einsums.size(); ++e) {
-      const DimSet output = einsum(e).tensors[einsum(e).output()].dims();
-      bool is_driven = false;
-      for (const DimId own : einsum(e).dims.ids()) {
-        is_driven = is_driven || (output.contains(own) &&
-                                  entered->branches[e].bounds[own] < einsum(e).dims[own].bound);
-      }
-      driven_[loop.dim][e] = is_driven;
-    }
-  }
-  // How often an einsum does all its operations in interfaces of a class, at least.
-  double least_runs(std::size_t index, std::size_t e) const {
-    double runs = 1;
-    for (const Temporal& loop : classes_[index]) {
-      const std::int64_t bound = piece().einsums.back().dims[loop.dim].bound;
-      runs *= driven_[loop.dim][e] ? 1 : static_cast<double>(bound / loop.extent);
-    }
-    return runs;
-  }
-
   // A part of a bound: the least that an einsum needs in one way to source its branch, and which
   // optimum would say more.
   struct Least {
     double energy = kInfinity;
+    double scale = 1;         // of the branch's energy in it
+    double branch_bound = 0;  // [pJ]
     Branch branch;
     Taken taken;
   };
+  // Asks for the optimum, as far as it matters to a sum of such parts.
+  void settle(const Least& open, double sum) {
+    const double spare = (limit() - sum) * (1 + kSlack) / open.scale;
+    optima_.optimum(open.branch, open.taken, open.branch_bound * (1 + kSlack) + spare);
+  }
   static bool varies(const EnteredBranch& entered) {
     return std::any_of(entered.lengths.begin(), entered.lengths.end(),
                        [](const auto& lengths) { return !lengths.empty(); });
@@ -174,7 +111,7 @@ class GroupSearch {
   double class_bound(std::size_t index, std::optional<Least>& open) {
     std::vector<EnteredBranch>& boxes = class_boxes_[index];
     if (boxes.empty()) {
-      const auto entered = counter_->enter(innermost(classes_[index]));
+      const auto entered = counter_->enter(innermost(piece(), classes_->loops(index)));
       if (!entered) {
         return kInfinity;
       }
@@ -185,7 +122,8 @@ class GroupSearch {
     for (std::size_t e = 0; e < boxes.size(); ++e) {
       const EnteredBranch& box = boxes[e];
       if (varies(box)) {
-        sum += least_runs(index, e) * model_.problem(e).mac_energy().count() * operations(e);
+        sum +=
+            classes_->least_runs(index, e) * model_.problem(e).mac_energy().count() * operations(e);
         continue;
       }
       Least least;
@@ -206,10 +144,11 @@ class GroupSearch {
         if (!fits(optima_.capacities(), taken)) {
           continue;
         }
-        energy += least_runs(index, e) * operations(e) / branch.operations() *
-                  optima_.bound(branch, taken);
+        const double scale = classes_->least_runs(index, e) * operations(e) / branch.operations();
+        const double bound = optima_.bound(branch, taken);
+        energy += scale * bound;
         if (energy < least.energy) {
-          least = {energy, std::move(branch), std::move(taken)};
+          least = {energy, scale, bound, std::move(branch), std::move(taken)};
         }
       }
       if (!(least.energy < kInfinity)) {
@@ -232,7 +171,7 @@ class GroupSearch {
 
   // Scopes in all positions, loops in all orders.
   void open_class(std::size_t index) {
-    std::vector<Temporal> loops = classes_[index];
+    std::vector<Temporal> loops = classes_->loops(index);
     const auto before = [](const Temporal& a, const Temporal& b) { return a.dim < b.dim; };
     std::sort(loops.begin(), loops.end(), before);
     do {
@@ -278,12 +217,14 @@ class GroupSearch {
       Least least;
       for (const Sourcing& sourcing : model_.sourcings(e)) {
         Branch branch = model_.branch_of(e, entered.group.branches[e], sourcing);
-        double energy = entered.group.branches[e].entries * optima_.bound(branch, taken);
+        const double bound = optima_.bound(branch, taken);
+        const double entries = entered.group.branches[e].entries;
+        double energy = entries * bound;
         for (const TensorId t : einsum(e).tensors.ids()) {
           energy += sourcing.shared.contains(t) ? least_shared(entered.group, {e, t}) : 0;
         }
         if (energy < least.energy) {
-          least = {energy, std::move(branch), taken};
+          least = {energy, entries, bound, std::move(branch), taken};
         }
       }
       sum += least.energy;
@@ -407,9 +348,17 @@ class GroupSearch {
       sum += chosen[e]->shared_energy +
              chosen[e]->entries * optima_.bound(chosen[e]->branch, taken[e]);
     }
+    std::vector<const std::vector<MappingNode>*> nests;
     for (std::size_t e = 0; e < chosen.size() && sum < limit(); ++e) {
       const double bound = optima_.bound(chosen[e]->branch, taken[e]);
-      sum += chosen[e]->entries * (optima_.optimum(chosen[e]->branch, taken[e]).energy - bound);
+      const double spare = (limit() - sum) * (1 + kSlack) / chosen[e]->entries;
+      const BranchOptimum* optimum =
+          optima_.optimum(chosen[e]->branch, taken[e], bound * (1 + kSlack) + spare);
+      if (optimum == nullptr) {
+        return;
+      }
+      sum += chosen[e]->entries * (optimum->energy - bound);
+      nests.push_back(&optimum->nest);
     }
     if (!(sum < limit())) {
       return;
@@ -417,21 +366,50 @@ class GroupSearch {
     best_ = {sum, model_.level(), entered.interface, {}, {}};
     for (std::size_t e = 0; e < chosen.size(); ++e) {
       best_.keeps.insert(best_.keeps.end(), chosen[e]->keeps.begin(), chosen[e]->keeps.end());
-      best_.branches.push_back(optima_.optimum(chosen[e]->branch, taken[e]).nest);
+      best_.branches.push_back(*nests[e]);
     }
+  }
+
+  // What the group needs if each einsum ran once, had all capacities to itself, and found what
+  // others pass to it. Its optima bound all smaller boxes.
+  double ideal() {
+    double sum = 0;
+    for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
+      EnteredBranch whole;
+      whole.bounds = bounds_of(einsum(e));
+      double least = kInfinity;
+      for (const Sourcing& sourcing : model_.sourcings(e)) {
+        double shared = 0;
+        for (const TensorId t : model_.shared_tensors(e, sourcing)) {
+          shared += model_.shared_pj({e, t}, model_.whole({e, t}));
+        }
+        const Branch branch = model_.branch_of(e, whole, sourcing);
+        const double spare = limit() - sum - shared;
+        if (spare > 0) {
+          optima_.optimum(branch, around_.taken, spare * (1 + kSlack));
+        }
+        least = std::min(least, shared + optima_.bound(branch, around_.taken));
+      }
+      sum += least;
+    }
+    return sum;
   }
 
   // ---- best first
 
   void search_level(LevelId level) {
     model_.set_level(level);
+    if (ideal() >= limit()) {
+      return;
+    }
     counter_.emplace(arch_, piece(), level);
-    list_classes();
-    class_boxes_.assign(classes_.size(), {});
-    class_live_.assign(classes_.size(), {});
+    classes_.emplace(piece(), most_loops_, *counter_, held_);
+    statistics_.classes += static_cast<std::int64_t>(classes_->size());
+    class_boxes_.assign(classes_->size(), {});
+    class_live_.assign(classes_->size(), {});
     interfaces_.clear();
     queue_ = {};
-    for (std::size_t c = 0; c < classes_.size(); ++c) {
+    for (std::size_t c = 0; c < classes_->size(); ++c) {
       held_.check();
       std::optional<Least> open;
       push({class_bound(c, open), true, c});
@@ -446,7 +424,7 @@ class GroupSearch {
         node.bound = node.is_class ? class_bound(node.index, open)
                                    : interface_bound(interfaces_[node.index], open);
         if (open && node.bound < limit()) {
-          optima_.optimum(open->branch, open->taken);
+          settle(*open, node.bound);
         }
       } while (open && node.bound < limit() &&
                (queue_.empty() || node.bound <= queue_.top().bound));
@@ -476,8 +454,7 @@ class GroupSearch {
   double limit_;
   Held held_;  // of what is known of classes
   std::optional<GroupCounter> counter_;
-  std::vector<std::vector<Temporal>> classes_;
-  PerDim<std::vector<bool>> driven_;  // per dim of the sink and einsum
+  std::optional<InterfaceClasses> classes_;
   std::vector<std::vector<EnteredBranch>> class_boxes_;
   std::vector<std::vector<LiveSet>> class_live_;
   std::vector<Entered> interfaces_;

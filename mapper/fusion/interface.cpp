@@ -161,14 +161,14 @@ std::optional<EnteredBranch> GroupCounter::entered(
     double times = 0;
     double sum = 0;
     for (const auto& [sizes, count] : entries) {
-      double of_output = static_cast<double>(count);
+      auto of_output = static_cast<double>(count.times);
       for (std::size_t i = 0; i < dims.size(); ++i) {
         of_output *= output.contains(dims[i]) ? static_cast<double>(sizes[i]) : 1;
       }
       if (varying) {
-        branch.lengths[dims[*varying]].push_back({sizes[*varying], count});
+        branch.lengths[dims[*varying]].push_back({sizes[*varying], count.times});
       }
-      times += static_cast<double>(count);
+      times += static_cast<double>(count.times);
       sum += of_output;
     }
     branch.entries *= times;

@@ -61,8 +61,8 @@ class GroupCounter {
  private:
   // What a line's loops do, whatever other lines have.
   struct LineProfile {
-    std::vector<std::map<std::vector<std::int64_t>, std::int64_t>> entries;  // per einsum
-    std::vector<std::vector<NeedTrace>> traces;                              // per scope
+    std::vector<std::map<std::vector<std::int64_t>, BoxEntries>> entries;  // per einsum
+    std::vector<std::vector<NeedTrace>> traces;                            // per scope
     // Of keeps: einsum, tensor, loops of the line above, and whether a tile slides.
     std::map<std::array<std::size_t, 4>, LineMoves> keeps;
   };

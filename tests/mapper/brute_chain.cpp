@@ -57,11 +57,15 @@ class BruteForce {
       return sum;
     }
     double least = kNothing;
-    for (std::size_t l = 0; l < arch_.levels.size(); ++l) {
+    for (std::size_t l = 0; l < arch_.levels.size() && is_above_arrays(l); ++l) {
       held_[g] = l;
       least = std::min(least, hold(g + 1));
     }
     return least;
+  }
+  bool is_above_arrays(std::size_t level) const {
+    return std::all_of(arch_.levels_above.begin(), arch_.levels_above.end(),
+                       [&](std::size_t above) { return level < above; });
   }
 
   ChainTensor output(std::size_t e) const { return {e, chain_.einsums[e].output()}; }
@@ -131,7 +135,7 @@ class BruteForce {
       return least_with(g, {}, 0, LevelId{0});
     }
     double least = kNothing;
-    for (std::size_t l = 1; l < arch_.levels.size(); ++l) {
+    for (std::size_t l = 1; l < arch_.levels.size() && is_above_arrays(l); ++l) {
       for_prefixes(g, static_cast<LevelId>(l),
                    [&](const std::vector<TreeItem>& prefix, std::size_t loops) {
                      least = std::min(least, least_with(g, prefix, loops, static_cast<LevelId>(l)));
@@ -268,7 +272,7 @@ class BruteForce {
         [&](PerDim<std::int64_t>& extents, std::size_t first_tensor) {
           const bool is_done =
               std::all_of(extents.begin(), extents.end(), [](std::int64_t n) { return n == 1; });
-          if (is_done && check_tree(arch_, chain_, grown).empty()) {
+          if (is_done && is_grown_mapping(grown, leaf)) {
             Way way = cost(grown, e, fixed);
             way.resident = start.resident;
             add(way, ways);
@@ -295,12 +299,39 @@ class BruteForce {
               items.emplace_back(Temporal{d, n});
               grow(extents, 0);
               items.pop_back();
+              for (std::size_t f = 0; common[d] == largest_[d] && f < arch_.fanouts.size(); ++f) {
+                for (const Axis axis : {Axis::kX, Axis::kY}) {
+                  const auto fanout = static_cast<FanoutId>(f);
+                  if (before / n <= arch_.fanouts[fanout].size(axis)) {
+                    items.emplace_back(Parallel{d, n, fanout, axis});
+                    grow(extents, 0);
+                    items.pop_back();
+                  }
+                }
+              }
               extents[d] = before;
             }
           }
         };
     PerDim<std::int64_t> extents = largest_;
     grow(extents, 0);
+  }
+  // The space has the parallel loops of a fanout together, over one dim and axis once.
+  bool is_grown_mapping(const MappingTree& tree, std::size_t leaf) const {
+    const auto& items = tree.nodes[leaf].items;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const auto* one = std::get_if<Parallel>(&items[i]);
+      bool apart = false;
+      for (std::size_t k = i + 1; one != nullptr && k < items.size(); ++k) {
+        const auto* other = std::get_if<Parallel>(&items[k]);
+        const bool same = other != nullptr && other->fanout == one->fanout;
+        if (same && (apart || (other->dim == one->dim && other->axis == one->axis))) {
+          return false;
+        }
+        apart = apart || !same;
+      }
+    }
+    return check_tree(arch_, chain_, tree).empty();
   }
   // Of the sizes with which a dim of the branch is entered; `largest_` has the most. From what the
   // counts of a branch say when one of its dims is cut into ones: iterations per entry.
@@ -395,7 +426,7 @@ PerDim<std::int64_t> BruteForce::common_sizes(const MappingTree& tree, std::size
   largest_ = PerDim<std::int64_t>(common.size(), 0);
   for (std::size_t line = 0; line < shape.line_count; ++line) {
     const LineCounts counts = walk_line(arch_, chain_, tree, shape, line);
-    for (const auto& [sizes, times] : counts.entries[leaf]) {
+    for (const auto& [sizes, entries] : counts.entries[leaf]) {
       std::size_t at = 0;
       for (const DimId d : common.ids()) {
         if (shape.lines[e][d] == line) {

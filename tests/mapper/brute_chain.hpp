@@ -14,6 +14,7 @@ struct TinyChain {
   EinsumChain chain;
 };
 TinyChain tiny_chain(std::uint64_t seed);
+inline constexpr std::uint64_t kFirstSpread = 1'000'000;  // from this seed on, with an array
 std::string describe(const TinyChain& tiny);
 
 // The least energy [pJ] of all mapping trees in the space of search_chain(), each costed by the

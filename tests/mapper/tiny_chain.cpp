@@ -81,9 +81,20 @@ std::string try_chain(Rng& rng) {
   return text;
 }
 
-std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most) {
+std::string array_text(Rng& rng) {
+  const auto one_in = [&](std::uint64_t n) { return rng.below(n) == 0; };
+  return fmt::format(
+      "  - fanout: PEs\n    x: {}\n    multicast: [{}]\n    spatial_reduction: {}\n    "
+      "reduction_energy: {} pJ\n",
+      rng.between(2, 3), one_in(2) ? "input, weight" : "weight", !one_in(2), rng.between(0, 2));
+}
+
+// `spread`: with an array of two or three instances, before a level or before the compute units.
+std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most, bool spread) {
   std::string text = "name: tiny\nclock: 1 GHz\nnodes:\n";
+  const std::size_t inside = spread ? rng.between(2, static_cast<std::int64_t>(levels)) : 0;
   for (std::size_t l = 0; l < levels; ++l) {
+    text += l > 0 && l == inside ? array_text(rng) : "";
     text += fmt::format(
         "  - storage: L{}\n    word: 8 b\n    capacity: {}\n    energy: {{read: {} pJ/word, write: "
         "{} pJ/word}}\n",
@@ -94,6 +105,7 @@ std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most) {
       text += "    sliding: true\n";
     }
   }
+  text += inside == levels ? array_text(rng) : "";
   return text + fmt::format("  - compute: MAC\n    energy: {} pJ\n", rng.between(0, 2));
 }
 
@@ -103,7 +115,7 @@ std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most) {
 TinyChain tiny_chain(std::uint64_t seed) {
   Rng rng(seed);
   if (seed % 2 == 0) {
-    return {parse_arch(try_machine(rng, 2, 8), "arch.yaml"),
+    return {parse_arch(try_machine(rng, 2, 8, seed >= kFirstSpread), "arch.yaml"),
             parse_chain(halo_chain(rng), "chain.yaml")};
   }
   const std::size_t levels = rng.below(3) == 0 ? 3 : 2;
@@ -113,7 +125,7 @@ TinyChain tiny_chain(std::uint64_t seed) {
     if (text.empty()) {
       continue;
     }
-    TinyChain tiny{parse_arch(try_machine(rng, levels, 12), "arch.yaml"),
+    TinyChain tiny{parse_arch(try_machine(rng, levels, 12, seed >= kFirstSpread), "arch.yaml"),
                    parse_chain(text, "chain.yaml")};
     const auto& einsums = tiny.chain.einsums;
     if (std::all_of(einsums.begin(), einsums.end(),
