@@ -57,13 +57,13 @@ struct NetworkArguments {
   std::string constraints;  // of every layer; empty: none
   ObjectiveArguments objective;
   std::string strategy = "exact";
-  bool batches = false;
-  bool even = false;
-  std::int64_t evaluations = 10'000;
-  std::int64_t seed = 1;
+  bool batches = false, even = false;
+  std::int64_t evaluations = 10'000, seed = 1;
   int threads = 1;
   Budget budget{.bytes = search_bytes()};  // of each layer
-  KernelListArguments kernels;             // on a GPU: precision, path and layout
+  bool fuse = false;                       // as chains of einsums
+  FusionLimits fusion;
+  KernelListArguments kernels;  // on a GPU: precision, path and layout
   Output output;
 };
 

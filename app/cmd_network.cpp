@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command.hpp"
@@ -12,6 +13,7 @@
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
+#include "campaign/fused_network.hpp"
 #include "campaign/network.hpp"
 #include "campaign/warnings.hpp"
 
@@ -35,16 +37,69 @@ Provenance origin_of(const NetworkArguments& arguments, const Arch& arch, const 
   return origin;
 }
 
+// Chains are searched for the least energy, with perfect factors and without rules, so far.
+void refuse_beside_fusion(const NetworkArguments& a, const Objective& objective) {
+  const std::vector<std::pair<bool, const char*>> refused{
+      {!a.constraints.empty(), "--constraints"},
+      {a.strategy != "exact", "--strategy"},
+      {a.even, "--even"},
+      {a.batches, "--batches"},
+      {a.budget.gap > 0, "--gap"},
+      {a.budget.labels != Budget{}.labels, "--budget-labels"},
+      {objective != Objective::kEnergy, "an objective other than energy, or a limit,"}};
+  for (const auto& [is_given, name] : refused) {
+    if (is_given) {
+      throw UsageError(fmt::format("{} is not for --fuse, so far", name));
+    }
+  }
+}
+
+Answer run_fused(const NetworkArguments& arguments, const Arch& arch, const Network& network) {
+  SearchOptions options;
+  options.objective = complete(arguments.objective, arch.clock);
+  refuse_beside_fusion(arguments, options.objective);
+  if (!network.graph) {
+    throw UsageError(
+        fmt::format("{} is a list of layers, which does not say what each reads; --fuse asks for "
+                    "a graph (configs/networks/graphs, or an ONNX model)",
+                    network.name));
+  }
+  if (const std::string obstacle = fusion_obstacle(arch); !obstacle.empty()) {
+    throw UsageError(obstacle);
+  }
+  Watch watch;
+  options.budget = arguments.budget;
+  options.stop = &watch.stop();
+  const FusedNetwork fused = search_fused(
+      arch, network, arguments.fusion, options, [&](const GraphChains& graph, std::size_t i) {
+        watch.say(fmt::format(", chain {} of {}: {}", i + 1, graph.chains.size(),
+                              graph.chains[i].chain.name));
+      });
+  Answer answer;
+  answer.text = arguments.output.json
+                    ? fused_network_json(origin_of(arguments, arch, network), arch, network, fused)
+                    : fused_network_text(arch, network, fused);
+  const bool missing = !network.unpriced.empty() || totals(fused).missing > 0;
+  answer.code = fused.interrupted ? kInterrupted : (missing ? kNegative : kDone);
+  return answer;
+}
+
 }  // namespace
 
 Answer run(const NetworkArguments& arguments) {
   const Document machine = read_yaml(arguments.arch);
   if (describes_gpu(machine)) {
+    if (arguments.fuse) {
+      throw UsageError("--fuse is not for GPUs, so far");
+    }
     return run_on_gpu(arguments, machine);
   }
   refuse_kernel_options(arguments.kernels);
   const Arch arch = load_arch(arguments.arch);
   const Network network = network_of(arguments.network, arguments.onnx);
+  if (arguments.fuse) {
+    return run_fused(arguments, arch, network);
+  }
 
   Watch watch;
   NetworkOptions options;

@@ -24,6 +24,8 @@ constexpr std::array kExamples = {
             "find the Pareto front of energy and latency, and draw it"},
     Example{"network", "mapsim network nvdla_like_1024 alexnet",
             "search every layer of a shipped network"},
+    Example{"network", "mapsim network nvdla_like_1024 graphs/bert_base_128 --fuse",
+            "fuse chains of layers where that saves energy, and prove it"},
     Example{"network", "mapsim network eyeriss alexnet --objective edp --json -o network.json",
             "write JSON, for programs and for mapsim report"},
     Example{"sweep", "mapsim sweep teaching_buffers --db results.sqlite",

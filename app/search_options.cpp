@@ -142,6 +142,12 @@ CommandOptions options_of(NetworkArguments& a) {
                                 "Stop the search of each after about N labels (partial "
                                 "mappings): repeatable on any machine"),
                   gap_option(a.budget), memory_option(a.budget), threads_option(a.threads)}),
+           under("Fusion",
+                 joined({{{"--fuse", "",
+                           "Search chains of layers for the mapping trees of least energy "
+                           "(docs/fusion.md); the network is a graph",
+                           &a.fuse}},
+                         fusion_options(a.fusion)})),
            under("GPUs", {precision_option(a.kernels.precision), path_option(a.kernels.path),
                           layout_option(a.kernels.layout, {"nhwc", "nchw"},
                                         "GPU: layout of convolutions: nhwc (default) or nchw")}),

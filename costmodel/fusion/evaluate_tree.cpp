@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/timing/model.hpp"
@@ -175,7 +176,9 @@ std::vector<TreePhase> phases_of(const Arch& arch, const EinsumChain& chain,
 std::string tree_obstacle(const Arch& arch) {
   const TimingModel& model = timing_model(arch);
   return model.array != nullptr || model.is_engine
-             ? fmt::format("mapping trees are not timed on a {} yet", model.machine)
+             ? fmt::format("mapping trees are not timed on {} {} yet",
+                           std::strchr("aeiou", model.machine[0]) != nullptr ? "an" : "a",
+                           model.machine)
              : "";
 }
 

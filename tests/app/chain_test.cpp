@@ -44,6 +44,31 @@ TEST_F(CommandLine, SimulatesATreeAndShowsIt) {
   EXPECT_THAT(shown.out, HasSubstr("t 224 B (live)"));
 }
 
+// Sums are those of the chains, each as often as it occurs, and of what stands between them.
+TEST_F(CommandLine, FusesANetwork) {
+  const Outcome text = run("network nvdla_like_1024 graphs/vit_b16 --fuse");
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.out, HasSubstr("layer.1.scores .. layer.1.context        6     12"));
+  const Json json =
+      Json::parse(run("network nvdla_like_1024 graphs/vit_b16 --fuse --json").out);
+  double best = json["total"]["streams_energy_pj"];
+  double spilled = best;
+  for (const Json& chain : json["chains"]) {
+    EXPECT_EQ(chain["proven"], true);
+    EXPECT_LE(chain["energy_pj"], chain["energy_layer_by_layer_on_chip_pj"]);
+    best += chain["count"].get<double>() * chain["energy_pj"].get<double>();
+    spilled +=
+        chain["count"].get<double>() * chain["energy_layer_by_layer_spilled_pj"].get<double>();
+  }
+  EXPECT_NEAR(json["total"]["energy_pj"].get<double>(), best, 1e-9 * best);
+  EXPECT_LT(best, spilled);
+  EXPECT_THAT(run("network nvdla_like_1024 resnet50 --fuse").err,
+              HasSubstr("--fuse asks for a graph"));
+  EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --objective edp").err,
+              HasSubstr("an objective other than energy"));
+  EXPECT_THAT(run("network a100_40gb graphs/resnet50 --fuse").err, HasSubstr("not for GPUs"));
+}
+
 TEST_F(CommandLine, RefusesWhatTreesDoNotHaveYet) {
   EXPECT_THAT(run(fmt::format("eval systolic_32x32 {}", kConvs)).err,
               HasSubstr("mapping trees are not timed on a systolic array yet"));

@@ -34,6 +34,7 @@ eval a100_40gb --gemm 256x256x256 --block 64x64x32
 simulate teaching teaching/conv teaching_weight_stationary
 network teaching alexnet
 network nv_full alexnet --batches
+network teaching graphs/squeezenet --fuse
 network a100_40gb alexnet --precision f16
 eval teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
 simulate teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/graph_chains.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "workloads/network.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::ElementsAre;
+
+// "first .. last x2: 3": name, how often, einsums.
+std::vector<std::string> texts_of(const GraphChains& graph) {
+  std::vector<std::string> texts;
+  for (const NetworkChain& chain : graph.chains) {
+    texts.push_back(
+        fmt::format("{} x{}: {}", chain.chain.name, chain.count, chain.chain.einsums.size()));
+  }
+  return texts;
+}
+
+std::vector<std::string> names_of(const NetworkGraph& graph,
+                                  const std::vector<std::size_t>& nodes) {
+  std::vector<std::string> names;
+  for (const std::size_t n : nodes) {
+    names.push_back(graph.nodes[n].name);
+  }
+  return names;
+}
+
+NetworkGraph toy_graph(const std::string& nodes) {
+  return *parse_network("name: g\ninputs: {x: {shape: [1, 8, 6, 6]}}\ngraph:\n" + nodes, "g.yaml")
+              .graph;
+}
+
+const std::string kConv = "conv2d: {out_channels: 8, kernel: 1}";
+
+// The sum ends the first two chains, which are alike; the pointwise node rides.
+TEST(ChainsOfGraphs, GoOnWithTheOnlyReader) {
+  const NetworkGraph graph =
+      toy_graph("  - {name: a, " + kConv + ", in: x}\n  - {name: b, op: Relu, in: a}\n" +
+                "  - {name: c, " + kConv + ", in: b}\n  - {name: d, " + kConv + ", in: x}\n" +
+                "  - {name: e, " + kConv + ", in: d}\n  - {name: sum, op: Add, in: [c, e]}\n" +
+                "  - {name: f, " + kConv + ", in: sum}\n");
+  const GraphChains chains = chains_of(graph);
+  EXPECT_THAT(texts_of(chains), ElementsAre("a .. c x2: 2", "f x1: 1"));
+  EXPECT_THAT(names_of(graph, chains.streams), ElementsAre("sum"));
+}
+
+// What two nodes read passes nothing on, and neither does what leaves the network.
+TEST(ChainsOfGraphs, EndWhereSeveralRead) {
+  const NetworkGraph graph =
+      toy_graph("  - {name: a, " + kConv + ", in: x}\n  - {name: b, " + kConv +
+                ", in: a}\n  - {name: c, op: MaxPool, kernel: 2, stride: 2, "
+                "in: a}\n");
+  const GraphChains chains = chains_of(graph);
+  EXPECT_THAT(texts_of(chains), ElementsAre("a x2: 1"));
+  EXPECT_THAT(names_of(graph, chains.streams), ElementsAre("c"));
+}
+
+TEST(ChainsOfGraphs, OfShippedNetworksHaveAllOperations) {
+  const std::string folder = MAPSIM_SOURCE_DIR "/configs/networks/graphs/";
+  for (const char* name : {"resnet50", "squeezenet", "mobilenet_v2"}) {
+    const NetworkGraph graph = *load_network(folder + name + ".yaml").graph;
+    std::int64_t macs = 0;
+    for (const NetworkChain& chain : chains_of(graph).chains) {
+      for (const Workload& einsum : chain.chain.einsums) {
+        macs += chain.count * einsum.macs();
+      }
+    }
+    EXPECT_GE(macs, graph.macs()) << name;  // producers make the padding of what reads them
+    EXPECT_LE(static_cast<double>(macs), 1.15 * static_cast<double>(graph.macs())) << name;
+  }
+  EXPECT_THAT(texts_of(chains_of(*load_network(folder + "bert_base_128.yaml").graph)),
+              ElementsAre("layer.1.q x48: 1", "layer.1.scores .. layer.1.context x12: 6",
+                          "layer.1.up .. layer.1.down x12: 2", "pooler x1: 1"));
+}
+
+}  // namespace
+}  // namespace mapsim

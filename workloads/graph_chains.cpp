@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/graph_chains.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "workloads/graph_chain.hpp"
+
+namespace mapsim {
+
+namespace {
+
+class ChainFinder {
+ public:
+  explicit ChainFinder(const NetworkGraph& graph)
+      : graph_{graph}, links_{links_of(graph)}, is_taken_(graph.nodes.size(), false) {}
+
+  GraphChains find() {
+    for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (!is_taken_[n] && graph_.nodes[n].kind == OpKind::kEinsum) {
+        follow(n);
+      }
+    }
+    for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (!is_taken_[n] && graph_.nodes[n].unpriced.empty()) {
+        found_.streams.push_back(n);
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void follow(std::size_t first) {
+    std::vector<std::size_t> nodes{first};
+    std::size_t kept = 1;  // nodes up to the last that may end a chain
+    std::optional<EinsumChain> chain = cut(nodes);
+    if (!chain) {
+      add_layers(first);
+      return;
+    }
+    for (auto next = reader_of(first); next; next = reader_of(*next)) {
+      nodes.push_back(*next);
+      std::optional<EinsumChain> longer = cut(nodes);
+      if (!longer) {
+        break;
+      }
+      const OpKind kind = graph_.nodes[*next].kind;
+      const bool rides = kind == OpKind::kPointwise && kept + 1 == nodes.size();
+      if (kind == OpKind::kEinsum || rides) {
+        chain = std::move(longer);
+        kept = nodes.size();
+      }
+    }
+    nodes.resize(kept);
+    add(std::move(*chain), 1, nodes);
+  }
+
+  // The only node that reads what a node makes, if a chain may go on with it.
+  std::optional<std::size_t> reader_of(std::size_t n) const {
+    const GraphNode& node = graph_.nodes[n];
+    if (node.out.size() != 1 || links_.readers[node.out.front()].size() != 1 ||
+        std::find(graph_.outputs.begin(), graph_.outputs.end(), node.out.front()) !=
+            graph_.outputs.end()) {
+      return std::nullopt;
+    }
+    const std::size_t reader = links_.readers[node.out.front()].front();
+    const GraphNode& next = graph_.nodes[reader];
+    const auto operands = std::count_if(next.in.begin(), next.in.end(), [&](const GraphUse& use) {
+      return !graph_.tensors[use.tensor].constant;
+    });
+    const bool goes_on = next.kind == OpKind::kEinsum || next.kind == OpKind::kAlias ||
+                         next.kind == OpKind::kSoftmax ||
+                         (next.kind == OpKind::kPointwise && operands == 1);
+    return goes_on && !is_taken_[reader] ? std::optional(reader) : std::nullopt;
+  }
+
+  // In each einsum but the last all that it makes is passed on.
+  std::optional<EinsumChain> cut(const std::vector<std::size_t>& nodes) const {
+    auto result = cut_chain(graph_, nodes);
+    auto* made = std::get_if<GraphCut>(&result);
+    return made != nullptr && !made->chain.einsums.empty() ? std::optional(std::move(made->chain))
+                                                           : std::nullopt;
+  }
+
+  // Of a node that no chain can hold, each layer by itself.
+  void add_layers(std::size_t n) {
+    for (const NodeLayer& layer : graph_.nodes[n].layers) {
+      add(chain_of(layer.workload), layer.count, {n});
+    }
+  }
+
+  void add(EinsumChain chain, std::int64_t count, const std::vector<std::size_t>& nodes) {
+    for (const std::size_t n : nodes) {
+      is_taken_[n] = true;
+    }
+    const EinsumChain shape = without_names(chain);
+    const auto known = std::find(shapes_.begin(), shapes_.end(), shape);
+    if (known != shapes_.end()) {
+      found_.chains[static_cast<std::size_t>(known - shapes_.begin())].count += count;
+      return;
+    }
+    shapes_.push_back(shape);
+    const std::string& first = graph_.nodes[nodes.front()].name;
+    const std::string& last = graph_.nodes[nodes.back()].name;
+    chain.name = nodes.size() == 1 ? first : first + " .. " + last;
+    found_.chains.push_back({std::move(chain), count, nodes});
+  }
+  static EinsumChain without_names(EinsumChain chain) {
+    chain.name.clear();
+    for (Workload& einsum : chain.einsums) {
+      einsum.name.clear();
+    }
+    for (PerTensor<std::string>& names : chain.names) {
+      for (std::string& name : names) {
+        name.clear();
+      }
+    }
+    for (Intermediate& passed : chain.intermediates) {
+      passed.name.clear();
+    }
+    return chain;
+  }
+
+  const NetworkGraph& graph_;
+  GraphLinks links_;
+  std::vector<bool> is_taken_;
+  GraphChains found_;
+  std::vector<EinsumChain> shapes_;
+};
+
+}  // namespace
+
+GraphChains chains_of(const NetworkGraph& graph) { return ChainFinder{graph}.find(); }
+
+}  // namespace mapsim
