@@ -114,8 +114,8 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
                     const Mapspace& space, const SearchOptions& options, const Saying& saying) {
   FrontSubject subject{options.objective, std::nullopt};
   if (!arguments.curve.empty()) {
-    const auto wrong = taken(parse_room(arguments.curve, space.problem().arch()),
-                             [&](const CurveRoom& room) { subject.room = room; });
+    const auto wrong = taken(parse_curve_capacity(arguments.curve, space.problem().arch()),
+                             [&](const CurveCapacity& capacity) { subject.capacity = capacity; });
     if (wrong) {
       throw UsageError("--curve: " + *wrong);
     }
@@ -124,8 +124,8 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   OutputFile certificate{arguments.certificate_file};
   check_certificate(arguments);
   make_folder(arguments.mapping_file);
-  const Front front =
-      subject.room ? search_curve(space, options, *subject.room) : search_front(space, options);
+  const Front front = subject.capacity ? search_curve(space, options, *subject.capacity)
+                                       : search_front(space, options);
   save_mappings(arguments.mapping_file, space.problem(), front);
   picture.write(front_svg(space, subject, front));
   Answer answer;

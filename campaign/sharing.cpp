@@ -14,7 +14,7 @@ namespace {
 
 // Of about 100 KB each. More are not in use at a time where the last values of a grid change first.
 constexpr std::size_t kMostTables = 256;
-// Entries of a list that are looked at for large rooms.
+// Entries of a list that are looked at for large capacities.
 constexpr std::size_t kMostListed = 64;
 
 void widen(std::optional<Arch>& widest, const Design& design) {
@@ -25,8 +25,8 @@ void widen(std::optional<Arch>& widest, const Design& design) {
 
 }  // namespace
 
-// Of the designs that differ from the first in one value. Its rooms and arrays are all that is used
-// of it.
+// Of the designs that differ from the first in one value. Its capacities and arrays are all that is
+// used of it.
 const std::optional<Arch>& Sharing::widest(const Machine& machine) {
   const auto [place, is_new] = widest_.try_emplace(&machine);
   std::optional<Arch>& widest = place->second;
@@ -82,14 +82,14 @@ Sharing::Tables Sharing::of(const Design& design, const Arch& arch, const PointI
       arch.fanouts.size() != most->fanouts.size()) {
     return {};
   }
-  const Arch rooms = wider(arch, *most);
-  Arch arrays = rooms;  // with the design's own rooms: tighter, and for fewer designs
+  const Arch capacities = wider(arch, *most);
+  Arch arrays = capacities;  // with the design's own capacities: tighter, and for fewer designs
   for (const LevelId l : arch.levels.ids()) {
     arrays.levels[l] = arch.levels[l];
   }
   Tables tables;
-  for (const Arch* wide : std::array<const Arch*, 2>{&rooms, &arrays}) {
-    const bool again = wide == &arrays && arrays == rooms;
+  for (const Arch* wide : std::array<const Arch*, 2>{&capacities, &arrays}) {
+    const bool again = wide == &arrays && arrays == capacities;
     if (!again && !(*wide == arch) && is_within(arch, *wide)) {
       if (auto bounds = table(*wide, index, rules)) {
         tables.push_back(std::move(bounds));

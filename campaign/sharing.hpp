@@ -15,8 +15,8 @@
 namespace mapsim {
 
 // What the exact searches of a campaign share: most spatial unrollings of a layer are bad on every
-// design of a grid, and the bound of one with the largest rooms and arrays of the grid says so for
-// all. Rows are the same with it and without. One for all threads of a process.
+// design of a grid, and the bound of one with the largest capacities and arrays of the grid says so
+// for all. Rows are the same with it and without. One for all threads of a process.
 class Sharing {
  public:
   explicit Sharing(const Campaign& campaign) : campaign_{campaign} {}

@@ -24,7 +24,7 @@ struct BoundaryUse {
   double distinct = 0;      // elements of the tensor
   std::vector<Use> outer, inner, busy_outer, busy_inner;  // per fanout above the child
   std::size_t outer_fanouts = 0;                          // above the parent
-  double tile_width = 1;                                  // bits of an element in its room
+  double tile_width = 1;                                  // bits of an element in its level
   // `met`: at most so many distinct sums are met, which cross without coming down first.
   EndFlow flow(double crossing, double met) const {
     return {crossing, returns ? std::max(0.0, crossing - met) : 0};

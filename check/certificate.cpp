@@ -252,7 +252,7 @@ class CertificateReader {
         goal.kind = key == "ties" ? Goal::Kind::kTies : Goal::Kind::kFront;
       } else if (key == "curve") {
         goal.kind = Goal::Kind::kCurve;
-        read_room(entry->value, goal, arch);
+        read_curve(entry->value, goal, arch);
       } else {
         reader_.error(entry->key, fmt::format("this certificate needs the objective's {}, which "
                                               "the checker does not know",
@@ -280,7 +280,7 @@ class CertificateReader {
   }
 
   // {level: GLB, role: weight}: a curve is about any capacity of it.
-  void read_room(const Node& node, Goal& goal, Arch& arch) {
+  void read_curve(const Node& node, Goal& goal, Arch& arch) {
     constexpr Bits kPlenty{std::int64_t{1} << 52};
     const Words roles{to_string(Role::kInput), to_string(Role::kWeight), to_string(Role::kOutput)};
     const Fields fields = reader_.fields(node, {"level", "role"});
@@ -298,7 +298,7 @@ class CertificateReader {
     } else if (!goal.role && capacity.per_role.empty()) {
       capacity.shared = kPlenty;
     } else {
-      reader_.error(node, "the level has no such room");
+      reader_.error(node, "the level has no such capacity");
     }
   }
 

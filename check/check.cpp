@@ -13,7 +13,7 @@
 #include <queue>
 #include <utility>
 
-#include "check/floor.hpp"
+#include "check/closed_form_bound.hpp"
 #include "check/geometry.hpp"
 #include "check/membership.hpp"
 #include "check/point.hpp"
@@ -206,7 +206,8 @@ class Checker {
   bool is_closed(const ChoiceRanges& ranges, const Frontier& frontier) const {
     const Goal& goal = certificate_.goal;
     const auto is_covered = [&](bool together) {
-      return frontier.covers(floor_of(problem_, certificate_.rules, goal, ranges, together));
+      return frontier.covers(
+          closed_form_bound(problem_, certificate_.rules, goal, ranges, together));
     };
     return is_covered(false) || (goal.needs_energy() && is_covered(true));
   }
@@ -227,7 +228,8 @@ class Checker {
       if (together && (is_imperfect() || !goal.needs_energy())) {
         continue;
       }
-      const Figures floor = floor_of(problem_, certificate_.rules, goal, unrolling, together);
+      const Figures floor =
+          closed_form_bound(problem_, certificate_.rules, goal, unrolling, together);
       if (target.is_met_by(floor)) {
 #pragma omp atomic
         ++verdict_.by_unrolling_bound;

@@ -19,10 +19,10 @@ struct Node {
 };
 
 // The least that the rest of any walk costs that a label at a node is a part of, per component, if
-// every tile only has to fit its room alone: a dynamic program along the graph. Perfect factors:
-// from a start to the node, since labels walk outwards there. Imperfect ones: from the node to the
-// end. Admissible: with imperfect factors the tables of edge costs are bounds themselves, and loops
-// are taken to lead to any smaller extent.
+// every tile only has to fit its capacity alone: a dynamic program along the graph. Perfect
+// factors: from a start to the node, since labels walk outwards there. Imperfect ones: from the
+// node to the end. Admissible: with imperfect factors the tables of edge costs are bounds
+// themselves, and loops are taken to lead to any smaller extent.
 class CompletionBound {
  public:
   // `array`: of which the times are asked for, or none. Told to stop it leaves rows out, and says

@@ -13,7 +13,7 @@ namespace mapsim::check {
 // Tables of what the edges of an unrolling's graph cost, per tile: the components of
 // resource_vector.hpp. Perfect factors: exactly (perfect_costs.hpp). Imperfect ones: at least,
 // whatever loops have led to the tile (traffic_bounds.hpp). Every component is infinite where the
-// tile does not fit its room alone or breaks a rule, or where the sums are not as wide as the
+// tile does not fit its capacity alone or breaks a rule, or where the sums are not as wide as the
 // residence says.
 class EdgeCosts {
  public:
@@ -21,7 +21,7 @@ class EdgeCosts {
 
   const Lattice& lattice() const { return lattice_; }
   std::size_t components() const { return components_; }
-  // Bits that the tile takes in its room; infinite where it may not stand there.
+  // Bits that the tile takes of its capacity; infinite where it may not stand there.
   const std::vector<double>& bits(std::size_t edge);
   // Component k of tile T at [k * tiles + T], wherever the loops above leave the tile.
   const std::vector<double>& plain(std::size_t edge);

@@ -77,12 +77,12 @@ class ImperfectUnrollings {
   void add_loop(FanoutId fanout, Axis axis, DimId d, const Choice& choice,
                 std::vector<Choice>& found) const {
     const auto along = static_cast<std::size_t>(axis);
-    std::int64_t room = problem_.arch().fanouts[fanout].size(axis);
+    std::int64_t left = problem_.arch().fanouts[fanout].size(axis);
     for (const std::int64_t taken : choice.unrolling.axes[fanout][along]) {
-      room /= taken;
+      left /= taken;
     }
     const auto& given = rules_.spatial[fanout];
-    const std::int64_t most = std::min(room, problem_.workload().dims[d].bound);
+    const std::int64_t most = std::min(left, problem_.workload().dims[d].bound);
     for (std::int64_t n = given ? (*given)[along][d] : 1; n <= most; ++n) {
       Choice longer = choice;
       longer.unrolling.axes[fanout][along][d] = n;

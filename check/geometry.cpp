@@ -56,24 +56,24 @@ bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
 }
 
 // Chains of blocks, each dividing the one further out.
-void list_blocks(const Problem& problem, std::size_t f, std::size_t dim, PerDim<std::int64_t> room,
+void list_blocks(const Problem& problem, std::size_t f, std::size_t dim, PerDim<std::int64_t> left,
                  Case so_far, std::vector<Case>& found) {
   if (f == so_far.used.size()) {
     found.push_back(std::move(so_far));
     return;
   }
-  if (dim == room.size()) {
-    list_blocks(problem, f + 1, 0, room, std::move(so_far), found);
+  if (dim == left.size()) {
+    list_blocks(problem, f + 1, 0, left, std::move(so_far), found);
     return;
   }
   const auto d = static_cast<DimId>(dim);
   if (so_far.factors[f][d] == 1 || !block_matters(problem, so_far.used[f], d)) {
-    list_blocks(problem, f, dim + 1, room, std::move(so_far), found);
+    list_blocks(problem, f, dim + 1, left, std::move(so_far), found);
     return;
   }
-  for (const std::int64_t block : divisors_of(room[d])) {
+  for (const std::int64_t block : divisors_of(left[d])) {
     Case longer = so_far;
-    PerDim<std::int64_t> rest = room;
+    PerDim<std::int64_t> rest = left;
     longer.blocks[f][d] = rest[d] = block;
     list_blocks(problem, f, dim + 1, rest, std::move(longer), found);
   }

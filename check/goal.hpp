@@ -40,13 +40,13 @@ struct Goal {
   bool ramped = false;                // the latency that counts; else the steady one
   std::optional<double> max_energy;   // pJ
   std::optional<double> max_latency;  // cycles
-  LevelId level{};                    // kCurve: of the room,
+  LevelId level{};                    // kCurve: of the capacity,
   std::optional<Role> role;           // ... if it is a partition, of this role
 
   double value(double picojoules, double cycles) const {
     return function.value(picojoules, cycles);
   }
-  // Infinite beyond the limits. `bits`: in the room of a curve.
+  // Infinite beyond the limits. `bits`: in the curve's capacity.
   Figures figures(double picojoules, double cycles, double bits) const {
     return is_within_limits(picojoules, cycles) ? unlimited(picojoules, cycles, bits)
                                                 : Figures{kInfinity, kInfinity};

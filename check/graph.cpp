@@ -30,7 +30,7 @@ Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<Fanou
       residences_(problem.workload().tensors.size()),
       radix_(problem.workload().tensors.size()) {
   list_residences();
-  list_rooms();
+  list_capacities();
   ports_ = ports_of(problem.arch());
   list_moves();
   mark_alive();
@@ -91,37 +91,37 @@ std::size_t Graph::flag_of(LevelId level) const {
   return found == flags_.end() ? 0 : places_ << (found - flags_.begin());
 }
 
-void Graph::list_rooms() {
+void Graph::list_capacities() {
   const Workload& workload = problem_->workload();
   for (const LevelId l : problem_->arch().levels.ids()) {
-    const Capacity& capacity = problem_->arch().levels[l].capacity;
+    const Capacity& sizes = problem_->arch().levels[l].capacity;
     std::vector<std::optional<Role>> roles;
-    if (capacity.shared) {
+    if (sizes.shared) {
       roles.emplace_back(std::nullopt);
     }
-    for (const auto& partition : capacity.per_role) {
+    for (const auto& partition : sizes.per_role) {
       roles.emplace_back(partition.first);
     }
     for (const std::optional<Role>& role : roles) {
-      const Bits bits = *problem_->room(l, role.value_or(Role::kInput));
-      Room room{l, role, static_cast<double>(bits.count()), {}};
+      const Bits bits = *problem_->capacity(l, role.value_or(Role::kInput));
+      CapacityConstraint capacity{l, role, static_cast<double>(bits.count()), {}};
       for (const TensorId t : workload.tensors.ids()) {
         if ((!role || workload.tensors[t].role == *role) && may_keep(*problem_, *rules_, l, t)) {
-          room.tenants.insert(t);
+          capacity.sharers.insert(t);
         }
       }
-      rooms_.push_back(room);
+      capacities_.push_back(capacity);
     }
   }
 }
 
-std::optional<std::size_t> Graph::room_of(const BoundaryEdge& edge) const {
+std::optional<std::size_t> Graph::capacity_of(const BoundaryEdge& edge) const {
   if (edge.inner == BoundaryEdge::kMac || residences_[edge.tensor][edge.inner].latch) {
     return std::nullopt;
   }
-  for (std::size_t r = 0; r < rooms_.size(); ++r) {
-    if (rooms_[r].level == residences_[edge.tensor][edge.inner].level &&
-        rooms_[r].tenants.contains(edge.tensor)) {
+  for (std::size_t r = 0; r < capacities_.size(); ++r) {
+    if (capacities_[r].level == residences_[edge.tensor][edge.inner].level &&
+        capacities_[r].sharers.contains(edge.tensor)) {
       return r;
     }
   }

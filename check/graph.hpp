@@ -92,13 +92,13 @@ class Graph {
 
   const std::vector<BoundaryEdge>& edges() const { return edges_; }
   bool slides(const BoundaryEdge& edge) const;  // does a tile that it leads to, right below a loop?
-  const std::vector<Room>& rooms() const { return rooms_; }
-  std::optional<std::size_t> room_of(const BoundaryEdge& edge) const;  // of its tile
+  const std::vector<CapacityConstraint>& capacities() const { return capacities_; }
+  std::optional<std::size_t> capacity_of(const BoundaryEdge& edge) const;  // of its tile
   const std::vector<Port>& ports() const { return ports_; }
 
  private:
   void list_residences();
-  void list_rooms();
+  void list_capacities();
   void list_moves();
   void list_moves_to(std::size_t residency);
   void list_loops(std::size_t stage, std::size_t residency);
@@ -143,7 +143,7 @@ class Graph {
   std::vector<std::optional<std::vector<std::size_t>>> ends_;
   std::vector<bool> alive_;
   std::vector<BoundaryEdge> edges_;
-  std::vector<Room> rooms_;
+  std::vector<CapacityConstraint> capacities_;
   std::vector<Port> ports_;
 };
 

@@ -158,7 +158,7 @@ class WordCounts {
 // TensorPaths to put keeps and fanouts on points, by how many stand apart from fanouts in each
 // stage, and whether the stage lies between two fanouts at one point (by a number that no count
 // reaches).
-constexpr std::size_t kNoRoom = static_cast<std::size_t>(-1);
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 using Points = std::map<PerPhase, mpz_class>;
 
 Points list_points(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used) {
@@ -178,7 +178,7 @@ Points list_points(const Problem& problem, const Rules& rules, const std::vector
              arrangements.occupy({{state, ways}}, arrangements.chains())) {
           PerPhase more = points;
           for (std::size_t p = state.crossed + 1; p < after.crossed; ++p) {
-            more[p] = kNoRoom;
+            more[p] = kNowhere;
           }
           more[after.crossed] += after.crossed == state.crossed ? 1 : 0;
           next[more][after] += count;
@@ -192,7 +192,7 @@ Points list_points(const Problem& problem, const Rules& rules, const std::vector
 
 // Points stand at different gaps between the letters of their stage, those of its fanouts taken.
 mpz_class gaps(std::size_t letters, std::size_t points, std::size_t ends) {
-  if (points == kNoRoom) {
+  if (points == kNowhere) {
     return letters == 0 ? 1 : 0;
   }
   return letters + 1 < ends ? mpz_class{0} : choose(letters + 1 - ends, points);

@@ -9,15 +9,15 @@
 #include <utility>
 
 #include "check/arcs.hpp"
+#include "check/capacity_use.hpp"
 #include "check/loop_chains.hpp"
-#include "check/shared_rooms.hpp"
 
 namespace mapsim::check {
 
 namespace {
 
-// A partial nest: what it has paid, then the bits of each shared room, then when a systolic array
-// is done by what is in it.
+// A partial nest: its cost so far, then the bits of each shared capacity, then when a systolic
+// array is done by what is in it.
 struct Label {
   Node node;
   std::vector<double> values;
@@ -54,8 +54,8 @@ class LabelSearch {
         target_{target},
         inwards_{!lattice_.is_perfect()},
         counts_tiles_{graph.counts_tiles()},
-        rooms_{graph, goal, components_},
-        width_{rooms_.end() + (array == nullptr ? 0 : 1)},
+        capacity_use_{graph, goal, components_},
+        width_{capacity_use_.end() + (array == nullptr ? 0 : 1)},
         arcs_{graph, direction()} {
     if (history == History::kLoopChains) {
       chains_.emplace(graph, lattice_, price.tracked());
@@ -95,7 +95,7 @@ class LabelSearch {
     for (const std::size_t residency : graph_.starts()) {
       Label label = make_label({0, residency, lattice_.size() - 1});
       label.begun = counts_tiles_ ? label.node.tile : 0;
-      if (inwards_ && rooms_.add_outermost(residency, label.values)) {
+      if (inwards_ && capacity_use_.add_outermost(residency, label.values)) {
         offer(std::move(label));
       }
     }
@@ -299,7 +299,7 @@ class LabelSearch {
     if (array_ != nullptr && array_->enters(edge)) {
       label.values.back() = std::min(label.values.back(), array_->cycles(edge)[site.tile]);
     }
-    return rooms_.add(edge, bits, label.values);
+    return capacity_use_.add(edge, bits, label.values);
   }
 
   // False: nothing would be as the residence says.
@@ -335,7 +335,7 @@ class LabelSearch {
     }
     Label last = label;
     last.whole = true;
-    if (inwards_ ? add_end(*end, last) : rooms_.add_outermost(residency, last.values)) {
+    if (inwards_ ? add_end(*end, last) : capacity_use_.add_outermost(residency, last.values)) {
       offer(std::move(last));
     }
   }
@@ -354,7 +354,7 @@ class LabelSearch {
     } else if (chains_ && !price_.times_array()) {
       compute = price_.cycles_of(chains_->steps(label.chains, graph_.crossed(label.node.stage)));
     }
-    return price_.of(sum_.data(), compute, rooms_.capacity_for(label.values));
+    return price_.of(sum_.data(), compute, capacity_use_.capacity_for(label.values));
   }
 
   void offer(Label label) {
@@ -371,7 +371,7 @@ class LabelSearch {
       target_.frontier.points.push_back(figures);
       return;
     }
-    rooms_.leave(node.residency, direction(), label.values);
+    capacity_use_.leave(node.residency, direction(), label.values);
     if (inwards_ && !label.whole && is_dominated(label)) {
       return;
     }
@@ -424,7 +424,7 @@ class LabelSearch {
   Target target_;
   bool inwards_;
   bool counts_tiles_;
-  SharedRooms rooms_;
+  CapacityUse capacity_use_;
   std::size_t width_;
   ArcLists arcs_;
   std::optional<LoopChains> chains_;

@@ -14,13 +14,13 @@ struct SearchResult {
   std::int64_t labels = 0;        // partial nests looked into
 };
 
-// What labels at one node remember of the loops above, beside what has been paid and what is used
-// of rooms that are shared. kNone: nothing, edges cost what their tables say. kLoopChains: all that
-// loops have made of each dim; edges cost what moves below these loops.
+// What labels at one node remember of the loops above, beside the cost so far and what is used
+// of capacities that are shared. kNone: nothing, edges cost what their tables say. kLoopChains: all
+// that loops have made of each dim; edges cost what moves below these loops.
 enum class History : std::uint8_t { kNone, kLoopChains };
 
-// Walks the nests of an unrolling, all tiles of a room in it together, leaving out what meets the
-// target with what the completion bound says that the rest costs, and what another label of the
+// Walks the nests of an unrolling, all tiles of a capacity in it together, leaving out what meets
+// the target with what the completion bound says that the rest costs, and what another label of the
 // same node and history is no worse than.
 //
 // Perfect factors have no history, and their tables are exact. Labels walk from the compute units

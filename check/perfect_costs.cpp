@@ -126,10 +126,10 @@ std::vector<double> PerfectCosts::make_bits(std::size_t index) {
   for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
     multiply_points(edge, r, residence.above, bits);
   }
-  // What does not fit its room alone, or a latch of one element, or the rules, does not exist.
-  const auto room = graph().room_of(edge);
+  // What does not fit its capacity alone, or a latch of one element, or the rules, does not exist.
+  const auto capacity = graph().capacity_of(edge);
   const double most = residence.latch ? static_cast<double>(width.count())
-                      : room          ? graph().rooms()[*room].bits
+                      : capacity      ? graph().capacities()[*capacity].bits
                                       : kInfinity;
   const std::vector<ExtentRule>& rules = graph().rules().extents;
   const bool is_ruled =
@@ -149,10 +149,10 @@ std::vector<double> PerfectCosts::make_plain(std::size_t edge) {
   const std::size_t tiles = lattice().size();
   const Terms& of = terms(edge);
   const std::vector<double>& times = trips(of.use.tensor);
-  const std::vector<double>& room = bits(edge);
+  const std::vector<double>& stored = bits(edge);
   std::vector<double> costs(components() * tiles, 0.0);
   for (std::size_t tile = 0; tile < tiles; ++tile) {
-    if (room[tile] < kInfinity) {
+    if (stored[tile] < kInfinity) {
       charge(of, times[tile], tile, Step{}, &costs[tile], tiles);
     } else {
       costs[tile] = kInfinity;
@@ -164,7 +164,7 @@ std::vector<double> PerfectCosts::make_plain(std::size_t edge) {
 std::vector<double> PerfectCosts::make_sliding(std::size_t edge, DimId dim) {
   const Terms& of = terms(edge);
   const std::vector<double>& times = trips(of.use.tensor);
-  const std::vector<double>& room = bits(edge);
+  const std::vector<double>& stored = bits(edge);
   const bool slides = graph().slides(graph().edges()[edge]);
   const std::vector<Lattice::Loop>& runs = lattice().runs(dim);
   const std::size_t rests = lattice().rests(dim);
@@ -174,7 +174,7 @@ std::vector<double> PerfectCosts::make_sliding(std::size_t edge, DimId dim) {
     for (std::size_t rest = 0; rest < rests; ++rest) {
       const std::size_t tile = lattice().from_rest(dim, rest, runs[r].to);
       double* out = &costs[r * rests + rest];
-      if (room[tile] < kInfinity) {
+      if (stored[tile] < kInfinity) {
         charge(of, times[tile], tile, step, out, runs.size() * rests);
       } else {
         *out = kInfinity;

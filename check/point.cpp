@@ -13,7 +13,7 @@ namespace mapsim::check {
 
 namespace {
 
-// Bits of the room of a curve that the tiles ask for.
+// Bits of the curve's capacity that the tiles ask for.
 double capacity_for(const Problem& problem, const Goal& goal, const Cost& cost) {
   double bits = 0;
   for (const TensorId t : problem.workload().tensors.ids()) {

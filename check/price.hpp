@@ -16,7 +16,7 @@ class Price {
   // Cycles of the compute units for so many steps.
   double cycles_of(double steps) const;
   // `compute`: cycles of the compute units or of a systolic array. `bits`: capacity that the tiles
-  // in the room of a curve ask for.
+  // in the curve's capacity ask for.
   Figures of(const double* components, double compute, double bits) const;
 
  private:

@@ -29,11 +29,11 @@ struct BoundaryEdge {
   friend bool operator==(const BoundaryEdge&, const BoundaryEdge&) = default;
 };
 
-struct Room {
+struct CapacityConstraint {
   LevelId level{};
   std::optional<Role> role;  // a partition
   double bits = 0;
-  TensorSet tenants;
+  TensorSet sharers;
 };
 
 }  // namespace mapsim::check

@@ -197,10 +197,10 @@ std::vector<double> TrafficBounds::costs(std::size_t edge, std::optional<DimId> 
 }
 
 std::vector<double> TrafficBounds::make_plain(std::size_t edge) {
-  const std::vector<double>& room = bits(edge);
-  std::vector<double> found = costs(edge, std::nullopt, room);
-  for (std::size_t tile = 0; tile < room.size(); ++tile) {
-    found[tile] = room[tile] < kInfinity ? found[tile] : kInfinity;
+  const std::vector<double>& stored = bits(edge);
+  std::vector<double> found = costs(edge, std::nullopt, stored);
+  for (std::size_t tile = 0; tile < stored.size(); ++tile) {
+    found[tile] = stored[tile] < kInfinity ? found[tile] : kInfinity;
   }
   return found;
 }
@@ -254,8 +254,10 @@ std::vector<double> TrafficBounds::make_bits(std::size_t edge) {
   const Tensor& tensor = graph().problem().workload().tensors[of.tensor];
   const auto width =
       static_cast<double>((residence.final ? tensor.bits : tensor.partial_bits).count());
-  const auto room = graph().room_of(of);
-  const double most = residence.latch ? width : room ? graph().rooms()[*room].bits : kInfinity;
+  const auto capacity = graph().capacity_of(of);
+  const double most = residence.latch ? width
+                      : capacity      ? graph().capacities()[*capacity].bits
+                                      : kInfinity;
   std::vector<double> bits(lattice().size(), width);
   for (const Rank& rank : tensor.ranks) {
     // Points per tile of the rank, the first dim's bins outermost.

@@ -357,7 +357,7 @@ void count_accesses(const Problem& problem, const Nest& nest, TensorId t, Counts
 
 }  // namespace
 
-void count_rooms_into(const Problem& problem, const Nest& nest, Counts& counts) {
+void count_capacities_into(const Problem& problem, const Nest& nest, Counts& counts) {
   const Workload& workload = problem.workload();
   clear(problem, counts);
   counts.macs = problem.macs();
@@ -395,7 +395,7 @@ void count_boundaries_into(const Problem& problem, const Nest& nest, Counts& cou
 Counts count(const Problem& problem, const Mapping& mapping) {
   Counts counts;
   const Nest nest = make_nest(problem.workload(), mapping);
-  count_rooms_into(problem, nest, counts);
+  count_capacities_into(problem, nest, counts);
   count_operands_into(problem, nest, counts);
   return counts;
 }

@@ -25,29 +25,29 @@ std::optional<Infeasible> check_fanouts(const Arch& arch, const Counts& counts) 
   return std::nullopt;
 }
 
-// Calls visit(level, partition, want, have) for every room of limited size, outermost first, until
-// it returns false.
+// Calls visit(level, partition, want, have) for every capacity of limited size, outermost first,
+// until it returns false.
 template <class Visit>
-void for_each_room(const Problem& problem, const Counts& counts, const Visit& visit) {
+void for_each_capacity(const Problem& problem, const Counts& counts, const Visit& visit) {
   const TimingModel& model = timing_model(problem.arch());
   for (const LevelId l : problem.arch().levels.ids()) {
     const Capacity& capacity = problem.arch().levels[l].capacity;
     const auto look = [&](std::optional<Role> role, Bits have) {
       return visit(l, role, model.need(problem, l, counts.levels[l], role), have);
     };
-    const auto room = [&](std::optional<Role> role) {
-      return look(role, *problem.room(l, role.value_or(Role::kInput)));
+    const auto fits = [&](std::optional<Role> role) {
+      return look(role, *problem.capacity(l, role.value_or(Role::kInput)));
     };
     for (const Partition& partition : model.partitions(problem.arch(), l)) {
       if (!look(partition.role, partition.have)) {
         return;
       }
     }
-    if (capacity.shared && !room(std::nullopt)) {
+    if (capacity.shared && !fits(std::nullopt)) {
       return;
     }
     for (const auto& partition : capacity.per_role) {
-      if (!room(partition.first)) {
+      if (!fits(partition.first)) {
         return;
       }
     }
@@ -77,12 +77,13 @@ std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& c
     return exceeded;
   }
   std::optional<Infeasible> exceeded;
-  for_each_room(problem, counts, [&](LevelId l, std::optional<Role> role, Bits want, Bits have) {
-    if (want > have) {
-      exceeded = CapacityExceeded{l, role, want, have};
-    }
-    return !exceeded;
-  });
+  for_each_capacity(problem, counts,
+                    [&](LevelId l, std::optional<Role> role, Bits want, Bits have) {
+                      if (want > have) {
+                        exceeded = CapacityExceeded{l, role, want, have};
+                      }
+                      return !exceeded;
+                    });
   return exceeded;
 }
 
@@ -98,7 +99,7 @@ double excess(const Problem& problem, const Counts& counts) {
     add(counts.used_x[f], problem.arch().fanouts[f].x);
     add(counts.used_y[f], problem.arch().fanouts[f].y);
   }
-  for_each_room(problem, counts, [&](LevelId, std::optional<Role>, Bits want, Bits have) {
+  for_each_capacity(problem, counts, [&](LevelId, std::optional<Role>, Bits want, Bits have) {
     add(want.count(), have.count());
     return true;
   });
@@ -110,7 +111,7 @@ Evaluator::~Evaluator() = default;
 
 std::optional<Infeasible> Evaluator::evaluate(const Mapping& mapping) {
   make_nest(problem_.workload(), mapping, *nest_);
-  count_rooms_into(problem_, *nest_, cost_.counts);
+  count_capacities_into(problem_, *nest_, cost_.counts);
   if (auto infeasible = check_feasible(problem_, cost_.counts)) {
     return infeasible;
   }

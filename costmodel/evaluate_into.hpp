@@ -10,7 +10,7 @@ namespace mapsim {
 
 // First what decides whether a mapping fits: footprints, instances, and the accesses of the output,
 // on which the width of its sums depends. Then the rest.
-void count_rooms_into(const Problem& problem, const Nest& nest, Counts& counts);
+void count_capacities_into(const Problem& problem, const Nest& nest, Counts& counts);
 void count_operands_into(const Problem& problem, const Nest& nest, Counts& counts);
 
 // What crosses the boundaries of a nest without fanouts, tiles and steps: no widths, no ports. The

@@ -51,14 +51,14 @@ Picojoules Problem::leakage(Cycles cycles) const {
   return leakage_per_cycle_ * static_cast<double>(cycles.count());
 }
 
-std::optional<Bits> Problem::room(LevelId level, Role role) const {
+std::optional<Bits> Problem::capacity(LevelId level, Role role) const {
   const Storage& storage = arch_.levels[level];
-  std::optional<Bits> room = storage.capacity.shared;
+  std::optional<Bits> capacity = storage.capacity.shared;
   if (!storage.capacity.per_role.empty()) {
     const auto partition = storage.capacity.per_role.find(role);
-    room = partition == storage.capacity.per_role.end() ? Bits{0} : partition->second;
+    capacity = partition == storage.capacity.per_role.end() ? Bits{0} : partition->second;
   }
-  return room ? std::optional(Bits{room->count() / copies_of(storage)}) : std::nullopt;
+  return capacity ? std::optional(Bits{capacity->count() / copies_of(storage)}) : std::nullopt;
 }
 
 bool Problem::may_keep(LevelId level, TensorId tensor) const {

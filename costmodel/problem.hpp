@@ -40,7 +40,7 @@ class Problem {
   const TensorShape& shape(TensorId tensor) const { return shapes_[tensor]; }
   // Bits of one instance of `level` that tiles may use (half of a double-buffered level); nullopt =
   // unlimited. With partitions, of the partition of `role`.
-  std::optional<Bits> room(LevelId level, Role role) const;
+  std::optional<Bits> capacity(LevelId level, Role role) const;
   // May / must `tensor` be kept at `level`?
   bool may_keep(LevelId level, TensorId tensor) const;
   bool must_keep(LevelId level, TensorId tensor) const;

@@ -123,7 +123,7 @@ class DataflowMapping {
     const Tensor& tensor = workload_.tensors[t];
     const LevelId sram{static_cast<LevelId>(1 + index_of(tensor.role))};
     const std::int64_t elements =
-        problem_.room(sram, tensor.role)->count() / tensor.partial_bits.count();
+        problem_.capacity(sram, tensor.role)->count() / tensor.partial_bits.count();
     for (const Stage stage : {kWhole, kColumnFold, kRowFold}) {
       if (footprint(tensor, extents_[stage]) <= elements) {
         keeps_[stage].push_back({sram, TensorSet{t}});

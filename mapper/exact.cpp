@@ -35,7 +35,7 @@ std::int64_t count_searched(const std::vector<ClassBound>& one,
       const auto is_same = [&](const Unrolling* known) {
         return *known == unrolling_class.unrollings.first;
       };
-      if (unrolling_class.by == Argument::kSearch && !unrolling_class.is_twin &&
+      if (unrolling_class.by == Argument::kSearch && !unrolling_class.is_symmetric &&
           std::none_of(searched.begin(), searched.end(), is_same)) {
         searched.push_back(&unrolling_class.unrollings.first);
       }
@@ -57,7 +57,7 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   more.labels = labels - std::min(labels, least.statistics.labels);
   more.best = {&*least.best, &*least.cost, {cycles, energy}};
   for (const ClassBound& unrolling_class : least.classes) {
-    if (exact::beyond({unrolling_class.bound}, {energy})) {
+    if (exact::exceeds({unrolling_class.bound}, {energy})) {
       more.ruled_out.push_back(unrolling_class.unrollings.first);
     }
   }
@@ -121,7 +121,7 @@ constexpr std::size_t kMostPolls = 400;
 // meanwhile, goes without: empty. So does a space that is too much work to count, on any machine.
 std::string size_of(const Mapspace& space, bool interrupted, const Deadline& deadline) {
   const bool is_long = !interrupted && space.constraints().factors.imperfect && !space.is_ruled();
-  std::size_t left = is_long ? kMostPolls + space.group_by_factors().size() : 0;
+  std::size_t left = is_long ? kMostPolls + space.unrolling_classes().size() : 0;
   return mapspace_size_unless(space,
                               [&] {
                                 const bool is_enough = is_long && left-- == 0;

@@ -30,7 +30,8 @@ FrontPoint point_of(const Objective& objective, const FrontTarget& target, const
 void join(const Problem& problem, const Objective& objective, const Mapping& mapping,
           const Cost& cost, FrontTarget& target) {
   if (is_within_limits(objective, cost)) {
-    const int copies = target.room ? copies_of(problem.arch().levels[target.room->level]) : 1;
+    const int copies =
+        target.capacity ? copies_of(problem.arch().levels[target.capacity->level]) : 1;
     FrontPoint point = point_of(objective, target, mapping, cost);
     const exact::Key key{point.value, static_cast<double>(point.measure / copies)};
     target.points.insert(key, std::move(point));
@@ -77,7 +78,7 @@ Statistics find_fastest(const Mapspace& space, SearchOptions options, const Dead
 Statistics find_some(const Mapspace& space, SearchOptions options, const Deadline& deadline,
                      std::int64_t trial_labels, FrontTarget& target) {
   if (!space.constraints().factors.imperfect) {
-    return target.room ? Statistics{} : find_fastest(space, options, deadline, target);
+    return target.capacity ? Statistics{} : find_fastest(space, options, deadline, target);
   }
   Constraints constraints = space.constraints();
   constraints.factors = {};
@@ -119,23 +120,23 @@ Front search_for_front(const Mapspace& space, SearchOptions options, FrontTarget
   return front;
 }
 
-// Bits that the tiles take in a room, and what the level must have for them.
-std::int64_t capacity_for(const Problem& problem, const CurveRoom& room, const Cost& cost) {
+// Bits that the tiles take of a capacity, and what the level must have for them.
+std::int64_t capacity_for(const Problem& problem, const CurveCapacity& curve, const Cost& cost) {
   std::int64_t bits = 0;
   for (const TensorId t : problem.workload().tensors.ids()) {
-    const TensorCounts& at = cost.counts.levels[room.level][t];
-    if (at.kept && (!room.role || *room.role == problem.workload().tensors[t].role)) {
+    const TensorCounts& at = cost.counts.levels[curve.level][t];
+    if (at.kept && (!curve.role || *curve.role == problem.workload().tensors[t].role)) {
       bits += at.footprint * at.bits.count();
     }
   }
-  return copies_of(problem.arch().levels[room.level]) * bits;
+  return copies_of(problem.arch().levels[curve.level]) * bits;
 }
 
-Problem with_plenty(const Problem& problem, const CurveRoom& room) {
+Problem with_plenty(const Problem& problem, const CurveCapacity& curve) {
   Arch arch = problem.arch();
-  Capacity& capacity = arch.levels[room.level].capacity;
-  if (room.role) {
-    capacity.per_role[*room.role] = kPlenty;
+  Capacity& capacity = arch.levels[curve.level].capacity;
+  if (curve.role) {
+    capacity.per_role[*curve.role] = kPlenty;
   } else {
     capacity.shared = kPlenty;
   }
@@ -165,13 +166,14 @@ Front search_front(const Mapspace& space, const SearchOptions& options, std::int
   return front;
 }
 
-Front search_curve(const Mapspace& space, const SearchOptions& options, const CurveRoom& room) {
-  const Problem problem = with_plenty(space.problem(), room);
+Front search_curve(const Mapspace& space, const SearchOptions& options,
+                   const CurveCapacity& curve) {
+  const Problem problem = with_plenty(space.problem(), curve);
   const Mapspace relaxed(problem, space.constraints());
   SearchOptions asked = options;
   asked.objective.exact_ties = false;
-  const auto bits = [&](const Cost& cost) { return capacity_for(problem, room, cost); };
-  Front front = search_for_front(relaxed, asked, {room, bits, FrontPoints(true)});
+  const auto bits = [&](const Cost& cost) { return capacity_for(problem, curve, cost); };
+  Front front = search_for_front(relaxed, asked, {curve, bits, FrontPoints(true)});
   if (front.points.empty() && front.complete) {
     front.infeasible = search_exact(relaxed, asked).infeasible;
   }

@@ -42,16 +42,16 @@ Workload workload_of(const Problem& problem, const FrontPoint& point);
 Front search_front(const Mapspace& space, const SearchOptions& options,
                    std::int64_t trial_labels = 2'000);
 
-// A room whose capacity is in question: a level's, or the partition of a role.
-struct CurveRoom {
+// A capacity in question: that of a level, or the partition of a role.
+struct CurveCapacity {
   LevelId level{};
   std::optional<Role> role;
 };
 
-// The optimum of the objective as a function of a room's capacity, all else equal (its energies
+// The optimum of the objective as a function of a capacity, all else equal (its energies
 // too): with a capacity from a point's measure [bits] up to that of the point before it, the
 // optimum is the point's value; with less than the last, nothing fits. One search for all of it.
-// The room must be one that the level's way of sharing has, or the level be unlimited.
-Front search_curve(const Mapspace& space, const SearchOptions& options, const CurveRoom& room);
+// The capacity must be one that the level's way of sharing has, or the level be unlimited.
+Front search_curve(const Mapspace& space, const SearchOptions& options, const CurveCapacity& curve);
 
 }  // namespace mapsim

@@ -138,7 +138,7 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
   // The fastest mapping of each unrolling that can be busy enough is where walks start.
   search.objective = Objective::kLatency;
   std::vector<Mapping> starts;
-  for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+  for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
     if (may_reach(problem, unrolling_class, share)) {
       const Mapspace one(
           problem, with_unrolling(space.constraints(), unrolling_class.first, problem.arch()));

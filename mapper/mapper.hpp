@@ -39,14 +39,14 @@ struct Certificate {
 };
 
 // How the exact strategy came by the bound of a class of spatial unrollings. kUnrollingBound:
-// whatever the tiles; kRelaxation: every tile had its room for itself; kSearch: searched as far as
-// it takes.
+// whatever the tiles; kRelaxation: every tile had its capacity to itself; kSearch: searched as far
+// as it takes.
 enum class Argument : std::uint8_t { kUnrollingBound, kRelaxation, kSearch };
 struct ClassBound {
   double bound = 0;  // of the objective: no mapping of the class is better
   Argument by = Argument::kUnrollingBound;
   UnrollingClass unrollings{};
-  bool is_twin = false;  // one before it that is like it was looked at in its place
+  bool is_symmetric = false;  // one before it that is like it was looked at in its place
 };
 
 struct Statistics {
@@ -115,7 +115,7 @@ struct SearchResult {
   Form form{};               // of the workload that best is a mapping of
   Certificate certificate;
   // Exact: what proves it. Perfect factors: the classes that were looked at; `others_bound` is
-  // about all others. Imperfect ones: all, in the order of group_by_factors().
+  // about all others. Imperfect ones: all, in the order of unrolling_classes().
   std::vector<ClassBound> classes;
   std::optional<double> others_bound{};
   Statistics statistics;

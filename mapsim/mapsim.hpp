@@ -82,9 +82,9 @@ struct FrontSolution {
 };
 FrontSolution pareto_front(const Arch& arch, const Workload& layer,
                            const SearchRequest& request = {});
-// The optimum over the capacity of `room`, "GLB" or "spad:weight". Throws std::invalid_argument
+// The optimum over `capacity`: "GLB" or "spad:weight". Throws std::invalid_argument
 // where the machine has none.
-FrontSolution capacity_curve(const Arch& arch, const Workload& layer, const std::string& room,
+FrontSolution capacity_curve(const Arch& arch, const Workload& layer, const std::string& capacity,
                              const SearchRequest& request = {});
 std::string to_json(const FrontSolution& solution);
 std::string to_text(const FrontSolution& solution);

@@ -61,18 +61,18 @@ bool on_engine(const Solution& solution) {
 }
 
 FrontSolution front_of(Problem problem, const SearchRequest& request,
-                       const std::optional<CurveRoom>& room) {
+                       const std::optional<CurveCapacity>& capacity) {
   std::vector<std::string> warnings;
   Constraints constraints = constraints_of(problem, request, &warnings);
   FrontSolution solution{std::move(problem),
                          std::move(constraints),
-                         {request.options.objective, room},
+                         {request.options.objective, capacity},
                          kept(request.options),
                          {},
                          std::move(warnings)};
   const Mapspace mapspace{solution.problem, solution.constraints};
-  solution.front = room ? search_curve(mapspace, request.options, *room)
-                        : search_front(mapspace, request.options);
+  solution.front = capacity ? search_curve(mapspace, request.options, *capacity)
+                            : search_front(mapspace, request.options);
   return solution;
 }
 
@@ -157,13 +157,13 @@ FrontSolution pareto_front(const Arch& arch, const Workload& layer, const Search
   return front_of(Problem{arch, layer}, request, std::nullopt);
 }
 
-FrontSolution capacity_curve(const Arch& arch, const Workload& layer, const std::string& room,
+FrontSolution capacity_curve(const Arch& arch, const Workload& layer, const std::string& capacity,
                              const SearchRequest& request) {
-  const Parsed<CurveRoom> parsed = parse_room(room, arch);
+  const Parsed<CurveCapacity> parsed = parse_curve_capacity(capacity, arch);
   if (const auto* wrong = std::get_if<std::string>(&parsed)) {
     throw std::invalid_argument{"level: " + *wrong};
   }
-  return front_of(Problem{arch, layer}, request, std::get<CurveRoom>(parsed));
+  return front_of(Problem{arch, layer}, request, std::get<CurveCapacity>(parsed));
 }
 
 std::string to_json(const FrontSolution& solution) {

@@ -341,11 +341,11 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   const Arch& arch = space.problem().arch();
   Objective objective = subject.objective;
   std::string also = "front: latency";
-  if (subject.room) {
-    also =
-        fmt::format("curve: {{level: {}{}}}", arch.levels[subject.room->level].name,
-                    subject.room->role ? fmt::format(", role: {}", to_string(*subject.room->role))
-                                       : std::string{});
+  if (subject.capacity) {
+    also = fmt::format("curve: {{level: {}{}}}", arch.levels[subject.capacity->level].name,
+                       subject.capacity->role
+                           ? fmt::format(", role: {}", to_string(*subject.capacity->role))
+                           : std::string{});
   } else {
     objective.function = Objective::kEnergy.function;
   }
@@ -356,7 +356,7 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   for (const FrontPoint& point : front.points) {
     text += fmt::format("  - value: {}\n    measure: {} {}\n",
                         check::value_text(point.value, unit_goal(objective)), point.measure,
-                        subject.room ? "b" : "cycles");
+                        subject.capacity ? "b" : "cycles");
     const std::string mapping = print_mapping(arch, workload_of(problem, point), point.mapping);
     text += indented(indented(mapping));
   }

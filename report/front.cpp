@@ -26,11 +26,11 @@ constexpr double kLeastBytes = 1;
 // In words: what the rows are.
 std::string title(const Mapspace& space, const FrontSubject& subject) {
   const Arch& arch = space.problem().arch();
-  if (!subject.room) {
+  if (!subject.capacity) {
     return fmt::format("energy against {} latency", to_string(subject.objective.mode));
   }
   return fmt::format("least {} with a capacity of {}", to_string(subject.objective),
-                     room_name(arch, *subject.room));
+                     capacity_name(arch, *subject.capacity));
 }
 
 std::string space_text(const Mapspace& space, const Front& front) {
@@ -46,13 +46,13 @@ std::string proof_text(const Mapspace& space, const FrontSubject& subject, const
         "proven of {} where something is kept or spread at every extent: {}; the others are too "
         "many to look at\n",
         over,
-        subject.room ? "with any capacity, the best is that of the last row that fits"
-                     : "none lies below these points");
+        subject.capacity ? "with any capacity, the best is that of the last row that fits"
+                         : "none lies below these points");
   }
   if (!front.complete) {
     return fmt::format("stopped early: the best met of {}, without a proof\n", over);
   }
-  return subject.room
+  return subject.capacity
              ? fmt::format(
                    "proven: with any capacity, the best of {} is that of the last row that "
                    "fits\n",
@@ -67,14 +67,14 @@ std::string capacity_text(std::int64_t bits) {
 
 // Where a capacity stands that the machine has today.
 std::string now_text(const Arch& arch, const FrontSubject& subject) {
-  const Capacity& capacity = arch.levels[subject.room->level].capacity;
+  const Capacity& capacity = arch.levels[subject.capacity->level].capacity;
   std::optional<Bits> now = capacity.shared;
-  if (subject.room->role && capacity.per_role.contains(*subject.room->role)) {
-    now = capacity.per_role.at(*subject.room->role);
+  if (subject.capacity->role && capacity.per_role.contains(*subject.capacity->role)) {
+    now = capacity.per_role.at(*subject.capacity->role);
   }
-  return fmt::format("{} has {} now{}\n", room_name(arch, *subject.room),
+  return fmt::format("{} has {} now{}\n", capacity_name(arch, *subject.capacity),
                      now ? bytes_text(*now) : "no limit",
-                     arch.levels[subject.room->level].double_buffered
+                     arch.levels[subject.capacity->level].double_buffered
                          ? ", half of it for tiles: it is double-buffered"
                          : "");
 }
@@ -105,10 +105,10 @@ std::string objective_name(Objective objective) {
 
 std::string point_title(const FrontSubject& subject, const FrontPoint& point) {
   const Cycles cycles = latency_of(subject.objective.mode, point.cost.latency);
-  return subject.room ? fmt::format("{}: {}", capacity_text(point.measure),
-                                    objective_text(subject.objective, point.value))
-                      : fmt::format("{}, {} cycles", energy_text(point.cost.energy.total),
-                                    grouped(cycles.count()));
+  return subject.capacity ? fmt::format("{}: {}", capacity_text(point.measure),
+                                        objective_text(subject.objective, point.value))
+                          : fmt::format("{}, {} cycles", energy_text(point.cost.energy.total),
+                                        grouped(cycles.count()));
 }
 
 std::string remark(const Front& front) {
@@ -122,7 +122,7 @@ std::string remark(const Front& front) {
 
 }  // namespace
 
-Parsed<CurveRoom> parse_room(const std::string& text, const Arch& arch) {
+Parsed<CurveCapacity> parse_curve_capacity(const std::string& text, const Arch& arch) {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   const Words levels = names_of(arch.levels);
@@ -130,30 +130,30 @@ Parsed<CurveRoom> parse_room(const std::string& text, const Arch& arch) {
   if (at == levels.end()) {
     return fmt::format("no level '{}'{}", name, suggestion(name, levels));
   }
-  CurveRoom room{static_cast<LevelId>(at - levels.begin()), std::nullopt};
-  const auto& partitions = arch.levels[room.level].capacity.per_role;
+  CurveCapacity capacity{static_cast<LevelId>(at - levels.begin()), std::nullopt};
+  const auto& partitions = arch.levels[capacity.level].capacity.per_role;
   if (partitions.empty()) {
     return colon == std::string::npos
-               ? Parsed<CurveRoom>{room}
+               ? Parsed<CurveCapacity>{capacity}
                : fmt::format("{} is not split by role; write '{}'", name, name);
   }
   Words roles;
   for (const auto& partition : partitions) {
     roles.emplace_back(to_string(partition.first));
     if (colon != std::string::npos && text.substr(colon + 1) == roles.back()) {
-      room.role = partition.first;
+      capacity.role = partition.first;
     }
   }
-  if (!room.role) {
+  if (!capacity.role) {
     return fmt::format("{} is split by role; write '{}:{}'{}", name, name, roles.front(),
                        suggestion("", roles));
   }
-  return room;
+  return capacity;
 }
 
-std::string room_name(const Arch& arch, const CurveRoom& room) {
-  return arch.levels[room.level].name +
-         (room.role ? fmt::format(" {}", to_string(*room.role)) : std::string{});
+std::string capacity_name(const Arch& arch, const CurveCapacity& capacity) {
+  return arch.levels[capacity.level].name +
+         (capacity.role ? fmt::format(" {}", to_string(*capacity.role)) : std::string{});
 }
 
 std::string front_text(const Mapspace& space, const FrontSubject& subject, const Front& front) {
@@ -164,9 +164,9 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
            infeasible_text(front.infeasible, true) + statistics_text(front.statistics);
   }
   const std::string name = objective_name(subject.objective);
-  const bool composed = subject.room && name != "energy" && name != "latency";
+  const bool composed = subject.capacity && name != "energy" && name != "latency";
   Row head{""};
-  if (subject.room) {
+  if (subject.capacity) {
     head.emplace_back("capacity");
   }
   head.insert(head.end(), {"energy", "steady cycles", "ramped cycles"});
@@ -182,7 +182,7 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
     const FrontPoint& point = front.points[i];
     const Latency& latency = point.cost.latency;
     Row row{fmt::format("{}", i + 1)};
-    if (subject.room) {
+    if (subject.capacity) {
       row.push_back(capacity_text(point.measure));
     }
     row.insert(row.end(), {energy_text(point.cost.energy.total), grouped(latency.steady.count()),
@@ -197,10 +197,10 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
     rows.push_back(row);
   }
   text += title(space, subject) + "\n" + table(rows) + "\n";
-  if (subject.room && !subject.objective.function.uses_energy()) {
+  if (subject.capacity && !subject.objective.function.uses_energy()) {
     text += "(energies of mappings with these capacities, not the least of their latency)\n";
   }
-  if (subject.room) {
+  if (subject.capacity) {
     text += now_text(problem.arch(), subject);
   }
   return text + proof_text(space, subject, front) + statistics_text(front.statistics);
@@ -214,9 +214,9 @@ std::string front_svg(const Mapspace& space, const FrontSubject& subject, const 
   for (const FrontPoint& point : front.points) {
     const Latency& latency = point.cost.latency;
     const Cycles cycles = latency_of(subject.objective.mode, latency);
-    dots.push_back({subject.room ? bytes_shown(point) : seconds_of(arch, cycles),
-                    subject.room ? si_value(subject.objective, arch, point.value)
-                                 : si_value(Objective::kEnergy, arch, point.value),
+    dots.push_back({subject.capacity ? bytes_shown(point) : seconds_of(arch, cycles),
+                    subject.capacity ? si_value(subject.objective, arch, point.value)
+                                     : si_value(Objective::kEnergy, arch, point.value),
                     point_title(subject, point)});
     across.push_back(dots.back().x);
     up.push_back(dots.back().y);
@@ -225,9 +225,10 @@ std::string front_svg(const Mapspace& space, const FrontSubject& subject, const 
   const FrontChart chart{
       {fmt::format("{} on {}: {}", space.problem().workload().name, arch.name, what),
        remark(front)},
-      subject.room ? ChartAxis::of_bytes("capacity of " + room_name(arch, *subject.room), across)
-                   : ChartAxis::around("latency", "s", across),
-      subject.room
+      subject.capacity
+          ? ChartAxis::of_bytes("capacity of " + capacity_name(arch, *subject.capacity), across)
+          : ChartAxis::around("latency", "s", across),
+      subject.capacity
           ? ChartAxis::around(objective_name(subject.objective), si_unit(subject.objective), up)
           : ChartAxis::around("energy", "J", up),
       dots};

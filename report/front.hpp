@@ -8,16 +8,17 @@
 
 namespace mapsim {
 
-// What a front is of: energy against latency, or, with a room, an objective against its capacity.
+// What a front is of: energy against latency, or, with a capacity, an objective against its
+// capacity.
 struct FrontSubject {
   Objective objective;
-  std::optional<CurveRoom> room;
+  std::optional<CurveCapacity> capacity;
 };
 
-// "GLB", or "spad:weight" where a level is split by role: the room of a curve.
-Parsed<CurveRoom> parse_room(const std::string& text, const Arch& arch);
-// "GLB", "spad weight": the room of a curve.
-std::string room_name(const Arch& arch, const CurveRoom& room);
+// "GLB", or "spad:weight" where a level is split by role: the capacity of a curve.
+Parsed<CurveCapacity> parse_curve_capacity(const std::string& text, const Arch& arch);
+// "GLB", "spad weight": the capacity of a curve.
+std::string capacity_name(const Arch& arch, const CurveCapacity& capacity);
 
 // A table of the points, and what is proven: for people.
 std::string front_text(const Mapspace& space, const FrontSubject& subject, const Front& front);

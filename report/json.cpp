@@ -145,7 +145,7 @@ Json points_json(const Problem& problem, const FrontSubject& subject, const Fron
     Json json{{"energy_pj", point.cost.energy.total.count()},
               {"latency_cycles", point.cost.latency.steady.count()},
               {"latency_cycles_ramped", point.cost.latency.ramped.count()}};
-    if (subject.room) {
+    if (subject.capacity) {
       json["capacity_bits"] = point.measure;
       json["objective"] = point.value;
     }
@@ -211,10 +211,10 @@ std::string front_json(const Provenance& origin, const Mapspace& space, const Fr
   const Problem& problem = space.problem();
   Json json = head(origin, problem.arch(), problem.workload());
   json["clock_hz"] = problem.arch().clock.count();
-  json["front"] = subject.room ? "capacity" : "energy_latency";
-  if (subject.room) {
+  json["front"] = subject.capacity ? "capacity" : "energy_latency";
+  if (subject.capacity) {
     json["objective"] = to_string(subject.objective);
-    json["room"] = room_name(problem.arch(), *subject.room);
+    json["room"] = capacity_name(problem.arch(), *subject.capacity);
   }
   json["latency_mode"] = to_string(options.objective.mode);
   json["limits"] = limits_json(options.objective);

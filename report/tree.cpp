@@ -103,7 +103,7 @@ std::string phases_text(const Arch& arch, const EinsumChain& chain, const TreeCo
       const auto& capacity = arch.levels[l].capacity;
       rows.push_back(
           {chain.einsums[phase.einsum].name, arch.levels[l].name, bytes_text(phase.used[l]),
-           bytes_text(capacity.shared ? *problem.room(l, Role::kInput) : capacity.total()),
+           bytes_text(capacity.shared ? *problem.capacity(l, Role::kInput) : capacity.total()),
            tensors});
     }
   }

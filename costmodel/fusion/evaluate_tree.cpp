@@ -137,7 +137,7 @@ std::optional<PhaseExceeded> check_phases(const Arch& arch, const EinsumChain& c
       }
       for (const std::optional<Role>& role : parts) {
         const Bits need = used_by(chain, phase.levels[l], role);
-        const Bits have = *problem.room(l, role.value_or(Role::kInput));
+        const Bits have = *problem.capacity(l, role.value_or(Role::kInput));
         if (need > have) {
           return PhaseExceeded{phase.einsum, {l, role, need, have}};
         }

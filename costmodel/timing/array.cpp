@@ -73,9 +73,9 @@ double most_elements(const Problem& problem, FanoutId array, TensorId t) {
   for (std::size_t i = problem.arch().levels_above[array]; i < problem.arch().levels.size(); ++i) {
     const auto l = static_cast<LevelId>(i);
     if (problem.may_keep(l, t)) {
-      const auto room = problem.room(l, tensor.role);
-      most = std::max(most, room ? std::floor(static_cast<double>(room->count()) / bits)
-                                 : std::numeric_limits<double>::infinity());
+      const auto capacity = problem.capacity(l, tensor.role);
+      most = std::max(most, capacity ? std::floor(static_cast<double>(capacity->count()) / bits)
+                                     : std::numeric_limits<double>::infinity());
     }
   }
   return most;

@@ -33,15 +33,15 @@ bool accepts(const Fitness& now, const Fitness& next, double temperature, Rng& r
 }
 
 SampleStatistics anneal(Run run, const Neighbours& neighbours) {
-  SampleStatistics tally;
+  SampleStatistics statistics;
   Evaluator evaluator{run.space.problem()};
   const auto candidate = [&](PrimeNest nest) {
-    const Fitness fitness = judge(run.space, evaluator, run.options, nest, tally);
+    const Fitness fitness = judge(run.space, evaluator, run.options, nest, statistics);
     return Candidate{std::move(nest), fitness};
   };
   Candidate at = candidate(take_apart(run.space, run.sampler.sample(run.rng)));
   double temperature = kStart;
-  while (tally.evaluations() < run.evaluations && !run.deadline.over()) {
+  while (statistics.evaluations() < run.evaluations && !run.deadline.over()) {
     PrimeNest nest = at.nest;
     for (int i = 0; i < kTries && !neighbours.change(nest, run.rng); ++i) {
       nest = at.nest;
@@ -52,7 +52,7 @@ SampleStatistics anneal(Run run, const Neighbours& neighbours) {
     }
     temperature *= kCooling;
   }
-  return tally;
+  return statistics;
 }
 
 }  // namespace

@@ -18,12 +18,12 @@ constexpr std::size_t kBatch = 16'384;
 
 SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& options) {
   const Deadline deadline(options);
-  SampleStatistics tally;
+  SampleStatistics statistics;
   std::vector<Mapping> batch;
   const auto flush = [&] {
-    tally.add(options.objective,
-              consider_all(space.problem(), options, std::ssize(batch),
-                           [&](auto i) { return batch[static_cast<std::size_t>(i)]; }));
+    statistics.add(options.objective,
+                   consider_all(space.problem(), options, std::ssize(batch),
+                                [&](auto i) { return batch[static_cast<std::size_t>(i)]; }));
     batch.clear();
   };
   const bool completed = !deadline.over() && space.enumerate([&](const Mapping& mapping) {
@@ -36,7 +36,7 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
   });
   flush();
 
-  SearchResult result = tally.result(space.problem());
+  SearchResult result = statistics.result(space.problem());
   result.interrupted = !completed;
   result.certificate.mapspace_size =
       mapspace_size_unless(space, [&] { return !completed && deadline.over(); }).value_or("");

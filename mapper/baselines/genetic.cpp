@@ -134,14 +134,14 @@ PrimeNest make_child(const Mapspace& space, const Neighbours& neighbours,
 }
 
 SampleStatistics evolve(Run run, const Neighbours& neighbours) {
-  SampleStatistics tally;
+  SampleStatistics statistics;
   Evaluator evaluator{run.space.problem()};
   const auto add = [&](Population& population, PrimeNest nest) {
-    const Fitness fitness = judge(run.space, evaluator, run.options, nest, tally);
+    const Fitness fitness = judge(run.space, evaluator, run.options, nest, statistics);
     population.push_back({std::move(nest), fitness});
   };
   const auto goes_on = [&] {
-    return tally.evaluations() < run.evaluations && !run.deadline.over();
+    return statistics.evaluations() < run.evaluations && !run.deadline.over();
   };
   const auto fitter = [](const Candidate& a, const Candidate& b) { return a.fitness < b.fitness; };
   Population population;
@@ -156,7 +156,7 @@ SampleStatistics evolve(Run run, const Neighbours& neighbours) {
     }
     population = std::move(next);
   }
-  return tally;
+  return statistics;
 }
 
 }  // namespace

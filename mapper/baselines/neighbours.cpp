@@ -70,7 +70,7 @@ std::int64_t draw_prime(std::int64_t n, Rng& rng) {
 }  // namespace
 
 Neighbours::Neighbours(const Mapspace& space) : space_{&space} {
-  const auto& classes = space.group_by_factors();
+  const auto& classes = space.unrolling_classes();
   for (std::size_t g = 0; g < classes.size(); ++g) {
     classes_[key_of(classes[g].factors)].push_back(g);
   }
@@ -127,7 +127,7 @@ bool Neighbours::unroll_as(PrimeNest& nest, const Factors& factors, Rng& rng) co
   }
   const std::size_t unrolling_class = found->second[rng.below(found->second.size())];
   const std::vector<Unrolling> members =
-      space_->assignments(space_->group_by_factors()[unrolling_class]);
+      space_->assignments(space_->unrolling_classes()[unrolling_class]);
   nest.unrolling = members[rng.below(members.size())];
   return update_crossings(nest, rng) && is_ordered(*space_, nest);
 }
@@ -169,10 +169,10 @@ bool Neighbours::update_crossings(PrimeNest& nest, Rng& rng) const {
 }
 
 Fitness judge(const Mapspace& space, Evaluator& evaluator, const SearchOptions& options,
-              const PrimeNest& nest, SampleStatistics& tally) {
+              const PrimeNest& nest, SampleStatistics& statistics) {
   const Objective& objective = options.objective;
   const Cost& cost = evaluator.cost();
-  if (tally.consider(evaluator, objective, put_together(space, nest))) {
+  if (statistics.consider(evaluator, objective, put_together(space, nest))) {
     return {0, 0, objective_value(objective, cost)};
   }
   if (const double excess = evaluator.excess(); excess > 0) {

@@ -47,6 +47,6 @@ class Neighbours {
 
 // Considers the mapping of a nest: how fit it is.
 Fitness judge(const Mapspace& space, Evaluator& evaluator, const SearchOptions& options,
-              const PrimeNest& nest, SampleStatistics& tally);
+              const PrimeNest& nest, SampleStatistics& statistics);
 
 }  // namespace mapsim

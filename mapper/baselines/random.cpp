@@ -9,12 +9,12 @@ namespace {
 constexpr std::int64_t kRandomPerRun = 256;
 
 SampleStatistics draw(Run run) {
-  SampleStatistics tally;
+  SampleStatistics statistics;
   Evaluator evaluator{run.space.problem()};
-  while (tally.evaluations() < run.evaluations && !run.deadline.over()) {
-    tally.consider(evaluator, run.options.objective, run.sampler.sample(run.rng));
+  while (statistics.evaluations() < run.evaluations && !run.deadline.over()) {
+    statistics.consider(evaluator, run.options.objective, run.sampler.sample(run.rng));
   }
-  return tally;
+  return statistics;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
   }
   const std::int64_t wanted = sampler.empty() ? 0 : options.evaluations;
   const std::int64_t runs = (wanted + per_run - 1) / per_run;
-  SampleStatistics tally;
+  SampleStatistics statistics;
   for (std::int64_t first = 0; first < runs && !deadline.over(); first += kRunsAtOnce) {
     const std::int64_t count = std::min(kRunsAtOnce, runs - first);
     std::vector<SampleStatistics> parts(static_cast<std::size_t>(count));
@@ -48,11 +48,11 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
       parts[i] = heuristic({space, sampler, options, deadline, share, stream(options.seed, run)});
     });
     for (SampleStatistics& part : parts) {
-      tally.add(options.objective, std::move(part));
+      statistics.add(options.objective, std::move(part));
     }
   }
-  SearchResult result = tally.result(space.problem());
-  result.interrupted = tally.evaluations() < wanted || sampler.is_partial();
+  SearchResult result = statistics.result(space.problem());
+  result.interrupted = statistics.evaluations() < wanted || sampler.is_partial();
   result.certificate.mapspace_size =
       sampler.is_partial() ? "" : mapspace_size_unless(space, stop).value_or("");
   result.statistics.seconds = deadline.seconds();

@@ -41,7 +41,7 @@ Sampler::Sampler(const Mapspace& space, const std::function<bool()>& stop)
 
 void Sampler::weigh_classes(const std::function<bool()>& stop,
                             const std::function<std::optional<double>(std::size_t)>& weigh) {
-  const std::size_t count = space_->group_by_factors().size();
+  const std::size_t count = space_->unrolling_classes().size();
   // Far from one to the next: the list goes from few instances to many.
   std::size_t step = std::max<std::size_t>(1, count * 5 / 8);
   while (std::gcd(step, count) > 1) {
@@ -61,7 +61,7 @@ void Sampler::weigh_classes(const std::function<bool()>& stop,
 }
 
 void Sampler::add_imperfect(const std::function<bool()>& stop) {
-  const std::vector<UnrollingClass>& classes = space_->group_by_factors();
+  const std::vector<UnrollingClass>& classes = space_->unrolling_classes();
   extent_nests_.resize(classes.size());
   weigh_classes(stop, [&](std::size_t g) {
     extent_nests_[g] = std::make_unique<nests::ExtentNests>(*space_, classes[g]);
@@ -70,7 +70,7 @@ void Sampler::add_imperfect(const std::function<bool()>& stop) {
 }
 
 void Sampler::add_ruled_imperfect(const std::function<bool()>& stop) {
-  const std::vector<UnrollingClass>& classes = space_->group_by_factors();
+  const std::vector<UnrollingClass>& classes = space_->unrolling_classes();
   nests::RuledExtentTables tables{*space_};
   ruled_extents_.resize(classes.size());
   weigh_classes(stop, [&](std::size_t g) {
@@ -85,7 +85,7 @@ void Sampler::add_ruled_imperfect(const std::function<bool()>& stop) {
 }
 
 void Sampler::add_ruled(const std::function<bool()>& stop) {
-  const std::vector<UnrollingClass>& classes = space_->group_by_factors();
+  const std::vector<UnrollingClass>& classes = space_->unrolling_classes();
   nests::RuledTables tables{*space_};
   ruled_.resize(classes.size());
   weigh_classes(stop, [&](std::size_t g) {
@@ -100,7 +100,7 @@ void Sampler::add_ruled(const std::function<bool()>& stop) {
 void Sampler::add_free() {
   nests::MappingCounter counter{*space_};
   double sum = 0;
-  for (const UnrollingClass& unrolling_class : space_->group_by_factors()) {
+  for (const UnrollingClass& unrolling_class : space_->unrolling_classes()) {
     sum +=
         counter.count(unrolling_class).get_d() * static_cast<double>(unrolling_class.assignments);
     cumulative_.push_back(sum);
@@ -195,7 +195,7 @@ Mapping Sampler::sample(Rng& rng) const {
   if (!extent_nests_.empty()) {
     return extent_nests_[index]->sample(rng);
   }
-  const UnrollingClass& unrolling_class = space_->group_by_factors()[index];
+  const UnrollingClass& unrolling_class = space_->unrolling_classes()[index];
   if (!ruled_extents_.empty()) {
     return ruled_extents_[index]->sample(unrolling_class, rng);
   }

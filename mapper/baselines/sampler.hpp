@@ -23,7 +23,7 @@ namespace mapsim {
 class Sampler {
  public:
   // `space` outlives the sampler. With imperfect factors and rules the tables can take long: when
-  // `stop` says so, draws go to those groups of unrollings alone whose tables are done by then.
+  // `stop` says so, draws go to those classes of unrollings alone whose tables are done by then.
   explicit Sampler(const Mapspace& space, const std::function<bool()>& stop = [] { return false; });
 
   bool is_partial() const { return partial_; }
@@ -50,7 +50,7 @@ class Sampler {
   };
 
   void add_free();  // members_ and their tables, where no rule ties loops and keeps together
-  // Weighs all groups, or some from all over the list until `stop` says so or `weigh` gives up.
+  // Weighs all classes, or some from all over the list until `stop` says so or `weigh` gives up.
   void weigh_classes(
       const std::function<bool()>& stop,
       const std::function<std::optional<double>(std::size_t unrolling_class)>& weigh);
@@ -66,11 +66,11 @@ class Sampler {
   nests::LoopWords loop_words_;
   std::vector<Arrangements> arrangements_;
   std::vector<std::vector<double>> words_;  // by the number of interior barriers
-  std::vector<Member> members_;             // per unrolling group
-  std::vector<std::unique_ptr<nests::ExtentNests>> extent_nests_;  // per group, imperfect factors
-  std::vector<std::shared_ptr<nests::RuledTable>> ruled_;  // per unrolling group, under rules
+  std::vector<Member> members_;             // per class of unrollings
+  std::vector<std::unique_ptr<nests::ExtentNests>> extent_nests_;  // per class, imperfect factors
+  std::vector<std::shared_ptr<nests::RuledTable>> ruled_;  // per class of unrollings, under rules
   std::vector<std::shared_ptr<nests::RuledExtents>> ruled_extents_;  // both
-  std::vector<double> cumulative_;  // weights of the groups, summed
+  std::vector<double> cumulative_;  // weights of the classes, summed
   bool partial_ = false;
 };
 

@@ -17,26 +17,26 @@ UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& ro
     factors_[f] = boxes[f]->divisor;
   }
   for (const TensorId t : routes_.ids()) {
-    find_sides(t, boxes);
+    find_traffic(t, boxes);
     find_ways(t);
     find_choices(t);
   }
 }
 
-void UnrollingBound::find_sides(TensorId t, const Boxes& boxes) {
+void UnrollingBound::find_traffic(TensorId t, const Boxes& boxes) {
   const TensorUse& use = routes_[t].use;
-  Sides& sides = sides_[t];
-  sides.copies.fill(1);
-  sides.busy.fill(1);
-  sides.served.resize(boxes.size());
+  Traffic& traffic = traffic_[t];
+  traffic.copies.fill(1);
+  traffic.busy.fill(1);
+  traffic.served.resize(boxes.size());
   Extents below(problem_.workload().dims.size(), 1.0);  // along dims of the tensor
   double others = 1;                                    // along the others
-  sides.shared[latch_] = 1;
+  traffic.shared[latch_] = 1;
   std::size_t node = latch_;
   const auto fill_shared = [&](std::size_t end) {
     const double shared = others * most_shared(use, below);
     for (; node > end; --node) {
-      sides.shared[node - 1] = shared;
+      traffic.shared[node - 1] = shared;
     }
   };
   for (std::size_t i = boxes.size(); i-- > 0;) {
@@ -46,9 +46,9 @@ void UnrollingBound::find_sides(TensorId t, const Boxes& boxes) {
     const std::size_t first_below = problem_.arch().levels_above[f];
     fill_shared(first_below);
     for (std::size_t n = first_below; n <= latch_; ++n) {
-      sides.served[f][n] = merges ? box.most_served[t] : 1;
-      sides.copies[n] *= box.most_copies[t];
-      sides.busy[n] *= box.fewest_copies[t];
+      traffic.served[f][n] = merges ? box.most_served[t] : 1;
+      traffic.copies[n] *= box.most_copies[t];
+      traffic.busy[n] *= box.fewest_copies[t];
     }
     others *= merges ? box.most_copies[t] : 1;
     // Windows share across fanouts, of which one may have the one dim and one the other.

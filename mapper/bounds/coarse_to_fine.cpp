@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/bounds/cost_so_far.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/bounds/least_costs.hpp"
-#include "mapper/bounds/paid_bound.hpp"
 #include "mapper/graph/boundary_terms.hpp"
 #include "mapper/graph/gates.hpp"
 
@@ -101,14 +101,14 @@ class Survivors {
         to_go_{graph, rows_, {nullptr, most(interest, least), {}, listed}, &deadline},
         figures_{std::move(least)} {
     for (std::size_t component = 0; component < components; ++component) {
-      paid_.emplace_back(graph, tiles, gates_, costs_, to_go_, component, deadline);
+      so_far_.emplace_back(graph, tiles, gates_, costs_, to_go_, component, deadline);
     }
   }
 
   // What every nest needs, per component.
   std::vector<double> least() const {
     std::vector<double> least = figures_;
-    for (std::size_t k = 0; k < paid_.size(); ++k) {
+    for (std::size_t k = 0; k < so_far_.size(); ++k) {
       least[k] = kInfinity;
       for (const std::size_t residency : graph_.starts()) {
         least[k] = std::min(least[k], to_go_.row(k, 0, residency)[tiles_.size() - 1]);
@@ -122,7 +122,7 @@ class Survivors {
     RowTiles found(graph_.stages() * graph_.residencies());
     for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {
       for (std::size_t residency = 0; residency < graph_.residencies(); ++residency) {
-        const bool is_reached = paid_.front().at(stage, residency) != nullptr;
+        const bool is_reached = so_far_.front().at(stage, residency) != nullptr;
         std::vector<std::uint32_t>& row = found[stage * graph_.residencies() + residency];
         for (std::size_t tile = 0; is_reached && tile < tiles_.size(); ++tile) {
           if (is_of_interest(stage, residency, tile)) {
@@ -144,9 +144,10 @@ class Survivors {
     return graph;
   }
   bool is_of_interest(std::size_t stage, std::size_t residency, std::size_t tile) {
-    for (std::size_t k = 0; k < paid_.size(); ++k) {
-      figures_[k] = (paid_[k].at(stage, residency)[tile] + to_go_.row(k, stage, residency)[tile]) *
-                    (1 - kSlack);
+    for (std::size_t k = 0; k < so_far_.size(); ++k) {
+      figures_[k] =
+          (so_far_[k].at(stage, residency)[tile] + to_go_.row(k, stage, residency)[tile]) *
+          (1 - kSlack);
       if (!(figures_[k] < kInfinity)) {
         return false;
       }
@@ -162,8 +163,8 @@ class Survivors {
   LeastCosts costs_;
   ImperfectRows rows_;
   CompletionBound to_go_;
-  std::deque<PaidBound> paid_;   // per component
-  std::vector<double> figures_;  // of those that are not looked at, what every nest needs
+  std::deque<CostSoFar> so_far_;  // per component
+  std::vector<double> figures_;   // of those that are not looked at, what every nest needs
 };
 
 }  // namespace

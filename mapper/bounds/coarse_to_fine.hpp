@@ -22,7 +22,7 @@ struct Interest {
   const exact::Incumbent& known;
 };
 
-// Coarse to fine. On a lattice of a few hundred tiles what a nest has paid at least when it gets to
+// Coarse to fine. On a lattice of a few hundred tiles what a nest has cost at least when it gets to
 // a node, and what it still has to pay at least (the completion bound), are found in no time. Where
 // the objective of both together is ruled out, no nest through that node is of interest, nor
 // through any node of a finer lattice that it stands for. So only a small part of a fine lattice is

@@ -75,24 +75,24 @@ CompletionBound::CompletionBound(const StateGraph& graph, BoundRows& rows, const
       offsets_(graph.stages() * graph.residencies(), 0),
       to_go_(rows.components()) {
   longest_ = *std::max_element(tiles_of_stage_.begin(), tiles_of_stage_.end());
-  if (scope.alone != nullptr || scope.listed != nullptr) {
+  if (scope.per_tensor != nullptr || scope.listed != nullptr) {
     ranges_.resize(offsets_.size());
   }
   filled_ = longest_;
   held_.grow_to(to_go_.size() * filled_ * sizeof(double));
-  make_room(0, longest_ + nodes_.size());
+  grow(0, longest_ + nodes_.size());
   const std::vector<RowId> order = inside_out(graph);
   if (omp_get_num_threads() > 1 && to_go_.size() > 1 && nodes_.size() >= 2 * kNodesOfPart) {
     fill_together(rows, scope, order);
     return;
   }
-  std::optional<Alone::Selection> selection;
-  if (scope.alone != nullptr) {
-    selection.emplace(*scope.alone, scope.most);
+  std::optional<PerTensorBound::Selection> selection;
+  if (scope.per_tensor != nullptr) {
+    selection.emplace(*scope.per_tensor, scope.most);
   }
   settle(rows, scope, selection ? &*selection : nullptr, order);
   for (std::size_t component = 1; component < to_go_.size(); ++component) {
-    make_room(component, filled_);
+    grow(component, filled_);
     follow(rows, component, order);
   }
 }
@@ -118,16 +118,16 @@ std::vector<std::span<const RowId>> CompletionBound::parts(std::span<const RowId
 void CompletionBound::fill_together(BoundRows& rows, const Scope& scope,
                                     std::span<const RowId> order) {
   for (std::size_t component = 1; component < to_go_.size(); ++component) {
-    make_room(component, longest_ + nodes_.size());
+    grow(component, longest_ + nodes_.size());
   }
-  std::optional<Alone::Selection> chosen;
-  if (scope.alone != nullptr) {
-    chosen.emplace(*scope.alone, scope.most);
+  std::optional<PerTensorBound::Selection> chosen;
+  if (scope.per_tensor != nullptr) {
+    chosen.emplace(*scope.per_tensor, scope.most);
   }
   if (!ranges_.empty()) {
     tiles_.reserve(nodes_.size());  // followers read what stands there
   }
-  Alone::Selection* selection = chosen ? &*chosen : nullptr;
+  PerTensorBound::Selection* selection = chosen ? &*chosen : nullptr;
   const auto split = parts(order);
   // What tasks wait for: parts of the first component; a component's part before.
   std::vector<char> marks(split.size() + to_go_.size());
@@ -149,7 +149,7 @@ void CompletionBound::fill_together(BoundRows& rows, const Scope& scope,
 }
 
 // Not initialised: what is left out need not even be touched.
-void CompletionBound::make_room(std::size_t component, std::size_t size) {
+void CompletionBound::grow(std::size_t component, std::size_t size) {
   to_go_[component].reset(new double[size]);
   std::fill_n(to_go_[component].get(), longest_, kInfinity);
 }
@@ -164,8 +164,8 @@ BoundRow CompletionBound::begin(std::size_t component, const RowId& row) {
 }
 
 // The energies, which settle which rows there are.
-void CompletionBound::settle(BoundRows& rows, const Scope& scope, Alone::Selection* selection,
-                             std::span<const RowId> order) {
+void CompletionBound::settle(BoundRows& rows, const Scope& scope,
+                             PerTensorBound::Selection* selection, std::span<const RowId> order) {
   for (const RowId& id : order) {
     const std::size_t at = index(id.stage, id.residency);
     held_.check();
@@ -221,20 +221,20 @@ bool CompletionBound::list(std::size_t index, std::span<const std::uint32_t> til
 bool CompletionBound::keep_near(const BoundRow& row, const Scope& scope) {
   if (ranges_.empty()) {
     return !(scope.most < kInfinity &&
-             graph_.least_paid(row.residency) + least_of(row.values, tiles_of_stage_[row.stage]) >
+             graph_.least_so_far(row.residency) + least_of(row.values, tiles_of_stage_[row.stage]) >
                  scope.most);
   }
   Range& range = ranges_[index(row.stage, row.residency)];
   std::size_t kept = range.first;
-  if (scope.alone != nullptr) {
-    scope.alone->add_paid(row.stage, row.residency, row.tiles, paid_);
+  if (scope.per_tensor != nullptr) {
+    scope.per_tensor->add_cost_so_far(row.stage, row.residency, row.tiles, so_far_);
   } else {
-    paid_.assign(row.tiles.size(), graph_.least_paid(row.residency));
+    so_far_.assign(row.tiles.size(), graph_.least_so_far(row.residency));
   }
   for (std::size_t i = 0; i < row.tiles.size(); ++i) {
     const std::uint32_t tile = row.tiles[i];
     double& to_go = row.values[tile];
-    const bool near = to_go < kInfinity && paid_[i] + to_go <= scope.most;
+    const bool near = to_go < kInfinity && so_far_[i] + to_go <= scope.most;
     to_go = near ? to_go : kInfinity;
     tiles_[kept] = tile;
     kept += near ? 1 : 0;

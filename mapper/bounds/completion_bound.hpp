@@ -51,13 +51,13 @@ class BoundRows {
 class CompletionBound {
  public:
   // The nodes that are of interest: others may be left at infinity, and what leads to them need not
-  // be looked at. Those through which a nest needs no more than `most` [pJ], as far as `alone` can
-  // tell, or else what every nest has paid when it gets to a row.
+  // be looked at. Those through which a nest needs no more than `most` [pJ], as far as `per_tensor`
+  // can tell, or else what every nest has cost when it gets to a row.
   struct Scope {
-    const Alone* alone = nullptr;
+    const PerTensorBound* per_tensor = nullptr;
     double most = std::numeric_limits<double>::infinity();
     std::vector<char> reachable{};     // by stage and residency; none: all rows
-    const RowTiles* listed = nullptr;  // the tiles of interest, where there is no `alone`
+    const RowTiles* listed = nullptr;  // the tiles of interest, where there is no `per_tensor`
   };
   // Idle threads of the team take part. Within `deadline`, if there is one: else OutOfBudget.
   CompletionBound(const StateGraph& graph, BoundRows& rows, const Scope& scope,
@@ -88,9 +88,9 @@ class CompletionBound {
     return offsets_[index(stage, residency)];
   }
   BoundRow begin(std::size_t component, const RowId& row);
-  void make_room(std::size_t component, std::size_t size);
+  void grow(std::size_t component, std::size_t size);
   void fill_together(BoundRows& rows, const Scope& scope, std::span<const RowId> order);
-  void settle(BoundRows& rows, const Scope& scope, Alone::Selection* selection,
+  void settle(BoundRows& rows, const Scope& scope, PerTensorBound::Selection* selection,
               std::span<const RowId> order);
   void follow(BoundRows& rows, std::size_t component, std::span<const RowId> order);
   bool list(std::size_t index, std::span<const std::uint32_t> tiles);
@@ -112,7 +112,7 @@ class CompletionBound {
   };
   std::vector<Range> ranges_;  // of tiles_, by stage and residency; none: all tiles
   std::vector<std::uint32_t> tiles_;
-  std::vector<double> paid_;  // at those of a row
+  std::vector<double> so_far_;  // at those of a row
 };
 
 }  // namespace mapsim::exact

@@ -83,11 +83,12 @@ EnergyBound::EnergyBound(const StateGraph& graph) : graph_{&graph} {
       if (edge.tensor == t && edge.to == BoundaryEdge::kMac) {
         route.serves[index_of(graph.residences(t)[edge.from].level)] = true;
       } else if (edge.tensor == t) {
-        route.legs.push_back(leg_of(edge));
+        route.boundaries.push_back(boundary_of(edge));
       }
     }
-    std::sort(route.legs.begin(), route.legs.end());
-    route.legs.erase(std::unique(route.legs.begin(), route.legs.end()), route.legs.end());
+    std::sort(route.boundaries.begin(), route.boundaries.end());
+    route.boundaries.erase(std::unique(route.boundaries.begin(), route.boundaries.end()),
+                           route.boundaries.end());
     for (const TensorId other : routes_.ids()) {
       if (meet_once(workload, routes_[other].use, route.use)) {
         pairs_.emplace_back(other, t);
@@ -97,7 +98,7 @@ EnergyBound::EnergyBound(const StateGraph& graph) : graph_{&graph} {
   }
 }
 
-RouteLeg EnergyBound::leg_of(const BoundaryEdge& edge) const {
+RouteBoundary EnergyBound::boundary_of(const BoundaryEdge& edge) const {
   const std::vector<Residence>& residences = graph_->residences(edge.tensor);
   const auto node = [&](const Residence& residence) {
     return residence.latch ? graph_->problem().arch().levels.size() : index_of(residence.level);
@@ -157,8 +158,9 @@ std::vector<bool> EnergyBound::edges_outside(const Pattern& pattern) const {
           residence.latch ? graph_->problem().arch().levels.size() : index_of(residence.level);
       outside.push_back(node != pattern.serving[t]);
     } else {
-      const std::vector<RouteLeg>& legs = pattern.legs[t];
-      outside.push_back(std::find(legs.begin(), legs.end(), leg_of(edge)) == legs.end());
+      const std::vector<RouteBoundary>& boundaries = pattern.boundaries[t];
+      outside.push_back(std::find(boundaries.begin(), boundaries.end(), boundary_of(edge)) ==
+                        boundaries.end());
     }
   }
   return outside;

@@ -33,7 +33,7 @@ class EnergyBound {
   std::vector<bool> edges_outside(const Pattern& pattern) const;
 
  private:
-  RouteLeg leg_of(const BoundaryEdge& edge) const;
+  RouteBoundary boundary_of(const BoundaryEdge& edge) const;
   std::vector<BoundWeights> weights_of_figures(const UnrollingClass& unrolling_class) const;
 
   const StateGraph* graph_;

@@ -29,7 +29,7 @@ bool Incumbent::covers(const Key& key) const {
   }
   // Of the points whose first figure is no more the last has the least second figure.
   const auto more = std::partition_point(
-      points_.begin(), points_.end(), [&](const Point& point) { return !beyond(point.key, key); });
+      points_.begin(), points_.end(), [&](const Point& point) { return !exceeds(point.key, key); });
   return more != points_.begin() && std::prev(more)->key.second <= key.second;
 }
 
@@ -48,7 +48,7 @@ void Incumbent::insert(const Key& key, std::int64_t tag) {
     return;
   }
   std::erase_if(points_, [&](const Point& point) {
-    return !beyond(key, point.key) && key.second <= point.key.second;
+    return !exceeds(key, point.key) && key.second <= point.key.second;
   });
   const auto place = std::partition_point(points_.begin(), points_.end(),
                                           [&](const Point& point) { return point.key < key; });

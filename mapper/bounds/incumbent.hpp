@@ -23,7 +23,7 @@ class Incumbent {
   // One mapping whose key is no more than the limit; infinite: none is known.
   Incumbent(const Key& limit = {}) : best_{limit} {}
   // A front of which nothing is known. `is_measured`: the second figure is what a mapping takes of
-  // a room, of which lower bounds know nothing.
+  // a capacity, of which lower bounds know nothing.
   static Incumbent front(bool is_measured);
 
   bool is_front() const { return is_front_; }

@@ -15,15 +15,15 @@ namespace {
 constexpr std::size_t kFew = 8;
 
 // To the rows behind the runs. `rests`: of the table that has their costs.
-std::vector<Leg> legs_to(const std::vector<const double*>& behind,
-                         const std::vector<Lattice::Run>& runs, std::size_t rests) {
-  std::vector<Leg> legs;
+std::vector<RunStep> steps_to(const std::vector<const double*>& behind,
+                              const std::vector<Lattice::Run>& runs, std::size_t rests) {
+  std::vector<RunStep> steps;
   for (std::size_t run = 0; run < behind.size(); ++run) {
     if (behind[run] != nullptr) {
-      legs.push_back({runs[run].from, runs[run].to, behind[run], run * rests});
+      steps.push_back({runs[run].from, runs[run].to, behind[run], run * rests});
     }
   }
-  return legs;
+  return steps;
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind
     const auto& runs = lattice.primes(d);
     const auto rows = rows_behind(row, behind, d, row.residency, runs);
     leads_on = leads_on || !rows.empty();
-    relax(lattice, d, legs_to(rows, runs, 0), {}, row.values);
+    relax(lattice, d, steps_to(rows, runs, 0), {}, row.values);
   }
   return leads_on;
 }
@@ -123,7 +123,7 @@ bool LatticeRows::relax_sliding_edge(const BoundRow& row, const CompletionBound&
   }
   const std::vector<const double*> costs = paid(sliding_edge, row.component);
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
-  relax(lattice, sliding_edge.dim, legs_to(rows, runs, rests), costs, row.values);
+  relax(lattice, sliding_edge.dim, steps_to(rows, runs, rests), costs, row.values);
   return true;
 }
 
@@ -164,7 +164,7 @@ bool LatticeRows::fill_all(const BoundRow& row, const CompletionBound& behind) {
 CompletionBound complete_on_lattice(const StateGraph& graph, const Unrolled& unrolled,
                                     EdgeCosts& costs, const CompletionBound::Scope& scope) {
   LatticeRows rows(graph, unrolled, costs);
-  if (scope.alone != nullptr) {
+  if (scope.per_tensor != nullptr) {
     rows.list_digits();
   }
   return CompletionBound(graph, rows, scope, costs.deadline());

@@ -59,7 +59,7 @@ LeastCosts::LeastCosts(const exact::StateGraph& graph, const Tiles& tiles,
       footprint_projections_(projections_.size()),
       footprints_(terms.size()) {}
 
-void LeastCosts::make_room(Row& row, std::size_t size, double value) {
+void LeastCosts::grow(Row& row, std::size_t size, double value) {
   held_.check();
   held_.take(size * sizeof(double));
   row.assign(size, value);
@@ -123,7 +123,7 @@ const LeastCosts::Row& LeastCosts::footprint(std::size_t edge) {
   }
   const Terms& terms = terms_[edge];
   const Projection& seen = footprint_projection(terms.tensor);
-  make_room(bits, seen.size(), terms.stored_bits);
+  grow(bits, seen.size(), terms.stored_bits);
   PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per bin; 0: it cannot cross
   for (const DimId d : known.ids()) {
     const std::optional<Allowed> rule = allowed(edge, d);
@@ -361,7 +361,7 @@ const Projection& LeastCosts::make_projection(std::optional<Projection>& project
 const LeastCosts::Row& LeastCosts::flow(TensorId t, const Sharing& sharing, std::size_t run) {
   Row& flow = flows_[{t, sharing, run}];
   if (flow.empty()) {
-    make_room(flow, projection(t).size(), constant(t, sharing));
+    grow(flow, projection(t).size(), constant(t, sharing));
     multiply_visits(t, sharing, flow);
     for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
       if (rank.terms.size() > 1) {
@@ -446,7 +446,7 @@ const LeastCosts::Row& LeastCosts::charged(std::size_t edge, std::size_t run) {
   const Row& busy_child = components_ > 1 ? flow(terms.tensor, terms.busy_child, run) : child;
   const Met met = this->met(terms);
   const std::size_t size = projection(terms.tensor).size();
-  make_room(charged, components_ * size, 0.0);
+  grow(charged, components_ * size, 0.0);
   for (std::size_t i = 0; i < size; ++i) {
     const BoundaryFlow flow =
         bound(terms, met, {{parent[i]}, {child[i]}, {busy_parent[i]}, {busy_child[i]}});
@@ -467,7 +467,7 @@ const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t run) {
   const Row& charged = this->charged(edge, run);
   const Projection& seen = projection(terms_[edge].tensor);
   const bool fits = run != Run::kNone || graph_.edges()[edge].to == exact::BoundaryEdge::kMac;
-  make_room(costs, components_ * tiles_.size(), 0.0);
+  grow(costs, components_ * tiles_.size(), 0.0);
   for (std::size_t k = 0; k < components_; ++k) {
     const double* from = &charged[k * seen.size()];
     double* to = &costs[k * tiles_.size()];

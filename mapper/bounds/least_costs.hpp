@@ -83,7 +83,7 @@ class LeastCosts {
   static BoundaryFlow bound(const Terms& terms, const Met& met, BoundaryFlow flow);
   double constant(TensorId t, const exact::Sharing& sharing) const;
   double met(TensorId t, const exact::Sharing& sharing) const;
-  void make_room(Row& row, std::size_t size, double value);
+  void grow(Row& row, std::size_t size, double value);
 
   const exact::StateGraph& graph_;
   const Tiles& tiles_;

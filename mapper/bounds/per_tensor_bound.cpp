@@ -8,34 +8,34 @@
 
 namespace mapsim::exact {
 
-Alone::Alone(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
+PerTensorBound::PerTensorBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
     : graph_{graph}, unrolled_{unrolled}, operations_{costs.mac({}, 0)[0]} {
   const std::size_t tensors = graph.problem().workload().tensors.size();
   for (std::size_t t = 0; t < tensors; ++t) {
-    ways_.emplace_back(graph, unrolled, static_cast<TensorId>(t), operations_, costs.deadline());
+    tensors_.emplace_back(graph, unrolled, static_cast<TensorId>(t), operations_, costs.deadline());
   }
   for_each_tensor([&](TensorId t) {
     costs.prepare(t);
-    ways_[index_of(t)].find_to_go(costs);
+    tensors_[index_of(t)].find_to_go(costs);
   });
 }
 
-void Alone::find_paid(EdgeCosts& costs) {
-  for_each_tensor([&](TensorId t) { ways_[index_of(t)].find_paid(costs); });
+void PerTensorBound::find_cost_so_far(EdgeCosts& costs) {
+  for_each_tensor([&](TensorId t) { tensors_[index_of(t)].find_cost_so_far(costs); });
 }
 
 // One to a task.
 template <class Visit>
-void Alone::for_each_tensor(const Visit& visit) const {
+void PerTensorBound::for_each_tensor(const Visit& visit) const {
   Caught caught;
 #pragma omp taskloop grainsize(1) shared(caught, visit)
-  for (std::size_t t = 0; t < ways_.size(); ++t) {
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
     caught.run([&] { visit(static_cast<TensorId>(t)); });
   }
   caught.rethrow();
 }
 
-double Alone::root() const {
+double PerTensorBound::root() const {
   const std::size_t whole = unrolled_.lattices.front().size() - 1;
   double least = kInfinity;
   for (const std::size_t residency : graph_.starts()) {
@@ -44,40 +44,43 @@ double Alone::root() const {
   return least;
 }
 
-void Alone::add_paid(std::size_t stage, std::size_t residency, std::span<const std::uint32_t> tiles,
-                     std::vector<double>& sum) const {
+void PerTensorBound::add_cost_so_far(std::size_t stage, std::size_t residency,
+                                     std::span<const std::uint32_t> tiles,
+                                     std::vector<double>& sum) const {
   sum.assign(tiles.size(), 0.0);
-  for (std::size_t t = 0; t < ways_.size(); ++t) {
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
     const double* of_tensor =
-        ways_[t].paid(stage, graph_.residence_index(residency, static_cast<TensorId>(t)));
+        tensors_[t].so_far(stage, graph_.residence_index(residency, static_cast<TensorId>(t)));
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       sum[i] += of_tensor[tiles[i]];
     }
   }
 }
 
-double Alone::to_go(std::size_t stage, std::size_t residency, std::size_t tile) const {
+double PerTensorBound::to_go(std::size_t stage, std::size_t residency, std::size_t tile) const {
   double sum = operations_;
-  for (std::size_t t = 0; t < ways_.size(); ++t) {
-    sum += ways_[t].to_go(stage, graph_.residence_index(residency, static_cast<TensorId>(t)))[tile];
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    sum +=
+        tensors_[t].to_go(stage, graph_.residence_index(residency, static_cast<TensorId>(t)))[tile];
   }
   return sum;
 }
 
-Alone::Selection::Selection(const Alone& alone, double most)
-    : alone_{alone}, most_{most}, parts_(alone.ways_.size() + 1) {}
+PerTensorBound::Selection::Selection(const PerTensorBound& per_tensor, double most)
+    : per_tensor_{per_tensor}, most_{most}, parts_(per_tensor.tensors_.size() + 1) {}
 
 // Rows that come one after the other differ in the first tensors' residences, as a rule: sums over
 // the last tensors are kept.
-std::span<const std::uint32_t> Alone::Selection::tiles(std::size_t stage, std::size_t residency) {
-  const std::size_t tensors = alone_.ways_.size();
+std::span<const std::uint32_t> PerTensorBound::Selection::tiles(std::size_t stage,
+                                                                std::size_t residency) {
+  const std::size_t tensors = per_tensor_.tensors_.size();
   if (stage != stage_) {
     start(stage);
   }
   bool known = true;
   for (std::size_t i = tensors; i-- > 0;) {
     const std::size_t residence =
-        alone_.graph_.residence_index(residency, static_cast<TensorId>(i));
+        per_tensor_.graph_.residence_index(residency, static_cast<TensorId>(i));
     known = known && parts_[i].residence == residence;
     if (!known) {
       parts_[i].residence = residence;
@@ -87,15 +90,15 @@ std::span<const std::uint32_t> Alone::Selection::tiles(std::size_t stage, std::s
   return parts_.front().tiles;
 }
 
-void Alone::Selection::start(std::size_t stage) {
+void PerTensorBound::Selection::start(std::size_t stage) {
   stage_ = stage;
   Part& all = parts_.back();
-  all.tiles.resize(alone_.tiles(stage));
+  all.tiles.resize(per_tensor_.tiles(stage));
   std::iota(all.tiles.begin(), all.tiles.end(), std::uint32_t{0});
-  all.sums.assign(all.tiles.size(), alone_.operations_);
+  all.sums.assign(all.tiles.size(), per_tensor_.operations_);
   double rest = 0;
   for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
-    const std::vector<double>& least = alone_.ways_[i].least(stage);
+    const std::vector<double>& least = per_tensor_.tensors_[i].least(stage);
     parts_[i].residence = kNone;
     parts_[i].rest = rest;
     rest += *std::min_element(least.begin(), least.end());
@@ -103,24 +106,24 @@ void Alone::Selection::start(std::size_t stage) {
 }
 
 // Adds tensor i, at the stop of its part, to the part of those behind it.
-void Alone::Selection::extend(std::size_t i) {
-  const TensorWays& ways = alone_.ways_[i];
+void PerTensorBound::Selection::extend(std::size_t i) {
+  const TensorBound& tensor = per_tensor_.tensors_[i];
   const Part& from = parts_[i + 1];
   Part& to = parts_[i];
   to.tiles.clear();
   to.sums.clear();
-  if (!(ways.least(stage_)[to.residence] + alone_.operations_ + to.rest <= most_)) {
+  if (!(tensor.least(stage_)[to.residence] + per_tensor_.operations_ + to.rest <= most_)) {
     return;
   }
-  const double* paid = ways.paid(stage_, to.residence);
-  const double* to_go = ways.to_go(stage_, to.residence);
+  const double* so_far = tensor.so_far(stage_, to.residence);
+  const double* to_go = tensor.to_go(stage_, to.residence);
   const double most = most_ - to.rest;
   to.tiles.resize(from.tiles.size());
   to.sums.resize(from.tiles.size());
   std::size_t count = 0;
   for (std::size_t k = 0; k < from.tiles.size(); ++k) {
     const std::uint32_t tile = from.tiles[k];
-    const double sum = from.sums[k] + (paid[tile] + to_go[tile]);
+    const double sum = from.sums[k] + (so_far[tile] + to_go[tile]);
     to.tiles[count] = tile;
     to.sums[count] = sum;
     count += sum <= most ? 1 : 0;

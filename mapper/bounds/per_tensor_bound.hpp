@@ -5,39 +5,39 @@
 #include <span>
 #include <vector>
 
-#include "mapper/bounds/tensor_ways.hpp"
+#include "mapper/bounds/tensor_bound.hpp"
 #include "mapper/graph/edge_costs.hpp"
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/graph/volume.hpp"
 
 namespace mapsim::exact {
 
-// What nests need at least if each tensor takes the way that is best for it alone (TensorWays). A
+// What nests need at least if each tensor takes the way that is best for it alone (TensorBound). A
 // nest is a way of each of its tensors, and its energy is the sum of theirs and of the operations:
 // so sums over the tensors never overestimate, and to_go() falls along an edge by at most its cost.
-// docs/decisions/0038-ways-of-one-tensor.md.
-class Alone {
+// docs/decisions/0038-per-tensor-bound.md.
+class PerTensorBound {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
  public:
   // Finds what is to go, and makes all tables of costs, a tensor to a task: whatever threads the
   // caller's team has to spare take part, here and below.
-  Alone(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs);
+  PerTensorBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs);
   // The least from the start [pJ].
   double root() const;
-  // Finds what has been paid; until then it is infinite.
-  void find_paid(EdgeCosts& costs);
+  // Finds the cost so far; until then it is infinite.
+  void find_cost_so_far(EdgeCosts& costs);
 
   // Of all tensors.
   double to_go(std::size_t stage, std::size_t residency, std::size_t tile) const;
-  // sum[i] = what is paid at tiles[i]
-  void add_paid(std::size_t stage, std::size_t residency, std::span<const std::uint32_t> tiles,
-                std::vector<double>& sum) const;
+  // sum[i] = the cost so far at tiles[i]
+  void add_cost_so_far(std::size_t stage, std::size_t residency,
+                       std::span<const std::uint32_t> tiles, std::vector<double>& sum) const;
 
   // The tiles, ascending, through which a nest may need no more than `most`, row by row.
   class Selection {
    public:
-    Selection(const Alone& alone, double most);
+    Selection(const PerTensorBound& per_tensor, double most);
     // Valid until the next call.
     std::span<const std::uint32_t> tiles(std::size_t stage, std::size_t residency);
 
@@ -52,7 +52,7 @@ class Alone {
     void start(std::size_t stage);
     void extend(std::size_t i);
 
-    const Alone& alone_;
+    const PerTensorBound& per_tensor_;
     double most_;
     std::size_t stage_ = kNone;
     std::vector<Part> parts_;  // per tensor, and one with none
@@ -68,7 +68,7 @@ class Alone {
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   double operations_;
-  std::deque<TensorWays> ways_;  // per tensor
+  std::deque<TensorBound> tensors_;  // per tensor
 };
 
 }  // namespace mapsim::exact

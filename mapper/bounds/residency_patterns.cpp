@@ -50,10 +50,10 @@ class UnrollingBound::Patterns {
  private:
   using Vector = std::vector<double>;  // by weights
   struct Path {
-    std::vector<std::size_t> legs;  // of the route
-    std::size_t node = 0;           // that serves the compute units
-    Vector but_last;                // accesses of the compute units and all legs but the last one
-    Vector last;                    // the last leg, with as little as anything moves over it
+    std::vector<std::size_t> boundaries;  // of the route
+    std::size_t node = 0;                 // that serves the compute units
+    Vector but_last;  // accesses of the compute units and all boundaries but the last one
+    Vector last;      // the last boundary, with as little as anything moves over it
   };
   struct Way {
     std::size_t path = 0;
@@ -77,7 +77,7 @@ class UnrollingBound::Patterns {
     }
   }
 
-  // Depth first over the legs of the route.
+  // Depth first over the boundaries of the route.
   void find_paths(TensorId t) {
     Path path;
     path.but_last = Vector(weights_.size(), 0.0);
@@ -93,15 +93,16 @@ class UnrollingBound::Patterns {
       }
       tensors_[t].push_back(std::move(whole));
     }
-    for (std::size_t i = 0; i < route.legs.size(); ++i) {
-      const RouteLeg& leg = route.legs[i];
-      if (leg.from == path.node) {
+    for (std::size_t i = 0; i < route.boundaries.size(); ++i) {
+      const RouteBoundary& boundary = route.boundaries[i];
+      if (boundary.from == path.node) {
         Path longer = path;
-        longer.legs.push_back(i);
-        longer.node = leg.to;
+        longer.boundaries.push_back(i);
+        longer.node = boundary.to;
         add(longer.but_last, path.last);
-        longer.last =
-            vector_of([&] { return bound_.leg(t, leg, bound_.fills_at_least(t, leg.to)); });
+        longer.last = vector_of([&] {
+          return bound_.boundary_cost(t, boundary, bound_.fills_at_least(t, boundary.to));
+        });
         extend(t, longer);
       }
     }
@@ -140,9 +141,10 @@ class UnrollingBound::Patterns {
         continue;
       }
       Way way{p, path.but_last};
-      const bool more = again && !path.legs.empty();
+      const bool more = again && !path.boundaries.empty();
       add(way.cost, more ? vector_of([&] {
-            return bound_.leg(t, bound_.routes_[t].legs[path.legs.back()], fills);
+            return bound_.boundary_cost(t, bound_.routes_[t].boundaries[path.boundaries.back()],
+                                        fills);
           })
                          : path.last);
       ways_[t].push_back(std::move(way));
@@ -208,11 +210,11 @@ class UnrollingBound::Patterns {
     for (const TensorId t : tensors_.ids()) {
       const Path& path = tensors_[t][taken_[t]];
       pattern.serving.push_back(path.node);
-      std::vector<RouteLeg> legs;
-      for (const std::size_t leg : path.legs) {
-        legs.push_back(bound_.routes_[t].legs[leg]);
+      std::vector<RouteBoundary> boundaries;
+      for (const std::size_t boundary : path.boundaries) {
+        boundaries.push_back(bound_.routes_[t].boundaries[boundary]);
       }
-      pattern.legs.push_back(legs);
+      pattern.boundaries.push_back(boundaries);
     }
     return pattern;
   }

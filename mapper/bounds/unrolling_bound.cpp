@@ -34,7 +34,7 @@ UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& ro
       output_{problem_.workload().output()},
       latch_{problem_.arch().levels.size()},
       macs_{real(problem_.macs())},
-      sides_(routes.size()),
+      traffic_(routes.size()),
       choices_(routes.size()),
       chosen_(routes.size()) {}
 
@@ -48,7 +48,7 @@ UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& ro
     }
   }
   for (const TensorId t : routes_.ids()) {
-    find_sides(t, unrolling_class);
+    find_traffic(t, unrolling_class);
     find_ways(t);
     find_choices(t);
   }
@@ -58,11 +58,11 @@ double UnrollingBound::least() {
   return weights_.operations * macs_ * problem_.mac_energy().count() + combine(0, kInfinity);
 }
 
-void UnrollingBound::find_sides(TensorId t, const UnrollingClass& unrolling_class) {
+void UnrollingBound::find_traffic(TensorId t, const UnrollingClass& unrolling_class) {
   const TensorUse& use = routes_[t].use;
-  Sides& sides = sides_[t];
-  sides.copies.fill(1);
-  sides.served.resize(factors_.size());
+  Traffic& traffic = traffic_[t];
+  traffic.copies.fill(1);
+  traffic.served.resize(factors_.size());
   Extents below(problem_.workload().dims.size(), 1.0);  // instances that merge, below a node
   Extents all = below;
   for (const Extents& factors : factors_) {
@@ -70,14 +70,14 @@ void UnrollingBound::find_sides(TensorId t, const UnrollingClass& unrolling_clas
       all[d] *= factors[d];
     }
   }
-  sides.shared[latch_] = 1;
+  traffic.shared[latch_] = 1;
   std::size_t node = latch_;
   for (std::size_t i = factors_.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
     const std::size_t first_below = problem_.arch().levels_above[f];
     const double shared = most_shared(use, below);
     for (; node > first_below; --node) {
-      sides.shared[node - 1] = shared;
+      traffic.shared[node - 1] = shared;
     }
     const Extents& instances = factors_[f];
     double irrelevant = 1;
@@ -87,52 +87,53 @@ void UnrollingBound::find_sides(TensorId t, const UnrollingClass& unrolling_clas
     }
     for (std::size_t n = latch_ + 1; n-- > first_below;) {
       if (!problem_.is_merged(f, t)) {
-        sides.served[f][n] = 1;
+        traffic.served[f][n] = 1;
       } else if (n == latch_ || use.strides) {
-        sides.served[f][n] = most_served(use, instances, all, room(t, n), imperfect_);
+        traffic.served[f][n] = most_served(use, instances, all, capacity(t, n), imperfect_);
       } else {
-        sides.served[f][n] = sides.served[f][latch_];
+        traffic.served[f][n] = traffic.served[f][latch_];
       }
     }
     for (std::size_t n = first_below; n <= latch_; ++n) {
-      sides.copies[n] *= irrelevant;
+      traffic.copies[n] *= irrelevant;
     }
   }
-  std::fill_n(sides.shared.begin(), node, most_shared(use, below));
+  std::fill_n(traffic.shared.begin(), node, most_shared(use, below));
   for (std::size_t n = 0; n <= latch_; ++n) {
-    sides.busy[n] = imperfect_ ? busy_copies(use, unrolling_class, n) : sides.copies[n];
+    traffic.busy[n] = imperfect_ ? busy_copies(use, unrolling_class, n) : traffic.copies[n];
   }
 }
 
 void UnrollingBound::find_ways(TensorId t) {
-  Sides& sides = sides_[t];
-  sides.paid.fill(kInfinity);
-  sides.paid[source(t)] = 0;
-  for (const RouteLeg& each : routes_[t].legs) {  // by where they begin
-    sides.paid[each.to] = std::min(
-        sides.paid[each.to], sides.paid[each.from] + leg(t, each, fills_at_least(t, each.to)));
+  Traffic& traffic = traffic_[t];
+  traffic.so_far.fill(kInfinity);
+  traffic.so_far[source(t)] = 0;
+  for (const RouteBoundary& each : routes_[t].boundaries) {  // by where they begin
+    traffic.so_far[each.to] =
+        std::min(traffic.so_far[each.to],
+                 traffic.so_far[each.from] + boundary_cost(t, each, fills_at_least(t, each.to)));
   }
 }
 
 void UnrollingBound::find_choices(TensorId t) {
   for (std::size_t node = 0; node <= latch_; ++node) {
-    const double paid = sides_[t].paid[node];
-    if (routes_[t].serves[node] && paid < kInfinity) {
-      choices_[t].push_back({node, paid + (node == latch_ ? 0 : accesses(t, node))});
+    const double so_far = traffic_[t].so_far[node];
+    if (routes_[t].serves[node] && so_far < kInfinity) {
+      choices_[t].push_back({node, so_far + (node == latch_ ? 0 : accesses(t, node))});
     }
   }
   std::sort(choices_[t].begin(), choices_[t].end(),
             [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
 }
 
-bool UnrollingBound::is_between(const RouteLeg& leg, FanoutId fanout) const {
+bool UnrollingBound::is_between(const RouteBoundary& boundary, FanoutId fanout) const {
   const std::size_t levels_above = problem_.arch().levels_above[fanout];
-  return leg.from < levels_above && levels_above <= leg.to;
+  return boundary.from < levels_above && levels_above <= boundary.to;
 }
 
 double UnrollingBound::accesses(TensorId t, std::size_t node) const {
   return t == output_ ? accesses_of_sums(node)
-                      : macs_ / sides_[t].shared[node] *
+                      : macs_ / traffic_[t].shared[node] *
                             problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
                             weights_.levels[node].read;
 }
@@ -146,18 +147,18 @@ double UnrollingBound::accesses_of_sums(std::size_t node) const {
   const BoundWeights::Level& weight = weights_.levels[node];
   if (use.slides) {
     // How many sums meet in a window is known of whole nests only.
-    return macs_ / sides_[output_].shared[node] * weight.update *
+    return macs_ / traffic_[output_].shared[node] * weight.update *
            std::min(problem_.moved_bits(output_, tensor.bits),
                     problem_.moved_bits(output_, tensor.partial_bits));
   }
   // Sums that do not come back: the first of each instance of the level.
-  const double begun = use.elements * sides_[output_].copies[node];
+  const double begun = use.elements * traffic_[output_].copies[node];
   double sums = macs_;
   double additions = 0;
   double cheapest = kInfinity;  // addition
   for (std::size_t i = factors_.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
-    const double served = sides_[output_].served[f][latch_];
+    const double served = traffic_[output_].served[f][latch_];
     if (is_between({node, latch_}, f) && served > 1) {
       const double addition = weights_.operations * problem_.addition_energy(f).count();
       cheapest = std::min(cheapest, addition);
@@ -183,7 +184,7 @@ double UnrollingBound::accesses_of_sums(std::size_t node) const {
 
 // Elements that come to a node, all instances together.
 double UnrollingBound::fills_at_least(TensorId t, std::size_t node) const {
-  return routes_[t].use.elements * sides_[t].busy[node];
+  return routes_[t].use.elements * traffic_[t].busy[node];
 }
 
 // Imperfect factors: instances of a node that work on one and the same element at least. The first
@@ -209,44 +210,45 @@ double UnrollingBound::busy_copies(const TensorUse& use, const UnrollingClass& u
   return copies;
 }
 
-// What it costs at least that so many elements, all instances together, come to where the leg ends
-// (sums: leave it).
-double UnrollingBound::leg(TensorId t, const RouteLeg& leg, double fills) const {
+// What it costs at least that so many elements, all instances together, come to where the boundary
+// ends (sums: leave it).
+double UnrollingBound::boundary_cost(TensorId t, const RouteBoundary& boundary,
+                                     double fills) const {
   if (t == output_) {
-    return leg_of_sums(t, leg, fills);
+    return cost_of_sums(t, boundary, fills);
   }
   double reads = fills;
   for (const FanoutId f : factors_.ids()) {
-    reads /= is_between(leg, f) ? sides_[t].served[f][leg.to] : 1.0;
+    reads /= is_between(boundary, f) ? traffic_[t].served[f][boundary.to] : 1.0;
   }
-  reads = std::max(reads, fills_at_least(t, leg.from));
-  const double write = leg.to == latch_ ? 0 : weights_.levels[leg.to].write;
+  reads = std::max(reads, fills_at_least(t, boundary.from));
+  const double write = boundary.to == latch_ ? 0 : weights_.levels[boundary.to].write;
   return problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
-         (reads * weights_.levels[leg.from].read + fills * write);
+         (reads * weights_.levels[boundary.from].read + fills * write);
 }
 
 // Energy of one addition in a network on the way, at least [pJ]. With imperfect factors an instance
 // without work leaves a sum unmet, so that fewer sums are added than `served` says; each of them
 // arrives above as an update more. The lesser of the two prices bounds both.
-double UnrollingBound::addition(const RouteLeg& leg, FanoutId fanout) const {
+double UnrollingBound::addition(const RouteBoundary& boundary, FanoutId fanout) const {
   double price = weights_.operations * problem_.addition_energy(fanout).count();
   if (!imperfect_) {
     return price;
   }
   for (const FanoutId f : factors_.ids()) {
-    if (is_between(leg, f) && problem_.is_merged(f, output_)) {
+    if (is_between(boundary, f) && problem_.is_merged(f, output_)) {
       price = std::min(price, weights_.operations * problem_.addition_energy(f).count());
     }
   }
   const Tensor& tensor = problem_.workload().tensors[output_];
   return std::min(price,
-                  weights_.levels[leg.from].update *
+                  weights_.levels[boundary.from].update *
                       problem_.moved_bits(output_, std::min(tensor.bits, tensor.partial_bits)));
 }
 
 // Sums of a place come back but for the first one, are added up where networks merge, and are final
 // only when each moves once.
-double UnrollingBound::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const {
+double UnrollingBound::cost_of_sums(TensorId t, const RouteBoundary& boundary, double fills) const {
   const TensorUse& use = routes_[t].use;
   const Tensor& tensor = problem_.workload().tensors[t];
   const double partial = problem_.moved_bits(t, tensor.partial_bits);
@@ -255,32 +257,32 @@ double UnrollingBound::leg_of_sums(TensorId t, const RouteLeg& leg, double fills
     return sums > use.elements * (1 + kRounding) ? partial : least;
   };
   const auto again = [&](double sums, std::size_t node) {
-    return use.slides ? 0.0 : std::max(0.0, sums - use.elements * sides_[t].copies[node]);
+    return use.slides ? 0.0 : std::max(0.0, sums - use.elements * traffic_[t].copies[node]);
   };
   double energy = 0;
-  if (leg.to != latch_) {
-    const BoundWeights::Level& below = weights_.levels[leg.to];
-    energy += width(fills) * (fills * below.read + again(fills, leg.to) * below.write);
+  if (boundary.to != latch_) {
+    const BoundWeights::Level& below = weights_.levels[boundary.to];
+    energy += width(fills) * (fills * below.read + again(fills, boundary.to) * below.write);
   }
   double sums = fills;
   for (std::size_t i = factors_.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
-    if (is_between(leg, f)) {
-      const double leaving = sums / sides_[t].served[f][leg.to];
-      energy += use.slides || !counts_additions_ ? 0 : addition(leg, f) * (sums - leaving);
+    if (is_between(boundary, f)) {
+      const double leaving = sums / traffic_[t].served[f][boundary.to];
+      energy += use.slides || !counts_additions_ ? 0 : addition(boundary, f) * (sums - leaving);
       sums = leaving;
     }
   }
-  const BoundWeights::Level& above = weights_.levels[leg.from];
-  return energy + width(sums) * (sums * above.update + again(sums, leg.from) * above.read);
+  const BoundWeights::Level& above = weights_.levels[boundary.from];
+  return energy + width(sums) * (sums * above.update + again(sums, boundary.from) * above.read);
 }
 
 // The cheapest way to a node that so many elements come to.
 double UnrollingBound::way(TensorId t, std::size_t node, double fills) const {
   double least = kInfinity;
-  for (const RouteLeg& each : routes_[t].legs) {
+  for (const RouteBoundary& each : routes_[t].boundaries) {
     if (each.to == node) {
-      least = std::min(least, sides_[t].paid[each.from] + leg(t, each, fills));
+      least = std::min(least, traffic_[t].so_far[each.from] + boundary_cost(t, each, fills));
     }
   }
   return least;
@@ -293,32 +295,33 @@ double UnrollingBound::width(TensorId t, std::size_t node) const {
     return real(tensor.bits.count());
   }
   const bool final_sums =
-      macs_ / sides_[t].shared[node] <= routes_[t].use.elements * (1 + kRounding);
+      macs_ / traffic_[t].shared[node] <= routes_[t].use.elements * (1 + kRounding);
   return real(
       (final_sums ? std::min(tensor.bits, tensor.partial_bits) : tensor.partial_bits).count());
 }
 
-// Elements of a tensor that have room at a node if nothing else is there.
-double UnrollingBound::room(TensorId t, std::size_t node) const {
+// Elements of a tensor that fit a node if nothing else is there.
+double UnrollingBound::capacity(TensorId t, std::size_t node) const {
   if (node == latch_) {
     return 1;
   }
   const Tensor& tensor = problem_.workload().tensors[t];
-  const std::optional<Bits> room = problem_.room(static_cast<LevelId>(node), tensor.role);
-  return room ? real(room->count()) / real(std::min(tensor.bits, tensor.partial_bits).count())
-              : kInfinity;
+  const std::optional<Bits> capacity = problem_.capacity(static_cast<LevelId>(node), tensor.role);
+  return capacity
+             ? real(capacity->count()) / real(std::min(tensor.bits, tensor.partial_bits).count())
+             : kInfinity;
 }
 
-// Elements of a tensor that have room at once where it serves the compute units, beside one each of
+// Elements of a tensor that fit at once where it serves the compute units, beside one each of
 // the others that do so there.
 double UnrollingBound::held(TensorId t, std::size_t node) const {
   const auto level = static_cast<LevelId>(node);
   const Tensor& tensor = problem_.workload().tensors[t];
-  const std::optional<Bits> room = problem_.room(level, tensor.role);
-  if (!room) {
+  const std::optional<Bits> capacity = problem_.capacity(level, tensor.role);
+  if (!capacity) {
     return kInfinity;
   }
-  double bits = real(room->count());
+  double bits = real(capacity->count());
   const bool parted = !problem_.arch().levels[level].capacity.per_role.empty();
   for (const TensorId other : chosen_.ids()) {
     const bool beside = other != t && chosen_[other].node == node && node != source(other) &&
@@ -339,8 +342,9 @@ struct UnrollingBound::Stay {
 // other one stays at its node: the one that serves the compute units, or one on the way there.
 double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays,
                                   std::size_t at) const {
-  constexpr double kRoomForAnything = 4096;  // then it matters little
-  const double space = at == chosen_[stays].node ? held(stays, at) : std::floor(room(stays, at));
+  constexpr double kHoldsAnything = 4096;  // then it matters little
+  const double space =
+      at == chosen_[stays].node ? held(stays, at) : std::floor(capacity(stays, at));
   const PerDim<Dim>& dims = problem_.workload().dims;
   Stay stay{moves, stays, Extents(dims.size(), 1.0), Extents(dims.size(), 1.0)};
   double instances = 1;  // of the one that stays, in one of the other
@@ -355,7 +359,7 @@ double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays
     }
     instances *= std::max(1.0, stay.scale[d]);
   }
-  if (imperfect_ || routes_[stays].use.slides || !(space <= kRoomForAnything)) {
+  if (imperfect_ || routes_[stays].use.slides || !(space <= kHoldsAnything)) {
     return std::max(1.0, space) * instances;
   }
   Extents extents = stay.scale;
@@ -364,7 +368,7 @@ double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays
 
 // The same over all divisors of the dims from this one on that the tile has and the element does
 // not tell.
-double UnrollingBound::operations(const Stay& stay, std::size_t dim, double room,
+double UnrollingBound::operations(const Stay& stay, std::size_t dim, double capacity,
                                   Extents& extents) const {
   const auto matters = [&](std::size_t i) {
     return routes_[stay.stays].use.dims.contains(static_cast<DimId>(i)) &&
@@ -380,12 +384,12 @@ double UnrollingBound::operations(const Stay& stay, std::size_t dim, double room
   const auto bound = static_cast<std::int64_t>(stay.bounds[d]);
   double most = 0;
   for (const std::int64_t extent : domains_[d]) {
-    if (extent > bound || real(extent) > room) {
+    if (extent > bound || real(extent) > capacity) {
       break;
     }
     if (bound % extent == 0) {
       extents[d] = real(extent) * stay.scale[d];
-      most = std::max(most, operations(stay, dim + 1, room / real(extent), extents));
+      most = std::max(most, operations(stay, dim + 1, capacity / real(extent), extents));
     }
   }
   return most;
@@ -440,7 +444,7 @@ double UnrollingBound::sum_of(const Fills& fills) const {
   for (const TensorId t : fills.ids()) {
     const std::size_t node = chosen_[t].node;
     const bool again = fills[t] > fills_at_least(t, node);
-    sum += chosen_[t].cost + (again ? way(t, node, fills[t]) - sides_[t].paid[node] : 0);
+    sum += chosen_[t].cost + (again ? way(t, node, fills[t]) - traffic_[t].so_far[node] : 0);
   }
   return sum;
 }

@@ -17,16 +17,16 @@ namespace mapsim::exact {
 // Where tensors stand on their way in: the levels and, behind them, the latches of the compute
 // units.
 inline constexpr std::size_t kMostNodes = kMaxLevels + 1;
-struct RouteLeg {
+struct RouteBoundary {
   std::size_t from = 0;  // nodes
   std::size_t to = 0;
-  friend auto operator<=>(const RouteLeg&, const RouteLeg&) = default;
+  friend auto operator<=>(const RouteBoundary&, const RouteBoundary&) = default;
 };
 
 // Where one tensor may go, whatever the unrolling.
 struct Route {
   TensorUse use;
-  std::vector<RouteLeg> legs;             // ascending
+  std::vector<RouteBoundary> boundaries;  // ascending
   std::array<bool, kMostNodes> serves{};  // the compute units, by node
 };
 using TensorPair = std::pair<TensorId, TensorId>;
@@ -48,20 +48,20 @@ BoundWeights energy_weights(const Problem& problem);
 // The levels that keep each tensor of a mapping, and the one that serves the compute units: its
 // residency pattern. Every mapping has exactly one.
 struct Pattern {
-  PerTensor<std::vector<RouteLeg>> legs;  // from level to level, outermost first
-  PerTensor<std::size_t> serving;         // node
+  PerTensor<std::vector<RouteBoundary>> boundaries;  // from level to level, outermost first
+  PerTensor<std::size_t> serving;                    // node
   Key bound;  // no mapping of this pattern is better; of a front, in either figure
 };
 // The key of lower bounds: energy [pJ], then the busiest instance's bits of each port.
 using KeyOf = std::function<Key(const std::vector<double>&)>;
 
 // Energy [pJ] that no nest of a class of unrollings can do without, whatever its tiles. Each tensor
-// comes to the node that serves the compute units over legs. On each of them every instance gets
-// its own copy of each element at least once, transfers serve no more instances than the unrolling
-// has, sums are added up in the networks between, come back to be added to, and are final only when
-// each leaves once. Of tensors that one level serves from one room, one comes there again and
-// again: while its element stays, it meets only what fits of another beside it.
-// Of boxes it is the least of all classes in them (box_bound.cpp).
+// comes to the node that serves the compute units over boundaries. On each of them every instance
+// gets its own copy of each element at least once, transfers serve no more instances than the
+// unrolling has, sums are added up in the networks between, come back to be added to, and are final
+// only when each leaves once. Of tensors that one level serves from one capacity, one comes there
+// again and again: while its element stays, it meets only what fits of another beside it. Of boxes
+// it is the least of all classes in them (box_bound.cpp).
 class UnrollingBound {
  public:
   // `pairs`: two elements of which take part in one operation at most. All outlives the bound.
@@ -85,38 +85,38 @@ class UnrollingBound {
     double cost = 0;       // of the way there, and of the accesses [pJ]
   };
   // What the class makes of a route.
-  struct Sides {
+  struct Traffic {
     PerFanout<PerNode> served;  // instances that one transfer to a node serves at most
     PerNode copies{};           // instances that each need all elements of theirs, at most
     PerNode busy{};             // ... at least: partial tiles leave some without work
     PerNode shared{};           // instances that one access of the compute units serves at most
-    PerNode paid{};             // the way there [pJ]; infinite: none
+    PerNode so_far{};           // the way there [pJ]; infinite: none
   };
 
   UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
                  const std::vector<TensorPair>& pairs, std::size_t fanouts);
-  void find_sides(TensorId t, const UnrollingClass& unrolling_class);
-  void find_sides(TensorId t, const Boxes& boxes);
+  void find_traffic(TensorId t, const UnrollingClass& unrolling_class);
+  void find_traffic(TensorId t, const Boxes& boxes);
   void find_ways(TensorId t);
   void find_choices(TensorId t);
-  // Where the tensor lies whole before the nest: there it neither comes again nor takes room.
+  // Where the tensor lies whole before the nest: there it neither comes again nor takes capacity.
   std::size_t source(TensorId t) const { return index_of(entry_.source(t)); }
-  bool is_between(const RouteLeg& leg, FanoutId fanout) const;
+  bool is_between(const RouteBoundary& boundary, FanoutId fanout) const;
   double accesses(TensorId t, std::size_t node) const;
   double accesses_of_sums(std::size_t node) const;
   double fills_at_least(TensorId t, std::size_t node) const;
   double busy_copies(const TensorUse& use, const UnrollingClass& unrolling_class,
                      std::size_t node) const;
-  double addition(const RouteLeg& leg, FanoutId fanout) const;
-  double leg(TensorId t, const RouteLeg& leg, double fills) const;
-  double leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const;
+  double addition(const RouteBoundary& boundary, FanoutId fanout) const;
+  double boundary_cost(TensorId t, const RouteBoundary& boundary, double fills) const;
+  double cost_of_sums(TensorId t, const RouteBoundary& boundary, double fills) const;
   double way(TensorId t, std::size_t node, double fills) const;
   double width(TensorId t, std::size_t node) const;
-  double room(TensorId t, std::size_t node) const;
+  double capacity(TensorId t, std::size_t node) const;
   double held(TensorId t, std::size_t node) const;
   struct Stay;  // of a tensor's tile at a node, while another one moves
   double operations(TensorId moves, std::size_t to, TensorId stays, std::size_t at) const;
-  double operations(const Stay& stay, std::size_t dim, double room, Extents& extents) const;
+  double operations(const Stay& stay, std::size_t dim, double capacity, Extents& extents) const;
   // Elements that come to the node that serves the compute units at least, all instances together.
   using Fills = PerTensor<double>;
   void for_each_order(const std::function<void(const Fills&)>& visit) const;
@@ -140,7 +140,7 @@ class UnrollingBound {
   TensorId output_;
   std::size_t latch_;
   double macs_;
-  PerTensor<Sides> sides_;
+  PerTensor<Traffic> traffic_;
   PerTensor<std::vector<Choice>> choices_;
   PerTensor<Choice> chosen_;
 };

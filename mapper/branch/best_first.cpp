@@ -44,7 +44,7 @@ void BestFirst::begin() {
 
 // Of one mapping nothing behind what is beyond the limit counts; a front has other points there.
 bool BestFirst::is_exhausted(const Incumbent& known) const {
-  return queue_.empty() || (!known.is_front() && exact::beyond(queue_.front().key, known.limit()));
+  return queue_.empty() || (!known.is_front() && exact::exceeds(queue_.front().key, known.limit()));
 }
 
 std::optional<BestFirst::Tuple> BestFirst::next(const Incumbent& known,
@@ -53,7 +53,7 @@ std::optional<BestFirst::Tuple> BestFirst::next(const Incumbent& known,
   for (std::size_t i = 0; !is_exhausted(known); ++i) {
     if (i % kPoll == 0 && over()) {
       is_stopped_ = has_begun_;
-      return has_begun_ ? std::nullopt : dive(known);
+      return has_begun_ ? std::nullopt : first_class(known);
     }
     const Entry best = pop();
     if (known.rules_out(best.key)) {
@@ -70,7 +70,7 @@ std::optional<BestFirst::Tuple> BestFirst::next(const Incumbent& known,
   return std::nullopt;
 }
 
-std::optional<BestFirst::Tuple> BestFirst::dive(const Incumbent& known) {
+std::optional<BestFirst::Tuple> BestFirst::first_class(const Incumbent& known) {
   while (!is_exhausted(known)) {
     for (std::optional<Entry> best = pop(); best;) {
       if (best->is_class) {

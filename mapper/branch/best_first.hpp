@@ -48,7 +48,7 @@ class BestFirst {
   using Halves = std::array<std::optional<Entry>, 2>;
   Halves split(const Entry& entry);
   bool is_exhausted(const exact::Incumbent& known) const;
-  std::optional<Tuple> dive(const exact::Incumbent& known);
+  std::optional<Tuple> first_class(const exact::Incumbent& known);
   std::optional<Entry> entry_of(const Tuple& boxes);
   void push(const std::optional<Entry>& entry, const exact::Incumbent& known);
   Entry pop();

@@ -72,7 +72,7 @@ void ClassRecord::finish(std::size_t unrolling_class, const Deadline& deadline) 
   report(deadline);
 }
 
-void ClassRecord::skip_twins(const std::vector<std::size_t>& first_alike) {
+void ClassRecord::skip_symmetric(const std::vector<std::size_t>& first_alike) {
   for (std::size_t g = 0; g < bounds_.size(); ++g) {
     if (first_alike[g] != g) {
       done_[g] = true;
@@ -81,7 +81,7 @@ void ClassRecord::skip_twins(const std::vector<std::size_t>& first_alike) {
   }
 }
 
-void ClassRecord::repeat_for_twins(const std::vector<std::size_t>& first_alike) {
+void ClassRecord::repeat_for_symmetric(const std::vector<std::size_t>& first_alike) {
   for (std::size_t g = 0; g < bounds_.size(); ++g) {
     bounds_[g] = bounds_[first_alike[g]];
     arguments_[g] = arguments_[first_alike[g]];
@@ -191,13 +191,13 @@ SearchResult ClassRecord::result() {
 
 bool ClassRecord::leaves_ties_open(double value) const {
   return best_cost_ && bare_ && !options_.objective.function.uses_energy() &&
-         !exact::beyond(*bare_, {value}) &&
+         !exact::exceeds(*bare_, {value}) &&
          bare_->second < best_cost_->energy.total.count() * (1 - kRounding);
 }
 
 bool ClassRecord::has_open_ties(double value) const {
   const auto is_open = [&](const Key& bound) {
-    return !exact::beyond({bound.first}, {value}) &&
+    return !exact::exceeds({bound.first}, {value}) &&
            bound.second < best_cost_->energy.total.count() * (1 - kRounding);
   };
   return best_cost_ && incomplete_ && !options_.objective.function.uses_energy() &&

@@ -56,8 +56,8 @@ class ClassRecord {
   void searched(std::size_t unrolling_class, const exact::LabelResult& found);
   void finish(std::size_t unrolling_class, const Deadline& deadline);
   // Classes that are like another one wait for what is found out of that.
-  void skip_twins(const std::vector<std::size_t>& first_alike);
-  void repeat_for_twins(const std::vector<std::size_t>& first_alike);
+  void skip_symmetric(const std::vector<std::size_t>& first_alike);
+  void repeat_for_symmetric(const std::vector<std::size_t>& first_alike);
   // Not all mappings with an extent at which nothing stands were looked at.
   void leave_bare(const exact::Key& bound);
   // Something was not looked at.

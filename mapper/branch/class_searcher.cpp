@@ -32,12 +32,13 @@ void add(const std::vector<Key>& found, std::int64_t labels, exact::LabelQuery& 
 }
 
 // The capacity of a curve among those of a state graph.
-std::size_t index_of(const CurveRoom& room, const exact::StateGraph& graph) {
+std::size_t index_of(const CurveCapacity& curve, const exact::StateGraph& graph) {
   const auto found =
-      std::find_if(graph.rooms().begin(), graph.rooms().end(), [&](const exact::Room& candidate) {
-        return candidate.level == room.level && candidate.role == room.role;
-      });
-  return static_cast<std::size_t>(found - graph.rooms().begin());
+      std::find_if(graph.capacities().begin(), graph.capacities().end(),
+                   [&](const exact::CapacityConstraint& candidate) {
+                     return candidate.level == curve.level && candidate.role == curve.role;
+                   });
+  return static_cast<std::size_t>(found - graph.capacities().begin());
 }
 
 }  // namespace
@@ -50,8 +51,8 @@ exact::Incumbent within_gap(exact::Incumbent known, double gap) {
 TaskWindow::Outcome ClassSearcher::search(std::size_t unrolling_class, exact::LabelQuery query,
                                           bool is_hard) {
   query.gap = options_.budget.gap;
-  if (more_.front != nullptr && more_.front->room) {
-    query.measured_room = index_of(*more_.front->room, classes_.graph(unrolling_class));
+  if (more_.front != nullptr && more_.front->capacity) {
+    query.measured_capacity = index_of(*more_.front->capacity, classes_.graph(unrolling_class));
   }
   Outcome outcome;
   if (!is_within_budget([&] { outcome = search_whole(unrolling_class, query, is_hard); })) {
@@ -100,10 +101,10 @@ TaskWindow::Outcome ClassSearcher::search_part(std::size_t unrolling_class,
 
 void ClassSearcher::offer(const exact::Instance& instance, std::size_t unrolling_class,
                           const exact::LabelResult& found, std::vector<Key>& keys) {
-  for (const exact::Ending& ending : found.endings) {
-    record_.offer(classes_.mapping(instance, unrolling_class, ending.steps), ending.key,
+  for (const exact::GoalLabel& goal : found.goals) {
+    record_.offer(classes_.mapping(instance, unrolling_class, goal.steps), goal.key,
                   unrolling_class);
-    keys.push_back(ending.key);
+    keys.push_back(goal.key);
   }
 }
 
@@ -171,7 +172,7 @@ bool ClassSearcher::is_known_beyond(std::size_t unrolling_class, const Key& limi
          std::any_of(
              more_.shared.begin(), more_.shared.end(),
              [&](SharedBounds* shared) {
-               return exact::beyond(
+               return exact::exceeds(
                    {shared->bound(classes_.unrolling(unrolling_class), limit.first)}, limit);
              });
 }
@@ -181,7 +182,7 @@ bool ClassSearcher::is_known_beyond(std::size_t unrolling_class, const Key& limi
 // curve they know one figure only.
 bool ClassSearcher::has_patterns() const {
   const bool is_timed =
-      more_.front != nullptr ? !more_.front->room : options_.objective.function.uses_latency();
+      more_.front != nullptr ? !more_.front->capacity : options_.objective.function.uses_latency();
   return is_timed && !space_.problem().is_timed_by_model();
 }
 
@@ -295,9 +296,9 @@ ClassSearcher::Labelled ClassSearcher::search_labels(std::size_t unrolling_class
   }
   const auto instance = classes_.build(unrolling_class, query.known, true, pattern);
   labelled.states = instance->bound.nodes().size();
-  if (!instance->dived.steps.empty()) {  // the best so far, in case that labels are stopped
-    const Key& key = instance->dived.key;
-    record_.offer(classes_.mapping(*instance, unrolling_class, instance->dived.steps), key,
+  if (!instance->beam.steps.empty()) {  // the best so far, in case that labels are stopped
+    const Key& key = instance->beam.key;
+    record_.offer(classes_.mapping(*instance, unrolling_class, instance->beam.steps), key,
                   unrolling_class);
     labelled.found.push_back(key);
     if (is_front) {

@@ -94,9 +94,9 @@ class EdgeFolds {
     const StateGraph& any = classes.graph(0);
     std::vector<double> components(2 + any.ports().size(), 0.0);
     components[0] = energy;
-    for (UnrollingClass& unrolling_class :
-         group_by_factors(problem_, {space_.constraints().spatial, space_.constraints().unroll,
-                                     /*remainders=*/true})) {
+    for (UnrollingClass& unrolling_class : list_unrolling_classes(
+             problem_, {space_.constraints().spatial, space_.constraints().unroll,
+                        /*remainders=*/true})) {
       Case each{std::move(unrolling_class), bounds_of(problem_.workload()), 1, 0, {}};
       const auto bounds = temporal_bounds(problem_.workload(), each.unrolling_class);
       for (const DimId d : bounds.ids()) {
@@ -125,8 +125,8 @@ class EdgeFolds {
 
   // The problem with bounds rounded up, on a machine that costs less: of energies and of the bits
   // through a port no less than the share is left here. What a hop costs does not go with points.
-  // With `roomy` rooms, whatever fits here fits there.
-  Problem rounded(const Case& each, bool roomy) const {
+  // With `enlarged` capacities, whatever fits here fits there.
+  Problem rounded(const Case& each, bool enlarged) const {
     Workload workload = problem_.workload();
     for (const DimId d : workload.dims.ids()) {
       workload.dims[d].bound = each.rounded[d];
@@ -146,7 +146,7 @@ class EdgeFolds {
     array.energy_per_hop.reset();
     arch.compute.energy = each.share * arch.compute.energy;
     arch.compute.energy_by_width = false;
-    for (std::size_t l = 0; roomy && l < arch.levels_above[FanoutId{0}]; ++l) {
+    for (std::size_t l = 0; enlarged && l < arch.levels_above[FanoutId{0}]; ++l) {
       enlarge(arch.levels[static_cast<LevelId>(l)].capacity, 1 / each.share);
     }
     return {std::move(arch), std::move(workload)};
@@ -178,9 +178,9 @@ class EdgeFolds {
     return found;
   }
 
-  Found search_rounded(const Case& each, bool roomy, double limit, std::int64_t labels,
+  Found search_rounded(const Case& each, bool enlarged, double limit, std::int64_t labels,
                        const Deadline& deadline) const {
-    const Problem there = rounded(each, roomy);
+    const Problem there = rounded(each, enlarged);
     Constraints constraints = space_.constraints();
     constraints.spatial = each.unrolling_class.first;
     const Mapspace space{there, constraints};
@@ -207,9 +207,9 @@ class EdgeFolds {
     const LabelResult labelled = search_labels(*instance, query, deadline);
     found.labels = labelled.expanded;
     found.bound = bound(labelled.bound.first);
-    if (!labelled.endings.empty()) {
+    if (!labelled.goals.empty()) {
       found.mapping = canonical(problem_.workload(),
-                                classes.mapping(*instance, 0, labelled.endings.front().steps));
+                                classes.mapping(*instance, 0, labelled.goals.front().steps));
     }
     return found;
   }

@@ -40,7 +40,7 @@ class FrontPoints {
 
 // What a search of a front is given, and what it adds to.
 struct FrontTarget {
-  std::optional<CurveRoom> room;                     // whose used bits are the second figure
+  std::optional<CurveCapacity> capacity;             // whose used bits are the second figure
   std::function<std::int64_t(const Cost&)> measure;  // the second figure
   FrontPoints points;                                // known to be of the space
 };

@@ -11,18 +11,18 @@ namespace mapsim::exact {
 
 namespace {
 
-// What a mapping lacks: rooms that its tiles do not fit in.
+// What a mapping lacks: capacities that its tiles do not fit in.
 struct Lack {
-  std::vector<CapacityExceeded> rooms;
-  std::int64_t excess = 0;  // bits, all rooms
+  std::vector<CapacityExceeded> exceeded;
+  std::int64_t excess = 0;  // bits, all capacities
 };
 
 bool is_less(const Lack& a, const Lack& b) {
-  return std::tuple{a.rooms.size(), a.excess} < std::tuple{b.rooms.size(), b.excess};
+  return std::tuple{a.exceeded.size(), a.excess} < std::tuple{b.exceeded.size(), b.excess};
 }
 
-void add_room(const Problem& problem, const Counts& counts, LevelId level,
-              std::optional<Role> partition, Lack& lack) {
+void add_exceeded(const Problem& problem, const Counts& counts, LevelId level,
+                  std::optional<Role> partition, Lack& lack) {
   const Workload& workload = problem.workload();
   Bits need{0};
   for (const TensorId t : workload.tensors.ids()) {
@@ -31,9 +31,9 @@ void add_room(const Problem& problem, const Counts& counts, LevelId level,
       need += at.footprint * at.bits;
     }
   }
-  const Bits have = *problem.room(level, partition.value_or(Role::kInput));
+  const Bits have = *problem.capacity(level, partition.value_or(Role::kInput));
   if (need > have) {
-    lack.rooms.push_back({level, partition, need, have});
+    lack.exceeded.push_back({level, partition, need, have});
     lack.excess += (need - have).count();
   }
 }
@@ -44,10 +44,10 @@ Lack lack_of(const Problem& problem, const Mapping& mapping) {
   for (const LevelId l : problem.arch().levels.ids()) {
     const Capacity& capacity = problem.arch().levels[l].capacity;
     if (capacity.shared) {
-      add_room(problem, counts, l, std::nullopt, lack);
+      add_exceeded(problem, counts, l, std::nullopt, lack);
     }
     for (const auto& partition : capacity.per_role) {
-      add_room(problem, counts, l, partition.first, lack);
+      add_exceeded(problem, counts, l, partition.first, lack);
     }
   }
   return lack;
@@ -179,7 +179,7 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
   InfeasibleReport report;
   InfeasibleReport needs;
   std::optional<Lack> least;
-  for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+  for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
     std::optional<Lack> of_class;
     for (const LevelSet choice : choices) {
       Lack lack = lack_of(space.problem(), Leanest{space, unrolling_class, choice}.mapping());
@@ -187,10 +187,10 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
         of_class = std::move(lack);
       }
     }
-    for (const CapacityExceeded& room : of_class->rooms) {
-      add(report, space.problem(), room);
+    for (const CapacityExceeded& exceeded : of_class->exceeded) {
+      add(report, space.problem(), exceeded);
     }
-    if (of_class->rooms.empty()) {  // it would fit: a systolic array cannot run it
+    if (of_class->exceeded.empty()) {  // it would fit: a systolic array cannot run it
       const Evaluation tried =
           evaluate(space.problem(), Leanest{space, unrolling_class, {}}.mapping());
       if (const auto* why = std::get_if<Infeasible>(&tried)) {
@@ -202,8 +202,8 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
       least = std::move(of_class);
     }
   }
-  for (std::size_t i = 0; least && i < least->rooms.size(); ++i) {
-    add(needs, space.problem(), least->rooms[i]);
+  for (std::size_t i = 0; least && i < least->exceeded.size(); ++i) {
+    add(needs, space.problem(), least->exceeded[i]);
   }
   report.smallest_need = needs.smallest_need;
   return report;

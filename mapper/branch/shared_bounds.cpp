@@ -10,7 +10,7 @@ namespace mapsim {
 
 namespace {
 
-// Designs with less room have higher optima: bounds up to this times the first limit are kept.
+// Designs with less capacity have higher optima: bounds up to this times the first limit are kept.
 constexpr double kMargin = 1.5;
 constexpr std::int64_t kPatience = 2;
 
@@ -21,9 +21,9 @@ bool has_at_least(const Capacity& wide, const Capacity& narrow) {
     return wide == narrow;
   }
   return wide.shared.value_or(Bits{0}) >= narrow.shared.value_or(Bits{0}) &&
-         std::all_of(narrow.per_role.begin(), narrow.per_role.end(), [&wide](const auto& room) {
-           const auto at = wide.per_role.find(room.first);
-           return at != wide.per_role.end() && at->second >= room.second;
+         std::all_of(narrow.per_role.begin(), narrow.per_role.end(), [&wide](const auto& entry) {
+           const auto at = wide.per_role.find(entry.first);
+           return at != wide.per_role.end() && at->second >= entry.second;
          });
 }
 
@@ -31,9 +31,9 @@ void widen(Capacity& capacity, const Capacity& other) {
   if (capacity.shared && other.shared) {
     capacity.shared = std::max(*capacity.shared, *other.shared);
   }
-  for (auto& [role, room] : capacity.per_role) {
+  for (auto& [role, bits] : capacity.per_role) {
     if (const auto at = other.per_role.find(role); at != other.per_role.end()) {
-      room = std::max(room, at->second);
+      bits = std::max(bits, at->second);
     }
   }
 }

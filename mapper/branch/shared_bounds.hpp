@@ -12,10 +12,10 @@
 namespace mapsim {
 
 // What searches of one layer on many designs share: bounds of the classes of spatial unrollings on
-// one machine, `widest`, that has at least the room and the arrays of each of them and is the same
-// otherwise. All that a design can do `widest` can do at the same cost, so its bounds hold there.
-// A search leaves out with them what it would have left out anyway, after a bound pass of its own:
-// its result is the same, bit for bit (ShareBoundsWithoutChangingARow in
+// one machine, `widest`, that has at least the capacities and the arrays of each of them and is the
+// same otherwise. All that a design can do `widest` can do at the same cost, so its bounds hold
+// there. A search leaves out with them what it would have left out anyway, after a bound pass of
+// its own: its result is the same, bit for bit (ShareBoundsWithoutChangingARow in
 // tests/campaign/sweep_test.cpp).
 //
 // May threads ask at once: yes. A class is bounded when it is asked for the second time: until then
@@ -49,10 +49,10 @@ class SharedBounds {
   std::map<Factors, Entry> entries_;
 };
 
-// Is `arch` a machine with at most the room and the arrays of `widest`, and nothing else that
+// Is `arch` a machine with at most the capacities and the arrays of `widest`, and nothing else that
 // differs but its areas? What leaks must be equal, too.
 bool is_within(const Arch& arch, const Arch& widest);
-// The larger of each room and of each array of two machines that differ in nothing else.
+// The larger of each capacity and of each array of two machines that differ in nothing else.
 Arch wider(const Arch& a, const Arch& b);
 
 // search_exact() with such bounds, perhaps several.

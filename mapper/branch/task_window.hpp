@@ -13,7 +13,7 @@ namespace mapsim {
 // Tasks in a fixed order, of which the later ones profit from what the earlier ones have found. A
 // task begins when all before it but the last few have ended, and knows what those have found and
 // nothing else, so that neither results nor statistics depend on the number of threads; unlike in
-// batches, no thread waits for the last of many. docs/decisions/0041-turns.md.
+// batches, no thread waits for the last of many. docs/decisions/0041-windows-of-classes.md.
 // Not for threads at once: whoever shares it locks it.
 class TaskWindow {
  public:

@@ -47,8 +47,8 @@ UnrollingTasks::UnrollingTasks(const Mapspace& space, const Objective& objective
   refuse_what_is_not_proven(space, objective);
   own_.emplace(space, objective);
   bounds_ = &*own_;
-  const std::vector<UnrollingClass>& classes = space_.group_by_factors();
-  first_alike_ = twins(space_);
+  const std::vector<UnrollingClass>& classes = space_.unrolling_classes();
+  first_alike_ = symmetric_classes(space_);
   members_.resize(classes.size());
   Caught caught;
 #pragma omp taskloop grainsize(kBounds) shared(classes, caught)
@@ -103,11 +103,12 @@ std::vector<Pattern> UnrollingTasks::patterns(std::size_t unrolling_class, const
 }
 
 std::unique_ptr<Instance> UnrollingTasks::build(std::size_t unrolling_class, const Incumbent& known,
-                                                bool may_dive, const Pattern* pattern) const {
+                                                bool may_beam_search,
+                                                const Pattern* pattern) const {
   return std::make_unique<Instance>(
       graph(unrolling_class),
       Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry()), objective_, known,
-      may_dive, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern),
+      may_beam_search, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern),
       deadline_);
 }
 

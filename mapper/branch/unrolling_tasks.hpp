@@ -54,7 +54,8 @@ class UnrollingTasks {
   }
   // Perfect factors. As Instance has it.
   std::unique_ptr<Instance> build(std::size_t unrolling_class, const Incumbent& known = {},
-                                  bool may_dive = false, const Pattern* pattern = nullptr) const;
+                                  bool may_beam_search = false,
+                                  const Pattern* pattern = nullptr) const;
   // Of a part of its tiles, so many at most, whatever there is of time and memory.
   std::unique_ptr<Instance> build_part(std::size_t unrolling_class, const Incumbent& known,
                                        std::size_t most_tiles) const;

@@ -13,7 +13,7 @@ namespace {
 
 using Series = std::vector<mpz_class>;
 
-// Pascal's triangle as far as its numbers surely have room.
+// Pascal's triangle as far as its numbers surely fit.
 constexpr std::size_t kRows = 63;
 using Triangle = std::array<std::array<std::uint64_t, kRows>, kRows>;
 

@@ -42,9 +42,9 @@ std::vector<mpz_class> count_arrangements(const Placements& placements);
 mpz_class count_nests(const std::vector<mpz_class>& arrangements,
                       const std::vector<mpz_class>& words);
 
-// Counts mappings per unrolling group. Groups share a class, and a class is counted once: words
-// depend on the temporal bounds only by the multiset of their prime exponents, arrangements on the
-// set of used fanouts.
+// Counts mappings per class of unrollings. What several have in common is counted once:
+// words depend on the temporal bounds only by the multiset of their prime exponents, arrangements
+// on the set of used fanouts.
 class MappingCounter {
  public:
   explicit MappingCounter(const Mapspace& space) : space_{&space} {}
@@ -53,7 +53,7 @@ class MappingCounter {
   std::size_t arrangement_class(const UnrollingClass& unrolling_class);
   const std::vector<mpz_class>& words(std::size_t id) const { return words_[id]; }
   const std::vector<mpz_class>& arrangements(std::size_t id) const { return arrangements_[id]; }
-  // Mappings with one axis assignment of the group.
+  // Mappings with one axis assignment of the class.
   const mpz_class& count(const UnrollingClass& unrolling_class);
 
  private:

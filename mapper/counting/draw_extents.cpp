@@ -8,10 +8,10 @@ namespace mapsim::nests {
 // Draws a nest from the outside in, each step by the number of ways to finish after it.
 class RuledExtents::Draw {
  public:
-  Draw(const RuledExtents& table, const UnrollingClass& group, Rng& rng)
+  Draw(const RuledExtents& table, const UnrollingClass& unrolling_class, Rng& rng)
       : table_{table},
         rng_{rng},
-        nest_{*table.space_, table.placements_, group.first},
+        nest_{*table.space_, table.placements_, unrolling_class.first},
         at_{table.start()},
         above_last_{nest_.mark()} {
     for (const ExtentDomain& domain : table.space_->domains()) {
@@ -111,8 +111,8 @@ class RuledExtents::Draw {
   bool may_have_point_ = true;
 };
 
-Mapping RuledExtents::sample(const UnrollingClass& group, Rng& rng) const {
-  return Draw{*this, group, rng}.run();
+Mapping RuledExtents::sample(const UnrollingClass& unrolling_class, Rng& rng) const {
+  return Draw{*this, unrolling_class, rng}.run();
 }
 
 }  // namespace mapsim::nests

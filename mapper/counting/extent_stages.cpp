@@ -15,8 +15,8 @@ mpz_class factorial(std::size_t n) {
   return result;
 }
 
-ExtentStages::ExtentStages(const Mapspace& space, const UnrollingClass& group)
-    : placements_{space, group} {
+ExtentStages::ExtentStages(const Mapspace& space, const UnrollingClass& unrolling_class)
+    : placements_{space, unrolling_class} {
   const std::size_t stages = placements_.used_fanouts().size() + 1;
   for (std::size_t stage = 0; stage < stages; ++stage) {
     const auto loose = [&](std::size_t points) {

@@ -19,7 +19,7 @@ mpz_class factorial(std::size_t n);
 // on the unrolling by its used fanouts only.
 class ExtentStages {
  public:
-  ExtentStages(const Mapspace& space, const UnrollingClass& group);
+  ExtentStages(const Mapspace& space, const UnrollingClass& unrolling_class);
 
   const Placements& placements() const { return placements_; }
   std::size_t size() const { return arrangements_.size(); }

@@ -99,13 +99,14 @@ bool are_occupied(const std::vector<PerLevel<TensorSet>>& keeps, std::size_t fir
 
 }  // namespace
 
-ExtentNests::ExtentNests(const Mapspace& space, const UnrollingClass& group)
-    : space_{&space}, group_{&group}, stages_{space, group} {
+ExtentNests::ExtentNests(const Mapspace& space, const UnrollingClass& unrolling_class)
+    : space_{&space}, class_{&unrolling_class}, stages_{space, unrolling_class} {
   std::size_t extents = 0;
   mpz_class copies = 1;  // of each nest among words of extents that are told apart
   for (const DimId d : space.domains().ids()) {
-    const bool is_unrolled = std::any_of(group.factors.begin(), group.factors.end(),
-                                         [d](const auto& factors) { return factors[d] > 1; });
+    const bool is_unrolled =
+        std::any_of(unrolling_class.factors.begin(), unrolling_class.factors.end(),
+                    [d](const auto& factors) { return factors[d] > 1; });
     (is_unrolled ? unrolled_ : free_).push_back(d);
     const std::size_t of_dim = space.domains()[d].size() - 1;
     extents += is_unrolled ? 0 : of_dim;
@@ -163,7 +164,7 @@ mpz_class ExtentNests::weight(const Extents& end, const mpz_class& number) const
 }
 
 std::vector<Extents> ExtentNests::splits_of(DimId dim) const {
-  return splits(*space_, stages_.placements().used_fanouts(), of_dim(group_->first, dim), dim);
+  return splits(*space_, stages_.placements().used_fanouts(), of_dim(class_->first, dim), dim);
 }
 
 // The extents of one more dim join the words of each stage.
@@ -276,7 +277,7 @@ Mapping ExtentNests::sample(Rng& rng) const {
   const Extents end = draw_end(rng);
   const auto words = draw_words(end, rng);
   const std::size_t fanouts = stages_.placements().used_fanouts().size();
-  NestBuilder nest{*space_, stages_.placements(), group_->first};
+  NestBuilder nest{*space_, stages_.placements(), class_->first};
   const PerLevel<TensorSet> none(space_->problem().arch().levels.size());
   Point at_fanouts{none, 0, 0};
   for (std::size_t stage = 0; stage <= fanouts; ++stage) {

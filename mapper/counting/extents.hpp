@@ -22,7 +22,7 @@ mpz_class below(const mpz_class& bound, Rng& rng);
 // of single extents, runs of one dim being one loop.
 class ExtentNests {
  public:
-  ExtentNests(const Mapspace& space, const UnrollingClass& group);  // both outlive it
+  ExtentNests(const Mapspace& space, const UnrollingClass& unrolling_class);  // both outlive it
 
   const mpz_class& count() const { return count_; }
   Mapping sample(Rng& rng) const;  // uniform; not if count() is 0
@@ -42,7 +42,7 @@ class ExtentNests {
   mpz_class weight(const Extents& end, const mpz_class& number) const;
 
   const Mapspace* space_;
-  const UnrollingClass* group_;
+  const UnrollingClass* class_;
   ExtentStages stages_;
   std::vector<DimId> free_;      // dims that no fanout unrolls
   std::vector<DimId> unrolled_;  // the others

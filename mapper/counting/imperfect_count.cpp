@@ -23,7 +23,7 @@ constexpr std::size_t kSumsOfPoll = 10'000;
 // The nests of all unrollings that use the same fanouts. The words of an unrolling are a product
 // over dims, and its nests a linear function of them, so unrollings are summed up dim by dim: a
 // tree of what they do with one dim after the other, whose equal subtrees are one node. There are
-// few nodes, since what the dims before leave to the others is the room along the axes.
+// few nodes, since what the dims before leave to the others is what is left along the axes.
 class ExtentCount {
  public:
   ExtentCount(const Mapspace& space, const UnrollingClass& one)
@@ -182,11 +182,12 @@ class ExtentCount {
 std::optional<mpz_class> count_extent_nests(const Mapspace& space,
                                             const std::function<bool()>& stop) {
   std::map<std::vector<FanoutId>, ExtentCount> counts;
-  for (const UnrollingClass& group : space.group_by_factors()) {
+  for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
     if (stop()) {
       return std::nullopt;
     }
-    counts.try_emplace(used_fanouts(group), space, group).first->second.add(group.first);
+    counts.try_emplace(used_fanouts(unrolling_class), space, unrolling_class)
+        .first->second.add(unrolling_class.first);
   }
   mpz_class sum;
   for (auto& entry : counts) {

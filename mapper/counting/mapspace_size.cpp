@@ -24,7 +24,7 @@ std::optional<std::string> mapspace_size_unless(const Mapspace& space,
   }
   mpz_class size;
   nests::RuledTables tables{space};
-  for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+  for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
     const auto nests =
         tables.of(unrolling_class)
             ->count(temporal_bounds(space.problem().workload(), unrolling_class), stop);

@@ -31,10 +31,11 @@ std::size_t most_letters(std::int64_t n) {
 }
 
 // What the extents of a tile at a level still have of a dim: factors of the fanouts below it.
-std::int64_t factor_below(const Arch& arch, const UnrollingClass& group, LevelId level, DimId dim) {
+std::int64_t factor_below(const Arch& arch, const UnrollingClass& unrolling_class, LevelId level,
+                          DimId dim) {
   std::int64_t factor = 1;
-  for (const FanoutId f : group.factors.ids()) {
-    factor *= arch.is_above(level, f) ? group.factors[f][dim] : 1;
+  for (const FanoutId f : unrolling_class.factors.ids()) {
+    factor *= arch.is_above(level, f) ? unrolling_class.factors[f][dim] : 1;
   }
   return factor;
 }
@@ -53,22 +54,24 @@ bool is_measured(const Mapspace& space, const Regions& regions, DimId dim) {
 
 }  // namespace
 
-RuledTable::RuledTable(const Mapspace& space, const UnrollingClass& group)
-    : space_{&space}, placements_{space, group}, points_{placements_, space.constraints().extents} {
+RuledTable::RuledTable(const Mapspace& space, const UnrollingClass& unrolling_class)
+    : space_{&space},
+      placements_{space, unrolling_class},
+      points_{placements_, space.constraints().extents} {
   for (std::size_t r = 0; r < placements_.regions().size(); ++r) {
     states_ = std::max(states_, placements_.regions()[r].states());
   }
   if (space.constraints().one_loop_per_dim) {
     sinces_ <<= space.problem().workload().dims.size();
   }
-  make_axes(group);
-  make_tests(group);
+  make_axes(unrolling_class);
+  make_tests(unrolling_class);
 }
 
-void RuledTable::make_axes(const UnrollingClass& group) {
+void RuledTable::make_axes(const UnrollingClass& unrolling_class) {
   const Workload& workload = space_->problem().workload();
   const Regions& regions = placements_.regions();
-  const PerDim<std::int64_t> bounds = temporal_bounds(workload, group);
+  const PerDim<std::int64_t> bounds = temporal_bounds(workload, unrolling_class);
   std::map<std::vector<std::uint64_t>, Axis> classes;
   for (const DimId d : workload.dims.ids()) {
     if (is_measured(*space_, regions, d)) {
@@ -81,7 +84,7 @@ void RuledTable::make_axes(const UnrollingClass& group) {
     }
     Axis& axis = classes[alike];
     axis.dims.push_back(d);
-    // Of the whole bound, so that other unrollings find room.
+    // Of the whole bound, so that other unrollings fit.
     const std::size_t more = most_letters(workload.dims[d].bound) + (axis.sizes.empty() ? 1 : 0);
     for (std::size_t i = 0; i < more; ++i) {
       axis.sizes.push_back(std::ssize(axis.sizes));
@@ -96,9 +99,10 @@ void RuledTable::make_axes(const UnrollingClass& group) {
   }
 }
 
-void RuledTable::make_tests(const UnrollingClass& group) {
+void RuledTable::make_tests(const UnrollingClass& unrolling_class) {
   for (const ExtentRule& rule : space_->constraints().extents) {
-    tests_.push_back({rule.dim, factor_below(space_->problem().arch(), group, rule.level, rule.dim),
+    tests_.push_back({rule.dim,
+                      factor_below(space_->problem().arch(), unrolling_class, rule.level, rule.dim),
                       rule.extents, rule.done});
   }
 }
@@ -247,11 +251,11 @@ RuledTable::Ways RuledTable::ways(const At& at, const PerDim<std::int64_t>& left
   return sum;
 }
 
-std::shared_ptr<RuledTable> RuledTables::of(const UnrollingClass& group) {
+std::shared_ptr<RuledTable> RuledTables::of(const UnrollingClass& unrolling_class) {
   const Workload& workload = space_->problem().workload();
-  const std::vector<FanoutId> used = used_fanouts(group);
+  const std::vector<FanoutId> used = used_fanouts(unrolling_class);
   const Regions regions(*space_, used);
-  const PerDim<std::int64_t> bounds = temporal_bounds(workload, group);
+  const PerDim<std::int64_t> bounds = temporal_bounds(workload, unrolling_class);
   std::vector<std::int64_t> key;
   for (const FanoutId f : used) {
     key.push_back(static_cast<std::int64_t>(index_of(f)));
@@ -261,11 +265,11 @@ std::shared_ptr<RuledTable> RuledTables::of(const UnrollingClass& group) {
     key.push_back(is_measured(*space_, regions, d) ? bounds[d] : 0);
   }
   for (const ExtentRule& rule : space_->constraints().extents) {
-    key.push_back(factor_below(space_->problem().arch(), group, rule.level, rule.dim));
+    key.push_back(factor_below(space_->problem().arch(), unrolling_class, rule.level, rule.dim));
   }
   auto& table = tables_[key];
   if (!table) {
-    table = std::make_shared<RuledTable>(*space_, group);
+    table = std::make_shared<RuledTable>(*space_, unrolling_class);
   }
   return table;
 }

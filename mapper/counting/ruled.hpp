@@ -19,7 +19,7 @@
 
 namespace mapsim::nests {
 
-// Numbers of nests under rules for extents and loops, from any point of a nest on, for groups of
+// Numbers of nests under rules for extents and loops, from any point of a nest on, for classes of
 // unrollings that the rules cannot tell apart. Dynamic programming over where keeps and fanouts
 // have come to, the state of the region (with one_loop_per_dim the dims of the loops since the last
 // point, each a loop and no letters), and a tile: the extent of each dim that some rule
@@ -27,7 +27,7 @@ namespace mapsim::nests {
 // a sequence of letters, as docs/mapspace.md explains.
 class RuledTable {
  public:
-  RuledTable(const Mapspace& space, const UnrollingClass& group);
+  RuledTable(const Mapspace& space, const UnrollingClass& unrolling_class);
 
   // Where a nest has come to.
   struct At {
@@ -71,8 +71,8 @@ class RuledTable {
     bool done = false;
   };
 
-  void make_axes(const UnrollingClass& group);
-  void make_tests(const UnrollingClass& group);
+  void make_axes(const UnrollingClass& unrolling_class);
+  void make_tests(const UnrollingClass& unrolling_class);
   PerDim<std::int64_t> left_at(std::size_t tile) const;
   const Ways& solve(const At& at, std::size_t tile);
   std::size_t key(const At& at, std::size_t tile) const {
@@ -99,11 +99,11 @@ class RuledTable {
   std::map<std::int64_t, std::vector<mpz_class>> letters_;  // by what is left of a dim
 };
 
-// The tables of a whole mapspace, one for groups that need the same.
+// The tables of a whole mapspace, one for classes that need the same.
 class RuledTables {
  public:
   explicit RuledTables(const Mapspace& space) : space_{&space} {}
-  std::shared_ptr<RuledTable> of(const UnrollingClass& group);
+  std::shared_ptr<RuledTable> of(const UnrollingClass& unrolling_class);
 
  private:
   const Mapspace* space_;

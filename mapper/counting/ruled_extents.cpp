@@ -14,15 +14,15 @@ namespace {
 // Asked whether to stop once in so many states.
 constexpr std::size_t kPause = 1024;
 
-bool is_unrolled(const UnrollingClass& group, DimId dim) {
-  return std::any_of(group.first.begin(), group.first.end(),
+bool is_unrolled(const UnrollingClass& unrolling_class, DimId dim) {
+  return std::any_of(unrolling_class.first.begin(), unrolling_class.first.end(),
                      [dim](const Unroll& unroll) { return unroll.dim == dim; });
 }
 
-bool is_measured(const Mapspace& space, const Regions& regions, const UnrollingClass& group,
-                 DimId dim) {
+bool is_measured(const Mapspace& space, const Regions& regions,
+                 const UnrollingClass& unrolling_class, DimId dim) {
   const auto& rules = space.constraints().extents;
-  bool measured = is_unrolled(group, dim) ||
+  bool measured = is_unrolled(unrolling_class, dim) ||
                   std::any_of(rules.begin(), rules.end(),
                               [dim](const ExtentRule& rule) { return rule.dim == dim; });
   for (std::size_t r = 0; r < regions.size(); ++r) {
@@ -42,10 +42,10 @@ std::size_t RuledExtents::Hash::operator()(const At& at) const {
   return h;
 }
 
-RuledExtents::RuledExtents(const Mapspace& space, const UnrollingClass& group)
+RuledExtents::RuledExtents(const Mapspace& space, const UnrollingClass& unrolling_class)
     : space_{&space},
-      group_{&group},
-      placements_{space, group},
+      class_{&unrolling_class},
+      placements_{space, unrolling_class},
       points_{placements_, space.constraints().extents} {
   make_axes();
 }
@@ -55,7 +55,7 @@ void RuledExtents::make_axes() {
   std::map<std::vector<std::uint64_t>, Axis> classes;
   for (const DimId d : space_->domains().ids()) {
     const std::size_t extents = space_->domains()[d].size() - 1;
-    if (is_measured(*space_, regions, *group_, d)) {
+    if (is_measured(*space_, regions, *class_, d)) {
       axes_.push_back({{d}, true, extents + 1, 1});
       continue;
     }
@@ -144,7 +144,7 @@ std::optional<RuledExtents::At> RuledExtents::after_point(const At& at, const Wa
     for (; fanout < way.point.end_fanout && placements_.end_level(fanout) <= index_of(level);
          ++fanout) {
       const auto below =
-          behind(space_->domains(), group_->first, placements_.used_fanouts()[fanout], tile);
+          behind(space_->domains(), class_->first, placements_.used_fanouts()[fanout], tile);
       if (!below) {
         return std::nullopt;
       }
@@ -157,7 +157,7 @@ std::optional<RuledExtents::At> RuledExtents::after_point(const At& at, const Wa
   }
   for (; fanout < way.point.end_fanout; ++fanout) {
     const auto below =
-        behind(space_->domains(), group_->first, placements_.used_fanouts()[fanout], tile);
+        behind(space_->domains(), class_->first, placements_.used_fanouts()[fanout], tile);
     if (!below) {
       return std::nullopt;
     }
@@ -214,8 +214,8 @@ std::optional<mpz_class> RuledExtents::count(const std::function<bool()>& stop, 
 namespace {
 
 // Unrollings with the same key have as many nests: axes do not matter to them.
-std::vector<std::int64_t> key_of(const UnrollingClass& group) {
-  Unrolling sorted = group.first;
+std::vector<std::int64_t> key_of(const UnrollingClass& unrolling_class) {
+  Unrolling sorted = unrolling_class.first;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Unroll& a, const Unroll& b) {
     return std::tuple{a.fanout, a.dim} < std::tuple{b.fanout, b.dim};
   });
@@ -230,10 +230,10 @@ std::vector<std::int64_t> key_of(const UnrollingClass& group) {
 
 }  // namespace
 
-std::shared_ptr<RuledExtents> RuledExtentTables::of(const UnrollingClass& group) {
-  auto& table = tables_[key_of(group)];
+std::shared_ptr<RuledExtents> RuledExtentTables::of(const UnrollingClass& unrolling_class) {
+  auto& table = tables_[key_of(unrolling_class)];
   if (!table) {
-    table = std::make_shared<RuledExtents>(*space_, group);
+    table = std::make_shared<RuledExtents>(*space_, unrolling_class);
   }
   return table;
 }
@@ -241,18 +241,18 @@ std::shared_ptr<RuledExtents> RuledExtentTables::of(const UnrollingClass& group)
 std::optional<mpz_class> count_ruled_extents(const Mapspace& space,
                                              const std::function<bool()>& stop, std::size_t most) {
   std::map<std::vector<std::int64_t>, std::pair<const UnrollingClass*, unsigned long>> times;
-  for (const UnrollingClass& group : space.group_by_factors()) {
-    ++times.try_emplace(key_of(group), &group, 0).first->second.second;
+  for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
+    ++times.try_emplace(key_of(unrolling_class), &unrolling_class, 0).first->second.second;
   }
   mpz_class sum;
-  for (const auto& [key, group] : times) {
-    RuledExtents table{space, *group.first};
+  for (const auto& [key, unrolling_class] : times) {
+    RuledExtents table{space, *unrolling_class.first};
     const auto nests = table.count(stop, most);
     if (!nests) {
       return std::nullopt;
     }
     most -= std::min(most, table.states());
-    sum += *nests * group.second;
+    sum += *nests * unrolling_class.second;
   }
   return sum;
 }

@@ -25,7 +25,7 @@ namespace mapsim::nests {
 // rule or a fanout measures, and the extents left of each class of dims that nothing tells apart.
 class RuledExtents {
  public:
-  RuledExtents(const Mapspace& space, const UnrollingClass& group);  // both outlive it
+  RuledExtents(const Mapspace& space, const UnrollingClass& unrolling_class);  // both outlive it
 
   // Of one unrolling: some 600 MB.
   static constexpr std::size_t kMostStates = 3'000'000;
@@ -34,7 +34,7 @@ class RuledExtents {
   std::optional<mpz_class> count(const std::function<bool()>& stop, std::size_t most = kMostStates);
   std::size_t states() const { return known_.size(); }  // that count() has looked at
   // Uniform; count() has been called and is not 0.
-  Mapping sample(const UnrollingClass& group, Rng& rng) const;
+  Mapping sample(const UnrollingClass& unrolling_class, Rng& rng) const;
 
  private:
   class Draw;
@@ -78,7 +78,7 @@ class RuledExtents {
   At start() const;
 
   const Mapspace* space_;
-  const UnrollingClass* group_;
+  const UnrollingClass* class_;
   Placements placements_;
   Points points_;
   std::vector<Axis> axes_;
@@ -94,7 +94,7 @@ class RuledExtents {
 class RuledExtentTables {
  public:
   explicit RuledExtentTables(const Mapspace& space) : space_{&space} {}
-  std::shared_ptr<RuledExtents> of(const UnrollingClass& group);
+  std::shared_ptr<RuledExtents> of(const UnrollingClass& unrolling_class);
 
  private:
   const Mapspace* space_;

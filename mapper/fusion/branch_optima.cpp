@@ -143,10 +143,10 @@ namespace {
 
 // Of all tiles that the steps place.
 Taken used_by(exact::Instance& instance, const std::vector<exact::Step>& steps) {
-  Taken used(instance.graph.rooms().size(), 0.0);
+  Taken used(instance.graph.capacities().size(), 0.0);
   const auto place = [&](std::size_t edge, std::size_t tile) {
-    if (const auto room = instance.graph.room_of(instance.graph.edges()[edge])) {
-      used[*room] += instance.costs.bits(edge)[tile];
+    if (const auto capacity = instance.graph.capacity_of(instance.graph.edges()[edge])) {
+      used[*capacity] += instance.costs.bits(edge)[tile];
     }
   };
   for (std::size_t i = 1; i < steps.size(); ++i) {
@@ -208,7 +208,7 @@ class ClassesOfBranch {
   // Where sizes differ between entries, a class is bounded by the mean of what it is bounded by for
   // each size. Dims whose sizes differ are not unrolled.
   void list() {
-    for (const UnrollingClass& one : space_.group_by_factors()) {
+    for (const UnrollingClass& one : space_.unrolling_classes()) {
       if (!is_unrolled_where_sizes_differ(one, space_.entry())) {
         listed_.push_back({exact::Key{0, 0}, &one});
       }
@@ -292,12 +292,12 @@ BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken, dou
     if (result.stopped) {
       throw OutOfBudget{};
     }
-    for (const exact::Ending& ending : result.endings) {
-      if (ending.key.first < best.energy) {
-        best.energy = ending.key.first;
-        best.nest = rebuild(graph, instance.unrolled, unrolling->first, ending.steps).nodes;
-        best.used = used_by(instance, ending.steps);
-        query.known.insert(ending.key);
+    for (const exact::GoalLabel& goal : result.goals) {
+      if (goal.key.first < best.energy) {
+        best.energy = goal.key.first;
+        best.nest = rebuild(graph, instance.unrolled, unrolling->first, goal.steps).nodes;
+        best.used = used_by(instance, goal.steps);
+        query.known.insert(goal.key);
       }
     }
   }

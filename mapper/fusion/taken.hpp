@@ -17,7 +17,7 @@ struct CapacityOf {
   std::optional<Role> role;
   double bits = exact::kInfinity;  // of one instance, that tiles may use
 };
-// As StateGraph::rooms() has them.
+// As StateGraph::capacities() has them.
 std::vector<CapacityOf> capacities_of(const Arch& arch);
 
 // The machine without what is taken.

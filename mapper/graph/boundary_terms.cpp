@@ -88,8 +88,8 @@ Terms terms_of(const StateGraph& graph, const Tiles& tiles, const BoundaryEdge& 
     terms.owes = terms.owes || asks_for_hops(problem.arch(), f, boundary.parent, boundary.child);
   }
   terms.stored_bits = static_cast<double>((to.narrow ? tensor.bits : tensor.partial_bits).count());
-  if (const auto room = graph.room_of(edge)) {
-    terms.limit = graph.rooms()[*room].bits;
+  if (const auto capacity = graph.capacity_of(edge)) {
+    terms.limit = graph.capacities()[*capacity].bits;
   } else if (to.latch) {
     terms.limit = static_cast<double>(tensor.partial_bits.count());  // one element
   }

@@ -28,7 +28,7 @@ const std::vector<double>& EdgeCosts::footprints(TensorId t, std::size_t crossed
   if (points.empty()) {
     const Lattice& lattice = unrolled_.lattices[crossed];
     const Tensor& tensor = graph_.problem().workload().tensors[t];
-    make_room(points, lattice.size());
+    grow(points, lattice.size());
     std::fill(points.begin(), points.end(), 1.0);
     for (const Rank& rank : tensor.ranks) {
       multiply_rank(lattice, rank, fanouts_above, points);
@@ -88,7 +88,7 @@ const std::vector<double>& EdgeCosts::trips(TensorId t, std::size_t crossed) {
   }
   const Lattice& lattice = unrolled_.lattices[crossed];
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
-  make_room(trips, lattice.size());
+  grow(trips, lattice.size());
   std::fill(trips.begin(), trips.end(), 1.0);
   for (const DimId d : graph_.problem().workload().dims.ids()) {
     if (relevant.contains(d)) {
@@ -118,7 +118,7 @@ const std::vector<double>& EdgeCosts::bits(std::size_t index) {
     const auto width =
         static_cast<double>((residence.narrow ? tensor.bits : tensor.partial_bits).count());
     const std::vector<double>& points = footprints(edge.tensor, edge.crossed, residence.fanouts);
-    make_room(bits, points.size());
+    grow(bits, points.size());
     std::copy(points.begin(), points.end(), bits.begin());
     for (double& b : bits) {
       b *= width;
@@ -158,7 +158,7 @@ std::int64_t EdgeCosts::real_extent(const Lattice& lattice, DimId d, std::size_t
   return extent;
 }
 
-// What a tile may take at most: a latch holds one element, a room what it has bits for.
+// What a tile may take at most: a latch holds one element, a capacity what it has bits for.
 double EdgeCosts::limit(std::size_t index) const {
   const BoundaryEdge& edge = graph_.edges()[index];
   const Residence& residence = graph_.residences(edge.tensor)[edge.to];
@@ -166,8 +166,8 @@ double EdgeCosts::limit(std::size_t index) const {
     const Tensor& tensor = graph_.problem().workload().tensors[edge.tensor];
     return static_cast<double>(tensor.partial_bits.count());
   }
-  const auto room = graph_.room_of(edge);
-  return room ? graph_.rooms()[*room].bits : std::numeric_limits<double>::max();
+  const auto capacity = graph_.capacity_of(edge);
+  return capacity ? graph_.capacities()[*capacity].bits : std::numeric_limits<double>::max();
 }
 
 // Neighbouring tiles that differ in dims that nothing slides along.
@@ -226,7 +226,7 @@ void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t 
   }
 }
 
-void EdgeCosts::make_room(std::vector<double>& table, std::size_t size) {
+void EdgeCosts::grow(std::vector<double>& table, std::size_t size) {
   held_.check();
   held_.take(size * sizeof(double));
   table.resize(size);
@@ -253,7 +253,7 @@ void EdgeCosts::leave_out(std::vector<bool> edges) {
       }
     }
   }
-  make_room(infinite_, components_ * longest);
+  grow(infinite_, components_ * longest);
   std::fill(infinite_.begin(), infinite_.end(), kInfinity);
 }
 
@@ -310,7 +310,7 @@ const std::vector<double>& EdgeCosts::plain(std::size_t index) {
     const Table& of = table(index);
     const bool windows = !graph_.moves(graph_.edges()[index].tensor).slides.empty();
     const std::size_t row = windows ? row_size(lattice) : lattice.size();
-    make_room(costs, components_ * lattice.size());
+    grow(costs, components_ * lattice.size());
     for (std::size_t tile = 0; tile < lattice.size(); tile += row) {
       evaluate_row(of, tile, row, Slide{}, &costs[tile], lattice.size());
     }
@@ -330,7 +330,7 @@ const std::vector<double>& EdgeCosts::sliding(std::size_t index, DimId dim) {
     const std::size_t stride = lattice.stride(dim);
     const std::size_t block = stride * lattice.positions(dim).size();
     const std::size_t step = runs.size() * (lattice.size() / lattice.positions(dim).size());
-    make_room(costs, components_ * step);
+    grow(costs, components_ * step);
     const Table& of = table(index);
     std::size_t entry = 0;
     for (const Lattice::Run& run : runs) {

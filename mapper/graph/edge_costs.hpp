@@ -43,7 +43,7 @@ class EdgeCosts {
   // The same right below a loop that slides along one of the lattice's runs over `dim`:
   // [(component * runs + run) * rests + rest], where `rest` is Lattice::rest of the tile.
   const std::vector<double>& sliding(std::size_t edge, DimId dim);
-  // Bits that a tile takes in its room: [tile]; infinite for one that a rule forbids.
+  // Bits that a tile takes of its capacity: [tile]; infinite for one that a rule forbids.
   const std::vector<double>& bits(std::size_t edge);
   // Elements of a tile in one instance of where it is placed: [tile].
   const std::vector<double>& elements(std::size_t edge);
@@ -113,8 +113,8 @@ class EdgeCosts {
   std::int64_t real_extent(const Lattice& lattice, DimId d, std::size_t digit,
                            std::size_t fanouts_above) const;
 
-  // Room for a table of so many numbers.
-  void make_room(std::vector<double>& table, std::size_t size);
+  // Grows a table to so many numbers.
+  void grow(std::vector<double>& table, std::size_t size);
 
   const StateGraph& graph_;
   const Unrolled& unrolled_;

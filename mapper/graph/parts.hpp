@@ -29,12 +29,12 @@ struct StageEnd {
   LevelId level{};                    // otherwise
 };
 
-// A room that tiles share: a level, or the partition of a role.
-struct Room {
+// A capacity that tiles share: a level, or the partition of a role.
+struct CapacityConstraint {
   LevelId level{};
   std::optional<Role> role;
   double bits = kInfinity;
-  bool contended = false;      // two tensors or more may be kept here: labels carry what is used
+  bool is_shared = false;      // two tensors or more may be kept here: labels carry what is used
   std::size_t last_stage = 0;  // the last stage in which a tile can still be placed here
 };
 

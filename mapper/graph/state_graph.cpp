@@ -43,10 +43,10 @@ StateGraph::StateGraph(const Mapspace& space, const std::vector<FanoutId>& used,
     states = std::max(states, regions_[r].states());
   }
   residencies_ *= states;
-  make_rooms();
+  make_capacities();
   ports_ = ports_of(problem().arch());
   make_moves();
-  make_least_paid();
+  make_least_so_far();
   for (const TensorId t : residences_.ids()) {
     tensor_moves_.push_back(moves_of(*this, t));
   }
@@ -119,47 +119,48 @@ void StateGraph::make_ends_of_loops() {
   }
 }
 
-void StateGraph::make_rooms() {
+void StateGraph::make_capacities() {
   const Arch& arch = problem().arch();
   const Workload& workload = problem().workload();
   for (const LevelId l : arch.levels.ids()) {
-    const Capacity& capacity = arch.levels[l].capacity;
+    const Capacity& sizes = arch.levels[l].capacity;
     std::vector<std::optional<Role>> roles;
-    if (capacity.shared) {
+    if (sizes.shared) {
       roles.emplace_back(std::nullopt);
     }
-    for (const auto& partition : capacity.per_role) {
+    for (const auto& partition : sizes.per_role) {
       roles.emplace_back(partition.first);
     }
     for (const auto& role : roles) {
-      Room room{l, role, kInfinity, false, 0};
-      room.bits = static_cast<double>(problem().room(l, role.value_or(Role::kInput))->count());
-      int tenants = 0;
+      CapacityConstraint capacity{l, role, kInfinity, false, 0};
+      capacity.bits =
+          static_cast<double>(problem().capacity(l, role.value_or(Role::kInput))->count());
+      int sharers = 0;
       for (const TensorId t : workload.tensors.ids()) {
         const bool fits_role = !role || workload.tensors[t].role == *role;
-        tenants += fits_role && may_keep(*space_, l, t) ? 1 : 0;
+        sharers += fits_role && may_keep(*space_, l, t) ? 1 : 0;
         for (const Residence& residence : residences_[t]) {
           if (!residence.latch && residence.level == l) {
             const bool closes = space_->constraints().even && index_of(l) > 0;
-            room.last_stage = closes ? residence.stage - 1 : residence.stage;
+            capacity.last_stage = closes ? residence.stage - 1 : residence.stage;
           }
         }
       }
-      room.contended = tenants > 1;
-      rooms_.push_back(room);
+      capacity.is_shared = sharers > 1;
+      capacities_.push_back(capacity);
     }
   }
 }
 
-std::optional<std::size_t> StateGraph::room_of(const BoundaryEdge& edge) const {
+std::optional<std::size_t> StateGraph::capacity_of(const BoundaryEdge& edge) const {
   if (edge.to == BoundaryEdge::kMac || residences_[edge.tensor][edge.to].latch) {
     return std::nullopt;
   }
   const Residence& residence = residences_[edge.tensor][edge.to];
-  for (std::size_t r = 0; r < rooms_.size(); ++r) {
-    const bool same_role =
-        !rooms_[r].role || *rooms_[r].role == problem().workload().tensors[edge.tensor].role;
-    if (rooms_[r].level == residence.level && same_role) {
+  for (std::size_t r = 0; r < capacities_.size(); ++r) {
+    const bool same_role = !capacities_[r].role ||
+                           *capacities_[r].role == problem().workload().tensors[edge.tensor].role;
+    if (capacities_[r].level == residence.level && same_role) {
       return r;
     }
   }
@@ -424,9 +425,9 @@ void StateGraph::make_moves(std::size_t stage, std::size_t residency) {
 }
 
 // Edges lead to residences further on. Sums may move at either width.
-void StateGraph::make_least_paid() {
+void StateGraph::make_least_so_far() {
   const Arch& arch = problem().arch();
-  least_paid_.resize(residences_.size());
+  least_so_far_.resize(residences_.size());
   double share = 1;  // the mean entry's points per point of the largest one, at least
   for (const DimId d : problem().workload().dims.ids()) {
     const std::int64_t bound = problem().workload().dims[d].bound;
@@ -439,10 +440,10 @@ void StateGraph::make_least_paid() {
                         static_cast<double>(footprint(tensor, bounds_of(problem().workload()))) *
                         std::min(problem().moved_bits(t, tensor.bits),
                                  problem().moved_bits(t, tensor.partial_bits));
-    least_paid_[t].resize(residences_[t].size(), kInfinity);
+    least_so_far_[t].resize(residences_[t].size(), kInfinity);
     for (std::size_t to = 0; to < residences_[t].size(); ++to) {
       const Residence& residence = residences_[t][to];
-      double& least = least_paid_[t][to];
+      double& least = least_so_far_[t][to];
       least = !residence.latch && residence.level == source(t) ? 0 : kInfinity;
       for (const BoundaryEdge& edge : edges_) {
         if (edge.tensor == t && edge.to == to) {
@@ -450,19 +451,19 @@ void StateGraph::make_least_paid() {
           const double leaves = parent_energy(parent, output).crossing_pj;
           const double arrives =
               residence.latch ? 0 : child_energy(arch.levels[residence.level], output).crossing_pj;
-          least = std::min(least, least_paid_[t][edge.from] + bits * (leaves + arrives));
+          least = std::min(least, least_so_far_[t][edge.from] + bits * (leaves + arrives));
         }
       }
     }
   }
 }
 
-double StateGraph::least_paid(std::size_t residency) const {
-  double paid = 0;
+double StateGraph::least_so_far(std::size_t residency) const {
+  double sum = 0;
   for (const TensorId t : residences_.ids()) {
-    paid += least_paid_[t][residence_index(residency, t)];
+    sum += least_so_far_[t][residence_index(residency, t)];
   }
-  return paid;
+  return sum;
 }
 
 }  // namespace mapsim::exact

@@ -86,22 +86,22 @@ class StateGraph {
   // Dims that no loop may cut: those of tensors that were placed ahead of their stage or that are
   // done with.
   DimSet locked(std::size_t stage, std::size_t residency) const;
-  // Energy [pJ] that every nest has paid when it gets to this residency: each element of a tensor
+  // Energy [pJ] that every nest has cost when it gets to this residency: each element of a tensor
   // crosses every boundary on its way at least once.
-  double least_paid(std::size_t residency) const;
+  double least_so_far(std::size_t residency) const;
   const TensorMoves& moves(TensorId t) const { return tensor_moves_[t]; }
 
-  const std::vector<Room>& rooms() const { return rooms_; }
-  std::optional<std::size_t> room_of(const BoundaryEdge& edge) const;
+  const std::vector<CapacityConstraint>& capacities() const { return capacities_; }
+  std::optional<std::size_t> capacity_of(const BoundaryEdge& edge) const;
   const std::vector<Port>& ports() const { return ports_; }
 
  private:
   void make_stage_ends();
   void make_residences(TensorId t);
-  void make_rooms();
+  void make_capacities();
   void make_ends_of_loops();
   void make_moves();
-  void make_least_paid();
+  void make_least_so_far();
   void make_end(std::size_t residency);
   void make_moves(std::size_t stage, std::size_t residency);
   std::size_t state(std::size_t residency) const { return residency / stride_of_state_; }
@@ -140,9 +140,9 @@ class StateGraph {
   std::vector<std::vector<SlidingEdge>> sliding_edges_;
   std::vector<bool> reachable_;
   std::vector<std::optional<std::vector<std::size_t>>> ends_;
-  std::vector<Room> rooms_;
+  std::vector<CapacityConstraint> capacities_;
   std::vector<Port> ports_;
-  PerTensor<std::vector<double>> least_paid_;  // per stop
+  PerTensor<std::vector<double>> least_so_far_;  // per stop
   PerTensor<TensorMoves> tensor_moves_;
 };
 

@@ -19,29 +19,30 @@ namespace {
 // Longer sums are added up piece by piece, so that the pieces stay in the cache.
 constexpr std::size_t kPiece = 64;
 
-// row[from] = min(.., below[to] + costs) of all tiles and legs. Inlined: once for each number of
+// row[from] = min(.., below[to] + costs) of all tiles and steps. Inlined: once for each number of
 // costs.
 template <std::size_t count>
-[[gnu::always_inline]] inline void relax_legs(double* row, std::size_t size, std::size_t stride,
-                                              std::size_t positions, std::span<const Leg> legs,
-                                              const double* const* costs) {
+[[gnu::always_inline]] inline void relax_steps(double* row, std::size_t size, std::size_t stride,
+                                               std::size_t positions,
+                                               std::span<const RunStep> steps,
+                                               const double* const* costs) {
   std::size_t rest = 0;
   for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
-    for (const Leg& leg : legs) {
-      double* __restrict upper = base + leg.from * stride;
-      const double* __restrict lower = leg.below + (base - row) + leg.to * stride;
+    for (const RunStep& step : steps) {
+      double* __restrict upper = base + step.from * stride;
+      const double* __restrict lower = step.below + (base - row) + step.to * stride;
       if constexpr (count == 0) {
         for (std::size_t i = 0; i < stride; ++i) {
           upper[i] = std::min(upper[i], lower[i]);
         }
       } else if constexpr (count == 1) {
-        const double* __restrict cost = costs[0] + leg.entry + rest;
+        const double* __restrict cost = costs[0] + step.entry + rest;
         for (std::size_t i = 0; i < stride; ++i) {
           upper[i] = std::min(upper[i], lower[i] + cost[i]);
         }
       } else {
-        const double* __restrict one = costs[0] + leg.entry + rest;
-        const double* __restrict two = costs[1] + leg.entry + rest;
+        const double* __restrict one = costs[0] + step.entry + rest;
+        const double* __restrict two = costs[1] + step.entry + rest;
         for (std::size_t i = 0; i < stride; ++i) {
           upper[i] = std::min(upper[i], lower[i] + one[i] + two[i]);
         }
@@ -52,39 +53,39 @@ template <std::size_t count>
 
 MAPSIM_ANY_VECTORS
 void relax_free(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                std::span<const Leg> legs) {
-  relax_legs<0>(row, size, stride, positions, legs, nullptr);
+                std::span<const RunStep> steps) {
+  relax_steps<0>(row, size, stride, positions, steps, nullptr);
 }
 
 MAPSIM_ANY_VECTORS
 void relax_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                std::span<const Leg> legs, const double* const* costs) {
-  relax_legs<1>(row, size, stride, positions, legs, costs);
+                std::span<const RunStep> steps, const double* const* costs) {
+  relax_steps<1>(row, size, stride, positions, steps, costs);
 }
 
 MAPSIM_ANY_VECTORS
 void relax_twice_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                      std::span<const Leg> legs, const double* const* costs) {
-  relax_legs<2>(row, size, stride, positions, legs, costs);
+                      std::span<const RunStep> steps, const double* const* costs) {
+  relax_steps<2>(row, size, stride, positions, steps, costs);
 }
 
 // Three costs and more.
 MAPSIM_ANY_VECTORS
 void relax_often_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                      std::span<const Leg> legs, std::span<const double* const> costs) {
+                      std::span<const RunStep> steps, std::span<const double* const> costs) {
   std::array<double, kPiece> sum;
   std::size_t rest = 0;
   for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
-    for (const Leg& leg : legs) {
+    for (const RunStep& step : steps) {
       for (std::size_t first = 0; first < stride; first += kPiece) {
         const std::size_t piece = std::min(kPiece, stride - first);
-        double* __restrict upper = base + leg.from * stride + first;
-        const double* __restrict lower = leg.below + (base - row) + leg.to * stride + first;
+        double* __restrict upper = base + step.from * stride + first;
+        const double* __restrict lower = step.below + (base - row) + step.to * stride + first;
         for (std::size_t i = 0; i < piece; ++i) {
-          sum[i] = lower[i] + costs[0][leg.entry + rest + first + i];
+          sum[i] = lower[i] + costs[0][step.entry + rest + first + i];
         }
         for (std::size_t c = 1; c < costs.size(); ++c) {
-          const double* __restrict cost = costs[c] + leg.entry + rest + first;
+          const double* __restrict cost = costs[c] + step.entry + rest + first;
           for (std::size_t i = 0; i < piece; ++i) {
             sum[i] += cost[i];
           }
@@ -208,19 +209,19 @@ double least_sum(const double* a, const double* b, std::size_t size) {
 
 double least_of(const double* row, std::size_t size) { return least_sum(row, row, size) / 2; }
 
-void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
+void relax(const Lattice& lattice, DimId dim, std::span<const RunStep> steps,
            std::span<const double* const> costs, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t positions = lattice.positions(dim).size();
   switch (costs.size()) {
     case 0:
-      return relax_free(row, lattice.size(), stride, positions, legs);
+      return relax_free(row, lattice.size(), stride, positions, steps);
     case 1:
-      return relax_paid(row, lattice.size(), stride, positions, legs, costs.data());
+      return relax_paid(row, lattice.size(), stride, positions, steps, costs.data());
     case 2:
-      return relax_twice_paid(row, lattice.size(), stride, positions, legs, costs.data());
+      return relax_twice_paid(row, lattice.size(), stride, positions, steps, costs.data());
     default:
-      return relax_often_paid(row, lattice.size(), stride, positions, legs, costs);
+      return relax_often_paid(row, lattice.size(), stride, positions, steps, costs);
   }
 }
 

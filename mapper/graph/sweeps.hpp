@@ -22,19 +22,19 @@ void multiply_fitting(double* out, const double* factors, double each, const dou
                       double most, std::size_t size);
 
 // A run of the lattice over a dim to a row of another residency; its costs begin at `entry`.
-struct Leg {
+struct RunStep {
   std::size_t from = 0;  // digits
   std::size_t to = 0;
   const double* below = nullptr;  // the row
   std::size_t entry = 0;
 };
-// row[from] = min(row[from], below[to] + costs) of all tiles and legs; costs as in
+// row[from] = min(row[from], below[to] + costs) of all tiles and steps; costs as in
 // EdgeCosts::sliding.
-void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
+void relax(const Lattice& lattice, DimId dim, std::span<const RunStep> steps,
            std::span<const double* const> costs, double* row);
 
-// A loop costs nothing. What is still to pay at a tile is the least over the tiles that loops over
-// the dim lead to, what has been paid the least over those that they come from.
+// A loop costs nothing. The cost to go at a tile is the least over the tiles that loops over
+// the dim lead to, the cost so far the least over those that they come from.
 void relax_neutral(const Lattice& lattice, DimId dim, double* row);
 // The same of any lattice of so many tiles, by the stride and the extents of the dim.
 void relax_neutral(std::size_t size, std::size_t stride, std::size_t extents,

@@ -122,15 +122,16 @@ double needed(const TensorUse::OfRank& rank, const Extents& instances, const Ext
 
 // The most over whether each rank from this one on shares.
 double most_of_ranks(const TensorUse& use, const Extents& instances, const Extents& all,
-                     double room, bool imperfect, std::size_t rank) {
+                     double capacity, bool imperfect, std::size_t rank) {
   if (rank == use.ranks.size()) {
     return 1;
   }
   const double need = needed(use.ranks[rank], instances, all, imperfect);
-  double most = need > 1 ? most_of_ranks(use, instances, all, room, imperfect, rank + 1) : 0;
-  if (need <= room) {
-    most = std::max(most, meeting(use.ranks[rank], instances) *
-                              most_of_ranks(use, instances, all, room / need, imperfect, rank + 1));
+  double most = need > 1 ? most_of_ranks(use, instances, all, capacity, imperfect, rank + 1) : 0;
+  if (need <= capacity) {
+    most = std::max(most,
+                    meeting(use.ranks[rank], instances) *
+                        most_of_ranks(use, instances, all, capacity / need, imperfect, rank + 1));
   }
   return most;
 }
@@ -167,10 +168,10 @@ double most_operations(const TensorUse& use, const Extents& indices) {
   return operations;
 }
 
-double most_served(const TensorUse& use, const Extents& instances, const Extents& all, double room,
-                   bool imperfect) {
+double most_served(const TensorUse& use, const Extents& instances, const Extents& all,
+                   double capacity, bool imperfect) {
   return along_other_dims(use, instances) *
-         most_of_ranks(use, instances, all, std::max(1.0, room), imperfect, 0);
+         most_of_ranks(use, instances, all, std::max(1.0, capacity), imperfect, 0);
 }
 
 }  // namespace mapsim::exact

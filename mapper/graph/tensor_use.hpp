@@ -45,12 +45,12 @@ double most_shared(const TensorUse& use, const Extents& instances);
 // up a coordinate.
 double most_operations(const TensorUse& use, const Extents& indices);
 
-// Instances of a fanout that one transfer of tiles of no more than `room` elements serves at most:
-// as many as operations would, but where the instances stand along a dim of step 2 or more, and
-// none of `all`, of every fanout, along the other one of a rank. With one index of that other dim
-// in the tile no two instances share a coordinate, neither now nor when it moves on by one; with
-// more, each takes room.
-double most_served(const TensorUse& use, const Extents& instances, const Extents& all, double room,
-                   bool imperfect);
+// Instances of a fanout that one transfer of tiles of no more than `capacity` elements serves at
+// most: as many as operations would, but where the instances stand along a dim of step 2 or more,
+// and none of `all`, of every fanout, along the other one of a rank. With one index of that other
+// dim in the tile no two instances share a coordinate, neither now nor when it moves on by one;
+// with more, each takes capacity.
+double most_served(const TensorUse& use, const Extents& instances, const Extents& all,
+                   double capacity, bool imperfect);
 
 }  // namespace mapsim::exact

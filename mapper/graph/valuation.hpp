@@ -17,12 +17,12 @@ struct Key {
 };
 
 // Worse than the limit by more than rounding noise.
-inline bool beyond(const Key& key, const Key& limit) {
+inline bool exceeds(const Key& key, const Key& limit) {
   return key.first > limit.first * (1 + kRounding);
 }
 // The same of both figures: what bounds by `key` is no better than what has `limit`.
 inline bool worse(const Key& key, const Key& limit) {
-  return beyond(key, limit) ||
+  return exceeds(key, limit) ||
          (key.first >= limit.first && key.second > limit.second * (1 + kRounding));
 }
 

@@ -23,25 +23,29 @@ constexpr double kFar = 1.3;
 
 class Beam {
  public:
-  Beam(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs, const Alone& alone,
-       const Valuation& valuation)
-      : graph_{graph}, unrolled_{unrolled}, costs_{costs}, alone_{alone}, valuation_{valuation} {
+  Beam(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
+       const PerTensorBound& per_tensor, const Valuation& valuation)
+      : graph_{graph},
+        unrolled_{unrolled},
+        costs_{costs},
+        per_tensor_{per_tensor},
+        valuation_{valuation} {
     for (const BoundaryEdge& edge : graph.edges()) {
-      room_of_.push_back(graph.room_of(edge));
+      capacity_of_.push_back(graph.capacity_of(edge));
     }
   }
 
   // The least key of an end; how far the energy there is from what the start promised.
-  Dive run(std::size_t width) {
-    best_ = Dive{};
+  BeamNest run(std::size_t width) {
+    best_ = BeamNest{};
     least_ = {kInfinity, kInfinity};
     trail_.clear();
     std::vector<Label> labels;
     for (const std::size_t residency : graph_.starts()) {
       const Node node{0, residency, unrolled_.lattices.front().size() - 1};
       labels.push_back({node,
-                        {0, alone_.to_go(0, residency, node.tile)},
-                        std::vector<double>(costs_.components() + graph_.rooms().size()),
+                        {0, per_tensor_.to_go(0, residency, node.tile)},
+                        std::vector<double>(costs_.components() + graph_.capacities().size()),
                         leave_mark({Step::Kind::kStart, node, 0}, kNoMark)});
     }
     promised_ = kInfinity;
@@ -69,7 +73,7 @@ class Beam {
   struct Label {
     Node node;
     Estimate estimate;
-    std::vector<double> values;  // components paid, then bits used of each room
+    std::vector<double> values;  // components so far, then bits used of each capacity
     std::size_t mark = 0;        // index in the trail
   };
   struct Mark {
@@ -116,7 +120,7 @@ class Beam {
 
   void expand(const Label& label) {
     const auto of_interest = [this](const Node& node) {
-      return alone_.to_go(node.stage, node.residency, node.tile) < kInfinity;
+      return per_tensor_.to_go(node.stage, node.residency, node.tile) < kInfinity;
     };
     for_each_move(graph_, unrolled_, costs_, label.node, of_interest,
                   [&](const Step& step, std::span<const Payment> payments) {
@@ -127,7 +131,7 @@ class Beam {
                       energy += payment.cost[0];
                     }
                     const double whole =
-                        energy + (ends ? 0 : alone_.to_go(to.stage, to.residency, to.tile));
+                        energy + (ends ? 0 : per_tensor_.to_go(to.stage, to.residency, to.tile));
                     if (Estimate{label.estimate.time, whole} < least_) {
                       follow(label, step, whole, payments);
                     }
@@ -143,13 +147,13 @@ class Beam {
       for (std::size_t k = 0; k < components; ++k) {
         values[k] += payment.cost[k * payment.step];
       }
-      if (payment.edge == BoundaryEdge::kMac || !room_of_[payment.edge]) {
+      if (payment.edge == BoundaryEdge::kMac || !capacity_of_[payment.edge]) {
         continue;
       }
-      const std::size_t room = *room_of_[payment.edge];
-      double& used = values[components + room];
+      const std::size_t capacity = *capacity_of_[payment.edge];
+      double& used = values[components + capacity];
       used += costs_.bits(payment.edge)[payment.tile];
-      if (used > graph_.rooms()[room].bits) {
+      if (used > graph_.capacities()[capacity].bits) {
         return;
       }
     }
@@ -172,29 +176,29 @@ class Beam {
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   EdgeCosts& costs_;
-  const Alone& alone_;
+  const PerTensorBound& per_tensor_;
   const Valuation& valuation_;
-  std::vector<std::optional<std::size_t>> room_of_;  // per edge
+  std::vector<std::optional<std::size_t>> capacity_of_;  // per edge
   std::vector<Label> next_;
   std::vector<Mark> trail_;
-  Dive best_;
+  BeamNest best_;
   Estimate least_;               // of the best
   double promised_ = kInfinity;  // at the start
 };
 
 }  // namespace
 
-Dive dive(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs, const Alone& alone,
-          const Valuation& valuation) {
-  for (const Room& room : graph.rooms()) {
-    if (room.level == LevelId{0} && room.bits < kInfinity) {
+BeamNest beam_search(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
+                     const PerTensorBound& per_tensor, const Valuation& valuation) {
+  for (const CapacityConstraint& capacity : graph.capacities()) {
+    if (capacity.level == LevelId{0} && capacity.bits < kInfinity) {
       return {};
     }
   }
-  Beam beam(graph, unrolled, costs, alone, valuation);
-  Dive best = beam.run(kNarrow);
+  Beam beam(graph, unrolled, costs, per_tensor, valuation);
+  BeamNest best = beam.run(kNarrow);
   if (beam.is_far()) {
-    Dive wide = beam.run(kWide);
+    BeamNest wide = beam.run(kWide);
     best = wide.key < best.key ? std::move(wide) : std::move(best);
   }
   return best;

@@ -6,22 +6,22 @@ namespace mapsim::exact {
 bool occupy_start(const StateGraph& graph, std::size_t residency,
                   std::span<const std::optional<std::size_t>> slots, double* values) {
   if (graph.space().entry().is_of_branch()) {
-    return true;  // what lies outside a branch takes none of the room that is left to it
+    return true;  // what lies outside a branch takes none of the capacity that is left to it
   }
   const Workload& workload = graph.problem().workload();
   const PerDim<std::int64_t> bounds = bounds_of(workload);
-  for (std::size_t r = 0; r < graph.rooms().size(); ++r) {
-    const Room& room = graph.rooms()[r];
+  for (std::size_t r = 0; r < graph.capacities().size(); ++r) {
+    const CapacityConstraint& capacity = graph.capacities()[r];
     double used = 0;
     for (const TensorId t : workload.tensors.ids()) {
       const Tensor& tensor = workload.tensors[t];
-      if (room.level == LevelId{0} && (!room.role || *room.role == tensor.role)) {
+      if (capacity.level == LevelId{0} && (!capacity.role || *capacity.role == tensor.role)) {
         const bool narrow = graph.residence(residency, t).narrow;
         used += static_cast<double>(footprint(tensor, bounds)) *
                 static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
       }
     }
-    if (used > room.bits) {
+    if (used > capacity.bits) {
       return false;
     }
     if (slots[r]) {
@@ -33,16 +33,16 @@ bool occupy_start(const StateGraph& graph, std::size_t residency,
 
 CapacityUse::CapacityUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first)
     : instance_{instance}, width_{first} {
-  const auto& rooms = instance.graph.rooms();
-  for (std::size_t r = 0; r < rooms.size(); ++r) {
-    const bool contended = rooms[r].contended && rooms[r].bits < kInfinity;
-    const bool carried = contended || measured == r;
+  const auto& capacities = instance.graph.capacities();
+  for (std::size_t r = 0; r < capacities.size(); ++r) {
+    const bool shared = capacities[r].is_shared && capacities[r].bits < kInfinity;
+    const bool carried = shared || measured == r;
     slots_.push_back(carried ? std::optional{width_++} : std::nullopt);
-    if (contended && measured != r && rooms[r].level != LevelId{0}) {
+    if (shared && measured != r && capacities[r].level != LevelId{0}) {
       filling_.push_back(r);
     }
   }
-  entrants_.resize(rooms.size() * instance.graph.stages() * instance.graph.residencies());
+  entrants_.resize(capacities.size() * instance.graph.stages() * instance.graph.residencies());
 }
 
 const CapacityUse::Entrants& CapacityUse::entrants(std::size_t r, const Node& node) {
@@ -53,12 +53,13 @@ const CapacityUse::Entrants& CapacityUse::entrants(std::size_t r, const Node& no
     return entrants;
   }
   entrants.known = true;
-  const Room& room = graph.rooms()[r];
+  const CapacityConstraint& capacity = graph.capacities()[r];
   const std::size_t crossed = graph.crossed(node.stage);
   for (const TensorId t : graph.problem().workload().tensors.ids()) {
     const Residence& at = graph.residence(node.residency, t);
-    const bool has_role = !room.role || graph.problem().workload().tensors[t].role == *room.role;
-    if (at.latch || !has_role || index_of(at.level) >= index_of(room.level)) {
+    const bool has_role =
+        !capacity.role || graph.problem().workload().tensors[t].role == *capacity.role;
+    if (at.latch || !has_role || index_of(at.level) >= index_of(capacity.level)) {
       continue;
     }
     // Of a tensor that may be stored in two widths, the wide one.
@@ -66,7 +67,7 @@ const CapacityUse::Entrants& CapacityUse::entrants(std::size_t r, const Node& no
     bool enters = false;
     for (std::size_t p = 0; p < graph.edges().size(); ++p) {
       const BoundaryEdge& edge = graph.edges()[p];
-      if (edge.tensor != t || edge.crossed < crossed || graph.room_of(edge) != r ||
+      if (edge.tensor != t || edge.crossed < crossed || graph.capacity_of(edge) != r ||
           instance_.costs.is_left_out(p)) {
         continue;
       }
@@ -83,8 +84,8 @@ const CapacityUse::Entrants& CapacityUse::entrants(std::size_t r, const Node& no
   return entrants;
 }
 
-double CapacityUse::most(std::size_t room, const Node& node) {
-  const Entrants& all = entrants(room, node);
+double CapacityUse::most(std::size_t capacity, const Node& node) {
+  const Entrants& all = entrants(capacity, node);
   double sum = all.unbounded ? kInfinity : 0;
   for (const double* bits : all.bits) {
     sum += bits[node.tile];
@@ -92,10 +93,10 @@ double CapacityUse::most(std::size_t room, const Node& node) {
   return sum;
 }
 
-void CapacityUse::forget(const Node& node, double* values) {
+void CapacityUse::drop_non_binding(const Node& node, double* values) {
   for (const std::size_t r : filling_) {
     double& used = values[*slots_[r]];
-    if (used > 0 && used + most(r, node) <= instance_.graph.rooms()[r].bits) {
+    if (used > 0 && used + most(r, node) <= instance_.graph.capacities()[r].bits) {
       used = 0;
     }
   }

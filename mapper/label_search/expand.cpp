@@ -62,7 +62,7 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
   labels().add(next);
   offer();
   if (loops_ == Loops::kAnywhere &&
-      care_[at.stage * graph_.residencies() + at.residency].contains(d) &&
+      relevant_[at.stage * graph_.residencies() + at.residency].contains(d) &&
       tiles_.digit(d, next.step.node.tile) > 0) {
     next.step.move = kLeftStanding;
     next.chains[d] = chains_.loop(d, from.chains[d], tiles_.extent(d, next.step.node.tile));
@@ -141,15 +141,15 @@ void Search::settle_keep(Label& label, std::size_t edge) {
   }
 }
 
-void Search::forget(Label& label) {
+void Search::drop_history(Label& label) {
   const Node& at = label.step.node;
-  if (loops_ == Loops::kForgotten) {
+  if (loops_ == Loops::kNone) {
     return;
   }
-  const DimSet care = care_[at.stage * graph_.residencies() + at.residency];
+  const DimSet relevant = relevant_[at.stage * graph_.residencies() + at.residency];
   for (const DimId d : label.chains.ids()) {
-    if (!care.contains(d)) {
-      label.chains[d] = has_chains() ? chains_.forget_loops(d, label.chains[d]) : chains_.none();
+    if (!relevant.contains(d)) {
+      label.chains[d] = has_chains() ? chains_.drop_loops(d, label.chains[d]) : chains_.none();
     }
   }
 }
@@ -192,12 +192,13 @@ void Search::cross(Labels::Id id, const Label& from) {
   if (graph_.ends_region(at.stage)) {
     next.begun = gates_.begun(at.stage + 1, next.step.node.tile);
   }
-  forget(next);
+  drop_history(next);
   labels().add(next);
   double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
-  for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
-    if (slot_of_room_[r] && r != query_.measured_room && graph_.rooms()[r].last_stage <= at.stage) {
-      values[*slot_of_room_[r]] = 0;  // nothing more can come here
+  for (std::size_t r = 0; r < slot_of_capacity_.size(); ++r) {
+    if (slot_of_capacity_[r] && r != query_.measured_capacity &&
+        graph_.capacities()[r].last_stage <= at.stage) {
+      values[*slot_of_capacity_[r]] = 0;  // nothing more can come here
     }
   }
   offer();
@@ -214,7 +215,7 @@ bool Search::cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& 
   return true;  // or its bits are infinite
 }
 
-// Adds an edge's costs and room to the newest label; false: it does not fit.
+// Adds an edge's costs and bits to the newest label; false: it does not fit.
 bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
   double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
   const Terms& terms = terms_[edge];
@@ -225,15 +226,16 @@ bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& c
     return false;
   }
   if (has_chains() && (flow.is_bound || terms.owes)) {
-    std::vector<std::size_t> debt{labels().newest().owed, edge, tile, run.dim};
-    debt.insert(debt.end(), chains.begin(), chains.end());
-    labels().newest().owed = debts_.try_emplace(debt, debts_.size() + 1).first->second;
+    std::vector<std::size_t> deferred_cost{labels().newest().deferred, edge, tile, run.dim};
+    deferred_cost.insert(deferred_cost.end(), chains.begin(), chains.end());
+    labels().newest().deferred =
+        deferred_costs_.try_emplace(deferred_cost, deferred_costs_.size() + 1).first->second;
   }
-  const auto room = graph_.room_of(graph_.edges()[edge]);
-  if (room && slot_of_room_[*room]) {
-    double& used = values[*slot_of_room_[*room]];
+  const auto capacity = graph_.capacity_of(graph_.edges()[edge]);
+  if (capacity && slot_of_capacity_[*capacity]) {
+    double& used = values[*slot_of_capacity_[*capacity]];
     used += bits;
-    return used <= graph_.rooms()[*room].bits;
+    return used <= graph_.capacities()[*capacity].bits;
   }
   return true;
 }
@@ -244,7 +246,7 @@ void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Togeth
     add_counted(next, together, 0);
     return;
   }
-  forget(next);
+  drop_history(next);
   labels().add(next);
   bool fits = true;
   for (const std::size_t edge : together.edges) {
@@ -262,7 +264,7 @@ void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Togeth
 bool Search::add_counted(Label& next, const Together& together, std::size_t dim) {
   if (dim == tiles_.dims()) {
     Label label = next;
-    forget(label);
+    drop_history(label);
     labels().add(label);
     bool fits = true;
     for (const std::size_t edge : together.edges) {
@@ -286,7 +288,7 @@ bool Search::add_counted(Label& next, const Together& together, std::size_t dim)
   const std::size_t crossed = graph_.crossed(next.step.node.stage);
   bool any = false;
   const bool matters =
-      care_[next.step.node.stage * graph_.residencies() + next.step.node.residency].contains(d);
+      relevant_[next.step.node.stage * graph_.residencies() + next.step.node.residency].contains(d);
   for (const Counts::Id count : counts_.choices(d, known, bin, crossed)) {
     next.chains[d] = count;
     if (!add_counted(next, together, dim + 1)) {

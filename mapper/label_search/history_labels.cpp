@@ -29,7 +29,7 @@ std::uint64_t list_of(const Label& label) {
 
 bool may_stand_for(const Label& a, const Label& b) {
   const auto within = [](DimSet inner, DimSet outer) { return (inner & outer) == inner; };
-  return (a.owed == 0 || a.owed == b.owed) && (b.run == Run::kNone || b.run == a.run) &&
+  return (a.deferred == 0 || a.deferred == b.deferred) && (b.run == Run::kNone || b.run == a.run) &&
          within(a.settled, b.settled) && within(a.barred, b.barred) && within(a.open, b.open) &&
          within(a.since, b.since) && (!b.at_point || a.at_point) && (!b.placed || a.placed) &&
          a.next_dim <= b.next_dim && a.steps <= b.steps && are_alike(a, b);

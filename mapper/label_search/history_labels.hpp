@@ -20,7 +20,7 @@ struct LoopHistory {
   bool placed = true;     // something here, ahead of its place or not
   // What was placed ahead at less than it may cost in the end; 0: nothing. Such a label is dearer
   // than it looks, by as much as any other that owes the same.
-  std::size_t owed = 0;
+  std::size_t deferred = 0;
   bool at_point = true;
   std::size_t next_dim = 0;      // loops of a block come in the order of dims, edges apart
   std::size_t run = Run::kNone;  // dim of the last loop, if tiles slide along it

@@ -18,10 +18,10 @@ namespace mapsim::imperfect {
 
 // What labels know of the loops of a dim.
 enum class Loops : std::uint8_t {
-  kAtPoints,   // every one, if loops end where something stands
-  kAnywhere,   // every one, and they may end where nothing stands
-  kForgotten,  // nothing: edges cost what they cost at least, rooms are shared (decision 33)
-  kCounted,    // how many tiles there were where something was placed last: chains are Counts
+  kAtPoints,  // every one, if loops end where something stands
+  kAnywhere,  // every one, and they may end where nothing stands
+  kNone,      // nothing: edges cost what they cost at least, capacities are shared (decision 33)
+  kCounted,   // how many tiles there were where something was placed last: chains are Counts
 };
 
 // The label search of one unrolling (decisions 8, 18 and 33): imperfect_search.cpp has the queue,
@@ -38,7 +38,7 @@ class Search {
   // What exact::LabelSetting asks for.
   bool is_of_use(const exact::Key& key) const { return !is_hopeless(key); }
   bool is_last(const exact::Key& key) const {
-    return !known_.is_front() && exact::beyond(key, known_.limit());
+    return !known_.is_front() && exact::exceeds(key, known_.limit());
   }
   bool is_looked_for(const LabelSetting::Queued&) const { return true; }
   void expand(Labels::Id id);
@@ -50,8 +50,8 @@ class Search {
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
   bool make_bound();
   exact::Key explore(std::int64_t most, Outcome& outcome);
-  exact::Key forget_loops(Loops loops, Outcome& outcome);
-  void prove(exact::Key forgotten, Outcome& outcome);
+  exact::Key search_relaxed(Loops loops, Outcome& outcome);
+  void prove(exact::Key relaxed, Outcome& outcome);
   void restart(Loops loops, bool to_improve);
   bool is_hopeless(const exact::Key& key) const;
   bool is_better(const exact::Key& key) const;
@@ -72,7 +72,7 @@ class Search {
   void end(Labels::Id id, const Label& from);
   void settle_point(Label& label);
   void settle_keep(Label& label, std::size_t edge);
-  void forget(Label& label);
+  void drop_history(Label& label);
   void cross(Labels::Id id, const Label& from);
   bool cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
             BoundaryFlow& flow);
@@ -102,16 +102,16 @@ class Search {
   ExactFlows flows_;
   Counts counts_;
   std::size_t components_;
-  std::size_t rooms_ = 0;
+  std::size_t capacities_ = 0;
   exact::Valuation valuation_;
   std::vector<Terms> terms_;
-  std::vector<std::optional<std::size_t>> slot_of_room_;
+  std::vector<std::optional<std::size_t>> slot_of_capacity_;
   LeastCosts costs_;
   std::optional<exact::CompletionBound> bound_;
   bool is_ruled_out_ = false;  // by coarse lattices: then there is no bound
   bool is_out_of_memory_ = false;
-  std::vector<DimSet> care_;  // per stage and residency
-  std::map<std::vector<std::size_t>, std::size_t> debts_;
+  std::vector<DimSet> relevant_;  // per stage and residency
+  std::map<std::vector<std::size_t>, std::size_t> deferred_costs_;
   std::vector<double> scratch_;
   std::optional<LabelSetting> setting_;
   std::unordered_map<std::uint64_t, Labels::Id> heads_;  // of the lists of labels

@@ -51,12 +51,14 @@ Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
       terms_{make_terms(graph, tiles_, exact::tracked(graph.problem(), objective))},
       costs_{graph, tiles_, terms_, components_, deadline},
       known_{query.known.without_tags()} {
-  for (std::size_t r = 0; r < graph.rooms().size(); ++r) {
-    const exact::Room& room = graph.rooms()[r];
-    const bool carried = (room.contended && room.bits < kInfinity) || r == query.measured_room;
-    slot_of_room_.push_back(carried ? std::optional{components_ + rooms_++} : std::nullopt);
+  for (std::size_t r = 0; r < graph.capacities().size(); ++r) {
+    const exact::CapacityConstraint& capacity = graph.capacities()[r];
+    const bool carried =
+        (capacity.is_shared && capacity.bits < kInfinity) || r == query.measured_capacity;
+    slot_of_capacity_.push_back(carried ? std::optional{components_ + capacities_++}
+                                        : std::nullopt);
   }
-  setting_.emplace(components_ + rooms_, deadline_);
+  setting_.emplace(components_ + capacities_, deadline_);
   scratch_.resize(components_ + 1);
 }
 
@@ -120,7 +122,7 @@ Key Search::root() {
 Key Search::chainless_bound(Loops loops) {
   Outcome outcome;
   const bool is_made = make_bound();
-  return is_ruled_out_ ? Key{} : is_made ? forget_loops(loops, outcome) : Key{0, 0};
+  return is_ruled_out_ ? Key{} : is_made ? search_relaxed(loops, outcome) : Key{0, 0};
 }
 
 Outcome Search::run() {
@@ -142,12 +144,12 @@ Outcome Search::run() {
   outcome.root = setting_->is_empty() ? Key{} : setting_->least();
   outcome.bound = outcome.root;
   outcome.searched = !setting_->is_empty();
-  const Key forgotten = forget_loops(Loops::kForgotten, outcome);
-  if (!(forgotten.first < kInfinity)) {
+  const Key relaxed = search_relaxed(Loops::kNone, outcome);
+  if (!(relaxed.first < kInfinity)) {
     outcome.bound = known_.limit();
     return outcome;
   }
-  outcome.root = std::max(outcome.root, forgotten);
+  outcome.root = std::max(outcome.root, relaxed);
   restart(Loops::kAtPoints, false);
   explore(most_labels_, outcome);
   if (!outcome.complete) {
@@ -155,7 +157,7 @@ Outcome Search::run() {
     return outcome;
   }
   const Key found = known_.limit();
-  prove(forgotten, outcome);
+  prove(relaxed, outcome);
   if (!outcome.complete) {
     outcome.bare = outcome.bound;
     outcome.complete = true;
@@ -167,13 +169,13 @@ Outcome Search::run() {
 bool Search::is_hopeless(const Key& key) const {
   return !(key.first < kInfinity) || (known_.is_front() ? known_.covers(key)
                                       : to_improve_     ? !is_better(key)
-                                                        : exact::beyond(key, known_.limit()));
+                                                        : exact::exceeds(key, known_.limit()));
 }
 
 // Than the best so far, by more than rounding; of equally fast ones those that need less energy.
 bool Search::is_better(const Key& key) const {
   const Key& limit = known_.limit();
-  const bool is_tie = !objective_.function.uses_energy() && !exact::beyond(key, limit) &&
+  const bool is_tie = !objective_.function.uses_energy() && !exact::exceeds(key, limit) &&
                       key.second < limit.second * (1 - 3 * kRounding);
   return key.first < limit.first * (1 - 3 * kRounding) || is_tie;
 }
@@ -181,13 +183,13 @@ bool Search::is_better(const Key& key) const {
 // Expands labels until none can be better than the best. The key of the one that ends, or at which
 // it was stopped; infinite: none is left.
 Key Search::explore(std::int64_t most, Outcome& outcome) {
-  const std::optional<LabelSetting::Queued> ending = setting_->run(*this, most - outcome.labels);
+  const std::optional<LabelSetting::Queued> goal = setting_->run(*this, most - outcome.labels);
   outcome.labels += setting_->expanded();
   outcome.complete = !setting_->is_stopped();
   outcome.is_out_of_memory = outcome.is_out_of_memory || setting_->is_out_of_memory();
   Key reached;
-  if (ending || setting_->is_stopped()) {
-    reached = ending ? ending->key : setting_->least();
+  if (goal || setting_->is_stopped()) {
+    reached = goal ? goal->key : setting_->least();
     outcome.bound = reached;
   }
   keep_best(outcome);
@@ -195,8 +197,8 @@ Key Search::explore(std::int64_t most, Outcome& outcome) {
 }
 
 void Search::restart(Loops loops, bool to_improve) {
-  setting_.emplace(components_ + rooms_, deadline_);
-  debts_.clear();
+  setting_.emplace(components_ + capacities_, deadline_);
+  deferred_costs_.clear();
   heads_.clear();
   best_.reset();
   loops_ = loops;
@@ -205,9 +207,9 @@ void Search::restart(Loops loops, bool to_improve) {
 }
 
 // No mapping needs less than this, whatever its loops; infinite: none can be of use.
-Key Search::forget_loops(Loops loops, Outcome& outcome) {
-  if (care_.empty()) {
-    care_ = dims_that_matter(graph_, tiles_);
+Key Search::search_relaxed(Loops loops, Outcome& outcome) {
+  if (relevant_.empty()) {
+    relevant_ = dims_that_matter(graph_, tiles_);
   }
   restart(loops, to_improve_);
   const std::int64_t left = (most_labels_ - outcome.labels) / 2;
@@ -218,25 +220,25 @@ Key Search::forget_loops(Loops loops, Outcome& outcome) {
 
 // Whether there is a better one than what is known now, if chains may have extents at which nothing
 // stands: they are rarely of use, but they are in the space (decisions 18 and 33).
-void Search::prove(Key forgotten, Outcome& outcome) {
+void Search::prove(Key relaxed, Outcome& outcome) {
   const std::int64_t labels = outcome.labels;
   to_improve_ = true;
-  if (!known_.is_front() && objective_.function.uses_energy() && !is_better(forgotten)) {
+  if (!known_.is_front() && objective_.function.uses_energy() && !is_better(relaxed)) {
     return;
   }
-  for (const Loops loops : {Loops::kForgotten, Loops::kCounted}) {
-    const Key key = forget_loops(loops, outcome);
+  for (const Loops loops : {Loops::kNone, Loops::kCounted}) {
+    const Key key = search_relaxed(loops, outcome);
     if (!(key.first < kInfinity)) {
       return;
     }
-    forgotten = std::max(forgotten, key);
+    relaxed = std::max(relaxed, key);
   }
   restart(Loops::kAnywhere, true);
   const bool is_tie = !known_.is_front() && !objective_.exact_ties &&
-                      forgotten.first >= known_.limit().first * (1 - 3 * kRounding);
+                      relaxed.first >= known_.limit().first * (1 - 3 * kRounding);
   explore(std::min(most_labels_, outcome.labels + (is_tie ? kTieLabels : labels + kBareLabels)),
           outcome);
-  outcome.bound = std::max(outcome.bound, forgotten);
+  outcome.bound = std::max(outcome.bound, relaxed);
 }
 
 void Search::keep_best(Outcome& outcome) const {
@@ -260,7 +262,7 @@ void Search::start() {
     label.steps = steps_of(label.chains, 0);
     label.begun = gates_.begun(0, tiles_.size() - 1);
     const Labels::Id id = labels().add(label);
-    if (exact::occupy_start(graph_, residency, slot_of_room_, labels().values(id))) {
+    if (exact::occupy_start(graph_, residency, slot_of_capacity_, labels().values(id))) {
       offer();
     } else {
       labels().retract();
@@ -300,8 +302,8 @@ bool Search::offer() {
   }
   scratch_[components_] = 0;  // edges are not counted, which is a bound
   Key key = key_of(scratch_.data(), label.steps);
-  if (query_.measured_room) {
-    key.second = values[*slot_of_room_[*query_.measured_room]];
+  if (query_.measured_capacity) {
+    key.second = values[*slot_of_capacity_[*query_.measured_capacity]];
   }
   if (is_hopeless(key)) {
     labels().retract();
@@ -318,7 +320,7 @@ bool Search::offer() {
 }
 
 // The newest label ends, and is a mapping that costs no less than the label says; or, where loops
-// are forgotten, perhaps none.
+// have no chains, perhaps none.
 void Search::finish(Labels::Id id, const Key& key) {
   if (!has_chains()) {
     setting_->push({exact::without_noise(key), id});
@@ -361,8 +363,8 @@ Key Search::true_key(Labels::Id id, const Mapping& mapping) const {
     return {};
   }
   Key key = key_of_cost(objective_, *cost);
-  if (query_.measured_room) {
-    key.second = labels().values(id)[*slot_of_room_[*query_.measured_room]];
+  if (query_.measured_capacity) {
+    key.second = labels().values(id)[*slot_of_capacity_[*query_.measured_capacity]];
   }
   return key;
 }
@@ -385,7 +387,7 @@ Key chainless_bound(const StateGraph& graph, const UnrollingClass& unrolling_cla
   exact::LabelQuery query;
   query.labels = labels;
   return Search(graph, unrolling_class, objective, query, deadline)
-      .chainless_bound(counted ? Loops::kCounted : Loops::kForgotten);
+      .chainless_bound(counted ? Loops::kCounted : Loops::kNone);
 }
 
 Key coarse_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,

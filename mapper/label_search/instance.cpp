@@ -24,15 +24,16 @@ std::optional<ArrayTime> array_time(const StateGraph& graph, const Unrolled& unr
 }
 
 // Side by side, where there are threads: a beam search needs costs to go only.
-Dive dive_and_find_paid(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-                        const Valuation& valuation, Alone& alone) {
-  Dive found;
+BeamNest beam_search_and_cost_so_far(const StateGraph& graph, const Unrolled& unrolled,
+                                     EdgeCosts& costs, const Valuation& valuation,
+                                     PerTensorBound& per_tensor) {
+  BeamNest found;
   Caught caught;
 #pragma omp taskgroup
   {
-#pragma omp task shared(found, graph, unrolled, costs, valuation, alone, caught)
-    caught.run([&] { found = dive(graph, unrolled, costs, alone, valuation); });
-    caught.run([&] { alone.find_paid(costs); });
+#pragma omp task shared(found, graph, unrolled, costs, valuation, per_tensor, caught)
+    caught.run([&] { found = beam_search(graph, unrolled, costs, per_tensor, valuation); });
+    caught.run([&] { per_tensor.find_cost_so_far(costs); });
   }
   caught.rethrow();
   return found;
@@ -41,8 +42,8 @@ Dive dive_and_find_paid(const StateGraph& graph, const Unrolled& unrolled, EdgeC
 // Of what is not ruled out. If nothing is known, of what may be better than what a beam search
 // finds.
 CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-                           const Valuation& valuation, Incumbent known, bool may_dive,
-                           double least_second, std::vector<bool> left_out, Dive& dived) {
+                           const Valuation& valuation, Incumbent known, bool may_beam_search,
+                           double least_second, std::vector<bool> left_out, BeamNest& beam) {
   CompletionBound::Scope scope;
   if (!left_out.empty()) {
     scope.reachable = graph.reachable_without(left_out);
@@ -62,23 +63,23 @@ CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, Ed
       costs.bytes() > static_cast<double>(costs.deadline()->most_bytes())) {
     throw OutOfBudget{};
   }
-  may_dive = may_dive && known.points().empty() && !known.is_measured();
-  if (is_limited ? !has_many_rows(graph) : !may_dive) {
+  may_beam_search = may_beam_search && known.points().empty() && !known.is_measured();
+  if (is_limited ? !has_many_rows(graph) : !may_beam_search) {
     if (!is_limited || costs.components() > 1) {
       costs.prepare();  // components are found side by side
     }
     return complete_on_lattice(graph, unrolled, costs, scope);
   }
-  Alone alone(graph, unrolled, costs);
-  if (may_dive) {
-    dived = dive_and_find_paid(graph, unrolled, costs, valuation, alone);
-    known.insert(dived.key);
+  PerTensorBound per_tensor(graph, unrolled, costs);
+  if (may_beam_search) {
+    beam = beam_search_and_cost_so_far(graph, unrolled, costs, valuation, per_tensor);
+    known.insert(beam.key);
     find_most();
-  } else if (alone.root() <= scope.most) {
-    alone.find_paid(costs);
+  } else if (per_tensor.root() <= scope.most) {
+    per_tensor.find_cost_so_far(costs);
   }
   if (scope.most < kInfinity) {
-    scope.alone = &alone;
+    scope.per_tensor = &per_tensor;
   }
   return complete_on_lattice(graph, unrolled, costs, scope);
 }
@@ -113,15 +114,15 @@ bool has_many_rows(const StateGraph& graph) {
 }
 
 Instance::Instance(const StateGraph& graph_in, Unrolled unrolled_in, const Objective& objective,
-                   const Incumbent& known, bool may_dive, std::vector<bool> left_out,
+                   const Incumbent& known, bool may_beam_search, std::vector<bool> left_out,
                    double least_second, const Deadline* deadline)
     : graph{graph_in},
       unrolled{std::move(unrolled_in)},
       costs(graph, unrolled, tracked(graph.problem(), objective), deadline),
       array(array_time(graph, unrolled, costs, objective)),
       valuation(graph, objective, array ? array->without() : least_compute_cycles(graph, unrolled)),
-      bound(make_bound(graph, unrolled, costs, valuation, known, may_dive && !array, least_second,
-                       std::move(left_out), dived)) {
+      bound(make_bound(graph, unrolled, costs, valuation, known, may_beam_search && !array,
+                       least_second, std::move(left_out), beam)) {
   if (array) {
     array_bound.emplace(graph, unrolled, costs, *array, bound);
   }

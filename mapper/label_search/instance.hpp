@@ -29,13 +29,14 @@ bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
 
 // Everything that the search of one class of unrollings needs.
 struct Instance {
-  // What is known leaves out keys, and says what is looked for. `may_dive`: if nothing is known, a
-  // beam search looks for something first. `least_second`: of the second figure of a front.
-  // `left_out`: per edge, nests with it are not looked at; none: all are. Within `deadline`, if
-  // there is one: else OutOfBudget.
+  // What is known leaves out keys, and says what is looked for. `may_beam_search`: if nothing is
+  // known, a beam search looks for something first. `least_second`: of the second figure of a
+  // front. `left_out`: per edge, nests with it are not looked at; none: all are. Within `deadline`,
+  // if there is one: else OutOfBudget.
   Instance(const StateGraph& graph, Unrolled unrolled, const Objective& objective,
-           const Incumbent& known = {}, bool may_dive = false, std::vector<bool> left_out = {},
-           double least_second = 0, const Deadline* deadline = nullptr);
+           const Incumbent& known = {}, bool may_beam_search = false,
+           std::vector<bool> left_out = {}, double least_second = 0,
+           const Deadline* deadline = nullptr);
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
   // nothing fits, or nothing within the limit.
   Key root() const;
@@ -48,7 +49,7 @@ struct Instance {
   EdgeCosts costs;
   std::optional<ArrayTime> array;  // where time counts
   Valuation valuation;
-  Dive dived;  // a nest that fits, if it has been looked for
+  BeamNest beam;  // a nest that fits, if it has been looked for
   CompletionBound bound;
   std::optional<ArrayBound> array_bound;
 };

@@ -29,8 +29,8 @@ class LabelSearch {
         graph_{instance.graph},
         query_{query},
         components_{instance.costs.components()},
-        rooms_(instance, query.measured_room, components_ + (instance.array ? 1 : 0)),
-        setting_(rooms_.width(), deadline, query.tick),
+        capacity_use_(instance, query.measured_capacity, components_ + (instance.array ? 1 : 0)),
+        setting_(capacity_use_.width(), deadline, query.tick),
         labels_{setting_.labels},
         heads_{static_cast<Id*>(std::calloc(instance.bound.places(), sizeof(Id)))},
         scratch_(components_),
@@ -42,8 +42,8 @@ class LabelSearch {
 
   LabelResult run() {
     start();
-    if (const std::optional<Queued> ending = setting_.run(*this, query_.labels)) {
-      return finish(ending->key, false);
+    if (const std::optional<Queued> goal = setting_.run(*this, query_.labels)) {
+      return finish(goal->key, false);
     }
     if (!setting_.is_stopped()) {
       return finish(known_.limit(), false);
@@ -96,7 +96,7 @@ class LabelSearch {
     LabelResult result{{}, least, setting_.expanded(), is_stopped, setting_.is_out_of_memory()};
     for (const Incumbent::Point& point : known_.points()) {
       if (point.tag != Incumbent::kNoTag) {
-        result.endings.push_back({point.key, labels_.trace(point.tag)});
+        result.goals.push_back({point.key, labels_.trace(point.tag)});
       }
     }
     return result;
@@ -109,7 +109,7 @@ class LabelSearch {
       if (instance_.array) {
         labels_.values(id)[components_] = kInfinity;
       }
-      if (occupy_start(graph_, residency, rooms_.slots(), labels_.values(id))) {
+      if (occupy_start(graph_, residency, capacity_use_.slots(), labels_.values(id))) {
         offer(id);
       } else {
         labels_.retract();
@@ -126,8 +126,8 @@ class LabelSearch {
       scratch_[k] = values[k] + (ends ? 0 : instance_.bound.at(step.node, k));
     }
     Key key = instance_.valuation.key(scratch_.data(), compute_cycles(step, values));
-    if (query_.measured_room) {
-      key.second = values[*rooms_.slot(*query_.measured_room)];
+    if (query_.measured_capacity) {
+      key.second = values[*capacity_use_.slot(*query_.measured_capacity)];
     }
     return without_noise(key);
   }
@@ -139,7 +139,7 @@ class LabelSearch {
   }
   void offer(Id id) {
     const Step step = labels_[id].step;
-    rooms_.forget(step.node, labels_.values(id));
+    capacity_use_.drop_non_binding(step.node, labels_.values(id));
     const Key key = key_of(id);
     const bool ends = step.kind == Step::Kind::kEnd;
     if (known_.covers(key) ||
@@ -153,7 +153,7 @@ class LabelSearch {
     }
   }
 
-  // Adds costs and room to label `id`; false: it does not fit.
+  // Adds costs and bits to label `id`; false: it does not fit.
   bool pay(Id id, const Payment& payment) {
     double* values = labels_.values(id);
     if (!(payment.cost[0] < kInfinity)) {
@@ -169,16 +169,16 @@ class LabelSearch {
       double& entered = values[components_];
       entered = std::min(entered, instance_.array->cycles(payment.edge)[payment.tile]);
     }
-    const auto room = graph_.room_of(graph_.edges()[payment.edge]);
-    if (room && rooms_.slot(*room)) {
-      double& used = values[*rooms_.slot(*room)];
+    const auto capacity = graph_.capacity_of(graph_.edges()[payment.edge]);
+    if (capacity && capacity_use_.slot(*capacity)) {
+      double& used = values[*capacity_use_.slot(*capacity)];
       used += instance_.costs.bits(payment.edge)[payment.tile];
-      return used <= graph_.rooms()[*room].bits;
+      return used <= graph_.capacities()[*capacity].bits;
     }
     return true;
   }
 
-  // The best labels, each with the best of what it leads to, until there is an ending.
+  // The best labels, each with the best of what it leads to, until there is a goal label.
   void complete_greedily() {
     for (int i = 0; i < kAttempts && !has_ending(); ++i) {
       std::optional<Queued> at = setting_.pop();
@@ -204,8 +204,8 @@ class LabelSearch {
   const StateGraph& graph_;
   const LabelQuery& query_;
   std::size_t components_;
-  // Values of a label: components, of a systolic array its time, bits used of rooms.
-  CapacityUse rooms_;
+  // Values of a label: components, of a systolic array its time, bits used of capacities.
+  CapacityUse capacity_use_;
   Setting setting_;
   Setting::Labels& labels_;
   // Per node: of the list of its labels. From calloc(), since a search touches few nodes and the

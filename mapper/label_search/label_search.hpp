@@ -16,9 +16,9 @@ namespace mapsim::exact {
 // front, as far as what is known does not cover it.
 struct LabelQuery {
   Incumbent known;
-  // Of a front that is measured: the room whose used bits are the second figure, and which has no
-  // limit. Else the second figure is Valuation's.
-  std::optional<std::size_t> measured_room;
+  // Of a front that is measured: the capacity whose used bits are the second figure, and which has
+  // no limit. Else the second figure is Valuation's.
+  std::optional<std::size_t> measured_capacity;
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // expand no more than these
   // Imperfect factors: no more than these and what bounding takes (kStatesPerLabel) together.
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
@@ -27,21 +27,21 @@ struct LabelQuery {
   std::function<void(const Key& bound, std::int64_t labels)> tick;
 };
 
-struct Ending {
+struct GoalLabel {
   Key key;
   std::vector<Step> steps;  // from the start to the end
 };
 struct LabelResult {
-  std::vector<Ending> endings;  // at most one, or the front: first figure ascending
-  Key bound;                    // no mapping of this unrolling is better than this
+  std::vector<GoalLabel> goals;  // at most one, or the front: first figure ascending
+  Key bound;                     // no mapping of this unrolling is better than this
   std::int64_t expanded = 0;
   bool stopped = false;           // before it was sure
   bool is_out_of_memory = false;  // ... for want of it
 };
 
-// Best-first search over labels (a node, what has been paid, what is used of each contended room),
+// Best-first search over labels (a node, the cost so far, what is used of each shared capacity),
 // pruned by dominance and by the bound: the first label that ends is an optimum of the unrolling.
-// One that is stopped before it has an ending completes labels greedily until it has one.
+// One that is stopped before it has a goal label completes labels greedily until it has one.
 LabelResult search_labels(Instance& instance, const LabelQuery& query, const Deadline& deadline);
 
 }  // namespace mapsim::exact

@@ -64,7 +64,7 @@ class LabelSetting {
   // Expands labels until one that ends is the best of all, which it returns, or nothing is left
   // that is of use, or `most` have been expanded in all, or time or memory is over: then the best
   // is back in the queue. `search` has is_of_use(key), is_last(key): no later one is of use,
-  // is_looked_for(ending), and expand(label).
+  // is_looked_for(goal), and expand(label).
   template <class Search>
   std::optional<Queued> run(Search& search, std::int64_t most) {
     is_stopped_ = false;

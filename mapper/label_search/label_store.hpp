@@ -26,7 +26,7 @@ struct Label : History {
 // one, at no more cost? Each history has this function; lists of perfect factors are of one node.
 inline bool may_stand_for(const Label<NoHistory>&, const Label<NoHistory>&) { return true; }
 
-// The labels of a search, each with `width` values: paid components, then used capacities.
+// The labels of a search, each with `width` values: components so far, then used capacities.
 template <class History>
 class LabelStore {
  public:

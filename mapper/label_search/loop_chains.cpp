@@ -49,7 +49,7 @@ Chains::Id Chains::cross(DimId d, Id id, std::size_t fanout) {
   return find(d, std::move(links));
 }
 
-Chains::Id Chains::forget_loops(DimId d, Id id) {
+Chains::Id Chains::drop_loops(DimId d, Id id) {
   std::vector<Link> links = chains_[d][id];
   while (!links.empty() && links.back().fanout == Link::kTemporal) {
     links.pop_back();

@@ -30,7 +30,7 @@ class Chains {
   Id none() const { return 0; }
   Id loop(DimId d, Id id, std::int64_t extent);  // a temporal loop to `extent`
   Id cross(DimId d, Id id, std::size_t fanout);  // the parallel loops of a used fanout
-  Id forget_loops(DimId d, Id id);               // those behind the last parallel one
+  Id drop_loops(DimId d, Id id);                 // those behind the last parallel one
   std::int64_t extent(DimId d, Id id) const {    // of the tiles that it ends in
     const auto& links = chains_[d][id];
     return links.empty() ? tiles_->bound(d) : links.back().extent;

@@ -198,7 +198,7 @@ class ConstraintsReader {
 
   void read_axis(FanoutId fanout, Axis axis, const Node& node, Unrolling& unrolling) {
     const Fanout& hardware = arch_.fanouts[fanout];
-    std::int64_t room = hardware.size(axis);
+    std::int64_t left = hardware.size(axis);
     for (const Entry* entry : reader_.entries(node, "a map of dims to factors")) {
       const auto index = reader_.choice(&entry->key, dims_, "dim");
       const auto factor = reader_.integer(&entry->value, 1, kMaxInteger);
@@ -210,13 +210,13 @@ class ConstraintsReader {
         reader_.error(entry->key, fmt::format("{} may not be unrolled along {} of {}",
                                               dims_[*index], to_string(axis), hardware.name));
       }
-      if (*factor > room) {
+      if (*factor > left) {
         reader_.error(entry->value,
                       fmt::format("{} of {} has {} instances; this takes more", to_string(axis),
                                   hardware.name, hardware.size(axis)));
         return;
       }
-      room /= *factor;
+      left /= *factor;
       check_divides(dim, *factor, entry->value);
       unrolling.push_back({dim, fanout, axis, *factor});
     }

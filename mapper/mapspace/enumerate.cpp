@@ -194,7 +194,7 @@ class ImperfectEnumerator {
 }  // namespace
 
 bool Mapspace::enumerate(const Visit& visit) const {
-  for (const UnrollingClass& unrolling_class : group_by_factors()) {
+  for (const UnrollingClass& unrolling_class : unrolling_classes()) {
     const nests::Placements placements{*this, unrolling_class};
     if (constraints_.factors.imperfect) {
       if (!ImperfectEnumerator{*this, placements, unrolling_class.first, visit}.run()) {

@@ -20,11 +20,11 @@ void add_imperfect(std::int64_t bound, std::int64_t most, ExtentDomain& extents)
   }
 }
 
-// Extends groups by the unrollings of one fanout after the other.
-class Grouping {
+// Extends unrollings by the unrollings of one fanout after the other.
+class UnrollingLister {
  public:
-  Grouping(const Problem& problem, const PerDim<ExtentDomain>& all, const UnrollingLimits& limits,
-           std::size_t most)
+  UnrollingLister(const Problem& problem, const PerDim<ExtentDomain>& all,
+                  const UnrollingLimits& limits, std::size_t most)
       : problem_{problem},
         all_{all},
         most_{most},
@@ -60,7 +60,7 @@ class Grouping {
     at_dim(fanout, Axis::kX, 0, arch().fanouts[fanout].x, longer, tiles);
   }
 
-  void at_dim(FanoutId fanout, Axis axis, std::size_t index, std::int64_t room,
+  void at_dim(FanoutId fanout, Axis axis, std::size_t index, std::int64_t left,
               const UnrollingClass& unrolling_class, const PerDim<ExtentDomain>& tiles) {
     if (index == workload().dims.size()) {
       if (!is_given(fanout) && !obeys(fanout, axis, unrolling_class)) {
@@ -74,7 +74,7 @@ class Grouping {
       return;
     }
     const auto dim = static_cast<DimId>(index);
-    for (const std::int64_t factor : factors(fanout, axis, dim, room)) {
+    for (const std::int64_t factor : factors(fanout, axis, dim, left)) {
       if (found_.size() > most_) {
         return;
       }
@@ -88,7 +88,7 @@ class Grouping {
         longer.first.push_back({dim, fanout, axis, factor});
         longer.factors[fanout][dim] *= factor;
       }
-      at_dim(fanout, axis, index + 1, room / factor, longer, blocks);
+      at_dim(fanout, axis, index + 1, left / factor, longer, blocks);
     }
   }
 
@@ -126,7 +126,7 @@ class Grouping {
   }
 
   std::vector<std::int64_t> factors(FanoutId fanout, Axis axis, DimId dim,
-                                    std::int64_t room) const {
+                                    std::int64_t left) const {
     if (is_given(fanout)) {
       const auto found = std::find_if(given_.begin(), given_.end(), [&](const Unroll& unroll) {
         return unroll.fanout == fanout && unroll.axis == axis && unroll.dim == dim;
@@ -135,7 +135,7 @@ class Grouping {
     }
     std::vector<std::int64_t> all{1};
     if (may_unroll(workload(), arch().fanouts[fanout].dims(axis), dim)) {
-      for (std::int64_t n = 2; n <= std::min(room, workload().dims[dim].bound); ++n) {
+      for (std::int64_t n = 2; n <= std::min(left, workload().dims[dim].bound); ++n) {
         all.push_back(n);
       }
     }
@@ -232,7 +232,7 @@ std::optional<std::vector<UnrollingClass>> imperfect_classes(const Problem& prob
                                                              const PerDim<ExtentDomain>& all,
                                                              const UnrollingLimits& limits,
                                                              std::size_t most) {
-  return Grouping{problem, all, limits, most}.list();
+  return UnrollingLister{problem, all, limits, most}.list();
 }
 
 }  // namespace mapsim

@@ -42,7 +42,7 @@ std::optional<PerDim<std::int64_t>> behind(const PerDim<ExtentDomain>& all,
                                            const Unrolling& unrolling, FanoutId fanout,
                                            PerDim<std::int64_t> tile);
 
-// The unrollings of an imperfect space, each a group of its own, in a fixed order that begins with
+// The unrollings of an imperfect space, each a class of its own, in a fixed order that begins with
 // the fewest instances: any number of instances that some tile gives work to. A fanout that the
 // limits give is fixed to what they say. nullopt: there are more than `most`.
 std::optional<std::vector<UnrollingClass>> imperfect_classes(const Problem& problem,

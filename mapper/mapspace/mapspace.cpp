@@ -42,24 +42,24 @@ KeepRule Mapspace::keep_rule(LevelId level, TensorId tensor) const {
   return is_given ? constraints_.keeps[level][tensor] : KeepRule::kFree;
 }
 
-std::vector<Unrolling> Mapspace::assignments(const UnrollingClass& group) const {
-  if (group.assignments == 1) {
-    return {group.first};
+std::vector<Unrolling> Mapspace::assignments(const UnrollingClass& unrolling_class) const {
+  if (unrolling_class.assignments == 1) {
+    return {unrolling_class.first};
   }
-  return axis_assignments(*problem_, {constraints_.spatial, constraints_.unroll}, group);
+  return axis_assignments(*problem_, {constraints_.spatial, constraints_.unroll}, unrolling_class);
 }
 
 std::vector<Unrolling> Mapspace::unrollings() const {
   std::vector<Unrolling> all;
-  for (const UnrollingClass& group : group_by_factors()) {
-    for (Unrolling& unrolling : assignments(group)) {
+  for (const UnrollingClass& unrolling_class : unrolling_classes()) {
+    for (Unrolling& unrolling : assignments(unrolling_class)) {
       all.push_back(std::move(unrolling));
     }
   }
   return all;
 }
 
-const std::vector<UnrollingClass>& Mapspace::group_by_factors() const {
+const std::vector<UnrollingClass>& Mapspace::unrolling_classes() const {
   if (!is_listable()) {
     throw UnsupportedSearch(fmt::format(
         "the space has more than {} spatial unrollings, too many to list with imperfect factors; "
@@ -85,9 +85,9 @@ bool Mapspace::count_unless(const std::function<bool(std::int64_t steps)>& stop)
     return true;
   }
   if (!classes_) {
-    found_->classes = std::ssize(group_by_factors());
-    for (const UnrollingClass& group : group_by_factors()) {
-      found_->unrollings += group.assignments;
+    found_->classes = std::ssize(unrolling_classes());
+    for (const UnrollingClass& unrolling_class : unrolling_classes()) {
+      found_->unrollings += unrolling_class.assignments;
     }
   } else if (auto products = classes_->products(stop)) {
     found_->products = std::move(*products);

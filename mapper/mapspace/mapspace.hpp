@@ -76,11 +76,11 @@ class Mapspace {
   bool count_unless(const std::function<bool(std::int64_t steps)>& stop) const;
   // All of them in a fixed order, listed when somebody asks for the first time: millions of them
   // take minutes and gigabytes.
-  const std::vector<UnrollingClass>& group_by_factors() const;
+  const std::vector<UnrollingClass>& unrolling_classes() const;
   // Can they be listed? Of imperfect factors there may be too many: then the list is refused.
   bool is_listable() const;
-  std::vector<Unrolling> assignments(const UnrollingClass& group) const;
-  // All unrollings, group by group.
+  std::vector<Unrolling> assignments(const UnrollingClass& unrolling_class) const;
+  // All unrollings, class by class.
   std::vector<Unrolling> unrollings() const;
   std::int64_t unrolling_count() const { return counts().unrollings; }
 

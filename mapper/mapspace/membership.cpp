@@ -115,13 +115,13 @@ class Reading {
     for (const Unroll& unroll : unrolling_) {
       factors[unroll.fanout][unroll.dim] *= unroll.factor;
     }
-    const auto& groups = space_.group_by_factors();
-    require(std::any_of(groups.begin(), groups.end(),
-                        [&](const UnrollingClass& group) {
-                          if (!(group.factors == factors)) {
+    const auto& classes = space_.unrolling_classes();
+    require(std::any_of(classes.begin(), classes.end(),
+                        [&](const UnrollingClass& unrolling_class) {
+                          if (!(unrolling_class.factors == factors)) {
                             return false;
                           }
-                          const std::vector<Unrolling> all = space_.assignments(group);
+                          const std::vector<Unrolling> all = space_.assignments(unrolling_class);
                           return std::find(all.begin(), all.end(), unrolling_) != all.end();
                         }),
             "its parallel loops are not allowed together");

@@ -55,10 +55,10 @@ std::uint64_t Cursor::key() const {
   return key;
 }
 
-std::vector<FanoutId> used_fanouts(const UnrollingClass& group) {
+std::vector<FanoutId> used_fanouts(const UnrollingClass& unrolling_class) {
   std::vector<FanoutId> used;
-  for (const FanoutId f : group.factors.ids()) {
-    const auto& factors = group.factors[f];
+  for (const FanoutId f : unrolling_class.factors.ids()) {
+    const auto& factors = unrolling_class.factors[f];
     if (std::any_of(factors.begin(), factors.end(), [](std::int64_t n) { return n > 1; })) {
       used.push_back(f);
     }
@@ -66,8 +66,8 @@ std::vector<FanoutId> used_fanouts(const UnrollingClass& group) {
   return used;
 }
 
-Placements::Placements(const Mapspace& space, const UnrollingClass& group)
-    : Placements{space, nests::used_fanouts(group)} {}
+Placements::Placements(const Mapspace& space, const UnrollingClass& unrolling_class)
+    : Placements{space, nests::used_fanouts(unrolling_class)} {}
 
 Placements::Placements(const Mapspace& space, std::vector<FanoutId> used)
     : used_{std::move(used)}, regions_{space, used_}, bounds_{1} {

@@ -43,7 +43,7 @@ struct Point {
 class Placements {
  public:
   Placements(const Mapspace& space, std::vector<FanoutId> used);
-  Placements(const Mapspace& space, const UnrollingClass& group);
+  Placements(const Mapspace& space, const UnrollingClass& unrolling_class);
 
   const std::vector<Chain>& chains() const { return chains_; }
   const std::vector<FanoutId>& used_fanouts() const { return used_; }
@@ -74,7 +74,7 @@ class Placements {
   std::vector<std::size_t> bounds_;  // of the stages: 1, ..., number of levels
 };
 
-// The used fanouts of a group.
-std::vector<FanoutId> used_fanouts(const UnrollingClass& group);
+// The used fanouts of a class.
+std::vector<FanoutId> used_fanouts(const UnrollingClass& unrolling_class);
 
 }  // namespace mapsim::nests

@@ -12,18 +12,18 @@ namespace mapsim {
 namespace {
 
 std::int64_t need_of(const Infeasible& why) {
-  const auto* room = std::get_if<CapacityExceeded>(&why);
+  const auto* exceeded = std::get_if<CapacityExceeded>(&why);
   const auto* axis = std::get_if<FanoutExceeded>(&why);
-  return room != nullptr ? room->need.count() : axis != nullptr ? axis->need : 0;
+  return exceeded != nullptr ? exceeded->need.count() : axis != nullptr ? axis->need : 0;
 }
 
 }  // namespace
 
 void SampleStatistics::note(const Infeasible& why, std::int64_t count) {
   Reason reason{why.index(), 0, -1};
-  if (const auto* room = std::get_if<CapacityExceeded>(&why)) {
-    std::get<1>(reason) = index_of(room->level);
-    std::get<2>(reason) = room->partition ? static_cast<int>(*room->partition) : -1;
+  if (const auto* exceeded = std::get_if<CapacityExceeded>(&why)) {
+    std::get<1>(reason) = index_of(exceeded->level);
+    std::get<2>(reason) = exceeded->partition ? static_cast<int>(*exceeded->partition) : -1;
   } else if (const auto* axis = std::get_if<FanoutExceeded>(&why)) {
     std::get<1>(reason) = index_of(axis->fanout);
     std::get<2>(reason) = static_cast<int>(axis->axis);

@@ -11,7 +11,7 @@
 namespace mapsim {
 
 // The best of a sequence of mappings, and what became of the others. Tallies of consecutive parts,
-// added in order, give the tally of the whole: on ties the first mapping stays.
+// added in order, give the statistics of the whole: on ties the first mapping stays.
 class SampleStatistics {
  public:
   // True: it fits and is within the limits; evaluator.cost() is what it costs.

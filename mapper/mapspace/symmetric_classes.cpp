@@ -65,8 +65,8 @@ std::uint64_t hash_of(const std::vector<Side>& sides, const Renaming& renamed) {
 
 }  // namespace
 
-std::vector<std::size_t> twins(const Mapspace& space) {
-  const std::vector<UnrollingClass>& classes = space.group_by_factors();
+std::vector<std::size_t> symmetric_classes(const Mapspace& space) {
+  const std::vector<UnrollingClass>& classes = space.unrolling_classes();
   std::vector<std::size_t> first(classes.size());
   std::iota(first.begin(), first.end(), std::size_t{0});
   if (space.is_ruled() || space.problem().places_matter() || space.problem().is_timed_by_model()) {

@@ -23,7 +23,7 @@ namespace {
 
 using Factors = PerDim<std::int64_t>;
 
-// One fanout of a problem, with what its unrollings must obey. It is made anew for each group whose
+// One fanout of a problem, with what its unrollings must obey. It is made anew for each class whose
 // members are listed, so that nothing in it grows with the bounds of the dims.
 struct Scope {
   FanoutId fanout{};
@@ -166,20 +166,20 @@ class AxisSplitter {
   }
 
   template <class Visit>
-  bool split(std::size_t index, std::int64_t x_room, std::int64_t y_room, Visit& visit) {
+  bool split(std::size_t index, std::int64_t x_left, std::int64_t y_left, Visit& visit) {
     if (index == unrolled_.size()) {
       return !obeys() || visit();
     }
     const DimId dim = unrolled_[static_cast<DimId>(index)];
     for (const std::int64_t x : x_factors_[index]) {
-      if (x > x_room) {
+      if (x > x_left) {
         break;
       }
       const std::int64_t y = factors_[dim] / x;
-      if (y <= y_room && (x == 1 || scope_.x_dims.contains(dim)) &&
+      if (y <= y_left && (x == 1 || scope_.x_dims.contains(dim)) &&
           (y == 1 || scope_.y_dims.contains(dim))) {
         along_x_[dim] = x;
-        if (!split(index + 1, x_room / x, y_room / y, visit)) {
+        if (!split(index + 1, x_left / x, y_left / y, visit)) {
           return false;
         }
       }
@@ -262,9 +262,9 @@ class Lister {
     }
     const auto dim = static_cast<DimId>(index);
     const std::vector<std::int64_t>& choices = choices_[dim];
-    const std::int64_t room = scope_.x_size * scope_.y_size / instances;
+    const std::int64_t left = scope_.x_size * scope_.y_size / instances;
     list(index + 1, depth, instances);
-    for (std::size_t i = 1; i < choices.size() && choices[i] <= room; ++i) {
+    for (std::size_t i = 1; i < choices.size() && choices[i] <= left; ++i) {
       if (extend(depth, splits_[dim][i], instances * choices[i])) {
         factors_[dim] = choices[i];
         list(index + 1, depth + 1, instances * choices[i]);

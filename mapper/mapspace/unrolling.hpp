@@ -36,7 +36,7 @@ struct UnrollingLimits {
 };
 
 // The unrollings that differ only in which axis takes which factor. Costs do not depend on that,
-// unless hops cost something: then each is a group of its own.
+// unless hops cost something: then each is a class of its own.
 struct UnrollingClass {
   PerFanout<PerDim<std::int64_t>> factors;  // instances per dim, both axes together
   std::int64_t assignments = 0;             // ways to give the factors to the axes, >= 1
@@ -58,11 +58,11 @@ struct FanoutChoice {
 std::vector<FanoutChoice> choices_of(const Problem& problem, FanoutId fanout,
                                      const UnrollingLimits& limits);
 
-// Those with the fewest instances first, of equally many in the order that they have. Groups are
+// Those with the fewest instances first, of equally many in the order that they have. Classes are
 // large, so that each is moved once.
 std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes);
 
-// The members of a group, `group.first` first.
+// The members of a class, `unrolling_class.first` first.
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
                                         const UnrollingClass& unrolling_class);
 

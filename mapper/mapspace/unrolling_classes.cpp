@@ -208,8 +208,8 @@ std::optional<std::vector<UnrollingClasses::Product>> UnrollingClasses::products
   return products;
 }
 
-std::vector<UnrollingClass> group_by_factors(const Problem& problem,
-                                             const UnrollingLimits& limits) {
+std::vector<UnrollingClass> list_unrolling_classes(const Problem& problem,
+                                                   const UnrollingLimits& limits) {
   return UnrollingClasses(problem, limits).list();
 }
 

@@ -49,8 +49,9 @@ class UnrollingClasses {
   PrimeFields primes_;
 };
 
-// Every admissible unrolling, grouped, in the order of lists. With `limits.remainders` also factors
-// that divide no bound, of each fanout for itself.
-std::vector<UnrollingClass> group_by_factors(const Problem& problem, const UnrollingLimits& limits);
+// Every admissible unrolling, by class, in the order of lists. With `limits.remainders` also
+// factors that divide no bound, of each fanout for itself.
+std::vector<UnrollingClass> list_unrolling_classes(const Problem& problem,
+                                                   const UnrollingLimits& limits);
 
 }  // namespace mapsim

@@ -101,7 +101,7 @@ StripeSum stripes_of_tile(std::int64_t rows, std::int64_t columns, std::int64_t 
   return sum;
 }
 
-// Outputs whose sums the levels between buffer and array certainly have room for, all kernels of an
+// Outputs whose sums the levels between buffer and array certainly hold, all kernels of an
 // atom being kept.
 std::int64_t certain_outputs(const Problem& problem, const NvdlaAtom& atom) {
   const TensorId output = problem.workload().output();
@@ -111,9 +111,9 @@ std::int64_t certain_outputs(const Problem& problem, const NvdlaAtom& atom) {
   for (std::size_t i = index_of(timing.buffer) + 1; i < problem.arch().levels_above[timing.array];
        ++i) {
     const auto level = static_cast<LevelId>(i);
-    const std::optional<Bits> room = problem.room(level, tensor.role);
-    if (room && problem.must_keep(level, output)) {
-      least = std::min(least, room->count() / (atom.kernels * tensor.partial_bits.count()));
+    const std::optional<Bits> capacity = problem.capacity(level, tensor.role);
+    if (capacity && problem.must_keep(level, output)) {
+      least = std::min(least, capacity->count() / (atom.kernels * tensor.partial_bits.count()));
     }
   }
   return least;
@@ -241,11 +241,11 @@ std::vector<NvdlaAtom> nvdla_atoms(const Problem& problem) {
   std::vector<NvdlaAtom> atoms;
   const std::int64_t columns = bound(problem, view->filter_columns);
   for (const std::int64_t lines : {1, 2, 4}) {
-    const std::int64_t room = array.y / lines;
+    const std::int64_t lines_left = array.y / lines;
     atom.filter_rows = std::min(lines, bound(problem, view->filter_rows));
-    atom.filter_columns = std::min(columns, room);
+    atom.filter_columns = std::min(columns, lines_left);
     const bool helps = atom.filter_rows > lines / 2;
-    if (lines == 1 || (helps && columns <= room && view->stride[1] <= room)) {
+    if (lines == 1 || (helps && columns <= lines_left && view->stride[1] <= lines_left)) {
       atoms.push_back(atom);
     }
   }

@@ -41,9 +41,9 @@ Mapping mapping_of(const Problem& problem, const NvdlaSchedule& schedule);
 //  - stripes of ceil(rows / n) x ceil(Q / m) outputs, at most the engine's longest; those of image
 //    input within a line;
 //  - channels in as few parts as let the least such schedule fit.
-// Any extent between two of these needs as many parts and more room; docs/nvdla.md. `size` counts
-// them all; `schedules` of steady latency lacks stripes that are as many as others' or more and
-// take as long or longer. (Ramped, the last drain of a smaller stripe is shorter.)
+// Any extent between two of these needs as many parts and more capacity; docs/nvdla.md. `size`
+// counts them all; `schedules` of steady latency lacks stripes that are as many as others' or more
+// and take as long or longer. (Ramped, the last drain of a smaller stripe is shorter.)
 struct NvdlaSpace {
   std::vector<NvdlaSchedule> schedules;
   std::int64_t size = 0;

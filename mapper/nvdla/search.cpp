@@ -54,9 +54,9 @@ Objective tie_breaker(const Objective& objective, const Cost& best) {
 }
 
 // What merging `count` groups takes a position of the output, over all merges: everything that a
-// schedule's time, energy and room grow with and that the merge decides.
+// schedule's time, energy and capacity grow with and that the merge decides.
 struct Merge {
-  std::int64_t count = 1;   // of one merge: room, kernel groups that pass one after the other
+  std::int64_t count = 1;   // of one merge: capacity, kernel groups that pass one after the other
   std::int64_t groups = 1;  // with those of zeros: features in the buffer, `count` times: weights
   std::int64_t operations = 1;    // atomic, a filter element
   std::int64_t input_words = 1;   // of the memory

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "check/floor.hpp"
+#include "check/closed_form_bound.hpp"
 #include "proven.hpp"
 #include "tests/mapper/random_space.hpp"
 #include "workloads/conv.hpp"
@@ -69,7 +69,8 @@ std::size_t boxes_hold(const Problem& problem, const Constraints& constraints,
       return false;
     }
     for (const bool together : {false, true}) {
-      const check::Figures floor = floor_of(proof.problem, proof.rules, proof.goal, box, together);
+      const check::Figures floor =
+          closed_form_bound(proof.problem, proof.rules, proof.goal, box, together);
       for (std::size_t u = 0; u < all.size(); ++u) {
         bool within = true;
         for (const FanoutId f : box.ids()) {
@@ -77,7 +78,7 @@ std::size_t boxes_hold(const Problem& problem, const Constraints& constraints,
         }
         if (within) {
           const check::Figures own =
-              floor_of(proof.problem, proof.rules, proof.goal, all[u], together);
+              closed_form_bound(proof.problem, proof.rules, proof.goal, all[u], together);
           EXPECT_FALSE(check::exceeds(floor.first, own.first)) << floor.first << " " << own.first;
           EXPECT_FALSE(check::exceeds(floor.second, own.second));
           ++checked;

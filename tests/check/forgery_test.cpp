@@ -65,8 +65,8 @@ std::string points_proof(const FrontSubject& subject, bool imperfect) {
   const Mapspace space{problem, constraints};
   SearchOptions options;
   options.objective = subject.objective;
-  const Front front =
-      subject.room ? search_curve(space, options, *subject.room) : search_front(space, options);
+  const Front front = subject.capacity ? search_curve(space, options, *subject.capacity)
+                                       : search_front(space, options);
   return front_certificate_file({"search", {}}, space, subject, front);
 }
 
@@ -99,7 +99,7 @@ const std::vector<std::string> kKinds{"energy", "latency",   "ties",  "limits", 
 
 std::string true_proof(const std::string& kind) {
   const Problem problem = tiny_problem();
-  const CurveRoom buffer{*problem.arch().find_level("Buffer"), {}};
+  const CurveCapacity buffer{*problem.arch().find_level("Buffer"), {}};
   const FrontSubject curve{Objective::kEnergy, buffer};
   const FrontSubject front{Objective::kEnergy, {}};
   return kind == "energy"    ? value_proof({}, Objective::kEnergy)

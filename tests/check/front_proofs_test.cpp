@@ -72,11 +72,12 @@ TEST_P(ProofsOfFronts, HoldForAllStepsOfACurveOnly) {
     const Mapspace space{random.problem, random.constraints};
     const auto level = static_cast<LevelId>(i % random.problem.arch().levels.size());
     const auto& partitions = random.problem.arch().levels[level].capacity.per_role;
-    FrontSubject subject{i % 3 == 0 ? Objective::kEdp : Objective::kEnergy, CurveRoom{level, {}}};
+    FrontSubject subject{i % 3 == 0 ? Objective::kEdp : Objective::kEnergy,
+                         CurveCapacity{level, {}}};
     if (!partitions.empty()) {
-      subject.room->role = partitions.begin()->first;
+      subject.capacity->role = partitions.begin()->first;
     }
-    const Front curve = search_curve(space, options_of(subject.objective), *subject.room);
+    const Front curve = search_curve(space, options_of(subject.objective), *subject.capacity);
     EXPECT_EQ(faults_of_front(space, subject, curve), "") << "seed " << seed;
     long_ones += refuse_gaps(space, subject, curve, seed);
   }

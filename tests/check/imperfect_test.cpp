@@ -216,8 +216,8 @@ TEST_P(ImperfectProofs, OfFrontsTiesAndCurvesHoldAndNeverClaimTooMuch) {
 
     const auto level = static_cast<LevelId>(i % random.problem.arch().levels.size());
     if (random.problem.arch().levels[level].capacity.per_role.empty()) {
-      subject.room = CurveRoom{level, {}};
-      const Front curve = search_curve(space, {}, *subject.room);
+      subject.capacity = CurveCapacity{level, {}};
+      const Front curve = search_curve(space, {}, *subject.capacity);
       proof = front_certificate_file({"search", {}}, space, subject, curve);
       ++tried[2];
       all[2] += !proof.empty() && shows_all_points(space, proof, seed) ? 1 : 0;

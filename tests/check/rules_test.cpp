@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "check/floor.hpp"
+#include "check/closed_form_bound.hpp"
 #include "check/graph.hpp"
 #include "check/membership.hpp"
 #include "check/regions.hpp"
@@ -168,8 +168,8 @@ int floors_hold(const Certificate& certificate, std::uint64_t seed) {
   int higher = 0;
   for (const check::Claim& claim : certificate.claims) {
     const auto floor = [&](bool together) {
-      return floor_of(certificate.problem, certificate.rules, certificate.goal, claim.unrolling,
-                      together)
+      return closed_form_bound(certificate.problem, certificate.rules, certificate.goal,
+                               claim.unrolling, together)
           .first;
     };
     EXPECT_LE(floor(true), claim.bound * (1 + 1e-10)) << "seed " << seed;

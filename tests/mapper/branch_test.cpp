@@ -311,7 +311,7 @@ TEST(UnrollingClasses, AreCountedWithoutAList) {
     SCOPED_TRACE(seed);
     const SearchCase random = seed % 3 == 0 ? random_ruled_space(seed) : random_case(seed);
     const Mapspace space{random.problem, random.constraints};
-    const std::vector<UnrollingClass>& list = space.group_by_factors();
+    const std::vector<UnrollingClass>& list = space.unrolling_classes();
     EXPECT_EQ(space.class_count(), std::ssize(list));
     mpz_class nests;
     std::int64_t unrollings = 0;
@@ -383,7 +383,7 @@ TEST(Symmetry, IsThatOfTheList) {
     if (space.class_count() > 400) {
       continue;
     }
-    const std::vector<std::size_t> first = twins(space);
+    const std::vector<std::size_t> first = symmetric_classes(space);
     std::vector<Tuple> tuples = list_tuples(space.classes());
     std::sort(tuples.begin(), tuples.end(),
               [&](const Tuple& a, const Tuple& b) { return space.classes().comes_before(a, b); });

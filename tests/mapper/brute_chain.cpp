@@ -402,7 +402,7 @@ class BruteForce {
         for (std::size_t other = 0; other < chosen.size(); ++other) {
           used += other == e ? 0 : chosen[other]->resident[at];
         }
-        const auto room = problem.room(l, Role::kInput);
+        const auto room = problem.capacity(l, Role::kInput);
         if (room && used > room->count()) {
           return false;
         }

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "mapper/bounds/cost_so_far.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
-#include "mapper/bounds/paid_bound.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 #include "random_space.hpp"
@@ -48,7 +48,7 @@ std::int64_t left_out(const StateGraph& graph, const UnrollingClass& unrollings,
   std::iota(every.begin(), every.end(), std::uint32_t{0});
   const exact::RowTiles everywhere(graph.stages() * graph.residencies(), every);
   const CompletionBound all{graph, rows, {nullptr, most, {}, &everywhere}, &deadline};
-  const imperfect::PaidBound paid{graph, tiles, gates, costs, all, 0, deadline};
+  const imperfect::CostSoFar paid{graph, tiles, gates, costs, all, 0, deadline};
   const Objective energy = Objective::kEnergy;
   const exact::Valuation valuation{graph, energy, 0};
   const exact::Incumbent known{exact::Key{most}};
@@ -86,7 +86,7 @@ TEST(CoarseToFine, LeavesOutNoNodeOfInterest) {
     const Mapspace space{random.problem, random.constraints};
     const exact::UnrollingTasks classes{space, Objective::kEnergy};
     for (std::size_t g = 0; g < classes.size(); ++g) {
-      const UnrollingClass& unrollings = space.group_by_factors()[g];
+      const UnrollingClass& unrollings = space.unrolling_classes()[g];
       for (std::size_t i = 0; i < out.size(); ++i) {
         constexpr std::array<double, 3> kSlack{1 + 1e-6, 1.1, 2};
         out[i] += left_out(classes.graph(g), unrollings, kSlack[i]);
@@ -111,7 +111,7 @@ TEST(CoarseToFine, LosesNoOptimum) {
     for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
       const exact::UnrollingTasks classes{space, objective};
       for (std::size_t g = 0; g < classes.size(); ++g) {
-        const UnrollingClass& unrollings = space.group_by_factors()[g];
+        const UnrollingClass& unrollings = space.unrolling_classes()[g];
         const auto search = [&](const exact::Incumbent& known,
                                 std::span<const std::size_t> lattices) {
           exact::LabelQuery query;
@@ -147,11 +147,11 @@ TEST(CoarseToFine, LeavesNothingBelowTheLeast) {
     const SearchCase random = random_imperfect_space(seed, 100'000);
     const Mapspace space{random.problem, random.constraints};
     const exact::UnrollingTasks classes{space, Objective::kEnergy};
-    const imperfect::Tiles tiles{space, space.group_by_factors().front(), classes.graph(0).used()};
+    const imperfect::Tiles tiles{space, space.unrolling_classes().front(), classes.graph(0).used()};
     const exact::Valuation valuation{classes.graph(0), Objective::kEnergy, 0};
     const exact::Incumbent known{exact::Key{1e-3}};
     const auto listed =
-        surviving_tiles(classes.graph(0), space.group_by_factors().front(), tiles,
+        surviving_tiles(classes.graph(0), space.unrolling_classes().front(), tiles,
                         {valuation, 1, known}, Deadline{SearchOptions{}}, kFewTiles);
     for (const auto& row : listed.value_or(exact::RowTiles{})) {
       EXPECT_TRUE(row.empty()) << "seed " << seed;

@@ -76,7 +76,7 @@ struct LeastOfFolds {
 LeastOfFolds least_of_folds(const Problem& problem, const Objective& objective, Cycles known) {
   LeastOfFolds least;
   const std::optional<Unrolling> free;
-  for (const UnrollingClass& unrolling_class : group_by_factors(problem, {free, {}, true})) {
+  for (const UnrollingClass& unrolling_class : list_unrolling_classes(problem, {free, {}, true})) {
     Workload rounded = problem.workload();
     const auto bounds = temporal_bounds(problem.workload(), unrolling_class);
     for (const DimId d : bounds.ids()) {

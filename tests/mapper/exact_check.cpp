@@ -135,7 +135,7 @@ std::string bound_mismatch(const Mapspace& space, const Objective& objective, co
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t g = 0; g < classes.size(); ++g) {
       const auto bound =
-          imperfect::chainless_bound(classes.graph(g), space.group_by_factors()[g], objective,
+          imperfect::chainless_bound(classes.graph(g), space.unrolling_classes()[g], objective,
                                      counted, options.budget.labels, Deadline{options});
       least = std::min(least, bound.first);
     }

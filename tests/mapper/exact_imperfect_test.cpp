@@ -329,7 +329,7 @@ TEST(ImperfectFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
         if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
           const auto used = instances_of(random.problem, mapping);
           for (std::size_t g = 0; g < classes.size(); ++g) {
-            if (space.group_by_factors()[g].factors == used) {
+            if (space.unrolling_classes()[g].factors == used) {
               best[g] = std::min(best[g], objective_value(objective, *cost));
             }
           }
@@ -361,7 +361,7 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
       const exact::UnrollingTasks classes{space, objective};
       for (std::size_t g = 0; g < classes.size(); ++g) {
-        const UnrollingClass& unrollings = space.group_by_factors()[g];
+        const UnrollingClass& unrollings = space.unrolling_classes()[g];
         const Deadline none{SearchOptions{}};
         const auto bound = [&](std::size_t most) {
           return imperfect::coarse_bound(classes.graph(g), unrollings, objective, most, none).first;
@@ -463,7 +463,7 @@ TEST(Counts, AreNoMoreThanAnyLoopsMake) {
     Constraints constraints;
     constraints.factors.imperfect = true;
     const Mapspace space{problem, constraints};
-    const imperfect::Tiles tiles{space, space.group_by_factors().front(), {}};
+    const imperfect::Tiles tiles{space, space.unrolling_classes().front(), {}};
     const DimId m = *problem.workload().find_dim("M");
     const ExtentDomain& domain = tiles.domain(m);
     for (std::uint64_t chain = 0; chain < std::uint64_t{1} << domain.size(); ++chain) {

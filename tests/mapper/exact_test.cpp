@@ -185,8 +185,8 @@ TEST_P(ExactOnRandomSpaces, BoundsNoUnrollingAboveItsOptimum) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     const SearchCase random = random_space(seed_of(GetParam(), 500 + i), 1'000);
     const Mapspace space{random.problem, random.constraints};
-    for (std::size_t g = 0; g < space.group_by_factors().size(); ++g) {
-      const UnrollingClass& unrolling_class = space.group_by_factors()[g];
+    for (std::size_t g = 0; g < space.unrolling_classes().size(); ++g) {
+      const UnrollingClass& unrolling_class = space.unrolling_classes()[g];
       const Mapspace part{random.problem, only(random, unrolling_class)};
       for (const Objective objective : kObjectives) {
         const double bound = exact::UnrollingTasks(space, objective).bound(g).first;

@@ -50,10 +50,10 @@ std::optional<double> optimum(const Problem& problem, const Constraints& constra
   return result.cost ? std::optional{objective_value(objective, *result.cost)} : std::nullopt;
 }
 
-Problem with_capacity(const Problem& problem, const CurveRoom& room, std::int64_t bits) {
+Problem with_capacity(const Problem& problem, const CurveCapacity& of, std::int64_t bits) {
   Arch arch = problem.arch();
-  Capacity& capacity = arch.levels[room.level].capacity;
-  (room.role ? capacity.per_role[*room.role] : capacity.shared.emplace()) = Bits{bits};
+  Capacity& capacity = arch.levels[of.level].capacity;
+  (of.role ? capacity.per_role[*of.role] : capacity.shared.emplace()) = Bits{bits};
   return Problem(std::move(arch), problem.workload());
 }
 
@@ -96,18 +96,18 @@ std::string front_mismatch(const SearchCase& random, LatencyMode mode) {
 }
 
 std::string curve_mismatch(const SearchCase& random, const Objective& objective,
-                           const CurveRoom& room, int& steps) {
+                           const CurveCapacity& of, int& steps) {
   SearchOptions options;
   options.objective = objective;
   const Mapspace space(random.problem, random.constraints);
-  const Front curve = search_curve(space, options, room);
+  const Front curve = search_curve(space, options, of);
   if (!curve.complete) {
     return "not complete";
   }
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const FrontPoint& point = curve.points[i];
     ++steps;
-    const Problem enough = with_capacity(random.problem, room, point.measure);
+    const Problem enough = with_capacity(random.problem, of, point.measure);
     const auto at = optimum(enough, random.constraints, objective);
     if (!at || !is_close(*at, point.value)) {
       return fmt::format("{} with {} bits where a search finds {}", point.value, point.measure,
@@ -121,7 +121,7 @@ std::string curve_mismatch(const SearchCase& random, const Objective& objective,
     if (point.measure == 0) {
       continue;
     }
-    const auto below = optimum(with_capacity(random.problem, room, point.measure - 1),
+    const auto below = optimum(with_capacity(random.problem, of, point.measure - 1),
                                random.constraints, objective);
     const bool last = i + 1 == curve.points.size();
     if (last ? below.has_value() : !below || !is_close(*below, curve.points[i + 1].value)) {

@@ -12,10 +12,10 @@ namespace mapsim {
 // not.
 std::string front_mismatch(const SearchCase& random, LatencyMode mode);
 
-// How search_curve of a room differs from searches with the room's capacity set to each step, and
+// How search_curve differs from searches with the capacity set to each step, and
 // to one bit less; empty: it does not. `steps`: adds how many there were.
 std::string curve_mismatch(const SearchCase& random, const Objective& objective,
-                           const CurveRoom& room, int& steps);
+                           const CurveCapacity& of, int& steps);
 
 // Do two fronts differ in anything but the seconds? Names the field; empty: no.
 std::string front_difference(const Front& a, const Front& b);

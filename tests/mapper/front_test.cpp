@@ -124,15 +124,15 @@ TEST_P(FrontOnRandomSpaces, OfImperfectFactorsIsThatOfAllMappings) {
 }
 
 // The innermost room: where tiles compete most.
-std::optional<CurveRoom> some_room(const Arch& arch) {
+std::optional<CurveCapacity> some_room(const Arch& arch) {
   for (std::size_t l = arch.levels.size(); l-- > 1;) {
     const auto level = static_cast<LevelId>(l);
     const Capacity& capacity = arch.levels[level].capacity;
     if (!capacity.per_role.empty()) {
-      return CurveRoom{level, capacity.per_role.begin()->first};
+      return CurveCapacity{level, capacity.per_role.begin()->first};
     }
     if (capacity.shared) {
-      return CurveRoom{level, std::nullopt};
+      return CurveCapacity{level, std::nullopt};
     }
   }
   return std::nullopt;

@@ -93,11 +93,11 @@ TEST(ImperfectSpace, SizeIsTheSumOverUnrollings) {
     const SearchCase random = random_imperfect_space(seed, 1'000'000'000);
     const Mapspace space{random.problem, random.constraints};
     mpz_class sum;
-    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+    for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
       sum += nests::ExtentNests{space, unrolling_class}.count();
     }
     EXPECT_EQ(mapspace_size(space), sum.get_str()) << "seed " << seed;
-    most = std::max(most, space.group_by_factors().size());
+    most = std::max(most, space.unrolling_classes().size());
   }
   EXPECT_GT(most, 50U);
 }
@@ -125,7 +125,7 @@ TEST(ImperfectSpace, UnderRulesIsNotCountedBeyondStatesOfAllUnrollingsTogether) 
     EXPECT_EQ(nests::count_ruled_extents(space, [] { return false; })->get_str(),
               mapspace_size(space));
     std::size_t largest = 0;
-    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+    for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
       nests::RuledExtents table{space, unrolling_class};
       table.count([] { return false; });
       largest = std::max(largest, table.states());
@@ -207,7 +207,7 @@ TEST(ImperfectSpace, IsDrawnFromInPartWhereTimeIsShort) {
     const Mapspace space{random.problem, random.constraints};
     int looks = 0;
     const Sampler sampler{space, [&looks] { return ++looks > 2; }};
-    if (space.group_by_factors().size() < 3) {
+    if (space.unrolling_classes().size() < 3) {
       continue;
     }
     EXPECT_TRUE(sampler.is_partial());

@@ -249,7 +249,7 @@ TEST(Unrollings, OfAGroupShareFactorsAndBeginWithTheFirst) {
   const Problem problem{plain_arch({{2, 2}, {3, 2}}), gemm("g", {12, 6, 4, {}, false})};
   const Mapspace space{problem, {}};
   std::set<std::vector<std::int64_t>> classes;
-  for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+  for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
     const std::vector<Unrolling> members = space.assignments(unrolling_class);
     ASSERT_EQ(static_cast<std::int64_t>(members.size()), unrolling_class.assignments);
     EXPECT_EQ(members.front(), unrolling_class.first);
@@ -340,7 +340,7 @@ TEST(MapspaceSize, IsThatOfItsGroupsTogether) {
     const Mapspace space{problem, {even, {}, {}}};
     nests::MappingCounter counter{space};
     mpz_class sum;
-    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+    for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
       sum += counter.count(unrolling_class) * static_cast<long>(unrolling_class.assignments);
     }
     EXPECT_EQ(mapspace_size(space), sum.get_str());

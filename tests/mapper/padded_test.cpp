@@ -40,7 +40,7 @@ TEST(PaddedSearch, FindsMappingsOfTheSpace) {
     SearchOptions options;
     options.objective = seed % 2 == 0 ? Objective::kEnergy : Objective::kEdp;
     const Deadline deadline{options};
-    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+    for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
       const PaddedSearch padded = search_padded(space, unrolling_class, options, 3'000, deadline);
       if (!padded.best) {
         continue;

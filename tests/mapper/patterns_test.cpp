@@ -45,11 +45,11 @@ PerTensor<std::vector<std::size_t>> path_of(const exact::StateGraph& graph,
 }
 
 PerTensor<std::vector<std::size_t>> path_of(const exact::Pattern& pattern) {
-  PerTensor<std::vector<std::size_t>> path(pattern.legs.size());
+  PerTensor<std::vector<std::size_t>> path(pattern.boundaries.size());
   for (const TensorId t : path.ids()) {
     path[t].push_back(0);
-    for (const exact::RouteLeg& leg : pattern.legs[t]) {
-      path[t].push_back(leg.to);
+    for (const exact::RouteBoundary& boundary : pattern.boundaries[t]) {
+      path[t].push_back(boundary.to);
     }
   }
   return path;
@@ -100,7 +100,7 @@ TEST(Patterns, BoundEveryMappingOfTheirs) {
       }
       const auto factors = factors_of(random.problem, mapping);
       for (std::size_t g = 0; g < classes.size(); ++g) {
-        if (!(space.group_by_factors()[g].factors == factors)) {
+        if (!(space.unrolling_classes()[g].factors == factors)) {
           continue;
         }
         const auto path = path_of(classes.graph(g), mapping);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/bounds/paid_bound.hpp"
+#include "mapper/bounds/cost_so_far.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ using exact::CompletionBound;
 using exact::kInfinity;
 using exact::StateGraph;
 
-PaidBound::PaidBound(const StateGraph& graph, const Tiles& tiles, const Gates& gates,
+CostSoFar::CostSoFar(const StateGraph& graph, const Tiles& tiles, const Gates& gates,
                      LeastCosts& costs, const CompletionBound& to_go, std::size_t component,
                      const Deadline& deadline)
     : graph_{graph},
@@ -38,12 +38,12 @@ PaidBound::PaidBound(const StateGraph& graph, const Tiles& tiles, const Gates& g
 }
 
 // At all tiles.
-const double* PaidBound::costs(std::size_t edge, std::size_t run) {
+const double* CostSoFar::costs(std::size_t edge, std::size_t run) {
   return &costs_.costs(edge, run)[component_ * tiles_.size()];
 }
 
 // Null: nothing of interest leads on from there.
-double* PaidBound::row(std::size_t stage, std::size_t residency) {
+double* CostSoFar::row(std::size_t stage, std::size_t residency) {
   if (!graph_.reachable(stage, residency) || !to_go_.is_live(stage, residency)) {
     return nullptr;
   }
@@ -56,7 +56,7 @@ double* PaidBound::row(std::size_t stage, std::size_t residency) {
 }
 
 // What a row says of those that its edges lead to.
-void PaidBound::spread(std::size_t stage, std::size_t residency) {
+void CostSoFar::spread(std::size_t stage, std::size_t residency) {
   double* here = rows_[stage * graph_.residencies() + residency].data();
   const DimSet locked = graph_.locked(stage, residency);
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
@@ -91,13 +91,13 @@ void PaidBound::spread(std::size_t stage, std::size_t residency) {
   }
 }
 
-void PaidBound::spread_loops(DimId d, double* row) const {
+void CostSoFar::spread_loops(DimId d, double* row) const {
   exact::spread_neutral(tiles_.size(), tiles_.stride(d), tiles_.domain(d).size(), tiles_.steps(d),
                         row);
 }
 
 // To the next smaller bin, or to the same one where extents share it.
-void PaidBound::shift(DimId d, const double* here, double* there) const {
+void CostSoFar::shift(DimId d, const double* here, double* there) const {
   const std::size_t stride = tiles_.stride(d);
   tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
     const std::size_t step = tiles_.is_shared(d, bin) ? 0 : stride;
@@ -108,7 +108,7 @@ void PaidBound::shift(DimId d, const double* here, double* there) const {
 }
 
 // One loop from a bin, which the edges are paid by, to any below it.
-void PaidBound::slide(const StateGraph::SlidingEdge& sliding_edge, const double* here,
+void CostSoFar::slide(const StateGraph::SlidingEdge& sliding_edge, const double* here,
                       double* there) {
   Row from(here, here + tiles_.size());
   for (const std::size_t edge : sliding_edge.edges) {
@@ -135,7 +135,7 @@ void PaidBound::slide(const StateGraph::SlidingEdge& sliding_edge, const double*
   }
 }
 
-void PaidBound::end_stage(std::size_t stage, std::size_t residency, const double* here) {
+void CostSoFar::end_stage(std::size_t stage, std::size_t residency, const double* here) {
   const auto target = graph_.after_stage(stage, residency);
   double* there = target ? row(stage + 1, *target) : nullptr;
   if (there == nullptr) {
@@ -157,7 +157,7 @@ void PaidBound::end_stage(std::size_t stage, std::size_t residency, const double
 }
 
 // Dim by dim, to all bins that the extents may lead to.
-void PaidBound::cross(std::size_t fanout, Row& values) const {
+void CostSoFar::cross(std::size_t fanout, Row& values) const {
   Row behind;
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);

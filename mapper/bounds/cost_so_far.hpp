@@ -10,12 +10,12 @@
 
 namespace mapsim::imperfect {
 
-// What a nest has paid at least of one component when it gets to a node: as the completion bound,
+// What a nest has cost at least of one component when it gets to a node: as the completion bound,
 // but from the outside in. Rows that the completion bound found to lead nowhere are left out.
-class PaidBound {
+class CostSoFar {
  public:
   // Within the deadline: else OutOfBudget.
-  PaidBound(const exact::StateGraph& graph, const Tiles& tiles, const Gates& gates,
+  CostSoFar(const exact::StateGraph& graph, const Tiles& tiles, const Gates& gates,
             LeastCosts& costs, const exact::CompletionBound& to_go, std::size_t component,
             const Deadline& deadline);
   // At all tiles; null: no nest of interest gets there.

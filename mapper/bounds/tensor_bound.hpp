@@ -12,20 +12,20 @@ namespace mapsim::exact {
 
 // What one tensor would have to pay [pJ] if it were alone: for its least way from the start to
 // where it was placed last (a stop of the graph) and a tile, and for the least way on from
-// there, when every loop is the tensor's to choose and every tile has its room for itself. Without
-// operations. docs/decisions/0038-ways-of-one-tensor.md.
-class TensorWays {
+// there, when every loop is the tensor's to choose and every tile has its capacity to itself.
+// Without operations. docs/decisions/0038-per-tensor-bound.md.
+class TensorBound {
  public:
   // `operations`: energy of all of them [pJ]. Within `deadline`, if there is one: else OutOfBudget.
-  TensorWays(const StateGraph& graph, const Unrolled& unrolled, TensorId t, double operations,
-             const Deadline* deadline);
+  TensorBound(const StateGraph& graph, const Unrolled& unrolled, TensorId t, double operations,
+              const Deadline* deadline);
   // Both make what tables of the tensor they need.
   void find_to_go(EdgeCosts& costs);
-  void find_paid(EdgeCosts& costs);  // after that
+  void find_cost_so_far(EdgeCosts& costs);  // after that
 
   // At all tiles of the stage's lattice. Until found: infinite (to go) or not to be asked for.
-  const double* paid(std::size_t stage, std::size_t residence) const {
-    return &paid_[row(stage, residence)];
+  const double* so_far(std::size_t stage, std::size_t residence) const {
+    return &so_far_[row(stage, residence)];
   }
   const double* to_go(std::size_t stage, std::size_t residence) const {
     return &to_go_[row(stage, residence)];
@@ -54,7 +54,7 @@ class TensorWays {
   void copy_behind(std::size_t stage, EdgeCosts& costs);
   void find_to_go(std::size_t stage, EdgeCosts& costs);
   void copy_before(std::size_t stage);
-  void find_paid(std::size_t stage, EdgeCosts& costs);
+  void find_cost_so_far(std::size_t stage, EdgeCosts& costs);
 
   Held held_;
   const StateGraph& graph_;
@@ -63,7 +63,7 @@ class TensorWays {
   const TensorMoves& moves_;
   double operations_;
   std::vector<std::size_t> first_;  // per stage: entries of the stages before it
-  std::vector<double> paid_;
+  std::vector<double> so_far_;
   std::vector<double> to_go_;
   std::vector<std::vector<double>> least_;  // per stage and stop
   std::vector<double> nowhere_;             // infinite rows and runs

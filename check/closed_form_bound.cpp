@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/floor.hpp"
+#include "check/closed_form_bound.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "check/geometry.hpp"
-#include "check/ways.hpp"
+#include "check/tensor_paths.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/timing/model.hpp"
@@ -24,8 +24,8 @@ double fewest_folds(const Problem& problem, FanoutId array, const PerDim<std::in
   double most = problem.arch().compute.register_reuse.contains(tensor.role) ? 1 : 0;
   for (const LevelId l : problem.arch().levels.ids()) {
     if (!problem.arch().is_above(l, array)) {
-      const auto room = problem.room(l, tensor.role);
-      most = std::max(most, room ? static_cast<double>(room->count()) / width : kInfinity);
+      const auto capacity = problem.capacity(l, tensor.role);
+      most = std::max(most, capacity ? static_cast<double>(capacity->count()) / width : kInfinity);
     }
   }
   double tiles = 1;
@@ -100,18 +100,18 @@ Figures floor_from(const Problem& problem, const Rules& rules, const Goal& goal,
   if (goal.needs_energy()) {
     std::vector<TensorId> all;
     for (const TensorId t : problem.workload().tensors.ids()) {
-      energy += together ? 0 : least_ways(problem, rules, ranges, {t});
+      energy += together ? 0 : least_paths(problem, rules, ranges, {t});
       all.push_back(t);
     }
-    energy += together ? least_ways(problem, rules, ranges, all) : 0;
+    energy += together ? least_paths(problem, rules, ranges, all) : 0;
   }
   return goal.figures(energy, cycles, 0);
 }
 
 }  // namespace
 
-Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
-                 const Unrolling& unrolling, bool together) {
+Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal& goal,
+                          const Unrolling& unrolling, bool together) {
   const SpatialFactors& factors = unrolling.factors;
   const PerDim<std::int64_t> bounds = temporal_bounds(problem.workload(), factors);
   auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
@@ -124,8 +124,8 @@ Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
   return floor_from(problem, rules, goal, ranges_of(problem.workload(), factors), cycles, together);
 }
 
-Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
-                 const ChoiceRanges& ranges, bool together) {
+Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal& goal,
+                          const ChoiceRanges& ranges, bool together) {
   auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
   for (const Dim& dim : problem.workload().dims) {
     cycles *= static_cast<double>(dim.bound);

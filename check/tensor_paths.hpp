@@ -8,7 +8,7 @@
 namespace mapsim::check {
 
 // The least energy, in pJ, that accesses and additions for these tensors come to in any mapping of
-// the unrolling: over all levels that may keep them, the cheapest way to the compute units. What a
+// the unrolling: over all levels that may keep them, the cheapest path to the compute units. What a
 // way costs grows with the elements V that cross each boundary (docs/model.md). With perfect
 // factors and O operations, of a child of n instances' copies:
 //
@@ -27,8 +27,8 @@ namespace mapsim::check {
 // and those that no sum comes back to, instances that share, and stays, as many as any of them has;
 // tiles that stay are divisors of what the common divisor of their instances leaves.
 // Together: tensors share capacities; else each has all of them for itself. Zero where there are
-// too many ways to look at.
-double least_ways(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
-                  const std::vector<TensorId>& together);
+// too many paths to look at.
+double least_paths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
+                   const std::vector<TensorId>& together);
 
 }  // namespace mapsim::check

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of unrollings that are alike but for the names of dims, or of axes: what one of them costs
 // at best the other one does.
+#include "mapper/mapspace/symmetric_classes.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "mapper/mapper.hpp"
-#include "mapper/mapspace/symmetric_classes.hpp"
 #include "workloads/conv.hpp"
 
 namespace mapsim {
@@ -57,9 +58,9 @@ Mapspace part_of(const Mapspace& space, const UnrollingClass& unrolling_class) {
   return Mapspace{space.problem(), constraints};
 }
 
-void expect_equal_optima(const Mapspace& space, std::size_t least_twins) {
-  const std::vector<std::size_t> first = twins(space);
-  ASSERT_EQ(first.size(), space.group_by_factors().size());
+void expect_equal_optima(const Mapspace& space, std::size_t least_symmetric) {
+  const std::vector<std::size_t> first = symmetric_classes(space);
+  ASSERT_EQ(first.size(), space.unrolling_classes().size());
   std::size_t count = 0;
   for (std::size_t g = 0; g < first.size(); ++g) {
     ASSERT_LE(first[g], g);
@@ -73,31 +74,31 @@ void expect_equal_optima(const Mapspace& space, std::size_t least_twins) {
       options.objective = objective;
       const auto optimum = [&](std::size_t unrolling_class) {
         const SearchResult found =
-            search_exact(part_of(space, space.group_by_factors()[unrolling_class]), options);
+            search_exact(part_of(space, space.unrolling_classes()[unrolling_class]), options);
         return found.cost ? objective_value(objective, *found.cost) : 0.0;
       };
       const double value = optimum(g);
       EXPECT_NEAR(value, optimum(first[g]), 1e-9 * value);
     }
   }
-  EXPECT_GE(count, least_twins);
+  EXPECT_GE(count, least_symmetric);
 }
 
-TEST(Twins, OfATurnedImageCostTheSame) {
+TEST(SymmetricClasses, OfATurnedImageCostTheSame) {
   const Problem problem{small_array(), conv(5, 5, 2)};
   expect_equal_optima(Mapspace{problem, {}}, 10);
 }
 
-TEST(Twins, OfImperfectFactorsCostTheSame) {
+TEST(SymmetricClasses, OfImperfectFactorsCostTheSame) {
   const Problem problem{small_array(), conv(4, 4, 1, 1)};
   Constraints constraints;
   constraints.factors.imperfect = true;
   expect_equal_optima(Mapspace{problem, constraints}, 10);
 }
 
-TEST(Twins, AreOnlyThoseThatNothingTellsApart) {
-  const auto twins_of = [](const Mapspace& space) {
-    const std::vector<std::size_t> first = twins(space);
+TEST(SymmetricClasses, AreOnlyThoseThatNothingTellsApart) {
+  const auto symmetric_in = [](const Mapspace& space) {
+    const std::vector<std::size_t> first = symmetric_classes(space);
     std::vector<std::size_t> own(first.size());
     std::iota(own.begin(), own.end(), std::size_t{0});
     return std::inner_product(first.begin(), first.end(), own.begin(), 0, std::plus<>(),
@@ -105,15 +106,15 @@ TEST(Twins, AreOnlyThoseThatNothingTellsApart) {
   };
   const Problem square{small_array(), conv(5, 5, 2)};
   const Problem oblong{small_array(), conv(5, 4, 2)};
-  EXPECT_GT(twins_of(Mapspace{square, {}}), 0);
-  EXPECT_EQ(twins_of(Mapspace{oblong, {}}), 0);
+  EXPECT_GT(symmetric_in(Mapspace{square, {}}), 0);
+  EXPECT_EQ(symmetric_in(Mapspace{oblong, {}}), 0);
   Arch far = small_array();
   far.fanouts[FanoutId{0}].energy_per_hop = PicojoulesPerBit{0.01};
   const Problem routed{far, conv(5, 5, 2)};
-  EXPECT_EQ(twins_of(Mapspace{routed, {}}), 0);
+  EXPECT_EQ(symmetric_in(Mapspace{routed, {}}), 0);
   Constraints ruled;
   ruled.extents.push_back({});
-  EXPECT_EQ(twins_of(Mapspace{square, ruled}), 0);
+  EXPECT_EQ(symmetric_in(Mapspace{square, ruled}), 0);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/per_tensor_bound.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "mapper/bounds/lattice_rows.hpp"
-#include "mapper/bounds/per_tensor_bound.hpp"
 #include "mapper/label_search/beam_search.hpp"
 #include "mapper/label_search/label_search.hpp"
 #include "random_space.hpp"
@@ -27,7 +28,7 @@ void for_each_class(const std::function<void(const Mapspace&, const UnrollingCla
   for (std::uint64_t seed = 95'000; seed < 95'000 + kSpaces; ++seed) {
     const SearchCase random = random_space(seed, 100'000);
     const Mapspace space(random.problem, random.constraints);
-    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+    for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
       visit(space, unrolling_class);
     }
   }
@@ -57,23 +58,23 @@ void for_each_node(const Instance& instance, const std::function<void(const Node
   }
 }
 
-double paid(const exact::Alone& alone, const Node& node) {
+double so_far(const exact::PerTensorBound& per_tensor, const Node& node) {
   const std::uint32_t tile[] = {static_cast<std::uint32_t>(node.tile)};
   std::vector<double> sum;
-  alone.add_paid(node.stage, node.residency, tile, sum);
+  per_tensor.add_cost_so_far(node.stage, node.residency, tile, sum);
   return sum.front();
 }
 
 // Along every edge what has been paid rises, and what is to go falls, by no more than the edge
 // costs: no nest pays less.
-TEST(Alone, IsConsistentAlongEveryEdge) {
+TEST(PerTensorBound, IsConsistentAlongEveryEdge) {
   std::int64_t edges = 0;
   std::int64_t exact_ones = 0;
   for_each_instance(Objective::kEnergy, [&](Instance& instance) {
-    exact::Alone alone(instance.graph, instance.unrolled, instance.costs);
-    alone.find_paid(instance.costs);
+    exact::PerTensorBound per_tensor(instance.graph, instance.unrolled, instance.costs);
+    per_tensor.find_cost_so_far(instance.costs);
     for_each_node(instance, [&](const Node& node) {
-      const double to_go = alone.to_go(node.stage, node.residency, node.tile);
+      const double to_go = per_tensor.to_go(node.stage, node.residency, node.tile);
       exact_ones += to_go >= instance.bound.at(node, 0) * (1 - kNear) ? 1 : 0;
       exact::for_each_move(
           instance.graph, instance.unrolled, instance.costs, node, [](const Node&) { return true; },
@@ -84,10 +85,11 @@ TEST(Alone, IsConsistentAlongEveryEdge) {
             }
             const bool ends = step.kind == exact::Step::Kind::kEnd;
             const Node& next = step.node;
-            const double from_there = ends ? 0 : alone.to_go(next.stage, next.residency, next.tile);
+            const double from_there =
+                ends ? 0 : per_tensor.to_go(next.stage, next.residency, next.tile);
             ASSERT_LE(to_go * (1 - kNear), cost + from_there);
             if (!ends) {
-              ASSERT_LE(paid(alone, next) * (1 - kNear), paid(alone, node) + cost);
+              ASSERT_LE(so_far(per_tensor, next) * (1 - kNear), so_far(per_tensor, node) + cost);
             }
             ++edges;
           });
@@ -99,24 +101,24 @@ TEST(Alone, IsConsistentAlongEveryEdge) {
 
 // Nodes through which a nest may stay within the limit have the bound that they have without one;
 // few others are left.
-TEST(Alone, LeavesOutNoNodeOfInterest) {
+TEST(PerTensorBound, LeavesOutNoNodeOfInterest) {
   std::int64_t kept = 0;
   std::int64_t left_out = 0;
   for_each_instance(Objective::kEnergy, [&](Instance& instance) {
-    exact::Alone alone(instance.graph, instance.unrolled, instance.costs);
-    alone.find_paid(instance.costs);
+    exact::PerTensorBound per_tensor(instance.graph, instance.unrolled, instance.costs);
+    per_tensor.find_cost_so_far(instance.costs);
     for (const double slack : {1.0, 1.3}) {
       const double most = instance.root().first * slack * (1 + kNear);
       const exact::CompletionBound within = exact::complete_on_lattice(
-          instance.graph, instance.unrolled, instance.costs, {&alone, most});
+          instance.graph, instance.unrolled, instance.costs, {&per_tensor, most});
       for_each_node(instance, [&](const Node& node) {
         const double whole = instance.bound.at(node, 0);
         const double part = within.at(node, 0);
-        if (paid(alone, node) + whole <= most * (1 - kNear)) {
+        if (so_far(per_tensor, node) + whole <= most * (1 - kNear)) {
           ASSERT_DOUBLE_EQ(part, whole);
           ++kept;
         } else if (part < exact::kInfinity) {
-          ASSERT_LE(paid(alone, node) + part, most);
+          ASSERT_LE(so_far(per_tensor, node) + part, most);
         } else {
           ++left_out;
         }
@@ -127,11 +129,11 @@ TEST(Alone, LeavesOutNoNodeOfInterest) {
   EXPECT_GT(left_out, 2 * kept);
 }
 
-// A dive finds no better key than there is, and what it leaves out changes nothing.
-TEST(Alone, LeavesTheOptimumOfEveryObjective) {
+// A beam search finds no better key than there is, and what it leaves out changes nothing.
+TEST(PerTensorBound, LeavesTheOptimumOfEveryObjective) {
   const SearchOptions options;
   std::int64_t found = 0;
-  std::int64_t dived = 0;
+  std::int64_t beam = 0;
   std::int64_t timed = 0;
   std::int64_t fast = 0;  // as fast as can be
   for (const Objective& objective : {Objective::kEnergy, Objective::kEdp, Objective::kLatency}) {
@@ -142,26 +144,27 @@ TEST(Alone, LeavesTheOptimumOfEveryObjective) {
       Instance some(graph, unrolled, objective, {}, true);
       const exact::LabelResult best = exact::search_labels(all, {}, Deadline(options));
       const exact::LabelResult same = exact::search_labels(some, {}, Deadline(options));
-      ASSERT_EQ(best.endings.size(), same.endings.size());
-      if (best.endings.empty()) {
+      ASSERT_EQ(best.goals.size(), same.goals.size());
+      if (best.goals.empty()) {
         return;
       }
       ++found;
-      EXPECT_EQ(best.endings.front().key, same.endings.front().key);
+      EXPECT_EQ(best.goals.front().key, same.goals.front().key);
       if (all.array) {
         return;  // the time of an array is not in the components
       }
-      exact::Alone alone(graph, unrolled, all.costs);
-      const exact::Key key = exact::dive(graph, unrolled, all.costs, alone, all.valuation).key;
-      EXPECT_FALSE(exact::beyond(best.endings.front().key, key));
-      dived += key.first < exact::kInfinity ? 1 : 0;
+      exact::PerTensorBound per_tensor(graph, unrolled, all.costs);
+      const exact::Key key =
+          exact::beam_search(graph, unrolled, all.costs, per_tensor, all.valuation).key;
+      EXPECT_FALSE(exact::exceeds(best.goals.front().key, key));
+      beam += key.first < exact::kInfinity ? 1 : 0;
       timed += !objective.function.uses_energy() ? 1 : 0;
       fast +=
-          !objective.function.uses_energy() && key.first <= best.endings.front().key.first ? 1 : 0;
+          !objective.function.uses_energy() && key.first <= best.goals.front().key.first ? 1 : 0;
     });
   }
   EXPECT_GT(found, 100);
-  EXPECT_GT(dived, found / 2);
+  EXPECT_GT(beam, found / 2);
   EXPECT_GT(fast, timed * 4 / 5);
 }
 

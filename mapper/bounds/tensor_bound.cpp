@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/bounds/tensor_ways.hpp"
+#include "mapper/bounds/tensor_bound.hpp"
 
 #include <algorithm>
 
 namespace mapsim::exact {
 
-TensorWays::TensorWays(const StateGraph& graph, const Unrolled& unrolled, TensorId t,
-                       double operations, const Deadline* deadline)
+TensorBound::TensorBound(const StateGraph& graph, const Unrolled& unrolled, TensorId t,
+                         double operations, const Deadline* deadline)
     : held_{deadline},
       graph_{graph},
       unrolled_{unrolled},
@@ -21,36 +21,36 @@ TensorWays::TensorWays(const StateGraph& graph, const Unrolled& unrolled, Tensor
     entries += lattice(stage).size() * residences().size();
     longest = std::max(longest, lattice(stage).size());
   }
-  held_.take(2 * entries * sizeof(double));  // to_go_ and paid_
+  held_.take(2 * entries * sizeof(double));  // to_go_ and so_far_
   to_go_.assign(entries, kInfinity);
   nowhere_.assign(longest, kInfinity);
 }
 
-void TensorWays::find_to_go(EdgeCosts& costs) {
+void TensorBound::find_to_go(EdgeCosts& costs) {
   for (std::size_t stage = graph_.stages(); stage-- > 0;) {
     find_to_go(stage, costs);
   }
 }
 
-void TensorWays::find_paid(EdgeCosts& costs) {
-  paid_.assign(to_go_.size(), kInfinity);
+void TensorBound::find_cost_so_far(EdgeCosts& costs) {
+  so_far_.assign(to_go_.size(), kInfinity);
   for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {
-    find_paid(stage, costs);
+    find_cost_so_far(stage, costs);
     for (std::size_t residence = 0; residence < residences().size(); ++residence) {
       least_[stage][residence] =
-          least_sum(paid(stage, residence), to_go(stage, residence), lattice(stage).size());
+          least_sum(so_far(stage, residence), to_go(stage, residence), lattice(stage).size());
     }
   }
 }
 
 // As StateGraph::locked has it of this tensor.
-DimSet TensorWays::locked(std::size_t stage, std::size_t residence) const {
+DimSet TensorBound::locked(std::size_t stage, std::size_t residence) const {
   return residences()[residence].stage > stage ? graph_.problem().workload().tensors[tensor_].dims()
                                                : DimSet{};
 }
 
 // In the memory that is there.
-void TensorWays::make_runs(std::size_t stage) {
+void TensorBound::make_runs(std::size_t stage) {
   const Lattice& tiles = lattice(stage);
   runs_.resize(std::max(runs_.size(), residences().size()), PerDim<Runs>(tiles.dims()));
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
@@ -66,14 +66,14 @@ void TensorWays::make_runs(std::size_t stage) {
 }
 
 // From where a sliding_edge is, or begins or ends at the row, past one more edge.
-void TensorWays::extend(const Lattice& tiles, DimId dim, End end, const double* row, const Runs& in,
-                        const std::vector<double>& cost, Runs& out) const {
+void TensorBound::extend(const Lattice& tiles, DimId dim, End end, const double* row,
+                         const Runs& in, const std::vector<double>& cost, Runs& out) const {
   extend_runs(tiles, dim, end, row, in.known ? in.values.data() : nowhere_.data(), cost.data(),
               out.values.data(), out.known);
   out.known = true;
 }
 
-void TensorWays::copy_behind(std::size_t stage, EdgeCosts& costs) {
+void TensorBound::copy_behind(std::size_t stage, EdgeCosts& costs) {
   const bool last = stage + 1 == graph_.stages();
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
     double* here = &to_go_[row(stage, residence)];
@@ -93,7 +93,7 @@ void TensorWays::copy_behind(std::size_t stage, EdgeCosts& costs) {
 }
 
 // From the innermost stop outwards. A sliding_edge places the tensor at one stop after the other.
-void TensorWays::find_to_go(std::size_t stage, EdgeCosts& costs) {
+void TensorBound::find_to_go(std::size_t stage, EdgeCosts& costs) {
   copy_behind(stage, costs);
   const Lattice& tiles = lattice(stage);
   make_runs(stage);
@@ -126,15 +126,15 @@ void TensorWays::find_to_go(std::size_t stage, EdgeCosts& costs) {
   }
 }
 
-void TensorWays::copy_before(std::size_t stage) {
+void TensorBound::copy_before(std::size_t stage) {
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
-    double* here = &paid_[row(stage, residence)];
+    double* here = &so_far_[row(stage, residence)];
     const Residence& at = residences()[residence];
     if (stage == 0) {
       here[lattice(0).size() - 1] = !at.latch && at.level == graph_.source(tensor_) ? 0 : kInfinity;
       continue;
     }
-    const double* before = paid(stage - 1, residence);
+    const double* before = so_far(stage - 1, residence);
     const auto fanout = graph_.end_of(stage - 1).fanout;
     for (std::size_t tile = 0; tile < lattice(stage - 1).size(); ++tile) {
       double& there = here[fanout ? unrolled_.crossings[*fanout][tile] : tile];
@@ -144,12 +144,12 @@ void TensorWays::copy_before(std::size_t stage) {
 }
 
 // From the outermost stop inwards.
-void TensorWays::find_paid(std::size_t stage, EdgeCosts& costs) {
+void TensorBound::find_cost_so_far(std::size_t stage, EdgeCosts& costs) {
   copy_before(stage);
   const Lattice& tiles = lattice(stage);
   make_runs(stage);
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
-    double* here = &paid_[row(stage, residence)];
+    double* here = &so_far_[row(stage, residence)];
     const DimSet fixed = locked(stage, residence);
     for (const DimId d : moves_.slides) {
       if (runs_[residence][d].known) {
@@ -166,7 +166,7 @@ void TensorWays::find_paid(std::size_t stage, EdgeCosts& costs) {
       if (edge.from != residence || costs.is_left_out(edge.edge)) {
         continue;
       }
-      take_least_sum(&paid_[row(stage, edge.to)], here, costs.plain(edge.edge).data(),
+      take_least_sum(&so_far_[row(stage, edge.to)], here, costs.plain(edge.edge).data(),
                      tiles.size());
       for (const DimId d : moves_.slides) {
         extend(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/task_window.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,8 +8,6 @@
 #include <optional>
 #include <random>
 #include <vector>
-
-#include "mapper/branch/task_window.hpp"
 
 namespace mapsim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/ways.hpp"
+#include "check/tensor_paths.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -95,18 +95,18 @@ class TensorPaths {
     if (states_ > kMostStates || moved_.size() > kMostTensors) {
       return 0;
     }
-    std::vector<double> paid(states_, kInfinity);  // per place of each tensor
+    std::vector<double> so_far(states_, kInfinity);  // per place of each tensor
     for (std::size_t state = 0; state < states_; ++state) {
       bool outside = true;
       for (std::size_t i = 0; i < moved_.size(); ++i) {
         outside = outside && place(state, i).level == LevelId{0};
       }
-      paid[state] = outside ? 0 : kInfinity;
+      so_far[state] = outside ? 0 : kInfinity;
     }
     for (const LevelId l : arch_.levels.ids()) {
-      paid = index_of(l) == 0 ? paid : pass(l, paid);
+      so_far = index_of(l) == 0 ? so_far : pass(l, so_far);
     }
-    return finish(paid);
+    return finish(so_far);
   }
 
  private:
@@ -287,15 +287,15 @@ class TensorPaths {
   // Of every tensor that moves to a place of the capacities (kNowhere: it does not).
   Costs costs_of(const SharedCapacities& capacities, const std::vector<std::size_t>& moves,
                  std::optional<LevelId> to) const {
-    std::size_t lodgers = 0;
+    std::size_t sharers = 0;
     for (std::size_t i = 0; i < moves.size(); ++i) {
-      lodgers |= moves[i] == kNowhere ? 0 : std::size_t{1} << i;
+      sharers |= moves[i] == kNowhere ? 0 : std::size_t{1} << i;
     }
     Costs costs(moves.size());
     for (std::size_t i = 0; i < moves.size(); ++i) {
       costs[i].resize(moves[i] == kNowhere ? 0 : std::size_t{1} << moves.size());
       for (std::size_t outer = 0; outer < costs[i].size(); ++outer) {
-        if ((outer & ~lodgers) == 0 && ((outer >> i) & 1U) == 0) {
+        if ((outer & ~sharers) == 0 && ((outer >> i) & 1U) == 0) {
           costs[i][outer] = costs_from(moved_[i], capacities, tensors(outer), to);
         }
       }
@@ -376,7 +376,7 @@ class TensorPaths {
   void add_tile(LevelId l, const MovedTensor& moved, double bits, std::vector<Role>& roles,
                 SharedCapacities& capacities) const {
     const Role role = moved.tensor->role;
-    const auto capacity = problem_.room(l, role);
+    const auto capacity = problem_.capacity(l, role);
     if (!capacity) {
       return;
     }
@@ -391,35 +391,35 @@ class TensorPaths {
         {moved.id, bits});
   }
 
-  // What has been paid once the level is behind.
-  std::vector<double> pass(LevelId l, const std::vector<double>& paid) const {
+  // The cost so far once the level is behind.
+  std::vector<double> pass(LevelId l, const std::vector<double>& so_far) const {
     std::vector<double> next(states_, kInfinity);
     std::vector<std::size_t> moves(moved_.size(), kNowhere);
-    choose(l, 0, moves, paid, next);
+    choose(l, 0, moves, so_far, next);
     return next;
   }
 
   // All choices of what is kept at the level.
   void choose(LevelId l, std::size_t i, std::vector<std::size_t>& moves,
-              const std::vector<double>& paid, std::vector<double>& next) const {
+              const std::vector<double>& so_far, std::vector<double>& next) const {
     if (i == moved_.size()) {
-      move(l, moves, paid, next);
+      move(l, moves, so_far, next);
       return;
     }
     moves[i] = kNowhere;
     if (!must_keep(problem_, rules_, l, moved_[i].id)) {
-      choose(l, i + 1, moves, paid, next);
+      choose(l, i + 1, moves, so_far, next);
     }
     for (std::size_t p = 0; p < moved_[i].places.size(); ++p) {
       if (moved_[i].places[p].level == l) {
         moves[i] = p;
-        choose(l, i + 1, moves, paid, next);
+        choose(l, i + 1, moves, so_far, next);
       }
     }
     moves[i] = kNowhere;
   }
 
-  void move(LevelId l, const std::vector<std::size_t>& moves, const std::vector<double>& paid,
+  void move(LevelId l, const std::vector<std::size_t>& moves, const std::vector<double>& so_far,
             std::vector<double>& next) const {
     SharedCapacities capacities = make_capacities(l);
     std::vector<Role> roles;
@@ -430,19 +430,19 @@ class TensorPaths {
     }
     const Costs costs = costs_of(capacities, moves, l);
     for (std::size_t state = 0; state < states_; ++state) {
-      if (!(paid[state] < kInfinity)) {
+      if (!(so_far[state] < kInfinity)) {
         continue;
       }
       std::size_t to = state;
       for (std::size_t i = 0; i < moves.size(); ++i) {
         to += moves[i] == kNowhere ? 0 : (moves[i] - place_index(state, i)) * radix_[i];
       }
-      next[to] = std::min(next[to], paid[state] + settle(costs, state));
+      next[to] = std::min(next[to], so_far[state] + settle(costs, state));
     }
   }
 
   // To the compute units, latches first.
-  double finish(const std::vector<double>& paid) const {
+  double finish(const std::vector<double>& so_far) const {
     SharedCapacities latches = make_capacities(std::nullopt);
     std::vector<std::size_t> moves(moved_.size(), kNowhere);
     for (std::size_t i = 0; i < moved_.size(); ++i) {
@@ -454,7 +454,7 @@ class TensorPaths {
     const Costs costs = costs_of(latches, moves, std::nullopt);
     double least = kInfinity;
     for (std::size_t state = 0; state < states_; ++state) {
-      double sum = paid[state] < kInfinity ? paid[state] + settle(costs, state) : kInfinity;
+      double sum = so_far[state] < kInfinity ? so_far[state] + settle(costs, state) : kInfinity;
       for (std::size_t i = 0; i < moved_.size() && sum < least; ++i) {
         const Place& last = place(state, i);
         sum += moved_[i].latched ? 0 : service({&moved_[i], last.level, last.final, {}});
@@ -477,8 +477,8 @@ class TensorPaths {
 
 }  // namespace
 
-double least_ways(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
-                  const std::vector<TensorId>& together) {
+double least_paths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
+                   const std::vector<TensorId>& together) {
   return TensorPaths{problem, rules, ranges, together}.least();
 }
 
