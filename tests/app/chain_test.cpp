@@ -49,8 +49,7 @@ TEST_F(CommandLine, FusesANetwork) {
   const Outcome text = run("network nvdla_like_1024 graphs/vit_b16 --fuse");
   EXPECT_EQ(text.code, 0);
   EXPECT_THAT(text.out, HasSubstr("layer.1.scores .. layer.1.context        6     12"));
-  const Json json =
-      Json::parse(run("network nvdla_like_1024 graphs/vit_b16 --fuse --json").out);
+  const Json json = Json::parse(run("network nvdla_like_1024 graphs/vit_b16 --fuse --json").out);
   double best = json["total"]["streams_energy_pj"];
   double spilled = best;
   for (const Json& chain : json["chains"]) {
