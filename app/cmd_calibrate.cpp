@@ -98,6 +98,11 @@ std::string group_text(const GroupCalibration& group) {
     text += fmt::format("  left out {} rows of kernels that cannot run; the first: {}\n",
                         group.left_out, group.first_left_out);
   }
+  if (group.by_kernel) {
+    text +=
+        "  too few problems to hold any out: kernels are held out, and what the fit is worth on "
+        "other problems is not known\n";
+  }
   if (!group.scores.empty()) {
     text += fmt::format("\n{}\n{}", scores_text(group), parameters_text(group));
   }
@@ -143,8 +148,11 @@ std::string comment_of(const GroupCalibration& group) {
   if (!group.resolution_fitted) {
     text += "    # resolution: the default\n";
   }
+  if (group.by_kernel) {
+    text += "    # kernels were held out, not problems\n";
+  }
   for (const std::string& warning : group.warnings) {
-    if (warning.starts_with("spec suspicious")) {
+    if (warning.starts_with("spec suspicious") || warning.starts_with("good for times only")) {
       text += fmt::format("    # {}\n", warning);
     }
   }

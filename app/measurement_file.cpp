@@ -33,6 +33,17 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
+// Tables say "RTX 4090" where an architecture is called rtx4090.
+std::string plain_name(const std::string& name) {
+  std::string plain;
+  for (const unsigned char c : name) {
+    if (std::isalnum(c) != 0) {
+      plain += static_cast<char>(std::tolower(c));
+    }
+  }
+  return plain;
+}
+
 // A try that nobody ended becomes a loss.
 std::string with_blame(std::string text) {
   const std::size_t at = text.rfind(std::string{"\n"} + kTrying);
@@ -53,15 +64,11 @@ std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::
 
 std::vector<GpuMeasurement> rows_of_gpu(std::vector<GpuMeasurement> all, const std::string& path,
                                         const std::string& gpu) {
-  const auto is_same = [](const std::string& a, const std::string& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-      return std::tolower(x) == std::tolower(y);
-    });
-  };
+  const std::string wanted = plain_name(gpu);
   std::vector<GpuMeasurement> rows;
   std::set<std::string> others;
   for (GpuMeasurement& row : all) {
-    if (is_same(row.gpu, gpu)) {
+    if (plain_name(row.gpu) == wanted) {
       rows.push_back(std::move(row));
     } else {
       others.insert(quoted(std::as_const(row.gpu)));

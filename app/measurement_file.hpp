@@ -9,9 +9,9 @@
 
 namespace mapsim {
 
-// The rows of a measurements file that are of a GPU, in whatever letters: tables say L20 where an
-// architecture is called l20. Throws UsageError, which names the others, if there are none, and
-// ConfigError.
+// The rows of a measurements file that are of a GPU, by the letters and digits of its name: tables
+// say "RTX 4090" where an architecture is called rtx4090. Throws UsageError, which names the
+// others, if there are none, and ConfigError.
 std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::string& gpu);
 
 // The same of rows that were read already, from `path`.

@@ -38,6 +38,20 @@ struct GpuRate {
 // out: docs/decisions/0045.
 inline constexpr double kSharedError = 0.1;
 
+// A kernel by its parameters, as KernelChoice (costmodel/gpu/kernel.hpp) has them; its path is the
+// calibration's.
+struct FixedKernel {
+  std::array<std::int64_t, 3> block{1, 1, 1};
+  std::array<std::int64_t, 2> warp{1, 1};
+  std::array<std::int64_t, 3> fragment{1, 1, 1};
+  std::int64_t stages = 2;
+  std::int64_t split_k = 1;
+  std::int64_t raster = 0;
+  std::int64_t padding = 0;
+  std::int64_t cluster = 1;
+  friend bool operator==(const FixedKernel&, const FixedKernel&) = default;
+};
+
 // What only silicon knows, of one chip and, if given, one precision and path. As it stands here it
 // is uncalibrated: priors from docs/gpu.md. Efficiencies are shares of the chip's figures.
 struct GpuCalibration {
@@ -62,6 +76,8 @@ struct GpuCalibration {
   double resolution = 0.03;   // kernels of one problem closer than this are not told apart
   std::string fitted_from{};  // the measurement file; empty: uncalibrated
   std::string fitted_on{};    // the name of the chip that was measured; empty: this one
+  // The fit is good for times only: on held-out problems this kernel was the better choice.
+  std::optional<FixedKernel> best_fixed{};
   // Of the measured times; outside of them `error` is not known. 0: of none.
   Seconds shortest{0};
   Seconds longest{0};

@@ -21,7 +21,9 @@ const Words kCalibrationKeys{"precision", "path",      "mma",        "shared",  
                              "dram",      "l2",        "stall",      "launch",      "block",
                              "ramp",      "reduction", "power",      "settle",      "l2_capacity",
                              "overlap",   "error",     "resolution", "fitted_from", "fitted_on",
-                             "shortest",  "longest"};
+                             "shortest",  "longest",   "best_fixed"};
+const Words kFixedKeys{"block",   "warp",   "fragment", "stages",
+                       "split_k", "raster", "padding",  "cluster"};
 constexpr std::int64_t kLargest = 1'000'000;  // of counts and latencies; far beyond any chip
 
 class GpuReader {
@@ -175,6 +177,43 @@ class GpuReader {
     }
   }
 
+  template <std::size_t count>
+  void extents(const Node* node, std::array<std::int64_t, count>& into) {
+    if (node == nullptr) {
+      return;
+    }
+    const std::vector<const Node*> items = reader_.items(*node, "a list of extents");
+    if (items.size() != count) {
+      reader_.error(*node, fmt::format("expected {} extents", count));
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      into[i] = reader_.integer(items[i], 1, kLargest).value_or(1);
+    }
+  }
+
+  std::optional<FixedKernel> read_fixed(const Node* node, const std::optional<GpuPath>& path) {
+    if (node == nullptr) {
+      return std::nullopt;
+    }
+    if (!path) {
+      reader_.error(*node, "a kernel needs the path of its block");
+    }
+    const Fields fields = reader_.fields(*node, kFixedKeys);
+    FixedKernel kernel;
+    extents(fields.require("block"), kernel.block);
+    extents(fields.require("warp"), kernel.warp);
+    extents(fields.require("fragment"), kernel.fragment);
+    for (const auto& [key, value, least] : {std::tuple{"stages", &kernel.stages, 1},
+                                            {"split_k", &kernel.split_k, 1},
+                                            {"raster", &kernel.raster, 0},
+                                            {"padding", &kernel.padding, 0},
+                                            {"cluster", &kernel.cluster, 1}}) {
+      *value = reader_.integer(fields.find(key), least, kLargest).value_or(*value);
+    }
+    return kernel;
+  }
+
   void read_calibration(const Fields& fields) {
     GpuCalibration block;
     block.precision = read_precision(reader_, fields.find("precision"));
@@ -203,6 +242,7 @@ class GpuReader {
     block.shortest =
         reader_.quantity(fields.find("shortest"), parse_seconds).value_or(block.shortest);
     block.longest = reader_.quantity(fields.find("longest"), parse_seconds).value_or(block.longest);
+    block.best_fixed = read_fixed(fields.find("best_fixed"), block.path);
     block.fitted_from = reader_.text(fields.find("fitted_from"), "a file name").value_or("");
     block.fitted_on = reader_.name(fields.find("fitted_on")).value_or("");
     if (block.fitted_on == gpu_.name) {

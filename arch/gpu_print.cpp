@@ -2,12 +2,26 @@
 #include "arch/gpu_print.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace mapsim {
+
+namespace {
+
+std::string fixed_text(const FixedKernel& kernel) {
+  return fmt::format(
+      "{{block: [{}], warp: [{}], fragment: [{}], stages: {}, split_k: {}, raster: {}, padding: "
+      "{}, "
+      "cluster: {}}}",
+      fmt::join(kernel.block, ", "), fmt::join(kernel.warp, ", "), fmt::join(kernel.fragment, ", "),
+      kernel.stages, kernel.split_k, kernel.raster, kernel.padding, kernel.cluster);
+}
+
+}  // namespace
 
 std::string print_calibration(const GpuCalibration& calibration, int indent) {
   const GpuCalibration prior;
@@ -49,6 +63,9 @@ std::string print_calibration(const GpuCalibration& calibration, int indent) {
   seconds("settle", &C::settle);
   seconds("shortest", &C::shortest);
   seconds("longest", &C::longest);
+  if (calibration.best_fixed) {
+    entries.emplace_back("best_fixed", fixed_text(*calibration.best_fixed));
+  }
   if (!calibration.fitted_from.empty()) {
     entries.emplace_back("fitted_from", fmt::format("\"{}\"", calibration.fitted_from));
   }

@@ -77,7 +77,7 @@ Row kernel_row(const RankedKernel& ranked, std::size_t rank, bool wmma) {
   const GpuEstimate& estimate = ranked.estimate;
   const GpuWork& work = ranked.work;
   Row row{
-      fmt::format("{}{}", rank, ranked.as_good_as_first ? "=" : ""),
+      fmt::format("{}{}{}", rank, ranked.as_good_as_first ? "=" : "", ranked.is_fixed ? "*" : ""),
       scaled(ranked.total.count(), "s"),
       to_string(estimate.bound),
       percent(estimate.mma_share),
@@ -266,6 +266,11 @@ std::string kernels_text(const KernelReport& report) {
       "slower\n",
       grouped(result.as_good_as_first), grouped(result.legal), grouped(result.considered),
       percent(std::max(result.calibration.resolution, 2 * timing_noise(first.total))));
+  if (first.is_fixed) {
+    text +=
+        "*: the kernel that was best on average where the model was measured; it chose better than "
+        "the model on problems that were held out, so that the model is good for times only\n";
+  }
   return text + time_text(first);
 }
 

@@ -62,6 +62,7 @@ Json ranked_json(const RankedKernel& ranked) {
           {"log_error_90", ranked.estimate.error},
           {"bound", to_string(ranked.estimate.bound)},
           {"as_good_as_first", ranked.as_good_as_first},
+          {"best_on_average", ranked.is_fixed},
           {"same_prediction", ranked.same},
           {"share_of_peak", ranked.estimate.mma_share},
           {"clock_share", ranked.estimate.clock_share},

@@ -6,22 +6,32 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "core/rng.hpp"
+#include "validate/judge.hpp"
 #include "validate/observations.hpp"
 #include "validate/specification.hpp"
 
 namespace mapsim {
 namespace {
 
-// A regret that differs by less is the same. Two timings of one kernel differ by 1 to 2 % (L20,
-// three days), their mean over some thirty problems by 0.25 %, twice that at 95 %.
-constexpr double kRegretSlack = 0.005;
-constexpr double kHopeless = 0.4;  // held-out MAPE with which nobody can choose or plan
-constexpr double kGain = 1e-3;     // of the cost, for which a fit begins again
+constexpr double kGain = 1e-3;  // of the cost, for which a fit begins again
 
 using Rows = std::vector<const Observation*>;
+
+FixedKernel fixed_of(const KernelChoice& kernel) {
+  return {{kernel.block.m, kernel.block.n, kernel.block.k},
+          {kernel.warp.m, kernel.warp.n},
+          {kernel.fragment.m, kernel.fragment.n, kernel.fragment.k},
+          kernel.stages,
+          kernel.split_k,
+          kernel.raster,
+          kernel.padding,
+          kernel.cluster};
+}
 
 // At most `most` of the rows, in their order: those with the least random numbers.
 Rows draw(const Rows& rows, std::int64_t most, std::uint64_t seed) {
@@ -60,6 +70,14 @@ class GroupFit {
     start_.precision = group.precision;
     start_.path = group.path;
     start_.launch = launch.value_or(start_.launch);
+    std::int64_t kernels = 0;
+    for (const Observation& row : group.rows) {
+      kernels = std::max(kernels, row.kernel_number);
+    }
+    // One problem, or few of them: kernels are held out.
+    const std::int64_t folds = std::max<std::int64_t>(options.folds, 2);
+    by_kernel_ = group.problems < folds && kernels >= 2 * folds;
+    units_ = by_kernel_ ? kernels : group.problems;
   }
 
   GroupCalibration run() const {
@@ -71,9 +89,11 @@ class GroupFit {
     result.problems = group_->problems;
     result.left_out = group_->left_out;
     result.first_left_out = group_->first_left_out;
-    if (group_->problems < std::max<std::int64_t>(options_->folds, 2)) {
-      result.refusal = fmt::format("{} problems are too few to hold any out in {} folds",
-                                   group_->problems, options_->folds);
+    result.by_kernel = by_kernel_;
+    if (units_ < std::max<std::int64_t>(options_->folds, 2)) {
+      result.refusal = fmt::format(
+          "{} problems are too few to hold any out in {} folds, and so are their kernels",
+          group_->problems, options_->folds);
       return result;
     }
     validate(result);
@@ -99,11 +119,37 @@ class GroupFit {
     result.fitted.shortest = Seconds{shortest->measured};
     result.fitted.longest = Seconds{longest->measured};
     result.reached = check.reached;
-    judge(result, check);
+    judge(result, check, units_, fixed_kernel());
     return result;
   }
 
  private:
+  // What is held out together.
+  std::int64_t unit(const Observation& row) const {
+    return by_kernel_ ? row.kernel_number - 1 : row.problem_number;
+  }
+
+  // The kernel that is best on average, of those that are known from half of the problems; nothing:
+  // of a library, whose kernels have no names.
+  std::optional<FixedKernel> fixed_kernel() const {
+    std::map<std::int64_t, std::set<std::int64_t>> problems;
+    Rows all;
+    for (const Observation& row : group_->rows) {
+      problems[row.kernel_number].insert(row.problem_number);
+      all.push_back(&row);
+    }
+    const Observation* best = nullptr;
+    const std::map<std::int64_t, double> slow = slowdowns_of(all);
+    for (const Observation& row : group_->rows) {
+      const bool is_known = 2 * std::ssize(problems.at(row.kernel_number)) >= group_->problems;
+      if (group_->path && is_known &&
+          (best == nullptr || slow.at(row.kernel_number) < slow.at(best->kernel_number))) {
+        best = &row;
+      }
+    }
+    return best == nullptr ? std::nullopt : std::optional{fixed_of(best->options.front().kernel)};
+  }
+
   GpuCalibration with(std::span<const double> values) const {
     GpuCalibration calibration = start_;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -131,20 +177,57 @@ class GroupFit {
       // Other paths share it: what it makes up for here would be wrong there.
       parameters.back().by_itself = parameters.back().name == "launch";
     }
+    const std::vector<std::vector<std::size_t>> rivals = rivals_of(training);
+    std::size_t count = training.size();
+    for (const auto& group : rivals) {
+      count += group.size();
+    }
     const Residuals residuals = [&](std::span<const double> values, std::span<double> out) {
       const GpuCalibration calibration = with(values);
       for (std::size_t i = 0; i < training.size(); ++i) {
         out[i] = std::log(predict(*gpu_, calibration, training[i]) / training[i].measured);
       }
+      std::size_t next = training.size();
+      for (const auto& group : rivals) {
+        double mean = 0;
+        for (const std::size_t i : group) {
+          mean += out[i] / real(std::ssize(group));
+        }
+        for (const std::size_t i : group) {
+          out[next++] = out[i] - mean;
+        }
+      }
     };
-    return from_above_the_limit(parameters, std::ssize(training), residuals);
+    FitOptions options;  // ratios are of the same rows once more
+    options.redundancy = real(static_cast<std::int64_t>(count)) / real(std::ssize(training));
+    return from_above_the_limit(parameters, static_cast<std::int64_t>(count), residuals, options);
+  }
+
+  // Rows of one problem, of those with two kernels at least. What pairs of them miss of each
+  // other's ratio is what each misses of the problem's mean: sum over pairs of (r_i - r_j)^2 =
+  // n sum of (r_i - mean)^2.
+  static std::vector<std::vector<std::size_t>> rivals_of(const std::vector<Observation>& training) {
+    std::map<std::int64_t, std::vector<std::size_t>> by_problem;
+    for (std::size_t i = 0; i < training.size(); ++i) {
+      by_problem[training[i].problem_number].push_back(i);
+    }
+    std::vector<std::vector<std::size_t>> result;
+    for (auto& [problem, rows] : by_problem) {
+      const bool compete = std::any_of(rows.begin(), rows.end(), [&](std::size_t i) {
+        return training[i].kernel_number != training[rows.front()].kernel_number;
+      });
+      if (compete) {
+        result.push_back(std::move(rows));
+      }
+    }
+    return result;
   }
 
   // Where no measurement reaches the power limit as it is modelled at first, energies have no
   // slope: the fit begins again where higher ones explain the measurements better than it did.
   static Fit from_above_the_limit(std::vector<FitParameter> parameters, std::int64_t count,
-                                  const Residuals& residuals) {
-    Fit first = fit(parameters, count, residuals);
+                                  const Residuals& residuals, const FitOptions& options) {
+    Fit first = fit(parameters, count, residuals, {}, options);
     const auto power = static_cast<std::size_t>(
         std::find_if(parameters.begin(), parameters.end(),
                      [](const FitParameter& p) { return p.name == "power"; }) -
@@ -158,7 +241,7 @@ class GroupFit {
       residuals(values, out);
       double cost = 0;
       for (const double r : out) {
-        cost += soft_l1(r, FitOptions{}.soft_scale) / static_cast<double>(count);
+        cost += soft_l1(r, options.soft_scale) / static_cast<double>(count);
       }
       if (cost < least) {
         least = cost;
@@ -169,7 +252,7 @@ class GroupFit {
       parameters[i].prior_at = parameters[i].start;
       parameters[i].start = best[i];
     }
-    return fit_determined(parameters, count, residuals);
+    return fit_determined(parameters, count, residuals, options);
   }
 
   static std::map<std::int64_t, double> slowdowns_of(const Rows& training) {
@@ -182,18 +265,28 @@ class GroupFit {
 
   struct HeldOut {
     std::vector<Prediction> calibrated, uncalibrated, roofline, in_file, fixed, random;
-    std::vector<std::int64_t> fold_of;  // each problem
+    std::vector<std::int64_t> fold_of;  // each problem, or kernel of the only one
+    std::vector<std::int64_t> units;    // of each row of the above: index into these
     std::int64_t without_kernel = 0;    // rows
   };
 
+  // The same rows, those together that are held out together.
+  static std::vector<Prediction> by_unit(std::vector<Prediction> rows,
+                                         const std::vector<std::int64_t>& units) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i].problem = units[i];
+    }
+    return rows;
+  }
+
   HeldOut cross_validate() const {
     HeldOut out;
-    out.fold_of = deal_folds(group_->problems, options_->folds, options_->seed);
+    out.fold_of = deal_folds(units_, options_->folds, options_->seed);
     for (std::int64_t fold = 0; fold < options_->folds; ++fold) {
       Rows training;
       Rows test;
       for (const Observation& row : group_->rows) {
-        const bool is_test = out.fold_of[static_cast<std::size_t>(row.problem_number)] == fold;
+        const bool is_test = out.fold_of[static_cast<std::size_t>(unit(row))] == fold;
         (is_test ? test : training).push_back(&row);
       }
       const GpuCalibration fitted = with(fit_rows(with_options(training)).values());
@@ -207,6 +300,7 @@ class GroupFit {
         const auto add = [&](std::vector<Prediction>& list, double predicted) {
           list.push_back({row->problem_number, row->kernel_number, row->measured, predicted});
         };
+        out.units.push_back(unit(*row));
         add(out.calibrated, predict(*gpu_, fitted, ready));
         add(out.uncalibrated, predict(*gpu_, start_, ready));
         add(out.in_file, predict(*gpu_, in_file_, ready));
@@ -229,16 +323,18 @@ class GroupFit {
         return;
       }
     }
-    result.scores = {
-        {"calibrated", error_metrics(out.calibrated), rank_metrics(out.calibrated)},
-        {"uncalibrated", error_metrics(out.uncalibrated), rank_metrics(out.uncalibrated)},
-        {"roofline", error_metrics(out.roofline), rank_metrics(out.roofline)}};
+    const auto score = [&out](const char* name, const std::vector<Prediction>& rows) {
+      return CalibrationScore{name, error_metrics(by_unit(rows, out.units)), rank_metrics(rows)};
+    };
+    result.scores = {score("calibrated", out.calibrated), score("uncalibrated", out.uncalibrated),
+                     score("roofline", out.roofline)};
     if (!in_file_.fitted_from.empty()) {
-      result.scores.push_back(
-          {"in the file", error_metrics(out.in_file), rank_metrics(out.in_file)});
+      result.scores.push_back(score("in the file", out.in_file));
     }
     if (result.scores[0].ranks.problems > 0) {
-      result.scores.push_back({"static best", std::nullopt, rank_metrics(out.fixed)});
+      if (!by_kernel_) {  // a kernel that was held out has no average
+        result.scores.push_back({"static best", std::nullopt, rank_metrics(out.fixed)});
+      }
       result.scores.push_back({"random", std::nullopt, rank_metrics(out.random)});
     }
     confide(out, result);
@@ -246,7 +342,7 @@ class GroupFit {
 
   // How far to trust what is predicted, from the held-out problems.
   static void confide(const HeldOut& out, GroupCalibration& result) {
-    const Coverage interval = coverage(out.calibrated, out.fold_of);
+    const Coverage interval = coverage(by_unit(out.calibrated, out.units), out.fold_of);
     result.fitted.error = interval.half_width;
     result.covered = interval.covered;
     const std::optional<double> resolution = resolution_of(out.calibrated);
@@ -266,130 +362,13 @@ class GroupFit {
     }
   }
 
-  // Refusals and warnings.
-  static void judge(GroupCalibration& result, const SpecificationCheck& check) {
-    const CalibrationScore& after = result.scores[0];
-    const CalibrationScore& before = result.scores[1];
-    const double rise = after.ranks.top1 - before.ranks.top1;
-    if (const auto wrong = contradiction(check)) {
-      result.refusal = wrong;
-    } else if (const auto doubt = suspicion(check)) {
-      result.warnings.push_back(*doubt);
-    }
-    if (!result.refusal) {
-      result.refusal = refusal_of(result, rise);
-    }
-    if (rise > 0 && rise <= kRegretSlack) {
-      result.warnings.push_back(
-          fmt::format("held-out top-1 regret rose by {:.4f}, within noise {}", rise, kRegretSlack));
-    }
-    for (const CalibrationScore& score : result.scores) {
-      if (score.name == "static best" && score.ranks.top1 < after.ranks.top1) {
-        result.warnings.push_back(
-            fmt::format("the kernel that is best on average ({}) has a top-1 regret of {:.4f}, the "
-                        "model {:.4f}: "
-                        "to choose a kernel, these measurements need no model",
-                        score.name, score.ranks.top1, after.ranks.top1));
-      }
-    }
-    warn_of_parameters(result);
-  }
-
-  static std::optional<std::string> refusal_of(const GroupCalibration& result, double rise) {
-    const CalibrationScore& after = result.scores[0];
-    const CalibrationScore& before = result.scores[1];
-    const ErrorMetrics& roofline = *result.scores[2].errors;
-    const auto is_known = [](const CalibratedParameter& p) { return !p.fitted.fixed; };
-    const auto known = std::count_if(result.parameters.begin(), result.parameters.end(), is_known);
-    if (known == 0) {
-      return fmt::format("{} rows of {} problems determine none of the parameters", result.rows,
-                         result.problems);
-    }
-    if (result.problems < 2 * known) {
-      return fmt::format("{} problems are too few for {} parameters: twice as many at least",
-                         result.problems, known);
-    }
-    if (rise > kRegretSlack) {
-      return fmt::format(
-          "held-out top-1 regret rises from {:.4f} to {:.4f}: the fit ranks worse than "
-          "what there was",
-          before.ranks.top1, after.ranks.top1);
-    }
-    if (after.errors->mape > before.errors->mape) {
-      return fmt::format("held-out MAPE rises from {:.1f} % to {:.1f} %", 100 * before.errors->mape,
-                         100 * after.errors->mape);
-    }
-    if (after.errors->mape > kHopeless) {
-      return fmt::format(
-          "a held-out MAPE of {:.0f} % (more than {:.0f} %): the model of this file does not "
-          "describe these measurements",
-          100 * after.errors->mape, 100 * kHopeless);
-    }
-    if (after.errors->mape > roofline.mape) {
-      return fmt::format("held-out MAPE {:.1f} %, the roofline's is {:.1f} %",
-                         100 * after.errors->mape, 100 * roofline.mape);
-    }
-    return std::nullopt;
-  }
-
-  // Of the other rates no specification says how large they are. That a rate is too high is proven
-  // by measurements alone (check_specification): a fit may make up for what the model charges
-  // twice.
-  static void warn_of_rate(const CalibratedParameter& parameter, GroupCalibration& result) {
-    if (parameter.name != "mma" && parameter.name != "dram") {
-      return;
-    }
-    const double interval = std::exp(1.96 * parameter.fitted.relative_error);
-    if (parameter.fitted.value * interval < 0.6) {
-      result.warnings.push_back(
-          fmt::format("spec suspicious: {} = {:.3f} is below 0.6 by more than its error; check the "
-                      "figure of the architecture file that it scales",
-                      parameter.name, parameter.fitted.value));
-    } else if (parameter.fitted.value > 1.05 * interval) {
-      result.warnings.push_back(
-          fmt::format("{} = {:.3f} is above 1: the model charges too much elsewhere, or the figure "
-                      "that it scales is too low",
-                      parameter.name, parameter.fitted.value));
-    }
-  }
-
-  static void warn_of_parameters(GroupCalibration& result) {
-    std::string undetermined;
-    std::string together;
-    for (const CalibratedParameter& parameter : result.parameters) {
-      const FittedParameter& fitted = parameter.fitted;
-      if (!fitted.fixed && !fitted.at_bound && !fitted.determined) {
-        together += (together.empty() ? "" : ", ") + parameter.name;
-      }
-      if (fitted.fixed) {
-        undetermined += (undetermined.empty() ? "" : ", ") + parameter.name;
-        continue;
-      }
-      if (fitted.at_bound) {
-        result.warnings.push_back(
-            fmt::format("{} stands at its bound {:.3g}: the model lacks something that it makes "
-                        "up for, or the figure that it scales is wrong",
-                        parameter.name, fitted.value));
-      }
-      warn_of_rate(parameter, result);
-    }
-    if (!together.empty()) {
-      result.warnings.push_back(
-          fmt::format("known only together, not each by itself: {}; without them the loss is a "
-                      "quarter higher at least",
-                      together));
-    }
-    if (!undetermined.empty()) {
-      result.warnings.push_back(fmt::format(
-          "not determined by these measurements, left as they are without: {}", undetermined));
-    }
-  }
-
   const Gpu* gpu_;
   const CalibrationOptions* options_;
   const ObservationGroup* group_;
   GpuCalibration start_;
   GpuCalibration in_file_;
+  bool by_kernel_ = false;
+  std::int64_t units_ = 0;
 };
 
 }  // namespace

@@ -56,6 +56,8 @@ struct GroupCalibration {
   bool resolution_fitted = false;  // else fitted.resolution is the default: too few pairs
   std::int64_t rows = 0;
   std::int64_t problems = 0;
+  bool by_kernel = false;  // too few problems: kernels were held out, and what it is worth on other
+                           // problems is not known
   std::int64_t left_out = 0;             // kernels that are illegal on this GPU
   std::string first_left_out;            // and why the first of them is
   std::optional<std::string> refusal{};  // why the fit must not be used

@@ -51,6 +51,8 @@ Json group_json(const GroupCalibration& group) {
   json["left_out"] = group.left_out;
   json["refusal"] = group.refusal ? Json(*group.refusal) : Json();
   json["warnings"] = group.warnings;
+  json["times_only"] = group.fitted.best_fixed.has_value();
+  json["held_out"] = group.by_kernel ? "kernels" : "problems";
   json["log_error_90"] = group.fitted.error;
   json["covered"] = group.covered;  // of held-out times, by the interval of the other folds
   json["reached"] = group.reached;

@@ -170,7 +170,7 @@ Solution solve(const std::vector<FitParameter>& parameters, std::int64_t count,
   // Parameters that priors hold take no freedom: of few rows at least half are free.
   const auto freedom = std::max<std::int64_t>(
       {count - static_cast<std::int64_t>(parameters.size()), count / 2, std::int64_t{1}});
-  result.variance = at.squaredNorm() / static_cast<double>(freedom);
+  result.variance = options.redundancy * at.squaredNorm() / static_cast<double>(freedom);
   result.fit.cost = at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(count, 1));
   const Eigen::VectorXd errors = standard_errors(result.logs, result.variance);
   for (Eigen::Index i = 0; i < free.size(); ++i) {

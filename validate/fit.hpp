@@ -29,6 +29,7 @@ struct FitOptions {
   double soft_scale = 0.1;
   double noise = 0.05;                 // of a residual, where its size matters: against priors
   std::int64_t max_evaluations = 350;  // of the residuals, those for the Jacobian included
+  double redundancy = 1;  // residuals over independent ones: errors do not shrink by it
 };
 
 // What the data say about one parameter.

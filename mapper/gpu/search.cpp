@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 #include <tuple>
+#include <utility>
 
 namespace mapsim {
 namespace {
@@ -190,6 +191,51 @@ std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem,
   return kernels;
 }
 
+namespace {
+
+// The kernel that a calibration puts before its own choice, if it can run `problem`.
+std::optional<KernelChoice> fixed_kernel(const Gpu& gpu, const GemmProblem& problem, GpuPath path,
+                                         const GpuCalibration& calibration) {
+  if (!calibration.best_fixed) {
+    return std::nullopt;
+  }
+  const FixedKernel& fixed = *calibration.best_fixed;
+  KernelChoice kernel;
+  kernel.path = path;
+  kernel.block = {fixed.block[0], fixed.block[1], fixed.block[2]};
+  kernel.warp = {fixed.warp[0], fixed.warp[1], fixed.block[2]};
+  kernel.fragment = {fixed.fragment[0], fixed.fragment[1], fixed.fragment[2]};
+  kernel.stages = fixed.stages;
+  kernel.split_k = fixed.split_k;
+  kernel.raster = fixed.raster;
+  kernel.padding = fixed.padding;
+  kernel.cluster = fixed.cluster;
+  return illegal(gpu, problem, kernel) ? std::nullopt : std::optional{kernel};
+}
+
+// It is as good as the first if it takes `near` seconds at most.
+void put_fixed_first(const Gpu& gpu, double near, std::size_t top, GpuSearchResult& result) {
+  if (result.ranked.empty()) {
+    return;
+  }
+  const std::size_t form = result.ranked.front().form;
+  const auto fixed = fixed_kernel(gpu, result.forms[form].problem,
+                                  result.ranked.front().kernel.path, result.calibration);
+  if (!fixed) {
+    return;
+  }
+  RankedKernel chosen = rank_kernel(gpu, result.forms, form, *fixed);
+  chosen.is_fixed = true;
+  chosen.as_good_as_first = chosen.total.count() <= near;
+  std::erase_if(result.ranked, [&](const RankedKernel& ranked) {
+    return ranked.form == form && ranked.kernel == chosen.kernel;
+  });
+  result.ranked.insert(result.ranked.begin(), std::move(chosen));
+  result.ranked.resize(std::min(result.ranked.size(), top));
+}
+
+}  // namespace
+
 GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& forms,
                                const GpuSearchOptions& options) {
   GpuSearchResult result;
@@ -223,6 +269,7 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
       break;
     }
   }
+  put_fixed_first(gpu, first.total.count() * (1 + apart), options.top, result);
   return result;
 }
 

@@ -29,6 +29,8 @@ struct RankedKernel {
       0;  // other kernels with exactly this prediction; this one is the first of them
   // Closer to the fastest than the model, or a measurement, tells kernels apart.
   bool as_good_as_first = false;
+  // The kernel that is best on average where the model is good for times only; it comes first.
+  bool is_fixed = false;
 };
 
 struct GpuSearchResult {

@@ -82,6 +82,9 @@ TEST_F(PredictCommand, SaysWhatItCannot) {
   write("table.csv", kTable);
   EXPECT_EQ(run("predict table.csv --arch a100_80gb"), 2);
   EXPECT_NE(file("stderr").find("use --precision NAME"), std::string::npos);
+  write("names.csv", "gpu,m,n,k,latency_us\nA100-80GB,8,8,8,1\nA100 80 GB,8,8,9,1\nB,8,8,8,1\n");
+  EXPECT_EQ(run("predict names.csv --arch a100_80gb --precision bf16"), 0);
+  EXPECT_TRUE(printed().starts_with("a100_80gb on 2 measurements of A100-80GB;"));
   write("two.csv", "gpu,m,n,k,latency_us\nA,8,8,8,1\nB,8,8,8,1\n");
   EXPECT_EQ(run("predict two.csv --arch a100_80gb --precision bf16"), 2);
   EXPECT_NE(file("stderr").find("there are those of 'A', 'B': use --gpu"), std::string::npos);

@@ -140,6 +140,13 @@ TEST(LoadGpu, PrintsNoPriors) {
   block.precision = GpuPrecision::kBf16;
   block.dram = 0.8;
   EXPECT_EQ(print_calibration(block, 0), "- precision: bf16\n  dram: 0.8\n");
+  block.path = GpuPath::kWmma;
+  block.best_fixed = FixedKernel{{128, 64, 32}, {64, 32}, {16, 16, 16}, 3, 1, 8, 8, 1};
+  EXPECT_EQ(
+      print_calibration(block, 0),
+      "- precision: bf16\n  path: wmma\n  dram: 0.8\n  best_fixed: {block: [128, 64, 32], warp: "
+      "[64, 32], fragment: [16, 16, 16], stages: 3, split_k: 1, raster: 8, padding: 8, "
+      "cluster: 1}\n");
 }
 
 TEST(LoadGpu, PrintedCalibrationsReadBack) {

@@ -35,6 +35,44 @@ GpuRequest in(GpuPrecision precision) {
   return request;
 }
 
+// Where the fit is good for times only.
+TEST(GpuSearch, PutsTheKernelThatIsBestOnAverageFirst) {
+  Gpu gpu = chip("a100_40gb");
+  const auto all =
+      forms(gpu, gemm("g", {1024, 1024, 1024, std::nullopt, false}), in(GpuPrecision::kF16));
+  GpuSearchOptions options;
+  options.path = GpuPath::kWmma;
+  options.top = 5;
+  const GpuSearchResult before = search_kernels(gpu, all, options);
+  GpuCalibration block;
+  block.precision = GpuPrecision::kF16;
+  block.path = GpuPath::kWmma;
+  block.best_fixed = FixedKernel{{64, 32, 32}, {32, 16}, {16, 16, 16}, 2, 1, 0, 8, 1};
+  gpu.calibrations = {block};
+  const GpuSearchResult after = search_kernels(gpu, all, options);
+  ASSERT_EQ(after.ranked.size(), 5U);
+  EXPECT_TRUE(after.ranked[0].is_fixed);
+  EXPECT_EQ(after.ranked[0].kernel.block, (GemmTile{64, 32, 32}));
+  EXPECT_FALSE(after.ranked[1].is_fixed);
+  EXPECT_LT(after.ranked[1].total, after.ranked[0].total);
+  // It stands once, also where the model would have it first; and not where it cannot run.
+  const KernelChoice best = before.ranked[0].kernel;
+  gpu.calibrations[0].best_fixed = FixedKernel{{best.block.m, best.block.n, best.block.k},
+                                               {best.warp.m, best.warp.n},
+                                               {best.fragment.m, best.fragment.n, best.fragment.k},
+                                               best.stages,
+                                               best.split_k,
+                                               best.raster,
+                                               best.padding,
+                                               1};
+  const GpuSearchResult same = search_kernels(gpu, all, options);
+  EXPECT_EQ(std::count_if(same.ranked.begin(), same.ranked.end(),
+                          [&](const RankedKernel& r) { return r.kernel == same.ranked[0].kernel; }),
+            1);
+  gpu.calibrations[0].best_fixed->stages = 60;
+  EXPECT_FALSE(search_kernels(gpu, all, options).ranked[0].is_fixed);
+}
+
 TEST(GpuSearch, RanksEveryLegalKernelOfTheSet) {
   const Gpu gpu = chip("t4");
   const auto all =

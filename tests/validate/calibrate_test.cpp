@@ -243,12 +243,54 @@ TEST(Calibrate, DoesNotDependOnWhoAsks) {
   EXPECT_EQ(calibrate(gpu, all, {}).at(0).fitted, calibrate(gpu, all, {}).at(0).fitted);
 }
 
+// Of one problem with many kernels, kernels are held out.
+TEST(Calibrate, FitsASingleProblemOfManyKernels) {
+  const Gpu gpu = chip("a100_40gb");
+  GpuCalibration truth;
+  truth.mma = 0.5;
+  std::vector<GpuMeasurement> all;
+  for (const std::int64_t m : {32, 64, 128, 256}) {
+    for (const std::int64_t n : {32, 64, 128}) {
+      for (const std::int64_t stages : {2, 3, 4}) {
+        GpuMeasurement row;
+        row.gpu = gpu.name;
+        row.problem.m = row.problem.n = row.problem.k = 4096;
+        KernelChoice kernel;
+        kernel.path = GpuPath::kMma;
+        kernel.block = {m, n, 32};
+        kernel.warp = {m / 2, n / 2, 32};
+        kernel.stages = stages;
+        kernel.padding = 0;
+        row.kernel = kernel;
+        if (!illegal(gpu, row.problem, kernel)) {
+          row.median = estimate(gpu, truth, row.problem, kernel).time.total;
+          all.push_back(row);
+        }
+      }
+    }
+  }
+  const GroupCalibration group = calibrate(gpu, all, {}).at(0);
+  EXPECT_EQ(group.refusal, std::nullopt);
+  EXPECT_TRUE(group.by_kernel);
+  EXPECT_EQ(group.problems, 1);
+  EXPECT_LT(group.scores[0].errors->mape, 0.02);
+  EXPECT_GT(group.scores[1].errors->mape, 0.04);
+  EXPECT_GE(group.scores[0].ranks.tau, group.scores[1].ranks.tau);
+  for (const CalibrationScore& score : group.scores) {
+    EXPECT_NE(score.name, "static best");  // a kernel that was held out has no average
+  }
+  all.resize(9);  // of nine kernels five folds teach nothing
+  EXPECT_EQ(calibrate(gpu, all, {}).at(0).refusal,
+            "1 problems are too few to hold any out in 5 folds, and so are their kernels");
+}
+
 TEST(Calibrate, NeedsProblemsToHoldOut) {
   const Gpu gpu = chip("a100_40gb");
   std::vector<GpuMeasurement> all = model_measurements(gpu, {}, 0);
   all.resize(3);
   const GroupCalibration group = calibrate(gpu, all, {}).at(0);
-  EXPECT_EQ(group.refusal, "1 problems are too few to hold any out in 5 folds");
+  EXPECT_EQ(group.refusal,
+            "1 problems are too few to hold any out in 5 folds, and so are their kernels");
   EXPECT_TRUE(group.scores.empty());
 }
 
@@ -299,7 +341,8 @@ TEST(Calibrate, SaysWhatTheFitDidToTheRanking) {
     };
     const double rise = group.scores[0].ranks.top1 - group.scores[1].ranks.top1;
     EXPECT_EQ(warned("within noise"), rise > 0 && rise <= 0.005) << rise;
-    EXPECT_EQ(warned("need no model"), group.scores[3].ranks.top1 < group.scores[0].ranks.top1);
+    EXPECT_EQ(warned("need no model") || warned("good for times only"),
+              group.scores[3].ranks.top1 < group.scores[0].ranks.top1);
   }
 }
 
@@ -374,7 +417,7 @@ TEST_F(Recorded, L20WmmaVariants) {
   const GroupCalibration all = calibrate(chip("l20"), wmma, {}).at(0);
   print(all);
   EXPECT_EQ(all.refusal, std::nullopt);
-  EXPECT_LE(all.scores[0].errors->mape, 0.028);
+  EXPECT_LE(all.scores[0].errors->mape, 0.025);
   // Of them 27 whose labels once were read as other kernels; a fragment per warp, which the model
   // is least good at.
   std::erase_if(wmma, [](const GpuMeasurement& m) { return m.origin.ends_with(" (mma4x2)"); });
@@ -406,11 +449,16 @@ const std::string kLinear = "neusight/linear_fp32_train.csv";
 const std::string kConvolutions = "neusight/conv_train.csv";
 
 // 88 kernels are what is left of "mma" where the table calls WMMA kernels by their name.
-TEST_F(Recorded, L20MmaKernelsAreTooFew) {
+TEST_F(Recorded, L20MmaKernelsDetermineFewParameters) {
   const GroupCalibration group = kernels(kLeetCuda, "L20", "l20", GpuPath::kMma, 1);
   print(group);
   EXPECT_EQ(group.rows, 88);
-  EXPECT_EQ(group.refusal.value_or("").substr(0, 28), "10 problems are too few for ");
+  const auto known = std::count_if(group.parameters.begin(), group.parameters.end(),
+                                   [](const CalibratedParameter& p) { return !p.fitted.fixed; });
+  EXPECT_LE(2 * known, group.problems);
+  EXPECT_EQ(group.refusal, std::nullopt);
+  EXPECT_LE(group.scores[0].errors->mape, 0.039);
+  EXPECT_GE(group.scores[0].ranks.tau, 0.6);  // 0.52 of times alone
 }
 
 TEST_F(Recorded, L20Library) {
