@@ -9,7 +9,10 @@
 #include "app/watch.hpp"
 #include "arch/load.hpp"
 #include "mapper/fusion/chain_search.hpp"
+#include "report/chain_curve.hpp"
 #include "report/chain_search.hpp"
+#include "report/figures.hpp"
+#include "report/front.hpp"
 
 namespace mapsim {
 
@@ -23,7 +26,6 @@ void refuse_options(const SearchArguments& a) {
       {a.imperfect, "--imperfect"},
       {a.batches, "--batches"},
       {a.pareto, "--pareto"},
-      {!a.curve.empty(), "--curve"},
       {!a.certificate_file.empty(), "--certificate"},
       {!a.trace.empty(), "--trace"},
       {a.why, "--why"},
@@ -36,6 +38,34 @@ void refuse_options(const SearchArguments& a) {
       throw UsageError(fmt::format("{} is for searches of one layer, not of a chain", name));
     }
   }
+}
+
+// Three curves over one capacity: two layer by layer, and the best.
+Answer run_curves(const SearchArguments& arguments, const Arch& arch, const EinsumChain& chain,
+                  const SearchOptions& options, Watch& watch) {
+  ChainCurves curves;
+  const auto wrong = taken(parse_curve_capacity(arguments.curve, arch),
+                           [&](const CurveCapacity& of) { curves.of = of; });
+  if (wrong) {
+    throw UsageError("--curve: " + *wrong);
+  }
+  OutputFile picture{arguments.svg};
+  const auto curve = [&](const FusionLimits& limits) {
+    return search_chain_curve(arch, chain, limits, options, curves.of, [&](Bits capacity) {
+      watch.say(fmt::format(", with {}", bytes_text(capacity)));
+    });
+  };
+  curves.spilled = curve({1, 0, false});
+  curves.on_chip = curve({1, 0, true});
+  curves.fused = curve(arguments.fusion);
+  picture.write(chain_curves_svg(arch, chain, curves));
+  const ExitCode done = curves.fused.steps.empty() ? kNegative : kDone;
+  const ExitCode code = !curves.fused.complete && watch.stop() ? kInterrupted : done;
+  if (arguments.output.json) {
+    const Provenance origin{"search", input_files(arguments.arch, arch, arguments.workload)};
+    return {code, chain_curves_json(origin, arch, chain, curves)};
+  }
+  return {code, chain_curves_text(arch, chain, curves)};
 }
 
 }  // namespace
@@ -55,6 +85,12 @@ Answer run_on_chain(const SearchArguments& arguments) {
   options.budget = arguments.budget;
   Watch watch;
   options.stop = &watch.stop();
+  if (!arguments.curve.empty()) {
+    if (!arguments.mapping_file.empty()) {
+      throw UsageError("--save-mapping: a curve has many mappings; --json prints all of them");
+    }
+    return run_curves(arguments, arch, chain, options, watch);
+  }
   OutputFile mapping_file{arguments.mapping_file};
   const ChainComparison found{search_chain(arch, chain, {1, 0, false}, options),
                               search_chain(arch, chain, {1, 0, true}, options),

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "costmodel/fusion/shape.hpp"
+#include "report/chain_curve.hpp"
 #include "report/chain_search.hpp"
+#include "report/front.hpp"
 #include "report/json_head.hpp"
 #include "report/names.hpp"
 #include "report/tree.hpp"
@@ -142,6 +145,29 @@ std::string chain_search_json(const Provenance& origin, const Arch& arch, const 
                     {"seconds", best.seconds}};
   if (best.cost) {
     add_cost(arch, chain, *best.best, &*best.cost, json);
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string chain_curves_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
+                              const ChainCurves& curves) {
+  Json json = provenance_json(origin);
+  json["arch"] = arch.name;
+  json["chain"] = chain.name;
+  json["curve_of"] = capacity_name(arch, curves.of);
+  for (const auto& [key, curve] : {std::pair{"spilled", &curves.spilled},
+                                   {"on_chip", &curves.on_chip},
+                                   {"best", &curves.fused}}) {
+    Json steps = Json::array();
+    for (const ChainStep& step : curve->steps) {
+      steps.push_back({{"capacity_bits", step.capacity.count()},
+                       {"energy_pj", step.result.cost->energy.count()},
+                       {"tree", print_tree(arch, chain, *step.result.best)}});
+    }
+    json["curves"][key] = {{"complete", curve->complete},
+                           {"searches", curve->searches},
+                           {"seconds", curve->seconds},
+                           {"steps", std::move(steps)}};
   }
   return json.dump(2) + "\n";
 }

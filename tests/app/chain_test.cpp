@@ -68,6 +68,20 @@ TEST_F(CommandLine, FusesANetwork) {
   EXPECT_THAT(run("network a100_40gb graphs/resnet50 --fuse").err, HasSubstr("not for GPUs"));
 }
 
+TEST_F(CommandLine, DrawsTheCurveOfAChain) {
+  const Outcome found =
+      run(fmt::format("search teaching_flat {}/configs/chains/teaching_convs.yaml --curve Buffer "
+                      "--svg curve.svg --json",
+                      kRoot));
+  EXPECT_EQ(found.code, 0) << found.err;
+  const Json json = Json::parse(found.out);
+  EXPECT_EQ(json["curve_of"], "Buffer");
+  EXPECT_EQ(json["curves"]["best"]["steps"].back()["capacity_bits"], 0);
+  EXPECT_LE(json["curves"]["best"]["steps"][0]["energy_pj"],
+            json["curves"]["spilled"]["steps"][0]["energy_pj"]);
+  EXPECT_THAT(file("curve.svg"), HasSubstr("layer by layer, spilled"));
+}
+
 TEST_F(CommandLine, RefusesWhatTreesDoNotHaveYet) {
   EXPECT_THAT(run(fmt::format("eval systolic_32x32 {}", kConvs)).err,
               HasSubstr("mapping trees are not timed on a systolic array yet"));

@@ -28,6 +28,7 @@ search teaching teaching/conv --curve Buffer
 search a100_40gb --gemm 256x256x256 --top 2
 search teaching teaching/conv --max-latency 1cycles
 search teaching_flat configs/chains/teaching_convs.yaml
+search teaching_flat configs/chains/teaching_convs.yaml --curve Buffer
 eval teaching teaching/conv best.yaml --explain-energy
 eval teaching teaching/conv teaching_weight_stationary --why
 eval a100_40gb --gemm 256x256x256 --block 64x64x32

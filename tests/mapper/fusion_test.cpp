@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "arch/load.hpp"
+#include "mapper/fusion/chain_curve.hpp"
 #include "mapper/fusion/chain_search.hpp"
 #include "tests/mapper/brute_chain.hpp"
 
@@ -105,6 +106,26 @@ TEST(Fusion, SpreadsBranchesOverAnArray) {
   EXPECT_LT(energy_of(fused), 0.7 * energy_of(apart));
   for (const Counts& counts : fused.cost->counts.einsums) {
     EXPECT_GT(counts.used_x[FanoutId{0}] * counts.used_y[FanoutId{0}], 1);
+  }
+}
+
+// With capacities of steps, and with a byte less.
+TEST(Fusion, FindsTheOptimumOfEveryCapacity) {
+  const EinsumChain chain = attention();
+  const LevelId buffer{1};
+  const ChainCurve curve =
+      search_chain_curve(machine("2 KiB"), chain, {.most_loops = 1}, {}, {buffer, {}}, [](Bits) {});
+  EXPECT_TRUE(curve.complete);
+  ASSERT_GT(curve.steps.size(), 4U);
+  EXPECT_EQ(curve.steps.back().capacity, Bits{0});
+  for (std::size_t i = 0; i + 1 < curve.steps.size(); i += 3) {
+    const std::int64_t bytes = curve.steps[i].capacity.count() / 8;
+    for (const std::size_t less : {0U, 1U}) {
+      const std::string capacity = std::to_string(bytes - static_cast<std::int64_t>(less)) + " B";
+      const ChainResult direct = search_chain(machine(capacity), chain, {.most_loops = 1}, {});
+      const double expected = energy_of(curve.steps[i + less].result);
+      EXPECT_NEAR(energy_of(direct), expected, 1e-9 * expected) << capacity;
+    }
   }
 }
 
