@@ -130,7 +130,7 @@ using Command =
                  ResultsArguments, ReportArguments, CheckArguments, EvalArguments,
                  SimulateArguments, RooflineArguments, ShowArguments, HistogramArguments,
                  ImportArguments, CompareArguments, ExportArguments, CalibrateArguments,
-                 PredictArguments, ValidateArguments, MicrobenchArguments>;
+                 PredictArguments, ValidateArguments, MicrobenchArguments, DesignArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

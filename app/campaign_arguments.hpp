@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/output.hpp"
+#include "core/units.hpp"
+#include "design/value.hpp"
 
 namespace mapsim {
 
@@ -21,6 +24,17 @@ struct OnnxArguments {
 struct SweepArguments {
   std::string campaign, database;
   int shard = 1, shards = 1;  // the first of them is 1
+  int threads = 1;
+  Output output;
+};
+
+struct DesignArguments {
+  std::string space;
+  std::vector<std::string> work;             // empty: the layers and networks of the space
+  std::optional<DesignObjective> objective;  // absent: that of the space
+  std::optional<SquareMillimetres> max_area;
+  Budget budget;
+  std::string arch_file;  // the best machine goes here, unless empty
   int threads = 1;
   Output output;
 };

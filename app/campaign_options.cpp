@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "app/options.hpp"
+#include "app/places.hpp"
+#include "core/shipped.hpp"
 
 namespace mapsim {
 
@@ -41,6 +43,45 @@ CommandOptions options_of(SweepArguments& a) {
            {"--shard", "I/N", "Search only the I-th of N parts; each part needs its own database",
             Read{[&a](const std::string& text) { return read_shard(text, a); }}},
            threads}};
+}
+
+CommandOptions options_of(DesignArguments& a) {
+  Option threads = threads_option(a.threads);
+  threads.help =
+      "Number of threads of each search of a layer; results do not depend on it [all cores]";
+  const auto find_work = [&a](const Given&) {
+    for (std::string& path : a.work) {
+      const std::string network = find_shipped(path, FileKind::kNetwork, shipped_configs());
+      path = network == path ? find_shipped(path, FileKind::kWorkload, shipped_configs()) : network;
+    }
+  };
+  return {
+      joined({{input(required({"SPACE", "",
+                               "Design space: a campaign (YAML, or the name of a shipped one)",
+                               &a.space}),
+                     FileKind::kCampaign),
+               {"WORK", "FILE",
+                "Networks and layers (YAML, ONNX, or names of shipped ones) [those of SPACE]",
+                &a.work},
+               {"--objective", "FORMULA",
+                "What to minimise, summed over all layers: energy, latency, sum-edp (the EDP of "
+                "each), or a formula such as 'energy^2*latency' [the one of SPACE]",
+                reads(parse_design_objective,
+                      [&a](const DesignObjective& objective) { a.objective = objective; })},
+               {"--max-area", "AREA", "Consider only machines of at most this area: 4mm2",
+                reads([](const std::string& text) { return parse_area(text, std::nullopt); },
+                      [&a](SquareMillimetres area) { a.max_area = area; })},
+               {"--gap", "SHARE",
+                "Stop when the best machine is proven to be within this share of the optimum: "
+                "1% [0]",
+                reads(parse_share, [&a](double share) { a.budget.gap = share; })},
+               budget_option(a.budget,
+                             "Stop after this time (10 s, 2 min); print the best machine so "
+                             "far and its true gap"),
+               threads,
+               {"--save-arch", "FILE", "Write the best machine to FILE (YAML)", &a.arch_file}},
+              output_options(a.output)}),
+      "", find_work};
 }
 
 CommandOptions options_of(MergeArguments& a) {

@@ -42,6 +42,7 @@ Answer run_on_chain(const ShowArguments& arguments);
 Answer run(const NetworkArguments& arguments);
 Answer run(const ListArguments& arguments);
 Answer run(const SweepArguments& arguments);
+Answer run(const DesignArguments& arguments);
 Answer run(const MergeArguments& arguments);
 Answer run(const ResultsArguments& arguments);
 Answer run(const ReportArguments& arguments);

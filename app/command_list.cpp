@@ -23,6 +23,8 @@ const std::vector<CommandEntry>& command_list() {
        make<SearchArguments>},
       {"network", "Search every layer of a network, and add up the totals", make<NetworkArguments>},
       {"sweep", "Search every point of a campaign that its database lacks", make<SweepArguments>},
+      {"design", "Find the best machine of a design space, and prove that it is the best",
+       make<DesignArguments>},
       {"merge", "Merge databases of results", make<MergeArguments>},
       {"results", "Print a database of results", make<ResultsArguments>},
       {"report", "Write results as one HTML page of figures and tables", make<ReportArguments>},

@@ -87,6 +87,14 @@ std::vector<Input> inputs_of(const SweepArguments& a) {
   return {{"CAMPAIGN", a.campaign, {FileKind::kCampaign}}, database(a.database)};
 }
 
+std::vector<Input> inputs_of(const DesignArguments& a) {
+  std::vector<Input> inputs{{"SPACE", a.space, {FileKind::kCampaign}}};
+  for (const std::string& path : a.work) {
+    inputs.push_back({"WORK", path, {FileKind::kNetwork, FileKind::kOnnx, FileKind::kWorkload}});
+  }
+  return inputs;
+}
+
 std::vector<Input> inputs_of(const ListArguments&) { return {}; }
 
 std::vector<Input> inputs_of(const MergeArguments& a) {

@@ -48,6 +48,9 @@ std::vector<std::string> outputs_of(const Arguments& arguments) {
   if constexpr (requires { arguments.trace; }) {
     outputs.push_back(arguments.trace);
   }
+  if constexpr (requires { arguments.arch_file; }) {
+    outputs.push_back(arguments.arch_file);
+  }
   if constexpr (requires { arguments.calibrated; }) {
     outputs.push_back(arguments.calibrated);
   }

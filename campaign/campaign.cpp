@@ -37,13 +37,6 @@ const Words kStrategies{"exact", "exhaustive", "random", "annealing", "genetic"}
 const Words kKeys{"name",        "architectures", "workloads",   "networks", "objectives",
                   "constraints", "strategy",      "evaluations", "seed",     "budget_labels"};
 
-// The product, or something larger than kMostPoints.
-std::size_t capped_product(std::size_t a, std::size_t b) {
-  return b != 0 && a > std::numeric_limits<std::size_t>::max() / b
-             ? std::numeric_limits<std::size_t>::max()
-             : a * b;
-}
-
 template <class Enum>
 Words names_of(std::size_t count) {
   Words names;
@@ -84,8 +77,10 @@ bool is_same(const OnnxOptions& a, const OnnxOptions& b) {
 
 class CampaignReader {
  public:
-  CampaignReader(Reader& reader, fs::path folder, const Words& configs)
-      : reader_{reader}, folder_{std::move(folder)}, configs_{configs} {}
+  // `work`: what load_design_space() has.
+  CampaignReader(Reader& reader, fs::path folder, const Words& configs,
+                 const std::optional<Words>& work)
+      : reader_{reader}, folder_{std::move(folder)}, configs_{configs}, work_{work} {}
 
   Campaign read() {
     const Fields fields = reader_.fields(reader_.root(), kKeys);
@@ -96,15 +91,17 @@ class CampaignReader {
     }
     read_search(campaign, fields);
     read_questions(campaign, fields);
-    const std::vector<Source> workloads = sources(fields.find("workloads"), "workloads");
-    const std::vector<Source> networks = sources(fields.find("networks"), "networks");
-    if (!fields.has("workloads") && !fields.has("networks")) {
+    std::vector<Source> workloads = sources(fields.find("workloads"), "workloads");
+    std::vector<Source> networks = sources(fields.find("networks"), "networks");
+    if (work_ && !work_->empty()) {
+      take_work(fields.node(), workloads, networks);
+    } else if (!fields.has("workloads") && !fields.has("networks")) {
       reader_.error(fields.node(), "nothing to map; name workloads or networks");
     }
     reader_.finish();
     load_layers(campaign, workloads, networks);
-    if (capped_product(campaign.designs(), campaign.layers.size() * campaign.questions.size()) >
-        kMostPoints) {
+    if (!work_ &&
+        campaign.designs() > kMostPoints / std::max<std::size_t>(1, campaign.points_per_design())) {
       reader_.error(fields.place("architectures"),
                     fmt::format("more than {} points", grouped(kMostPoints)));
       reader_.finish();
@@ -383,6 +380,16 @@ class CampaignReader {
     return files;
   }
 
+  void take_work(const Node& node, std::vector<Source>& workloads, std::vector<Source>& networks) {
+    workloads.clear();
+    networks.clear();
+    for (const std::string& file : *work_) {
+      const auto kind = recognise(beginning_of(file));
+      const bool network = file.ends_with(".onnx") || (kind && kind->kind == FileKind::kNetwork);
+      (network ? networks : workloads).push_back({&node, file, "", {}});
+    }
+  }
+
   // Operators that only move data are rows, too: they are part of what a network costs.
   void add_network(Campaign& campaign, const Source& source) {
     const Network network = read_network(source.file, source.options, configs_);
@@ -427,63 +434,26 @@ class CampaignReader {
   Reader& reader_;
   fs::path folder_;  // files are named from here
   const Words& configs_;
+  const std::optional<Words>& work_;
   std::set<std::string> networks_;
   bool has_gpu_ = false;  // kernels are chosen by time
 };
 
-Campaign read_campaign(const Document& document, const Words& configs) {
+Campaign read_campaign(const Document& document, const Words& configs,
+                       const std::optional<Words>& work = std::nullopt) {
   Reader reader{document};
-  return CampaignReader{reader, fs::path{document.file}.parent_path(), configs}.read();
+  return CampaignReader{reader, fs::path{document.file}.parent_path(), configs, work}.read();
 }
 
 }  // namespace
 
-std::size_t Machine::designs() const {
-  std::size_t count = list.size();
-  for (const auto& [path, values] : grid) {
-    count = capped_product(count, values.size());
-  }
-  return count;
-}
-
-std::size_t Campaign::designs() const {
-  std::size_t count = 0;
-  for (const Machine& machine : machines) {
-    const std::size_t more = machine.designs();
-    count = more > kMostPoints - std::min(count, kMostPoints) ? kMostPoints + 1 : count + more;
-  }
-  return count;
-}
-
-Design design(const Campaign& campaign, std::size_t number) {
-  const Machine* machine = &campaign.machines.front();
-  while (number >= machine->designs()) {
-    number -= machine->designs();
-    ++machine;
-  }
-  Settings varied;
-  for (auto axis = machine->grid.rbegin(); axis != machine->grid.rend(); ++axis) {
-    varied.insert(varied.begin(), {axis->first, axis->second[number % axis->second.size()]});
-    number /= axis->second.size();
-  }
-  Design result{machine, machine->list[number]};
-  result.settings.insert(result.settings.end(), varied.begin(), varied.end());
-  return result;
-}
-
-Document Design::document() const {
-  Document copy = machine->document;
-  for (const Setting& setting : settings) {
-    // The campaign's reader tried each by itself; together they may still be in each other's way.
-    if (const auto problem = substitute(copy.root, setting.path, setting.value)) {
-      throw ConfigError{{{copy.file, 0, 0, setting.path, *problem, ""}}};
-    }
-  }
-  return copy;
-}
-
 Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs) {
   return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})), configs);
+}
+
+Campaign load_design_space(const std::string& path, const std::vector<std::string>& work,
+                           const std::vector<std::string>& configs) {
+  return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})), configs, work);
 }
 
 Campaign parse_campaign(const std::string& text, const std::string& filename) {

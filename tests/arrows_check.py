@@ -20,9 +20,10 @@ MAY_INCLUDE = {
     "validate": MODEL,  # never the mapper: the command line hands it the mappings
     "report": MODEL | {"mapper", "check"},
     "campaign": MODEL | {"mapper", "report", "interop"},
+    "design": MODEL | {"mapper", "report", "campaign"},
     "mapsim": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
     "python": MODEL | {"mapsim", "report"},
-    "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
+    "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign", "design"},
 }
 # The folders inside two modules: whose headers each may include; "" is the module's own folder. Its sources put
 # the parts together and may include all. INTERFACE: what all folders of the mapper may include.
@@ -46,7 +47,7 @@ INTERFACE = {"mapper/deadline.hpp", "mapper/front.hpp", "mapper/mapper.hpp", "ma
 HOMES = [
     (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
     (r"#include <CLI/", ("app/arguments.cpp",)),
-    (r"#include <nlohmann/", ("report/json", "validate/", "campaign/")),
+    (r"#include <nlohmann/", ("report/json", "validate/", "campaign/", "design/design_json.cpp")),
     (r"#include <omp\.h>|#pragma omp", ("core/threads.hpp", "mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),

@@ -293,9 +293,9 @@ TEST_F(CommandLine, ExplainsMisuse) {
   for (const auto& [arguments, message] : {
            Misuse{
                "",
-               "a command is missing; one of search, network, sweep, merge, results, report, "
-               "check, eval, simulate, roofline, show, histogram, list, import, compare, export, "
-               "calibrate, predict, validate, microbench"},
+               "a command is missing; one of search, network, sweep, design, merge, results, "
+               "report, check, eval, simulate, roofline, show, histogram, list, import, compare, "
+               "export, calibrate, predict, validate, microbench"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
            Misuse{
                "search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR

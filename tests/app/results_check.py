@@ -48,6 +48,8 @@ check proof.yaml
 sweep teaching_buffers --db results.sqlite
 results results.sqlite
 results results.sqlite --networks
+design teaching_buffers --objective energy
+design teaching_buffers teaching/gemm --objective sum-edp --max-area 0.2mm2
 import gpu-table timings.csv --gpu a100_80gb --precision bf16 -o measurements.csv
 calibrate measurements.csv --arch a100_80gb
 predict timings.csv --arch a100_80gb --precision bf16
@@ -57,7 +59,7 @@ compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.tx
 compare zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json
 """.strip().splitlines()
 NO_JSON = {"import", "sweep"}
-MAPS = {"density", "operand_bits", "tensors", "inputs", "smallest_need", "reasons"}  # keys are names
+MAPS = {"density", "settings", "operand_bits", "tensors", "inputs", "smallest_need", "reasons"}  # keys are names
 
 
 def type_of(value):

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "app/places.hpp"
+#include "app/space.hpp"
+#include "app/watch.hpp"
+#include "campaign/warnings.hpp"
+#include "design/search.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// That of the space where it has one; EDP there is that of each layer.
+DesignObjective objective_of(const DesignArguments& arguments, const Campaign& campaign) {
+  if (arguments.objective) {
+    return *arguments.objective;
+  }
+  for (const Question& question : campaign.questions) {
+    if (!(question.objective.function == campaign.questions.front().objective.function)) {
+      throw UsageError(
+          fmt::format("{}: has several objectives; choose one with --objective", arguments.space));
+    }
+  }
+  return {campaign.questions.front().objective.function};
+}
+
+}  // namespace
+
+Answer run(const DesignArguments& arguments) {
+  const Campaign campaign = load_design_space(arguments.space, arguments.work, shipped_configs());
+  OutputFile machine{arguments.arch_file};
+  DesignOptions options;
+  options.objective = objective_of(arguments, campaign);
+  options.max_area = arguments.max_area;
+  options.gap = arguments.budget.gap;
+  options.seconds = arguments.budget.seconds;
+  options.threads = arguments.threads;
+  Watch watch;
+  options.stop = &watch.stop();
+  options.progress = [&](const DesignProgress& progress) {
+    watch.say(design_progress_text(options, progress));
+  };
+  const DesignAnswer result = search_design(campaign, options);
+
+  Answer answer{
+      result.interrupted && watch.stop() ? kInterrupted : (result.best ? kDone : kNegative), ""};
+  Provenance origin{"design", {input_file("campaign", arguments.space)}};
+  for (const std::string& path : arguments.work) {
+    origin.inputs.push_back(input_file("work", path));
+  }
+  origin.warnings = campaign_warnings(campaign);
+  if (result.best && !arguments.arch_file.empty()) {
+    machine.write(best_arch_text(campaign, result));
+  }
+  answer.text = arguments.output.json
+                    ? design_json(origin, campaign, options, result)
+                    : warning_lines(origin.warnings) + design_text(campaign, options, result);
+  remark_warnings(origin.warnings, answer);
+  return answer;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "design/space.hpp"
+
+namespace mapsim {
+
+using Values = std::vector<std::size_t>;  // of a design, one an axis
+
+// A search for a good design from the middle of a box downhill, one axis at a time, or two, of
+// which one pays the area of the other.
+struct Descent {
+  const DesignBox& box;
+  bool trades;  // area is limited
+  std::function<double(const Values&)> area{};
+  std::function<bool(const Values&)> is_allowed{};  // inside the box, and not too large
+  std::function<bool(const Values&)> take{};        // values a design; false: interrupted
+  std::function<bool(const Values&)> is_best{};     // of all that were taken
+};
+// False: interrupted.
+bool descend(const Descent& descent);
+
+}  // namespace mapsim

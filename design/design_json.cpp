@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "campaign/substitute.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "design/search.hpp"
+#include "report/json_head.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json layers_json(const Campaign& campaign, const BestDesign& best) {
+  Json layers = Json::array();
+  const std::vector<DistinctLayer> distinct = distinct_layers(campaign);
+  for (std::size_t l = 0; l < distinct.size(); ++l) {
+    const LayerFigures& figures = best.layers[l];
+    const Workload& workload = distinct[l].layer->workload;
+    layers.push_back(
+        {{"name", distinct[l].layer->name},
+         {"network", distinct[l].layer->network},
+         {"count", distinct[l].count},
+         {"energy_pj", figures.energy},
+         {"latency_cycles", figures.cycles},
+         {"mapping",
+          figures.mapping ? Json(print_mapping(best.arch, workload, *figures.mapping)) : Json()}});
+  }
+  return layers;
+}
+
+Json best_json(const Campaign& campaign, const BestDesign& best) {
+  Json settings = Json::object();
+  for (const Setting& setting : best.settings) {
+    settings[setting.path] = flow_text(setting.value);
+  }
+  return {{"arch", best.arch.name},
+          {"design", best.number},
+          {"settings", settings},
+          {"value", best.value},
+          {"energy_pj", best.energy},
+          {"latency_cycles", best.cycles},
+          {"latency_seconds", best.cycles / best.arch.clock.count()},
+          {"clock_hz", best.arch.clock.count()},
+          {"area_mm2", best.area ? Json(*best.area) : Json()},
+          {"layers", layers_json(campaign, best)}};
+}
+
+}  // namespace
+
+std::string design_json(const Provenance& origin, const Campaign& campaign,
+                        const DesignOptions& options, const DesignAnswer& result) {
+  Json json = provenance_json(origin);
+  const DesignTally& tally = result.tally;
+  json["campaign"] = campaign.name;
+  json["objective"] = to_string(options.objective);
+  json["latency_mode"] = to_string(campaign.questions.front().objective.mode);
+  json["max_area_mm2"] = options.max_area ? Json(options.max_area->count()) : Json();
+  json["gap_allowed"] = options.gap;
+  json["proven"] = result.proven;
+  json["interrupted"] = result.interrupted;
+  json["lower_bound"] = finite(result.lower_bound);
+  json["gap"] = result.best && result.lower_bound > 0
+                    ? Json(std::max(0.0, result.best->value / result.lower_bound - 1))
+                    : Json();
+  json["best"] = result.best ? best_json(campaign, *result.best) : Json();
+  json["designs"] = {{"total", tally.designs},
+                     {"valued", tally.valued},
+                     {"excluded_by_bound", tally.by_bound},
+                     {"excluded_by_area", tally.by_area},
+                     {"infeasible", tally.infeasible},
+                     {"unreadable", tally.unreadable},
+                     {"open", tally.open}};
+  json["edges"] = Json::array();
+  for (const EdgeAxis& edge : result.edges) {
+    json["edges"].push_back(
+        {{"axis", edge.name}, {"value", edge.value}, {"end", edge.is_high ? "last" : "first"}});
+  }
+  json["branched"] = Json::array();
+  for (const auto& [axis, why] : result.branched) {
+    json["branched"].push_back({{"axis", axis}, {"reason", why}});
+  }
+  json["areas_not_given"] = result.unknown_areas;
+  json["warnings"] = origin.warnings;
+  json["statistics"] = {{"layers", result.layers},
+                        {"searches", result.searches},
+                        {"boxes", result.boxes},
+                        {"seconds", result.seconds}};
+  return json.dump(2) + '\n';
+}
+
+}  // namespace mapsim

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "arch/print.hpp"
+#include "campaign/substitute.hpp"
+#include "design/search.hpp"
+#include "report/figures.hpp"
+#include "report/table.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr double kPicojoulesPerJoule = 1e12;
+
+// A value [pJ, s] with its unit.
+std::string value_text(const DesignObjective& objective, double value) {
+  const ObjectiveFunction& function = objective.function;
+  if (function.is_energy()) {
+    return energy_text(Picojoules{value});
+  }
+  if (function.is_latency()) {
+    return scaled(value, "s");
+  }
+  return fmt::format("{:.6g} {}", function.scaled(value, kPicojoulesPerJoule, 1),
+                     function.unit("J", "s", " "));
+}
+
+std::string designs_text(double designs) {
+  return fmt::format("{} design{}", count_text(designs), designs == 1 ? "" : "s");
+}
+
+double all_of(const DesignTally& tally) { return tally.designs; }
+
+std::string machine_text(const Campaign& campaign, const DesignOptions& options,
+                         const DesignAnswer& result) {
+  const BestDesign& best = *result.best;
+  std::string text = fmt::format("best machine: {}, design {} of {}\n", best.arch.name,
+                                 grouped(static_cast<std::int64_t>(best.number)),
+                                 count_text(all_of(result.tally)));
+  std::vector<Row> rows;
+  for (const Setting& setting : best.settings) {
+    rows.push_back({setting.path, flow_text(setting.value)});
+  }
+  text += table(rows);
+  if (best.area) {
+    text += fmt::format("  area {:.4g} mm2", *best.area);
+    text +=
+        options.max_area ? fmt::format(" of {:.4g} mm2 allowed", options.max_area->count()) : "";
+    text += result.unknown_areas.empty() ? "\n"
+                                         : fmt::format(", without {}, whose area is not given\n",
+                                                       fmt::join(result.unknown_areas, ", "));
+  }
+  const double seconds = best.cycles / best.arch.clock.count();
+  text +=
+      fmt::format("\n{}: {}\n  all layers: {}, {} cycles ({})\n\n", to_string(options.objective),
+                  value_text(options.objective, best.value), energy_text(Picojoules{best.energy}),
+                  count_text(best.cycles), scaled(seconds, "s"));
+  const std::vector<DistinctLayer> layers = distinct_layers(campaign);
+  rows = {{"layer", "count", "energy", "cycles", "share of " + to_string(options.objective)}};
+  double sum = 0;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    sum += layers[l].count * best.layers[l].value;
+  }
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const LayerFigures& figures = best.layers[l];
+    rows.push_back({table_name(layers[l].layer->name), count_text(layers[l].count),
+                    energy_text(Picojoules{figures.energy}), count_text(figures.cycles),
+                    percent(layers[l].count * figures.value / sum)});
+  }
+  return text + table(rows);
+}
+
+// What carried the proof: every design is in one line.
+std::string proof_text(const DesignOptions& options, const DesignAnswer& result) {
+  const DesignTally& tally = result.tally;
+  std::string text;
+  if (!result.best) {
+    text = result.interrupted
+               ? "stopped before any design was found\n"
+               : fmt::format("none of the {} can be used\n", designs_text(tally.designs));
+  } else {
+    const double gap = result.lower_bound > 0 ? result.best->value / result.lower_bound - 1 : 0;
+    const std::string value = value_text(options.objective, result.best->value);
+    if (result.proven && options.gap == 0) {
+      text = fmt::format("proven: none of the {} has less {} than {}\n",
+                         designs_text(tally.designs), to_string(options.objective), value);
+    } else {
+      text = fmt::format("{}: none of the {} has less {} than {}; the gap is {}\n",
+                         result.proven ? "proven" : "stopped early, proven so far",
+                         designs_text(tally.designs), to_string(options.objective),
+                         value_text(options.objective, result.lower_bound),
+                         result.lower_bound > 0 ? percent(std::max(0.0, gap)) : "not known");
+    }
+  }
+  const auto line = [&text](double designs, const char* what) {
+    text += designs > 0 ? fmt::format("  {:>14} {}\n", count_text(designs), what) : "";
+  };
+  line(tally.valued, "valued in full");
+  line(tally.by_bound, "excluded by a bound");
+  line(tally.by_area, "excluded by their area");
+  line(tally.infeasible, "excluded, since a layer does not fit");
+  line(tally.unreadable, "excluded, since their values contradict each other");
+  line(tally.open, "not decided");
+  text += result.unreadable_reason.empty()
+              ? ""
+              : "  first contradiction: " + result.unreadable_reason + "\n";
+  const double points = tally.designs * static_cast<double>(result.layers);
+  text +=
+      fmt::format("searches of layers: {}, {} of the {} of a full sweep; {} boxes; {}\n",
+                  grouped(result.searches), percent(static_cast<double>(result.searches) / points),
+                  count_text(points), grouped(result.boxes), scaled(result.seconds, "s"));
+  return text;
+}
+
+std::string hints_text(const DesignOptions& options, const DesignAnswer& result) {
+  std::string text;
+  for (const EdgeAxis& edge : result.edges) {
+    text += fmt::format("  {}: {} is its {} value\n", edge.name, edge.value,
+                        edge.is_high ? "last" : "first");
+  }
+  if (!text.empty()) {
+    text = "\nat an edge of the space, which may end too early:\n" + text;
+    text += options.max_area ? "" : "  without --max-area the largest machine is often the best\n";
+  }
+  std::string branched;
+  for (const auto& [axis, why] : result.branched) {
+    branched += fmt::format("  {}: {}\n", axis, why);
+  }
+  return text + (branched.empty() ? "" : "\nbounded value by value:\n" + branched);
+}
+
+}  // namespace
+
+std::string design_progress_text(const DesignOptions& options, const DesignProgress& progress) {
+  const std::string bound = value_text(options.objective, progress.lower_bound);
+  const std::string best =
+      progress.best
+          ? fmt::format(
+                ", best {}, bound {}, gap {}", value_text(options.objective, *progress.best), bound,
+                progress.lower_bound > 0 ? percent(*progress.best / progress.lower_bound - 1)
+                                         : "not known")
+          : "";
+  return fmt::format("{}, {} boxes, {} searches", best, grouped(progress.boxes),
+                     grouped(progress.searches));
+}
+
+std::string design_text(const Campaign& campaign, const DesignOptions& options,
+                        const DesignAnswer& result) {
+  return (result.best ? machine_text(campaign, options, result) + "\n" : "") +
+         proof_text(options, result) + (result.best ? hints_text(options, result) : "");
+}
+
+std::string best_arch_text(const Campaign& campaign, const DesignAnswer& result) {
+  std::string settings;
+  for (const Setting& setting : result.best->settings) {
+    settings += fmt::format("#   {}: {}\n", setting.path, flow_text(setting.value));
+  }
+  return fmt::format("# Design {} of {}, the best that mapsim design found:\n{}",
+                     result.best->number, campaign.name, settings) +
+         print_arch(result.best->arch);
+}
+
+}  // namespace mapsim

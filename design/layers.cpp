@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "design/layers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "campaign/layer.hpp"
+#include "campaign/network.hpp"
+#include "costmodel/stream.hpp"
+#include "costmodel/technology.hpp"
+#include "costmodel/timing/model.hpp"
+#include "mapper/mapspace/constraints.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Mappings of a layer that are tried on a machine before a search, and that are kept.
+constexpr std::size_t kMostTried = 24;
+
+bool is_alike(const CampaignLayer& a, const CampaignLayer& b) {
+  if (a.stream || b.stream) {
+    return a.stream && b.stream && a.stream->in == b.stream->in && a.stream->out == b.stream->out;
+  }
+  Workload named = b.workload;
+  named.name = a.workload.name;
+  return named == a.workload && a.workbook == b.workbook;
+}
+
+// What is left of an objective where energies are `ratio` times as large, or larger, and latencies
+// as they were.
+double value_share(const ObjectiveFunction& function, double ratio) {
+  if (!function.uses_energy()) {
+    return 1;
+  }
+  const bool is_sum = function.uses_latency() && function.value(1, 0) > 0;
+  return is_sum ? ratio : function.value(ratio, 1);
+}
+
+bool is_no_less(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return x >= y; });
+}
+
+// The lowest price of `now` to its price `then`, at most 1.
+double lowest_ratio(const std::vector<double>& now, const std::vector<double>& then) {
+  double ratio = 1;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    ratio = then[i] > 0 ? std::min(ratio, now[i] / then[i]) : ratio;
+  }
+  return ratio;
+}
+
+double cycles_of(LatencyMode mode, const Latency& latency) {
+  return static_cast<double>(latency_of(mode, latency).count());
+}
+
+// A machine leaks as its smallest and thriftiest design does, whatever its arrays.
+Arch with_leakage_of(Arch arch, const Arch& least, const Workload* workload) {
+  const auto leakage =
+      total_leakage(workload == nullptr ? least : bind_widths(least, *workload)).sum;
+  for (Storage& level : arch.levels) {
+    level.physical.leakage.reset();
+  }
+  arch.compute.physical.leakage.reset();
+  if (leakage) {
+    arch.compute.physical.leakage = *leakage * (1 / static_cast<double>(arch.mac_units()));
+  }
+  return arch;
+}
+
+}  // namespace
+
+std::vector<DistinctLayer> distinct_layers(const Campaign& campaign) {
+  std::vector<DistinctLayer> distinct;
+  for (const CampaignLayer& layer : campaign.layers) {
+    const auto known = std::find_if(distinct.begin(), distinct.end(), [&](const auto& other) {
+      return is_alike(*other.layer, layer);
+    });
+    if (known == distinct.end()) {
+      distinct.push_back({&layer, static_cast<double>(layer.count)});
+    } else {
+      known->count += static_cast<double>(layer.count);
+    }
+  }
+  return distinct;
+}
+
+bool LayerFigures::is_exact() const { return value <= lower * (1 + kRounding); }
+
+DesignMachine::DesignMachine(const Enclosure& enclosure, bool single, const Excepted& excepted)
+    : arch{enclosure.most},
+      least{enclosure.least},
+      is_single{single},
+      is_engine{timing_model(enclosure.most).is_engine},
+      numbers{numbers_of(enclosure.most)},
+      structure{structure_of(enclosure.most, excepted)} {}
+
+LayerOptima::LayerOptima(const Campaign& campaign, const Question& question,
+                         const SearchOptions& options)
+    : question_{question}, options_{options}, layers_{distinct_layers(campaign)} {}
+
+Problem LayerOptima::problem(const DesignMachine& machine, std::size_t layer) const {
+  const Workload& workload = layers_[layer].layer->workload;
+  return {
+      machine.is_single ? machine.arch : with_leakage_of(machine.arch, machine.least, &workload),
+      workload};
+}
+
+LayerOptima::Store& LayerOptima::store(const DesignMachine& machine, std::size_t layer) {
+  std::vector<Store>& stores = stores_[machine.structure];
+  stores.resize(layers_.size());
+  return stores[layer];
+}
+
+LayerFigures LayerOptima::stream(const DesignMachine& machine, std::size_t layer,
+                                 const ObjectiveFunction& function) const {
+  const Stream& stream = *layers_[layer].layer->stream;
+  const StreamCost cost = stream_cost(
+      machine.is_single ? machine.arch : with_leakage_of(machine.arch, machine.least, nullptr),
+      stream.in, stream.out);
+  LayerFigures figures;
+  figures.energy = cost.energy.count();
+  figures.cycles = static_cast<double>(cost.latency.count());
+  figures.lower = figures.value = function.value(figures.energy, figures.cycles);
+  figures.is_own = true;
+  return figures;
+}
+
+bool LayerOptima::take_better(const Problem& problem, const Mapping& mapping,
+                              const ObjectiveFunction& function, LayerFigures& figures) const {
+  const Evaluation evaluation = evaluate(problem, mapping);
+  const Cost* const cost = std::get_if<Cost>(&evaluation);
+  if (cost == nullptr) {
+    return false;
+  }
+  const double energy = cost->energy.total.count();
+  const double cycles = cycles_of(question_.objective.mode, cost->latency);
+  const double value = function.value(energy, cycles);
+  if (value >= figures.value) {
+    return false;
+  }
+  figures.value = value;
+  figures.energy = energy;
+  figures.cycles = cycles;
+  figures.mapping = mapping;
+  return true;
+}
+
+LayerFigures LayerOptima::known(const DesignMachine& machine, std::size_t layer,
+                                const ObjectiveFunction& function) {
+  if (layers_[layer].layer->stream) {
+    return stream(machine, layer, function);
+  }
+  LayerFigures figures;
+  Store& store = this->store(machine, layer);
+  const auto answers = store.answers.find(to_string(function));
+  if (machine.is_engine || (answers == store.answers.end() && store.mappings.empty())) {
+    return figures;
+  }
+  const Problem problem = this->problem(machine, layer);
+  MachineNumbers numbers = machine.numbers;
+  numbers.prices.push_back(leakage_per_cycle(problem.arch()).count());
+  if (answers != store.answers.end()) {
+    for (const Answer& answer : answers->second) {
+      if (is_no_less(answer.numbers.rooms, numbers.rooms)) {
+        const double ratio = lowest_ratio(numbers.prices, answer.numbers.prices);
+        // Nothing that fits there fits here.
+        figures.lower = std::max(figures.lower, std::isinf(answer.lower)
+                                                    ? kNoMapping
+                                                    : answer.lower * value_share(function, ratio));
+      }
+    }
+  }
+  if (std::isinf(figures.lower)) {
+    return figures;
+  }
+  const std::size_t tried = std::min(store.mappings.size(), kMostTried);
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < tried && !figures.is_exact(); ++i) {
+    best = take_better(problem, store.mappings[i], function, figures) ? i : best;
+  }
+  if (best && *best > 0) {
+    Mapping useful = store.mappings[*best];
+    store.mappings.erase(store.mappings.begin() + static_cast<std::ptrdiff_t>(*best));
+    store.mappings.push_front(std::move(useful));
+  }
+  return figures;
+}
+
+std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, std::size_t layer,
+                                                const ObjectiveFunction& function, double seconds) {
+  if (layers_[layer].layer->stream) {
+    return stream(machine, layer, function);
+  }
+  const Problem problem = this->problem(machine, layer);
+  const Constraints constraints =
+      question_.constraints_file.empty()
+          ? Constraints{}
+          : parse_constraints(question_.constraints_text, question_.constraints_file, problem);
+  if (constraints.factors.imperfect) {
+    throw UnsupportedSearch(
+        fmt::format("{}: design knows perfect factors only; 'mapsim sweep' searches imperfect ones",
+                    question_.constraints_file));
+  }
+  LayerSearch search{"exact", options_};
+  search.options.objective.function = function;
+  search.options.objective.mode = question_.objective.mode;
+  search.options.budget.seconds = seconds;
+  ++searches_;
+  const SearchResult found =
+      search_layer(problem, layers_[layer].layer->workbook, constraints, search).result;
+  const bool stopped = options_.stop != nullptr && options_.stop->load();
+  if (found.interrupted && (stopped || found.statistics.seconds >= seconds)) {
+    return std::nullopt;
+  }
+  LayerFigures figures;
+  figures.is_own = machine.is_single;
+  figures.lower = found.certificate.lower_bound;
+  if (found.cost) {
+    const FrameCost cost = frame_cost(found, question_.objective.mode);
+    figures.energy = cost.energy.count();
+    figures.cycles = static_cast<double>(cost.latency.count());
+    figures.value = function.value(figures.energy, figures.cycles);
+    figures.mapping = found.best;
+    figures.lower = found.certificate.status == Proof::kOptimal ? figures.value : figures.lower;
+  } else {
+    figures.lower = found.certificate.status == Proof::kInfeasible ? kNoMapping : figures.lower;
+  }
+  if (!machine.is_engine) {
+    Store& store = this->store(machine, layer);
+    Answer answer{machine.numbers, figures.lower};
+    answer.numbers.prices.push_back(leakage_per_cycle(problem.arch()).count());
+    store.answers[to_string(function)].push_back(std::move(answer));
+    if (found.best) {
+      std::erase(store.mappings, *found.best);
+      store.mappings.push_front(*found.best);
+    }
+  }
+  return figures;
+}
+
+std::optional<double> LayerOptima::area(const Arch& arch) {
+  if (arch.compute.physical.area || !arch.technology) {
+    const auto sum = total_area(arch).sum;
+    return sum ? std::optional{sum->count()} : std::nullopt;
+  }
+  const auto [place, is_new] = mac_areas_.try_emplace(fmt::format(
+      "{} {}", static_cast<int>(*arch.technology), static_cast<int>(arch.compute.format)));
+  if (is_new) {
+    for (const DistinctLayer& layer : layers_) {
+      if (!layer.layer->stream) {
+        const auto area = bind_widths(arch, layer.layer->workload).compute.physical.area;
+        place->second = std::max(place->second, area);
+      }
+    }
+  }
+  Arch bound = arch;
+  bound.compute.physical.area = place->second;
+  const auto sum = total_area(bound).sum;
+  return sum ? std::optional{sum->count()} : std::nullopt;
+}
+
+}  // namespace mapsim

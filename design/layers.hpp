@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "campaign/campaign.hpp"
+#include "design/lemmas.hpp"
+#include "mapper/mapper.hpp"
+
+namespace mapsim {
+
+// The value of what has no mapping.
+inline constexpr double kNoMapping = std::numeric_limits<double>::infinity();
+
+// A layer that differs from all others in more than its name, and how often it occurs.
+struct DistinctLayer {
+  const CampaignLayer* layer = nullptr;  // the first of its kind
+  double count = 0;
+};
+std::vector<DistinctLayer> distinct_layers(const Campaign& campaign);
+
+// What is known of a layer's optimum on a machine [pJ, cycles].
+struct LayerFigures {
+  double lower = 0;                  // of the objective, proven
+  double value = kNoMapping;         // of the best mapping known
+  double energy = 0, cycles = 0;     // of that mapping
+  std::optional<Mapping> mapping{};  // none of a stream
+  bool is_own = false;               // found by a search on this very machine
+  bool is_exact() const;             // up to rounding; or nothing fits
+};
+
+// Machines in a form that layers are asked about.
+struct DesignMachine {
+  DesignMachine(const Enclosure& enclosure, bool is_single, const Excepted& excepted);
+  Arch arch;   // the design, or the machine with the most room at the lowest prices
+  Arch least;  // what leaks no more than any design
+  bool is_single;
+  bool is_engine;
+  MachineNumbers numbers;
+  std::string structure;
+};
+
+// Proven optima of layers on machines, asked again and again for machines that are alike. Answers
+// follow from earlier ones where they can: a bound from any machine with at least as much room, in
+// proportion to the lowest ratio of prices; a mapping from any where it fits.
+class LayerOptima {
+ public:
+  LayerOptima(const Campaign& campaign, const Question& question, const SearchOptions& options);
+
+  const std::vector<DistinctLayer>& layers() const { return layers_; }
+  // From earlier answers alone.
+  LayerFigures known(const DesignMachine& machine, std::size_t layer,
+                     const ObjectiveFunction& function);
+  // By a search; nullopt: interrupted.
+  std::optional<LayerFigures> search(const DesignMachine& machine, std::size_t layer,
+                                     const ObjectiveFunction& function, double seconds);
+  // Largest over the layers, whose widths the MACs must have; nullopt: nothing has an area.
+  std::optional<double> area(const Arch& arch);
+  std::int64_t searches() const { return searches_; }
+
+ private:
+  struct Answer {
+    MachineNumbers numbers;  // leakage last among the prices
+    double lower = 0;
+  };
+  // Of a layer, on machines of one structure.
+  struct Store {
+    std::map<std::string, std::vector<Answer>> answers;  // by objective
+    std::deque<Mapping> mappings;                        // distinct, the last useful one first
+  };
+  Problem problem(const DesignMachine& machine, std::size_t layer) const;
+  Store& store(const DesignMachine& machine, std::size_t layer);
+  LayerFigures stream(const DesignMachine& machine, std::size_t layer,
+                      const ObjectiveFunction& function) const;
+  bool take_better(const Problem& problem, const Mapping& mapping,
+                   const ObjectiveFunction& function, LayerFigures& figures) const;
+
+  const Question& question_;
+  SearchOptions options_;
+  std::vector<DistinctLayer> layers_;
+  std::map<std::string, std::vector<Store>> stores_;                   // by structure, then layer
+  std::map<std::string, std::optional<SquareMillimetres>> mac_areas_;  // by structure
+  std::int64_t searches_ = 0;
+};
+
+}  // namespace mapsim

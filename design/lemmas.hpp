@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/arch.hpp"
+
+namespace mapsim {
+
+// Why a number of a machine may be replaced by that of another design in a bound of both
+// (docs/design.md). kRooms: what a mapping may take up; with more of it, all mappings of less stay,
+// at the same cost. kPrices: what each of a mapping's counts costs; the counts do not depend on it.
+// kLeakage: a price of time, summed over all instances. kAreas: no part of a mapping's cost.
+enum class Lemma : std::uint8_t { kRooms, kPrices, kLeakage, kAreas };
+const char* to_string(Lemma lemma);  // "rooms"
+
+// Two machines that enclose a set of designs. No mapping costs more on `most`, which has the
+// largest rooms at the lowest prices, than on any design of the set, and `least`, which has the
+// smallest of everything, has no larger area and leaks no more than any of them.
+struct Enclosure {
+  Arch most, least;
+};
+
+// Nodes of the two machines of an enclosure, one design's or more.
+template <class Node>
+struct NodeRange {
+  Node most, least;
+};
+// The range of both. nullopt: they differ in something that no lemma covers.
+template <class Node>
+std::optional<NodeRange<Node>> join(const NodeRange<Node>& a, const NodeRange<Node>& b);
+extern template std::optional<NodeRange<Storage>> join(const NodeRange<Storage>&,
+                                                       const NodeRange<Storage>&);
+extern template std::optional<NodeRange<Fanout>> join(const NodeRange<Fanout>&,
+                                                      const NodeRange<Fanout>&);
+extern template std::optional<NodeRange<Compute>> join(const NodeRange<Compute>&,
+                                                       const NodeRange<Compute>&);
+
+// What the lemma on rooms does not hold for, on a machine and under constraints.
+enum class Exception : std::uint8_t { kNone, kArraySizes, kEverything };
+struct Excepted {
+  Exception what = Exception::kNone;
+  std::string reason;  // for people
+};
+// Of hops, timing models and constraints, whose counts or rules depend on the sizes of arrays.
+Excepted exceptions(const Arch& arch, bool has_constraints);
+// Does an enclosure differ in what its machine excepts?
+bool breaks(const Excepted& excepted, const Enclosure& enclosure);
+
+// A machine by its numbers, in a fixed order. Machines of equal `structure` differ in these alone,
+// and the lemmas hold between them.
+struct MachineNumbers {
+  std::vector<double> rooms, prices;
+};
+MachineNumbers numbers_of(const Arch& arch);
+std::string structure_of(const Arch& arch, const Excepted& excepted);
+
+// How two designs differ, for people: "GLB.capacity"; empty where a lemma covers all of it.
+std::string uncovered(const Arch& a, const Arch& b);
+
+// Sorts values of an axis: more room, and then higher prices, come later.
+double rank_of(const Arch& arch);
+
+}  // namespace mapsim

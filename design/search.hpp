@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "campaign/campaign.hpp"
+#include "design/space.hpp"
+#include "design/value.hpp"
+#include "report/json.hpp"
+
+namespace mapsim {
+
+// Where a search for the best design stands.
+struct DesignProgress {
+  std::optional<double> best;
+  double lower_bound = 0;
+  std::int64_t boxes = 0;     // looked at
+  std::int64_t searches = 0;  // of layers
+};
+
+struct DesignOptions {
+  DesignObjective objective;
+  std::optional<SquareMillimetres> max_area{};
+  double gap = 0;  // designs that are better by no more than this share are left out
+  double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
+  int threads = 1;                                           // of each search of a layer
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(const DesignProgress&)> progress = {};
+};
+
+// The best design that was found.
+struct BestDesign {
+  std::size_t space = 0;            // of the campaign's machines
+  std::vector<std::size_t> values;  // of its axes
+  std::size_t number = 0;           // in the campaign
+  Settings settings;
+  Arch arch;
+  double value = 0;                    // of the objective [pJ, s]
+  double energy = 0;                   // of all layers [pJ]
+  double cycles = 0;                   // of all layers
+  std::optional<double> area;          // mm2
+  std::vector<LayerFigures> layers{};  // one a distinct layer
+};
+
+// What became of the designs; they add up to the space's. Doubles, since boxes are large.
+struct DesignTally {
+  double designs = 0;
+  double valued = 0;      // every layer's optimum is known
+  double by_bound = 0;    // a box of them has a bound that is no better than the best
+  double by_area = 0;     // more than the area allowed
+  double infeasible = 0;  // a layer has no mapping
+  double unreadable = 0;  // values contradict each other
+  double open = 0;        // not decided before the end
+};
+
+// An axis whose best value is the last of those given.
+struct EdgeAxis {
+  std::string name;
+  std::string value;  // as the file has it
+  bool is_high = false;
+};
+
+struct DesignAnswer {
+  std::optional<BestDesign> best;
+  double lower_bound = 0;  // no design of the space is better
+  bool proven = false;     // nothing is better by more than the gap that was asked for and rounding
+  bool interrupted = false;
+  DesignTally tally;
+  std::int64_t searches = 0;  // of layers: on bounds and on designs
+  std::int64_t boxes = 0;
+  std::size_t layers = 0;  // distinct ones
+  double seconds = 0;
+  std::vector<EdgeAxis> edges;                                // of the best design
+  std::vector<std::pair<std::string, std::string>> branched;  // axes, and why
+  std::vector<std::string> unknown_areas;  // nodes of the best design whose area nobody gives
+  std::string unreadable_reason;           // of the first design that cannot be read
+};
+
+// Finds the design of a campaign's machines with the least objective, by best-first branch and
+// bound over boxes of designs (docs/design.md). Throws ConfigError and UnsupportedSearch about what
+// is not known to it.
+DesignAnswer search_design(const Campaign& campaign, const DesignOptions& options);
+
+// One line: how far a search is; begins with a comma.
+std::string design_progress_text(const DesignOptions& options, const DesignProgress& progress);
+// For people and for programs (docs/results.md).
+std::string design_text(const Campaign& campaign, const DesignOptions& options,
+                        const DesignAnswer& result);
+std::string design_json(const Provenance& origin, const Campaign& campaign,
+                        const DesignOptions& options, const DesignAnswer& result);
+// The best machine as a file that other commands read.
+std::string best_arch_text(const Campaign& campaign, const DesignAnswer& result);
+
+}  // namespace mapsim

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "design/layers.hpp"
+
+namespace mapsim {
+
+// What a design is judged by, over all layers of the work, each as often as it occurs.
+struct DesignObjective {
+  // Summed over the layers, each mapped for the least of it [pJ, s].
+  ObjectiveFunction function = ObjectiveFunction::product(1, 0);
+  friend bool operator==(const DesignObjective&, const DesignObjective&) = default;
+};
+// "energy", "latency", "sum-edp", or a formula of a layer's energy and latency. The error says what
+// would be right.
+Parsed<DesignObjective> parse_design_objective(std::string_view text);
+std::string to_string(const DesignObjective& objective);
+
+// What is known of all layers on a machine [pJ, s].
+struct Assessment {
+  double lower = 0;           // no choice of mappings is better
+  double value = kNoMapping;  // of the best known
+  std::vector<LayerFigures> layers;
+  bool is_exact() const;
+};
+
+// Judges machines. Asks for the layers that can still decide most first, and stops once the answer
+// is known to be `enough`.
+class WorkValue {
+ public:
+  using Enough = std::function<bool(double lower)>;
+  WorkValue(LayerOptima& optima, const DesignObjective& objective)
+      : optima_{optima}, objective_{objective} {}
+  // From earlier answers alone.
+  Assessment known(const DesignMachine& machine);
+  // By searches, `seconds()` left for each; nullopt: interrupted.
+  std::optional<Assessment> find(const DesignMachine& machine, const Enough& enough,
+                                 const std::function<double()>& seconds);
+
+  // The totals from the layers.
+  void add_up(const DesignMachine& machine, Assessment& all) const;
+
+ private:
+  LayerOptima& optima_;
+  const DesignObjective& objective_;
+};
+
+}  // namespace mapsim

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/rng.hpp"
+#include "design/search.hpp"
+
+namespace mapsim {
+
+// A space of some dozen designs of a small machine, and two or three tiny layers. Every kind of
+// axis comes up: rooms, prices, technologies, and what no lemma covers.
+struct RandomSpace {
+  std::string text;  // of the grid and the machine, for messages
+  Campaign campaign;
+};
+RandomSpace random_space(std::uint64_t seed);
+DesignObjective random_objective(Rng& rng);
+
+// Every design searched on its own, every layer by itself.
+struct FullSweep {
+  struct Row {
+    std::optional<double> value;  // absent: a layer does not fit
+    double area = 0;
+  };
+  std::vector<Row> designs;
+  std::optional<double> best(std::optional<double> max_area) const;
+  double median_area() const;
+};
+FullSweep full_sweep(const Campaign& campaign, const DesignObjective& objective);
+
+// What is wrong with the answer to a random question about a space; empty: nothing.
+std::string compare_with_sweep(const RandomSpace& space, std::uint64_t seed);
+// Enclosures of random boxes above any of their designs, on any layer; `compared` counts.
+std::string compare_enclosures(const RandomSpace& space, std::uint64_t seed,
+                               std::int64_t& compared);
+
+}  // namespace mapsim

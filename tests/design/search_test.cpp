@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "design/search.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "arch/load.hpp"
+#include "arch/print.hpp"
+#include "core/diagnostic.hpp"
+#include "tests/design/random_space.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kFolder = MAPSIM_SOURCE_DIR "/configs/campaigns/";
+
+std::string refusal(const std::string& arch, const std::string& grid, const std::string& more) {
+  const Campaign campaign =
+      parse_campaign("name: c\narchitectures:\n  - file: ../arch/" + arch + ".yaml\n    grid: {" +
+                         grid + "}\nworkloads: [../workloads/teaching/gemm.yaml]\n" + more,
+                     kFolder + "c.yaml");
+  try {
+    search_design(campaign, {});
+  } catch (const UnsupportedSearch& error) {
+    return error.what();
+  } catch (const ConfigError& error) {
+    return error.diagnostics().front().message;
+  }
+  return "";
+}
+
+double settled(const DesignTally& tally) {
+  return tally.valued + tally.by_bound + tally.by_area + tally.infeasible + tally.unreadable;
+}
+
+TEST(Design, IsTheBestOfAFullSweep) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    EXPECT_EQ(compare_with_sweep(random_space(seed), seed), "") << "seed " << seed;
+  }
+}
+
+TEST(Design, IsBoundedByMachinesThatNoDesignBeats) {
+  std::int64_t compared = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_EQ(compare_enclosures(random_space(seed), seed, compared), "") << "seed " << seed;
+  }
+  EXPECT_GT(compared, 50);
+}
+
+TEST(Design, MayBeWorseByTheGapAllowed) {
+  DesignOptions options;
+  options.objective = std::get<DesignObjective>(parse_design_objective("sum-edp"));
+  options.gap = 0.3;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const RandomSpace space = random_space(seed);
+    const DesignAnswer found = search_design(space.campaign, options);
+    const double best = full_sweep(space.campaign, options.objective).best({}).value();
+    EXPECT_TRUE(found.proven);
+    EXPECT_LE(found.best->value, best * 1.3);
+    EXPECT_LE(found.lower_bound, best * (1 + kRounding));
+    EXPECT_GE(found.lower_bound * 1.3 * (1 + kRounding), found.best->value);
+  }
+}
+
+// Stopped after any number of boxes it says what is proven by then.
+TEST(Design, TellsItsTrueGapWhenItIsStopped) {
+  const RandomSpace space = random_space(3);
+  DesignOptions options;
+  const double best = full_sweep(space.campaign, options.objective).best({}).value();
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  for (std::int64_t boxes = 1; boxes < 8; ++boxes) {
+    stop = false;
+    options.progress = [&](const DesignProgress& progress) { stop = progress.boxes >= boxes; };
+    const DesignAnswer found = search_design(space.campaign, options);
+    EXPECT_LE(found.lower_bound, best * (1 + kRounding));
+    EXPECT_EQ(settled(found.tally) + found.tally.open, found.tally.designs);
+    EXPECT_EQ(found.interrupted, found.tally.open > 0);
+    if (found.best) {
+      EXPECT_GE(found.best->value, best * (1 - kRounding));
+    }
+  }
+}
+
+TEST(Design, IsWrittenAsAFileThatReadsAsItself) {
+  const RandomSpace space = random_space(5);
+  const DesignAnswer found = search_design(space.campaign, {});
+  const Arch read = parse_arch(best_arch_text(space.campaign, found), "best.yaml");
+  EXPECT_EQ(print_arch(read), print_arch(found.best->arch));
+}
+
+TEST(Design, SaysWhatNoLemmaCovers) {
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/teaching.yaml\n    grid:\n"
+      "      clock: [1 GHz, 500 MHz]\n      nodes.Buffer.double_buffered: [false, true]\n"
+      "      nodes.Buffer.capacity: [1 KiB, 4 KiB]\n"
+      "workloads: [../workloads/teaching/gemm.yaml]\n",
+      kFolder + "c.yaml");
+  const DesignAnswer found = search_design(campaign, {});
+  std::vector<std::string> branched;
+  for (const auto& [axis, why] : found.branched) {
+    branched.push_back(axis + ": " + why);
+  }
+  EXPECT_THAT(branched,
+              testing::ElementsAre(
+                  "clock: changes more than single nodes of the machine",
+                  "nodes.Buffer.double_buffered: changes Buffer in a way that no lemma covers"));
+  const Campaign arrays = parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/systolic_32x32.yaml\n    grid: "
+      "{nodes.Array.x.size: [16, 32]}\nworkloads: [../workloads/teaching/gemm.yaml]\n",
+      kFolder + "c.yaml");
+  const DesignSpace systolic{arrays.machines.front(), false};
+  EXPECT_EQ(systolic.axes().front().branched, "a systolic array's time depends on its size");
+}
+
+TEST(Design, RefusesByNameWhatItDoesNotKnow) {
+  EXPECT_THAT(refusal("a100_40gb", "", ""), HasSubstr("is a GPU"));
+  EXPECT_THAT(refusal("teaching", "", "strategy: random\n"), HasSubstr("the strategy random"));
+  EXPECT_THAT(refusal("teaching", "", "objectives: [{minimize: edp, max_latency: 1 ms}]\n"),
+              HasSubstr("limits on a layer's energy or latency"));
+  EXPECT_THAT(refusal("teaching", "", "budget_labels: 10\n"), HasSubstr("budget_labels"));
+  EXPECT_THAT(std::get<std::string>(parse_design_objective("power")), HasSubstr("power"));
+}
+
+}  // namespace
+}  // namespace mapsim
