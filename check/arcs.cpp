@@ -36,7 +36,7 @@ void ArcLists::list_to(std::size_t stage, std::size_t residency) {
   for (const Graph::Move& move : graph_.moves_to(stage, residency)) {
     lists(stage, move.from).moves.emplace_back(&move, inwards_ ? residency : move.from);
   }
-  for (const Graph::Slide& slide : graph_.slides_to(stage, residency)) {
+  for (const Graph::SlidingEdge& slide : graph_.sliding_edges_to(stage, residency)) {
     const std::size_t outer = slide.loop.from;
     lists(stage, outer).slides.emplace_back(&slide, inwards_ ? residency : outer);
   }

@@ -17,7 +17,7 @@ struct Arcs {
   using List = std::vector<std::pair<const What*, std::size_t>>;
   List<Graph::Loop> loops;
   List<Graph::Move> moves;
-  List<Graph::Slide> slides;
+  List<Graph::SlidingEdge> slides;
   std::vector<std::size_t> crossings;  // of the stage after or before
 };
 

@@ -38,7 +38,7 @@ bool CapacityUse::add_outermost(std::size_t residency, std::vector<double>& valu
         continue;
       }
       const Tensor& tensor = workload.tensors[t];
-      const bool final = graph_.residences(t)[graph_.stand_at(residency, t)].final;
+      const bool final = graph_.residences(t)[graph_.residence_at(residency, t)].final;
       auto bits = static_cast<double>((final ? tensor.bits : tensor.partial_bits).count());
       for (const Rank& rank : tensor.ranks) {
         bits *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
@@ -68,7 +68,7 @@ void CapacityUse::leave(std::size_t residency, Direction direction,
     const CapacityConstraint& capacity = graph_.capacities()[r];
     bool open = !slots_[r] || r == measured_;
     for (const TensorId t : graph_.problem().workload().tensors.ids()) {
-      const Residence& at = graph_.residences(t)[graph_.stand_at(residency, t)];
+      const Residence& at = graph_.residences(t)[graph_.residence_at(residency, t)];
       const bool outside = !at.latch && at.level < capacity.level;
       open =
           open || (capacity.sharers.contains(t) && outside == (direction == Direction::kInwards));

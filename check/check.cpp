@@ -220,9 +220,10 @@ class Checker {
   }
 
   // What no mapping of the unrolling is below, up to what is wanted, by the cheapest argument.
-  UnrollingBound bound_of(const Unrolling& unrolling, const Target& target, const Effort& effort) {
+  BoundedUnrolling bound_of(const Unrolling& unrolling, const Target& target,
+                            const Effort& effort) {
     const Goal& goal = certificate_.goal;
-    UnrollingBound found;
+    BoundedUnrolling found;
     // Together the tensors say more, but of imperfect factors no more than a coarse lattice does.
     for (const bool together : {false, true}) {
       if (together && (is_imperfect() || !goal.needs_energy())) {
@@ -413,7 +414,7 @@ class Checker {
     const bool by_share = !is_imperfect() || certificate_.is_front() || task.frontier.first_decides;
     const double enough = is_imperfect() ? 1 / (1 + certificate_.gap) : 1;
     const Target target{task.frontier, by_share, enough};
-    const UnrollingBound found = bound_of(task.unrolling, target, options_.effort);
+    const BoundedUnrolling found = bound_of(task.unrolling, target, options_.effort);
     const std::string named = unrolling_text(problem_, task.unrolling);
     if (found.better) {
       const bool two = goal.kind != Goal::Kind::kValue;

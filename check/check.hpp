@@ -30,8 +30,8 @@ struct Verdict {
   double seconds = 0;
 };
 
-// Does the certificate prove what it claims? docs/certificates.md says what that takes. Shares no
-// code with the search.
+// Does the certificate prove what it claims? docs/certificates.md says what that takes. Shares the
+// cost model with the search, and no code of mapper/.
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options);
 
 // Of an imperfect space, for each claim of a certificate: what the checker can follow, up to the

@@ -87,7 +87,7 @@ void CompletionBound::arrive(std::size_t component, std::size_t stage, std::size
       move(component, stage, residency, each);
     }
   }
-  for (const Graph::Slide& each : graph_.slides_to(stage, residency)) {
+  for (const Graph::SlidingEdge& each : graph_.sliding_edges_to(stage, residency)) {
     if (graph_.alive(stage, each.loop.from)) {
       slide(component, stage, residency, each);
     }
@@ -138,7 +138,7 @@ void CompletionBound::cross(std::size_t component, std::size_t stage, std::size_
   double* target = from_outside_ ? inner : outer;
   std::vector<double> before(source, source + lattice_.size());
   std::vector<double> after;
-  const auto& fanout = graph_.event_after(stage - 1);
+  const auto& fanout = graph_.fanout_after(stage - 1);
   for (std::size_t i = 0; fanout && i < lattice_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
     if (!lattice_.changes(*fanout, d)) {
@@ -190,7 +190,7 @@ void CompletionBound::move(std::size_t component, std::size_t stage, std::size_t
 // From inside: a run stands for all loops that start where it does, and extents may share a bin, so
 // that further loops lead on from where the run ends.
 void CompletionBound::slide(std::size_t component, std::size_t stage, std::size_t residency,
-                            const Graph::Slide& slide) {
+                            const Graph::SlidingEdge& slide) {
   double* inner = row_of(component, stage, residency);
   double* outer = row_of(component, stage, slide.loop.from);
   const std::size_t tiles = lattice_.size();
@@ -215,7 +215,7 @@ void CompletionBound::slide(std::size_t component, std::size_t stage, std::size_
 
 // The times of an array that a slide leaves, from outside.
 void CompletionBound::slide_in(std::size_t stage, std::size_t residency,
-                               const Graph::Slide& slide) {
+                               const Graph::SlidingEdge& slide) {
   std::vector<double> energy(lattice_.size(), kInfinity);
   std::vector<double> below(lattice_.size(), kInfinity);
   take_runs(0, stage, slide, row_of(0, stage, slide.loop.from), energy.data());
@@ -231,8 +231,9 @@ void CompletionBound::slide_in(std::size_t stage, std::size_t residency,
   }
 }
 
-void CompletionBound::take_runs(std::size_t component, std::size_t stage, const Graph::Slide& slide,
-                                const double* source, double* target) {
+void CompletionBound::take_runs(std::size_t component, std::size_t stage,
+                                const Graph::SlidingEdge& slide, const double* source,
+                                double* target) {
   const DimId dim = slide.loop.dim;
   const std::size_t stride = lattice_.stride(dim);
   const std::size_t count = lattice_.count(dim);

@@ -53,9 +53,9 @@ class CompletionBound {
   void move(std::size_t component, std::size_t stage, std::size_t residency,
             const Graph::Move& each);
   void slide(std::size_t component, std::size_t stage, std::size_t residency,
-             const Graph::Slide& slide);
-  void slide_in(std::size_t stage, std::size_t residency, const Graph::Slide& slide);
-  void take_runs(std::size_t component, std::size_t stage, const Graph::Slide& slide,
+             const Graph::SlidingEdge& slide);
+  void slide_in(std::size_t stage, std::size_t residency, const Graph::SlidingEdge& slide);
+  void take_runs(std::size_t component, std::size_t stage, const Graph::SlidingEdge& slide,
                  const double* source, double* target);
   double* row_of(std::size_t component, std::size_t stage, std::size_t residency) {
     return &rest_[component][rows_[stage * graph_.residencies() + residency]];

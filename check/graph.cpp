@@ -44,19 +44,19 @@ void Graph::list_residences() {
   std::size_t above = 0;
   for (const LevelId l : arch.levels.ids()) {
     for (; above < used_.size() && !arch.is_above(l, used_[above]); ++above) {
-      events_.push_back({above, {}});
+      stage_ends_.push_back({above, {}});
     }
     bool must = false;
     if (rules_->even && l != LevelId{0}) {
-      events_.push_back({std::nullopt, l});
+      stage_ends_.push_back({std::nullopt, l});
     }
     // Uneven: free once every fanout above has been crossed, whenever that was.
     for (const TensorId t : workload.tensors.ids()) {
       must = must || must_keep(*problem_, *rules_, l, t);
       if (may_keep(*problem_, *rules_, l, t)) {
-        residences_[t].push_back({l, false, false, events_.size(), above});
+        residences_[t].push_back({l, false, false, stage_ends_.size(), above});
         if (workload.tensors[t].bits != workload.tensors[t].partial_bits) {
-          residences_[t].push_back({l, false, true, events_.size(), above});
+          residences_[t].push_back({l, false, true, stage_ends_.size(), above});
         }
       }
     }
@@ -65,18 +65,18 @@ void Graph::list_residences() {
     }
   }
   for (; above < used_.size(); ++above) {
-    events_.push_back({above, {}});
+    stage_ends_.push_back({above, {}});
   }
   for (const TensorId t : workload.tensors.ids()) {
     if (arch.compute.register_reuse.contains(workload.tensors[t].role)) {
-      residences_[t].push_back({LevelId{}, true, false, events_.size(), used_.size()});
+      residences_[t].push_back({LevelId{}, true, false, stage_ends_.size(), used_.size()});
     }
     radix_[t] = places_;
     places_ *= residences_[t].size();
   }
   std::size_t readings = 1;
   region_of_.push_back(0);
-  for (const Event& event : events_) {
+  for (const StageEnd& event : stage_ends_) {
     const bool ends = event.fanout || regions_.ends_at(event.level);
     region_of_.push_back(region_of_.back() + (ends ? 1 : 0));
   }
@@ -138,14 +138,14 @@ bool Graph::counts_tiles() const {
 
 std::size_t Graph::crossed(std::size_t stage) const {
   return static_cast<std::size_t>(
-      std::count_if(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(stage),
-                    [](const Event& event) { return event.fanout.has_value(); }));
+      std::count_if(stage_ends_.begin(), stage_ends_.begin() + static_cast<std::ptrdiff_t>(stage),
+                    [](const StageEnd& event) { return event.fanout.has_value(); }));
 }
 
 DimSet Graph::locked(std::size_t stage, std::size_t residency) const {
   DimSet dims;
   for (const TensorId t : residences_.ids()) {
-    if (residences_[t][stand_at(residency, t)].gate > stage) {
+    if (residences_[t][residence_at(residency, t)].stage > stage) {
       dims = dims | problem_->workload().tensors[t].dims();
     }
   }
@@ -190,7 +190,7 @@ std::size_t Graph::number_of(const BoundaryEdge& edge) {
 void Graph::list_moves() {
   moves_.resize(stages() * residencies_);
   loops_.resize(stages() * residencies_);
-  slides_.resize(stages() * residencies_);
+  sliding_edges_.resize(stages() * residencies_);
   crossings_.resize(stages() * residencies_);
   ends_.resize(residencies_);
   for (std::size_t residency = 0; residency < residencies_; ++residency) {
@@ -214,7 +214,7 @@ bool Graph::is_in_array(TensorId t, const Residence& residence) const {
 bool Graph::can_run(std::size_t residency) const {
   bool can = !may_stay_;
   for (const TensorId t : residences_.ids()) {
-    can = can || is_in_array(t, residences_[t][stand_at(residency, t)]);
+    can = can || is_in_array(t, residences_[t][residence_at(residency, t)]);
   }
   return can;
 }
@@ -229,7 +229,7 @@ void Graph::list_moves_to(std::size_t residency) {
     end.emplace();
   }
   for (const TensorId t : residences_.ids()) {
-    const std::size_t to = stand_at(residency, t);
+    const std::size_t to = residence_at(residency, t);
     const Residence& inner = residences_[t][to];
     start = start && !inner.latch && inner.level == LevelId{0};
     if (end && !may_step(t, inner, nullptr)) {
@@ -242,7 +242,7 @@ void Graph::list_moves_to(std::size_t residency) {
       continue;
     }
     const bool closes = rules_->even && !inner.latch;
-    const std::size_t last = closes ? inner.gate : inner.gate + 1;
+    const std::size_t last = closes ? inner.stage : inner.stage + 1;
     for (std::size_t from = 0; from < to; ++from) {
       for (std::size_t stage = 0; stage < last && may_step(t, residences_[t][from], &inner);
            ++stage) {
@@ -284,17 +284,17 @@ void Graph::list_loops(std::size_t stage, std::size_t residency) {
 // below the loop as anywhere: it is placed by a move, unless the tensor goes on from there and
 // slides.
 void Graph::list_slides(std::size_t stage, std::size_t target, std::size_t tensors,
-                        const Slide& so_far) {
+                        const SlidingEdge& so_far) {
   const std::size_t to = so_far.loop.to;
   const DimId dim = so_far.loop.dim;
   for (std::size_t reading = 0; reading <= reading_at(to); ++reading) {
-    Slide slide = so_far;
+    SlidingEdge slide = so_far;
     slide.loop.from = with_reading(to, reading);
     const bool leads = !locked(stage, to).contains(dim) && is_possible(stage, slide.loop);
     if (leads && so_far.edges.empty()) {
       loops_[stage * residencies_ + target].push_back(slide.loop);
     } else if (leads) {
-      slides_[stage * residencies_ + target].push_back(slide);
+      sliding_edges_[stage * residencies_ + target].push_back(slide);
     }
   }
   for (const Move& move : moves_to(stage, to)) {
@@ -303,7 +303,7 @@ void Graph::list_slides(std::size_t stage, std::size_t target, std::size_t tenso
         !so_far.edges.empty() && edges_[so_far.edges.back()].tensor == t;  // what slides already
     if (index_of(t) < tensors && (further_in || slides(edges_[move.edge])) &&
         slides_along(problem_->workload().tensors[t], dim)) {
-      Slide longer = so_far;
+      SlidingEdge longer = so_far;
       longer.loop.to = move.from;
       longer.edges.push_back(move.edge);
       list_slides(stage, target, index_of(t) + 1, longer);
@@ -318,7 +318,7 @@ void Graph::list_crossings(std::size_t stage, std::size_t residency) {
     return;
   }
   std::vector<std::size_t>& from = crossings_[stage * residencies_ + residency];
-  const Event& event = events_[stage - 1];
+  const StageEnd& event = stage_ends_[stage - 1];
   const std::size_t flag = event.fanout ? 0 : flag_of(event.level);
   if (region_of_[stage] == region_of_[stage - 1]) {
     from.push_back(residency);

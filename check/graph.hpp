@@ -31,7 +31,7 @@ class Graph {
     std::size_t to = 0;    // residency right below the loop
   };
   // The same with edges right below it, of tensors that slide along it.
-  struct Slide {
+  struct SlidingEdge {
     Loop loop;
     std::vector<std::size_t> edges;
   };
@@ -39,23 +39,23 @@ class Graph {
   const Problem& problem() const { return *problem_; }
   const Rules& rules() const { return *rules_; }
   const std::vector<FanoutId>& used() const { return used_; }
-  std::size_t stages() const { return events_.size() + 1; }
+  std::size_t stages() const { return stage_ends_.size() + 1; }
   // The used fanout that is crossed at the end of a stage; nullopt: a level closes.
-  const std::optional<std::size_t>& event_after(std::size_t stage) const {
-    return events_[stage].fanout;
+  const std::optional<std::size_t>& fanout_after(std::size_t stage) const {
+    return stage_ends_[stage].fanout;
   }
   std::size_t crossed(std::size_t stage) const;
   std::size_t residencies() const { return residencies_; }
   const std::vector<Residence>& residences(TensorId t) const { return residences_[t]; }
-  std::size_t stand_at(std::size_t residency, TensorId t) const {
+  std::size_t residence_at(std::size_t residency, TensorId t) const {
     return residency / radix_[t] % residences_[t].size();
   }
   // Moves and slides lead to larger residencies, loops to no smaller ones.
   const std::vector<Move>& moves_to(std::size_t stage, std::size_t residency) const {
     return moves_[stage * residencies_ + residency];
   }
-  const std::vector<Slide>& slides_to(std::size_t stage, std::size_t residency) const {
-    return slides_[stage * residencies_ + residency];
+  const std::vector<SlidingEdge>& sliding_edges_to(std::size_t stage, std::size_t residency) const {
+    return sliding_edges_[stage * residencies_ + residency];
   }
   const std::vector<Loop>& loops_to(std::size_t stage, std::size_t residency) const {
     return loops_[stage * residencies_ + residency];
@@ -86,9 +86,8 @@ class Graph {
   bool alive(std::size_t stage, std::size_t residency) const {
     return alive_[stage * residencies_ + residency];
   }
-  DimSet locked(std::size_t stage, std::size_t residency) const;  // dims that no loop may cut now
-  // Does a tensor that may stay in a systolic array stand in it?
-  bool is_in_array(TensorId t, const Residence& residence) const;
+  DimSet locked(std::size_t stage, std::size_t residency) const;   // dims that no loop may cut now
+  bool is_in_array(TensorId t, const Residence& residence) const;  // one that may stay there
 
   const std::vector<BoundaryEdge>& edges() const { return edges_; }
   bool slides(const BoundaryEdge& edge) const;  // does a tile that it leads to, right below a loop?
@@ -102,7 +101,8 @@ class Graph {
   void list_moves();
   void list_moves_to(std::size_t residency);
   void list_loops(std::size_t stage, std::size_t residency);
-  void list_slides(std::size_t stage, std::size_t target, std::size_t tensors, const Slide& so_far);
+  void list_slides(std::size_t stage, std::size_t target, std::size_t tensors,
+                   const SlidingEdge& so_far);
   void list_crossings(std::size_t stage, std::size_t residency);
   bool is_possible(std::size_t stage, const Loop& loop) const;
   void mark_alive();
@@ -122,11 +122,11 @@ class Graph {
   const Rules* rules_;
   std::vector<FanoutId> used_;
   std::optional<TensorSet> may_stay_;
-  struct Event {
+  struct StageEnd {
     std::optional<std::size_t> fanout;  // a used one
     LevelId level{};                    // that closes otherwise
   };
-  std::vector<Event> events_;
+  std::vector<StageEnd> stage_ends_;
   Regions regions_;
   std::vector<std::size_t> region_of_;  // a stage
   bool is_free_;                        // no rules for loops
@@ -137,7 +137,7 @@ class Graph {
   std::size_t residencies_ = 1;
   std::vector<std::vector<Move>> moves_;
   std::vector<std::vector<Loop>> loops_;
-  std::vector<std::vector<Slide>> slides_;
+  std::vector<std::vector<SlidingEdge>> sliding_edges_;
   std::vector<std::vector<std::size_t>> crossings_;
   std::vector<std::size_t> starts_;
   std::vector<std::optional<std::vector<std::size_t>>> ends_;

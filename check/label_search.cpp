@@ -144,7 +144,7 @@ class LabelSearch {
     }
   }
 
-  void take_slide(const Label& label, const Graph::Slide& slide, std::size_t residency) {
+  void take_slide(const Label& label, const Graph::SlidingEdge& slide, std::size_t residency) {
     const DimId d = slide.loop.dim;
     const std::size_t digit = lattice_.digit(d, label.node.tile);
     for (std::size_t other = 0; other < lattice_.count(d) && may_loop(label, d); ++other) {
@@ -217,11 +217,11 @@ class LabelSearch {
     Label next = label;
     next.node.stage = inwards_ ? label.node.stage + 1 : label.node.stage - 1;
     next.node.residency = to;
-    if (const auto& fanout = graph_.event_after(std::min(label.node.stage, next.node.stage))) {
+    if (const auto& fanout = graph_.fanout_after(std::min(label.node.stage, next.node.stage))) {
       next.last.reset();
       next.loose = {};
       for (const TensorId t : graph_.problem().workload().tensors.ids()) {
-        const Residence& residence = graph_.residences(t)[graph_.stand_at(to, t)];
+        const Residence& residence = graph_.residences(t)[graph_.residence_at(to, t)];
         if (label.loose.contains(t) && (residence.latch || residence.above > *fanout)) {
           next.loose.insert(t);
         }

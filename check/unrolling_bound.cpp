@@ -25,7 +25,7 @@ struct Question {
 };
 
 // True: no other lattice says more.
-bool is_decided(const Question& of, EdgeCosts& costs, ArrayTimes* array, UnrollingBound& found) {
+bool is_decided(const Question& of, EdgeCosts& costs, ArrayTimes* array, BoundedUnrolling& found) {
   const CompletionBound bound{of.graph, costs, array, of.effort.stop};
   if (of.effort.stop.is_set()) {
     return true;  // rows may be missing
@@ -59,8 +59,8 @@ bool is_decided(const Question& of, EdgeCosts& costs, ArrayTimes* array, Unrolli
   return true;
 }
 
-UnrollingBound bound_perfect(const Question& of, const Unrolling& unrolling) {
-  UnrollingBound all{of.target.met(), {}, 0, 0};
+BoundedUnrolling bound_perfect(const Question& of, const Unrolling& unrolling) {
+  BoundedUnrolling all{of.target.met(), {}, 0, 0};
   for (const Case& part : list_cases(of.graph.problem(), unrolling)) {
     const Lattice lattice{part.bounds, part.blocks};
     PerfectCosts costs{of.graph, part, lattice, of.price.tracked()};
@@ -68,7 +68,7 @@ UnrollingBound bound_perfect(const Question& of, const Unrolling& unrolling) {
     if (of.price.times_array()) {
       array.emplace(of.graph, part, lattice, costs);
     }
-    UnrollingBound found;
+    BoundedUnrolling found;
     is_decided(of, costs, array ? &*array : nullptr, found);
     all.states += found.states;
     all.labels += found.labels;
@@ -81,11 +81,11 @@ UnrollingBound bound_perfect(const Question& of, const Unrolling& unrolling) {
   return all;
 }
 
-UnrollingBound bound_imperfect(const Question& of, const ExtentDomains& domains,
-                               const Unrolling& unrolling) {
+BoundedUnrolling bound_imperfect(const Question& of, const ExtentDomains& domains,
+                                 const Unrolling& unrolling) {
   const std::size_t width = CompletionBound::width(of.graph, of.price.tracked());
   const std::size_t most = std::min(of.effort.tiles, kMostDoubles / width);
-  UnrollingBound found;
+  BoundedUnrolling found;
   for (const std::size_t tiles : {kCoarseTiles[0], kCoarseTiles[1], kCoarseTiles[2], most}) {
     const Lattice lattice{domains, list_parallel_loops(of.graph.problem(), unrolling),
                           std::min(tiles, most)};
@@ -100,9 +100,9 @@ UnrollingBound bound_imperfect(const Question& of, const ExtentDomains& domains,
 
 }  // namespace
 
-UnrollingBound bound_unrolling(const Graph& graph, const Goal& goal, const ExtentDomains& domains,
-                               const Unrolling& unrolling, const Target& target,
-                               const Effort& effort) {
+BoundedUnrolling bound_unrolling(const Graph& graph, const Goal& goal, const ExtentDomains& domains,
+                                 const Unrolling& unrolling, const Target& target,
+                                 const Effort& effort) {
   const Problem& problem = graph.problem();
   double steps = 1;
   for (const std::int64_t bound : temporal_bounds(problem.workload(), unrolling.factors)) {

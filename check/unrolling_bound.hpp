@@ -12,7 +12,7 @@
 namespace mapsim::check {
 
 // What follows of the mappings of one unrolling, up to the target.
-struct UnrollingBound {
+struct BoundedUnrolling {
   double bound = 0;               // no mapping has less of the target; infinite: none fits
   std::optional<Figures> better;  // perfect factors: of a mapping that does not meet the target
   std::int64_t states = 0;        // nodes of the walks
@@ -35,8 +35,8 @@ struct Effort {
 // without a history before labels with loop chains. Stops as soon as every mapping meets the
 // target, and says no more than that; when it is told to stop, what it knows by then.
 // `graph`: of the fanouts that the unrolling uses. `domains`: of imperfect factors.
-UnrollingBound bound_unrolling(const Graph& graph, const Goal& goal, const ExtentDomains& domains,
-                               const Unrolling& unrolling, const Target& target,
-                               const Effort& effort);
+BoundedUnrolling bound_unrolling(const Graph& graph, const Goal& goal, const ExtentDomains& domains,
+                                 const Unrolling& unrolling, const Target& target,
+                                 const Effort& effort);
 
 }  // namespace mapsim::check

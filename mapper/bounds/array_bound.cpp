@@ -144,7 +144,7 @@ void ArrayBound::loop(const Row& at) {
       if (locked.contains(d) || graph_.is_neutral(at.stage, at.residency, d) != neutral) {
         continue;
       }
-      for (const Lattice::Run& run : lattice.primes(d)) {
+      for (const Lattice::Run& run : lattice.steps(d)) {
         const auto target = graph_.after_loop(at.stage, at.residency, d, lattice.factor(d, run));
         if (target) {
           relax(lattice, d, run, row({at.stage, *target}), row(at));

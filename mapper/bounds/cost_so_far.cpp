@@ -91,10 +91,7 @@ void CostSoFar::spread(std::size_t stage, std::size_t residency) {
   }
 }
 
-void CostSoFar::spread_loops(DimId d, double* row) const {
-  exact::spread_neutral(tiles_.size(), tiles_.stride(d), tiles_.domain(d).size(), tiles_.steps(d),
-                        row);
-}
+void CostSoFar::spread_loops(DimId d, double* row) const { exact::spread_neutral(tiles_, d, row); }
 
 // To the next smaller bin, or to the same one where extents share it.
 void CostSoFar::shift(DimId d, const double* here, double* there) const {

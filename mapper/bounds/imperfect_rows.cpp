@@ -191,8 +191,7 @@ void ImperfectRows::relax_sliding_edge(const BoundRow& row,
 
 // A loop costs nothing: the value of a tile is the least over the tiles that loops lead to.
 void ImperfectRows::relax_loops(DimId dim, double* row) const {
-  exact::relax_neutral(tiles_.size(), tiles_.stride(dim), tiles_.domain(dim).size(),
-                       tiles_.steps(dim), row);
+  exact::relax_neutral(tiles_, dim, row);
 }
 
 // The tiles that lie behind one when a fanout is crossed.

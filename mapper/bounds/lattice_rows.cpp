@@ -93,7 +93,7 @@ bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind
       neutral.insert(d);
       continue;
     }
-    const auto& runs = lattice.primes(d);
+    const auto& runs = lattice.steps(d);
     const auto rows = rows_behind(row, behind, d, row.residency, runs);
     leads_on = leads_on || !rows.empty();
     relax(lattice, d, steps_to(rows, runs, 0), {}, row.values);

@@ -285,10 +285,10 @@ double LeastCosts::window(const Rank& rank, const Sharing& sharing, std::size_t 
 }
 
 // Multiplies each tile's entry by a value of its extents (by index) of a window's two dims.
-template <class Lattice, class Value>
-void LeastCosts::multiply(const Lattice& lattice, const Rank& rank, Row& row,
+template <class Value>
+void LeastCosts::multiply(const exact::TileIndex& tiles, const Rank& rank, Row& row,
                           const Value& value) const {
-  const bool in_order = lattice.stride(rank.terms[0].dim) > lattice.stride(rank.terms[1].dim);
+  const bool in_order = tiles.stride(rank.terms[0].dim) > tiles.stride(rank.terms[1].dim);
   const DimId outer = rank.terms[in_order ? 0 : 1].dim;
   const DimId inner = rank.terms[in_order ? 1 : 0].dim;
   std::vector<double> known(tiles_.domain(outer).size() * tiles_.domain(inner).size());
@@ -296,10 +296,10 @@ void LeastCosts::multiply(const Lattice& lattice, const Rank& rank, Row& row,
   for (std::size_t k = 0; k < known.size(); ++k) {
     known[k] = in_order ? value(k / width, k % width) : value(k % width, k / width);
   }
-  lattice.sweep(outer, [&](std::size_t index, std::size_t first, std::size_t last) {
+  tiles.sweep(outer, [&](std::size_t index, std::size_t first, std::size_t last) {
     for (std::size_t tile = first; tile < last;) {
       for (std::size_t i = 0; i < width; ++i) {
-        for (const std::size_t end = tile + lattice.stride(inner); tile < end; ++tile) {
+        for (const std::size_t end = tile + tiles.stride(inner); tile < end; ++tile) {
           row[tile] *= known[index * width + i];
         }
       }

@@ -19,8 +19,9 @@ namespace mapsim::imperfect {
 // What edges cost at least with imperfect factors, whatever the loops outside them: every loop
 // leads from the bound straight to its tile, so that it makes the fewest tiles: no chain of loops
 // to the same tile costs less (docs/decisions/0008-imperfect-factors.md). In a coarse lattice a bin
-// costs what its largest extent does and fits if its smallest one does: visits, and the points of
-// windows summed over the tiles, never grow with an extent, footprints never shrink.
+// costs what its largest extent does and fits if its smallest one does: the number of tiles never
+// grows with an extent, footprints never shrink. The points of a window P + R, summed over n x m
+// tiles, are P m + R n - n m: they grow with n, as m <= R, and with m, as n <= P.
 class LeastCosts {
  public:
   // `terms`: of each edge. Tables are counted within the deadline: else OutOfBudget.
@@ -70,8 +71,9 @@ class LeastCosts {
   void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow);
   double window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
                 const std::array<std::size_t, 2>& bins) const;
-  template <class Lattice, class Value>
-  void multiply(const Lattice& lattice, const Rank& rank, Row& row, const Value& value) const;
+  template <class Value>
+  void multiply(const exact::TileIndex& tiles, const Rank& rank, Row& row,
+                const Value& value) const;
   double crossing(TensorId t, const exact::Sharing& sharing, std::size_t run, std::size_t tile,
                   const Counts& counts, const PerDim<Counts::Id>& known) const;
   struct Met {

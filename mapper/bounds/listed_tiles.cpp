@@ -16,11 +16,7 @@ void LatticeRows::list_digits() {
       if (lattice.positions(d).size() == 1) {
         continue;  // no loop runs over it
       }
-      std::vector<std::uint16_t>& digits = made.digits[d];
-      digits.resize(lattice.size());
-      lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
-        std::fill(&digits[first], digits.data() + last, static_cast<std::uint16_t>(digit));
-      });
+      made.digits[d] = lattice.digits_of_tiles(d);
       if (!unrolled_.windows.contains(d)) {
         continue;
       }
@@ -87,13 +83,13 @@ bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBou
   std::vector<Way> ways;
   const DimSet locked = graph_.locked(row.stage, row.residency);
   for (const DimId d : digits.digits.ids()) {
-    if (locked.contains(d) || lattice.primes(d).empty()) {
+    if (locked.contains(d) || lattice.steps(d).empty()) {
       continue;
     }
     const bool neutral = graph_.is_neutral(row.stage, row.residency, d);
     ways.push_back({d, digits.digits[d].data(), {}});
     if (!neutral) {
-      ways.back().behind = rows_behind(row, behind, d, row.residency, lattice.primes(d));
+      ways.back().behind = rows_behind(row, behind, d, row.residency, lattice.steps(d));
       leads_on = leads_on || !ways.back().behind.empty();
       if (ways.back().behind.empty()) {
         ways.pop_back();
@@ -104,11 +100,11 @@ bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBou
     double least = here[tile];
     for (const Way& way : ways) {
       const std::size_t digit = way.digits[tile];
-      const Lattice::Range range = lattice.primes_from(way.dim, digit);
+      const Lattice::Range range = lattice.steps_from(way.dim, digit);
       for (std::size_t r = range.first; r < range.last; ++r) {
         const double* there = way.behind.empty() ? here : way.behind[r];
         if (there != nullptr) {
-          const std::size_t steps = digit - lattice.primes(way.dim)[r].to;
+          const std::size_t steps = digit - lattice.steps(way.dim)[r].to;
           least = std::min(least, there[tile - steps * lattice.stride(way.dim)]);
         }
       }

@@ -83,9 +83,9 @@ void for_each_move(const StateGraph& graph, const Unrolled& unrolled, CostTables
     if (locked.contains(dim)) {
       continue;
     }
-    const Lattice::Range range = tiles.primes_from(dim, tiles.digit(dim, at.tile));
+    const Lattice::Range range = tiles.steps_from(dim, tiles.digit(dim, at.tile));
     for (std::size_t r = range.first; r < range.last; ++r) {
-      const Lattice::Run& run = tiles.primes(dim)[r];
+      const Lattice::Run& run = tiles.steps(dim)[r];
       const auto residency = graph.after_loop(at.stage, at.residency, dim, tiles.factor(dim, run));
       const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
       if (residency && of_interest(Node{at.stage, *residency, tile})) {

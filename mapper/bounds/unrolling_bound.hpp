@@ -61,7 +61,9 @@ using KeyOf = std::function<Key(const std::vector<double>&)>;
 // unrolling has, sums are added up in the networks between, come back to be added to, and are final
 // only when each leaves once. Of tensors that one level serves from one capacity, one comes there
 // again and again: while its element stays, it meets only what fits of another beside it. Of boxes
-// it is the least of all classes in them (box_bound.cpp).
+// it is a bound of all classes in them: each figure is taken where it costs least (box_bound.cpp).
+// Why a tensor comes back so often: docs/decisions/0036-bounds-of-imperfect-classes.md, with
+// perfect factors more of it: 0039-copies-capacities-and-symmetry.md.
 class UnrollingBound {
  public:
   // `pairs`: two elements of which take part in one operation at most. All outlives the bound.

@@ -22,8 +22,9 @@ double least_compute_cycles(const StateGraph& graph, const Unrolled& unrolled);
 
 // When an array is done [cycles], by what stays in it: docs/systolic.md. All folds of a
 // perfect nest are equal, so it depends on nothing but where that tensor is placed. With several
-// tensors in the array the least of their times counts: a label carries the least so far, which
-// only falls, and an array with none takes less than with any.
+// tensors in the array the least of their times counts: a label carries the least so far, and of
+// two labels with one future the one with the smaller value has the smaller one in the end. An
+// array with none takes less than with any.
 class ArrayTime {
  public:
   // The timing model has an array. `costs` outlives this.

@@ -108,6 +108,7 @@ class EdgeCosts {
                      std::vector<double>& points) const;
   const std::vector<double>& trips(TensorId t, std::size_t crossed);
   const Lattice& lattice_of(std::size_t edge) const;
+  // Bits that a tile may take by itself: of a capacity all, of a latch those of one element.
   double limit(std::size_t edge) const;
   void forbid(const BoundaryEdge& edge, std::vector<double>& bits) const;
   std::int64_t real_extent(const Lattice& lattice, DimId d, std::size_t digit,

@@ -8,12 +8,11 @@ namespace mapsim::imperfect {
 
 Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
              std::vector<FanoutId> used, std::size_t most)
-    : extents_{space.domains()},
+    : TileIndex(space.domains().size()),
+      extents_{space.domains()},
       domains_(extents_.size()),
       bins_(extents_.size()),
-      steps_(extents_.size()),
       digits_(extents_.size()),
-      strides_(extents_.size()),
       used_{std::move(used)} {
   for (const DimId d : extents_.ids()) {
     for (const std::int64_t extent : extents_[d]) {
@@ -21,23 +20,17 @@ Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
     }
   }
   coarsen(most);
-  std::vector<DimId> order;
+  PerDim<std::size_t> radices(extents_.size());
   for (const DimId d : extents_.ids()) {
     for (const auto& bin : bins_[d]) {
       domains_[d].push_back(bin.back());
     }
-    order.push_back(d);
-  }
-  // The longest first: sweeps over the others then have rows to run along.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](DimId a, DimId b) { return domains_[a].size() > domains_[b].size(); });
-  for (const DimId d : order) {
-    strides_[d] = size_;
-    size_ *= domains_[d].size();
-    for (std::size_t bin = 1; bin < domains_[d].size(); ++bin) {
+    radices[d] = bins_[d].size();
+    for (std::size_t bin = 1; bin < radices[d]; ++bin) {
       steps_[d].push_back({bin, bin - 1});
     }
   }
+  set_radices(radices, {});
   for (const FanoutId f : used_) {
     Unrolling& here = unrolls_.emplace_back();
     for (const Unroll& unroll : unrolling_class.first) {
@@ -126,13 +119,9 @@ std::int64_t Tiles::least_behind(DimId d, std::size_t bin, std::size_t first, st
 
 void Tiles::list_digits() {
   for (const DimId d : domains_.ids()) {
-    if (domains_[d].size() == 1 || !digits_[d].empty()) {
-      continue;
+    if (radix(d) > 1 && digits_[d].empty()) {
+      digits_[d] = digits_of_tiles(d);
     }
-    digits_[d].resize(size_);
-    sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
-      std::fill(&digits_[d][first], digits_[d].data() + last, static_cast<std::uint16_t>(bin));
-    });
   }
 }
 
@@ -143,7 +132,7 @@ void Tiles::make_crossings() {
     for (const DimId d : domains_.ids()) {
       sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
         const std::size_t behind = behind_[fanout][d][bin].last;
-        const auto step = static_cast<std::uint32_t>(behind == kNone ? 0 : behind * strides_[d]);
+        const auto step = static_cast<std::uint32_t>(behind == kNone ? 0 : behind * stride(d));
         for (std::size_t tile = first; tile < last; ++tile) {
           const bool leads_on = behind != kNone && crossings[tile] != nowhere;
           crossings[tile] = leads_on ? crossings[tile] + step : nowhere;
@@ -154,16 +143,18 @@ void Tiles::make_crossings() {
 }
 
 Projection::Projection(const Tiles& tiles, DimSet dims)
-    : bins_(tiles.dims(), 1), strides_(tiles.dims(), 0), of_tile_(tiles.size(), 0) {
-  for (const DimId d : bins_.ids()) {
-    if (!dims.contains(d)) {
+    : TileIndex(tiles.dims()), of_tile_(tiles.size(), 0) {
+  PerDim<std::size_t> radices(tiles.dims(), 1);
+  for (const DimId d : radices.ids()) {
+    radices[d] = dims.contains(d) ? tiles.radix(d) : 1;
+  }
+  set_radices(radices, {});
+  for (const DimId d : radices.ids()) {
+    if (radix(d) == 1) {
       continue;
     }
-    bins_[d] = tiles.domain(d).size();
-    strides_[d] = size_;
-    size_ *= bins_[d];
     tiles.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
-      const auto step = static_cast<std::uint32_t>(bin * strides_[d]);
+      const auto step = static_cast<std::uint32_t>(bin * stride(d));
       for (std::size_t tile = first; tile < last && step > 0; ++tile) {
         of_tile_[tile] += step;
       }

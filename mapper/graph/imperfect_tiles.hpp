@@ -4,33 +4,26 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/graph/lattice.hpp"
+#include "mapper/graph/tile_index.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim::imperfect {
 
-// The tiles of one spatial unrolling: every vector of bins, one lattice for all stages. A tile is
-// an index, mixed radix over the bins; one that a loop leads to has a smaller index. Extents are
+// The tiles of one spatial unrolling: every vector of bins, one lattice for all stages. Extents are
 // those of the nest itself, factors of fanouts below included. In a coarse lattice neighbouring
-// extents share a bin, known by the largest of them; 1 has its own.
-class Tiles {
+// extents share a bin, known by the largest of them; 1 has its own. It shares numbers and sweeps
+// with exact::Lattice, and no more: loops lead to any smaller extent and not to divisors, fanouts
+// lead from tile to tile of one lattice, and the blocks they got are in the histories of labels.
+class Tiles : public exact::TileIndex {
  public:
   static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
   // `most`: about as many tiles as a coarse lattice may have.
   Tiles(const Mapspace& space, const UnrollingClass& unrolling_class, std::vector<FanoutId> used,
         std::size_t most = kAll);
 
-  std::size_t size() const { return size_; }
-  std::size_t dims() const { return domains_.size(); }
   const ExtentDomain& domain(DimId d) const { return domains_[d]; }
-  std::size_t stride(DimId d) const { return strides_[d]; }
-  std::size_t digit(DimId d, std::size_t tile) const {
-    return tile / strides_[d] % domains_[d].size();
-  }
   std::int64_t extent(DimId d, std::size_t tile) const { return domains_[d][digit(d, tile)]; }
   std::int64_t bound(DimId d) const { return domains_[d].back(); }
-  // From each bin to the next smaller one, ascending.
-  const std::vector<exact::Lattice::Run>& steps(DimId d) const { return steps_[d]; }
 
   // The fanouts with a factor > 1, outermost first, and their parallel loops in order.
   const std::vector<FanoutId>& used() const { return used_; }
@@ -69,17 +62,6 @@ class Tiles {
   std::int64_t least_behind(DimId d, std::size_t bin, std::size_t first, std::size_t end,
                             const Allowed& allowed) const;
 
-  // Calls visit(bin, first, last) for the runs of neighbouring tiles that share a bin of d.
-  template <class Visit>
-  void sweep(DimId d, const Visit& visit) const {
-    const std::size_t bins = domains_[d].size();
-    for (std::size_t first = 0; first < size_;) {
-      for (std::size_t bin = 0; bin < bins; ++bin, first += strides_[d]) {
-        visit(bin, first, first + strides_[d]);
-      }
-    }
-  }
-
  private:
   void coarsen(std::size_t most);
   std::optional<std::int64_t> block_behind(std::size_t fanout, DimId d, std::int64_t extent) const;
@@ -88,10 +70,7 @@ class Tiles {
   PerDim<ExtentDomain> domains_;                         // the largest of each bin
   PerDim<std::vector<std::vector<std::int64_t>>> bins_;  // the extents of each, ascending
   bool coarse_ = false;
-  PerDim<std::vector<exact::Lattice::Run>> steps_;
   PerDim<std::vector<std::uint16_t>> digits_;
-  PerDim<std::size_t> strides_;
-  std::size_t size_ = 1;
   std::vector<FanoutId> used_;
   std::vector<Unrolling> unrolls_;
   std::vector<PerDim<std::int64_t>> factors_;
@@ -99,27 +78,13 @@ class Tiles {
   std::vector<std::vector<std::uint32_t>> crossings_;
 };
 
-// The tiles as far as some dims go: a lattice of those dims alone.
-class Projection {
+// The tiles as far as some dims go: of the others there is one digit.
+class Projection : public exact::TileIndex {
  public:
   Projection(const Tiles& tiles, DimSet dims);
-  std::size_t size() const { return size_; }
-  std::size_t stride(DimId d) const { return strides_[d]; }
   std::size_t of_tile(std::size_t tile) const { return of_tile_[tile]; }
-  // As Tiles has it; of the dims that the projection has.
-  template <class Visit>
-  void sweep(DimId d, const Visit& visit) const {
-    for (std::size_t first = 0; first < size_;) {
-      for (std::size_t bin = 0; bin < bins_[d]; ++bin, first += strides_[d]) {
-        visit(bin, first, first + strides_[d]);
-      }
-    }
-  }
 
  private:
-  PerDim<std::size_t> bins_;
-  PerDim<std::size_t> strides_;
-  std::size_t size_ = 1;
   std::vector<std::uint32_t> of_tile_;
 };
 

@@ -57,62 +57,49 @@ bool is_step(const std::vector<Position>& positions, std::size_t from, std::size
 
 Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked,
                  DimSet windows, const PerDim<std::vector<std::int64_t>>& domains)
-    : bounds_{bounds},
+    : TileIndex(bounds.size()),
+      bounds_{bounds},
       positions_(bounds.size()),
-      strides_(bounds.size()),
-      primes_(bounds.size()),
       runs_(bounds.size()),
-      prime_ranges_(bounds.size()),
+      step_ranges_(bounds.size()),
       run_ranges_(bounds.size()) {
-  std::vector<DimId> order;
+  PerDim<std::size_t> radices(bounds.size());
   for (const DimId d : bounds.ids()) {
     list_positions(tracked[d], {}, bounds[d], domains[d], positions_[d]);
-    order.push_back(d);
+    radices[d] = positions_[d].size();
   }
-  // The longest first: sweeps over the others then have rows to run along, those of sliding_edges,
-  // which are the most, the longest rows; of windows the longest last, since it has the most
-  // sliding_edges.
-  std::stable_sort(order.begin(), order.end(), [&](DimId a, DimId b) {
-    const bool window = windows.contains(a);
-    return window != windows.contains(b)
-               ? !window
-               : (positions_[a].size() > positions_[b].size()) != window &&
-                     positions_[a].size() != positions_[b].size();
-  });
-  for (const DimId d : order) {
-    strides_[d] = size_;
-    size_ *= positions_[d].size();
-  }
+  set_radices(radices, windows);
   for (const DimId d : bounds.ids()) {
     const auto& positions = positions_[d];
     for (std::size_t from = 0; from < positions.size(); ++from) {
-      const std::size_t first_prime = primes_[d].size();
+      const std::size_t first_step = steps_[d].size();
       const std::size_t first_run = runs_[d].size();
       for (std::size_t to = 0; to < from; ++to) {
         if (positions[from].blocks == positions[to].blocks &&
             positions[from].extent % positions[to].extent == 0) {
           runs_[d].push_back({from, to});
           if (is_step(positions, from, to)) {
-            primes_[d].push_back({from, to});
+            steps_[d].push_back({from, to});
           }
         }
       }
-      prime_ranges_[d].push_back({first_prime, primes_[d].size()});
+      step_ranges_[d].push_back({first_step, steps_[d].size()});
       run_ranges_[d].push_back({first_run, runs_[d].size()});
     }
   }
   ones_.push_back(0);
-  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+  for (const DimId d : bounds.ids()) {
     std::vector<std::size_t> longer;
     for (const std::size_t tile : ones_) {
-      for (std::size_t digit = 0; digit < positions_[*d].size(); ++digit) {
-        if (positions_[*d][digit].extent == 1) {
-          longer.push_back(tile + digit * strides_[*d]);
+      for (std::size_t digit = 0; digit < radix(d); ++digit) {
+        if (positions_[d][digit].extent == 1) {
+          longer.push_back(tile + digit * stride(d));
         }
       }
     }
     ones_ = std::move(longer);
   }
+  std::sort(ones_.begin(), ones_.end());
 }
 
 std::vector<std::size_t> Lattice::crossing(const Lattice& inner) const {
@@ -134,7 +121,7 @@ std::vector<std::size_t> Lattice::crossing(const Lattice& inner) const {
   for (const DimId d : positions_.ids()) {
     sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
       for (std::size_t tile = first; tile < last; ++tile) {
-        tiles[tile] += digits[d][digit] * inner.strides_[d];
+        tiles[tile] += digits[d][digit] * inner.stride(d);
       }
     });
   }

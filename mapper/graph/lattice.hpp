@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/index.hpp"
+#include "mapper/graph/tile_index.hpp"
 
 namespace mapsim::exact {
 
@@ -17,10 +17,8 @@ struct Position {
   std::int64_t extent = 1;
 };
 
-// The lattice of tiles between two fanouts: every vector of positions. A tile is an index, mixed
-// radix over the positions, the dim with the most of them first, and windows last, with the most of
-// them last of all; one that a loop leads to has a smaller index than where the loop starts.
-class Lattice {
+// The lattice of tiles of perfect factors between two fanouts: every vector of positions.
+class Lattice : public TileIndex {
  public:
   // `tracked[d]`: how many crossed fanouts' blocks dim d remembers. `windows`: dims that tiles
   // slide along. `domains`: the extents that a dim may have, divisors of its bound, ascending, with
@@ -28,45 +26,21 @@ class Lattice {
   Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked, DimSet windows,
           const PerDim<std::vector<std::int64_t>>& domains);
 
-  std::size_t size() const { return size_; }
-  std::size_t dims() const { return positions_.size(); }
   const std::vector<Position>& positions(DimId d) const { return positions_[d]; }
   std::int64_t bound(DimId d) const { return bounds_[d]; }
-  std::size_t stride(DimId d) const { return strides_[d]; }
-  std::size_t digit(DimId d, std::size_t tile) const {
-    return tile / strides_[d] % positions_[d].size();
-  }
   std::int64_t extent(DimId d, std::size_t tile) const {
     return positions_[d][digit(d, tile)].extent;
   }
-  // Calls visit(digit, first, last) for the runs of neighbouring tiles that share a digit of d: a
-  // sweep over all tiles without a division.
-  template <class Visit>
-  void sweep(DimId d, const Visit& visit) const {
-    const std::size_t digits = positions_[d].size();
-    for (std::size_t first = 0; first < size_;) {
-      for (std::size_t digit = 0; digit < digits; ++digit, first += strides_[d]) {
-        visit(digit, first, first + strides_[d]);
-      }
-    }
-  }
 
-  // A loop over one dim: between the same blocks, from an extent to one that divides it.
-  struct Run {
-    std::size_t from = 0;  // digits
-    std::size_t to = 0;
-  };
-  // Runs to the next extents, with none between: of all divisors, those that take one prime factor.
-  // From ascending.
-  const std::vector<Run>& primes(DimId d) const { return primes_[d]; }
-  // All runs: from ascending, then to.
+  // A run is between the same blocks, from an extent to one that divides it; steps() are, of all
+  // divisors, those that take one prime factor. All runs: from ascending, then to.
   const std::vector<Run>& runs(DimId d) const { return runs_[d]; }
   // Which of them begin at a digit: indices first to last - 1.
   struct Range {
     std::size_t first = 0;
     std::size_t last = 0;
   };
-  Range primes_from(DimId d, std::size_t digit) const { return prime_ranges_[d][digit]; }
+  Range steps_from(DimId d, std::size_t digit) const { return step_ranges_[d][digit]; }
   Range runs_from(DimId d, std::size_t digit) const { return run_ranges_[d][digit]; }
   // What a run's loop cuts a tile into.
   std::int64_t factor(DimId d, const Run& run) const {
@@ -91,13 +65,10 @@ class Lattice {
  private:
   PerDim<std::int64_t> bounds_;
   PerDim<std::vector<Position>> positions_;
-  PerDim<std::size_t> strides_;
-  PerDim<std::vector<Run>> primes_;
   PerDim<std::vector<Run>> runs_;
-  PerDim<std::vector<Range>> prime_ranges_;
+  PerDim<std::vector<Range>> step_ranges_;
   PerDim<std::vector<Range>> run_ranges_;
   std::vector<std::size_t> ones_;
-  std::size_t size_ = 1;
 };
 
 }  // namespace mapsim::exact

@@ -101,12 +101,13 @@ void relax_often_paid(double* row, std::size_t size, std::size_t stride, std::si
 // The tile at one end of a run takes the least of both, from the innermost run outwards (kFrom) or
 // the other way. Inlined: once for each end, in vectors and without.
 template <End end>
-[[gnu::always_inline]] inline void take_runs(double* row, std::size_t size, std::size_t stride,
-                                             std::size_t positions,
-                                             std::span<const Lattice::Run> runs) {
-  for (double* base = row; base < row + size; base += stride * positions) {
+[[gnu::always_inline]] inline void take_runs(const TileIndex& tiles, DimId dim, std::size_t stride,
+                                             double* row) {
+  const std::vector<TileIndex::Run>& runs = tiles.steps(dim);
+  const std::size_t block = stride * tiles.radix(dim);
+  for (double* base = row; base < row + tiles.size(); base += block) {
     for (std::size_t r = 0; r < runs.size(); ++r) {
-      const Lattice::Run& run = runs[end == End::kFrom ? r : runs.size() - 1 - r];
+      const TileIndex::Run& run = runs[end == End::kFrom ? r : runs.size() - 1 - r];
       double* __restrict taker = base + (end == End::kFrom ? run.from : run.to) * stride;
       const double* __restrict giver = base + (end == End::kFrom ? run.to : run.from) * stride;
       for (std::size_t i = 0; i < stride; ++i) {
@@ -118,15 +119,13 @@ template <End end>
 
 // One function for all runs: those of the dims that vary fastest are short.
 MAPSIM_ANY_VECTORS
-void relax_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                std::span<const Lattice::Run> runs) {
-  take_runs<End::kFrom>(row, size, stride, positions, runs);
+void relax_runs(const TileIndex& tiles, DimId dim, double* row) {
+  take_runs<End::kFrom>(tiles, dim, tiles.stride(dim), row);
 }
 
 MAPSIM_ANY_VECTORS
-void spread_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                 std::span<const Lattice::Run> runs) {
-  take_runs<End::kTo>(row, size, stride, positions, runs);
+void spread_runs(const TileIndex& tiles, DimId dim, double* row) {
+  take_runs<End::kTo>(tiles, dim, tiles.stride(dim), row);
 }
 
 // Where the tiles of a run lie: `digit` is that of one of its ends.
@@ -225,32 +224,20 @@ void relax(const Lattice& lattice, DimId dim, std::span<const RunStep> steps,
   }
 }
 
-void relax_neutral(std::size_t size, std::size_t stride, std::size_t extents,
-                   std::span<const Lattice::Run> steps, double* row) {
-  if (stride > 1) {
-    relax_runs(row, size, stride, extents, steps);
+void relax_neutral(const TileIndex& tiles, DimId dim, double* row) {
+  if (tiles.stride(dim) > 1) {
+    relax_runs(tiles, dim, row);
   } else {
-    take_runs<End::kFrom>(row, size, 1, extents, steps);
+    take_runs<End::kFrom>(tiles, dim, 1, row);
   }
 }
 
-void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
-  relax_neutral(lattice.size(), lattice.stride(dim), lattice.positions(dim).size(),
-                lattice.primes(dim), row);
-}
-
-void spread_neutral(std::size_t size, std::size_t stride, std::size_t extents,
-                    std::span<const Lattice::Run> steps, double* row) {
-  if (stride > 1) {
-    spread_runs(row, size, stride, extents, steps);
+void spread_neutral(const TileIndex& tiles, DimId dim, double* row) {
+  if (tiles.stride(dim) > 1) {
+    spread_runs(tiles, dim, row);
   } else {
-    take_runs<End::kTo>(row, size, 1, extents, steps);
+    take_runs<End::kTo>(tiles, dim, 1, row);
   }
-}
-
-void spread_neutral(const Lattice& lattice, DimId dim, double* row) {
-  spread_neutral(lattice.size(), lattice.stride(dim), lattice.positions(dim).size(),
-                 lattice.primes(dim), row);
 }
 
 void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,

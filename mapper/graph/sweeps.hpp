@@ -35,13 +35,8 @@ void relax(const Lattice& lattice, DimId dim, std::span<const RunStep> steps,
 
 // A loop costs nothing. The cost to go at a tile is the least over the tiles that loops over
 // the dim lead to, the cost so far the least over those that they come from.
-void relax_neutral(const Lattice& lattice, DimId dim, double* row);
-// The same of any lattice of so many tiles, by the stride and the extents of the dim.
-void relax_neutral(std::size_t size, std::size_t stride, std::size_t extents,
-                   std::span<const Lattice::Run> steps, double* row);
-void spread_neutral(std::size_t size, std::size_t stride, std::size_t extents,
-                    std::span<const Lattice::Run> steps, double* row);
-void spread_neutral(const Lattice& lattice, DimId dim, double* row);
+void relax_neutral(const TileIndex& tiles, DimId dim, double* row);
+void spread_neutral(const TileIndex& tiles, DimId dim, double* row);
 
 // Values on the way of a sliding_edge, one for each run of the lattice over a dim and rest, as in
 // EdgeCosts::sliding. `End`: which of a run's tiles a row is about.

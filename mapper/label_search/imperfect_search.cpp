@@ -311,7 +311,7 @@ bool Search::offer() {
   }
   if (label.step.kind == Step::Kind::kEnd) {
     finish(id, key);
-  } else if (labels().is_newest_dominated(heads_[list_of(label)])) {
+  } else if (!labels().join(heads_[list_of(label)])) {
     labels().retract();
   } else {
     setting_->push({exact::without_noise(key), id});

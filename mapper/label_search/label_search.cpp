@@ -142,8 +142,7 @@ class LabelSearch {
     capacity_use_.drop_non_binding(step.node, labels_.values(id));
     const Key key = key_of(id);
     const bool ends = step.kind == Step::Kind::kEnd;
-    if (known_.covers(key) ||
-        (!ends && labels_.is_newest_dominated(heads_[instance_.bound.place(step.node)]))) {
+    if (known_.covers(key) || (!ends && !labels_.join(heads_[instance_.bound.place(step.node)]))) {
       labels_.retract();
       return;
     }

@@ -61,13 +61,14 @@ class LabelStore {
     labels_.pop_back();
     values_.resize(values_.size() - width_);
   }
-  // Is there a label in a list that is no worse in any way? If not, the newest joins the list and
-  // strikes out what it is no worse than. `head`: 1 + the newest label of the list, 0: none.
-  bool is_newest_dominated(Id& head) {
+  // Dominance. False: a label in the list is no worse than the newest in any way, which stays out.
+  // Else the newest joins the list, and strikes out what it is no worse than. `head`: 1 + the
+  // newest label of the list, 0: none.
+  bool join(Id& head) {
     const Id id = static_cast<Id>(labels_.size()) - 1;
     for (Id other = head - 1; other != kNone; other = (*this)[other].next) {
       if (!(*this)[other].dominated && is_no_worse(other, id)) {
-        return true;
+        return false;
       }
     }
     for (Id other = head - 1; other != kNone; other = (*this)[other].next) {
@@ -77,7 +78,7 @@ class LabelStore {
     }
     labels_.back().next = head - 1;
     head = id + 1;
-    return false;
+    return true;
   }
   // From the start to a label.
   std::vector<Step> trace(Id id) const {
@@ -91,6 +92,8 @@ class LabelStore {
 
  private:
   static std::size_t index(Id id) { return static_cast<std::size_t>(id); }
+  // Energies (the first value) that were added in another order differ in their last bits: 1e-13.
+  // Bits and cycles are whole numbers.
   bool is_no_worse(Id a, Id b) const {
     if (!may_stand_for((*this)[a], (*this)[b])) {
       return false;

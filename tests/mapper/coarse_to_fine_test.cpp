@@ -12,6 +12,7 @@
 #include "mapper/bounds/cost_so_far.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/graph/lattice.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 #include "random_space.hpp"
 
@@ -159,6 +160,38 @@ TEST(CoarseToFine, LeavesNothingBelowTheLeast) {
     none += listed ? 1 : 0;
   }
   EXPECT_GT(none, 10);
+}
+
+// A tile is the sum of its digits by their strides, loops lead to smaller indices, and the dims
+// that tiles slide along vary slowest.
+TEST(TileIndex, NumbersEveryVectorOfDigitsOnce) {
+  PerDim<std::int64_t> bounds(3);
+  PerDim<std::vector<std::int64_t>> domains(3);
+  for (const DimId d : bounds.ids()) {
+    bounds[d] = std::array{30, 8, 12}[index_of(d)];
+    domains[d] = exact::divisors_of(bounds[d]);
+  }
+  const exact::Lattice tiles{bounds, PerDim<std::size_t>(3), DimSet{DimId{0}}, domains};
+  EXPECT_EQ(tiles.size(), 8U * 4U * 6U);
+  EXPECT_EQ(tiles.stride(DimId{0}), 24U);
+  EXPECT_EQ(tiles.stride(DimId{2}), 1U);
+  std::vector<std::size_t> sums(tiles.size(), 0);
+  for (const DimId d : bounds.ids()) {
+    const std::vector<std::uint16_t> digits = tiles.digits_of_tiles(d);
+    tiles.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
+      for (std::size_t tile = first; tile < last; ++tile) {
+        EXPECT_EQ(tiles.digit(d, tile), digit);
+        EXPECT_EQ(digits[tile], digit);
+        sums[tile] += digit * tiles.stride(d);
+      }
+    });
+    for (const exact::TileIndex::Run& step : tiles.steps(d)) {
+      EXPECT_LT(step.to, step.from);
+    }
+  }
+  for (std::size_t tile = 0; tile < sums.size(); ++tile) {
+    EXPECT_EQ(sums[tile], tile);
+  }
 }
 
 }  // namespace
