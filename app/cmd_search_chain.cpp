@@ -49,6 +49,10 @@ Answer run_curves(const SearchArguments& arguments, const Arch& arch, const Eins
   if (wrong) {
     throw UsageError("--curve: " + *wrong);
   }
+  if (curves.of.level == LevelId{0}) {
+    throw UsageError(fmt::format("--curve: {} holds everything; take a level further in",
+                                 arch.levels[curves.of.level].name));
+  }
   OutputFile picture{arguments.svg};
   const auto curve = [&](const FusionLimits& limits) {
     return search_chain_curve(arch, chain, limits, options, curves.of, [&](Bits capacity) {
@@ -92,9 +96,7 @@ Answer run_on_chain(const SearchArguments& arguments) {
     return run_curves(arguments, arch, chain, options, watch);
   }
   OutputFile mapping_file{arguments.mapping_file};
-  const ChainComparison found{search_chain(arch, chain, {1, 0, false}, options),
-                              search_chain(arch, chain, {1, 0, true}, options),
-                              search_chain(arch, chain, arguments.fusion, options)};
+  const ChainComparison found = compare_ways(arch, chain, arguments.fusion, options);
   if (found.fused.best) {
     mapping_file.write(print_tree(arch, chain, *found.fused.best));
   }

@@ -53,15 +53,8 @@ FusedNetwork search_fused(const Arch& arch, const Network& network, const Fusion
   for (std::size_t i = 0; i < fused.graph.chains.size() && !fused.interrupted; ++i) {
     progress(fused.graph, i);
     const EinsumChain& chain = fused.graph.chains[i].chain;
-    ChainComparison found;
-    found.spilled = search_chain(arch, chain, {1, 0, false}, options);
-    found.on_chip = found.fused = found.spilled;
-    if (chain.einsums.size() > 1) {
-      found.on_chip = search_chain(arch, chain, {1, 0, true}, options);
-      found.fused = search_chain(arch, chain, limits, options);
-    }
+    fused.found.push_back(compare_ways(arch, chain, limits, options));
     fused.interrupted = options.stop != nullptr && *options.stop;
-    fused.found.push_back(std::move(found));
   }
   NetworkOptions layers;
   layers.search = options;
@@ -104,7 +97,9 @@ std::string fused_network_text(const Arch& arch, const Network& network,
     Row row{chain.chain.name, std::to_string(chain.chain.einsums.size()),
             std::to_string(chain.count)};
     for (const ChainResult* one : {&found.spilled, &found.on_chip, &found.fused}) {
-      row.push_back(one->cost ? energy_text(one->cost->energy) : "nothing fits");
+      row.push_back(one->cost     ? energy_text(one->cost->energy)
+                    : one->proven ? "nothing fits"
+                                  : "stopped");
     }
     const bool is_found = found.fused.cost && found.spilled.cost;
     row.push_back(is_found ? ratio(energy_of(found.fused), energy_of(found.spilled)) : "");

@@ -29,7 +29,13 @@ std::string verdict(const ChainComparison& found) {
   const auto saves = [&](const ChainResult& other) {
     return other.cost && energy_of(found.fused) < energy_of(other) * (1 - kRounding);
   };
-  const std::string is_sure = found.fused.proven ? "" : " so far";
+  for (const ChainResult* other : {&found.spilled, &found.on_chip}) {
+    if (!other->cost && !other->proven) {
+      return "stopped before it was known what layer by layer needs\n";
+    }
+  }
+  const bool all_proven = found.fused.proven && found.on_chip.proven && found.spilled.proven;
+  const std::string is_sure = all_proven ? "" : " so far";
   if (!found.on_chip.cost || saves(found.on_chip)) {
     return fmt::format("fusion pays{}: no mapping layer by layer needs as little\n", is_sure);
   }

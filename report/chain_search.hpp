@@ -7,13 +7,6 @@
 
 namespace mapsim {
 
-// What fusion brings.
-struct ChainComparison {
-  ChainResult spilled;  // layer by layer, all that passes between layers in the outermost level
-  ChainResult on_chip;  // layer by layer, intermediates held whole on chip where that pays
-  ChainResult fused;    // groups of einsums besides
-};
-
 // The least energy of each, what proves it, and the best mapping tree with its cost.
 std::string chain_search_text(const Arch& arch, const EinsumChain& chain,
                               const ChainComparison& found);

@@ -129,7 +129,11 @@ const BranchOptimum* BranchOptima::optimum(const Branch& branch, const Taken& ta
     optimum.energy = cutoff;
     known.back().is_bound = true;
   }
-  if (optimum.energy < kInfinity && optimum.energy > expected * (1 + 1e-9)) {
+  bool varies = false;  // then fewer nests are allowed than for its largest box
+  for (const DimId d : branch.bounds.ids()) {
+    varies = varies || branch.entry.varies(d);
+  }
+  if (!varies && optimum.energy < kInfinity && optimum.energy > expected * (1 + 1e-9)) {
     const double each = optimum.energy * (1 - 1e-12) / branch.operations();
     std::vector<PerOperation>& others = families_[family(branch)];
     others.insert(std::find_if(others.begin(), others.end(),

@@ -93,8 +93,13 @@ class ChainSearch {
   // it wherever that is best.
   double bound() {
     double sum = 0;
+    const std::vector<bool> divide = limits_.most_einsums > 1
+                                         ? fusion::with_boxes_that_divide(chain_)
+                                         : std::vector<bool>(chain_.einsums.size(), true);
     for (std::size_t e = 0; e < chain_.einsums.size(); ++e) {
-      sum += bound(e);
+      sum += divide[e] ? bound(e)
+                       : problems_[e].mac_energy().count() *
+                             static_cast<double>(chain_.einsums[e].macs());
     }
     return sum;
   }
@@ -369,6 +374,26 @@ std::string fusion_obstacle(const Arch& arch) {
 ChainResult search_chain(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                          const SearchOptions& options) {
   return ChainSearch(arch, chain, limits, options).run();
+}
+
+ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
+                             const SearchOptions& options) {
+  ChainComparison found;
+  found.spilled = search_chain(arch, chain, {1, 0, false}, options);
+  found.on_chip = found.fused = found.spilled;
+  if (chain.einsums.size() == 1) {
+    return found;
+  }
+  found.on_chip = search_chain(arch, chain, {1, 0, true}, options);
+  found.fused = search_chain(arch, chain, limits, options);
+  for (const ChainResult* other : {&found.on_chip, &found.spilled}) {
+    if (other->cost &&
+        (!found.fused.cost || other->cost->energy.count() < found.fused.cost->energy.count())) {
+      found.fused.best = other->best;
+      found.fused.cost = other->cost;
+    }
+  }
+  return found;
 }
 
 }  // namespace mapsim

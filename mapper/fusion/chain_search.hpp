@@ -30,7 +30,7 @@ struct ChainResult {
 };
 
 // Why fused mappings on this machine cannot be searched (empty: they can): all that trees cannot
-// say yet, and arrays.
+// say yet, leakage, and an outermost level of limited capacity.
 std::string fusion_obstacle(const Arch& arch);
 
 // The mapping tree of a chain of least energy. The space (docs/fusion.md): einsums are cut into
@@ -42,5 +42,17 @@ std::string fusion_obstacle(const Arch& arch);
 // UnsupportedSearch where the interfaces of a group are too many.
 ChainResult search_chain(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                          const SearchOptions& options);
+
+// What fusion brings.
+struct ChainComparison {
+  ChainResult spilled;  // layer by layer, all that passes between layers in the outermost level
+  ChainResult on_chip;  // layer by layer, intermediates held whole on chip where that pays
+  ChainResult fused;    // groups of einsums besides
+};
+
+// All three. Where the last search was stopped early, the best that was found layer by layer stands
+// in for what it had not found yet. A chain of one einsum is searched once.
+ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
+                             const SearchOptions& options);
 
 }  // namespace mapsim

@@ -374,7 +374,12 @@ class GroupSearch {
   // others pass to it. Its optima bound all smaller boxes.
   double ideal() {
     double sum = 0;
+    const std::vector<bool> divide = with_boxes_that_divide(piece());
     for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
+      if (!divide[e]) {
+        sum += model_.problem(e).mac_energy().count() * operations(e);
+        continue;
+      }
       EnteredBranch whole;
       whole.bounds = bounds_of(einsum(e));
       double least = kInfinity;

@@ -228,6 +228,21 @@ std::optional<EnteredGroup> GroupCounter::enter(const Interface& interface) {
   return group;
 }
 
+std::vector<bool> with_boxes_that_divide(const EinsumChain& group) {
+  std::vector<bool> divide(group.einsums.size(), true);
+  for (std::size_t e = group.einsums.size(); e-- > 0;) {
+    const auto i = group.intermediate_of({e, group.einsums[e].output()});
+    for (std::size_t r = 0; i && r < group.intermediates[*i].readers.size(); ++r) {
+      const ChainTensor& use = group.intermediates[*i].readers[r];
+      divide[e] = divide[e] && divide[use.einsum];
+      for (const Rank& rank : group.einsums[use.einsum].tensors[use.tensor].ranks) {
+        divide[e] = divide[e] && rank.terms.size() == 1 && rank.terms.front().coefficient == 1;
+      }
+    }
+  }
+  return divide;
+}
+
 EinsumChain piece_of(const EinsumChain& chain, std::size_t first, std::size_t last) {
   EinsumChain piece;
   piece.name = chain.name;

@@ -79,6 +79,12 @@ class GroupCounter {
   std::map<std::vector<std::int64_t>, LineProfile> profiles_;
 };
 
+// Per einsum of a group: do all boxes that interfaces enter it with divide its bounds? The last
+// one's do, and those of what is read point by point by such an einsum. What a window reads has
+// halos: a box of them divides nothing, so that the whole einsum bounds it in no way but by its
+// operations.
+std::vector<bool> with_boxes_that_divide(const EinsumChain& group);
+
 // Einsums first .. last of a chain as one of their own. What they pass on to others, or get from
 // them, is not an intermediate of it.
 EinsumChain piece_of(const EinsumChain& chain, std::size_t first, std::size_t last);

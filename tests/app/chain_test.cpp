@@ -80,6 +80,10 @@ TEST_F(CommandLine, DrawsTheCurveOfAChain) {
   EXPECT_LE(json["curves"]["best"]["steps"][0]["energy_pj"],
             json["curves"]["spilled"]["steps"][0]["energy_pj"]);
   EXPECT_THAT(file("curve.svg"), HasSubstr("layer by layer, spilled"));
+  const Outcome outermost = run(fmt::format(
+      "search teaching_flat {}/configs/chains/teaching_convs.yaml --curve DRAM", kRoot));
+  EXPECT_EQ(outermost.code, 2);
+  EXPECT_THAT(outermost.err, HasSubstr("DRAM holds everything"));
 }
 
 TEST_F(CommandLine, RefusesWhatTreesDoNotHaveYet) {

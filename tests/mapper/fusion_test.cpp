@@ -109,6 +109,54 @@ TEST(Fusion, SpreadsBranchesOverAnArray) {
   }
 }
 
+// A window over points whose number has few divisors, made by an einsum that profits from its
+// boxes' having more: the whole einsum, or boxes of several sizes, bound no box of one size.
+struct Halo {
+  int points, channels, weight, other;  // widths [b]
+  const char* buffer;
+  int dram;  // [pJ]
+};
+double energy_of_tree(const Halo& halo, double& searched) {
+  const Arch arch = parse_arch(
+      "name: a\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n    energy: {read: " +
+          std::to_string(halo.dram) + " pJ/word, write: " + std::to_string(halo.dram) +
+          " pJ/word}\n  - storage: Buffer\n    word: 8 b\n    capacity: " + halo.buffer +
+          "\n    energy: {read: 10 pJ/word, write: 10 pJ/word}\n"
+          "  - fanout: PEs\n    x: 4\n    multicast: [weight]\n    spatial_reduction: false\n"
+          "  - compute: MAC\n    energy: 1 pJ\n",
+      "arch.yaml");
+  const std::string made = std::to_string(halo.other) + " b";
+  const EinsumChain chain = parse_chain(
+      "name: c\nchain:\n"
+      "  - name: e1\n    einsum: {equation: \"T[h] += A[h][c] * W[c]\", dims: {h: " +
+          std::to_string(halo.points) + ", c: " + std::to_string(halo.channels) +
+          "}}\n    precision: {input: 8 b, weight: " + std::to_string(halo.weight) +
+          " b, output: " + made + ", partial: " + made +
+          "}\n    out: T\n"
+          "  - name: e2\n    einsum: {equation: \"O[p] += T[p+r] * V[r]\", dims: {p: " +
+          std::to_string(halo.points - 1) + ", r: 2}}\n    precision: {input: " + made +
+          ", weight: 8 b, output: 8 b, partial: 8 b}\n    in: {T: T}\n",
+      "chain.yaml");
+  const MappingTree tree = parse_tree(
+      "mapping:\n  - keep Buffer: [e1.W]\n  - for e2.p: 3\n  - keep Buffer: [T]\n  - sequence:\n"
+      "      - e1: [for c: 1, parallel h: 1 over X of PEs]\n"
+      "      - e2: [for r: 1, parallel p: 1 over X of PEs]\n",
+      "tree.yaml", arch, chain);
+  const ChainResult found = search_chain(arch, chain, {}, {});
+  EXPECT_TRUE(found.proven);
+  searched = energy_of(found);
+  return std::get<TreeCost>(evaluate_tree(arch, chain, tree)).energy.count();
+}
+TEST(Fusion, BoundsNoBoxByOneThatItDoesNotDivide) {
+  for (const Halo& halo : {Halo{13, 7, 64, 8, "1 KiB", 20}, Halo{16, 3, 128, 32, "66 B", 60},
+                           Halo{28, 3, 128, 32, "66 B", 60}}) {
+    double searched = 0;
+    const double tree = energy_of_tree(halo, searched);
+    EXPECT_LE(searched, tree * (1 + 1e-9)) << halo.points;
+  }
+}
+
 // With capacities of steps, and with a byte less.
 TEST(Fusion, FindsTheOptimumOfEveryCapacity) {
   const EinsumChain chain = attention();
