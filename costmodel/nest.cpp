@@ -6,6 +6,13 @@
 
 namespace mapsim {
 
+Workload with_bounds(Workload workload, const PerDim<std::int64_t>& bounds) {
+  for (const DimId d : workload.dims.ids()) {
+    workload.dims[d].bound = bounds[d];
+  }
+  return workload;
+}
+
 PerDim<std::int64_t> bounds_of(const Workload& workload) {
   PerDim<std::int64_t> extents(workload.dims.size());
   for (const DimId d : workload.dims.ids()) {

@@ -62,6 +62,8 @@ struct Nest {
 
 // The whole problem as a tile: the bound of each dim.
 PerDim<std::int64_t> bounds_of(const Workload& workload);
+// The same einsum over other bounds.
+Workload with_bounds(Workload workload, const PerDim<std::int64_t>& bounds);
 
 Nest make_nest(const Workload& workload, const Mapping& mapping);
 // The same into a nest that has been used before: allocates nothing once it is large enough.

@@ -148,31 +148,22 @@ class TreeCounter {
                     Counts& counts) const {
     const std::size_t leaf = shape_.leaf_of[e];
     const Workload& workload = einsum(e);
-    Workload nominal = workload;
-    set_bounds(shape_.nodes[leaf].nominal, nominal);
-    Nest nest = make_nest(nominal, branch_mapping(tree_.nodes[leaf], inner));
+    Nest nest = make_nest(with_bounds(workload, shape_.nodes[leaf].nominal),
+                          branch_mapping(tree_.nodes[leaf], inner));
     nest.perfect = false;  // of the boxes, some are smaller
     Counts branch = empty_counts(arch_, workload);
     for_each_box(leaf, [&](const PerDim<std::int64_t>& sizes, const BoxEntries& entries) {
-      Workload box = workload;
-      set_bounds(sizes, box);
-      count_box(box, nest, entries, branch);
+      count_box(with_bounds(workload, sizes), nest, entries, branch);
     });
     if (nest.parallel.empty()) {
       read_back_all_but(distinct, branch.levels, workload.output());
     }
-    take_over(branch, inner, counts);
     for (const NestLoop& loop : nest.loops) {
       if (loop.fanout) {
-        (loop.axis == Axis::kX ? counts.used_x : counts.used_y)[*loop.fanout] *= loop.bound;
+        (loop.axis == Axis::kX ? branch.used_x : branch.used_y)[*loop.fanout] *= loop.bound;
       }
     }
-  }
-
-  static void set_bounds(const PerDim<std::int64_t>& sizes, Workload& workload) {
-    for (const DimId d : workload.dims.ids()) {
-      workload.dims[d].bound = sizes[d];
-    }
+    add_branch(branch, inner, counts);
   }
 
   template <class Visit>
@@ -251,25 +242,6 @@ class TreeCounter {
     }
   }
 
-  // `inner`: levels that keep what is around the branch, whose tiles are not its own.
-  static void take_over(const Counts& branch, const PerTensor<LevelId>& inner, Counts& counts) {
-    for (const LevelId l : counts.levels.ids()) {
-      for (const TensorId t : inner.ids()) {
-        const TensorCounts& from = branch.levels[l][t];
-        TensorCounts& to = counts.levels[l][t];
-        add(from.total, from.busiest, 1, to);
-        if (l != inner[t] && from.kept) {
-          to.kept = true;
-          to.footprint = from.footprint;
-        }
-      }
-    }
-    counts.reductions = branch.reductions;
-    counts.networks = branch.networks;
-    counts.macs = branch.macs;
-    counts.steps = branch.steps;
-  }
-
   const Arch& arch_;
   const EinsumChain& chain_;
   const MappingTree& tree_;
@@ -289,6 +261,27 @@ Counts empty_counts(const Arch& arch, const Workload& workload) {
   counts.used_x = counts.used_y = PerFanout<std::int64_t>(fanouts, 1);
   counts.networks = PerFanout<PerTensor<NetworkCounts>>(fanouts, PerTensor<NetworkCounts>(tensors));
   return counts;
+}
+
+void add_branch(const Counts& branch, const PerTensor<LevelId>& around, Counts& counts) {
+  for (const LevelId l : counts.levels.ids()) {
+    for (const TensorId t : around.ids()) {
+      const TensorCounts& from = branch.levels[l][t];
+      TensorCounts& to = counts.levels[l][t];
+      to.total.add(from.total);
+      to.busiest.add(from.busiest);
+      if (l != around[t] && from.kept) {
+        to.kept = true;
+        to.footprint = from.footprint;
+      }
+    }
+  }
+  counts.reductions = branch.reductions;
+  counts.used_x = branch.used_x;
+  counts.used_y = branch.used_y;
+  counts.networks = branch.networks;
+  counts.macs = branch.macs;
+  counts.steps = branch.steps;
 }
 
 void finish_counts(const Workload& workload, std::int64_t distinct, Counts& counts) {

@@ -35,6 +35,10 @@ TreeCounts count_tree(const Arch& arch, const EinsumChain& chain, const MappingT
 // Of an einsum of which nothing has been counted; one instance of everything is used.
 Counts empty_counts(const Arch& arch, const Workload& workload);
 
+// Adds what a branch does, in all its boxes, to what groups move of its einsum. `around`: levels
+// that keep what is around the branch, whose tiles are not its own.
+void add_branch(const Counts& branch, const PerTensor<LevelId>& around, Counts& counts);
+
 // Widths and ports of what one einsum moves, from its accesses. `distinct`: points of its output
 // that are made, each once.
 void finish_counts(const Workload& workload, std::int64_t distinct, Counts& counts);

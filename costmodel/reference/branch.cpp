@@ -3,18 +3,12 @@
 
 #include <cmath>
 
+#include "costmodel/fusion/evaluate_tree.hpp"
 #include "costmodel/reference/simulate.hpp"
 
 namespace mapsim {
 
 namespace {
-
-Workload with_bounds(Workload workload, const PerDim<std::int64_t>& bounds) {
-  for (const DimId d : workload.dims.ids()) {
-    workload.dims[d].bound = bounds[d];
-  }
-  return workload;
-}
 
 PerTensor<Projection> per_tensor(const std::vector<Projection>& projections) {
   PerTensor<Projection> all;
@@ -65,25 +59,12 @@ void Branch::run(const IterationTile& box, std::int64_t max_steps, const Around&
 
 void Branch::add_to(Counts& counts) const {
   const Counts branch = machine_.counts();
-  for (const LevelId l : counts.levels.ids()) {
-    for (const TensorId t : around_.ids()) {
-      const TensorCounts& from = branch.levels[l][t];
-      TensorCounts& to = counts.levels[l][t];
-      to.busiest = to.total;
-      to.total.add(from.total);
-      to.busiest.add(from.busiest);
-      if (l != around_[t] && from.kept) {  // tiles around it are not its own
-        to.kept = true;
-        to.footprint = from.footprint;
-      }
+  for (auto& level : counts.levels) {
+    for (TensorCounts& at : level) {
+      at.busiest = at.total;  // one instance did what groups moved
     }
   }
-  counts.reductions = branch.reductions;
-  counts.used_x = branch.used_x;
-  counts.used_y = branch.used_y;
-  counts.networks = branch.networks;
-  counts.macs = branch.macs;
-  counts.steps = branch.steps;
+  add_branch(branch, around_, counts);
 }
 
 }  // namespace mapsim

@@ -129,11 +129,9 @@ const BranchOptimum* BranchOptima::optimum(const Branch& branch, const Taken& ta
     optimum.energy = cutoff;
     known.back().is_bound = true;
   }
-  bool varies = false;  // then fewer nests are allowed than for its largest box
-  for (const DimId d : branch.bounds.ids()) {
-    varies = varies || branch.entry.varies(d);
-  }
-  if (!varies && optimum.energy < kInfinity && optimum.energy > expected * (1 + 1e-9)) {
+  // Where sizes differ, fewer nests are allowed than for the largest box alone.
+  if (!branch.entry.varies() && optimum.energy < kInfinity &&
+      optimum.energy > expected * (1 + 1e-9)) {
     const double each = optimum.energy * (1 - 1e-12) / branch.operations();
     std::vector<PerOperation>& others = families_[family(branch)];
     others.insert(std::find_if(others.begin(), others.end(),
@@ -185,14 +183,14 @@ class ClassesOfBranch {
         bounds_{space, kEnergy_},
         symmetry_{space},
         generator_{space, symmetry_, bounds_} {
-    if (!space.entry().lengths.empty()) {
+    if (space.entry().varies()) {
       list();
     }
   }
 
   // nullopt: those that are left are ruled out by what is known.
   std::optional<UnrollingClass> next(const exact::Incumbent& known) {
-    if (!space_.entry().lengths.empty()) {
+    if (space_.entry().varies()) {
       const bool is_over = taken_ == listed_.size() || known.covers(listed_[taken_].key);
       return is_over ? std::nullopt : std::optional(*listed_[taken_++].unrolling_class);
     }
@@ -229,11 +227,8 @@ class ClassesOfBranch {
     const BranchEntry& entry = space_.entry();
     if (index_of(dim) == sizes.size()) {
       deadline_.check();
-      Workload box = space_.problem().workload();
-      for (const DimId d : sizes.ids()) {
-        box.dims[d].bound = sizes[d];
-      }
-      const Problem problem{space_.problem().arch(), std::move(box)};
+      const Problem problem{space_.problem().arch(),
+                            with_bounds(space_.problem().workload(), sizes)};
       BranchEntry same = entry;
       same.lengths = {};
       const Mapspace of_size{problem, Constraints{}, same};
@@ -271,11 +266,8 @@ class ClassesOfBranch {
 }  // namespace
 
 BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken, double cutoff) {
-  Workload box = chain_.einsums[branch.einsum];
-  for (const DimId d : box.dims.ids()) {
-    box.dims[d].bound = branch.bounds[d];
-  }
-  const Problem problem{with_less(arch_, capacities_, taken), std::move(box)};
+  const Problem problem{with_less(arch_, capacities_, taken),
+                        with_bounds(chain_.einsums[branch.einsum], branch.bounds)};
   const Mapspace space{problem, Constraints{}, branch.entry};
   BranchOptimum best;
   exact::LabelQuery query;

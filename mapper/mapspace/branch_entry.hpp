@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -33,6 +34,10 @@ struct BranchEntry {
   bool is_of_branch() const { return !sources.empty(); }
   // Does the dim's size differ between entries?
   bool varies(DimId d) const { return !lengths.empty() && lengths[d].size() > 1; }
+  bool varies() const {
+    return std::any_of(lengths.begin(), lengths.end(),
+                       [](const std::vector<Length>& of_dim) { return of_dim.size() > 1; });
+  }
   // Extents that divide all sizes of a dim, ascending, and its bound.
   std::vector<std::int64_t> extents(DimId d, std::int64_t bound) const;
   // Of a function of a dim's size, over all entries.
