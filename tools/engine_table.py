@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/validation.md's tables of whole networks on the systolic engines and on Eyeriss.
+"""Prints every layer of four networks on the systolic engines and on Eyeriss, and the totals of docs/validation.md.
 
 usage: engine_table.py MAPSIM [THREADS]
 
