@@ -125,12 +125,12 @@ struct ImportArguments {
   Output output;
 };
 
-using Command =
-    std::variant<SearchArguments, ListArguments, NetworkArguments, SweepArguments, MergeArguments,
-                 ResultsArguments, ReportArguments, CheckArguments, EvalArguments,
-                 SimulateArguments, RooflineArguments, ShowArguments, HistogramArguments,
-                 ImportArguments, CompareArguments, ExportArguments, CalibrateArguments,
-                 PredictArguments, ValidateArguments, MicrobenchArguments, DesignArguments>;
+using Command = std::variant<SearchArguments, ListArguments, NetworkArguments, SweepArguments,
+                             MergeArguments, ResultsArguments, ReportArguments, CheckArguments,
+                             EvalArguments, SimulateArguments, RooflineArguments, ShowArguments,
+                             HistogramArguments, ImportArguments, CompareArguments, ExportArguments,
+                             CalibrateArguments, PredictArguments, ValidateArguments,
+                             MicrobenchArguments, DesignArguments, PlanArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

@@ -8,6 +8,7 @@
 #include "app/output.hpp"
 #include "core/units.hpp"
 #include "design/value.hpp"
+#include "plan/options.hpp"
 
 namespace mapsim {
 
@@ -19,6 +20,16 @@ struct OnnxArguments {
   std::vector<std::string> inputs;  // NAME=N
   std::int64_t batch = 1;
   std::int64_t operand_bits = 0;  // 0: as in the model
+};
+
+struct PlanArguments {
+  std::string soc, network;
+  OnnxArguments onnx;  // if the network is a model; the batch of any
+  PlanOptions options;
+  std::int64_t width = 0;            // of operands [b]; 0: as the network has them
+  std::vector<std::string> engines;  // that may be used; empty: all
+  int threads = 1;  // taken by every command, so that scripts can pass it; a plan needs one
+  Output output;
 };
 
 struct SweepArguments {

@@ -43,6 +43,7 @@ Answer run(const NetworkArguments& arguments);
 Answer run(const ListArguments& arguments);
 Answer run(const SweepArguments& arguments);
 Answer run(const DesignArguments& arguments);
+Answer run(const PlanArguments& arguments);
 Answer run(const MergeArguments& arguments);
 Answer run(const ResultsArguments& arguments);
 Answer run(const ReportArguments& arguments);

@@ -22,6 +22,8 @@ const std::vector<CommandEntry>& command_list() {
       {"search", "Find the best mapping of a layer, and prove that it is the best",
        make<SearchArguments>},
       {"network", "Search every layer of a network, and add up the totals", make<NetworkArguments>},
+      {"plan", "Plan a network on a chip with several engines: what is fused, and what runs where",
+       make<PlanArguments>},
       {"sweep", "Search every point of a campaign that its database lacks", make<SweepArguments>},
       {"design", "Find the best machine of a design space, and prove that it is the best",
        make<DesignArguments>},

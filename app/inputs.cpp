@@ -95,6 +95,11 @@ std::vector<Input> inputs_of(const DesignArguments& a) {
   return inputs;
 }
 
+std::vector<Input> inputs_of(const PlanArguments& a) {
+  return {{"SOC", a.soc, {FileKind::kSoc, FileKind::kArch}},
+          {"NETWORK", a.network, {FileKind::kNetwork, FileKind::kOnnx}}};
+}
+
 std::vector<Input> inputs_of(const ListArguments&) { return {}; }
 
 std::vector<Input> inputs_of(const MergeArguments& a) {

@@ -19,6 +19,7 @@ std::vector<Input> inputs_of(const SearchArguments& a);
 std::vector<Input> inputs_of(const NetworkArguments& a);
 std::vector<Input> inputs_of(const SweepArguments& a);
 std::vector<Input> inputs_of(const DesignArguments& a);
+std::vector<Input> inputs_of(const PlanArguments& a);
 std::vector<Input> inputs_of(const ListArguments& a);
 std::vector<Input> inputs_of(const MergeArguments& a);
 std::vector<Input> inputs_of(const ResultsArguments& a);

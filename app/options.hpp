@@ -48,6 +48,7 @@ CommandOptions options_of(NetworkArguments& a);
 CommandOptions options_of(ListArguments& a);
 CommandOptions options_of(SweepArguments& a);
 CommandOptions options_of(DesignArguments& a);
+CommandOptions options_of(PlanArguments& a);
 CommandOptions options_of(MergeArguments& a);
 CommandOptions options_of(ResultsArguments& a);
 CommandOptions options_of(ReportArguments& a);

@@ -33,10 +33,13 @@ std::string tile_text(const GemmTile& tile) {
 
 GpuLayer fastest_kernel(const Gpu& gpu, const Workload& workload, const GpuLayerOptions& options) {
   GpuLayer layer;
-  const auto forms = gemm_forms(gpu, workload, options.request);
+  auto forms = gemm_forms(gpu, workload, options.request);
   if (const auto* reason = std::get_if<std::string>(&forms)) {
     layer.problem = *reason;
     return layer;
+  }
+  for (GemmForm& form : std::get<0>(forms)) {
+    form.problem.adds_to_output = options.adds_to_output;
   }
   GpuSearchOptions search;
   search.path = options.path;

@@ -16,6 +16,7 @@ namespace mapsim {
 struct GpuLayerOptions {
   GpuRequest request{};           // operands of GEMMs are row A, column B
   std::optional<GpuPath> path{};  // absent: the fastest that the chip and the layer have
+  bool adds_to_output = false;    // a tensor as large as the output is read and added
 };
 
 // One layer, once, by its fastest kernel.

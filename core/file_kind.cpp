@@ -51,6 +51,7 @@ constexpr std::array kRows{
     Row{"an AccelForge file", "", "mapsim import accelforge reads it", " workload renames "},
     Row{"a ZigZag accelerator", "", "mapsim import zigzag reads it",
         " operational_array core_connectivity "},
+    Row{"a chip", "soc", "it is the SOC of mapsim plan", " soc "},
     Row{"a table of measured kernels", "", "mapsim import gpu-table reads it", ""}};
 static_assert(kRows.size() == static_cast<std::size_t>(FileKind::kTable) + 1);
 

@@ -32,6 +32,7 @@ enum class FileKind : std::uint8_t {
   kTopology,
   kAccelForge,
   kZigzag,  // an accelerator of it, or a chip of Stream
+  kSoc,     // engines on one memory
   kTable    // of measured kernels, of many programs: has no sign of its own
 };
 

@@ -21,9 +21,10 @@ MAY_INCLUDE = {
     "report": MODEL | {"mapper", "check"},
     "campaign": MODEL | {"mapper", "report", "interop"},
     "design": MODEL | {"mapper", "report", "campaign"},
+    "plan": MODEL | {"mapper", "report", "campaign"},
     "mapsim": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
     "python": MODEL | {"mapsim", "report"},
-    "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign", "design"},
+    "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign", "design", "plan"},
 }
 # The folders inside two modules: whose headers each may include; "" is the module's own folder. Its sources put
 # the parts together and may include all. INTERFACE: what all folders of the mapper may include.
@@ -47,7 +48,7 @@ INTERFACE = {"mapper/deadline.hpp", "mapper/front.hpp", "mapper/mapper.hpp", "ma
 HOMES = [
     (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
     (r"#include <CLI/", ("app/arguments.cpp",)),
-    (r"#include <nlohmann/", ("report/json", "validate/", "campaign/", "design/design_json.cpp")),
+    (r"#include <nlohmann/", ("report/json", "validate/", "campaign/", "design/design_json.cpp", "plan/plan_json.cpp", "plan/throughput_json.cpp")),
     (r"#include <omp\.h>|#pragma omp", ("core/threads.hpp", "mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),

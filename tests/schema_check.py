@@ -13,7 +13,7 @@ import jsonschema
 import yaml
 
 KINDS = {"arch": "arch", "campaigns": "campaign", "chains": "chain", "constraints": "constraints", "mappings": "mapping",
-         "networks": "network", "trees": "tree", "workloads": "workload"}
+         "networks": "network", "soc": "soc", "trees": "tree", "workloads": "workload"}
 # Libyaml's loader where there is one: ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-KINDS = ["arch", "workload", "mapping", "constraints", "network", "chain", "tree", "campaign"]
+KINDS = ["arch", "workload", "mapping", "constraints", "network", "chain", "tree", "campaign", "soc"]
 # What patterns of texts mean, by how they end.
 QUANTITIES = [
     ("/(cycle|s)$", "bandwidth: `16 B/cycle`, `4.8 GB/s`"),

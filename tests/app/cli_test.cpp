@@ -293,7 +293,7 @@ TEST_F(CommandLine, ExplainsMisuse) {
   for (const auto& [arguments, message] : {
            Misuse{
                "",
-               "a command is missing; one of search, network, sweep, design, merge, results, "
+               "a command is missing; one of search, network, plan, sweep, design, merge, results, "
                "report, check, eval, simulate, roofline, show, histogram, list, import, compare, "
                "export, calibrate, predict, validate, microbench"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},

@@ -37,6 +37,8 @@ network teaching alexnet
 network nv_full alexnet --batches
 network teaching graphs/squeezenet --fuse
 network a100_40gb alexnet --precision f16
+plan jetson_agx_orin graphs/squeezenet
+plan teaching_chip graphs/squeezenet --objective energy
 eval teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
 simulate teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
 roofline eyeriss alexnet/conv1

@@ -33,7 +33,8 @@ const std::vector<Published> kGpus{{"h200", 989.4, 1978.9, 4800},
                                    {"v100", 125, 0, 900},
                                    {"rtx3090", 71, 284, 936},
                                    {"rtx4090", 165.2, 660.6, 1008},
-                                   {"jetson_orin", 42.6, 85, 204.8}};
+                                   {"jetson_orin", 42.6, 85, 204.8},
+                                   {"jetson_xavier", 11.3, 22.6, 136.5}};
 
 TEST(ShippedGpus, HaveThePublishedPeaks) {
   for (const Published& published : kGpus) {

@@ -20,6 +20,7 @@
 #include "core/diagnostic.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "plan/soc.hpp"
 #include "workloads/chain.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
@@ -55,6 +56,8 @@ void read(const std::vector<std::string>& fields) {
     parse_network(text, name);
   } else if (kind == "chain") {
     parse_chain(text, name);
+  } else if (kind == "soc") {
+    read_soc(parse_yaml(text, name), {MAPSIM_SOURCE_DIR "/configs"});
   } else if (kind == "campaign") {
     parse_campaign(text, name);
   } else {

@@ -45,7 +45,7 @@ def kind_of(document):
     if isinstance(nodes, list) and any(isinstance(node, dict) and "sequence" in node for node in nodes):
         return None  # a tree: its names are those of a chain
     for key, kind in (("mapping", "mapping"), ("mapspace", "constraints"),
-                      ("architectures", "campaign"), ("layers", "network"), ("graph", "network"), ("chain", "chain"), ("gpu", "gpu"),
+                      ("architectures", "campaign"), ("layers", "network"), ("graph", "network"), ("soc", "soc"), ("chain", "chain"), ("gpu", "gpu"),
                       ("nodes", "arch"), ("conv2d", "workload"), ("gemm", "workload"),
                       ("batched_gemm", "workload"), ("einsum", "workload")):
         if key in document:

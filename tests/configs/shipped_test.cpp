@@ -242,6 +242,7 @@ const std::vector<Machine> kMachines{
     {"nv_small", 4, 64, 64, {{"CBUF", 128 * kKi}, {"CACC", 4 * kKi}}},
     {"nv_small_256", 4, 256, 256, {{"CBUF", 128 * kKi}, {"CACC", 4 * kKi}}},
     {"nvdla_like_1024", 4, 1024, 1024, {{"CBUF", 256 * kKi}, {"CACC", 16 * kKi}}},
+    {"orin_dla", 4, 8192, 13107.2, {{"CBUF", 1024 * kKi}, {"CACC", 32 * kKi}}},
     {"shidiannao_like", 5, 64, 64, {{"NBin", 64 * kKi}, {"NBout", 64 * kKi}, {"SB", 128 * kKi}}},
     {"simba_like",
      6,
@@ -283,6 +284,7 @@ const std::vector<Machine> kMachines{
      65536,
      92'000 / 2.0,
      {{"UnifiedBuffer", 24 * kKi* kKi}, {"WeightFIFO", 256 * kKi}, {"Accumulators", 4 * kKi* kKi}}},
+    {"xavier_dla", 4, 2048, 2856.96, {{"CBUF", 512 * kKi}, {"CACC", 16 * kKi}}},
 };
 
 TEST(ShippedMachines, HaveThePublishedSizesAndPeaks) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace mapsim {
+
+inline constexpr double kBitsPerByte = 8;
+
+// What a part of a plan takes.
+struct Load {
+  double latency = 0;  // [s]; parts of a plan run one after the other
+  double energy = 0;   // [pJ]
+  double bytes = 0;    // through the memory of the chip
+  // The engine that works meanwhile, and how long [s]; of a transition the one that converts.
+  std::optional<std::size_t> engine{};
+  double busy = 0;
+  friend bool operator==(const Load&, const Load&) = default;
+};
+
+// What a plan is to have least of: a sum of what it takes, each with its weight >= 0.
+struct Weights {
+  double latency = 0;
+  double energy = 0;
+  double bytes = 0;
+  std::vector<double> busy{};  // by engine; empty: 0
+  double of(const Load& load) const {
+    const double engine = load.engine && *load.engine < busy.size() ? busy[*load.engine] : 0;
+    return latency * load.latency + energy * load.energy + bytes * load.bytes + engine * load.busy;
+  }
+};
+
+}  // namespace mapsim

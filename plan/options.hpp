@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace mapsim {
+
+// How much may be made into one kernel; each includes those before it.
+enum class Fusion : std::uint8_t {
+  kNone,        // every node by itself, and its epilogue another pass
+  kVertical,    // epilogues, pointwise operators behind their producer, chains of row operators
+  kHorizontal,  // siblings: layers that share their input
+  kElision      // concats whose producers write their parts of the result
+};
+inline constexpr std::size_t kFusions = 4;
+const char* to_string(Fusion fusion);  // "none", "vertical", "horizontal", "elision"
+
+// How work is handed to an engine: kernel by kernel, or as a graph that was recorded before.
+enum class LaunchMode : std::uint8_t { kGraph, kStream };
+inline constexpr std::size_t kLaunchModes = 2;
+const char* to_string(LaunchMode mode);  // "graph", "stream"
+
+enum class PlanObjective : std::uint8_t { kLatency, kEnergy };
+const char* to_string(PlanObjective objective);  // "latency", "energy"
+
+struct PlanOptions {
+  PlanObjective objective = PlanObjective::kLatency;
+  Fusion fusion = Fusion::kElision;
+  LaunchMode launch = LaunchMode::kGraph;
+  std::optional<std::string> why{};  // an operation that is to be explained
+};
+
+}  // namespace mapsim

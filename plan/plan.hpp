@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/groups.hpp"
+#include "plan/options.hpp"
+#include "plan/pricing.hpp"
+#include "plan/shortest_path.hpp"
+#include "plan/soc.hpp"
+#include "report/json.hpp"
+#include "workloads/network.hpp"
+
+namespace mapsim {
+
+// A conversion of a tensor before a group that reads it.
+struct PlannedMove {
+  PlanMove move;
+  Load load;
+  double start = 0;  // [s]
+};
+
+// A group where it runs.
+struct PlannedGroup {
+  std::size_t group = 0;  // of the groups of the answer
+  std::size_t engine = 0;
+  Price price;
+  std::vector<PlannedMove> moves{};
+  double start = 0;  // [s]
+};
+
+// A whole network, its groups one after the other.
+struct Plan {
+  std::vector<PlannedGroup> groups;
+  Load total{};              // latency, energy, bytes
+  std::vector<double> busy;  // by engine [s]
+  double moves_latency = 0;  // part of the total
+  std::size_t labels = 0;    // partial plans that the search looked at
+};
+
+// The best plan when no more than this is fused.
+struct PlanPass {
+  Fusion fusion = Fusion::kNone;
+  Load total{};
+};
+
+// All of the network on one engine, or why that is impossible.
+struct EngineAlone {
+  std::optional<Load> total{};
+  std::string problem{};
+};
+
+struct PlanAnswer {
+  Operations operations;                   // refers to the graph of the network
+  Groups groups;                           // of the last pass
+  std::vector<std::vector<Price>> prices;  // by group and engine
+  std::vector<PlanPass> passes;
+  Plan plan;
+  std::vector<EngineAlone> alone;  // by engine
+  // Each group on the engine that is best for it without moves, moves added.
+  std::optional<Load> greedy{};
+  std::vector<std::string> unpriced;  // operations that are in no sum
+  std::int64_t searches = 0;          // of layers
+  bool proven = true;                 // nothing of these groups and prices is better
+};
+
+// The best plan of a network, which is a graph, on a chip. Throws ConfigError where an operation
+// runs on no engine, or a tensor has no way; about `network_file` and `soc_file`.
+PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& options,
+                     const std::string& soc_file, const std::string& network_file);
+
+// What the search is given: costs of groups on engines, in numbers.
+PlanProblem problem_of(const Soc& soc, const Operations& operations, const Groups& groups,
+                       const std::vector<std::vector<Price>>& prices, const Pricing& pricing);
+
+std::string plan_text(const Soc& soc, const Network& network, const PlanOptions& options,
+                      const PlanAnswer& answer);
+std::string plan_json(const Provenance& origin, const Soc& soc, const Network& network,
+                      const PlanOptions& options, const PlanAnswer& answer);
+
+}  // namespace mapsim

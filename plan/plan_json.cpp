@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "plan/plan.hpp"
+#include "report/json_head.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json load_json(const Load& load) {
+  return {
+      {"latency_seconds", load.latency}, {"energy_pj", load.energy}, {"memory_bytes", load.bytes}};
+}
+
+Json groups_json(const Soc& soc, const PlanAnswer& answer) {
+  Json groups = Json::array();
+  for (const PlannedGroup& each : answer.plan.groups) {
+    const Group& group = answer.groups.all[each.group];
+    Json nodes = Json::array();
+    for (const std::size_t i : group.operations) {
+      nodes.push_back(answer.operations.node(i).name);
+    }
+    Json json = {{"nodes", nodes},
+                 {"engine", soc.engines[each.engine].name},
+                 {"fusion", to_string(group.by)},
+                 {"reason", group.reason},
+                 {"elided", group.elided},
+                 {"start_seconds", each.start}};
+    json.update(load_json(each.price.load));
+    json["kernel"] = each.price.how.empty() ? Json() : Json(each.price.how);
+    groups.push_back(std::move(json));
+  }
+  return groups;
+}
+
+Json moves_json(const Soc& soc, const PlanAnswer& answer) {
+  Json moves = Json::array();
+  for (const PlannedGroup& each : answer.plan.groups) {
+    for (const PlannedMove& move : each.moves) {
+      const auto& by = move.load.engine;
+      Json json = {{"tensor", answer.operations.graph->tensors[move.move.tensor].name},
+                   {"from", soc.engines[move.move.from].name},
+                   {"to", soc.engines[move.move.to].name},
+                   {"reformat", by ? Json(soc.engines[*by].name) : Json()},
+                   {"start_seconds", move.start}};
+      json.update(load_json(move.load));
+      moves.push_back(std::move(json));
+    }
+  }
+  return moves;
+}
+
+Json engines_json(const Soc& soc, const PlanAnswer& answer) {
+  Json engines = Json::array();
+  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+    const EngineAlone& alone = answer.alone[e];
+    engines.push_back({{"name", soc.engines[e].name},
+                       {"count", soc.engines[e].count},
+                       {"busy_seconds", answer.plan.busy[e]},
+                       {"alone", alone.total ? load_json(*alone.total) : Json()},
+                       {"alone_impossible", alone.problem.empty() ? Json() : Json(alone.problem)}});
+  }
+  return engines;
+}
+
+}  // namespace
+
+std::string plan_json(const Provenance& origin, const Soc& soc, const Network& network,
+                      const PlanOptions& options, const PlanAnswer& answer) {
+  Json json = provenance_json(origin);
+  json["soc"] = soc.name;
+  json["network"] = network.name;
+  json["batch"] = network.batch;
+  json["objective"] = to_string(options.objective);
+  json["launch"] = to_string(options.launch);
+  json["fusion"] = to_string(options.fusion);
+  json.update(load_json(answer.plan.total));
+  json["frames_per_second"] = static_cast<double>(network.batch) / answer.plan.total.latency;
+  json["proven"] = answer.proven;
+  json["passes"] = Json::array();
+  for (const PlanPass& pass : answer.passes) {
+    Json each = {{"fusion", to_string(pass.fusion)}};
+    each.update(load_json(pass.total));
+    json["passes"].push_back(std::move(each));
+  }
+  json["engines"] = engines_json(soc, answer);
+  json["best_engine_of_each"] = answer.greedy ? load_json(*answer.greedy) : Json();
+  json["groups"] = groups_json(soc, answer);
+  json["moves"] = moves_json(soc, answer);
+  json["moves_seconds"] = answer.plan.moves_latency;
+  json["unpriced"] = answer.unpriced;
+  json["statistics"] = {{"layer_searches", answer.searches}, {"labels", answer.plan.labels}};
+  return json.dump(2) + '\n';
+}
+
+}  // namespace mapsim

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/plan.hpp"
+#include "report/figures.hpp"
+#include "report/table.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::size_t kMostRows = 30;  // of the timeline, without --why
+constexpr std::size_t kMostNames = 3;  // of operations in a row
+
+std::string bytes_of(double bytes) {
+  return bytes_text(Bits{static_cast<std::int64_t>(bytes * kBitsPerByte)});
+}
+
+std::string value_text(const PlanOptions& options, const Load& load) {
+  return options.objective == PlanObjective::kLatency ? scaled(load.latency, "s")
+                                                      : energy_text(Picojoules{load.energy});
+}
+
+std::string names_of(const PlanAnswer& answer, const Group& group, const char* between) {
+  std::string text;
+  for (std::size_t i = 0; i < group.operations.size() && i < kMostNames; ++i) {
+    text += (i > 0 ? between : "") + answer.operations.node(group.operations[i]).name;
+  }
+  return group.operations.size() > kMostNames
+             ? fmt::format("{} and {} more", text, group.operations.size() - kMostNames)
+             : text;
+}
+
+std::string group_name(const PlanAnswer& answer, const Group& group) {
+  return names_of(answer, group, group.by == Fusion::kHorizontal ? " | " : " + ");
+}
+
+std::string headline(const Soc& soc, const Network& network, const PlanOptions& options,
+                     const PlanAnswer& answer) {
+  const Load& total = answer.plan.total;
+  std::string text = fmt::format("{} on {}, batch {}, {}\n", network.name, soc.name, network.batch,
+                                 to_string(options.objective));
+  const double frames = static_cast<double>(network.batch);
+  text += fmt::format(
+      "  {}{}; {} a frame; {} frames/s, one batch after the other; {} through "
+      "memory\n",
+      answer.unpriced.empty() ? "" : "at least ", scaled(total.latency, "s"),
+      energy_text(Picojoules{total.energy / frames}),
+      count_text(std::round(frames / total.latency)), bytes_of(total.bytes));
+  text += fmt::format(
+      "  no plan of these groups at these prices has a lower {} ({} partial plans "
+      "looked at)\n",
+      to_string(options.objective), grouped(static_cast<std::int64_t>(answer.plan.labels)));
+  return text;
+}
+
+std::string passes_text(const PlanOptions& options, const PlanAnswer& answer) {
+  constexpr std::array<const char*, kFusions> kWhat{"every node by itself",
+                                                    "+ epilogues, sums and chains",
+                                                    "+ siblings merged", "+ concats elided"};
+  std::string text = "\nwhat fusion gains:\n";
+  std::vector<Row> rows;
+  for (const PlanPass& pass : answer.passes) {
+    rows.push_back({kWhat[static_cast<std::size_t>(pass.fusion)], value_text(options, pass.total)});
+  }
+  return text + table(rows);
+}
+
+std::string engines_text(const Soc& soc, const PlanOptions& options, const PlanAnswer& answer) {
+  std::vector<Row> rows{{"engine", "groups", "busy", "share", "alone"}};
+  std::string notes;
+  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+    const auto groups = std::count_if(
+        answer.plan.groups.begin(), answer.plan.groups.end(), [&](const PlannedGroup& each) {
+          return each.engine == e && !answer.groups.all[each.group].elided;
+        });
+    const EngineAlone& alone = answer.alone[e];
+    rows.push_back({soc.engines[e].name, grouped(groups), scaled(answer.plan.busy[e], "s"),
+                    percent(answer.plan.busy[e] / answer.plan.total.latency),
+                    alone.total ? value_text(options, *alone.total) : "-"});
+    if (!alone.problem.empty()) {
+      notes += fmt::format("  alone impossible: {}\n", alone.problem);
+    }
+  }
+  std::string text = "\n" + table(rows) + notes;
+  if (answer.greedy && soc.engines.size() > 1) {
+    text += fmt::format("  each group on its best engine, whatever its neighbours: {}\n",
+                        value_text(options, *answer.greedy));
+  }
+  const auto moves = [&] {
+    std::size_t count = 0;
+    for (const PlannedGroup& group : answer.plan.groups) {
+      count += group.moves.size();
+    }
+    return count;
+  }();
+  if (moves > 0) {
+    text += fmt::format("  {} tensor{} change{} engines: {}\n", moves, moves == 1 ? "" : "s",
+                        moves == 1 ? "s" : "", scaled(answer.plan.moves_latency, "s"));
+  }
+  return text;
+}
+
+std::string timeline_text(const Soc& soc, const PlanAnswer& answer) {
+  std::vector<Row> rows{{"group", "start", "time", "engine", "bytes", "how"}};
+  std::size_t left = 0;
+  double left_time = 0;
+  for (const PlannedGroup& each : answer.plan.groups) {
+    const Group& group = answer.groups.all[each.group];
+    if (rows.size() > kMostRows) {
+      ++left;
+      left_time += each.price.load.latency;
+      continue;
+    }
+    for (const PlannedMove& move : each.moves) {
+      rows.push_back({"  " + answer.operations.graph->tensors[move.move.tensor].name,
+                      scaled(move.start, "s"), scaled(move.load.latency, "s"),
+                      fmt::format("{} to {}", soc.engines[move.move.from].name,
+                                  soc.engines[move.move.to].name),
+                      bytes_of(move.load.bytes)});
+    }
+    rows.push_back({table_name(group_name(answer, group)), scaled(each.start, "s"),
+                    group.elided ? "elided" : scaled(each.price.load.latency, "s"),
+                    soc.engines[each.engine].name, bytes_of(each.price.load.bytes),
+                    each.price.how.substr(0, each.price.how.find(" warp"))});
+  }
+  std::string text = "\ntimeline:\n" + table(rows);
+  if (left > 0) {
+    text += fmt::format("  {} more groups: {} (--json has all)\n", left, scaled(left_time, "s"));
+  }
+  return text;
+}
+
+// Where an operation runs and why, and what else there was.
+std::string why_text(const Soc& soc, const PlanAnswer& answer, const std::string& name) {
+  std::string text = fmt::format("\nwhy {}:\n", name);
+  for (std::size_t g = 0; g < answer.groups.all.size(); ++g) {
+    const Group& group = answer.groups.all[g];
+    const bool concerns =
+        std::any_of(group.operations.begin(), group.operations.end(),
+                    [&](std::size_t i) { return answer.operations.node(i).name == name; });
+    if (!concerns) {
+      continue;
+    }
+    const auto chosen = std::find_if(answer.plan.groups.begin(), answer.plan.groups.end(),
+                                     [g](const PlannedGroup& each) { return each.group == g; });
+    text += fmt::format("  {}{}\n", group_name(answer, group),
+                        group.reason.empty() ? "" : ": " + group.reason);
+    for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+      const Price& price = answer.prices[g][e];
+      const bool taken = chosen != answer.plan.groups.end() && chosen->engine == e;
+      text += price.problem.empty()
+                  ? fmt::format("    {}: {}, {}, {}{}\n", soc.engines[e].name,
+                                scaled(price.load.latency, "s"),
+                                energy_text(Picojoules{price.load.energy}),
+                                bytes_of(price.load.bytes), taken ? "  <- the plan" : "")
+                  : fmt::format("    {}\n", price.problem);
+    }
+  }
+  for (const Obstacle& obstacle : answer.groups.obstacles) {
+    if (answer.operations.node(obstacle.operation).name == name) {
+      text += fmt::format("  {}\n", obstacle.what);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string plan_text(const Soc& soc, const Network& network, const PlanOptions& options,
+                      const PlanAnswer& answer) {
+  std::string text = headline(soc, network, options, answer) + passes_text(options, answer) +
+                     engines_text(soc, options, answer) + timeline_text(soc, answer);
+  if (options.why) {
+    text += why_text(soc, answer, *options.why);
+  }
+  if (!answer.unpriced.empty()) {
+    text += fmt::format("\nNot priced, in no sum: {}\n", fmt::join(answer.unpriced, ", "));
+  }
+  return text;
+}
+
+}  // namespace mapsim

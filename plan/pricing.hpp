@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "campaign/gpu_layer.hpp"
+#include "costmodel/problem.hpp"
+#include "mapper/mapper.hpp"
+#include "plan/groups.hpp"
+#include "plan/load.hpp"
+#include "plan/soc.hpp"
+
+namespace mapsim {
+
+// What a group costs on an engine, or why it does not run there.
+struct Price {
+  Load load;
+  std::string how;      // the kernel, or the form of a layer; empty: a stream
+  bool proven = true;   // the search of its layers was complete
+  std::string problem;  // not empty: it does not run there
+};
+
+// Prices groups on the engines of a chip. Layers are searched once: what differs in names only is
+// one. Refers to the chip.
+class Pricing {
+ public:
+  // `least_energy`: layers are searched for the least energy, else for the least latency.
+  Pricing(const Soc& soc, LaunchMode mode, bool least_energy);
+
+  Price price(const Operations& operations, const Group& group, std::size_t engine);
+  // Of a tensor of so many bytes, from where it was made to where it is read; nullopt: there is no
+  // way.
+  std::optional<Load> transition(double bytes, std::size_t from, std::size_t to) const;
+
+  std::int64_t searches() const { return searches_; }
+
+ private:
+  struct Known {
+    Workload workload;
+    bool adds = false;
+    Price price;
+    double memory_seconds = 0;  // in which the memory's port is busy; 0 on a GPU
+  };
+  const Known& layer(const Workload& workload, bool adds, std::size_t engine);
+  Known search_on(const Gpu& gpu, const Workload& workload, bool adds) const;
+  Known search_on(const Arch& arch, const Workload& workload) const;
+  SearchResult search_for(const Problem& problem) const;
+  Price stream(const Stream& stream, std::size_t engine) const;
+  void add_beside(const Stream& beside, double idle, std::size_t engine, Price& price) const;
+  std::string refusal(const Operations& operations, const Group& group, std::size_t engine) const;
+
+  const Soc& soc_;
+  bool least_energy_;
+  std::vector<std::variant<Gpu, Arch>> machines_;
+  std::vector<std::multimap<std::int64_t, Known>> known_;  // by engine and MACs
+  std::int64_t searches_ = 0;
+};
+
+}  // namespace mapsim

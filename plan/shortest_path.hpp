@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/load.hpp"
+
+namespace mapsim {
+
+// What a plan is chosen from, in numbers: groups that cover the operations of a network, each on an
+// engine, one after the other.
+struct PlanProblem {
+  struct Tensor {
+    std::vector<std::size_t> readers;  // operations
+    // By from * engines + to: what it takes until engine `to` can read it where `from` can;
+    // nullopt: there is no way. Empty: no ways at all.
+    std::vector<std::optional<Load>> moves;
+  };
+  struct Choice {
+    std::vector<std::size_t> operations;
+    std::size_t anchor = 0;                  // where it stands in the order: plan/groups.hpp
+    std::vector<std::size_t> reads, writes;  // tensors
+    std::vector<std::optional<Load>> on;     // by engine; nullopt: it does not run there
+  };
+  std::size_t operations = 0;
+  std::size_t engines = 0;
+  std::vector<Tensor> tensors;
+  std::vector<Choice> choices;
+};
+
+struct PlanMove {
+  std::size_t tensor = 0, from = 0, to = 0;
+  friend bool operator==(const PlanMove&, const PlanMove&) = default;
+};
+struct PlanStep {
+  std::size_t choice = 0;
+  std::size_t engine = 0;
+  std::vector<PlanMove> moves{};  // before it
+  friend bool operator==(const PlanStep&, const PlanStep&) = default;
+};
+struct PlanPath {
+  std::vector<PlanStep> steps;  // by their anchors
+  double value = 0;
+  std::size_t labels = 0;  // partial plans that were looked at
+};
+
+// The plan of least value, of all that cover every operation once; nullopt: there is none. A tensor
+// is moved to an engine at most once, from the engine that has it and is cheapest. A label is the
+// frontier between what has run and what has not: operations deferred to a group that stands later,
+// those covered ahead, and for each tensor still to be read the engines that can read it. Of equal
+// frontiers the cheaper one stays; and one that is dearer than another with what it lacks moved in
+// is dropped.
+std::optional<PlanPath> shortest_path(const PlanProblem& problem, const Weights& weights);
+
+// The moves that steps need, filled in, and their value; nullopt: a tensor has no way to where it
+// is read. Steps in the order of their anchors.
+std::optional<double> walk(const PlanProblem& problem, const Weights& weights,
+                           std::vector<PlanStep>& steps);
+
+}  // namespace mapsim

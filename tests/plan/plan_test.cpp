@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/diagnostic.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs";
+
+// A small engine that runs all, a large one that multiplies only; `sync` of a transition.
+Soc chip(const std::string& sync, const std::string& transitions_to = "large") {
+  const std::string text =
+      "name: chip\nsoc:\n"
+      "  memory: {bandwidth: 16 GB/s, capacity: 1 GB, energy: {read: 100 pJ/B, write: 100 pJ/B}}\n"
+      "  engines:\n"
+      "    - {name: small, arch: nv_small, overhead: 1 us, formats: [linear]}\n"
+      "    - {name: large, arch: nv_large, overhead: 2 us, formats: [tiled], operators: "
+      "[Conv, Gemm]}\n"
+      "  transitions:\n"
+      "    - {from: small, to: " +
+      transitions_to + ", sync: " + sync + ", reformat: small}\n" +
+      (transitions_to == "large"
+           ? "    - {from: large, to: small, sync: " + sync + ", reformat: small}\n"
+           : "");
+  return read_soc(parse_yaml(text, "chip.yaml"), {kConfigs});
+}
+
+Network network(const std::string& nodes) {
+  return parse_network(
+      "name: n\nprecision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}\n"
+      "inputs: {x: {shape: [1, 32, 14, 14]}}\ngraph:\n" +
+          nodes,
+      "n.yaml");
+}
+
+const std::string kNodes =
+    "  - {name: a, conv2d: {out_channels: 64, kernel: 3, padding: 1}, in: x, epilogue: [relu]}\n"
+    "  - {name: p, op: MaxPool, kernel: 2, stride: 2, in: a}\n"
+    "  - {name: b, conv2d: {out_channels: 64, kernel: 3, padding: 1}, in: p, epilogue: [relu]}\n"
+    "  - {name: c, conv2d: {out_channels: 64, kernel: 3, padding: 1}, in: p, epilogue: [relu]}\n"
+    "  - {name: d, op: Concat, in: [b, c]}\n"
+    "  - {name: e, conv2d: {out_channels: 64, kernel: 1}, in: d}\n"
+    "  - {name: f, op: Add, in: [e, b], epilogue: [relu]}\n";
+
+PlanAnswer planned(const Soc& soc, const Network& of, PlanOptions options = {}) {
+  return make_plan(soc, of, options, "chip.yaml", "n.yaml");
+}
+
+TEST(Plan, TakesNoLongerWithMoreFusion) {
+  const Network of = network(kNodes);
+  const PlanAnswer answer = planned(chip("1 us"), of);
+  ASSERT_EQ(answer.passes.size(), kFusions);
+  for (std::size_t i = 1; i < kFusions; ++i) {
+    EXPECT_LT(answer.passes[i].total.latency, answer.passes[i - 1].total.latency);
+  }
+}
+
+TEST(Plan, IsNoWorseThanOneEngineOrTheBestOfEachGroup) {
+  const Network of = network(kNodes);
+  for (const char* sync : {"1 us", "20 us", "400 us"}) {
+    const PlanAnswer answer = planned(chip(sync), of);
+    EXPECT_LE(answer.plan.total.latency, answer.alone[0].total->latency) << sync;
+    EXPECT_FALSE(answer.alone[1].total);
+    EXPECT_THAT(answer.alone[1].problem, HasSubstr("large has no MaxPool"));
+    EXPECT_LE(answer.plan.total.latency, answer.greedy->latency) << sync;
+  }
+}
+
+TEST(Plan, StaysOnOneEngineWhereTransitionsAreSlow) {
+  const Network of = network(kNodes);
+  EXPECT_GT(planned(chip("1 us"), of).plan.busy[1], 0);
+  EXPECT_EQ(planned(chip("10 ms"), of).plan.busy[1], 0);
+}
+
+TEST(Plan, AddsUpToItsTotal) {
+  const Network of = network(kNodes);
+  const PlanAnswer answer = planned(chip("5 us"), of);
+  double end = 0;
+  double bytes = 0;
+  for (const PlannedGroup& group : answer.plan.groups) {
+    for (const PlannedMove& move : group.moves) {
+      EXPECT_DOUBLE_EQ(move.start, end);
+      end += move.load.latency;
+      bytes += move.load.bytes;
+    }
+    EXPECT_DOUBLE_EQ(group.start, end);
+    end += group.price.load.latency;
+    bytes += group.price.load.bytes;
+  }
+  EXPECT_DOUBLE_EQ(answer.plan.total.latency, end);
+  EXPECT_DOUBLE_EQ(answer.plan.total.bytes, bytes);
+}
+
+TEST(Plan, NeedsLeastEnergyWhereThatIsAsked) {
+  const Network of = network(kNodes);
+  PlanOptions options;
+  options.objective = PlanObjective::kEnergy;
+  const double least = planned(chip("1 us"), of, options).plan.total.energy;
+  EXPECT_LT(least, planned(chip("1 us"), of).plan.total.energy);
+}
+
+TEST(Plan, SaysWhatRunsNowhere) {
+  Soc soc = chip("1 us");
+  soc.engines.erase(soc.engines.begin());
+  soc.transitions.clear();
+  const Network of = network(kNodes);
+  try {
+    planned(soc, of);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "n.yaml: node p: MaxPool runs on no engine of chip (large: large has no MaxPool)");
+  }
+}
+
+TEST(Plan, SaysThatNoTransitionLeadsThere) {
+  Soc soc = chip("1 us");
+  soc.engines[0].operators = {"MaxPool", "Concat", "Add"};
+  soc.transitions.pop_back();
+  const Network of = network(kNodes);
+  try {
+    planned(soc, of);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "chip.yaml: no plan of n: its operations need several engines, and no transition "
+                 "leads from one to the other");
+  }
+}
+
+TEST(Plan, HasNoPriceForWhatNobodyKnows) {
+  const Network of = network(
+      kNodes +
+      "  - {name: g, op: NonMaxSuppression, in: f, shape: [1, 64, 7, 7], unpriced: true}\n");
+  const PlanAnswer answer = planned(chip("1 us"), of);
+  ASSERT_EQ(answer.unpriced.size(), 1U);
+  EXPECT_EQ(answer.unpriced[0], "g (NonMaxSuppression)");
+  EXPECT_FALSE(answer.proven);
+}
+
+TEST(Plan, ExplainsANode) {
+  const Network of = network(kNodes);
+  PlanOptions options;
+  options.why = "b";
+  const Soc soc = chip("1 us");
+  const std::string text = plan_text(soc, of, options, planned(soc, of, options));
+  EXPECT_THAT(text, HasSubstr("why b:\n  b: relu ride"));
+  EXPECT_THAT(text, HasSubstr("b | c: the same kernel on the same input, p\n"));
+  EXPECT_THAT(text, HasSubstr("<- the plan"));
+  EXPECT_THAT(text, HasSubstr("nothing rides on it: 2 operations read b"));
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/rng.hpp"
+#include "plan/shortest_path.hpp"
+
+namespace mapsim {
+
+// A graph of three to eight operations on one to three engines, with chains and siblings as groups,
+// and costs in whole numbers, so that sums are exact. Some groups do not run on some engines, and
+// some tensors have no way.
+PlanProblem random_plan_problem(std::uint64_t seed);
+Weights random_weights(Rng& rng, std::size_t engines);
+
+// The least value of all plans, by looking at every one; nullopt: there is none.
+std::optional<double> best_of_all_plans(const PlanProblem& problem, const Weights& weights);
+
+// What is wrong with the shortest path of a random problem; empty: nothing. `plans`: adds one where
+// there is a plan.
+std::string compare_with_all_plans(std::uint64_t seed, std::int64_t& plans);
+
+}  // namespace mapsim
