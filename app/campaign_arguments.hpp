@@ -26,8 +26,9 @@ struct PlanArguments {
   std::string soc, network;
   OnnxArguments onnx;  // if the network is a model; the batch of any
   PlanOptions options;
-  std::int64_t width = 0;            // of operands [b]; 0: as the network has them
-  std::vector<std::string> engines;  // that may be used; empty: all
+  std::int64_t width = 0;                   // of operands [b]; 0: as the network has them
+  std::vector<std::string> engines;         // that may be used; empty: all
+  std::vector<std::string> engine_batches;  // NAME=N
   int threads = 1;  // taken by every command, so that scripts can pass it; a plan needs one
   Output output;
 };

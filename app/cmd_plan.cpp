@@ -2,16 +2,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/onnx_model.hpp"
 #include "app/places.hpp"
-#include "plan/plan.hpp"
+#include "plan/throughput.hpp"
 
 namespace mapsim {
 
 namespace {
+
+// The engine of a name that an option has; throws UsageError.
+std::size_t engine_of(const Soc& soc, const std::string& name, const char* option) {
+  Words names;
+  for (const Engine& engine : soc.engines) {
+    names.push_back(engine.name);
+  }
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) {
+    throw UsageError(fmt::format("{}: {} has no engine '{}'{}", option, soc.name, name,
+                                 suggestion(name, names)));
+  }
+  return static_cast<std::size_t>(at - names.begin());
+}
 
 // The chip with the engines that may be used.
 Soc chip_with(const Soc& soc, const std::vector<std::string>& engines) {
@@ -21,19 +36,12 @@ Soc chip_with(const Soc& soc, const std::vector<std::string>& engines) {
   Soc chip = soc;
   chip.engines.clear();
   chip.transitions.clear();
-  Words names;
   std::vector<std::optional<std::size_t>> place(soc.engines.size());
-  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
-    names.push_back(soc.engines[e].name);
-    if (std::find(engines.begin(), engines.end(), soc.engines[e].name) != engines.end()) {
+  for (const std::string& name : engines) {
+    const std::size_t e = engine_of(soc, name, "--engine");
+    if (!place[e]) {
       place[e] = chip.engines.size();
       chip.engines.push_back(soc.engines[e]);
-    }
-  }
-  for (const std::string& name : engines) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw UsageError(fmt::format("--engine: {} has no engine '{}'{}", soc.name, name,
-                                   suggestion(name, names)));
     }
   }
   for (Transition transition : soc.transitions) {
@@ -74,31 +82,72 @@ Provenance origin_of(const PlanArguments& arguments, const Soc& soc, const Netwo
   return origin;
 }
 
-}  // namespace
-
-Answer run(const PlanArguments& arguments) {
-  const Soc soc = chip_with(load_soc(arguments.soc, shipped_configs()), arguments.engines);
-  Network network = network_of(arguments.network, arguments.onnx);
+// The network for a batch of so many, with operands of the width that was asked for.
+Network network_for(const PlanArguments& arguments, std::int64_t batch) {
+  OnnxArguments onnx = arguments.onnx;
+  onnx.batch = batch;
+  Network network = network_of(arguments.network, onnx);
   if (!network.graph) {
     throw UsageError(fmt::format(
         "{} is a list of layers and has no edges; a plan needs a graph: nodes with `in` and `out` "
         "(configs/networks/graphs, or an ONNX model)",
         arguments.network));
   }
-  if (arguments.options.why) {
-    check_node(network, *arguments.options.why);
-  }
   if (arguments.width > 0) {
     set_width(*network.graph, Bits{arguments.width});
   }
+  return network;
+}
+
+// A stream of frames, each engine with a batch of its own.
+Answer run_stream(const PlanArguments& arguments, const Soc& soc) {
+  const auto own = numbers_of(arguments.engine_batches, "--engine-batch", 1);
+  for (const auto& [name, batch] : own) {
+    engine_of(soc, name, "--engine-batch");
+  }
+  if (arguments.options.why) {
+    throw UsageError("--why explains the plan of one frame; it is not for throughput");
+  }
+  std::vector<std::int64_t> batches;
+  std::map<std::int64_t, Network> networks;
+  for (const Engine& engine : soc.engines) {
+    const auto at = own.find(engine.name);
+    batches.push_back(at == own.end() ? arguments.onnx.batch : at->second);
+    networks.try_emplace(batches.back(), network_for(arguments, batches.back()));
+  }
+  std::vector<const Network*> each;
+  for (const std::int64_t batch : batches) {
+    each.push_back(&networks.at(batch));
+  }
+  const StreamAnswer stream =
+      make_stream(soc, each, batches, arguments.options, arguments.soc, arguments.network);
+  const Network& network = *each.front();
+  return {stream.unpriced.empty() ? kDone : kNegative,
+          arguments.output.json ? stream_json(origin_of(arguments, soc, network), soc, network,
+                                              arguments.options, stream)
+                                : stream_text(soc, network, stream)};
+}
+
+}  // namespace
+
+Answer run(const PlanArguments& arguments) {
+  const Soc soc = chip_with(load_soc(arguments.soc, shipped_configs()), arguments.engines);
+  if (arguments.options.objective == PlanObjective::kThroughput) {
+    return run_stream(arguments, soc);
+  }
+  if (!arguments.engine_batches.empty()) {
+    throw UsageError("--engine-batch is for throughput; a frame has one batch, --batch");
+  }
+  const Network network = network_for(arguments, arguments.onnx.batch);
+  if (arguments.options.why) {
+    check_node(network, *arguments.options.why);
+  }
   const PlanAnswer plan =
       make_plan(soc, network, arguments.options, arguments.soc, arguments.network);
-  Answer answer;
-  answer.code = plan.unpriced.empty() ? kDone : kNegative;
-  answer.text = arguments.output.json ? plan_json(origin_of(arguments, soc, network), soc, network,
-                                                  arguments.options, plan)
-                                      : plan_text(soc, network, arguments.options, plan);
-  return answer;
+  return {plan.unpriced.empty() ? kDone : kNegative,
+          arguments.output.json
+              ? plan_json(origin_of(arguments, soc, network), soc, network, arguments.options, plan)
+              : plan_text(soc, network, arguments.options, plan)};
 }
 
 }  // namespace mapsim

@@ -33,6 +33,10 @@ constexpr std::array kExamples = {
     Example{"plan",
             "mapsim plan teaching_chip graphs/squeezenet --objective energy --json -o plan.json",
             "find the plan of least energy, as JSON"},
+    Example{"plan",
+            "mapsim plan jetson_agx_orin graphs/resnet50 --objective throughput --batch 32 "
+            "--engine-batch dla=2",
+            "find how a stream of frames is shared by all engines, and what limits it"},
     Example{"sweep", "mapsim sweep teaching_buffers --db results.sqlite",
             "search every point of a shipped campaign; run again, only what is missing"},
     Example{"sweep", "mapsim sweep teaching_buffers --db part1.sqlite --shard 1/2",

@@ -17,7 +17,20 @@ namespace mapsim {
 
 namespace {
 
-// Values by name.
+OnnxOptions options_of(const OnnxArguments& arguments) {
+  OnnxOptions options;
+  options.batch = arguments.batch;
+  if (arguments.operand_bits > 0) {
+    options.operand_bits = Bits{arguments.operand_bits};
+  }
+  options.dims = numbers_of(arguments.dims, "--dim", 1);
+  options.inputs =
+      numbers_of(arguments.inputs, "--input", std::numeric_limits<std::int64_t>::min());
+  return options;
+}
+
+}  // namespace
+
 std::map<std::string, std::int64_t> numbers_of(const std::vector<std::string>& texts,
                                                const char* option, std::int64_t least) {
   std::map<std::string, std::int64_t> numbers;
@@ -35,20 +48,6 @@ std::map<std::string, std::int64_t> numbers_of(const std::vector<std::string>& t
   }
   return numbers;
 }
-
-OnnxOptions options_of(const OnnxArguments& arguments) {
-  OnnxOptions options;
-  options.batch = arguments.batch;
-  if (arguments.operand_bits > 0) {
-    options.operand_bits = Bits{arguments.operand_bits};
-  }
-  options.dims = numbers_of(arguments.dims, "--dim", 1);
-  options.inputs =
-      numbers_of(arguments.inputs, "--input", std::numeric_limits<std::int64_t>::min());
-  return options;
-}
-
-}  // namespace
 
 Network network_of(const std::string& path, const OnnxArguments& arguments) {
   return read_network(path, options_of(arguments), shipped_configs());

@@ -54,13 +54,22 @@ CommandOptions options_of(PlanArguments& a) {
                            Choice{take_width, {"s8", "f16", "f32"}}}}})),
            under(
                "Plan",
-               {{"--objective", "WORD", "What to minimise: latency (default) or energy",
-                 choice_of(a.options.objective, {"latency", "energy"})},
+               {{"--objective", "WORD",
+                 "What to plan for: latency (default) or energy of a frame, or throughput of a "
+                 "stream of "
+                 "frames",
+                 choice_of(a.options.objective, {"latency", "energy", "throughput"})},
                 {"--fusion", "WORD",
                  "Fuse no more than this: none, vertical, horizontal, elision (default: all)",
                  choice_of(a.options.fusion, {"none", "vertical", "horizontal", "elision"})},
                 {"--launch", "WORD", "How kernels are launched: graph (default) or stream",
                  choice_of(a.options.launch, {"graph", "stream"})},
+                {.names = "--engine-batch",
+                 .type = "NAME=N",
+                 .help = "Throughput: frames at a time on this engine; may be given several times "
+                         "[--batch]",
+                 .value = &a.engine_batches,
+                 .repeats = true},
                 {.names = "--engine",
                  .type = "NAME",
                  .help = "Use only this engine; may be given several times [all]",

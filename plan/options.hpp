@@ -22,8 +22,8 @@ enum class LaunchMode : std::uint8_t { kGraph, kStream };
 inline constexpr std::size_t kLaunchModes = 2;
 const char* to_string(LaunchMode mode);  // "graph", "stream"
 
-enum class PlanObjective : std::uint8_t { kLatency, kEnergy };
-const char* to_string(PlanObjective objective);  // "latency", "energy"
+enum class PlanObjective : std::uint8_t { kLatency, kEnergy, kThroughput };
+const char* to_string(PlanObjective objective);  // "latency", "energy", "throughput"
 
 struct PlanOptions {
   PlanObjective objective = PlanObjective::kLatency;

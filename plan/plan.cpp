@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "core/diagnostic.hpp"
+#include "plan/priced.hpp"
 
 namespace mapsim {
 
 namespace {
-
-using Prices = std::vector<std::vector<Price>>;
 
 [[noreturn]] void fail(const std::string& file, const std::string& message) {
   throw ConfigError{{{file, 0, 0, "", message, ""}}};
@@ -41,8 +40,49 @@ Prices price_all(const Soc& soc, const Operations& operations, const Groups& gro
   return prices;
 }
 
-// What steps take, one after the other.
-Plan plan_of(const PlanProblem& problem, const std::vector<PlanStep>& steps, const Prices& prices) {
+// Why nothing runs a group; empty: something does.
+std::string no_engine(const Soc& soc, const std::vector<Price>& prices) {
+  std::string why;
+  for (std::size_t e = 0; e < prices.size(); ++e) {
+    if (prices[e].problem.empty()) {
+      return "";
+    }
+    why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", soc.engines[e].name, prices[e].problem);
+  }
+  return why;
+}
+
+// All groups on one engine; the first operation that it cannot run, if there is one.
+EngineAlone alone_on(const PlanProblem& problem, std::size_t engine, const Weights& weights,
+                     const Operations& operations, const Groups& groups, const Prices& prices) {
+  for (std::size_t g = 0; g < groups.all.size(); ++g) {
+    const Group& group = groups.all[g];
+    if (group.operations.size() == 1 && !group.elided && !prices[g][engine].problem.empty()) {
+      return {std::nullopt, fmt::format("{}: {}", operations.node(group.operations.front()).name,
+                                        prices[g][engine].problem)};
+    }
+  }
+  const auto path = shortest_path(only_on(problem, engine), weights);
+  return {path ? std::optional{plan_of(problem, path->steps, &prices).total} : std::nullopt, ""};
+}
+
+// Each group where it is best if tensors moved for nothing, then with what moving them takes.
+std::optional<Load> greedy_of(const PlanProblem& problem, const Weights& weights,
+                              const Prices& prices) {
+  PlanProblem free = problem;
+  for (PlanProblem::Tensor& tensor : free.tensors) {
+    tensor.moves.assign(problem.engines * problem.engines, Load{});
+  }
+  auto path = shortest_path(free, weights);
+  if (!path || !walk(problem, weights, path->steps)) {
+    return std::nullopt;
+  }
+  return plan_of(problem, path->steps, &prices).total;
+}
+
+}  // namespace
+
+Plan plan_of(const PlanProblem& problem, const std::vector<PlanStep>& steps, const Prices* prices) {
   Plan plan;
   plan.busy.resize(problem.engines);
   const auto run = [&plan](const Load& load) {
@@ -52,7 +92,11 @@ Plan plan_of(const PlanProblem& problem, const std::vector<PlanStep>& steps, con
     }
   };
   for (const PlanStep& step : steps) {
-    PlannedGroup group{step.choice, step.engine, prices[step.choice][step.engine], {}, 0};
+    PlannedGroup group{step.choice, step.engine, {}, {}, 0};
+    group.price.load = *problem.choices[step.choice].on[step.engine];
+    if (prices != nullptr) {
+      group.price = (*prices)[step.choice][step.engine];
+    }
     for (const PlanMove& move : step.moves) {
       const Load& load = *problem.tensors[move.tensor].moves[move.from * problem.engines + move.to];
       group.moves.push_back({move, load, plan.total.latency});
@@ -66,7 +110,6 @@ Plan plan_of(const PlanProblem& problem, const std::vector<PlanStep>& steps, con
   return plan;
 }
 
-// The same problem with some engines left out.
 PlanProblem only_on(PlanProblem problem, std::size_t engine) {
   for (PlanProblem::Choice& choice : problem.choices) {
     for (std::size_t e = 0; e < problem.engines; ++e) {
@@ -76,18 +119,6 @@ PlanProblem only_on(PlanProblem problem, std::size_t engine) {
     }
   }
   return problem;
-}
-
-// Why nothing runs a group; empty: something does.
-std::string no_engine(const Soc& soc, const std::vector<Price>& prices) {
-  std::string why;
-  for (std::size_t e = 0; e < prices.size(); ++e) {
-    if (prices[e].problem.empty()) {
-      return "";
-    }
-    why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", soc.engines[e].name, prices[e].problem);
-  }
-  return why;
 }
 
 void check_engines(const Soc& soc, const Operations& operations, const Groups& groups,
@@ -103,51 +134,30 @@ void check_engines(const Soc& soc, const Operations& operations, const Groups& g
   }
 }
 
-// All groups on one engine; the first operation that it cannot run, if there is one.
-EngineAlone alone_on(const PlanProblem& problem, std::size_t engine, const Weights& weights,
-                     const Operations& operations, const Groups& groups, const Prices& prices) {
-  for (std::size_t g = 0; g < groups.all.size(); ++g) {
-    const Group& group = groups.all[g];
-    if (group.operations.size() == 1 && !group.elided && !prices[g][engine].problem.empty()) {
-      return {std::nullopt, fmt::format("{}: {}", operations.node(group.operations.front()).name,
-                                        prices[g][engine].problem)};
-    }
-  }
-  const auto path = shortest_path(only_on(problem, engine), weights);
-  return {path ? std::optional{plan_of(problem, path->steps, prices).total} : std::nullopt, ""};
-}
-
-// Each group where it is best if tensors moved for nothing, then with what moving them takes.
-std::optional<Load> greedy_of(const PlanProblem& problem, const Weights& weights,
-                              const Prices& prices) {
-  PlanProblem free = problem;
-  for (PlanProblem::Tensor& tensor : free.tensors) {
-    tensor.moves.assign(problem.engines * problem.engines, Load{});
-  }
-  auto path = shortest_path(free, weights);
-  if (!path || !walk(problem, weights, path->steps)) {
-    return std::nullopt;
-  }
-  return plan_of(problem, path->steps, prices).total;
-}
-
-void note_unpriced(PlanAnswer& answer) {
-  for (std::size_t i = 0; i < answer.operations.all.size(); ++i) {
-    const GraphNode& node = answer.operations.node(i);
+std::vector<std::string> unpriced_of(const Operations& operations) {
+  std::vector<std::string> unpriced;
+  for (std::size_t i = 0; i < operations.all.size(); ++i) {
+    const GraphNode& node = operations.node(i);
     if (!node.unpriced.empty()) {
-      answer.unpriced.push_back(fmt::format("{} ({})", node.name, node.unpriced));
+      unpriced.push_back(fmt::format("{} ({})", node.name, node.unpriced));
     }
   }
+  return unpriced;
 }
 
-}  // namespace
+void fail_without_plan(const Network& network, const std::string& soc_file) {
+  fail(soc_file, fmt::format("no plan of {}: its operations need several engines, and no "
+                             "transition leads from one to the other",
+                             network.name));
+}
 
 const char* to_string(PlanObjective objective) {
-  return objective == PlanObjective::kLatency ? "latency" : "energy";
+  constexpr std::array<const char*, 3> kWords{"latency", "energy", "throughput"};
+  return kWords[static_cast<std::size_t>(objective)];
 }
 
 PlanProblem problem_of(const Soc& soc, const Operations& operations, const Groups& groups,
-                       const Prices& prices, const Pricing& pricing) {
+                       const Prices& prices, const MoveLoad& move) {
   PlanProblem problem;
   problem.operations = operations.all.size();
   problem.engines = soc.engines.size();
@@ -159,7 +169,7 @@ PlanProblem problem_of(const Soc& soc, const Operations& operations, const Group
     }
     for (std::size_t from = 0; from < problem.engines; ++from) {
       for (std::size_t to = 0; to < problem.engines; ++to) {
-        tensor.moves.push_back(pricing.transition(bytes_of(operations, t), from, to));
+        tensor.moves.push_back(move(t, from, to));
       }
     }
   }
@@ -187,14 +197,15 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
     answer.groups = groups_of(operations, fusion);
     answer.prices = price_all(soc, operations, answer.groups, pricing);
     check_engines(soc, operations, answer.groups, answer.prices, network_file);
-    problem = problem_of(soc, operations, answer.groups, answer.prices, pricing);
+    problem = problem_of(soc, operations, answer.groups, answer.prices,
+                         [&](std::size_t tensor, std::size_t from, std::size_t to) {
+                           return pricing.transition(bytes_of(operations, tensor), from, to);
+                         });
     const auto path = shortest_path(problem, weights);
     if (!path) {
-      fail(soc_file, fmt::format("no plan of {}: its operations need several engines, and no "
-                                 "transition leads from one to the other",
-                                 network.name));
+      fail_without_plan(network, soc_file);
     }
-    answer.plan = plan_of(problem, path->steps, answer.prices);
+    answer.plan = plan_of(problem, path->steps, &answer.prices);
     answer.plan.labels = path->labels;
     answer.passes.push_back({fusion, answer.plan.total});
   }
@@ -202,7 +213,7 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
     answer.alone.push_back(alone_on(problem, e, weights, operations, answer.groups, answer.prices));
   }
   answer.greedy = greedy_of(problem, weights, answer.prices);
-  note_unpriced(answer);
+  answer.unpriced = unpriced_of(operations);
   answer.searches = pricing.searches();
   answer.proven = answer.unpriced.empty();
   return answer;

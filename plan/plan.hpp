@@ -52,10 +52,12 @@ struct EngineAlone {
   std::string problem{};
 };
 
+using Prices = std::vector<std::vector<Price>>;  // by group and engine
+
 struct PlanAnswer {
-  Operations operations;                   // refers to the graph of the network
-  Groups groups;                           // of the last pass
-  std::vector<std::vector<Price>> prices;  // by group and engine
+  Operations operations;  // refers to the graph of the network
+  Groups groups;          // of the last pass
+  Prices prices;
   std::vector<PlanPass> passes;
   Plan plan;
   std::vector<EngineAlone> alone;  // by engine
@@ -70,10 +72,6 @@ struct PlanAnswer {
 // runs on no engine, or a tensor has no way; about `network_file` and `soc_file`.
 PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& options,
                      const std::string& soc_file, const std::string& network_file);
-
-// What the search is given: costs of groups on engines, in numbers.
-PlanProblem problem_of(const Soc& soc, const Operations& operations, const Groups& groups,
-                       const std::vector<std::vector<Price>>& prices, const Pricing& pricing);
 
 std::string plan_text(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer);

@@ -198,16 +198,24 @@ class Search {
     }
   }
 
-  // What it takes to make of one frontier another that differs only in where tensors can be read.
+  // The most that a plan can pay more from one frontier on than from another that differs only in
+  // where tensors can be read: moves to where the other has them, and what moves elsewhere cost
+  // more from here. What the plan itself moves meanwhile, both have.
   double lacking(const Frontier& from, const Frontier& to) const {
     double value = 0;
     for (std::size_t k = 0; k < from.live.size(); ++k) {
-      Mask engines = from.live[k].engines;
+      const Live& here = from.live[k];
+      const Live& there = to.live[k];
       for (std::size_t e = 0; e < problem_.engines; ++e) {
-        if ((to.live[k].engines >> e & 1) != 0 && (engines >> e & 1) == 0) {
-          value += cheapest(problem_, weights_, from.live[k].tensor, engines, e).value;
-          engines |= Mask{1} << e;
+        if ((here.engines >> e & 1) != 0) {
+          continue;
         }
+        const double mine = cheapest(problem_, weights_, here.tensor, here.engines, e).value;
+        const double other =
+            (there.engines >> e & 1) != 0
+                ? 0
+                : cheapest(problem_, weights_, here.tensor, there.engines, e).value;
+        value += mine > other ? mine - other : 0;
       }
     }
     return value;

@@ -50,8 +50,8 @@ struct PlanPath {
 // is moved to an engine at most once, from the engine that has it and is cheapest. A label is the
 // frontier between what has run and what has not: operations deferred to a group that stands later,
 // those covered ahead, and for each tensor still to be read the engines that can read it. Of equal
-// frontiers the cheaper one stays; and one that is dearer than another with what it lacks moved in
-// is dropped.
+// frontiers the cheaper one stays; and one is dropped that is dearer than another by more than what
+// that one's tensors can ever cost more to move.
 std::optional<PlanPath> shortest_path(const PlanProblem& problem, const Weights& weights);
 
 // The moves that steps need, filled in, and their value; nullopt: a tensor has no way to where it

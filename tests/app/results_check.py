@@ -39,6 +39,7 @@ network teaching graphs/squeezenet --fuse
 network a100_40gb alexnet --precision f16
 plan jetson_agx_orin graphs/squeezenet
 plan teaching_chip graphs/squeezenet --objective energy
+plan jetson_agx_orin graphs/squeezenet --objective throughput --batch 4 --engine-batch dla=2
 eval teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
 simulate teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
 roofline eyeriss alexnet/conv1
@@ -61,7 +62,7 @@ compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.tx
 compare zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json
 """.strip().splitlines()
 NO_JSON = {"import", "sweep"}
-MAPS = {"density", "settings", "operand_bits", "tensors", "inputs", "smallest_need", "reasons"}  # keys are names
+MAPS = {"density", "settings", "operand_bits", "tensors", "inputs", "smallest_need", "reasons", "busy_seconds"}  # keys are names
 
 
 def type_of(value):
@@ -103,7 +104,7 @@ def strict(schema):
 
 def form_of(document):
     """The forms of one command's answer differ in what they must have."""
-    form = "of a chain" if "chain" in document else "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
+    form = "of a stream of frames" if "mix" in document else "of a chain" if "chain" in document else "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
     return form if document.get("feasible", True) else "nothing fits"
 
 

@@ -62,12 +62,16 @@ class AllPlans {
     cover();
     return best_;
   }
+  const std::vector<std::vector<double>>& loads() {
+    cover();
+    return loads_;
+  }
 
  private:
   void cover() {
     const auto at = std::find(covered_.begin(), covered_.end(), false);
     if (at == covered_.end()) {
-      best_ = std::min(best_, value());
+      take();
       return;
     }
     const auto first = static_cast<std::size_t>(at - covered_.begin());
@@ -93,31 +97,43 @@ class AllPlans {
     }
   }
 
-  double value() const {
+  void take() {
+    double sum = 0;
+    std::vector<double> load(problem_.engines + 2, 0);
+    const auto add = [&](const Load& part) {
+      sum += weights_.of(part);
+      load[*part.engine] += part.busy;
+      load[problem_.engines] += part.bytes;
+      load[problem_.engines + 1] += part.energy;
+    };
     auto order = chosen_;
     std::sort(order.begin(), order.end(),
               [](const auto& a, const auto& b) { return a.first->anchor < b.first->anchor; });
     std::vector<std::set<std::size_t>> where(problem_.tensors.size());
-    double sum = 0;
     for (const auto& [choice, engine] : order) {
-      sum += weights_.of(*choice->on[engine]);
+      add(*choice->on[engine]);
       for (const std::size_t tensor : choice->reads) {
         if (where[tensor].contains(engine)) {
           continue;
         }
-        double least = kNever;
+        const Load* least = nullptr;
         for (const std::size_t from : where[tensor]) {
           const auto& move = problem_.tensors[tensor].moves[from * problem_.engines + engine];
-          least = move ? std::min(least, weights_.of(*move)) : least;
+          least = move && (least == nullptr || weights_.of(*move) < weights_.of(*least)) ? &*move
+                                                                                         : least;
         }
-        sum += least;
+        if (least == nullptr) {
+          return;  // there is no way
+        }
+        add(*least);
         where[tensor].insert(engine);
       }
       for (const std::size_t tensor : choice->writes) {
         where[tensor] = {engine};
       }
     }
-    return sum;
+    best_ = std::min(best_, sum);
+    loads_.push_back(std::move(load));
   }
 
   const PlanProblem& problem_;
@@ -125,6 +141,7 @@ class AllPlans {
   std::vector<bool> covered_;
   std::vector<std::pair<const PlanProblem::Choice*, std::size_t>> chosen_;
   double best_ = kNever;
+  std::vector<std::vector<double>> loads_;
 };
 
 }  // namespace
@@ -178,6 +195,11 @@ Weights random_weights(Rng& rng, std::size_t engines) {
 std::optional<double> best_of_all_plans(const PlanProblem& problem, const Weights& weights) {
   const double best = AllPlans{problem, weights}.best();
   return best == kNever ? std::nullopt : std::optional{best};
+}
+
+std::vector<std::vector<double>> loads_of_all_plans(const PlanProblem& problem) {
+  const Weights weights{0, 0, 0, {}};
+  return AllPlans{problem, weights}.loads();
 }
 
 std::string compare_with_all_plans(std::uint64_t seed, std::int64_t& plans) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/rng.hpp"
 #include "plan/shortest_path.hpp"
@@ -17,6 +18,9 @@ Weights random_weights(Rng& rng, std::size_t engines);
 
 // The least value of all plans, by looking at every one; nullopt: there is none.
 std::optional<double> best_of_all_plans(const PlanProblem& problem, const Weights& weights);
+
+// What every plan takes: busy time of each engine, bytes, energy.
+std::vector<std::vector<double>> loads_of_all_plans(const PlanProblem& problem);
 
 // What is wrong with the shortest path of a random problem; empty: nothing. `plans`: adds one where
 // there is a plan.

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/throughput.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "plan/linear_program.hpp"
+#include "plan/priced.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr double kPicojoules = 1e12;  // in a joule
+constexpr double kRound = 1e-9;       // a frame is worth 1: prices closer to it than this are it
+constexpr int kMostRounds = 1000;
+
+// What a plan takes of each room, by the frame.
+std::vector<double> column_of(const PlanProblem& problem, const std::vector<PlanStep>& steps,
+                              std::size_t rows) {
+  const Plan plan = plan_of(problem, steps);
+  std::vector<double> column = plan.busy;
+  column.push_back(plan.total.bytes);
+  column.push_back(plan.total.energy);
+  column.resize(rows);
+  return column;
+}
+
+Weights prices_of(const std::vector<double>& duals, std::size_t engines) {
+  Weights weights;  // of latency nothing
+  weights.busy.assign(duals.begin(), duals.begin() + static_cast<std::ptrdiff_t>(engines));
+  weights.bytes = duals[engines];
+  weights.energy = duals.size() > engines + 1 ? duals[engines + 1] : 0;
+  return weights;
+}
+
+void scale(Load& load, double by) {
+  load.latency *= by;
+  load.energy *= by;
+  load.bytes *= by;
+  load.busy *= by;
+}
+
+std::vector<double> rooms_of(const Soc& soc) {
+  std::vector<double> rooms;
+  for (const Engine& engine : soc.engines) {
+    rooms.push_back(static_cast<double>(engine.count));
+  }
+  rooms.push_back(soc.memory.bandwidth.count() * soc.memory.share.value_or(1));
+  if (soc.power > Milliwatts{0}) {
+    rooms.push_back(soc.power.count() / 1000 * kPicojoules);
+  }
+  return rooms;
+}
+
+void set_limits(const Soc& soc, const std::vector<double>& rooms, const StreamMix& mix,
+                StreamAnswer& answer) {
+  std::vector<double> used(rooms.size(), 0);
+  for (const PlanShare& share : answer.mix) {
+    for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+      used[e] += share.rate * share.plan.busy[e];
+    }
+    used[soc.engines.size()] += share.rate * share.plan.total.bytes;
+    if (rooms.size() > soc.engines.size() + 1) {
+      used.back() += share.rate * share.plan.total.energy;
+    }
+  }
+  constexpr double kGiga = 1e9;
+  const auto add = [&](std::size_t row, const std::string& name, const char* unit, double scale) {
+    answer.limits.push_back(
+        {name, unit, rooms[row] / scale, used[row] / rooms[row], mix.duals[row] * scale});
+  };
+  const std::size_t engines = soc.engines.size();
+  for (std::size_t e = 0; e < engines; ++e) {
+    add(e, soc.engines[e].name, "", 1);
+  }
+  add(engines, "memory", "GB/s", kGiga);
+  if (rooms.size() > engines + 1) {
+    add(engines + 1, "power", "W", kPicojoules);
+  }
+}
+
+}  // namespace
+
+StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& rooms) {
+  StreamMix mix;
+  LinearProgram program{rooms, {}, {}};
+  std::vector<std::vector<PlanStep>> plans;
+  // The first prices: every room is worth the same.
+  std::vector<double> duals;
+  for (const double room : rooms) {
+    duals.push_back(1 / room);
+  }
+  mix.bound = std::numeric_limits<double>::infinity();
+  LinearSolution solution;
+  for (; mix.rounds < kMostRounds; ++mix.rounds) {
+    const auto path = shortest_path(problem, prices_of(duals, problem.engines));
+    if (!path) {
+      return {};
+    }
+    if (!plans.empty()) {
+      mix.bound = std::min(mix.bound, solution.value / std::min(1.0, path->value));
+      if (path->value >= 1 - kRound) {
+        break;
+      }
+    }
+    program.columns.push_back(column_of(problem, path->steps, rooms.size()));
+    program.gains.push_back(1);
+    plans.push_back(path->steps);
+    solution = solve(program);
+    duals = solution.duals;
+  }
+  mix.rate = solution.value;
+  mix.duals = solution.duals;
+  for (std::size_t p = 0; p < plans.size(); ++p) {
+    if (solution.x[p] > 0) {
+      mix.plans.emplace_back(solution.x[p], plans[p]);
+    }
+  }
+  return mix;
+}
+
+StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& networks,
+                         const std::vector<std::int64_t>& batches, const PlanOptions& options,
+                         const std::string& soc_file, const std::string& network_file) {
+  StreamAnswer answer;
+  Pricing pricing{soc, options.launch, options.objective == PlanObjective::kEnergy};
+  std::vector<Operations> operations;
+  Prices prices;
+  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+    operations.push_back(operations_of(*networks[e]->graph));
+    const Groups groups = groups_of(operations[e], options.fusion);
+    prices.resize(groups.all.size());
+    for (std::size_t g = 0; g < groups.all.size(); ++g) {
+      Price price = pricing.price(operations[e], groups.all[g], e);
+      scale(price.load, 1 / static_cast<double>(batches[e]));
+      prices[g].push_back(std::move(price));
+    }
+  }
+  answer.operations = operations.front();
+  answer.groups = groups_of(answer.operations, options.fusion);
+  answer.batches = batches;
+  check_engines(soc, answer.operations, answer.groups, prices, network_file);
+  // Tensors go in the smaller one of the two batches.
+  const PlanProblem problem =
+      problem_of(soc, answer.operations, answer.groups, prices,
+                 [&](std::size_t tensor, std::size_t from, std::size_t to) {
+                   const std::size_t of = batches[from] < batches[to] ? from : to;
+                   auto load = pricing.transition(bytes_of(operations[of], tensor), from, to);
+                   if (load) {
+                     scale(*load, 1 / static_cast<double>(batches[of]));
+                   }
+                   return load;
+                 });
+  const std::vector<double> rooms = rooms_of(soc);
+  const StreamMix mix = best_mix(problem, rooms);
+  if (mix.plans.empty()) {
+    fail_without_plan(*networks.front(), soc_file);
+  }
+  answer.rate = mix.rate;
+  answer.bound = mix.bound;
+  answer.rounds = mix.rounds;
+  for (const auto& [rate, steps] : mix.plans) {
+    answer.mix.push_back({rate, plan_of(problem, steps, &prices)});
+  }
+  set_limits(soc, rooms, mix, answer);
+  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+    answer.alone.push_back(best_mix(only_on(problem, e), rooms).rate);
+  }
+  answer.unpriced = unpriced_of(answer.operations);
+  answer.searches = pricing.searches();
+  return answer;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace mapsim {
+
+// One plan of several that frames go through.
+struct PlanShare {
+  double rate = 0;  // frames a second that take it
+  Plan plan;        // by the frame
+};
+
+// What bounds a stream of frames: time of an engine, the memory's bandwidth, power.
+struct StreamLimit {
+  std::string name;  // of the engine; "memory", "power"
+  std::string unit;  // of the room: "" (engines), "GB/s", "W"
+  double room = 0;   // in this unit
+  double used = 0;   // share of the room
+  double gain = 0;   // frames a second that a unit more would bring, for small changes
+};
+
+// A stream of frames, many in flight: plans and how many frames take each, so that no engine works
+// more than all of the time, the memory moves no more than it can, and the limit on power holds.
+struct StreamAnswer {
+  Operations operations;  // of the first engine's batch
+  Groups groups;
+  std::vector<std::int64_t> batches;  // by engine
+  double rate = 0;                    // frames a second
+  double bound = 0;                   // no plans give more
+  std::vector<PlanShare> mix;
+  std::vector<StreamLimit> limits;
+  std::vector<double> alone;  // frames a second of each engine, all of its count; 0: impossible
+  int rounds = 0;             // of column generation
+  std::vector<std::string> unpriced;
+  std::int64_t searches = 0;
+};
+
+// The most frames a second of a network. `networks`: by engine, the network for the batch that it
+// runs at a time, `batches`. Loads are by the frame. Throws ConfigError as make_plan() does.
+//
+// A linear program over plans, solved by column generation (Gilmore and Gomory 1961): its duals
+// weigh what a plan takes, and the shortest path finds the plan that takes least. When none takes
+// less than a frame is worth, no other plan can help; before that, value / least is a bound (Farley
+// 1990).
+StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& networks,
+                         const std::vector<std::int64_t>& batches, const PlanOptions& options,
+                         const std::string& soc_file, const std::string& network_file);
+
+// The linear program alone.
+struct StreamMix {
+  double rate = 0, bound = 0;
+  std::vector<std::pair<double, std::vector<PlanStep>>> plans;  // rate, steps
+  std::vector<double> duals;                                    // by row: engines, memory, power
+  int rounds = 0;
+};
+// `rooms`: counts of engines, bytes a second, and if there is a limit pJ a second.
+StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& rooms);
+
+std::string stream_text(const Soc& soc, const Network& network, const StreamAnswer& answer);
+std::string stream_json(const Provenance& origin, const Soc& soc, const Network& network,
+                        const PlanOptions& options, const StreamAnswer& answer);
+
+}  // namespace mapsim
