@@ -29,6 +29,7 @@ struct PlanArguments {
   std::int64_t width = 0;                   // of operands [b]; 0: as the network has them
   std::vector<std::string> engines;         // that may be used; empty: all
   std::vector<std::string> engine_batches;  // NAME=N
+  std::string trace;                        // the plan in time goes here, unless empty
   int threads = 1;  // taken by every command, so that scripts can pass it; a plan needs one
   Output output;
 };

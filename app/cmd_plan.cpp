@@ -105,8 +105,13 @@ Answer run_stream(const PlanArguments& arguments, const Soc& soc) {
   for (const auto& [name, batch] : own) {
     engine_of(soc, name, "--engine-batch");
   }
-  if (arguments.options.why) {
-    throw UsageError("--why explains the plan of one frame; it is not for throughput");
+  for (const auto& [is_given, option] : {std::pair{arguments.options.why.has_value(), "--why"},
+                                         std::pair{!arguments.trace.empty(), "--trace"},
+                                         std::pair{arguments.options.front, "--front"}}) {
+    if (is_given) {
+      throw UsageError(
+          fmt::format("{} is about the plan of one frame; it is not for throughput", option));
+    }
   }
   std::vector<std::int64_t> batches;
   std::map<std::int64_t, Network> networks;
@@ -139,11 +144,16 @@ Answer run(const PlanArguments& arguments) {
     throw UsageError("--engine-batch is for throughput; a frame has one batch, --batch");
   }
   const Network network = network_for(arguments, arguments.onnx.batch);
+  refuse_same_file(arguments.trace, arguments.output.file);
+  OutputFile trace{arguments.trace};
   if (arguments.options.why) {
     check_node(network, *arguments.options.why);
   }
   const PlanAnswer plan =
       make_plan(soc, network, arguments.options, arguments.soc, arguments.network);
+  if (!arguments.trace.empty()) {
+    trace.write(plan_trace(soc, network, plan));
+  }
   return {plan.unpriced.empty() ? kDone : kNegative,
           arguments.output.json
               ? plan_json(origin_of(arguments, soc, network), soc, network, arguments.options, plan)

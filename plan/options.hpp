@@ -29,6 +29,7 @@ struct PlanOptions {
   PlanObjective objective = PlanObjective::kLatency;
   Fusion fusion = Fusion::kElision;
   LaunchMode launch = LaunchMode::kGraph;
+  bool front = false;                // also other exchanges of latency and energy
   std::optional<std::string> why{};  // an operation that is to be explained
 };
 

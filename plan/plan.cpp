@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/diagnostic.hpp"
+#include "plan/front.hpp"
 #include "plan/priced.hpp"
 
 namespace mapsim {
@@ -67,17 +68,16 @@ EngineAlone alone_on(const PlanProblem& problem, std::size_t engine, const Weigh
 }
 
 // Each group where it is best if tensors moved for nothing, then with what moving them takes.
-std::optional<Load> greedy_of(const PlanProblem& problem, const Weights& weights,
-                              const Prices& prices) {
+void set_greedy(const PlanProblem& problem, const Weights& weights, PlanAnswer& answer) {
   PlanProblem free = problem;
   for (PlanProblem::Tensor& tensor : free.tensors) {
     tensor.moves.assign(problem.engines * problem.engines, Load{});
   }
   auto path = shortest_path(free, weights);
-  if (!path || !walk(problem, weights, path->steps)) {
-    return std::nullopt;
+  answer.free_moves = path ? path->value : 0;
+  if (path && walk(problem, weights, path->steps)) {
+    answer.greedy = plan_of(problem, path->steps, &answer.prices).total;
   }
-  return plan_of(problem, path->steps, &prices).total;
 }
 
 }  // namespace
@@ -212,7 +212,13 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   for (std::size_t e = 0; e < soc.engines.size(); ++e) {
     answer.alone.push_back(alone_on(problem, e, weights, operations, answer.groups, answer.prices));
   }
-  answer.greedy = greedy_of(problem, weights, answer.prices);
+  set_greedy(problem, weights, answer);
+  if (options.front) {
+    for (const FrontPlan& corner : convex_front(problem)) {
+      answer.front.push_back(plan_of(problem, corner.steps, &answer.prices));
+    }
+  }
+  answer.memory = place(buffers_of(operations, answer.groups, answer.plan.groups));
   answer.unpriced = unpriced_of(operations);
   answer.searches = pricing.searches();
   answer.proven = answer.unpriced.empty();

@@ -5,40 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "plan/groups.hpp"
+#include "plan/buffers.hpp"
 #include "plan/options.hpp"
-#include "plan/pricing.hpp"
-#include "plan/shortest_path.hpp"
+#include "plan/plan_types.hpp"
 #include "plan/soc.hpp"
 #include "report/json.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim {
-
-// A conversion of a tensor before a group that reads it.
-struct PlannedMove {
-  PlanMove move;
-  Load load;
-  double start = 0;  // [s]
-};
-
-// A group where it runs.
-struct PlannedGroup {
-  std::size_t group = 0;  // of the groups of the answer
-  std::size_t engine = 0;
-  Price price;
-  std::vector<PlannedMove> moves{};
-  double start = 0;  // [s]
-};
-
-// A whole network, its groups one after the other.
-struct Plan {
-  std::vector<PlannedGroup> groups;
-  Load total{};              // latency, energy, bytes
-  std::vector<double> busy;  // by engine [s]
-  double moves_latency = 0;  // part of the total
-  std::size_t labels = 0;    // partial plans that the search looked at
-};
 
 // The best plan when no more than this is fused.
 struct PlanPass {
@@ -63,6 +37,9 @@ struct PlanAnswer {
   std::vector<EngineAlone> alone;  // by engine
   // Each group on the engine that is best for it without moves, moves added.
   std::optional<Load> greedy{};
+  double free_moves = 0;    // of the objective [s, pJ]: the best plan if tensors moved for nothing
+  MemoryMap memory;         // of the plan's tensors
+  std::vector<Plan> front;  // corners of the convex front (plan/front.hpp), if asked for
   std::vector<std::string> unpriced;  // operations that are in no sum
   std::int64_t searches = 0;          // of layers
   bool proven = true;                 // nothing of these groups and prices is better
@@ -77,5 +54,9 @@ std::string plan_text(const Soc& soc, const Network& network, const PlanOptions&
                       const PlanAnswer& answer);
 std::string plan_json(const Provenance& origin, const Soc& soc, const Network& network,
                       const PlanOptions& options, const PlanAnswer& answer);
+
+// The plan in time as trace events of Chrome, which Perfetto shows: an engine is a row, transitions
+// another, and what tensors take in memory a counter.
+std::string plan_trace(const Soc& soc, const Network& network, const PlanAnswer& answer);
 
 }  // namespace mapsim

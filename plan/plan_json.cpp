@@ -15,6 +15,14 @@ Json load_json(const Load& load) {
       {"latency_seconds", load.latency}, {"energy_pj", load.energy}, {"memory_bytes", load.bytes}};
 }
 
+Json busy_json(const Soc& soc, const Plan& plan) {
+  Json busy = Json::object();
+  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+    busy[soc.engines[e].name] = plan.busy[e];
+  }
+  return busy;
+}
+
 Json groups_json(const Soc& soc, const PlanAnswer& answer) {
   Json groups = Json::array();
   for (const PlannedGroup& each : answer.plan.groups) {
@@ -88,6 +96,25 @@ std::string plan_json(const Provenance& origin, const Soc& soc, const Network& n
   }
   json["engines"] = engines_json(soc, answer);
   json["best_engine_of_each"] = answer.greedy ? load_json(*answer.greedy) : Json();
+  if (options.front) {
+    json["front"] = Json::array();
+    for (const Plan& plan : answer.front) {
+      json["front"].push_back(load_json(plan.total));
+      json["front"].back()["busy_seconds"] = busy_json(soc, plan);
+    }
+  }
+  json["if_moves_were_free"] = answer.free_moves;
+  json["memory"] = {{"peak_bytes", answer.memory.peak},
+                    {"bound_bytes", answer.memory.bound},
+                    {"naive_bytes", answer.memory.naive}};
+  json["tensors"] = Json::array();
+  for (const Buffer& each : answer.memory.buffers) {
+    json["tensors"].push_back({{"name", each.name},
+                               {"bytes", each.bytes},
+                               {"offset", each.offset},
+                               {"first", each.first},
+                               {"last", each.last}});
+  }
   json["groups"] = groups_json(soc, answer);
   json["moves"] = moves_json(soc, answer);
   json["moves_seconds"] = answer.plan.moves_latency;

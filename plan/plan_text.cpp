@@ -91,6 +91,10 @@ std::string engines_text(const Soc& soc, const PlanOptions& options, const PlanA
     text += fmt::format("  each group on its best engine, whatever its neighbours: {}\n",
                         value_text(options, *answer.greedy));
   }
+  if (soc.engines.size() > 1) {
+    const Load free{answer.free_moves, answer.free_moves, 0, {}, 0};
+    text += fmt::format("  if changing engines took nothing: {}\n", value_text(options, free));
+  }
   const auto moves = [&] {
     std::size_t count = 0;
     for (const PlannedGroup& group : answer.plan.groups) {
@@ -103,6 +107,37 @@ std::string engines_text(const Soc& soc, const PlanOptions& options, const PlanA
                         moves == 1 ? "s" : "", scaled(answer.plan.moves_latency, "s"));
   }
   return text;
+}
+
+std::string front_text(const Soc& soc, const PlanAnswer& answer) {
+  Row head{"latency", "energy"};
+  for (const Engine& engine : soc.engines) {
+    head.push_back(engine.name);
+  }
+  std::vector<Row> rows{head};
+  for (const Plan& plan : answer.front) {
+    Row row{scaled(plan.total.latency, "s"), energy_text(Picojoules{plan.total.energy})};
+    for (const double busy : plan.busy) {
+      row.push_back(scaled(busy, "s"));
+    }
+    if (row != rows.back()) {  // corners may be closer than four digits tell
+      rows.push_back(std::move(row));
+    }
+  }
+  return fmt::format(
+      "\nlatency against energy, and time of each engine; no plan of these groups at "
+      "these prices lies below the lines from one to the next:\n{}",
+      table(rows));
+}
+
+std::string memory_text(const PlanAnswer& answer) {
+  const MemoryMap& memory = answer.memory;
+  const auto size = [](std::int64_t bytes) { return bytes_text(Bits{8 * bytes}); };
+  const std::string bound = memory.peak == memory.bound
+                                ? "as much as is alive at once, so that no offsets need less"
+                                : fmt::format("{} are alive at once", size(memory.bound));
+  return fmt::format("\ntensors in memory: {}, {}; {} without sharing\n", size(memory.peak), bound,
+                     size(memory.naive));
 }
 
 std::string timeline_text(const Soc& soc, const PlanAnswer& answer) {
@@ -174,7 +209,9 @@ std::string why_text(const Soc& soc, const PlanAnswer& answer, const std::string
 std::string plan_text(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer) {
   std::string text = headline(soc, network, options, answer) + passes_text(options, answer) +
-                     engines_text(soc, options, answer) + timeline_text(soc, answer);
+                     engines_text(soc, options, answer) + memory_text(answer) +
+                     timeline_text(soc, answer);
+  text += answer.front.empty() ? "" : front_text(soc, answer);
   if (options.why) {
     text += why_text(soc, answer, *options.why);
   }

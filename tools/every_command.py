@@ -59,7 +59,7 @@ search a100_80gb --gemm 256x256x256 --top 3
 search teaching_flat configs/chains/teaching_convs.yaml --save-mapping tree.yaml
 network teaching alexnet --strategy random --evaluations 20 --json -o network.json
 network a100_80gb alexnet
-plan jetson_agx_orin graphs/squeezenet --why pool1 --json -o plan.json
+plan jetson_agx_orin graphs/squeezenet --why pool1 --json -o plan.json --trace plan_trace.json
 sweep campaign.yaml --db new.sqlite
 sweep campaign.yaml --db part.sqlite
 merge results.sqlite part.sqlite

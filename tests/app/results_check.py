@@ -38,7 +38,7 @@ network nv_full alexnet --batches
 network teaching graphs/squeezenet --fuse
 network a100_40gb alexnet --precision f16
 plan jetson_agx_orin graphs/squeezenet
-plan teaching_chip graphs/squeezenet --objective energy
+plan teaching_chip graphs/squeezenet --objective energy --front
 plan jetson_agx_orin graphs/squeezenet --objective throughput --batch 4 --engine-batch dla=2
 eval teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
 simulate teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml

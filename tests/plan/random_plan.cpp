@@ -66,6 +66,10 @@ class AllPlans {
     cover();
     return loads_;
   }
+  const std::vector<std::pair<double, double>>& figures() {
+    cover();
+    return figures_;
+  }
 
  private:
   void cover() {
@@ -99,12 +103,14 @@ class AllPlans {
 
   void take() {
     double sum = 0;
+    double latency = 0;
     std::vector<double> load(problem_.engines + 2, 0);
     const auto add = [&](const Load& part) {
       sum += weights_.of(part);
       load[*part.engine] += part.busy;
       load[problem_.engines] += part.bytes;
       load[problem_.engines + 1] += part.energy;
+      latency += part.latency;
     };
     auto order = chosen_;
     std::sort(order.begin(), order.end(),
@@ -133,6 +139,7 @@ class AllPlans {
       }
     }
     best_ = std::min(best_, sum);
+    figures_.emplace_back(latency, load.back());
     loads_.push_back(std::move(load));
   }
 
@@ -142,6 +149,7 @@ class AllPlans {
   std::vector<std::pair<const PlanProblem::Choice*, std::size_t>> chosen_;
   double best_ = kNever;
   std::vector<std::vector<double>> loads_;
+  std::vector<std::pair<double, double>> figures_;
 };
 
 }  // namespace
@@ -200,6 +208,11 @@ std::optional<double> best_of_all_plans(const PlanProblem& problem, const Weight
 std::vector<std::vector<double>> loads_of_all_plans(const PlanProblem& problem) {
   const Weights weights{0, 0, 0, {}};
   return AllPlans{problem, weights}.loads();
+}
+
+std::vector<std::pair<double, double>> figures_of_all_plans(const PlanProblem& problem) {
+  const Weights weights{0, 0, 0, {}};
+  return AllPlans{problem, weights}.figures();
 }
 
 std::string compare_with_all_plans(std::uint64_t seed, std::int64_t& plans) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/rng.hpp"
@@ -21,6 +22,9 @@ std::optional<double> best_of_all_plans(const PlanProblem& problem, const Weight
 
 // What every plan takes: busy time of each engine, bytes, energy.
 std::vector<std::vector<double>> loads_of_all_plans(const PlanProblem& problem);
+
+// Latency and energy of every plan.
+std::vector<std::pair<double, double>> figures_of_all_plans(const PlanProblem& problem);
 
 // What is wrong with the shortest path of a random problem; empty: nothing. `plans`: adds one where
 // there is a plan.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/support/command_line.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class PlanCommand : public CommandLine {
+ protected:
+  void SetUp() override {
+    CommandLine::SetUp();
+    std::ofstream{folder() / "net.yaml"}
+        << "name: net\nprecision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}\n"
+           "inputs: {x: {shape: [1, 32, 14, 14]}}\ngraph:\n"
+           "  - {name: a, conv2d: {out_channels: 64, kernel: 1}, in: x, epilogue: [relu]}\n"
+           "  - {name: p, op: MaxPool, kernel: 2, stride: 2, in: a}\n"
+           "  - {name: b, conv2d: {out_channels: 64, kernel: 1}, in: p}\n";
+    std::ofstream{folder() / "chip.yaml"}
+        << "name: chip\nsoc:\n"
+           "  memory: {bandwidth: 9 GB/s, capacity: 1 GB, energy: {read: 9 pJ/B, write: 9 pJ/B}}\n"
+           "  power: 1 W\n"
+           "  engines:\n"
+           "    - {name: small, arch: nv_small, formats: [f]}\n"
+           "    - {name: large, arch: nv_large, formats: [f], operators: [Conv]}\n"
+           "  transitions:\n"
+           "    - {from: small, to: large, sync: 1 us}\n"
+           "    - {from: large, to: small, sync: 1 us}\n";
+  }
+};
+
+TEST_F(PlanCommand, PlansAFrame) {
+  const Outcome ran = run("plan chip.yaml net.yaml --why a --front --trace trace.json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("net on chip, batch 1, latency\n"));
+  EXPECT_THAT(ran.out, HasSubstr("alone impossible: p: large has no MaxPool\n"));
+  EXPECT_THAT(ran.out, HasSubstr("2 tensors change engines: 2.000 us\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\nwhy a:\n"));
+  const Json trace = Json::parse(file("trace.json"));
+  double end = 0;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") {
+      end = std::max(end, event["ts"].get<double>() + event["dur"].get<double>());
+    }
+  }
+  const Json plan = Json::parse(run("plan chip.yaml net.yaml --json").out);
+  EXPECT_NEAR(end, plan["latency_seconds"].get<double>() * 1e6, 1e-6);
+  EXPECT_EQ(plan["moves"].size(), 2U);
+  // The engines share a format, so that tensors lie where they were made: x, a, p, b.
+  EXPECT_EQ(plan["tensors"].size(), 4U);
+}
+
+TEST_F(PlanCommand, PlansAStream) {
+  const Outcome ran = run("plan chip.yaml net.yaml --objective throughput --engine-batch large=4");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("net on chip, a stream of frames\n"));
+  const Json stream = Json::parse(run("plan chip.yaml net.yaml --objective throughput --json").out);
+  EXPECT_NEAR(stream["gap"].get<double>(), 0, 1e-8);
+}
+
+TEST_F(PlanCommand, UsesTheEnginesThatItMay) {
+  const Json plan = Json::parse(run("plan chip.yaml net.yaml --engine small --json").out);
+  ASSERT_EQ(plan["engines"].size(), 1U);
+  EXPECT_EQ(plan["engines"][0]["name"], "small");
+}
+
+TEST_F(PlanCommand, ExplainsMisuse) {
+  const std::string net = "plan chip.yaml net.yaml ";
+  const std::string list = kRoot + "/configs/networks/alexnet.yaml";
+  for (const auto& [arguments, message] : std::vector<std::pair<std::string, std::string>>{
+           {"plan chip.yaml " + list,
+            list + " is a list of layers and has no edges; a plan needs a graph: nodes with `in` "
+                   "and `out` (configs/networks/graphs, or an ONNX model)"},
+           {net + "--engine smal", "--engine: chip has no engine 'smal'; did you mean 'small'?"},
+           {net + "--why c", "--why: net has no node 'c'; one of a, p, b"},
+           {net + "--engine-batch large=2",
+            "--engine-batch is for throughput; a frame has one batch, --batch"},
+           {net + "--objective throughput --front",
+            "--front is about the plan of one frame; it is not for throughput"},
+           {net + "--objective throughput --engine-batch big=2",
+            "--engine-batch: chip has no engine 'big'; one of small, large"}}) {
+    const Outcome ran = run(arguments);
+    EXPECT_EQ(ran.code, 2) << arguments;
+    EXPECT_EQ(ran.err, "mapsim: " + message + "\n");
+  }
+}
+
+TEST_F(PlanCommand, SaysWhatRunsOnNoEngine) {
+  const Outcome ran = run("plan chip.yaml net.yaml --engine large");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err,
+            "net.yaml: node p: MaxPool runs on no engine of chip (large: large has no MaxPool)\n");
+}
+
+TEST_F(PlanCommand, ExitsWithOneWhereOperationsHaveNoPrice) {
+  std::ofstream{folder() / "net.yaml", std::ios::app}
+      << "  - {name: n, op: NonMaxSuppression, in: b, shape: [1, 64, 7, 7], unpriced: true}\n";
+  const Outcome ran = run("plan chip.yaml net.yaml");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, EndsWith("\nNot priced, in no sum: n (NonMaxSuppression)\n"));
+}
+
+}  // namespace
+}  // namespace mapsim
