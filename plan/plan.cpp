@@ -123,6 +123,9 @@ PlanProblem only_on(PlanProblem problem, std::size_t engine) {
 
 void check_engines(const Soc& soc, const Operations& operations, const Groups& groups,
                    const Prices& prices, const std::string& file) {
+  if (unpriced_of(operations).size() == operations.all.size()) {
+    fail(file, "no node has a price: there is nothing to plan");
+  }
   for (std::size_t g = 0; g < groups.all.size(); ++g) {
     const Group& group = groups.all[g];
     const std::string why = no_engine(soc, prices[g]);

@@ -25,7 +25,7 @@ PlanProblem only_on(PlanProblem problem, std::size_t engine);
 Plan plan_of(const PlanProblem& problem, const std::vector<PlanStep>& steps,
              const Prices* prices = nullptr);
 
-// Throws ConfigError about `file` if an operation runs on no engine.
+// Throws ConfigError about `file` if nothing has a price, or an operation runs on no engine.
 void check_engines(const Soc& soc, const Operations& operations, const Groups& groups,
                    const Prices& prices, const std::string& file);
 // Throws ConfigError: operations run, but tensors do not get there.

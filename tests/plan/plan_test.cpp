@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnostic.hpp"
+#include "plan/throughput.hpp"
 
 namespace mapsim {
 namespace {
@@ -141,6 +142,23 @@ TEST(Plan, HasNoPriceForWhatNobodyKnows) {
   ASSERT_EQ(answer.unpriced.size(), 1U);
   EXPECT_EQ(answer.unpriced[0], "g (NonMaxSuppression)");
   EXPECT_FALSE(answer.proven);
+}
+
+TEST(Plan, IsRefusedWhereNothingHasAPrice) {
+  const Network of = network("  - {name: flat, op: Flatten, in: x}\n");
+  const Soc soc = chip("1 us");
+  for (const bool is_stream : {false, true}) {
+    try {
+      if (is_stream) {
+        make_stream(soc, {&of, &of}, {1, 1}, {}, "chip.yaml", "n.yaml");
+      } else {
+        planned(soc, of);
+      }
+      FAIL();
+    } catch (const ConfigError& error) {
+      EXPECT_STREQ(error.what(), "n.yaml: no node has a price: there is nothing to plan");
+    }
+  }
 }
 
 TEST(Plan, ExplainsANode) {
