@@ -22,6 +22,8 @@ constexpr std::array kExamples = {
             "search even mappings only, which Timeloop can express"},
     Example{"search", "mapsim search teaching teaching/conv --pareto --svg front.svg",
             "find the Pareto front of energy and latency, and draw it"},
+    Example{"search", "mapsim search teaching_flat attention_1024 --save-mapping tree.yaml",
+            "find out whether fusing two layers saves energy, and save the mapping tree"},
     Example{"network", "mapsim network nvdla_like_1024 alexnet",
             "search every layer of a shipped network"},
     Example{"network", "mapsim network nvdla_like_1024 graphs/bert_base_128 --fuse",

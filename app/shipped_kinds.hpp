@@ -13,9 +13,10 @@ struct ShippedKind {
   FileKind files{};
 };
 inline constexpr std::array kShippedKinds{
-    ShippedKind{"machines", FileKind::kArch},           ShippedKind{"gpus", FileKind::kArch},
-    ShippedKind{"layers", FileKind::kWorkload},         ShippedKind{"networks", FileKind::kNetwork},
-    ShippedKind{"constraints", FileKind::kConstraints}, ShippedKind{"mappings", FileKind::kMapping},
-    ShippedKind{"campaigns", FileKind::kCampaign},      ShippedKind{"chips", FileKind::kSoc}};
+    ShippedKind{"machines", FileKind::kArch},    ShippedKind{"gpus", FileKind::kArch},
+    ShippedKind{"layers", FileKind::kWorkload},  ShippedKind{"chains", FileKind::kChain},
+    ShippedKind{"networks", FileKind::kNetwork}, ShippedKind{"constraints", FileKind::kConstraints},
+    ShippedKind{"mappings", FileKind::kMapping}, ShippedKind{"campaigns", FileKind::kCampaign},
+    ShippedKind{"chips", FileKind::kSoc}};
 
 }  // namespace mapsim

@@ -35,7 +35,7 @@ constexpr std::array kRows{
     Row{"a kernel", "", "mapsim eval and mapsim export cuda read it", " kernel "},
     Row{"a file of constraints", "constraints", "hand it in with --constraints", " mapspace "},
     Row{"a network", "networks", "mapsim network reads it", " layers streams graph "},
-    Row{"a chain of einsums", "chains", "mapsim eval and mapsim simulate read it", " chain "},
+    Row{"a chain of einsums", "chains", "mapsim search, eval and simulate read it", " chain "},
     Row{"a campaign", "campaigns", "mapsim sweep reads it", " architectures "},
     Row{"a certificate", "", "mapsim check reads it", " certificate "},
     Row{"a result that --json wrote", "", "mapsim report reads it", ""},

@@ -29,6 +29,24 @@ bool is_written_as_path(const std::string& name) {
          fs::path{name}.has_extension() || name.find(':') != std::string::npos;
 }
 
+// Kinds whose names stand for files of this one, too: a chain may take the place of a layer.
+std::vector<FileKind> kinds_named_as(FileKind kind) {
+  return kind == FileKind::kWorkload ? std::vector{kind, FileKind::kChain} : std::vector{kind};
+}
+
+// Folders of configs/ with files of a kind. The mapping of a chain is a tree.
+Words folders_with(FileKind kind) {
+  return kind == FileKind::kMapping ? Words{folder_of(kind), "trees"} : Words{folder_of(kind)};
+}
+
+Words folders_named_as(FileKind kind) {
+  Words folders;
+  for (const FileKind each : kinds_named_as(kind)) {
+    std::ranges::copy(folders_with(each), std::back_inserter(folders));
+  }
+  return folders;
+}
+
 }  // namespace
 
 std::vector<std::string> configs_above(const std::string& place) {
@@ -52,10 +70,14 @@ std::string find_shipped(const std::string& path, FileKind kind,
     return path;
   }
   for (const std::string& root : configs) {
-    const fs::path file = below_configs ? fs::path{root} / path.substr(kConfigs.size())
-                                        : fs::path{root} / folder_of(kind) / (path + ".yaml");
-    if (is_file(file)) {
+    if (const fs::path file = fs::path{root} / path.substr(below_configs ? kConfigs.size() : 0);
+        below_configs && is_file(file)) {
       return file.string();
+    }
+    for (const std::string& folder : folders_named_as(kind)) {
+      if (const fs::path file = fs::path{root} / folder / (path + ".yaml"); is_file(file)) {
+        return file.string();
+      }
     }
   }
   return path;
@@ -74,11 +96,13 @@ std::string find_named(const std::string& folder, const std::string& name, FileK
 Words shipped_names(FileKind kind, const std::vector<std::string>& configs) {
   Words names;
   for (const std::string& root : configs) {
-    const fs::path folder = fs::path{root} / folder_of(kind);
-    std::error_code error;
-    for (const auto& entry : fs::recursive_directory_iterator{folder, error}) {
-      if (entry.path().extension() == ".yaml") {
-        names.push_back(entry.path().lexically_relative(folder).replace_extension().string());
+    for (const std::string& below : folders_with(kind)) {
+      const fs::path folder = fs::path{root} / below;
+      std::error_code error;
+      for (const auto& entry : fs::recursive_directory_iterator{folder, error}) {
+        if (entry.path().extension() == ".yaml") {
+          names.push_back(entry.path().lexically_relative(folder).replace_extension().string());
+        }
       }
     }
   }
@@ -92,7 +116,10 @@ std::string unknown_name(const std::string& name, FileKind kind,
   if (is_written_as_path(name)) {
     return "";
   }
-  const Words names = shipped_names(kind, configs);
+  Words names;
+  for (const FileKind each : kinds_named_as(kind)) {
+    std::ranges::copy(shipped_names(each, configs), std::back_inserter(names));
+  }
   std::string near = suggestion(name, names);
   const std::string last = name.substr(name.rfind('/') + 1);
   Words longer;  // "a100": a100_40gb and a100_80gb

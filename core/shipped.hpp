@@ -9,7 +9,8 @@
 namespace mapsim {
 
 // The files that come with the tool, configs/, by name: "eyeriss" is arch/eyeriss.yaml there,
-// "resnet50/conv2_3x3" is workloads/resnet50/conv2_3x3.yaml.
+// "resnet50/conv2_3x3" is workloads/resnet50/conv2_3x3.yaml. Where a layer is named a chain may be
+// named as well, and among mappings are those of chains.
 
 // Folders that may be such a configs/: at and above `place`, as built and as installed.
 std::vector<std::string> configs_above(const std::string& place);
