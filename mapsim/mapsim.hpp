@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The library in one header: read a machine and a layer, search, evaluate, check, write JSON.
+// The library in one header: read a machine and a layer, search, evaluate, check, write JSON; fuse,
+// plan and design (mapsim/systems.hpp).
 //
 //   const mapsim::Arch arch = mapsim::load_arch("eyeriss.yaml");
 //   const mapsim::Workload layer = mapsim::gemm("fc", {.m = 64, .n = 256, .k = 1024});
@@ -26,7 +27,9 @@
 #include "campaign/network_file.hpp"
 #include "check/check.hpp"
 #include "mapsim/arch_file.hpp"
+#include "mapsim/search_request.hpp"
 #include "mapsim/search_words.hpp"
+#include "mapsim/systems.hpp"
 #include "report/front.hpp"
 #include "report/gpu.hpp"
 #include "workloads/conv.hpp"
@@ -37,16 +40,6 @@
 namespace mapsim {
 
 // ----- One layer: the best mapping -----
-
-struct SearchRequest {
-  SearchOptions options{};         // objective, threads, budget, a flag that stops it
-  std::string strategy = "exact";  // exhaustive, random, annealing, genetic
-  std::string constraints;         // YAML text (docs/formats.md#constraints); empty: none
-  std::string constraints_name = "constraints";  // of that text, in errors
-  bool even = false;       // all tensors of a level are tiled at the same loop
-  bool imperfect = false;  // tiles of ceil(bound / n), too
-  bool batches = false;    // NVDLA-like engines: also batches of fully connected layers
-};
 
 // The answer of a search with all that it is about. Its request has no flag and no progress.
 struct Solution {

@@ -30,14 +30,14 @@ struct Group {
 };
 
 // Why a rule does not make a group of operations, for people.
-struct Obstacle {
+struct FusionObstacle {
   std::size_t operation = 0;
   std::string what;
 };
 
 struct Groups {
   std::vector<Group> all;
-  std::vector<Obstacle> obstacles;
+  std::vector<FusionObstacle> obstacles;
 };
 
 // Every group that the rules up to `fusion` allow (docs/plans.md). Each operation is a group by

@@ -196,7 +196,7 @@ std::string why_text(const Soc& soc, const PlanAnswer& answer, const std::string
                   : fmt::format("    {}\n", price.problem);
     }
   }
-  for (const Obstacle& obstacle : answer.groups.obstacles) {
+  for (const FusionObstacle& obstacle : answer.groups.obstacles) {
     if (answer.operations.node(obstacle.operation).name == name) {
       text += fmt::format("  {}\n", obstacle.what);
     }

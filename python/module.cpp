@@ -1,78 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // mapsim._mapsim: the library (mapsim/mapsim.hpp) as the package mapsim uses it. What people call
 // is python/mapsim; here are texts, numbers and handles.
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
-#include <atomic>
-#include <chrono>
-#include <future>
 #include <tuple>
 
 #include "core/shipped.hpp"
-#include "mapsim/mapsim.hpp"
+#include "python/bind.hpp"
 #include "report/show.hpp"
 #include "workloads/print.hpp"
 
 namespace py = pybind11;
 
 namespace mapsim {
-
-namespace {
-
-// Works on a thread of its own, without the interpreter's lock, while this one looks for signals:
-// Ctrl-C sets the flag, and its exception is raised as soon as the work has stopped.
-template <class Work>
-auto interruptible(const Work& work) {
-  constexpr std::chrono::milliseconds kPeriod{20};
-  std::atomic<bool> stop{false};
-  auto answer = std::async(std::launch::async, [&] { return work(stop); });
-  bool interrupted = false;
-  {
-    const py::gil_scoped_release unlocked;
-    while (!interrupted && answer.wait_for(kPeriod) != std::future_status::ready) {
-      const py::gil_scoped_acquire locked;
-      interrupted = PyErr_CheckSignals() != 0;
-    }
-    stop = interrupted;
-    answer.wait();
-  }
-  if (interrupted) {
-    throw py::error_already_set();
-  }
-  return answer.get();
-}
-
-// An exception of the package (python/mapsim/_errors.py), with its arguments.
-template <class... Arguments>
-void raise(const char* name, const Arguments&... arguments) {
-  const py::object type = py::module_::import("mapsim._errors").attr(name);
-  PyErr_SetObject(type.ptr(), type(arguments...).ptr());
-}
-
-void translate(std::exception_ptr thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const ConfigError& error) {
-    py::list diagnostics;
-    for (const Diagnostic& d : error.diagnostics()) {
-      diagnostics.append(py::make_tuple(d.file, d.line, d.column, d.path, d.message, d.source));
-    }
-    raise("ConfigError", error.what(), diagnostics);
-  } catch (const UnsupportedSearch& error) {
-    raise("UnsupportedSearch", error.what());
-  }
-}
-
-FileKind kind_named(const std::string& word) {
-  for (const FileKind kind : {FileKind::kArch, FileKind::kWorkload, FileKind::kMapping,
-                              FileKind::kConstraints, FileKind::kNetwork, FileKind::kCampaign}) {
-    if (word == folder_of(kind)) {
-      return kind;
-    }
-  }
-  throw std::invalid_argument{"no kind of files '" + word + "'"};
-}
 
 Seconds seconds_of(const std::string& text) {
   const Parsed<Seconds> parsed = parse_seconds(text);
@@ -106,6 +44,40 @@ SearchRequest request_of(const Arch& arch, const py::dict& asked) {
   }
   options.budget.gap = asked["gap"].cast<double>();
   return request;
+}
+
+namespace {
+
+// An exception of the package (python/mapsim/_errors.py), with its arguments.
+template <class... Arguments>
+void raise(const char* name, const Arguments&... arguments) {
+  const py::object type = py::module_::import("mapsim._errors").attr(name);
+  PyErr_SetObject(type.ptr(), type(arguments...).ptr());
+}
+
+void translate(std::exception_ptr thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const ConfigError& error) {
+    py::list diagnostics;
+    for (const Diagnostic& d : error.diagnostics()) {
+      diagnostics.append(py::make_tuple(d.file, d.line, d.column, d.path, d.message, d.source));
+    }
+    raise("ConfigError", error.what(), diagnostics);
+  } catch (const UnsupportedSearch& error) {
+    raise("UnsupportedSearch", error.what());
+  }
+}
+
+FileKind kind_named(const std::string& word) {
+  for (const FileKind kind :
+       {FileKind::kArch, FileKind::kWorkload, FileKind::kMapping, FileKind::kConstraints,
+        FileKind::kNetwork, FileKind::kCampaign, FileKind::kChain, FileKind::kSoc}) {
+    if (word == folder_of(kind)) {
+      return kind;
+    }
+  }
+  throw std::invalid_argument{"no kind of files '" + word + "'"};
 }
 
 void bind_inputs(py::module_& m) {
@@ -266,4 +238,5 @@ PYBIND11_MODULE(_mapsim, m) {
   mapsim::bind_search(m);
   mapsim::bind_evaluation(m);
   mapsim::bind_others(m);
+  mapsim::bind_systems(m);
 }

@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "campaign": MODEL | {"mapper", "report", "interop"},
     "design": MODEL | {"mapper", "report", "campaign"},
     "plan": MODEL | {"mapper", "report", "campaign"},
-    "mapsim": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
+    "mapsim": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign", "design", "plan"},
     "python": MODEL | {"mapsim", "report"},
     "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign", "design", "plan"},
 }

@@ -15,86 +15,38 @@ and stop at Ctrl-C. Errors in inputs are ConfigError, with line, column and care
 """
 from __future__ import annotations
 
-import inspect
 import itertools
 import json
 import os
 import sys
 import time
-from typing import (TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, TypedDict, Union)
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _mapsim
 from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
 from ._inputs import (Arch, Workload, arch_of, configs_folders, find, shipped, text_of,
                       workload_of)
+from ._options import Options, asked_of, takes_options
 from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Result,
                        Simulation, frame)
+from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
+                       stream)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __version__: str = _mapsim.version
-__all__ = ["Arch", "Check", "ConfigError", "Diagnostic", "Error", "Evaluation", "Front",
-           "Histogram", "Kernels", "NetworkResult", "Options", "Result", "Simulation",
-           "UnsupportedSearch", "Workload", "check", "curve", "evaluate", "histogram", "kernels",
-           "network", "pareto", "search", "shipped", "simulate", "sweep"]
+__all__ = ["Arch", "Check", "ConfigError", "Design", "Diagnostic", "Error", "Evaluation", "Front",
+           "Fusion", "FusionCurve", "Histogram", "Kernels", "NetworkResult", "Options", "Plan",
+           "Result", "Simulation", "Stream", "UnsupportedSearch", "Workload", "check", "curve",
+           "design", "evaluate", "fuse", "fusion_curve", "histogram", "kernels", "network",
+           "pareto", "plan", "search", "shipped", "simulate", "stream", "sweep"]
 
 Machine = Union[Arch, str, "os.PathLike[str]"]
 Layer = Union[Workload, str, "os.PathLike[str]"]
 
 
-class Options(TypedDict, total=False):
-    """How mappings are searched, in the words of `mapsim search`; functions take them by name."""
-
-    objective: str  # "energy", "latency", "edp", "energy^2*latency", "energy,latency" (ties)
-    latency: str  # which latency counts: "steady", or "ramped" with first fill and last drain
-    max_energy: str  # "800 uJ"
-    max_latency: str  # "6 ms", "1e6 cycles"
-    constraints: Union[None, str, "os.PathLike[str]", Mapping[str, Any]]  # or a shipped name
-    even: bool  # all tensors of a level are tiled at the same loop
-    imperfect: bool  # tiles of ceil(bound / n), too
-    batches: bool  # NVDLA-like engines: also batches of fully connected layers
-    budget: Union[None, str, float]  # "2 min", or seconds; then the best so far, with its gap
-    budget_labels: Optional[int]  # the same result on any machine
-    gap: float  # 0.01: the best is proven to be within 1 % of the optimum, and that is enough
-    strategy: str  # "exact", "exhaustive", "random", "annealing", "genetic"
-    evaluations: int  # of random, annealing and genetic
-    seed: int  # of these, and of histogram()
-    threads: int  # 0: all cores; the answer does not depend on it
-
-
-_DEFAULTS: Options = {
-    "objective": "energy", "latency": "steady", "max_energy": "", "max_latency": "",
-    "constraints": None, "even": False, "imperfect": False, "batches": False, "budget": None,
-    "budget_labels": None, "gap": 0.0, "strategy": "exact", "evaluations": 10_000, "seed": 1, "threads": 1}
-
-
-def _takes_options(function: Any) -> Any:
-    """Names the options and their defaults in the signature, for help() and for editors."""
-    signature = inspect.signature(function)
-    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
-                               annotation=Options.__annotations__[name].__forward_arg__)
-             for name, default in _DEFAULTS.items()]
-    function.__signature__ = signature.replace(
-        parameters=[*list(signature.parameters.values())[:-1], *named])
-    return function
-
-
-def _asked(options: Mapping[str, Any]) -> Dict[str, Any]:
-    unknown = sorted(set(options) - set(_DEFAULTS))
-    if unknown:
-        raise TypeError(f"unexpected option {unknown[0]!r}; one of {', '.join(_DEFAULTS)}")
-    asked: Dict[str, Any] = {**_DEFAULTS, **options}
-    asked["constraints"], asked["constraints_name"] = text_of(asked["constraints"], "constraints")
-    budget = asked["budget"]
-    asked["budget"] = f"{budget} s" if isinstance(budget, (int, float)) else budget or ""
-    if not 0 <= asked["gap"] < 1:
-        raise ValueError(f"gap: {asked['gap']} is not at least 0 and below 1")
-    asked["threads"] = asked["threads"] or os.cpu_count() or 1
-    return asked
-
-
-@_takes_options
+@takes_options
 def search(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Result:
     """The best mapping, and the proof that it is.
 
@@ -105,10 +57,10 @@ def search(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Result
     ('optimal', True)
     """
     return Result(_mapsim.search(arch_of(arch)._handle, workload_of(workload)._handle,
-                                 _asked(options)))
+                                 asked_of(options)))
 
 
-@_takes_options
+@takes_options
 def pareto(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Front:
     """Every mapping that none beats in both energy and latency. Options as of search().
 
@@ -117,10 +69,10 @@ def pareto(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Front:
     (True, 3)
     """
     return Front(_mapsim.front(arch_of(arch)._handle, workload_of(workload)._handle, "",
-                               _asked(options)))
+                               asked_of(options)))
 
 
-@_takes_options
+@takes_options
 def curve(arch: Machine, workload: Layer, level: str, **options: Unpack[Options]) -> Front:
     """The optimum over the capacity of a level ("GLB", "spad:weight"), all else equal.
 
@@ -130,7 +82,7 @@ def curve(arch: Machine, workload: Layer, level: str, **options: Unpack[Options]
     if not level:
         raise ValueError("level: the name of a level is missing")
     return Front(_mapsim.front(arch_of(arch)._handle, workload_of(workload)._handle, level,
-                               _asked(options)))
+                               asked_of(options)))
 
 
 def evaluate(arch: Machine, workload: Layer,
@@ -162,19 +114,22 @@ def simulate(arch: Machine, workload: Layer,
     return Simulation(json.loads(answer))
 
 
-@_takes_options
+@takes_options
 def network(arch: Machine, path: Union[str, os.PathLike], dims: Optional[Mapping[str, int]] = None,
-            batch: int = 1, **options: Unpack[Options]) -> NetworkResult:
+            batch: int = 1, fuse: bool = False, **options: Unpack[Options]) -> NetworkResult:
     """Every distinct layer of a network (a file or a shipped name) or an ONNX model, searched once.
 
-    `dims`: values of symbolic dims of a model's inputs. Options as of search().
+    `dims`: values of symbolic dims of a model's inputs. `fuse`: chains of layers of a network that
+    is a graph are searched as chains, and fused where that saves energy. Options as of search().
 
     >>> result = network("nvdla_like_1024", "alexnet")
     >>> len(result), result.totals["macs"]
     (8, 724406816)
     """
-    text, told = _mapsim.network(arch_of(arch)._handle, find(path, "networks"), _asked(options),
-                                 dict(dims or {}), batch, configs_folders())
+    search_network = _mapsim.fuse_network if fuse else _mapsim.network
+    asked = {**asked_of(options), "max_group": 32, "shared_loops": 16}
+    text, told = search_network(arch_of(arch)._handle, find(path, "networks"), asked,
+                                dict(dims or {}), batch, configs_folders())
     return NetworkResult(text, told)
 
 
@@ -187,7 +142,7 @@ def check(proof: str, name: str = "proof", threads: int = 1) -> Check:
     return Check(_mapsim.check(proof, name, threads))
 
 
-@_takes_options
+@takes_options
 def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
               **options: Unpack[Options]) -> Histogram:
     """Energies of random mappings that keep the machine busy.
@@ -195,7 +150,7 @@ def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
     >>> len(histogram("teaching", "teaching/gemm", mappings=100)) <= 100
     True
     """
-    asked = _asked(options)
+    asked = asked_of(options)
     return Histogram(*_mapsim.histogram(arch_of(arch)._handle, workload_of(workload)._handle,
                                         mappings, asked["seed"], asked))
 
@@ -231,7 +186,7 @@ class _Bar:
             sys.stderr.write("\n")
 
 
-@_takes_options
+@takes_options
 def sweep(arch: Machine, workloads: Union[Layer, Iterable[Layer]],
           grid: Mapping[str, Iterable[Any]], progress: Optional[bool] = None,
           **options: Unpack[Options]) -> Any:

@@ -211,29 +211,31 @@ class Front:
 
 
 class NetworkResult:
-    """Every distinct layer of a network, searched once, and the totals."""
+    """Every distinct layer of a network, or chain of layers, searched once, and the totals."""
 
     def __init__(self, text: str, told: str):
         self._told = told
         self.json: Dict[str, Any] = json.loads(text)
+        self._rows = self.json["chains" if "chains" in self.json else "layers"]
 
     @property
     def layers(self) -> Any:
-        """A DataFrame, or dicts: one row a distinct layer."""
-        return frame(self.json["layers"])
+        """A DataFrame, or dicts: one row a distinct layer, or a distinct chain of layers."""
+        return frame(self._rows)
 
     @property
     def totals(self) -> Dict[str, Any]:
         return self.json["total"]
 
     def __len__(self) -> int:
-        return len(self.json["layers"])
+        return len(self._rows)
 
     def __str__(self) -> str:
         return self._told
 
     def __repr__(self) -> str:
-        return f"NetworkResult({len(self.json['layers'])} distinct layers)"
+        kind = "chains" if "chains" in self.json else "layers"
+        return f"NetworkResult({len(self)} distinct {kind})"
 
     def _repr_html_(self) -> str:
         return _page(str(self), "")

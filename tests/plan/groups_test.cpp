@@ -46,7 +46,7 @@ std::set<std::string> fused(const Network& of, Fusion fusion = Fusion::kElision)
 std::vector<std::string> obstacles(const Network& of, const std::string& node) {
   const Operations operations = operations_of(*of.graph);
   std::vector<std::string> all;
-  for (const Obstacle& each : groups_of(operations, Fusion::kElision).obstacles) {
+  for (const FusionObstacle& each : groups_of(operations, Fusion::kElision).obstacles) {
     if (operations.node(each.operation).name == node) {
       all.push_back(each.what);
     }

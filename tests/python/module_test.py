@@ -20,7 +20,7 @@ ENDLESS = {"strategy": "random", "evaluations": 10**12}  # draws until it is sto
 
 
 @pytest.mark.parametrize("module", ["mapsim", "mapsim._errors", "mapsim._inputs",
-                                    "mapsim._results"])
+                                    "mapsim._results", "mapsim._systems"])
 def test_examples_of_docstrings_are_true(module):
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.failed == 0 and outcome.attempted > 0
@@ -114,6 +114,70 @@ def test_networks_and_kernels_are_shown_in_notebooks():
     assert network.totals["energy_pj"] > 0
     kernels = mapsim.kernels("a100_40gb", "gemm:1024x1024x1024", top=2)
     assert kernels._repr_html_().startswith("<pre>") and "128x" in str(kernels)
+
+
+def rows_of(table):
+    return table.to_dict("records") if hasattr(table, "to_dict") else table
+
+
+def test_chains_are_fused_as_by_the_program():
+    fused = mapsim.fuse("teaching_flat", "teaching_convs")
+    assert fused.proven and fused.energy_pj <= fused.on_chip_pj <= fused.spilled_pj
+    assert fused.tree.startswith("mapping:") and "teaching_convs" in fused._repr_html_()
+    assert [row["tensor"] for row in rows_of(fused.intermediates)] == ["t"]
+    same = mapsim.fuse("teaching_flat", fused_chain_text())
+    assert same.energy_pj == fused.energy_pj
+    alone = mapsim.fuse("teaching_flat", "teaching_convs", max_group=1)
+    assert alone.energy_pj == alone.on_chip_pj
+    with pytest.raises(mapsim.UnsupportedSearch, match="even: not for fused layers"):
+        mapsim.fuse("teaching_flat", "teaching_convs", even=True)
+    with pytest.raises(mapsim.ConfigError, match="did you mean 'teaching_convs'"):
+        mapsim.fuse("teaching_flat", "teaching_conv")
+    curve = mapsim.fusion_curve("teaching_flat", "teaching_convs", "Buffer")
+    assert {row["way"] for row in rows_of(curve.steps)} == {"spilled", "on_chip", "best"}
+    assert curve.figure.startswith("<svg")
+
+
+def fused_chain_text():
+    return open(mapsim._inputs.find("teaching_convs", "chains"), encoding="utf-8").read()
+
+
+def test_networks_are_fused_where_that_saves_energy():
+    fused = mapsim.network("teaching", "graphs/squeezenet", fuse=True)
+    assert "chains" in repr(fused) and fused.totals["proven"]
+    assert fused.totals["energy_pj"] <= fused.totals["energy_layer_by_layer_spilled_pj"]
+    assert len(rows_of(fused.layers)) == len(fused)
+    with pytest.raises(ValueError, match="a graph is needed"):
+        mapsim.network("teaching", "alexnet", fuse=True)
+
+
+def test_networks_are_planned_on_chips(tmp_path):
+    plan = mapsim.plan("teaching_chip", "graphs/squeezenet", objective="energy")
+    assert plan.proven and plan.complete and plan.energy_pj > 0
+    assert {row["engine"] for row in rows_of(plan.groups)} <= {"small", "large"}
+    assert [row["name"] for row in rows_of(plan.engines)] == ["small", "large"]
+    plan.save_trace(tmp_path / "plan.json")
+    assert "traceEvents" in (tmp_path / "plan.json").read_text()
+    fast = mapsim.plan("teaching_chip", "graphs/squeezenet")
+    assert fast.latency_s <= plan.latency_s and fast.energy_pj >= plan.energy_pj
+    unfused = mapsim.plan("teaching_chip", "graphs/squeezenet", fusion="none")
+    assert unfused.latency_s >= fast.latency_s
+    with pytest.raises(ValueError, match="fusion: 'vertikal' is none; did you mean 'vertical'"):
+        mapsim.plan("teaching_chip", "graphs/squeezenet", fusion="vertikal")
+    stream = mapsim.stream("teaching_chip", "graphs/squeezenet", engine_batches={"large": 2})
+    assert stream.frames_per_second >= 0.99 / fast.latency_s
+    assert {row["name"] for row in rows_of(stream.limits)} >= {"small", "large", "memory"}
+
+
+def test_the_best_machine_of_a_space_is_found():
+    best = mapsim.design("teaching_buffers", "teaching/gemm")
+    assert best.proven and best.value == mapsim.search(best.arch, "teaching/gemm").energy_pj
+    small = mapsim.design("teaching_buffers", ["teaching/gemm"], max_area="0.2 mm2")
+    assert small.value >= best.value and small.json["best"]["area_mm2"] <= 0.2
+    none = mapsim.design("teaching_buffers", ["teaching/gemm"], max_area="0.0001 mm2")
+    assert none.arch is None and none.value is None and not rows_of(none.layers)
+    with pytest.raises(ValueError, match="objective: "):
+        mapsim.design("teaching_buffers", objective="enrgy")
 
 
 def test_threads_search_at_the_same_time():

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Of mapsim/mapsim.hpp the part about more than one layer or machine: fused chains and networks,
+// plans of networks on chips, the best machine of a space. What that header says of lifetimes,
+// errors and threads holds here as well.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "campaign/campaign.hpp"
+#include "campaign/fused_network.hpp"
+#include "design/search.hpp"
+#include "mapsim/search_request.hpp"
+#include "plan/throughput.hpp"
+#include "report/chain_curve.hpp"
+
+namespace mapsim {
+
+// ----- Fused layers (docs/fusion.md) -----
+
+// The mapping tree of a chain of least energy, and what it brings; load_chain() reads chains. Of a
+// request the budget and the flag that stops it count; throws UnsupportedSearch about what is not
+// for chains.
+struct ChainSolution {
+  Arch arch;
+  EinsumChain chain;
+  ChainComparison found;
+};
+ChainSolution fuse(const Arch& arch, const EinsumChain& chain, const SearchRequest& request = {},
+                   const FusionLimits& limits = {});
+std::string to_json(const ChainSolution& solution);
+std::string to_text(const ChainSolution& solution);
+std::string tree_yaml(const ChainSolution& solution);  // empty: nothing fits
+
+// The least energy of a chain over `capacity`, "GLB" or "spad:weight".
+struct ChainCurveSolution {
+  Arch arch;
+  EinsumChain chain;
+  ChainCurves curves;
+};
+ChainCurveSolution fusion_curve(const Arch& arch, const EinsumChain& chain,
+                                const std::string& capacity, const SearchRequest& request = {},
+                                const FusionLimits& limits = {});
+std::string to_json(const ChainCurveSolution& solution);
+std::string to_text(const ChainCurveSolution& solution);
+std::string to_svg(const ChainCurveSolution& solution);
+
+// A network that is a graph, its chains fused.
+struct FusedSolution {
+  Arch arch;
+  Network network;
+  FusedNetwork fused;
+};
+FusedSolution fuse(const Arch& arch, const Network& network, const SearchRequest& request = {},
+                   const FusionLimits& limits = {});
+std::string to_json(const FusedSolution& solution);
+std::string to_text(const FusedSolution& solution);
+
+// ----- Plans (docs/plans.md) -----
+
+// The best plan of a network, which is a graph, on a chip; load_soc() reads chips.
+struct PlanSolution {
+  Soc soc;
+  std::shared_ptr<const Network> network;  // the answer refers to it
+  PlanOptions options;
+  PlanAnswer answer;
+};
+PlanSolution plan(const Soc& soc, const Network& network, const PlanOptions& options = {});
+std::string to_json(const PlanSolution& solution);
+std::string to_text(const PlanSolution& solution);
+std::string to_trace(const PlanSolution& solution);  // for Perfetto
+
+// The most frames a second. `networks`: by engine, for the batch that it runs at a time.
+struct StreamSolution {
+  Soc soc;
+  std::vector<std::shared_ptr<const Network>> networks;
+  PlanOptions options;
+  StreamAnswer answer;
+};
+StreamSolution plan_stream(const Soc& soc, const std::vector<Network>& networks,
+                           const std::vector<std::int64_t>& batches, PlanOptions options = {});
+std::string to_json(const StreamSolution& solution);
+std::string to_text(const StreamSolution& solution);
+
+// ----- Designs (docs/design.md) -----
+
+// The best machine of a space, proven; load_design_space() reads one.
+struct DesignSolution {
+  Campaign space;
+  DesignOptions options;  // without flag and progress
+  DesignAnswer answer;
+};
+DesignSolution best_design(const Campaign& space, const DesignOptions& options = {});
+std::string to_json(const DesignSolution& solution);
+std::string to_text(const DesignSolution& solution);
+std::string arch_yaml(const DesignSolution& solution);  // of the best machine; empty: there is none
+
+}  // namespace mapsim

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the sources of the compiled part share.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+
+#include "mapsim/mapsim.hpp"
+
+namespace mapsim {
+
+// Works on a thread of its own, without the interpreter's lock, while this one looks for signals:
+// Ctrl-C sets the flag, and its exception is raised as soon as the work has stopped.
+template <class Work>
+auto interruptible(const Work& work) {
+  constexpr std::chrono::milliseconds kPeriod{20};
+  std::atomic<bool> stop{false};
+  auto answer = std::async(std::launch::async, [&] { return work(stop); });
+  bool interrupted = false;
+  {
+    const pybind11::gil_scoped_release unlocked;
+    while (!interrupted && answer.wait_for(kPeriod) != std::future_status::ready) {
+      const pybind11::gil_scoped_acquire locked;
+      interrupted = PyErr_CheckSignals() != 0;
+    }
+    stop = interrupted;
+    answer.wait();
+  }
+  if (interrupted) {
+    throw pybind11::error_already_set();
+  }
+  return answer.get();
+}
+
+// What a search is asked, by its names in Python.
+SearchRequest request_of(const Arch& arch, const pybind11::dict& asked);
+Seconds seconds_of(const std::string& text);
+
+void bind_systems(pybind11::module_& m);  // fused layers, plans, designs
+
+}  // namespace mapsim

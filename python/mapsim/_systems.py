@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More than one layer or machine: fused layers, plans of networks on chips, the best machine of a space."""
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from . import _mapsim
+from ._inputs import Arch, arch_of, configs_folders, find
+from ._options import Options, asked_of, takes_options
+from ._results import _page, frame
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Named = Union[str, "os.PathLike[str]"]  # a file, or a shipped one by its name
+
+
+class _Told:
+    """What a command prints, and its JSON (docs/results.md)."""
+
+    def __init__(self, text: str, told: str):
+        self._told = told
+        self.json: Dict[str, Any] = json.loads(text)
+
+    def __str__(self) -> str:
+        return self._told
+
+    def _repr_html_(self) -> str:
+        return _page(str(self), "")
+
+
+class Fusion(_Told):
+    """The mapping tree of a chain of least energy, and what fusion brings."""
+
+    def __init__(self, handle: "_mapsim.Chain"):
+        super().__init__(handle.json, handle.text)
+        self.tree: str = handle.tree  # as YAML; empty: nothing fits
+
+    @property
+    def energy_pj(self) -> Optional[float]:
+        """Of the best; None: nothing fits."""
+        return self.json.get("energy_pj")
+
+    @property
+    def on_chip_pj(self) -> Optional[float]:
+        """Layer by layer, intermediates whole in a memory on chip where that pays."""
+        return self.json["search"]["energy_layer_by_layer_on_chip_pj"]
+
+    @property
+    def spilled_pj(self) -> Optional[float]:
+        """Layer by layer, every intermediate in the outermost memory."""
+        return self.json["search"]["energy_layer_by_layer_spilled_pj"]
+
+    @property
+    def proven(self) -> bool:
+        return self.json["search"]["proven"]
+
+    @property
+    def intermediates(self) -> Any:
+        """Where each lies and how much of it at a time: a DataFrame, or dicts."""
+        return frame(self.json.get("intermediates", []))
+
+    def __repr__(self) -> str:
+        if self.energy_pj is None:
+            return "Fusion(nothing fits)"
+        return (f"Fusion({self.energy_pj:.6g} pJ, layer by layer {self.on_chip_pj:.6g}, "
+                f"{'proven' if self.proven else 'stopped'})")
+
+
+class FusionCurve(_Told):
+    """The least energy of a chain over the capacity of a level."""
+
+    def __init__(self, text: str, told: str, figure: str):
+        super().__init__(text, told)
+        self.figure = figure  # SVG
+
+    @property
+    def steps(self) -> Any:
+        """A DataFrame, or dicts: a row for each step of each of the ways spilled, on_chip, best."""
+        rows = []
+        for way, curve in self.json["curves"].items():
+            rows += [{"way": way, **{k: v for k, v in step.items() if not isinstance(v, (dict, list))}}
+                     for step in curve["steps"]]
+        return frame(rows)
+
+    def __repr__(self) -> str:
+        return f"FusionCurve({len(self.json['curves']['best']['steps'])} steps)"
+
+    def _repr_html_(self) -> str:
+        return self.figure
+
+
+def _chain_of(chain: Named) -> "_mapsim.EinsumChain":
+    text = os.fspath(chain)
+    return (_mapsim.EinsumChain.parse(text, "chain") if "\n" in text
+            else _mapsim.EinsumChain.load(find(text, "chains")))
+
+
+def _chain_asked(options: Mapping[str, Any], max_group: int, shared_loops: int) -> Dict[str, Any]:
+    return {**asked_of(options), "max_group": max_group, "shared_loops": shared_loops}
+
+
+@takes_options
+def fuse(arch: Union[Arch, Named], chain: Named, max_group: int = 32, shared_loops: int = 16,
+         **options: Unpack[Options]) -> Fusion:
+    """The best way to run a chain of layers, fused or not, proven.
+
+    `chain`: a file, a shipped one by its name (shipped("chains")), or YAML. `max_group`: the most
+    layers that are fused; `shared_loops`: the most loops that they share. Options as of search(),
+    as far as they are for chains.
+
+    >>> fused = fuse("teaching_flat", "teaching_convs")
+    >>> fused.proven, fused.energy_pj < fused.spilled_pj
+    (True, True)
+    """
+    return Fusion(_mapsim.fuse(arch_of(arch)._handle, _chain_of(chain),
+                               _chain_asked(options, max_group, shared_loops)))
+
+
+@takes_options
+def fusion_curve(arch: Union[Arch, Named], chain: Named, level: str, max_group: int = 32,
+                 shared_loops: int = 16, **options: Unpack[Options]) -> FusionCurve:
+    """The least energy of a chain over the capacity of a level, fused and layer by layer.
+
+    >>> fusion_curve("teaching_flat", "teaching_convs", "Buffer")
+    FusionCurve(1 steps)
+    """
+    return FusionCurve(*_mapsim.fusion_curve(arch_of(arch)._handle, _chain_of(chain), level,
+                                             _chain_asked(options, max_group, shared_loops)))
+
+
+class Plan(_Told):
+    """A network on a chip: which nodes become one kernel, and which engine runs each."""
+
+    def __init__(self, text: str, told: str, trace: str):
+        super().__init__(text, told)
+        self._trace = trace
+
+    @property
+    def latency_s(self) -> float:
+        """Of a frame, or a batch."""
+        return self.json["latency_seconds"]
+
+    @property
+    def energy_pj(self) -> float:
+        return self.json["energy_pj"]
+
+    @property
+    def proven(self) -> bool:
+        """No plan of these groups at these prices is better."""
+        return self.json["proven"]
+
+    @property
+    def complete(self) -> bool:
+        """Every operation has a price; else latency and energy are a part."""
+        return not self.json["unpriced"]
+
+    @property
+    def groups(self) -> Any:
+        """A DataFrame, or dicts: a row for each group of nodes, in the order in which they run."""
+        return frame(self.json["groups"])
+
+    @property
+    def engines(self) -> Any:
+        """A DataFrame, or dicts: how long each works, and the whole network on it alone."""
+        return frame([{**{k: v for k, v in engine.items() if not isinstance(v, dict)},
+                       "alone_seconds": (engine["alone"] or {}).get("latency_seconds")}
+                      for engine in self.json["engines"]])
+
+    @property
+    def passes(self) -> Any:
+        """A DataFrame, or dicts: what each kind of fusion gains."""
+        return frame(self.json["passes"])
+
+    def save_trace(self, path: Named) -> None:
+        """The plan in time, for https://ui.perfetto.dev."""
+        Path(path).write_text(self._trace, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return (f"Plan({self.latency_s:.6g} s, {self.energy_pj:.6g} pJ, "
+                f"{len(self.json['groups'])} groups)")
+
+
+class Stream(_Told):
+    """A stream of frames on a chip, many in flight."""
+
+    @property
+    def frames_per_second(self) -> float:
+        return self.json["frames_per_second"]
+
+    @property
+    def bound(self) -> float:
+        """No plans give more frames a second."""
+        return self.json["bound_frames_per_second"]
+
+    @property
+    def limits(self) -> Any:
+        """A DataFrame, or dicts: how much of each engine, of the memory and of the power is used,
+        and what one more would bring."""
+        return frame(self.json["limits"])
+
+    def __repr__(self) -> str:
+        return f"Stream({self.frames_per_second:.6g} frames/s)"
+
+
+def _chip_of(chip: Named) -> str:
+    """A chip, or a machine, which is a chip of one engine."""
+    name = os.fspath(chip)
+    return find(name, "arch") if name in _mapsim.names("arch", configs_folders()) else find(name, "soc")
+
+
+def _plan_asked(objective: str, fusion: str, launch: str, front: bool) -> Dict[str, Any]:
+    return {"objective": objective, "fusion": fusion, "launch": launch, "front": front}
+
+
+def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = "elision",
+         launch: str = "graph", front: bool = False, batch: int = 1,
+         dims: Optional[Mapping[str, int]] = None) -> Plan:
+    """The best plan of a network, which is a graph, on a chip, proven.
+
+    `chip`: a file, or a shipped name (shipped("soc")); or a machine. `objective`: "latency" or
+    "energy". `fusion`: no more than "none", "vertical", "horizontal", "elision". `launch`: of GPUs,
+    "graph" or "stream". `front`: also plans for other exchanges of latency and energy.
+
+    >>> planned = plan("teaching_chip", "graphs/squeezenet")
+    >>> planned.proven, planned.complete, set(planned.json["groups"][0]) >= {"nodes", "engine"}
+    (True, True, True)
+    """
+    if objective == "throughput":
+        raise ValueError("objective: of a stream of frames; call stream()")
+    asked = _plan_asked(objective, fusion, launch, front)
+    return Plan(*_mapsim.plan(_chip_of(chip), find(network, "networks"), asked, dict(dims or {}),
+                              batch, configs_folders()))
+
+
+def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "graph",
+           batch: int = 1, engine_batches: Optional[Mapping[str, int]] = None,
+           dims: Optional[Mapping[str, int]] = None) -> Stream:
+    """The most frames a second of a network on a chip, and a bound that no plans exceed.
+
+    `batch`: frames at a time, `engine_batches`: on engines by name.
+
+    >>> most = stream("teaching_chip", "graphs/squeezenet")
+    >>> most.frames_per_second <= most.bound * (1 + 1e-9)
+    True
+    """
+    return Stream(*_mapsim.plan_stream(_chip_of(chip), find(network, "networks"),
+                                       _plan_asked("throughput", fusion, launch, False),
+                                       dict(dims or {}), dict(engine_batches or {}), batch,
+                                       configs_folders()))
+
+
+class Design(_Told):
+    """The best machine of a space, and the proof that none is better."""
+
+    def __init__(self, text: str, told: str, arch: str):
+        super().__init__(text, told)
+        self.arch: Optional[Arch] = Arch.from_yaml(arch, "best machine") if arch else None
+
+    @property
+    def value(self) -> Optional[float]:
+        """Of the objective [pJ, s]; None: no machine runs all layers."""
+        return self.json["best"]["value"] if self.arch else None
+
+    @property
+    def settings(self) -> Dict[str, str]:
+        """The values that the space varies, of the best machine."""
+        return self.json["best"]["settings"] if self.arch else {}
+
+    @property
+    def proven(self) -> bool:
+        return self.json["proven"]
+
+    @property
+    def layers(self) -> Any:
+        """A DataFrame, or dicts: a row for each distinct layer on the best machine."""
+        return frame(self.json["best"]["layers"] if self.arch else [])
+
+    def __repr__(self) -> str:
+        if not self.arch:
+            return "Design(no machine runs all layers)"
+        return (f"Design({self.arch.name!r}, {self.json['objective']} {self.value:.6g}, "
+                f"{'proven' if self.proven else 'stopped'})")
+
+
+def design(space: Named, work: Sequence[Named] = (), objective: str = "energy",
+           max_area: str = "", gap: float = 0.0, budget: Union[None, str, float] = None,
+           threads: int = 1) -> Design:
+    """The best machine of a space of designs, proven.
+
+    `space`: a campaign, by its file or its shipped name (shipped("campaigns")). `work`: networks
+    and layers in place of those of the file. `objective`: "energy", "latency", "sum-edp", or a
+    formula. `max_area`: "4 mm2".
+
+    >>> best = design("teaching_buffers", ["teaching/gemm"])
+    >>> best.proven, best.settings["nodes.Buffer.capacity"]
+    (True, '32 KiB')
+    >>> best.arch
+    Arch('teaching')
+    """
+    kinds = [set(_mapsim.names(kind, configs_folders())) for kind in ("networks", "workloads")]
+    works: List[str] = []
+    for each in ([work] if isinstance(work, (str, os.PathLike)) else work):
+        name = os.fspath(each)
+        works.append(find(name, "networks" if name in kinds[0] or name.endswith(".onnx") else "workloads"))
+    asked = {"objective": objective, "max_area": max_area, "gap": gap,
+             "budget": f"{budget} s" if isinstance(budget, (int, float)) else budget or "",
+             "threads": threads or os.cpu_count() or 1}
+    return Design(*_mapsim.design(find(space, "campaigns"), works, asked, configs_folders()))

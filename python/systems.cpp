@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused layers, plans of networks on chips, the best machine of a space.
+#include "mapsim/systems.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "core/edit_distance.hpp"
+#include "core/quantity_text.hpp"
+#include "core/shipped.hpp"
+#include "python/bind.hpp"
+
+namespace py = pybind11;
+
+namespace mapsim {
+
+namespace {
+
+FusionLimits limits_of(const py::dict& asked) {
+  FusionLimits limits;
+  limits.most_einsums = asked["max_group"].cast<std::size_t>();
+  limits.most_loops = asked["shared_loops"].cast<std::size_t>();
+  return limits;
+}
+
+// The index of a word among those of an enumeration.
+template <class Enum>
+Enum word_of(const py::dict& asked, const char* key, const Words& words) {
+  const auto word = asked[key].cast<std::string>();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == word) {
+      return static_cast<Enum>(i);
+    }
+  }
+  throw std::invalid_argument{std::string{key} + ": '" + word + "' is none" +
+                              suggestion(word, words)};
+}
+
+SquareMillimetres area_of(const std::string& text) {
+  const Parsed<SquareMillimetres> parsed = parse_area(text, std::nullopt);
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+    throw std::invalid_argument{"max_area: " + *wrong};
+  }
+  return std::get<SquareMillimetres>(parsed);
+}
+
+PlanOptions plan_options_of(const py::dict& asked) {
+  PlanOptions options;
+  options.objective =
+      word_of<PlanObjective>(asked, "objective", {"latency", "energy", "throughput"});
+  options.fusion = word_of<Fusion>(asked, "fusion", {"none", "vertical", "horizontal", "elision"});
+  options.launch = word_of<LaunchMode>(asked, "launch", {"graph", "stream"});
+  options.front = asked["front"].cast<bool>();
+  return options;
+}
+
+void bind_fusion(py::module_& m) {
+  py::class_<ChainSolution>(m, "Chain")
+      .def_property_readonly("json", [](const ChainSolution& s) { return to_json(s); })
+      .def_property_readonly("text", [](const ChainSolution& s) { return to_text(s); })
+      .def_property_readonly("tree", &tree_yaml);
+  m.def("fuse", [](const ArchFile& file, const EinsumChain& chain, const py::dict& asked) {
+    const Arch arch = file.arch();
+    SearchRequest request = request_of(arch, asked);
+    const FusionLimits limits = limits_of(asked);
+    return interruptible([&](const std::atomic<bool>& stop) {
+      request.options.stop = &stop;
+      return fuse(arch, chain, request, limits);
+    });
+  });
+  m.def("fusion_curve", [](const ArchFile& file, const EinsumChain& chain, const std::string& level,
+                           const py::dict& asked) {
+    const Arch arch = file.arch();
+    SearchRequest request = request_of(arch, asked);
+    const FusionLimits limits = limits_of(asked);
+    return interruptible([&](const std::atomic<bool>& stop) {
+      request.options.stop = &stop;
+      const ChainCurveSolution curve = fusion_curve(arch, chain, level, request, limits);
+      return std::tuple{to_json(curve), to_text(curve), to_svg(curve)};
+    });
+  });
+  m.def("fuse_network", [](const ArchFile& file, const std::string& path, const py::dict& asked,
+                           const std::map<std::string, std::int64_t>& dims, std::int64_t batch,
+                           const Words& configs) {
+    const Arch arch = file.arch();
+    SearchRequest request = request_of(arch, asked);
+    const FusionLimits limits = limits_of(asked);
+    return interruptible([&](const std::atomic<bool>& stop) {
+      request.options.stop = &stop;
+      const FusedSolution solution =
+          fuse(arch, read_network(path, {dims, {}, batch, std::nullopt}, configs), request, limits);
+      return std::pair{to_json(solution), to_text(solution)};
+    });
+  });
+}
+
+void bind_plans(py::module_& m) {
+  m.def("plan", [](const std::string& chip, const std::string& path, const py::dict& asked,
+                   const std::map<std::string, std::int64_t>& dims, std::int64_t batch,
+                   const Words& configs) {
+    const PlanOptions options = plan_options_of(asked);
+    return interruptible([&](const std::atomic<bool>&) {
+      const PlanSolution solution =
+          plan(load_soc(chip, configs),
+               read_network(path, {dims, {}, batch, std::nullopt}, configs), options);
+      return std::tuple{to_json(solution), to_text(solution), to_trace(solution)};
+    });
+  });
+  m.def("plan_stream", [](const std::string& chip, const std::string& path, const py::dict& asked,
+                          const std::map<std::string, std::int64_t>& dims,
+                          const std::map<std::string, std::int64_t>& batches, std::int64_t batch,
+                          const Words& configs) {
+    const PlanOptions options = plan_options_of(asked);
+    return interruptible([&](const std::atomic<bool>&) {
+      const Soc soc = load_soc(chip, configs);
+      std::vector<Network> networks;
+      std::vector<std::int64_t> each;
+      for (const Engine& engine : soc.engines) {
+        const auto own = batches.find(engine.name);
+        each.push_back(own == batches.end() ? batch : own->second);
+        networks.push_back(read_network(path, {dims, {}, each.back(), std::nullopt}, configs));
+      }
+      const StreamSolution solution = plan_stream(soc, networks, each, options);
+      return std::pair{to_json(solution), to_text(solution)};
+    });
+  });
+}
+
+void bind_designs(py::module_& m) {
+  m.def("design", [](const std::string& space, const Words& work, const py::dict& asked,
+                     const Words& configs) {
+    const Campaign campaign = load_design_space(space, work, configs);
+    DesignOptions options;
+    const auto objective = asked["objective"].cast<std::string>();
+    const Parsed<DesignObjective> parsed = parse_design_objective(objective);
+    if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+      throw std::invalid_argument{"objective: " + *wrong};
+    }
+    options.objective = std::get<DesignObjective>(parsed);
+    if (const auto area = asked["max_area"].cast<std::string>(); !area.empty()) {
+      options.max_area = area_of(area);
+    }
+    options.gap = asked["gap"].cast<double>();
+    options.threads = asked["threads"].cast<int>();
+    if (const auto budget = asked["budget"].cast<std::string>(); !budget.empty()) {
+      options.seconds = seconds_of(budget).count();
+    }
+    return interruptible([&](const std::atomic<bool>& stop) {
+      options.stop = &stop;
+      const DesignSolution solution = best_design(campaign, options);
+      return std::tuple{to_json(solution), to_text(solution), arch_yaml(solution)};
+    });
+  });
+}
+
+}  // namespace
+
+void bind_systems(py::module_& m) {
+  py::class_<EinsumChain>(m, "EinsumChain")
+      .def_static("load", &load_chain)
+      .def_static("parse", &parse_chain)
+      .def_readonly("name", &EinsumChain::name)
+      .def_property_readonly("einsums", [](const EinsumChain& chain) {
+        Words names;
+        for (const Workload& einsum : chain.einsums) {
+          names.push_back(einsum.name);
+        }
+        return names;
+      });
+  bind_fusion(m);
+  bind_plans(m);
+  bind_designs(m);
+}
+
+}  // namespace mapsim
