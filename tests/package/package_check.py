@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Packs a build into a .deb and a wheel, and uses what is in them. lintian has nothing to say about the
-.deb. Exit 1 if anything fails.
+.deb. With --clean-root the .deb alone is installed and used in a Debian with nothing else
+(tools/package_check.sh). Exit 1 if anything fails, 77 where no clean root can be made.
 
-usage: package_check.py CPACK BUILD SOURCE
+usage: package_check.py [--clean-root] CPACK BUILD SOURCE
 """
 import os
 import shutil
@@ -29,12 +30,25 @@ def python_problems(what, folder, root):
         yield f"{what}: {found.stdout}{found.stderr}"
 
 
-def deb_problems(cpack, build, root):
+def made_deb(cpack, build, root):
     made = run([cpack, "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", root / "packages"])
     if made.returncode:
-        yield f"cpack: {made.stdout}{made.stderr}"
-        return
-    deb = next((root / "packages").glob("*.deb"))
+        raise RuntimeError(f"cpack: {made.stdout}{made.stderr}")
+    return next((root / "packages").glob("*.deb"))
+
+
+def clean_root(cpack, build, source, root):
+    """The exit code of the script, which says what it did."""
+    script = source / "tools/package_check.sh"
+    obstacle = run([script, "--obstacle"]).stdout.strip()
+    if obstacle:
+        print(f"skipped: {obstacle}")
+        return 77
+    return subprocess.run([script, made_deb(cpack, build, root)], check=False).returncode
+
+
+def deb_problems(cpack, build, root):
+    deb = made_deb(cpack, build, root)
     if shutil.which("lintian"):
         said = run(["lintian", "--allow-root", "--fail-on", "error,warning", deb])
         if said.returncode:
@@ -62,9 +76,13 @@ def wheel_problems(build, source, root):
 
 
 if __name__ == "__main__":
+    words = [word for word in sys.argv[1:] if word != "--clean-root"]
+    cpack_program, build_folder, source_folder = words[0], Path(words[1]), Path(words[2])
     with tempfile.TemporaryDirectory(prefix="mapsim_") as folder:
         here = Path(folder)
-        failures = [*deb_problems(sys.argv[1], Path(sys.argv[2]), here),
-                    *wheel_problems(Path(sys.argv[2]), Path(sys.argv[3]), here)]
+        if "--clean-root" in sys.argv:
+            sys.exit(clean_root(cpack_program, build_folder, source_folder, here))
+        failures = [*deb_problems(cpack_program, build_folder, here),
+                    *wheel_problems(build_folder, source_folder, here)]
     print("\n".join(failures) or "what is packed works")
     sys.exit(bool(failures))
