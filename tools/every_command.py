@@ -3,6 +3,7 @@
 what they call fail. A command runs in a folder of its own, a copy of the one that prepare() makes."""
 import hashlib
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -21,6 +22,11 @@ INPUTS = {
                           "      nodes.Buffer.capacity: [1 KiB, 2 KiB, 4 KiB, 8 KiB, 16 KiB, 32 KiB]\n"
                           "      nodes.PEs.x: [1, 2, 4, 8, 16]\n      nodes.PEs.y: [1, 2, 4, 8, 16]\n"
                           "workloads: [configs/workloads/alexnet/*.yaml]\nobjectives: [energy, edp]\n",
+    "graph.yaml": "name: small\nprecision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}\n"
+                  "inputs:\n  image: {shape: [1, 4, 8, 8]}\ngraph:\n"
+                  "  - {name: one, conv2d: {out_channels: 4, kernel: 3, padding: 1}, in: image,"
+                  " epilogue: [relu]}\n"
+                  "  - {name: two, conv2d: {out_channels: 2, kernel: 1}, in: one}\n",
     "gemm.yaml": "name: tiny\ngemm: {m: 4, n: 4, k: 8}\n",
     "small.cfg": "[general]\nrun_name = small\n[architecture_presets]\nArrayHeight: 8\nArrayWidth: 4\n"
                  "IfmapSramSzkB: 4\nFilterSramSzkB: 4\nOfmapSramSzkB: 4\nDataflow: ws\n",
@@ -59,7 +65,11 @@ search a100_80gb --gemm 256x256x256 --top 3
 search teaching_flat configs/chains/teaching_convs.yaml --save-mapping tree.yaml
 network teaching alexnet --strategy random --evaluations 20 --json -o network.json
 network a100_80gb alexnet
+network teaching_flat graph.yaml --fuse --json -o network.json
 plan jetson_agx_orin graphs/squeezenet --why pool1 --json -o plan.json --trace plan_trace.json
+plan jetson_agx_orin graphs/squeezenet --objective throughput --engine-batch dla=2
+plan teaching graph.yaml --front
+design campaign.yaml --objective sum-edp --save-arch best_arch.yaml
 sweep campaign.yaml --db new.sqlite
 sweep campaign.yaml --db part.sqlite
 merge results.sqlite part.sqlite
@@ -104,6 +114,11 @@ search nv_full vgg16/conv3_2 --certificate new_proof.yaml
 network eyeriss vgg16 --json -o network.json
 network simba_like resnet50 --json -o network.json
 network nv_full resnet50 --batches
+network teaching_flat graphs/squeezenet --fuse --json -o network.json
+plan eyeriss graphs/resnet50 --json -o plan.json --trace plan_trace.json
+plan jetson_agx_orin graphs/bert_base --objective throughput
+design eyeriss_10k --objective sum-edp --max-area 4mm2 --save-arch best_arch.yaml
+design campaign_long.yaml alexnet --objective latency --json -o design.json
 sweep campaign_long.yaml --db new.sqlite
 merge merged.sqlite large.sqlite results.sqlite
 merge results.sqlite large.sqlite
@@ -115,6 +130,7 @@ check long_proof.yaml --json -o verdict.json --threads 2
 simulate teaching long.yaml long_map.yaml --max-steps 100000000 --json -o walk.json
 simulate eyeriss resnet50/conv2_3x3 eyeriss_map.yaml --trace trace.json
 histogram eyeriss vgg16/conv3_2 --svg energies.svg
+histogram simba_like resnet50/conv3_3x3 --threads 2
 eval eyeriss resnet50/conv2_3x3 eyeriss_map.yaml --why --objective edp
 import onnx chain.onnx -o layers
 network teaching chain.onnx
@@ -168,7 +184,15 @@ def make_chain(path):
 
 def fresh(prepared, place):
     shutil.rmtree(place, ignore_errors=True)
-    shutil.copytree(prepared, place, symlinks=True)
+    shutil.copytree(prepared, place, symlinks=True, copy_function=copy_or_link)
+
+
+def copy_or_link(source, target):
+    """Databases are changed in place, and everything else is replaced as a whole."""
+    if ".sqlite" in source:
+        shutil.copy2(source, target)
+    else:
+        os.link(source, target, follow_symlinks=False)
 
 
 def ending(path):

@@ -4,11 +4,12 @@
 inputs, and says what does not end as it should: with the result that it has otherwise, or with a message, without a
 crash, without an internal error, with no file half-written and with no row lost. Exit 1 if anything is wrong.
 
-usage: fail_calls.py MAPSIM BUILD LIBRARY [--calls N] [--share PART] [--seed N] [--kinds malloc,write] [--only WORDS]
+usage: fail_calls.py MAPSIM BUILD LIBRARY [--calls N] [--every N] [--share PART] [--seed N] [--kinds malloc,write]
+                     [--only WORDS]
 
-LIBRARY is what tests/faults/failing_calls.cpp is compiled to. Of each command and kind N calls are drawn, or all are
-taken where there are no more; early ones are drawn more often, as late ones resemble each other. With --share a command
-is tried with this chance only.
+LIBRARY is what tests/faults/failing_calls.cpp is compiled to. Of each command and kind --calls are drawn, or all are
+taken where there are no more; early ones are drawn more often, as late ones resemble each other. With --every N the first N
+calls are all tried, and --calls are drawn of the others. With --share a command is tried with this chance only.
 """
 import argparse
 import os
@@ -70,11 +71,12 @@ class Command:
         said = err.strip() or "out of memory" in out  # a sweep says it beside its other points
         return "" if said else f"exit code {code} without a message"
 
-    def draw(self, kind, count, draw):
+    def draw(self, kind, count, every_one, draw):
         calls = self.calls[kind]
-        if calls <= count:
+        if calls <= max(count, every_one):
             return range(1, calls + 1)
-        return sorted({min(calls, int(calls ** draw.random()) + draw.randrange(2)) for _ in range(count)})
+        drawn = {min(calls, int(calls ** draw.random()) + draw.randrange(2)) for _ in range(count)}
+        return sorted(drawn | set(range(1, every_one + 1)))
 
 
 def main():
@@ -83,6 +85,7 @@ def main():
     parser.add_argument("build", type=Path, help="the build tree, for its models")
     parser.add_argument("library", type=Path)
     parser.add_argument("--calls", type=int, default=20, help="of each command and kind")
+    parser.add_argument("--every", type=int, default=0, help="all of the first so many calls")
     parser.add_argument("--share", type=float, default=1, help="of the commands")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", default=",".join(KINDS))
@@ -98,13 +101,15 @@ def main():
         for line in lines:
             command = Command(arguments.program.resolve(), arguments.library.resolve(), line, prepared, place)
             for kind in arguments.kinds.split(","):
-                for at in command.draw(kind, arguments.calls, draw):
+                for at in command.draw(kind, arguments.calls, arguments.every, draw):
                     on = kind != "malloc" and draw.random() < 0.5  # a full disk stays full
                     tried += 1
                     if problem := command.problem(kind, at, on):
                         wrong += 1
                         print(f"mapsim {line}\n  {kind} {at} of {command.calls[kind]}"
                               f"{' and all that follow' if on else ''}: {problem}", flush=True)
+            if arguments.every > 0:
+                print(f"tried so far: {tried}; done: mapsim {line}", flush=True)
     print(f"{len(lines)} commands, {tried} faults, {wrong} not met as they should be")
     return int(wrong > 0)
 
