@@ -50,18 +50,18 @@ class Run:
 
 
 def interrupted(program, line, folder, moment):
-    """Exit code (None: ended before the signal) and CPU seconds after it."""
+    """Exit code, CPU seconds before the signal, and after it (None: it ended before the signal)."""
     run = Run(program, line, folder)
     if run.ends_within(moment):
-        return run.wait()[0], None
+        return run.wait()[0], 0, None
     before = cpu_seconds(run.process)
     os.kill(run.process.pid, signal.SIGINT)
     patience = 60
     if not run.ends_within(patience):
         run.process.kill()
-        return f"none in {patience} s", run.wait()[1] - before
+        return f"none in {patience} s", before, run.wait()[1] - before
     code, after = run.wait()
-    return code, after - before
+    return code, before, after - before
 
 
 class Trial:
@@ -84,7 +84,7 @@ class Trial:
 
     def problem(self, moment, limit, tally):
         every.fresh(self.prepared, self.place)
-        code, after = interrupted(self.program, self.line, self.place, moment)
+        code, spent, after = interrupted(self.program, self.line, self.place, moment)
         err = (self.place / "stderr").read_text(errors="replace")
         files = every.faults_of_files(self.before, self.whole, every.state_of(self.place))
         if after is None:
@@ -95,7 +95,7 @@ class Trial:
             tally["longest"] = max(tally["longest"], (after, self.line))
         elif code == self.code:  # its work was done
             tally["finished"] += 1
-        elif code == -signal.SIGINT and moment < 0.02:
+        elif code == -signal.SIGINT and spent <= 0.02:  # the libraries were still being loaded
             tally["before main()"] += 1
         else:
             return f"exit code {code}: {err}"
