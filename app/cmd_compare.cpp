@@ -84,7 +84,9 @@ Answer run(const CompareArguments& arguments) {
   const Problem problem{to_arch(import.design.machine), import.design.workload};
   const Mapping mapping = to_mapping(import.design);
   const Counts counts = count(problem, mapping);
-  const TimeloopRules rules = arguments.version == "2024" ? kOldTimeloopRules : kAllTimeloopRules;
+  const TimeloopRules rules = arguments.version == "2021"   ? kOldestTimeloopRules
+                              : arguments.version == "2024" ? kOldTimeloopRules
+                                                            : kAllTimeloopRules;
   const ComparisonRecord record =
       comparison_of(compare(import.design, problem, counts, result, rules));
   const ExitCode code = record.unexplained == 0 ? kDone : kNegative;

@@ -226,6 +226,9 @@ class ArchReader {
     if (storage.words && static_cast<double>(*storage.words) < storage.multiple_buffering) {
       reader_.error(*component.node, "no word is left of its buffers");
     }
+    if (const auto energy = reader_.number(attributes.find({"vector_access_energy"}), 0)) {
+      out_.access_energies[storage.name] = *energy;
+    }
     storage.energy_per_hop = reader_.number(attributes.find({"energy_per_hop"}), 0);
     machine().storages.push_back(storage);
   }

@@ -32,6 +32,8 @@ struct TimeloopArchSection {
   std::set<std::string> dummies;
   // Of no entries: nothing can be kept there.
   std::set<std::string> empty;
+  // Of an access of a storage that says so itself [pJ].
+  std::map<std::string, double> access_energies;
   // Those dummies that are only a name of the fanout below the storage above.
   std::set<std::string> absorbed;
 };

@@ -200,7 +200,8 @@ TimeloopAccesses TimeloopCounter::accesses(TensorId tensor, std::size_t level,
     const double first = static_cast<double>(first_visits(tensor, level, rules));
     at.updates = content;
     at.reads -= first;
-    at.fills -= level > outermost_keeper(tensor) ? first : 0;
+    const bool filled = rules.contains(TimeloopRule::kFirstFills);
+    at.fills -= level > outermost_keeper(tensor) && !filled ? first : 0;
   }
   if (rules.contains(TimeloopRule::kRoundedAverages)) {
     at.reads = std::round(at.reads);

@@ -62,6 +62,12 @@ class OwnEnergies {
 
   void add(TimeloopStorage& storage) {
     const TimeloopMaterial& made = material(storage.name);
+    if (const auto own = arch_.access_energies.find(storage.name);
+        own != arch_.access_energies.end()) {
+      storage.energy = {own->second, own->second, own->second};
+      origins_[storage.name] = "energies by its vector_access_energy";
+      return;
+    }
     const StorageKind kind = own_storage_kind(made.klass, storage.off_chip, made.type);
     if (is_on_chip(kind) && !storage.words) {
       substitutes_.insert(

@@ -43,6 +43,8 @@ const char* to_string(TimeloopRule rule) {
       return "clusters paid whole";
     case TimeloopRule::kRest:
       return "a rest ends a motion";
+    case TimeloopRule::kFirstFills:
+      return "first visits fill sums";
   }
   return "";
 }

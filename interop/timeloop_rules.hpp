@@ -31,14 +31,18 @@ enum class TimeloopRule : std::uint8_t {
   kWholeClusters,    // instances in use are spread over as many clusters, each paid whole
   kRest,             // a tile that rests ends a motion: what moves next is fetched whole. Inferred
                      // from results that are older than January 2025 (commit a12fff5)
+  kFirstFills,       // sums are filled at their first visit, too. Inferred from the results that
+                     // baseline-designs publishes, of 2021 and before
 };
-inline constexpr std::size_t kTimeloopRules = 19;
+inline constexpr std::size_t kTimeloopRules = 20;
 using TimeloopRules = IdSet<TimeloopRule>;
-// Of Timeloop before January 2025, and of the one since.
-inline constexpr TimeloopRules kOldTimeloopRules =
+// Of Timeloop of 2021, before January 2025, and since.
+inline constexpr TimeloopRules kOldestTimeloopRules =
     TimeloopRules::from_bits((1U << kTimeloopRules) - 1);
-inline constexpr TimeloopRules kAllTimeloopRules =
+inline constexpr TimeloopRules kOldTimeloopRules =
     TimeloopRules::from_bits((1U << (kTimeloopRules - 1)) - 1);
+inline constexpr TimeloopRules kAllTimeloopRules =
+    TimeloopRules::from_bits((1U << (kTimeloopRules - 2)) - 1);
 
 const char* to_string(TimeloopRule rule);  // "box hull", ...
 

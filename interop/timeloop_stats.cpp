@@ -17,7 +17,7 @@ namespace mapsim {
 
 namespace {
 
-// "    Scalar reads (per-instance)              : 3072" -> its key and its value.
+// "    Scalar reads (per-instance)              : 3072", "MACCs = 1024" -> its key and its value.
 struct Line {
   std::size_t indent = 0;
   std::string key;
@@ -33,9 +33,11 @@ std::string trimmed(const std::string& text) {
 
 Line line_of(const std::string& text) {
   const std::size_t indent = text.find_first_not_of(' ');
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  return {indent == std::string::npos ? 0 : indent, trimmed(text.substr(0, colon)),
-          colon < text.size() ? trimmed(text.substr(colon + 1)) : ""};
+  const std::size_t equals = text.find(" = ");
+  const std::size_t end = std::min({text.find(':'), equals, text.size()});
+  const std::size_t value = end == equals ? end + 3 : end + 1;
+  return {indent == std::string::npos ? 0 : indent, trimmed(text.substr(0, end)),
+          value < text.size() ? trimmed(text.substr(value)) : ""};
 }
 
 using Values = std::map<std::string, std::string>;
@@ -66,9 +68,11 @@ class StatsReader {
       result.levels.push_back(std::move(level));
     }
     const std::string compute = "=== " + machine.compute_name;
-    const char* computes =
-        has(compute, "", "Computes (total)") ? "Computes (total)" : "Algorithmic Computes (total)";
-    result.computes = whole(compute, "", computes);
+    const bool old = has("Summary Stats", "", "MACCs");  // of 2020 and before
+    const char* computes = old                                    ? "MACCs"
+                           : has(compute, "", "Computes (total)") ? "Computes (total)"
+                                                                  : "Algorithmic Computes (total)";
+    result.computes = whole(old ? "Summary Stats" : compute, "", computes);
     result.energy += number(compute, "", "Energy (total)");
     result.cycles = whole("Summary Stats", "", "Cycles");
     return result;
