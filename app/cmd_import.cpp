@@ -113,23 +113,35 @@ ImportedFiles import_timeloop(const ImportArguments& arguments) {
   return {files_of(import, files), std::move(import.notes)};
 }
 
+// A plan reads the chip's file beside those of its cores.
+ImportedFiles files_of(const ZigzagChip& chip, std::vector<std::string> notes) {
+  const std::string heading = "# Imported from Stream.\n";
+  ImportedFiles cores{{}, std::move(notes)};
+  for (const ZigzagCore& core : chip.cores) {
+    cores.files.push_back({core.name + ".arch.yaml", heading + print_arch(core.arch)});
+    parse_arch(cores.files.back().text, cores.files.back().name);
+  }
+  if (!chip.soc.empty()) {
+    cores.files.push_back({"soc.yaml", heading + chip.soc});
+  }
+  return cores;
+}
+
 // An architecture of its own is written for a layer whose unrolling gives a memory another share of
 // its energy.
 ImportedFiles import_zigzag(const ImportArguments& arguments) {
   ZigzagImport import = read_zigzag(arguments.files);
   const std::string heading = "# Imported from ZigZag.\n";
-  if (!import.cores.empty()) {
-    ImportedFiles cores{{}, std::move(import.notes)};
-    for (const ZigzagCore& core : import.cores) {
-      cores.files.push_back({core.name + ".arch.yaml", heading + print_arch(core.arch)});
-      parse_arch(cores.files.back().text, cores.files.back().name);
-    }
-    return cores;
+  if (!import.chip.cores.empty()) {
+    return files_of(import.chip, std::move(import.notes));
   }
   ImportedFiles imported{{{"arch.yaml", heading + print_arch(import.arch)}},
                          std::move(import.notes)};
   parse_arch(imported.files.front().text, "arch.yaml");
   std::set<std::string> names;
+  Network network;
+  network.name = import.arch.name;
+  network.unpriced = import.left_out;
   for (const ZigzagImport::Layer& layer : import.layers) {
     std::string name = layer.name;
     while (!names.insert(name).second) {
@@ -143,6 +155,7 @@ ImportedFiles import_zigzag(const ImportArguments& arguments) {
     }
     const std::string workload = heading + print_workload(layer.workload);
     imported.files.push_back({name + ".workload.yaml", workload});
+    network.layers.push_back({name, layer.workload, layer.count, name + ".workload.yaml"});
     const std::string rules =
         fmt::format("# Imported from ZigZag, for {}.\n{}", file, layer.constraints);
     check_constraints(rules, Problem{parse_arch(machine, file), parse_workload(workload, name)},
@@ -156,6 +169,13 @@ ImportedFiles import_zigzag(const ImportArguments& arguments) {
       parse_mapping(imported.files.back().text, imported.files.back().name, layer.arch,
                     layer.workload);
     }
+  }
+  if (network.layers.size() > 1) {
+    imported.files.push_back({"network.yaml", heading + print_network(network, ".")});
+    imported.notes.emplace_back(
+        "mapsim network takes arch.yaml and network.yaml, and does not read constraints: its "
+        "optima "
+        "are those of free unrollings");
   }
   return imported;
 }
@@ -180,6 +200,12 @@ ImportedFiles import_accelforge(const ImportArguments& arguments) {
     return imported;
   }
   add("network.yaml", heading + print_network(*import.network, "."));
+  if (import.chain) {
+    add("chain.yaml", heading + print_chain(*import.chain));
+  }
+  if (!import.tree.empty()) {
+    add("tree.yaml", heading + import.tree);
+  }
   const bool ruled = std::any_of(import.layers.begin(), import.layers.end(),
                                  [](const auto& layer) { return !layer.constraints.empty(); });
   if (import.arch && ruled) {
@@ -219,7 +245,7 @@ std::string next_step(const ImportedFiles& imported, const std::string& folder) 
   std::string command = "next: mapsim search";
   std::size_t found = 0;
   using Part = std::pair<const char*, const char*>;  // an option, and the file that it takes
-  for (const Part& part : {Part{"", "arch.yaml"}, Part{"", "workload.yaml"},
+  for (const Part& part : {Part{"", "arch.yaml"}, Part{"", "workload.yaml"}, Part{"", "chain.yaml"},
                            Part{"--constraints ", "constraints.yaml"}}) {
     const auto is_named = [&part](const ImportedFile& file) { return file.name == part.second; };
     if (std::any_of(imported.files.begin(), imported.files.end(), is_named)) {

@@ -10,6 +10,7 @@
 #include "interop/accelforge_sets.hpp"
 #include "interop/front_end.hpp"
 #include "interop/import_notes.hpp"
+#include "workloads/chain.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim {
@@ -52,10 +53,14 @@ struct ForgeMachine {
 ForgeMachine forge_machine(Reader& reader, const Node& arch, const ForgeEinsum& einsum,
                            ImportNotes& notes);
 
-// The mapping of an einsum (YAML). Empty: the mapping has none, or fuses it with others, as a note
-// says.
-std::string forge_mapping(Reader& reader, const Node& mapping, const Arch& arch,
-                          const ForgeEinsum& einsum, ImportNotes& notes);
+// The mapping of an einsum by itself (YAML). Empty: there is none, or it fuses the einsum with
+// others.
+struct ForgeMapping {
+  std::string text;
+  bool fused = false;
+};
+ForgeMapping forge_mapping(Reader& reader, const Node& mapping, const Arch& arch,
+                           const ForgeEinsum& einsum);
 
 // What a set of AccelForge files says.
 struct ForgeImport {
@@ -65,9 +70,11 @@ struct ForgeImport {
     std::string constraints;  // empty: none
     std::string mapping;      // likewise
   };
-  std::optional<Arch> arch;        // absent: no architecture among the files
-  std::optional<Network> network;  // absent: no workload
-  std::vector<Layer> layers;       // of einsums that are layers of the network
+  std::optional<Arch> arch;          // absent: no architecture among the files
+  std::optional<Network> network;    // absent: no workload
+  std::vector<Layer> layers;         // of einsums that are layers of the network
+  std::optional<EinsumChain> chain;  // the einsums, where they pass tensors on
+  std::string tree;                  // the mapping of the chain; empty: none
   std::vector<std::string> notes;
 };
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "interop/accelforge.hpp"
+#include "interop/accelforge_chain.hpp"
 #include "interop/foreign_yaml.hpp"
-#include "workloads/load.hpp"
 
 namespace mapsim {
 
@@ -36,6 +36,9 @@ class ForgeImporter {
     }
     if (arch != nullptr) {
       read_machines(*arch);
+    }
+    if (workload != nullptr) {
+      make_chain();
     }
     for (const std::string& line : notes_.text()) {
       if (std::find(import_.notes.begin(), import_.notes.end(), line) == import_.notes.end()) {
@@ -126,8 +129,9 @@ class ForgeImporter {
     }
     if (between > 0) {
       notes_.lines.push_back(fmt::format(
-          "einsums run one after the other: {} tensors between them go to the outermost memory and "
-          "come back; fused mappings are left out",
+          "network.yaml: einsums run one after the other: {} tensors between them go to the "
+          "outermost memory and come back; chain.yaml, where it is written, is searched with "
+          "fusion",
           between));
     }
     import_.network = std::move(network);
@@ -147,38 +151,13 @@ class ForgeImporter {
 
   void add_layer(const ForgeEinsum& einsum, Network& network) {
     try {
-      network.layers.push_back(
-          {einsum.name, parse_workload(workload_text(einsum), einsum.name), einsum.count});
+      network.layers.push_back({einsum.name, forge_workload(einsum), einsum.count});
       import_.layers.emplace_back().name = einsum.name;
     } catch (const ConfigError& error) {
       const std::string& why = error.diagnostics().front().message;
       notes_.lines.push_back(fmt::format("{} is left out: {}", einsum.name, why));
       network.unpriced[einsum.name] += einsum.count;
     }
-  }
-
-  static std::string workload_text(const ForgeEinsum& einsum) {
-    const auto term = [](const ForgeTensor& tensor) {
-      return fmt::format("{}[{}]", tensor.name, joined(tensor.ranks, "]["));
-    };
-    std::vector<std::string> operands, roles, bits, dims;
-    for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
-      const ForgeTensor& tensor = einsum.tensors[t];
-      bits.push_back(fmt::format("{}: {} b", tensor.name, tensor.bits.count()));
-      if (!tensor.output) {
-        operands.push_back(term(tensor));
-        roles.push_back(fmt::format("{}: {}", tensor.name, to_string(einsum.role_of(t))));
-      }
-    }
-    for (const Dim& dim : einsum.dims) {
-      dims.push_back(fmt::format("{}: {}", dim.name, dim.bound));
-    }
-    const ForgeTensor& output = einsum.tensors.back();
-    return fmt::format(
-        "name: {}\neinsum:\n  equation: {} += {}\n  dims: {{{}}}\n  roles: {{{}}}\n"
-        "precision: {{{}, partial: {} b}}\n",
-        einsum.name, term(output), joined(operands, " * "), joined(dims, ", "), joined(roles, ", "),
-        joined(bits, ", "), output.bits.count());
   }
 
   void read_machines(const Section& arch) {
@@ -208,8 +187,43 @@ class ForgeImporter {
       import_.arch = import_.arch ? import_.arch : layer.arch;
       if (const Section* mapping = section("mapping")) {
         try_at(*mapping->source, [&](Source& source) {
-          layer.mapping = forge_mapping(source.reader, *mapping->node, layer.arch, einsum, notes_);
+          const ForgeMapping found =
+              forge_mapping(source.reader, *mapping->node, layer.arch, einsum);
+          layer.mapping = found.text;
+          if (found.fused) {
+            fused_.push_back(layer.name);
+          }
         });
+      }
+    }
+  }
+
+  // The einsums as one chain, where one machine runs all of them.
+  void make_chain() {
+    const Section* arch = section("arch");
+    const auto differs = std::find_if(import_.layers.begin(), import_.layers.end(),
+                                      [&](const ForgeImport::Layer& layer) {
+                                        return arch != nullptr && layer.arch != *import_.arch;
+                                      });
+    if (differs != import_.layers.end() && einsums_.size() > 1) {
+      notes_.lines.push_back(fmt::format(
+          "the einsums are not written as a chain: the machine of {} differs from that of {}",
+          differs->name, import_.layers.front().name));
+      return;
+    }
+    const auto rides = [&](const ForgeEinsum& einsum) {
+      return arch != nullptr &&
+             forge_compute_of(*arch->node, einsum.names) != import_.arch->compute.name;
+    };
+    import_.chain = forge_chain(einsums_, rides, notes_);
+    const Section* mapping = section("mapping");
+    if (import_.chain && arch != nullptr && mapping != nullptr) {
+      import_.tree = forge_tree(*mapping->node, *import_.arch, *import_.chain, einsums_, notes_);
+    }
+    for (const std::string& fused : fused_) {
+      if (import_.tree.empty()) {
+        notes_.lines.push_back(
+            fmt::format("the mapping fuses {} with other einsums; it is left out", fused));
       }
     }
   }
@@ -218,6 +232,7 @@ class ForgeImporter {
   std::deque<Source> sources_;
   std::map<std::string, Section> sections_;
   std::vector<ForgeEinsum> einsums_;
+  std::vector<std::string> fused_;  // einsums whose mapping is no mapping of one layer
   ForgeImport import_;
   ImportNotes notes_;
 };

@@ -53,19 +53,16 @@ std::optional<Path> path_to(const Node& list, const ForgeEinsum& einsum, Path pa
 
 class ForgeMappingWriter {
  public:
-  ForgeMappingWriter(Reader& reader, const Arch& arch, const ForgeEinsum& einsum,
-                     ImportNotes& notes)
-      : reader_{reader}, arch_{arch}, einsum_{einsum}, notes_{notes} {
+  ForgeMappingWriter(Reader& reader, const Arch& arch, const ForgeEinsum& einsum)
+      : reader_{reader}, arch_{arch}, einsum_{einsum} {
     for (const Dim& dim : einsum.dims) {
       extents_[dim.name] = dim.bound;
     }
   }
 
-  std::string write(const Path& path) {
+  ForgeMapping write(const Path& path) {
     if (is_fused(path)) {
-      notes_.lines.push_back(
-          fmt::format("the mapping fuses {} with other einsums; it is left out", einsum_.name));
-      return "";
+      return {"", true};
     }
     for (const ForgeTensor& tensor : einsum_.tensors) {
       outer_.push_back(tensor.name);
@@ -75,7 +72,7 @@ class ForgeMappingWriter {
     for (const Node* node : path.nodes) {
       add(*node);
     }
-    return text_;
+    return {text_, false};
   }
 
  private:
@@ -180,7 +177,6 @@ class ForgeMappingWriter {
   Reader& reader_;
   const Arch& arch_;
   const ForgeEinsum& einsum_;
-  ImportNotes& notes_;
   std::vector<std::string> outer_;
   std::map<std::string, std::int64_t> extents_;
   std::string text_;
@@ -188,12 +184,12 @@ class ForgeMappingWriter {
 
 }  // namespace
 
-std::string forge_mapping(Reader& reader, const Node& mapping, const Arch& arch,
-                          const ForgeEinsum& einsum, ImportNotes& notes) {
+ForgeMapping forge_mapping(Reader& reader, const Node& mapping, const Arch& arch,
+                           const ForgeEinsum& einsum) {
   const Fields fields = reader.fields(mapping, {"nodes", "title"});
   const Node* nodes = fields.require("nodes");
   const auto path = nodes == nullptr ? std::nullopt : path_to(*nodes, einsum, {});
-  return path ? ForgeMappingWriter{reader, arch, einsum, notes}.write(*path) : "";
+  return path ? ForgeMappingWriter{reader, arch, einsum}.write(*path) : ForgeMapping{};
 }
 
 }  // namespace mapsim

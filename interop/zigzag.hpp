@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,7 +41,8 @@ ZigzagMachine read_zigzag_machine(Reader& reader, std::vector<std::string>& note
 
 // What is unrolled along one dim of the array.
 struct ZigzagUnrolling {
-  bool given = false;  // else any dim may be
+  bool given = false;           // else any dim may be, or
+  std::optional<DimSet> may{};  // one of these
   std::vector<std::pair<DimId, std::int64_t>> factors;
   std::int64_t used() const;
 };
@@ -63,11 +65,19 @@ ZigzagArch zigzag_arch(const ZigzagMachine& machine,
 struct ZigzagCore {
   std::string name;
   Arch arch;
+  std::int64_t count = 1;
+  Words operators{};             // that it runs; empty: all
+  std::optional<double> port{};  // bits per cycle to the memory off the chip
 };
-// The distinct cores of a chip that compute something. What joins them is left out with a note.
+// The distinct cores of a chip that compute something, and the chip as `mapsim plan` reads it
+// (YAML; empty: nothing lies off the chip). Links between cores are left out with a note.
+struct ZigzagChip {
+  std::vector<ZigzagCore> cores;
+  std::string soc;
+};
 using ReadFile = std::function<Document(const std::string& path)>;
-std::vector<ZigzagCore> read_stream_chip(const Document& chip, const ReadFile& read,
-                                         std::vector<std::string>& notes);
+ZigzagChip read_stream_chip(const Document& chip, const ReadFile& read,
+                            std::vector<std::string>& notes);
 
 struct ZigzagImport {
   struct Layer {
@@ -75,6 +85,7 @@ struct ZigzagImport {
     Workload workload;
     std::string constraints;  // empty: none
     Arch arch;
+    std::int64_t count = 1;
     // Of a result: the mapping that ZigZag found, and what it says that it costs.
     struct Found {
       Mapping mapping;
@@ -85,13 +96,15 @@ struct ZigzagImport {
   };
   Arch arch;
   std::vector<Layer> layers;
-  std::vector<ZigzagCore> cores;  // of a chip; then there is neither of the above
+  std::map<std::string, std::int64_t> left_out;  // layers by why: Add, Pooling
+  ZigzagChip chip;                               // then there is neither of the above
   std::vector<std::string> notes;
 };
 
-// Reads an accelerator, a workload with a mapping, and results (the JSON of a layer that ZigZag has
-// mapped), told apart by their keys; or a chip of Stream alone. A layer that has no counterpart
-// here is left out with a note that names it, its line and why. Throws ConfigError.
+// Reads an accelerator, a workload (YAML, or an ONNX model) with a mapping, and results (the JSON
+// of a layer that ZigZag has mapped), told apart by their keys; or a chip of Stream alone. A layer
+// that has no counterpart here is left out with a note that names it, its line and why. Throws
+// ConfigError.
 ZigzagImport read_zigzag(const std::vector<std::string>& paths);
 ZigzagImport import_zigzag(std::vector<Document> documents);
 

@@ -40,7 +40,52 @@ CONSTRAINTS = {"constraints", "mapspace", "mapspace_constraints", "architecture_
 SECONDS = 120  # for one set
 MANY = 40  # problems of one architecture: of more, the first of each folder is taken
 
-Set = collections.namedtuple("Set", "kind tool files options stats", defaults=[None])
+Set = collections.namedtuple("Set", "kind tool files options stats version makes", defaults=[None, None, None])
+LEVEL = re.compile(r"^(\w+)\s+\[(.*)\]\s*$")
+LOOP = re.compile(r"^[|\s]*for (\w+) in \[0:(\d+)(?:,\d+)?\)\s*(?:\(Spatial-([XY])\))?")
+
+
+# The loops that timeloop-mapper printed (.map.txt), outermost first: of each level what it keeps, and (dim, factor,
+# axis or None).
+def printed_levels(text):
+    levels = []
+    for line in text.splitlines():
+        if found := LEVEL.match(line):
+            levels.append((found.group(1), re.findall(r"(\w+):\d+", found.group(2)), []))
+        elif (found := LOOP.match(line)) and levels:
+            levels[-1][2].append((found.group(1), int(found.group(2)), found.group(3)))
+    return levels
+
+
+def sizes_of(levels):
+    sizes = {}
+    for _, _, loops in levels:
+        for dim, factor, _ in loops:
+            sizes[dim] = sizes.get(dim, 1) * factor
+    return sizes
+
+
+# The same as a mapping that Timeloop reads.
+def mapping_text(levels):
+    tensors = sorted({each for _, kept, _ in levels for each in kept})
+    dims = list(sizes_of(levels))
+    text = "mapping:\n"
+    for name, kept, loops in levels:
+        rest = [each for each in tensors if each not in kept]
+        text += f"- {{target: {name}, type: datatype, keep: [{', '.join(kept)}], bypass: [{', '.join(rest)}]}}\n"
+        for kind in ("temporal", "spatial"):
+            own = [each for each in loops if (each[2] is not None) == (kind == "spatial")]
+            inner = [dim for axis in (None, "X", "Y") for dim, _, along in reversed(own) if along == axis]
+            order = list(dict.fromkeys(inner)) + [dim for dim in dims if dim not in inner]
+            factors = {dim: 1 for dim in dims}
+            for dim, factor, _ in own:
+                factors[dim] *= factor
+            split = f", split: {sum(along == 'X' for _, _, along in own)}" if kind == "spatial" else ""
+            if own or kind == "temporal":
+                text += (f"- {{target: {name}, type: {kind}, factors: "
+                         f"{' '.join(f'{dim}={factor}' for dim, factor in factors.items())}, "
+                         f"permutation: {' '.join(order)}{split}}}\n")
+    return text
 
 
 def is_output(path, root):
@@ -48,8 +93,9 @@ def is_output(path, root):
 
 
 class Checkout:
-    def __init__(self, root):
+    def __init__(self, root, scratch):
         self.root = root
+        self.scratch = scratch  # a folder for mappings that are written anew
         self.sections = {}
         for path in sorted(root.rglob("*.y*ml")):
             if path.is_file() and not is_output(path, root) and not WRITTEN.search(path.name):
@@ -76,6 +122,7 @@ class Checkout:
                 self.add("one file", "timeloop", [path])
             elif not self.is_part_of_template(path) and "!Memory" not in path.read_text(errors="replace"):
                 self.design(path)
+        self.published()
         self.old_configurations()
         self.scalesim()
         self.zigzag()
@@ -96,6 +143,30 @@ class Checkout:
                 has_mapping = re.search(r"^mapping:\s*$", path.read_text(errors="replace"), re.MULTILINE)
                 mapping = [] if has_mapping else sorted(path.parent.glob("*.map.yaml"))[:1]
                 self.sets[-1] = self.sets[-1]._replace(files=[str(each) for each in files + mapping], stats=str(stats))
+
+    # What Timeloop printed of a design of several files: its mapping, its energies and its statistics in one folder.
+    # The problem is the one with the mapping's sizes.
+    def published(self):
+        for stats in sorted(self.root.rglob("*.stats.txt")):
+            folder = stats.parent
+            printed = sorted(folder.glob("*.map.txt"))
+            tables = [each for each in sorted(folder.iterdir()) if ENERGIES.search(each.name)]
+            if (folder / "parsed-processed-input.yaml").is_file() or not printed or not tables:
+                continue
+            root = folder if self.having({"architecture"}, folder) else folder.parent
+            arch = self.having({"architecture"}, root)
+            levels = printed_levels(printed[0].read_text())
+            problems = [each for each in self.problems_for(root) if self.has_sizes(each, sizes_of(levels))]
+            if len(arch) != 1 or not problems:
+                continue
+            mapping = self.scratch / f"{len(self.sets)}.map.yaml"
+            mapping.write_text(mapping_text(levels))
+            self.add("published result", "timeloop", [arch[0], problems[0], mapping, tables[0]])
+            self.sets[-1] = self.sets[-1]._replace(stats=str(stats), version="2021")
+
+    def has_sizes(self, problem, sizes):
+        found = dict(re.findall(r"^\s+([A-Z]):\s*(\d+)\s*$", problem.read_text(errors="replace"), re.MULTILINE))
+        return all(int(found.get(dim, 1)) == size for dim, size in sizes.items()) and bool(sizes)
 
     def density(self, files):
         return "sparse" if self.is_sparse(files) else "dense"
@@ -213,6 +284,8 @@ class Checkout:
                      if ("D0" in each.read_text()) == ("D0" in mapping.read_text())]
             for each in files or [[path]]:
                 self.add(kind, "zigzag", each)
+            for model in sorted((folder / "workload").glob("*.onnx")) if mapping and "is_imc" not in path.read_text() else []:
+                self.add("ZigZag machine with an ONNX model", "zigzag", [path, mapping, model])
 
 
     # A machine, or a workload with the values that its template asks for.
@@ -224,11 +297,24 @@ class Checkout:
             if re.search(r"^\s*- !Memory", text, re.MULTILINE) and "arch" in self.sections[path]:
                 kind = "AccelForge machine" + (", in memory" if "compute_in_memory" in path.parts else "")
                 self.add(kind, "accelforge", [path])
+            elif "mapping" in self.sections[path]:
+                pass
             elif "workload" in self.sections[path]:
                 part = any(name.startswith("_") for name in path.relative_to(self.root).parts)
                 values = {**FORGE_SETTINGS, **(FORGE_PART_SETTINGS if part else {})}
                 self.add("AccelForge workload", "accelforge", [path],
                          *(word for name, value in values.items() for word in ("--set", f"{name}={value}")))
+        self.accelforge_mappings()
+
+    # A mapping with the workload and the machine that it is named after.
+    def accelforge_mappings(self):
+        machine = next(iter(self.root.rglob("examples/arches/simple.yaml")), None)
+        for path in sorted(self.root.rglob("examples/mappings/*_to_simple*.yaml")):
+            workload = next((each for each in self.root.rglob("examples/workloads/basic/mat*.yaml")
+                             if each.stem in path.name), None)
+            if machine is not None and workload is not None:
+                self.add("AccelForge mapping", "accelforge", [machine, workload, path], "--set", "N_EINSUMS=2")
+                self.sets[-1] = self.sets[-1]._replace(makes="tree.yaml")
 
 
 # The first message, without what differs from file to file.
@@ -242,18 +328,23 @@ def reason(text):
 
 
 def run(program, each, folder):
+    made = None if each.makes is None else pathlib.Path(folder) / each.makes
+    if made is not None:
+        made.unlink(missing_ok=True)
     command = [program, "import", each.tool, *each.files, *each.options, "-o", folder]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return 124, f"mapsim: not done after {SECONDS} s"
+    if done.returncode == 0 and made is not None and not made.is_file():
+        return 2, "mapsim: " + next((line for line in done.stdout.splitlines() if "not written" in line), "no tree")
     return done.returncode, done.stderr
 
 
 # Figures that are equal, derived and unexplained; nothing where it cannot be compared.
 def compare(program, each, version):
     command = [program, "compare", each.tool, *each.files, *each.options, "--stats", each.stats, "--json",
-               "--timeloop-version", version]
+               "--timeloop-version", each.version or version]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
     if done.returncode not in (0, 1) or not done.stdout:
         return None, done.stderr
@@ -270,10 +361,10 @@ def main():
     arguments = parser.parse_args()
     rows = []
     reasons = collections.Counter()
-    with tempfile.TemporaryDirectory() as out:
+    with tempfile.TemporaryDirectory() as out, tempfile.TemporaryDirectory() as scratch:
         for folder in arguments.folders:
             counts = collections.OrderedDict()
-            for each in Checkout(folder.resolve()).find():
+            for each in Checkout(folder.resolve(), pathlib.Path(scratch)).find():
                 code, errors = run(arguments.mapsim, each, out)
                 row = counts.setdefault(each.kind, [0] * 6)
                 row[0] += 1

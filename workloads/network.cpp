@@ -232,7 +232,10 @@ std::string print_network(const Network& network, const std::string& folder) {
   std::string text = fmt::format("name: {}\n", network.name);
   text += network.layers.empty() ? "" : "layers:\n";
   for (const NetworkLayer& layer : network.layers) {
-    text += fmt::format("  - {{workload: {}/{}.yaml{}{}}}\n", folder, layer.name,
+    const std::string usual = layer.name + ".yaml";
+    const std::string file = layer.file.empty() ? usual : layer.file;
+    text += fmt::format("  - {{{}workload: {}/{}{}{}}}\n",
+                        file == usual ? "" : fmt::format("name: {}, ", layer.name), folder, file,
                         times(layer.count), workbook_text(layer.workbook));
   }
   text += network.streams.empty() ? "" : "streams:\n";

@@ -8,6 +8,8 @@
 
 #include "core/diagnostic.hpp"
 #include "costmodel/evaluate.hpp"
+#include "costmodel/fusion/evaluate_tree.hpp"
+#include "costmodel/fusion/tree.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/accelforge.hpp"
 #include "mapper/mapspace/constraints.hpp"
@@ -18,6 +20,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Two chained products, and what a fanout, a widened memory and a shared port look like.
 const std::string kMachine = R"(
@@ -205,6 +208,123 @@ mapping:
   const ForgeImport import = parse_accelforge(kMachine + kProducts + mapping, "m.yaml");
   EXPECT_EQ(import.layers[0].mapping, "");
   EXPECT_THAT(import.notes, Contains(HasSubstr("fuses T1 with other einsums")));
+}
+
+const std::string kTwoProducts = R"(
+workload:
+  rank_sizes: {M: 8, N0: 4, N1: 6, N2: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - "T1[m, n1] = T0[m, n0] * W0[n0, n1]"
+  - "T2[m, n2] = T1[m, n1] * W1[n1, n2]"
+)";
+// T1 stays in the buffer, a row at a time; W1 is kept around the loop.
+const std::string kFused = R"(
+mapping:
+  nodes:
+  - !Storage {tensors: [T0, W0, W1, T2], component: Off}
+  - !Storage {tensors: [W1], component: Buffer}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Storage {tensors: [T1], component: Buffer}
+  - !Sequential
+    nodes:
+    - !Nested
+      nodes:
+      - !Temporal {rank_variable: n1, tile_shape: 1}
+      - !Temporal {rank_variable: n0, tile_shape: 1}
+      - !Compute {einsum: T1, component: MAC}
+    - !Nested
+      nodes:
+      - !Storage {tensors: [T2], component: Buffer}
+      - !Temporal {rank_variable: n1, tile_shape: 1}
+      - !Temporal {rank_variable: n2, tile_shape: 1}
+      - !Compute {einsum: T2, component: MAC}
+)";
+const std::string kPlainMachine = R"(
+arch:
+  nodes:
+  - !Memory
+    name: Off
+    size: inf
+    actions: [{name: read, energy: 8e-12, throughput: inf}, {name: write, energy: 8e-12, throughput: inf}]
+    tensors: {keep: ~Intermediates, may_keep: All}
+  - !Memory
+    name: Buffer
+    size: 8192
+    actions: [{name: read, energy: 1e-12, throughput: inf}, {name: write, energy: 1e-12, throughput: inf}]
+    tensors: {keep: ~Off, may_keep: All}
+  - !Compute
+    name: MAC
+    actions: [{name: compute, energy: 0, throughput: 1e9}]
+)";
+
+TEST(ForgeImport, MakesATreeOfAFusedMapping) {
+  const ForgeImport import = parse_accelforge(kPlainMachine + kTwoProducts + kFused, "m.yaml");
+  ASSERT_TRUE(import.chain);
+  EXPECT_EQ(import.chain->einsums.size(), 2U);
+  ASSERT_EQ(import.chain->intermediates.size(), 1U);
+  EXPECT_EQ(import.chain->intermediates[0].name, "T1");
+  EXPECT_EQ(
+      import.tree,
+      "mapping:\n  - keep Buffer: [T2.W1]\n  - for T2.m: 1\n  - keep Buffer: [T1]\n"
+      "  - sequence:\n      - T1:\n          - for n1: 1\n          - for n0: 1\n"
+      "      - T2:\n          - keep Buffer: [T2]\n          - for n1: 1\n          - for n2: 1\n");
+  EXPECT_THAT(import.notes, Not(Contains(HasSubstr("it is left out"))));
+  const Arch& arch = *import.arch;
+  const auto cost =
+      evaluate_tree(arch, *import.chain, parse_tree(import.tree, "tree.yaml", arch, *import.chain));
+  ASSERT_TRUE(std::holds_alternative<TreeCost>(cost));
+  // Each of the 48 values of T1 is written 4 times, read back 3 times, and read twice: by the
+  // buffer alone, at 1 pJ/b.
+  EXPECT_EQ(std::get<TreeCost>(cost).passing.at(0), Picojoules{8.0 * 48 * (4 + 3 + 2)});
+}
+
+TEST(ForgeImport, NamesWhatNoTreeSays) {
+  const auto note_of = [](const std::string& from, const std::string& to) {
+    std::string mapping = kFused;
+    mapping.replace(mapping.find(from), from.size(), to);
+    const ForgeImport import = parse_accelforge(kPlainMachine + kTwoProducts + mapping, "m.yaml");
+    EXPECT_EQ(import.tree, "") << to;
+    std::string found;
+    for (const std::string& note : import.notes) {
+      found = note.find("is not written as a tree") != std::string::npos ? note : found;
+    }
+    return found;
+  };
+  EXPECT_THAT(note_of("[T0, W0, W1, T2], component: Off", "[T0, W0, W1, T1, T2], component: Off"),
+              HasSubstr("T1 is held here and by Off too"));
+  EXPECT_THAT(note_of("!Sequential", "!Pipeline"), HasSubstr("!Pipeline has no counterpart"));
+  EXPECT_THAT(note_of("rank_variable: m, tile_shape: 1", "rank_variable: n2, tile_shape: 1"),
+              HasSubstr("T1 has no loop over n2 as T2 has"));
+  EXPECT_THAT(note_of("- !Storage {tensors: [T1], component: Buffer}",
+                      "- !Storage {tensors: [], component: Buffer}"),
+              HasSubstr("no memory holds T1"));
+  EXPECT_THAT(note_of("tensors: [W1]", "tensors: [X]"), HasSubstr("'X' is no tensor of the chain"));
+}
+
+// The softmax of a machine whose MACs do not compute it is a new name of what it reads.
+TEST(ForgeImport, LetsEinsumsOfOneOperandRide) {
+  const std::string attention = R"(
+workload:
+  rank_sizes: {M: 8, P: 4, E: 2, F: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - {einsum: "I[m, e] = X[m, e]", is_copy_operation: True}
+  - "QK[m, p] = I[m, e] * K[p, e]"
+  - "S[m, p] = QK[m, p]"
+  - "AV[m, f] = S[m, p] * V[p, f]"
+)";
+  const ForgeImport all = parse_accelforge(kPlainMachine + attention, "m.yaml");
+  ASSERT_TRUE(all.chain);
+  EXPECT_EQ(all.chain->einsums.size(), 3U);
+  EXPECT_EQ(all.chain->names[0][TensorId{0}], "X");
+  std::string split = kPlainMachine;
+  split.replace(split.find("name: MAC"), 9, "name: MAC\n    enabled: len(All) == 3");
+  const ForgeImport riding = parse_accelforge(split + attention, "m.yaml");
+  ASSERT_TRUE(riding.chain);
+  EXPECT_EQ(riding.chain->einsums.size(), 2U);
+  EXPECT_EQ(riding.chain->intermediates.size(), 1U);
+  EXPECT_THAT(riding.notes, Contains(HasSubstr("S rides on QK")));
 }
 
 TEST(ForgeImport, ReadsWindowsAndLists) {

@@ -15,11 +15,13 @@
 #include "core/diagnostic.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "interop/zigzag_layer.hpp"
 #include "report/names.hpp"
 #include "tests/interop/golden.hpp"
 #include "tests/interop/search_within.hpp"
 #include "tests/interop/zigzag_run.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
 namespace mapsim {
@@ -242,6 +244,52 @@ TEST(ZigzagImports, TakeAWholeOrderOfLoops) {
   }
 }
 
+// D1 and D2 are given by the mapping; D3 may have OX only, as the layer has no Z.
+TEST(ZigzagImports, RestrictWhatIsNotGivenToTheHints) {
+  const auto with = [](const std::string& more) {
+    const std::string rules =
+        "- {name: default, spatial_mapping: {D1: ['K, 4'], D2: ['C, 2']}" + more + "}\n";
+    return read(kAccelerator, kLayers, rules);
+  };
+  const ZigzagImport free = with("");
+  const ZigzagImport hinted = with(", spatial_mapping_hint: {D1: [OY], D3: [OX, Z], D9: [K]}");
+  ASSERT_FALSE(hinted.layers.empty()) << hinted.notes.back();
+  EXPECT_THAT(free.layers.at(0).constraints, Not(HasSubstr("D3: {X: {dims: [OX]}}")));
+  EXPECT_THAT(hinted.layers.at(0).constraints, HasSubstr("D3: {X: {dims: [OX]}}"));
+  EXPECT_THAT(hinted.notes, Contains(HasSubstr("D3 may unroll OX, Z")));
+  EXPECT_THAT(with(", spatial_hint: {D3: [OX]}").notes,
+              Contains(HasSubstr("'spatial_hint' of a mapping is not known here")));
+}
+
+// A model's layers have ZigZag's names of dims and its widths.
+TEST(ZigzagImports, TakeLayersOfAModel) {
+  Network network;
+  network.layers.push_back(
+      {"conv",
+       parse_workload("name: conv\nconv2d: {in_channels: 4, out_channels: 8, input: [9, 9], "
+                      "kernel: [3, 3], stride: 2}\n",
+                      "conv.yaml"),
+       3});
+  network.layers.push_back(
+      {"fc", parse_workload("name: fc\ngemm: {m: 2, n: 8, k: 4}\n", "fc.yaml"), 1});
+  std::vector<std::string> notes;
+  std::vector<Document> documents;
+  documents.push_back(zigzag_workload(network, "model.onnx", notes));
+  documents.push_back(parse_yaml(kAccelerator, "machine.yaml"));
+  documents.push_back(
+      parse_yaml("- {name: default, spatial_mapping: {D1: ['K, 4']}}\n", "mapping.yaml"));
+  const ZigzagImport import = import_zigzag(std::move(documents));
+  ASSERT_EQ(import.layers.size(), 2U) << import.notes.back();
+  const Workload& conv = import.layers[0].workload;
+  EXPECT_EQ(import.layers[0].count, 3);
+  EXPECT_EQ(conv.macs(), network.layers[0].workload.macs());
+  const Tensor& input = conv.tensors[*conv.find_tensor("I")];
+  EXPECT_EQ(points_along(conv, input.ranks.back()), 9);
+  EXPECT_EQ(conv.tensors[conv.output()].partial_bits, Bits{16});
+  EXPECT_EQ(import.layers[1].workload.macs(), 2 * 8 * 4);
+  EXPECT_THAT(import.layers[1].constraints, HasSubstr("D1: {X: {dims: [K], factors: {K: 4}}}"));
+}
+
 TEST(ZigzagImports, SurviveDamagedFiles) {
   const std::string machine =
       "name: a\nmemories:\n  m: {size: 8, r_cost: 1, w_cost: 1, latency: 1, operands: [I1, I2, "
@@ -358,7 +406,8 @@ TEST(StreamChip, MakesEachCoreAnArchitectureBeforeTheMemoryOffTheChip) {
                       path);
   };
   std::vector<std::string> notes;
-  const std::vector<ZigzagCore> cores = read_stream_chip(chip, read, notes);
+  const ZigzagChip found = read_stream_chip(chip, read, notes);
+  const std::vector<ZigzagCore>& cores = found.cores;
   ASSERT_EQ(cores.size(), 2U);
   EXPECT_EQ(cores[0].name, "tpu");
   const Arch& tpu = cores[0].arch;
@@ -370,7 +419,17 @@ TEST(StreamChip, MakesEachCoreAnArchitectureBeforeTheMemoryOffTheChip) {
   EXPECT_EQ(cores[1].arch.mac_units(), 2);
   EXPECT_THAT(notes, Contains("tpu: 0, 1 of the chip"));
   EXPECT_THAT(notes,
-              Contains(HasSubstr("left out: core_connectivity; dram (3), which computes nothing")));
+              Contains(HasSubstr("left out: links between cores (tensors pass through the chip's "
+                                 "memory); dram (3), which computes nothing")));
+  // 8 b a cycle at 1 GHz; an access of 8 b takes 8 pJ and 16 pJ.
+  EXPECT_EQ(
+      found.soc,
+      "name: chip\nsoc:\n"
+      "  memory: {bandwidth: 1 GB/s, capacity: 1024 b, energy: {read: 1 pJ/b, write: 2 pJ/b}}\n"
+      "  engines:\n"
+      "    - {name: tpu, arch: tpu.arch.yaml, count: 2, port: 8 GB/s}\n"
+      "    - {name: vector, arch: vector.arch.yaml, port: 8 GB/s}\n"
+      "  transitions:\n    - {from: tpu, to: vector}\n    - {from: vector, to: tpu}\n");
 }
 
 TEST(StreamChip, LeavesTheMemoryOfACoreAloneItsEnd) {
