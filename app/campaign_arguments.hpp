@@ -7,6 +7,7 @@
 
 #include "app/output.hpp"
 #include "core/units.hpp"
+#include "design/limits.hpp"
 #include "design/value.hpp"
 #include "plan/options.hpp"
 
@@ -45,7 +46,9 @@ struct DesignArguments {
   std::string space;
   std::vector<std::string> work;             // empty: the layers and networks of the space
   std::optional<DesignObjective> objective;  // absent: that of the space
-  std::optional<SquareMillimetres> max_area;
+  DesignLimits limits;
+  bool front = false;   // of value and area
+  std::size_t top = 1;  // how many of the best
   Budget budget;
   std::string arch_file;  // the best machine goes here, unless empty
   int threads = 1;

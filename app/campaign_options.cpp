@@ -27,6 +27,8 @@ std::optional<std::string> read_shard(const std::string& text, SweepArguments& a
   return std::nullopt;
 }
 
+constexpr std::int64_t kMostTop = 1'000'000;
+
 Option database_option(const std::string& name, std::string& database) {
   return required({name, "FILE", "Database of results (SQLite)", &database});
 }
@@ -56,31 +58,49 @@ CommandOptions options_of(DesignArguments& a) {
     }
   };
   return {
-      joined({{input(required({"SPACE", "",
-                               "Design space: a campaign (YAML, or the name of a shipped one)",
-                               &a.space}),
-                     FileKind::kCampaign),
-               {"WORK", "FILE",
-                "Networks and layers (YAML, ONNX, or names of shipped ones) [those of SPACE]",
-                &a.work},
-               {"--objective", "FORMULA",
-                "What to minimise, summed over all layers: energy, latency, sum-edp (the EDP of "
-                "each), or a formula such as 'energy^2*latency' [the one of SPACE]",
-                reads(parse_design_objective,
-                      [&a](const DesignObjective& objective) { a.objective = objective; })},
-               {"--max-area", "AREA", "Consider only machines of at most this area: 4mm2",
-                reads([](const std::string& text) { return parse_area(text, std::nullopt); },
-                      [&a](SquareMillimetres area) { a.max_area = area; })},
-               {"--gap", "SHARE",
-                "Stop when the best machine is proven to be within this share of the optimum: "
-                "1% [0]",
-                reads(parse_share, [&a](double share) { a.budget.gap = share; })},
-               budget_option(a.budget,
-                             "Stop after this time (10 s, 2 min); print the best machine so "
-                             "far and its true gap"),
-               threads,
-               {"--save-arch", "FILE", "Write the best machine to FILE (YAML)", &a.arch_file}},
-              output_options(a.output)}),
+      joined(
+          {{input(required({"SPACE", "",
+                            "Design space: a campaign (YAML, or the name of a shipped one)",
+                            &a.space}),
+                  FileKind::kCampaign),
+            {"WORK", "FILE",
+             "Networks and layers (YAML, ONNX, or names of shipped ones) [those of SPACE]",
+             &a.work},
+            {"--objective", "FORMULA",
+             "What to minimise: edp (total energy times total latency, mappings chosen jointly); "
+             "or a sum over all layers: energy, latency, sum-edp (the EDP of each), a formula "
+             "such as 'energy^2*latency' [the one of SPACE]",
+             reads(parse_design_objective,
+                   [&a](const DesignObjective& objective) { a.objective = objective; })},
+            {"--max-area", "AREA", "Consider only machines of at most this area: 4mm2",
+             reads([](const std::string& text) { return parse_area(text, std::nullopt); },
+                   [&a](SquareMillimetres area) { a.limits.area = area; })},
+            {"--max-energy", "ENERGY",
+             "Consider only machines whose layers together take at most this energy: 20mJ",
+             reads(parse_energy, [&a](Picojoules energy) { a.limits.energy = energy; })},
+            {"--max-latency", "TIME",
+             "Consider only machines whose layers together take at most this time: 20ms",
+             reads(parse_seconds, [&a](Seconds time) { a.limits.latency = time; })},
+            {"--max-power", "POWER",
+             "Consider only machines of at most this average power, total energy divided by "
+             "total latency: 300mW",
+             reads(parse_power, [&a](Milliwatts power) { a.limits.power = power; })},
+            {"--top", "K", "Find the best K machines [1]", whole(a.top, 1, kMostTop)},
+            {.names = "--pareto",
+             .type = "area",
+             .help = "Find all machines of which no other has a lower objective and no more area",
+             .value = Choice{[&a](const std::string&) { a.front = true; }, {"area"}},
+             .excludes = {"--top"}},
+            {"--gap", "SHARE",
+             "Stop when the best machine is proven to be within this share of the optimum: "
+             "1% [0]",
+             reads(parse_share, [&a](double share) { a.budget.gap = share; })},
+            budget_option(a.budget,
+                          "Stop after this time (10 s, 2 min); print the best machine so "
+                          "far and its true gap"),
+            threads,
+            {"--save-arch", "FILE", "Write the best machine to FILE (YAML)", &a.arch_file}},
+           output_options(a.output)}),
       "", find_work};
 }
 

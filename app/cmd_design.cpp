@@ -13,7 +13,7 @@ namespace mapsim {
 
 namespace {
 
-// That of the space where it has one; EDP there is that of each layer.
+// That of the space where it has one.
 DesignObjective objective_of(const DesignArguments& arguments, const Campaign& campaign) {
   if (arguments.objective) {
     return *arguments.objective;
@@ -24,7 +24,7 @@ DesignObjective objective_of(const DesignArguments& arguments, const Campaign& c
           fmt::format("{}: has several objectives; choose one with --objective", arguments.space));
     }
   }
-  return {campaign.questions.front().objective.function};
+  return network_objective(campaign.questions.front().objective.function);
 }
 
 }  // namespace
@@ -34,7 +34,9 @@ Answer run(const DesignArguments& arguments) {
   OutputFile machine{arguments.arch_file};
   DesignOptions options;
   options.objective = objective_of(arguments, campaign);
-  options.max_area = arguments.max_area;
+  options.limits = arguments.limits;
+  options.wanted = arguments.front ? Wanted::kFront : Wanted::kBest;
+  options.top = arguments.top;
   options.gap = arguments.budget.gap;
   options.seconds = arguments.budget.seconds;
   options.threads = arguments.threads;
@@ -46,13 +48,13 @@ Answer run(const DesignArguments& arguments) {
   const DesignAnswer result = search_design(campaign, options);
 
   Answer answer{
-      result.interrupted && watch.stop() ? kInterrupted : (result.best ? kDone : kNegative), ""};
+      result.interrupted && watch.stop() ? kInterrupted : (result.best() ? kDone : kNegative), ""};
   Provenance origin{"design", {input_file("campaign", arguments.space)}};
   for (const std::string& path : arguments.work) {
     origin.inputs.push_back(input_file("work", path));
   }
   origin.warnings = campaign_warnings(campaign);
-  if (result.best && !arguments.arch_file.empty()) {
+  if (result.best() && !arguments.arch_file.empty()) {
     machine.write(best_arch_text(campaign, result));
   }
   answer.text = arguments.output.json

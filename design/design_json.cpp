@@ -13,6 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr double kPicojoulesPerMillijoule = 1e9;
+
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json layers_json(const Campaign& campaign, const BestDesign& best) {
@@ -33,7 +35,7 @@ Json layers_json(const Campaign& campaign, const BestDesign& best) {
   return layers;
 }
 
-Json best_json(const Campaign& campaign, const BestDesign& best) {
+Json figures_json(const BestDesign& best) {
   Json settings = Json::object();
   for (const Setting& setting : best.settings) {
     settings[setting.path] = flow_text(setting.value);
@@ -46,8 +48,14 @@ Json best_json(const Campaign& campaign, const BestDesign& best) {
           {"latency_cycles", best.cycles},
           {"latency_seconds", best.cycles / best.arch.clock.count()},
           {"clock_hz", best.arch.clock.count()},
-          {"area_mm2", best.area ? Json(*best.area) : Json()},
-          {"layers", layers_json(campaign, best)}};
+          {"power_mw", best.energy / best.seconds() / kPicojoulesPerMillijoule},
+          {"area_mm2", best.area ? Json(*best.area) : Json()}};
+}
+
+Json best_json(const Campaign& campaign, const BestDesign& best) {
+  Json json = figures_json(best);
+  json["layers"] = layers_json(campaign, best);
+  return json;
 }
 
 }  // namespace
@@ -59,19 +67,30 @@ std::string design_json(const Provenance& origin, const Campaign& campaign,
   json["campaign"] = campaign.name;
   json["objective"] = to_string(options.objective);
   json["latency_mode"] = to_string(campaign.questions.front().objective.mode);
-  json["max_area_mm2"] = options.max_area ? Json(options.max_area->count()) : Json();
+  const DesignLimits& limits = options.limits;
+  json["max_area_mm2"] = limits.area ? Json(limits.area->count()) : Json();
+  json["max_energy_pj"] = limits.energy ? Json(limits.energy->count()) : Json();
+  json["max_latency_seconds"] = limits.latency ? Json(limits.latency->count()) : Json();
+  json["max_power_mw"] = limits.power ? Json(limits.power->count()) : Json();
+  json["wanted"] = options.wanted == Wanted::kFront ? "front" : "best";
+  json["top"] = options.top;
   json["gap_allowed"] = options.gap;
   json["proven"] = result.proven;
   json["interrupted"] = result.interrupted;
   json["lower_bound"] = finite(result.lower_bound);
-  json["gap"] = result.best && result.lower_bound > 0
-                    ? Json(std::max(0.0, result.best->value / result.lower_bound - 1))
+  json["gap"] = result.best() != nullptr && result.lower_bound > 0
+                    ? Json(std::max(0.0, result.best()->value / result.lower_bound - 1))
                     : Json();
-  json["best"] = result.best ? best_json(campaign, *result.best) : Json();
+  json["best"] = result.best() != nullptr ? best_json(campaign, *result.best()) : Json();
+  json["answers"] = Json::array();
+  for (const BestDesign& design : result.designs) {
+    json["answers"].push_back(figures_json(design));
+  }
   json["designs"] = {{"total", tally.designs},
                      {"valued", tally.valued},
                      {"excluded_by_bound", tally.by_bound},
                      {"excluded_by_area", tally.by_area},
+                     {"excluded_by_limit", tally.by_limit},
                      {"infeasible", tally.infeasible},
                      {"unreadable", tally.unreadable},
                      {"open", tally.open}};

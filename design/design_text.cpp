@@ -37,7 +37,7 @@ double all_of(const DesignTally& tally) { return tally.designs; }
 
 std::string machine_text(const Campaign& campaign, const DesignOptions& options,
                          const DesignAnswer& result) {
-  const BestDesign& best = *result.best;
+  const BestDesign& best = result.designs.front();
   std::string text = fmt::format("best machine: {}, design {} of {}\n", best.arch.name,
                                  grouped(static_cast<std::int64_t>(best.number)),
                                  count_text(all_of(result.tally)));
@@ -48,44 +48,92 @@ std::string machine_text(const Campaign& campaign, const DesignOptions& options,
   text += table(rows);
   if (best.area) {
     text += fmt::format("  area {:.4g} mm2", *best.area);
-    text +=
-        options.max_area ? fmt::format(" of {:.4g} mm2 allowed", options.max_area->count()) : "";
+    text += options.limits.area
+                ? fmt::format(" of {:.4g} mm2 allowed", options.limits.area->count())
+                : "";
     text += result.unknown_areas.empty() ? "\n"
                                          : fmt::format(", without {}, whose area is not given\n",
                                                        fmt::join(result.unknown_areas, ", "));
   }
   const double seconds = best.cycles / best.arch.clock.count();
   text +=
-      fmt::format("\n{}: {}\n  all layers: {}, {} cycles ({})\n\n", to_string(options.objective),
-                  value_text(options.objective, best.value), energy_text(Picojoules{best.energy}),
-                  count_text(best.cycles), scaled(seconds, "s"));
+      fmt::format("\n{}: {}\n  all layers: {}, {} cycles ({}), {} on average\n\n",
+                  to_string(options.objective), value_text(options.objective, best.value),
+                  energy_text(Picojoules{best.energy}), count_text(best.cycles),
+                  scaled(seconds, "s"), scaled(best.energy / kPicojoulesPerJoule / seconds, "W"));
   const std::vector<DistinctLayer> layers = distinct_layers(campaign);
   rows = {{"layer", "count", "energy", "cycles", "share of " + to_string(options.objective)}};
   double sum = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     sum += layers[l].count * best.layers[l].value;
   }
+  // Of a product what a small change of the layer's energy and latency changes, halved.
+  const auto share = [&](std::size_t l) {
+    const LayerFigures& layer = best.layers[l];
+    return layers[l].count * (options.objective.is_joint
+                                  ? (layer.energy / best.energy + layer.cycles / best.cycles) / 2
+                                  : layer.value / sum);
+  };
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const LayerFigures& figures = best.layers[l];
     rows.push_back({table_name(layers[l].layer->name), count_text(layers[l].count),
                     energy_text(Picojoules{figures.energy}), count_text(figures.cycles),
-                    percent(layers[l].count * figures.value / sum)});
+                    percent(share(l))});
   }
   return text + table(rows);
+}
+
+// The other designs that were asked for.
+std::string others_text(const DesignOptions& options, const DesignAnswer& result) {
+  if (result.designs.size() < 2) {
+    return "";
+  }
+  std::vector<std::string> axes;
+  for (const Setting& setting : result.designs.front().settings) {
+    axes.push_back(setting.path);
+  }
+  std::vector<Row> rows{{"design", to_string(options.objective), "area mm2", "energy", "latency"}};
+  rows.front().insert(rows.front().end(), axes.begin(), axes.end());
+  for (const BestDesign& design : result.designs) {
+    Row row{grouped(static_cast<std::int64_t>(design.number)),
+            value_text(options.objective, design.value),
+            design.area ? fmt::format("{:.4g}", *design.area) : "not given",
+            energy_text(Picojoules{design.energy}), scaled(design.seconds(), "s")};
+    for (const Setting& setting : design.settings) {
+      row.push_back(flow_text(setting.value));
+    }
+    rows.push_back(std::move(row));
+  }
+  return fmt::format("\n{}:\n",
+                     options.wanted == Wanted::kFront
+                         ? "Pareto front of " + to_string(options.objective) + " and area"
+                         : fmt::format("the best {}", result.designs.size())) +
+         table(rows);
 }
 
 // What carried the proof: every design is in one line.
 std::string proof_text(const DesignOptions& options, const DesignAnswer& result) {
   const DesignTally& tally = result.tally;
   std::string text;
-  if (!result.best) {
+  if (result.designs.empty()) {
     text = result.interrupted
                ? "stopped before any design was found\n"
                : fmt::format("none of the {} can be used\n", designs_text(tally.designs));
   } else {
-    const double gap = result.lower_bound > 0 ? result.best->value / result.lower_bound - 1 : 0;
-    const std::string value = value_text(options.objective, result.best->value);
-    if (result.proven && options.gap == 0) {
+    const double gap =
+        result.lower_bound > 0 ? result.designs.front().value / result.lower_bound - 1 : 0;
+    const std::string value = value_text(options.objective, result.designs.front().value);
+    if (options.wanted == Wanted::kFront || options.top > 1) {
+      const std::string asked = options.wanted == Wanted::kFront
+                                    ? fmt::format("{} points of the front", result.designs.size())
+                                    : fmt::format("best {}", options.top);
+      const std::string allowed =
+          options.gap > 0 ? fmt::format(" by more than {}", percent(options.gap)) : "";
+      text = result.proven
+                 ? fmt::format("proven: no other of the {} is better than the {}{}\n",
+                               designs_text(tally.designs), asked, allowed)
+                 : fmt::format("stopped early: the {} are the best that were found\n", asked);
+    } else if (result.proven && options.gap == 0) {
       text = fmt::format("proven: none of the {} has less {} than {}\n",
                          designs_text(tally.designs), to_string(options.objective), value);
     } else {
@@ -102,6 +150,7 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
   line(tally.valued, "valued in full");
   line(tally.by_bound, "excluded by a bound");
   line(tally.by_area, "excluded by their area");
+  line(tally.by_limit, "excluded by a limit on energy, latency or power");
   line(tally.infeasible, "excluded, since a layer does not fit");
   line(tally.unreadable, "excluded, since their values contradict each other");
   line(tally.open, "not decided");
@@ -124,7 +173,8 @@ std::string hints_text(const DesignOptions& options, const DesignAnswer& result)
   }
   if (!text.empty()) {
     text = "\nat an edge of the space, which may end too early:\n" + text;
-    text += options.max_area ? "" : "  without --max-area the largest machine is often the best\n";
+    text +=
+        options.limits.area ? "" : "  without --max-area the largest machine is often the best\n";
   }
   std::string branched;
   for (const auto& [axis, why] : result.branched) {
@@ -150,18 +200,21 @@ std::string design_progress_text(const DesignOptions& options, const DesignProgr
 
 std::string design_text(const Campaign& campaign, const DesignOptions& options,
                         const DesignAnswer& result) {
-  return (result.best ? machine_text(campaign, options, result) + "\n" : "") +
-         proof_text(options, result) + (result.best ? hints_text(options, result) : "");
+  if (result.designs.empty()) {
+    return proof_text(options, result);
+  }
+  return machine_text(campaign, options, result) + others_text(options, result) + "\n" +
+         proof_text(options, result) + hints_text(options, result);
 }
 
 std::string best_arch_text(const Campaign& campaign, const DesignAnswer& result) {
   std::string settings;
-  for (const Setting& setting : result.best->settings) {
+  for (const Setting& setting : result.designs.front().settings) {
     settings += fmt::format("#   {}: {}\n", setting.path, flow_text(setting.value));
   }
   return fmt::format("# Design {} of {}, the best that mapsim design found:\n{}",
-                     result.best->number, campaign.name, settings) +
-         print_arch(result.best->arch);
+                     result.designs.front().number, campaign.name, settings) +
+         print_arch(result.designs.front().arch);
 }
 
 }  // namespace mapsim

@@ -53,6 +53,30 @@ double lowest_ratio(const std::vector<double>& now, const std::vector<double>& t
   return ratio;
 }
 
+// What follows without a search: every MAC has its energy, and a unit does one a cycle.
+std::vector<SupportLine> free_lines(const Problem& problem) {
+  const auto macs = static_cast<double>(problem.macs());
+  return {
+      {0, macs * problem.mac_energy().count()},
+      {kNoMapping, macs * problem.mac_density() / static_cast<double>(problem.arch().mac_units())}};
+}
+
+// An answer of a machine with at least as much room, whose prices are no more than 1 / `ratio` of
+// what they are here: energies are no less than `ratio` of those there.
+void take_answer(const ObjectiveFunction& function, double ratio, double lower,
+                 LayerSupport& support) {
+  const bool is_sum = function.uses_energy() && function.uses_latency() && function.value(1, 0) > 0;
+  if (std::isinf(lower)) {
+    support.fits = false;
+  } else if (function == ObjectiveFunction::product(1, 1)) {
+    support.root = std::max(support.root, std::sqrt(lower * ratio));
+  } else if (function.is_latency()) {
+    support.lines.push_back({kNoMapping, lower});
+  } else if (is_sum || function.is_energy()) {
+    support.lines.push_back({ratio * (is_sum ? function.value(0, 1) : 0), ratio * lower});
+  }
+}
+
 double cycles_of(LatencyMode mode, const Latency& latency) {
   return static_cast<double>(latency_of(mode, latency).count());
 }
@@ -115,6 +139,22 @@ LayerOptima::Store& LayerOptima::store(const DesignMachine& machine, std::size_t
   return stores[layer];
 }
 
+std::vector<LayerOptima::Answer>& LayerOptima::answers_of(Store& store,
+                                                          const ObjectiveFunction& function) {
+  for (Answers& answers : store.answers) {
+    if (answers.function == function) {
+      return answers.list;
+    }
+  }
+  return store.answers.emplace_back(function).list;
+}
+
+MachineNumbers LayerOptima::numbers_of(const DesignMachine& machine, const Problem& problem) const {
+  MachineNumbers numbers = machine.numbers;
+  numbers.prices.push_back(leakage_per_cycle(problem.arch()).count());
+  return numbers;
+}
+
 LayerFigures LayerOptima::stream(const DesignMachine& machine, std::size_t layer,
                                  const ObjectiveFunction& function) const {
   const Stream& stream = *layers_[layer].layer->stream;
@@ -156,22 +196,19 @@ LayerFigures LayerOptima::known(const DesignMachine& machine, std::size_t layer,
   }
   LayerFigures figures;
   Store& store = this->store(machine, layer);
-  const auto answers = store.answers.find(to_string(function));
-  if (machine.is_engine || (answers == store.answers.end() && store.mappings.empty())) {
+  const std::vector<Answer>& answers = answers_of(store, function);
+  if (machine.is_engine || (answers.empty() && store.mappings.empty())) {
     return figures;
   }
   const Problem problem = this->problem(machine, layer);
-  MachineNumbers numbers = machine.numbers;
-  numbers.prices.push_back(leakage_per_cycle(problem.arch()).count());
-  if (answers != store.answers.end()) {
-    for (const Answer& answer : answers->second) {
-      if (is_no_less(answer.numbers.rooms, numbers.rooms)) {
-        const double ratio = lowest_ratio(numbers.prices, answer.numbers.prices);
-        // Nothing that fits there fits here.
-        figures.lower = std::max(figures.lower, std::isinf(answer.lower)
-                                                    ? kNoMapping
-                                                    : answer.lower * value_share(function, ratio));
-      }
+  const MachineNumbers numbers = numbers_of(machine, problem);
+  for (const Answer& answer : answers) {
+    if (is_no_less(answer.numbers.rooms, numbers.rooms)) {
+      const double ratio = lowest_ratio(numbers.prices, answer.numbers.prices);
+      // Nothing that fits there fits here.
+      figures.lower = std::max(figures.lower, std::isinf(answer.lower)
+                                                  ? kNoMapping
+                                                  : answer.lower * value_share(function, ratio));
     }
   }
   if (std::isinf(figures.lower)) {
@@ -188,6 +225,40 @@ LayerFigures LayerOptima::known(const DesignMachine& machine, std::size_t layer,
     store.mappings.push_front(std::move(useful));
   }
   return figures;
+}
+
+LayerSupport LayerOptima::support(const DesignMachine& machine, std::size_t layer) {
+  LayerSupport all;
+  if (layers_[layer].layer->stream) {
+    const LayerFigures only = stream(machine, layer, ObjectiveFunction::product(1, 1));
+    all.root = std::sqrt(only.value);
+    all.lines = {{0, only.energy}, {kNoMapping, only.cycles}};
+    all.points = {{only.energy, only.cycles, std::nullopt, true}};
+    return all;
+  }
+  if (machine.is_engine) {
+    return all;
+  }
+  Store& store = this->store(machine, layer);
+  const Problem problem = this->problem(machine, layer);
+  const MachineNumbers numbers = numbers_of(machine, problem);
+  all.lines = free_lines(problem);
+  for (const Answers& answers : store.answers) {
+    for (const Answer& answer : answers.list) {
+      if (is_no_less(answer.numbers.rooms, numbers.rooms)) {
+        take_answer(answers.function, lowest_ratio(numbers.prices, answer.numbers.prices),
+                    answer.lower, all);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < std::min(store.mappings.size(), kMostTried) && all.fits; ++i) {
+    const Evaluation evaluation = evaluate(problem, store.mappings[i]);
+    if (const Cost* const cost = std::get_if<Cost>(&evaluation)) {
+      all.points.push_back({cost->energy.total.count(),
+                            cycles_of(question_.objective.mode, cost->latency), store.mappings[i]});
+    }
+  }
+  return all;
 }
 
 std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, std::size_t layer,
@@ -231,9 +302,7 @@ std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, st
   }
   if (!machine.is_engine) {
     Store& store = this->store(machine, layer);
-    Answer answer{machine.numbers, figures.lower};
-    answer.numbers.prices.push_back(leakage_per_cycle(problem.arch()).count());
-    store.answers[to_string(function)].push_back(std::move(answer));
+    answers_of(store, function).push_back({numbers_of(machine, problem), figures.lower});
     if (found.best) {
       std::erase(store.mappings, *found.best);
       store.mappings.push_front(*found.best);

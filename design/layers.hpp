@@ -35,6 +35,24 @@ struct LayerFigures {
   bool is_exact() const;             // up to rounding; or nothing fits
 };
 
+// No mapping of a layer has less energy + weight * latency than `value` [pJ per cycle, pJ]; an
+// infinite weight: no less latency [cycles].
+struct SupportLine {
+  double weight = 0, value = 0;
+};
+struct LayerPoint {
+  double energy = 0, cycles = 0;
+  std::optional<Mapping> mapping{};  // none of a stream
+  bool is_own = false;
+};
+// What is known of all mappings of a layer on a machine.
+struct LayerSupport {
+  bool fits = true;  // false: proven that none does
+  double root = 0;   // of the least energy * latency [sqrt(pJ cycles)]
+  std::vector<SupportLine> lines{};
+  std::vector<LayerPoint> points{};
+};
+
 // Machines in a form that layers are asked about.
 struct DesignMachine {
   DesignMachine(const Enclosure& enclosure, bool is_single, const Excepted& excepted);
@@ -57,6 +75,8 @@ class LayerOptima {
   // From earlier answers alone.
   LayerFigures known(const DesignMachine& machine, std::size_t layer,
                      const ObjectiveFunction& function);
+  // The same of all mappings of a layer.
+  LayerSupport support(const DesignMachine& machine, std::size_t layer);
   // By a search; nullopt: interrupted.
   std::optional<LayerFigures> search(const DesignMachine& machine, std::size_t layer,
                                      const ObjectiveFunction& function, double seconds);
@@ -69,11 +89,17 @@ class LayerOptima {
     MachineNumbers numbers;  // leakage last among the prices
     double lower = 0;
   };
+  struct Answers {
+    ObjectiveFunction function;
+    std::vector<Answer> list;
+  };
   // Of a layer, on machines of one structure.
   struct Store {
-    std::map<std::string, std::vector<Answer>> answers;  // by objective
-    std::deque<Mapping> mappings;                        // distinct, the last useful one first
+    std::vector<Answers> answers;  // by objective
+    std::deque<Mapping> mappings;  // distinct, the last useful one first
   };
+  static std::vector<Answer>& answers_of(Store& store, const ObjectiveFunction& function);
+  MachineNumbers numbers_of(const DesignMachine& machine, const Problem& problem) const;
   Problem problem(const DesignMachine& machine, std::size_t layer) const;
   Store& store(const DesignMachine& machine, std::size_t layer);
   LayerFigures stream(const DesignMachine& machine, std::size_t layer,

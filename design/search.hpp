@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "campaign/campaign.hpp"
+#include "design/archive.hpp"
+#include "design/limits.hpp"
 #include "design/space.hpp"
 #include "design/value.hpp"
 #include "report/json.hpp"
@@ -25,26 +27,14 @@ struct DesignProgress {
 
 struct DesignOptions {
   DesignObjective objective;
-  std::optional<SquareMillimetres> max_area{};
-  double gap = 0;  // designs that are better by no more than this share are left out
+  DesignLimits limits{};
+  Wanted wanted = Wanted::kBest;
+  std::size_t top = 1;  // of the best
+  double gap = 0;       // designs that are better by no more than this share are left out
   double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
   int threads = 1;                                           // of each search of a layer
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const DesignProgress&)> progress = {};
-};
-
-// The best design that was found.
-struct BestDesign {
-  std::size_t space = 0;            // of the campaign's machines
-  std::vector<std::size_t> values;  // of its axes
-  std::size_t number = 0;           // in the campaign
-  Settings settings;
-  Arch arch;
-  double value = 0;                    // of the objective [pJ, s]
-  double energy = 0;                   // of all layers [pJ]
-  double cycles = 0;                   // of all layers
-  std::optional<double> area;          // mm2
-  std::vector<LayerFigures> layers{};  // one a distinct layer
 };
 
 // What became of the designs; they add up to the space's. Doubles, since boxes are large.
@@ -53,6 +43,7 @@ struct DesignTally {
   double valued = 0;      // every layer's optimum is known
   double by_bound = 0;    // a box of them has a bound that is no better than the best
   double by_area = 0;     // more than the area allowed
+  double by_limit = 0;    // more energy, latency or power than allowed
   double infeasible = 0;  // a layer has no mapping
   double unreadable = 0;  // values contradict each other
   double open = 0;        // not decided before the end
@@ -66,7 +57,8 @@ struct EdgeAxis {
 };
 
 struct DesignAnswer {
-  std::optional<BestDesign> best;
+  std::vector<BestDesign> designs;  // those wanted, best value first
+  const BestDesign* best() const { return designs.empty() ? nullptr : &designs.front(); }
   double lower_bound = 0;  // no design of the space is better
   bool proven = false;     // nothing is better by more than the gap that was asked for and rounding
   bool interrupted = false;

@@ -15,24 +15,28 @@ double stake(const DistinctLayer& layer, const LayerFigures& figures) {
                                    : layer.count * (figures.value - figures.lower);
 }
 
+constexpr ObjectiveFunction kEdp = ObjectiveFunction::product(1, 1);
+
 }  // namespace
 
+DesignObjective network_objective(const ObjectiveFunction& function) {
+  return {function, function == kEdp};
+}
+
 Parsed<DesignObjective> parse_design_objective(std::string_view text) {
-  if (text == "edp") {
-    return "the EDP of a network whose mappings are chosen jointly is not known to design; sum-edp "
-           "adds up the EDPs of its layers";
+  if (text == "sum-edp") {
+    return DesignObjective{kEdp};
   }
-  const Parsed<ObjectiveFunction> parsed =
-      parse_objective_function(text == "sum-edp" ? "edp" : text);
+  const Parsed<ObjectiveFunction> parsed = parse_objective_function(text);
   if (const auto* const problem = std::get_if<std::string>(&parsed)) {
     return *problem;
   }
-  return DesignObjective{std::get<ObjectiveFunction>(parsed)};
+  return network_objective(std::get<ObjectiveFunction>(parsed));
 }
 
 std::string to_string(const DesignObjective& objective) {
-  const std::string text = to_string(objective.function);
-  return text == "edp" ? "sum-edp" : text;
+  return objective.function == kEdp && !objective.is_joint ? "sum-edp"
+                                                           : to_string(objective.function);
 }
 
 bool Assessment::is_exact() const { return value <= lower * (1 + kRounding); }
@@ -40,16 +44,75 @@ bool Assessment::is_exact() const { return value <= lower * (1 + kRounding); }
 void WorkValue::add_up(const DesignMachine& machine, Assessment& all) const {
   all.lower = 0;
   all.value = 0;
+  all.energy = 0;
+  double cycles = 0;
   for (std::size_t i = 0; i < all.layers.size(); ++i) {
     all.lower += optima_.layers()[i].count * all.layers[i].lower;
     all.value += optima_.layers()[i].count * all.layers[i].value;
+    all.energy += optima_.layers()[i].count * all.layers[i].energy;
+    cycles += optima_.layers()[i].count * all.layers[i].cycles;
   }
   const double clock = machine.arch.clock.count();
+  all.seconds = cycles / clock;
   all.lower = std::isinf(all.lower) ? kNoMapping : objective_.function.scaled(all.lower, 1, clock);
   all.value = std::isinf(all.value) ? kNoMapping : objective_.function.scaled(all.value, 1, clock);
 }
 
+JointEdp WorkValue::joint(const DesignMachine& machine) {
+  std::vector<JointLayer> layers;
+  for (std::size_t i = 0; i < optima_.layers().size(); ++i) {
+    layers.push_back({optima_.layers()[i].count, optima_.support(machine, i)});
+  }
+  return JointEdp{std::move(layers)};
+}
+
+Assessment WorkValue::assess(const DesignMachine& machine, const JointEdp& joint) const {
+  const double clock = machine.arch.clock.count();
+  Assessment all;
+  all.lower = joint.lower() / clock;
+  all.value = joint.value() / clock;
+  double cycles = 0;
+  for (std::size_t i = 0; i < joint.layers().size(); ++i) {
+    const JointLayer& layer = joint.layers()[i];
+    LayerFigures figures;
+    if (!std::isinf(all.value)) {
+      const LayerPoint& point = layer.support.points[joint.choice()[i]];
+      figures = {0, 0, point.energy, point.cycles, point.mapping, point.is_own};
+      figures.value = point.energy * point.cycles;
+      all.energy += layer.count * point.energy;
+      cycles += layer.count * point.cycles;
+    }
+    all.layers.push_back(std::move(figures));
+  }
+  all.seconds = cycles / clock;
+  return all;
+}
+
+std::optional<Assessment> WorkValue::find_joint(const DesignMachine& machine, const Enough& enough,
+                                                const std::function<double()>& seconds) {
+  JointEdp joint = this->joint(machine);
+  Assessment all = assess(machine, joint);
+  while (!enough(all)) {
+    const std::optional<JointQuestion> next = joint.next();
+    if (!next) {
+      break;
+    }
+    const ObjectiveFunction function =
+        next->weight ? ObjectiveFunction::weighted_sum(*next->weight) : kEdp;
+    const auto found = optima_.search(machine, next->layer, function, seconds());
+    if (!found) {
+      return std::nullopt;
+    }
+    joint.learn(*next, *found);
+    all = assess(machine, joint);
+  }
+  return all;
+}
+
 Assessment WorkValue::known(const DesignMachine& machine) {
+  if (objective_.is_joint) {
+    return assess(machine, joint(machine));
+  }
   Assessment all;
   for (std::size_t i = 0; i < optima_.layers().size(); ++i) {
     all.layers.push_back(optima_.known(machine, i, objective_.function));
@@ -60,9 +123,12 @@ Assessment WorkValue::known(const DesignMachine& machine) {
 
 std::optional<Assessment> WorkValue::find(const DesignMachine& machine, const Enough& enough,
                                           const std::function<double()>& seconds) {
+  if (objective_.is_joint) {
+    return find_joint(machine, enough, seconds);
+  }
   Assessment all = known(machine);
   std::vector<bool> searched(all.layers.size());
-  while (!enough(all.lower)) {
+  while (!enough(all)) {
     std::optional<std::size_t> next;
     for (std::size_t i = 0; i < all.layers.size(); ++i) {
       const auto at_stake = [&](std::size_t l) {

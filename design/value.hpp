@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "design/joint.hpp"
 #include "design/layers.hpp"
 
 namespace mapsim {
@@ -13,18 +14,24 @@ namespace mapsim {
 struct DesignObjective {
   // Summed over the layers, each mapped for the least of it [pJ, s].
   ObjectiveFunction function = ObjectiveFunction::product(1, 0);
+  // The EDP of all layers together, total energy * total latency, with mappings chosen jointly for
+  // the least of it; `function` is that of EDP.
+  bool is_joint = false;
   friend bool operator==(const DesignObjective&, const DesignObjective&) = default;
 };
-// "energy", "latency", "sum-edp", or a formula of a layer's energy and latency. The error says what
-// would be right.
+// "energy", "latency", "edp", "sum-edp", or a formula of a layer's energy and latency. The error
+// says what would be right.
 Parsed<DesignObjective> parse_design_objective(std::string_view text);
 std::string to_string(const DesignObjective& objective);
+// What an objective of layers means for all of them: EDP is chosen jointly.
+DesignObjective network_objective(const ObjectiveFunction& function);
 
 // What is known of all layers on a machine [pJ, s].
 struct Assessment {
   double lower = 0;           // no choice of mappings is better
   double value = kNoMapping;  // of the best known
   std::vector<LayerFigures> layers;
+  double energy = 0, seconds = 0;  // of the best known, all layers
   bool is_exact() const;
 };
 
@@ -32,7 +39,7 @@ struct Assessment {
 // is known to be `enough`.
 class WorkValue {
  public:
-  using Enough = std::function<bool(double lower)>;
+  using Enough = std::function<bool(const Assessment&)>;
   WorkValue(LayerOptima& optima, const DesignObjective& objective)
       : optima_{optima}, objective_{objective} {}
   // From earlier answers alone.
@@ -41,12 +48,17 @@ class WorkValue {
   std::optional<Assessment> find(const DesignMachine& machine, const Enough& enough,
                                  const std::function<double()>& seconds);
 
-  // The totals from the layers.
+  // The totals from the layers, of an objective that is a sum.
   void add_up(const DesignMachine& machine, Assessment& all) const;
 
  private:
+  JointEdp joint(const DesignMachine& machine);
+  Assessment assess(const DesignMachine& machine, const JointEdp& joint) const;
+  std::optional<Assessment> find_joint(const DesignMachine& machine, const Enough& enough,
+                                       const std::function<double()>& seconds);
+
   LayerOptima& optima_;
-  const DesignObjective& objective_;
+  DesignObjective objective_;
 };
 
 }  // namespace mapsim

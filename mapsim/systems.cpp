@@ -187,7 +187,7 @@ std::string to_text(const DesignSolution& solution) {
 }
 
 std::string arch_yaml(const DesignSolution& solution) {
-  return solution.answer.best ? best_arch_text(solution.space, solution.answer) : "";
+  return solution.answer.best() != nullptr ? best_arch_text(solution.space, solution.answer) : "";
 }
 
 }  // namespace mapsim

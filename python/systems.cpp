@@ -138,7 +138,7 @@ void bind_designs(py::module_& m) {
     }
     options.objective = std::get<DesignObjective>(parsed);
     if (const auto area = asked["max_area"].cast<std::string>(); !area.empty()) {
-      options.max_area = area_of(area);
+      options.limits.area = area_of(area);
     }
     options.gap = asked["gap"].cast<double>();
     options.threads = asked["threads"].cast<int>();

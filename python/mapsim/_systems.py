@@ -292,8 +292,8 @@ def design(space: Named, work: Sequence[Named] = (), objective: str = "energy",
     """The best machine of a space of designs, proven.
 
     `space`: a campaign, by its file or its shipped name (shipped("campaigns")). `work`: networks
-    and layers in place of those of the file. `objective`: "energy", "latency", "sum-edp", or a
-    formula. `max_area`: "4 mm2".
+    and layers in place of those of the file. `objective`: "edp" (of all layers, mappings chosen
+    jointly), "energy", "latency", "sum-edp", or a formula. `max_area`: "4 mm2".
 
     >>> best = design("teaching_buffers", ["teaching/gemm"])
     >>> best.proven, best.settings["nodes.Buffer.capacity"]

@@ -18,18 +18,24 @@ struct RandomSpace {
 RandomSpace random_space(std::uint64_t seed);
 DesignObjective random_objective(Rng& rng);
 
-// Every design searched on its own, every layer by itself.
+// Every design searched on its own, every layer by itself; EDP of a network over all choices of
+// points of its layers' fronts.
 struct FullSweep {
   struct Row {
     std::optional<double> value;  // absent: a layer does not fit
-    double area = 0;
+    double area = 0;              // mm2
+    double energy = 0;            // of all layers [pJ]
+    double seconds = 0;
   };
   std::vector<Row> designs;
-  std::optional<double> best(std::optional<double> max_area) const;
-  double median_area() const;
+  std::vector<Row> wanted(const DesignOptions& options) const;
+  std::optional<double> best() const;
 };
 FullSweep full_sweep(const Campaign& campaign, const DesignObjective& objective);
+bool keeps(const DesignLimits& limits, const FullSweep::Row& row);
 
+// A random objective with random limits, of one design, several or a front, and its full sweep.
+DesignOptions random_question(const RandomSpace& space, std::uint64_t seed, FullSweep& sweep);
 // What is wrong with the answer to a random question about a space; empty: nothing.
 std::string compare_with_sweep(const RandomSpace& space, std::uint64_t seed);
 // Enclosures of random boxes above any of their designs, on any layer; `compared` counts.

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search of search.hpp: for search.cpp and evaluate.cpp alone.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "design/descent.hpp"
+#include "design/search.hpp"
+
+namespace mapsim {
+
+Values low_end(const DesignBox& box);
+Values high_end(const DesignBox& box);
+DesignBox single(const Values& values);
+
+struct OpenBox {
+  double bound = 0;
+  std::int64_t order = 0;  // ties: the first one
+  std::size_t space = 0;
+  DesignBox box;
+  double area = 0;          // no design has less; 0 where areas do not matter
+  bool is_bounded = false;  // by its own enclosure
+};
+struct Later {
+  bool operator()(const OpenBox& a, const OpenBox& b) const {
+    return std::pair{a.bound, a.order} > std::pair{b.bound, b.order};
+  }
+};
+
+// Branch and bound over boxes of designs, least bound first.
+class DesignSearch {
+ public:
+  DesignSearch(const Campaign& campaign, const DesignOptions& options)
+      : campaign_{campaign},
+        options_{options},
+        optima_{campaign, campaign.questions.front(), layer_options(options)},
+        value_{optima_, options.objective},
+        energy_{optima_, {ObjectiveFunction::product(1, 0)}},
+        latency_{optima_, {ObjectiveFunction::product(0, 1)}},
+        archive_{options.wanted, options.top} {
+    for (const Machine& machine : campaign.machines) {
+      spaces_.emplace_back(machine, !campaign.questions.front().constraints_file.empty());
+    }
+    settled_.resize(spaces_.size());
+    tried_.resize(spaces_.size());
+  }
+
+  DesignAnswer run();
+
+ private:
+  static SearchOptions layer_options(const DesignOptions& options) {
+    SearchOptions layers;
+    layers.threads = options.threads;
+    layers.stop = options.stop;
+    layers.edge_folds = true;
+    layers.budget.bytes = search_bytes();
+    return layers;
+  }
+
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double seconds_left() const;
+  bool over() const;
+  void report(double bound) const;
+  void push(OpenBox box);
+
+  bool closes(double bound, double area) const;
+  double least_area(const Enclosure& enclosure);
+  double rest_of(const OpenBox& box) const;
+  void settle(std::size_t space, const Values& values, double& tally);
+  void close(const OpenBox& box, double bound);
+
+  bool is_too_large(const Enclosure& enclosure);
+  DesignMachine machine(std::size_t space, const Enclosure& enclosure, bool is_single) const;
+
+  bool shrink(OpenBox& box, const Enclosure& enclosure);
+
+  bool step(OpenBox& box);
+
+  WorkValue::Enough decides(const OpenBox& box);
+
+  bool bound(OpenBox& box, const Enclosure& enclosure);
+
+  std::optional<bool> keeps_limits(const OpenBox& box, const DesignMachine& composite);
+
+  bool divide(OpenBox& box, const Enclosure& enclosure);
+
+  void split(const OpenBox& box, std::size_t axis);
+
+  std::size_t axis_to_branch(const OpenBox& box) const;
+
+  std::size_t axis_to_split(const OpenBox& box, const Enclosure& enclosure,
+                            const Assessment& known);
+
+  void take_largest(const OpenBox& box);
+
+  bool take_single(OpenBox& box);
+
+  void check_reading(std::size_t s, const Values& values, const DesignMachine& design);
+
+  std::optional<double> value_design(std::size_t s, const Values& values);
+
+  std::optional<Assessment> with_own_figures(const DesignMachine& design, Assessment found);
+
+  void keep(std::size_t s, const Values& values, const Arch& arch, const Assessment& found,
+            std::optional<double> area);
+
+  bool seed(const OpenBox& box);
+  void finish();
+  void complete(BestDesign& best);
+  void find_edges();
+
+  using Clock = std::chrono::steady_clock;
+  const Campaign& campaign_;
+  const DesignOptions& options_;
+  Clock::time_point start_ = Clock::now();
+  LayerOptima optima_;
+  WorkValue value_, energy_, latency_;
+  Archive archive_;
+  std::vector<DesignSpace> spaces_;
+  std::priority_queue<OpenBox, std::vector<OpenBox>, Later> open_;
+  std::int64_t pushed_ = 0;
+  std::vector<std::set<Values>> settled_, tried_;  // designs of each space
+  std::set<std::string> seeded_;                   // structures
+  double closed_ = kNoMapping;                     // the least bound of what was closed by one
+  bool is_exact_ = true;                           // every design that was kept is
+  DesignAnswer result_;
+};
+
+}  // namespace mapsim

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "campaign/substitute.hpp"
+#include "core/diagnostic.hpp"
+#include "design/branch.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Areas below which a front is started.
+constexpr int kFrontSeeds = 8;
+
+}  // namespace
+
+// Where prices do not differ within a box, its largest design may be what its bound is of.
+void DesignSearch::take_largest(const OpenBox& box) {
+  const Values values = high_end(box.box);
+  const auto enclosure = spaces_[box.space].enclosure(single(values));
+  if (!enclosure || is_too_large(*enclosure) || tried_[box.space].contains(values)) {
+    return;
+  }
+  const Assessment known = value_.known(machine(box.space, *enclosure, true));
+  if (known.is_exact()) {
+    value_design(box.space, values);
+  }
+}
+
+bool DesignSearch::take_single(OpenBox& box) {
+  const Values values = low_end(box.box);
+  const auto done = value_design(box.space, values);
+  if (done && !settled_[box.space].contains(values)) {
+    close(box, *done);
+  }
+  return done.has_value();
+}
+
+// What is read node by node is what is read as a whole.
+void DesignSearch::check_reading(std::size_t s, const Values& values, const DesignMachine& design) {
+  const auto enclosure = spaces_[s].enclosure(single(values));
+  const auto same = [&](const DesignMachine& other) {
+    return other.structure == design.structure && other.numbers.rooms == design.numbers.rooms &&
+           other.numbers.prices == design.numbers.prices;
+  };
+  if (!enclosure || !same(machine(s, *enclosure, true))) {
+    throw std::logic_error("design: the nodes of an architecture depend on each other");
+  }
+}
+
+// The lower bound of a design; it is settled unless that is no better than the best. nullopt:
+// interrupted.
+std::optional<double> DesignSearch::value_design(std::size_t s, const Values& values) {
+  if (settled_[s].contains(values)) {
+    return kNoMapping;
+  }
+  tried_[s].insert(values);
+  std::optional<Arch> arch;
+  try {
+    arch = spaces_[s].arch(values);
+  } catch (const ConfigError& error) {
+    settle(s, values, result_.tally.unreadable);
+    result_.unreadable_reason =
+        result_.unreadable_reason.empty() ? error.what() : result_.unreadable_reason;
+    return kNoMapping;
+  }
+  const auto area = optima_.area(*arch);
+  if (options_.limits.area && area && *area > options_.limits.area->count()) {
+    settle(s, values, result_.tally.by_area);
+    return kNoMapping;
+  }
+  const DesignMachine design = machine(s, {*arch, *arch}, true);
+  check_reading(s, values, design);
+  auto found = value_.find(
+      design, [&](const Assessment& known) { return closes(known.lower, area.value_or(0)); },
+      [this] { return seconds_left(); });
+  if (found && !closes(found->lower, area.value_or(0)) && options_.limits.on_figures()) {
+    found = with_own_figures(design, std::move(*found));
+  }
+  if (!found || std::isinf(found->lower)) {
+    found ? settle(s, values, result_.tally.infeasible) : void(tried_[s].erase(values));
+    return found ? std::optional{kNoMapping} : std::nullopt;
+  }
+  if (!closes(found->lower, area.value_or(0))) {
+    is_beyond(options_.limits, *found) ? settle(s, values, result_.tally.by_limit)
+                                       : keep(s, values, *arch, *found, area);
+  }
+  return found->lower;
+}
+
+// Equally good mappings may differ in energy and latency: those of a search of this very machine.
+std::optional<Assessment> DesignSearch::with_own_figures(const DesignMachine& design,
+                                                         Assessment found) {
+  if (options_.objective.is_joint) {
+    return found;
+  }
+  for (std::size_t l = 0; l < found.layers.size(); ++l) {
+    if (!found.layers[l].is_own) {
+      const auto own = optima_.search(design, l, options_.objective.function, seconds_left());
+      if (!own) {
+        return std::nullopt;
+      }
+      found.layers[l] = *own;
+    }
+  }
+  value_.add_up(design, found);
+  return found;
+}
+
+void DesignSearch::keep(std::size_t s, const Values& values, const Arch& arch,
+                        const Assessment& found, std::optional<double> area) {
+  settle(s, values, result_.tally.valued);
+  closed_ = std::min(closed_, found.lower);
+  is_exact_ = is_exact_ && found.is_exact();
+  BestDesign best;
+  best.space = s;
+  best.values = values;
+  for (std::size_t before = 0; before < s; ++before) {
+    best.number += campaign_.machines[before].designs();
+  }
+  best.number += spaces_[s].number(values);
+  best.settings = spaces_[s].settings(values);
+  best.arch = arch;
+  best.area = area;
+  best.value = found.value;
+  best.layers = found.layers;
+  archive_.take(std::move(best));
+}
+bool DesignSearch::seed(const OpenBox& box) {
+  const auto area_of = [&](const Values& values) {
+    const auto enclosure = spaces_[box.space].enclosure(single(values));
+    return enclosure ? optima_.area(enclosure->least).value_or(0) : 0;
+  };
+  std::vector<double> limits{options_.limits.area ? options_.limits.area->count() : kNoMapping};
+  if (options_.wanted == Wanted::kFront) {
+    const double least = area_of(low_end(box.box));
+    const double most = std::min(limits[0], area_of(high_end(box.box)));
+    for (int i = 1; i < kFrontSeeds; ++i) {
+      limits.push_back(least * std::pow(most / least, static_cast<double>(i) / kFrontSeeds));
+    }
+  }
+  for (const double limit : limits) {
+    Descent descent{box.box, !std::isinf(limit)};
+    descent.area = area_of;
+    descent.is_allowed = [&](const Values& values) {
+      return contains(box.box, values) && (std::isinf(limit) || area_of(values) <= limit);
+    };
+    descent.take = [&](const Values& values) {
+      return tried_[box.space].contains(values) || !descent.is_allowed(values) ||
+             value_design(box.space, values).has_value();
+    };
+    descent.is_best = [&](const Values& values) {
+      const auto& designs = archive_.designs();
+      const auto best = std::find_if(designs.begin(), designs.end(), [&](const auto& design) {
+        return design.area.value_or(0) <= limit;
+      });
+      return best != designs.end() && best->space == box.space && best->values == values;
+    };
+    if (!descend(descent)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void DesignSearch::find_edges() {
+  const BestDesign& best = archive_.designs().front();
+  const DesignSpace& space = spaces_[best.space];
+  for (std::size_t a = 0; a < space.axes().size(); ++a) {
+    const DesignAxis& axis = space.axes()[a];
+    const std::size_t value = best.values[a];
+    const bool is_high = value + 1 == axis.values.size();
+    if (axis.values.size() > 1 && axis.branched.empty() && axis.name != "list" &&
+        (value == 0 || is_high)) {
+      result_.edges.push_back({axis.name, flow_text(axis.values[value].front().value), is_high});
+    }
+  }
+}
+
+// The same figures as of a sweep: ties go as they go in a search of this very machine.
+void DesignSearch::complete(BestDesign& best) {
+  const DesignMachine design = machine(best.space, {best.arch, best.arch}, true);
+  Assessment all{best.value, best.value, best.layers};
+  if (!options_.objective.is_joint) {
+    for (std::size_t l = 0; l < all.layers.size() && !over(); ++l) {
+      if (!all.layers[l].is_own) {
+        const auto found = optima_.search(design, l, options_.objective.function, seconds_left());
+        all.layers[l] = found && found->is_exact() ? *found : all.layers[l];
+      }
+    }
+    value_.add_up(design, all);
+  }
+  best.value = all.value;
+  best.layers = all.layers;
+  for (std::size_t l = 0; l < best.layers.size(); ++l) {
+    best.energy += optima_.layers()[l].count * best.layers[l].energy;
+    best.cycles += optima_.layers()[l].count * best.layers[l].cycles;
+  }
+}
+
+void DesignSearch::finish() {
+  const std::vector<BestDesign>& designs = archive_.designs();
+  result_.interrupted = !open_.empty();
+  result_.lower_bound = std::min(closed_, designs.empty() ? kNoMapping : designs.front().value);
+  if (result_.interrupted) {
+    result_.lower_bound = std::min(result_.lower_bound, open_.top().bound);
+  }
+  const bool is_one = options_.wanted == Wanted::kBest && options_.top == 1;
+  result_.proven =
+      is_one ? closes(result_.lower_bound, kNoMapping) : !result_.interrupted && is_exact_;
+  for (; !open_.empty(); open_.pop()) {
+    result_.tally.open += rest_of(open_.top());
+  }
+  for (DesignSpace& space : spaces_) {
+    for (const DesignAxis& axis : space.axes()) {
+      if (!axis.branched.empty()) {
+        result_.branched.emplace_back(axis.name, axis.branched);
+      }
+    }
+  }
+  result_.layers = optima_.layers().size();
+  for (BestDesign best : designs) {
+    complete(best);
+    result_.designs.push_back(std::move(best));
+  }
+  if (!designs.empty()) {
+    result_.unknown_areas = total_area(designs.front().arch).missing;
+    find_edges();
+  }
+  result_.searches = optima_.searches();
+  result_.seconds = elapsed();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "design/layers.hpp"
+
+namespace mapsim {
+
+// What is known of one layer of a network whose mappings are chosen jointly.
+struct JointLayer {
+  double count = 0;
+  LayerSupport support;
+  bool has_edp = false;  // searched for its EDP on this very machine
+};
+
+// What to search next: the energy plus `weight` pJ per cycle of a layer, or its EDP.
+struct JointQuestion {
+  std::size_t layer = 0;
+  std::optional<double> weight;  // nullopt: its EDP
+};
+
+// The least product of the total energy and the total latency of a network, over all choices of one
+// mapping a layer. Since (E/t + T t)^2 >= 4 E T, and equal for t^2 = E/T, it is the least over all
+// weights w of G(w)^2 / (4 w), G(w) being the sum over the layers of the least energy + w * latency
+// (docs/design.md). Each proven optimum bounds G from below for all weights, since G is concave.
+class JointEdp {
+ public:
+  explicit JointEdp(std::vector<JointLayer> layers);
+
+  const std::vector<JointLayer>& layers() const { return layers_; }
+  bool is_infeasible() const;
+  double lower() const { return lower_; }  // proven [pJ cycles]
+  double value() const { return value_; }  // of `choice`; infinite: a layer has no mapping yet
+  const std::vector<std::size_t>& choice() const { return choice_; }  // points of the layers
+  // The search that can raise the bound most; nullopt: none can.
+  std::optional<JointQuestion> next() const;
+  // An answer to such a question.
+  void learn(const JointQuestion& question, const LayerFigures& found);
+
+ private:
+  struct Line {
+    double weight = 0, energy = 0, cycles = 0;  // from `weight` on: energy + w * cycles
+  };
+  void prepare(std::size_t layer);
+  void prepare_hull(std::size_t layer);
+  void update();
+  std::vector<double> weights() const;
+  void find_bound();
+  template <class TakesCurve>
+  std::pair<double, double> bound_between(double low, double high,
+                                          const std::vector<std::size_t>& at,
+                                          const TakesCurve& takes_curve) const;
+  void find_choice();
+  bool is_settled() const;
+  std::size_t widest_gap() const;
+  double least_line(std::size_t layer, double weight) const;
+  double best_point(std::size_t layer, double weight, std::size_t* which = nullptr) const;
+  double gap(std::size_t layer, double weight) const;
+  double weight_for(std::size_t layer) const;
+  std::optional<JointQuestion> next_edp() const;
+
+  std::vector<JointLayer> layers_;
+  std::vector<std::vector<Line>> envelopes_;     // concave, by weight
+  std::vector<std::vector<std::size_t>> hulls_;  // points on the lower hull, fastest first
+  std::vector<std::size_t> choice_;
+  std::vector<double> cuts_;  // further weights at which the bound is looked at
+  double lower_ = 0;
+  double weakest_ = 1;                      // the weight at which the bound is lowest
+  std::pair<double, double> weak_between_;  // the weights looked at on both sides of it
+  double meeting_ = 1;  // energy / cycles of the choice: the weight at which it is best
+  double value_ = kNoMapping;
+};
+
+}  // namespace mapsim
