@@ -22,7 +22,12 @@ Answer run(const ExportArguments& arguments) {
           {!arguments.layout.empty(), "--layout"},
           {arguments.kernel != 1, "--kernel"},
           {arguments.bias, "--bias"},
-          {arguments.relu, "--relu"}},
+          {arguments.relu, "--relu"},
+          {arguments.gelu, "--gelu"},
+          {arguments.silu, "--silu"},
+          {arguments.residual, "--residual"},
+          {arguments.quantise, "--quantise"},
+          {!arguments.path.empty(), "--path"}},
          "only for export cuda");
   const Arch arch = load_arch(arguments.arch);
   const Workload workload = load_form(arguments.mapping, load_workload(arguments.workload));

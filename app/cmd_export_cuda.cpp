@@ -8,12 +8,15 @@
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
 #include "validate/candidates.hpp"
+#include "validate/kernels/harness.hpp"
 #include "validate/workload_problem.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
 
 namespace {
+
+constexpr std::int64_t kHarnessKernels = 5;
 
 // The one that was asked for.
 std::optional<KernelWish> read_wish(const ExportArguments& arguments) {
@@ -28,18 +31,66 @@ std::optional<KernelWish> read_wish(const ExportArguments& arguments) {
   return kernels[static_cast<std::size_t>(arguments.kernel - 1)];
 }
 
-// The model's first choice.
-KernelChoice best_kernel(const Gpu& gpu, const Workload& workload, const KernelSpec& problem) {
+// The model's first choices on `path`, of different tiles; empty: none is generated.
+std::vector<KernelSpec> best_kernels(const Gpu& gpu, const KernelSpec& problem, GpuPath path,
+                                     std::size_t top) {
   CandidateOptions options;
-  options.top = 1;
+  options.top = top;
   options.sample = 0;
   options.fixed = false;
-  const auto best =
-      choose_candidates(gpu, problem, kernel_set(gpu, problem.problem, GpuPath::kWmma), options);
-  if (best.empty()) {
-    throw UsageError(workload.name + ": no legal WMMA kernel on " + gpu.name);
+  return choose_candidates(gpu, problem, kernel_set(gpu, problem.problem, path), options);
+}
+
+// Of mma, where it has one, unless a path is asked for.
+KernelChoice best_kernel(const Gpu& gpu, const Workload& workload, const KernelSpec& problem,
+                         const std::string& path) {
+  for (const GpuPath candidate : {GpuPath::kMma, GpuPath::kWmma}) {
+    if (path.empty() || path == to_string(candidate)) {
+      const auto best = best_kernels(gpu, problem, candidate, 1);
+      if (!best.empty()) {
+        return best.front().kernel;
+      }
+    }
   }
-  return best.front().kernel;
+  throw UsageError(fmt::format("{}: no {} kernel on {}", workload.name,
+                               path.empty() ? "mma or wmma" : path, gpu.name));
+}
+
+Epilogue epilogue_of(const ExportArguments& a) {
+  if (a.relu + a.gelu + a.silu > 1) {
+    throw UsageError("--relu, --gelu and --silu: one of them at most");
+  }
+  Epilogue epilogue{a.bias, a.relu, a.residual};
+  epilogue.activation = a.gelu ? Activation::kGelu : a.silu ? Activation::kSilu : Activation::kNone;
+  epilogue.quantise = a.quantise;
+  return epilogue;
+}
+
+// What is a run-time argument of kernels of the path mma.
+std::string argument_lines(const KernelSpec& spec) {
+  if (spec.kernel.path != GpuPath::kMma) {
+    return "";
+  }
+  const KernelArguments a = kernel_buffers(spec).arguments;
+  std::string text = fmt::format(
+      "//   m = {}, n = {}, k = {}, batch = {}, slices = {}, raster = {}\n"
+      "//   row_a = {}, row_b = {}, row_c = {}, row_residual = {}, batch_residual = {}\n"
+      "//   alpha = 1, beta = 1, scale = 1: activation(alpha sum + bias + beta residual), rounded "
+      "after times scale\n",
+      a.m, a.n, a.k, a.batch, a.slices, a.raster, a.row_a, a.row_b, a.row_c, a.row_residual,
+      a.batch_residual);
+  if (spec.conv) {
+    text += fmt::format(
+        "//   h = {}, w = {}, channels = {}, taps_h = {}, taps_w = {}, outputs_h = {}, outputs_w = "
+        "{}\n"
+        "//   stride_h = {}, stride_w = {}, dilation_h = {}, dilation_w = {}, pad_h = {}, pad_w = "
+        "{}\n",
+        a.h, a.w, a.channels, a.taps_h, a.taps_w, a.outputs_h, a.outputs_w, a.stride_h, a.stride_w,
+        a.dilation_h, a.dilation_w, a.pad_h, a.pad_w);
+  }
+  return text +
+         "// Other problems take other arguments, grids and workspaces, not another kernel: "
+         "rows of a, b and c whose bytes are multiples of what stands behind align.\n";
 }
 
 std::string launch_line(const std::string& entry, const std::array<std::int64_t, 3>& grid,
@@ -76,21 +127,52 @@ std::string head(const Gpu& gpu, const Workload& workload, const KernelSpec& spe
   text +=
       "// For as many resident blocks as the model says: "
       "cudaFuncAttributePreferredSharedMemoryCarveout = 100.\n"
-      "// arguments, by value, is mapsim_kernel::Arguments below; pointers to device memory at "
-      "multiples of 32 B:\n";
+      "// arguments, by value, is the first struct of mapsim_kernel below; pointers to device "
+      "memory "
+      "at multiples of 32 B:\n";
   for (const auto& [name, bytes] :
        {std::pair{"a", buffers.a}, std::pair{"b", buffers.b}, std::pair{"bias", buffers.bias},
-        std::pair{"c", buffers.c}, std::pair{"workspace", buffers.workspace}}) {
+        std::pair{"c", buffers.c}, std::pair{"residual", buffers.residual},
+        std::pair{"workspace", buffers.workspace}}) {
     if (bytes > Bytes{0}) {
       text += fmt::format("//   {}: {} B\n", name, bytes.count());
     }
   }
   const KernelArguments& strides = buffers.arguments;
-  return text + fmt::format("//   batch_a = {}, batch_b = {}, batch_bias = {}, batch_c = {}\n",
-                            strides.batch_a, strides.batch_b, strides.batch_bias, strides.batch_c);
+  return text +
+         fmt::format("//   batch_a = {}, batch_b = {}, batch_bias = {}, batch_c = {}\n",
+                     strides.batch_a, strides.batch_b, strides.batch_bias, strides.batch_c) +
+         argument_lines(spec);
 }
 
 }  // namespace
+
+Answer export_harness(const Gpu& gpu, const Workload& workload,
+                      const KernelListArguments& arguments) {
+  if (!arguments.path.empty() && arguments.path != to_string(GpuPath::kMma)) {
+    throw UsageError("--path " + arguments.path + ": --export cuda times kernels of the path mma");
+  }
+  const auto problem = kernel_problem(gpu, workload, request_of(arguments));
+  if (const auto* reason = std::get_if<std::string>(&problem)) {
+    throw UsageError(workload.name + ": " + *reason);
+  }
+  const auto& spec = std::get<KernelSpec>(problem);
+  std::vector<HarnessKernel> kernels;
+  const GpuCalibration calibration = gpu.calibration(spec.problem.precision, GpuPath::kMma);
+  for (const KernelSpec& chosen :
+       best_kernels(gpu, spec, GpuPath::kMma,
+                    static_cast<std::size_t>(arguments.top.value_or(kHarnessKernels)))) {
+    kernels.push_back(
+        {chosen, estimate(gpu, calibration, chosen.problem, chosen.kernel).time.total});
+  }
+  if (kernels.empty()) {
+    throw UsageError(workload.name + ": no mma kernel on " + gpu.name);
+  }
+  const bool has_wgmma = gpu.rate(spec.problem.precision, GpuPath::kWgmma) > 0;
+  return {
+      kDone, harness_source(gpu, kernels),
+      has_wgmma ? "kernels of the path mma; of wgmma, which is faster, no text is written" : ""};
+}
 
 Answer export_cuda(const ExportArguments& arguments) {
   const Gpu gpu = load_gpu(arguments.arch);
@@ -104,9 +186,12 @@ Answer export_cuda(const ExportArguments& arguments) {
     throw UsageError(arguments.workload + ": " + *reason);
   }
   KernelSpec spec = std::get<KernelSpec>(problem);
+  spec.epilogue = epilogue_of(arguments);
   spec.kernel =
-      wish ? kernel_of(gpu, spec.problem, *wish, GpuPath::kWmma) : best_kernel(gpu, workload, spec);
-  spec.epilogue = {arguments.bias, arguments.relu};
+      wish ? kernel_of(gpu, spec.problem, *wish,
+                       arguments.path == to_string(GpuPath::kMma) ? GpuPath::kMma : GpuPath::kWmma)
+           : best_kernel(gpu, workload, spec, arguments.path);
+  spec.epilogue = epilogue_of(arguments);
   if (const auto reason = not_generated(gpu, spec)) {
     throw UsageError(to_string(spec.kernel) + ": " + *reason);
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cmd_export_cuda.hpp"
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/gpu_request.hpp"
@@ -61,6 +62,9 @@ Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
   const KernelListArguments& kernels = arguments.kernels;
   KernelReport report{read_gpu(machine), load_workload(arguments.workload), {}};
   refuse_layout(kernels.layout, report.workload);
+  if (kernels.format == "cuda") {
+    return export_harness(report.gpu, report.workload, kernels);
+  }
   const std::vector<GemmForm> forms = forms_of(report.gpu, report.workload, request_of(kernels));
   GpuSearchOptions options;
   options.path = path_of(kernels);

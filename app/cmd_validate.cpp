@@ -61,6 +61,10 @@ GpuMeasurement row_of(const Subject& subject, const KernelSpec& spec) {
   return row;
 }
 
+GpuPath generated_path(const std::string& name) {
+  return name == to_string(GpuPath::kMma) ? GpuPath::kMma : GpuPath::kWmma;
+}
+
 std::vector<KernelSpec> candidates_of(const ValidateArguments& arguments, const Gpu& gpu,
                                       const Subject& subject) {
   CandidateOptions options;
@@ -68,8 +72,8 @@ std::vector<KernelSpec> candidates_of(const ValidateArguments& arguments, const 
   options.sample = static_cast<std::size_t>(arguments.sample);
   options.seed = static_cast<std::uint64_t>(arguments.seed);
   const GemmProblem& problem = subject.spec.problem;
-  std::vector<KernelSpec> chosen =
-      choose_candidates(gpu, subject.spec, kernel_set(gpu, problem, GpuPath::kWmma), options);
+  std::vector<KernelSpec> chosen = choose_candidates(
+      gpu, subject.spec, kernel_set(gpu, problem, generated_path(arguments.path)), options);
   const auto naive = naive_candidate(gpu, subject.spec);
   if (const auto* spec = std::get_if<KernelSpec>(&naive)) {
     chosen.push_back(*spec);
@@ -171,8 +175,10 @@ class DeviceRun {
     const std::vector<KernelSpec> candidates = candidates_of(*arguments_, *gpu_, subject);
     if (candidates.empty()) {
       KernelSpec spec = subject.spec;
-      spec.kernel = fixed_tiles(*gpu_, spec.problem).front();
-      notes_->refusals.push_back(fmt::format("{}: no WMMA kernel: {}", subject.name,
+      const GpuPath path = generated_path(arguments_->path);
+      spec.kernel = fixed_tiles(*gpu_, spec.problem, path).front();
+      notes_->refusals.push_back(fmt::format("{}: no {} kernel: {}", subject.name,
+                                             path == GpuPath::kMma ? "mma" : "WMMA",
                                              not_generated(*gpu_, spec).value_or("none is legal")));
       any_wrong_ = true;
     }

@@ -61,6 +61,7 @@ struct ValidateArguments {
   std::vector<std::string> workloads;
   std::string device = "cuda";    // or replay=FILE
   std::string precision, layout;  // as of KernelListArguments
+  std::string path = "wmma";      // or mma
   std::int64_t top = 16;
   std::int64_t sample = 16;
   std::int64_t seed = 1;
@@ -87,9 +88,14 @@ struct ExportArguments {
   InlineLayer layer;
   // Of a kernel.
   std::string precision, layout;
+  std::string path;         // wmma or mma; empty: the file's, or mma where it has a kernel
   std::int64_t kernel = 1;  // which of the file's
   bool bias = false;
   bool relu = false;
+  bool gelu = false;
+  bool silu = false;
+  bool residual = false;
+  bool quantise = false;
   Output output;
 };
 

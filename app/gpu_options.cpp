@@ -53,7 +53,8 @@ Options subject_options(ValidateArguments& a) {
       {"--seed", "N", "Seed of draws and of the order of kernels [1]", whole(a.seed, 0, kMost)},
       generated_precision_option(
           a.precision, "Precision of the operands, such as f16, bf16, s8 [from the workload]"),
-      layout_option(a.layout, {"tn", "nn", "nt", "tt"}, "Layout of GEMMs: tn, nn, nt or tt [tn]")};
+      layout_option(a.layout, {"tn", "nn", "nt", "tt"}, "Layout of GEMMs: tn, nn, nt or tt [tn]"),
+      generated_path_option(a.path, "Instructions of the kernels: wmma or mma [wmma]")};
 }
 
 Options protocol_options(ValidateArguments& a) {

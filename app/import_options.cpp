@@ -91,23 +91,30 @@ CommandOptions options_of(ImportArguments& a) {
 }
 
 CommandOptions options_of(ExportArguments& a) {
-  return {joined({{format_argument({"timeloop", "cuda"}, a.format)},
-                  layer_arguments(a.arch, a.workload),
-                  {{"MAPPING", "",
-                    "Mapping (YAML); cuda: a kernel as search --export json writes it [the best "
-                    "WMMA kernel]",
-                    &a.mapping},
-                   generated_precision_option(
-                       a.precision, "cuda: precision of the operands [from the workload]"),
-                   layout_option(a.layout, {"tn", "nn", "nt", "tt"},
-                                 "cuda: layout of a GEMM: tn, nn, nt or tt [tn]"),
-                   {"--kernel", "N", "cuda: number of the kernel in MAPPING [1]",
-                    whole(a.kernel, 1, kMost)},
-                   {"--bias", "", "cuda: add a bias to each column", &a.bias},
-                   {"--relu", "", "cuda: apply ReLU to the output", &a.relu},
-                   out_option(a.output.file)},
-                  layer_options(a.layer)}),
-          "", [&a](const Given&) { take_layer(a.layer, a.workload, &a.mapping); }};
+  return {
+      joined({{format_argument({"timeloop", "cuda"}, a.format)},
+              layer_arguments(a.arch, a.workload),
+              {{"MAPPING", "",
+                "Mapping (YAML); cuda: a kernel as search --export json writes it [the best "
+                "kernel]",
+                &a.mapping},
+               generated_precision_option(a.precision,
+                                          "cuda: precision of the operands [from the workload]"),
+               layout_option(a.layout, {"tn", "nn", "nt", "tt"},
+                             "cuda: layout of a GEMM: tn, nn, nt or tt [tn]"),
+               {"--kernel", "N", "cuda: number of the kernel in MAPPING [1]",
+                whole(a.kernel, 1, kMost)},
+               {"--bias", "", "cuda: add a bias to each column", &a.bias},
+               {"--relu", "", "cuda: apply ReLU to the output", &a.relu},
+               {"--gelu", "", "cuda: apply GELU (path mma)", &a.gelu},
+               {"--silu", "", "cuda: apply SiLU (path mma)", &a.silu},
+               {"--residual", "", "cuda: add another matrix, times beta (path mma)", &a.residual},
+               {"--quantise", "", "cuda: round the output to 8 bits (path mma)", &a.quantise},
+               generated_path_option(
+                   a.path, "cuda: instructions of the kernel, wmma or mma [mma if possible]"),
+               out_option(a.output.file)},
+              layer_options(a.layer)}),
+      "", [&a](const Given&) { take_layer(a.layer, a.workload, &a.mapping); }};
 }
 
 }  // namespace mapsim

@@ -213,6 +213,10 @@ Option path_option(std::string& path) {
           choice(path, {"wmma", "mma", "wgmma", "simt"})};
 }
 
+Option generated_path_option(std::string& path, const std::string& help) {
+  return {"--path", "NAME", help, choice(path, {"wmma", "mma"})};
+}
+
 Option layout_option(std::string& layout, const Words& words, const std::string& help) {
   return {"--layout", "NAME", help, choice(layout, words)};
 }

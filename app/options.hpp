@@ -25,6 +25,8 @@ Option precision_option(std::string& precision);  // any
 // Those that kernels are generated in.
 Option generated_precision_option(std::string& precision, const std::string& help);
 Option path_option(std::string& path);
+// Of the paths that kernels are written for.
+Option generated_path_option(std::string& path, const std::string& help);
 Option layout_option(std::string& layout, const Words& words, const std::string& help);
 Option any_layout_option(std::string& layout);  // of a GEMM or a convolution
 Options output_options(Output& output);

@@ -84,13 +84,15 @@ Options fusion_options(FusionLimits& a) {
 }
 
 Options kernel_options(KernelListArguments& a) {
-  return {{"--top", "N", "GPU: number of kernels to print [10]", whole(a.top, 1, 1000)},
-          precision_option(a.precision),
-          path_option(a.path),
-          any_layout_option(a.layout),
-          {"--export", "NAME",
-           "GPU: print the kernels as triton (list of Config), cutlass (test list) or json",
-           choice(a.format, {"triton", "cutlass", "json"})}};
+  return {
+      {"--top", "N", "GPU: number of kernels to print [10]", whole(a.top, 1, 1000)},
+      precision_option(a.precision),
+      path_option(a.path),
+      any_layout_option(a.layout),
+      {"--export", "NAME",
+       "GPU: print the kernels as triton (list of Config), cutlass (test list), cuda (a program "
+       "that times them) or json",
+       choice(a.format, {"triton", "cutlass", "cuda", "json"})}};
 }
 
 }  // namespace

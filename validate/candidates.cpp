@@ -42,10 +42,14 @@ KernelSpec with(const KernelSpec& problem, const KernelChoice& kernel) {
 
 std::vector<Ranked> rank(const Gpu& gpu, const KernelSpec& problem,
                          std::span<const KernelChoice> all) {
-  const GpuCalibration calibration = gpu.calibration(problem.problem.precision, GpuPath::kWmma);
   std::vector<Ranked> ranked;
+  if (all.empty()) {
+    return ranked;
+  }
+  const GpuPath path = all.front().path;
+  const GpuCalibration calibration = gpu.calibration(problem.problem.precision, path);
   for (const KernelChoice& kernel : all) {
-    if (kernel.path == GpuPath::kWmma && !illegal(gpu, problem.problem, kernel)) {
+    if (kernel.path == path && !illegal(gpu, problem.problem, kernel)) {
       const Seconds total = estimate(gpu, calibration, problem.problem, kernel).time.total;
       const std::optional<Seconds> sibling =
           deeper_sibling(gpu, calibration, problem.problem, kernel, total);
@@ -146,13 +150,13 @@ void take(const Gpu& gpu, std::variant<CompiledKernel, std::string> compiled, Bu
     kernel.refusal = "cannot run as it was compiled: " + *reason;
     return;
   }
-  const GpuCalibration calibration = gpu.calibration(spec.problem.precision, GpuPath::kWmma);
+  const GpuCalibration calibration = gpu.calibration(spec.problem.precision, spec.kernel.path);
   kernel.predicted = estimate(gpu, calibration, spec.problem, spec.kernel).time.total;
 }
 
 }  // namespace
 
-std::vector<KernelChoice> fixed_tiles(const Gpu& gpu, const GemmProblem& problem) {
+std::vector<KernelChoice> fixed_tiles(const Gpu& gpu, const GemmProblem& problem, GpuPath path) {
   std::vector<KernelChoice> kernels;
   const auto fragments = wmma_fragments(problem.precision);
   const std::int64_t size = operand_size(problem.precision).count();
@@ -161,12 +165,13 @@ std::vector<KernelChoice> fixed_tiles(const Gpu& gpu, const GemmProblem& problem
       break;
     }
     KernelChoice kernel;
+    kernel.path = path;
     kernel.block = {tile.m, tile.n, 64 / size};
     kernel.warp = {tile.warp_m, tile.warp_n, kernel.block.k};
     kernel.fragment = fragments.front();
     kernel.stages = gpu.compute_capability >= 80 ? tile.stages : 2;
     kernel.raster = 8;
-    kernel.padding = 16 / size;
+    kernel.padding = path == GpuPath::kWmma ? 16 / size : 0;
     kernels.push_back(kernel);
   }
   return kernels;
@@ -192,8 +197,8 @@ std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& prob
   const std::size_t best = choice.chosen.size();
   choice.draw(best + (options.sample + 1) / 2, 2, rng);
   choice.draw(best + options.sample, std::numeric_limits<double>::infinity(), rng);
-  if (options.fixed) {
-    for (const KernelChoice& kernel : fixed_tiles(gpu, problem.problem)) {
+  if (options.fixed && !all.empty()) {
+    for (const KernelChoice& kernel : fixed_tiles(gpu, problem.problem, all.front().path)) {
       if (!illegal(gpu, problem.problem, kernel)) {
         choice.take({0, false, kernel});
       }

@@ -26,10 +26,11 @@ struct CandidateOptions {
 
 // Tiles that somebody without a model would fix for good, in the order of their fame: CUTLASS'
 // defaults for tensor cores. What the baseline "static best" is chosen from.
-std::vector<KernelChoice> fixed_tiles(const Gpu& gpu, const GemmProblem& problem);
+std::vector<KernelChoice> fixed_tiles(const Gpu& gpu, const GemmProblem& problem,
+                                      GpuPath path = GpuPath::kWmma);
 
-// Of `all` those that a text can be generated of, as the options say: the best, fastest first, then
-// the drawn, then the fixed ones that are not among them. Deterministic.
+// Of `all`, which are of one path, those that a text can be generated of, as the options say: the
+// best, fastest first, then the drawn, then the fixed ones that are not among them. Deterministic.
 std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& problem,
                                           std::span<const KernelChoice> all,
                                           const CandidateOptions& options);

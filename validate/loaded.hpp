@@ -42,6 +42,7 @@ class Operands {
     arguments.a = std::bit_cast<const void*>(a_.at());
     arguments.b = std::bit_cast<const void*>(b_.at());
     arguments.c = std::bit_cast<void*>(c_.at());
+    arguments.residual = arguments.c;  // of problems that add to their output
     arguments.workspace = std::bit_cast<void*>(workspace_.at());
     return arguments;
   }

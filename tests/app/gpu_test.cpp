@@ -329,9 +329,42 @@ TEST(ExportCuda, WritesTheChosenKernelAndHowToLaunchIt) {
   // The precision and the layout of the search, unless another is asked for.
   EXPECT_EQ(run(kExport + file + " --kernel 3 --bias --relu").text, third.text);
   // Without a file: the first.
-  EXPECT_EQ(run(kExport + "--precision f16").text, run(kExport + file + " --precision f16").text);
+  EXPECT_EQ(run(kExport + "--precision f16 --path wmma").text,
+            run(kExport + file + " --precision f16").text);
   EXPECT_EQ(run(kExport + file + " --kernel 4 --precision f16").code, 2);
   std::remove(file.c_str());
+}
+
+// What a search recommends on a chip without warpgroup MMA can be written as it stands.
+TEST(ExportCuda, WritesTheKernelThatASearchRecommends) {
+  const std::string file = testing::TempDir() + "mapsim_export_mma.json";
+  ASSERT_EQ(
+      run("search ARCH:a100_40gb.yaml LAYER:gemm/4096.yaml --precision f16 --export json >" + file)
+          .code,
+      0);
+  const std::string a100 = "export cuda ARCH:a100_40gb.yaml LAYER:gemm/4096.yaml ";
+  const Outcome kernel = run(a100 + file + " --bias --gelu");
+  EXPECT_EQ(kernel.code, 0);
+  EXPECT_THAT(kernel.text, HasSubstr("mapsim_mma_f16_tn_to2_align16x16x16_"));
+  EXPECT_THAT(kernel.text, HasSubstr("m = 4096, n = 4096, k = 4096, batch = 1, slices = "));
+  EXPECT_THAT(kernel.text, HasSubstr("kActivation = 2;"));
+  EXPECT_EQ(run(a100 + "--precision f16 --bias --gelu").text, kernel.text);
+  EXPECT_THAT(run(a100 + "--precision f16 --path wmma --gelu").text,
+              HasSubstr("for another epilogue take mma"));
+  std::remove(file.c_str());
+}
+
+TEST(ExportCuda, WritesAProgramThatTimesTheBest) {
+  const Outcome program =
+      run("search ARCH:a100_40gb.yaml LAYER:gemm/4096.yaml --precision f16 --top 3 --export cuda");
+  EXPECT_EQ(program.code, 0);
+  EXPECT_THAT(program.text, HasSubstr("\nstruct Spec2 {\n"));
+  EXPECT_THAT(program.text, ::testing::Not(HasSubstr("\nstruct Spec3 {\n")));
+  EXPECT_THAT(program.text, HasSubstr("int main(int argc, char** argv)"));
+  EXPECT_EQ(run("search ARCH:a100_40gb.yaml LAYER:gemm/4096.yaml --precision f16 --path wmma "
+                "--export cuda")
+                .code,
+            2);
 }
 
 TEST(ExportCuda, SaysWhatIsWrong) {

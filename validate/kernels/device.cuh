@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operand.cuh and gemm.cuh need of the machine, on a GPU. tests/validate/kernels/emulation.hpp
+// What all kernels need of the machine, on a GPU. tests/validate/kernels/emulation.hpp
 // is the same on a CPU, with every access checked. docs/kernels.md
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -19,22 +19,61 @@ __device__ __forceinline__ char* shared_memory() {
 __device__ __forceinline__ void barrier() { __syncthreads(); }
 __device__ __forceinline__ void warp_barrier() { __syncwarp(); }
 
-// T is aligned to its size: one load or store instruction.
+// One instruction per load or store: T is aligned to its size, which a struct's member-wise copy
+// does not tell the compiler, so that it would be split into words.
+template <int kBytes>
+struct Register;
+template <>
+struct Register<1> {
+  using Type = unsigned char;
+};
+template <>
+struct Register<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Register<4> {
+  using Type = unsigned;
+};
+template <>
+struct Register<8> {
+  using Type = uint2;
+};
+template <>
+struct Register<16> {
+  using Type = uint4;
+};
 template <class T>
 __device__ __forceinline__ T load_global(const void* from) {
-  return *static_cast<const T*>(from);
+  using Raw = typename Register<sizeof(T)>::Type;
+  const Raw raw = *static_cast<const Raw*>(from);
+  T value;
+  memcpy(static_cast<void*>(&value), &raw, sizeof(T));
+  return value;
 }
 template <class T>
 __device__ __forceinline__ void store_global(void* to, const T& value) {
-  *static_cast<T*>(to) = value;
+  using Raw = typename Register<sizeof(T)>::Type;
+  Raw raw;
+  memcpy(&raw, static_cast<const void*>(&value), sizeof(T));
+  if constexpr (sizeof(T) == 16) {  // the compiler splits it where it can
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),
+                 "r"(raw.x), "r"(raw.y), "r"(raw.z), "r"(raw.w)
+                 : "memory");
+  } else {
+    *static_cast<Raw*>(to) = raw;
+  }
 }
 template <class T>
 __device__ __forceinline__ T load_shared(const void* from) {
-  return *static_cast<const T*>(from);
+  return load_global<T>(from);
 }
 template <class T>
 __device__ __forceinline__ void store_shared(void* to, const T& value) {
-  *static_cast<T*>(to) = value;
+  using Raw = typename Register<sizeof(T)>::Type;
+  Raw raw;
+  memcpy(&raw, static_cast<const void*>(&value), sizeof(T));
+  *static_cast<Raw*>(to) = raw;
 }
 
 __device__ __forceinline__ float to_tf32(float value) {
@@ -44,6 +83,9 @@ __device__ __forceinline__ float to_tf32(float value) {
   return value;
 #endif
 }
+__device__ __forceinline__ float exponential(float x) { return __expf(x); }
+__device__ __forceinline__ float error_function(float x) { return erff(x); }
+__device__ __forceinline__ float to_whole(float x) { return rintf(x); }
 
 // From global to shared memory in the background: kBytes of 4, 8 or 16, of which the first `valid`
 // are read and the others become zero (PTX ISA 7.4, cp.async; 16 B bypass L1). From sm_80 on. It

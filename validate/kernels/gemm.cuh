@@ -182,17 +182,6 @@ struct MainLoop {
   }
 };
 
-template <class To, class From>
-__device__ __forceinline__ To convert(From value) {
-  if constexpr (sizeof(To) == 1) {
-    return static_cast<To>(value < -128 ? -128 : value > 127 ? 127 : value);
-  } else if constexpr (sizeof(From) < sizeof(float)) {
-    return static_cast<To>(static_cast<float>(value));
-  } else {
-    return static_cast<To>(value);
-  }
-}
-
 // Finished sums of kCount neighbours in a row: bias, old output, ReLU, conversion.
 template <class S, int kCount>
 __device__ __forceinline__ void finish(const Arguments& arguments,

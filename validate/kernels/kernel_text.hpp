@@ -6,11 +6,17 @@
 
 namespace mapsim {
 
-// device.cuh, operand.cuh and gemm.cuh, embedded when the program is built.
+// The .cuh files of this folder, embedded when the program is built.
 namespace kernel_text {
 extern const char* const device;
+extern const char* const common;
 extern const char* const operand;
 extern const char* const gemm;
+extern const char* const device_mma;
+extern const char* const tile_loader;
+extern const char* const epilogue;
+extern const char* const mma_gemm;
+extern const char* const harness;
 }  // namespace kernel_text
 
 // The Spec of the kernel text under this name, in the namespace of the kernels: what tells one

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How operands get into shared memory: the first half of every WMMA kernel that mapsim generates,
 // templates over a Spec S, the constants that source.cpp writes from a mapping. Stands behind
-// device.cuh or its emulation. docs/kernels.md
+// common.cuh. docs/kernels.md
 namespace mapsim_kernel {
 
 struct Arguments {  // KernelArguments of source.hpp
@@ -11,26 +11,6 @@ struct Arguments {  // KernelArguments of source.hpp
   void* c;
   void* workspace;
   long long batch_a, batch_b, batch_bias, batch_c;
-};
-
-__host__ __device__ constexpr int gcd(long long a, long long b) {
-  return static_cast<int>(b == 0 ? a : gcd(b, a % b));
-}
-__host__ __device__ constexpr long long ceil_div(long long a, long long b) {
-  return (a + b - 1) / b;
-}
-
-__device__ __forceinline__ int clamp(int value, int most) {
-  return value < 0 ? 0 : value < most ? value : most;
-}
-
-template <int kBytes>
-struct alignas(kBytes) Words {
-  unsigned word[kBytes / 4];
-};
-template <class T, int kCount>
-struct alignas(kCount * sizeof(T)) Values {
-  T value[kCount];
 };
 
 template <class S>
@@ -228,7 +208,7 @@ struct Loader {
           copy_async<kPiece, kEdge || kTail || kHalo>(target(tile, pass) + index * kPiece, from,
                                                       valid);
         } else {
-          take(staged[pass], index * kPiece, from, valid);
+          take_piece<kPiece>(staged[pass], index * kPiece, from, valid);
         }
       }
     }
@@ -240,38 +220,9 @@ struct Loader {
 #pragma unroll
       for (int pass = 0; pass < kPasses; ++pass) {
         if (has(pass)) {
-          put(target(tile, pass), staged[pass]);
+          put_chunk<kChunk>(target(tile, pass), staged[pass]);
         }
       }
-    }
-  }
-
-  __device__ __forceinline__ static void take(Words<16>& chunk, int at, const char* from,
-                                              int valid) {
-    if (valid == 0) {
-      return;
-    }
-    if constexpr (kPiece >= 4) {
-      const Words<kPiece> words = load_global<Words<kPiece>>(from);
-#pragma unroll
-      for (int i = 0; i < kPiece / 4; ++i) {
-        const int bytes = valid - 4 * i;  // of this word
-        const unsigned mask = bytes >= 4 ? ~0u : bytes <= 0 ? 0u : (1u << (8 * bytes)) - 1u;
-        chunk.word[at / 4 + i] = words.word[i] & mask;
-      }
-    } else if constexpr (kPiece == 2) {
-      chunk.word[at / 4] |= static_cast<unsigned>(load_global<unsigned short>(from))
-                            << (8 * (at % 4));
-    } else {
-      chunk.word[at / 4] |= static_cast<unsigned>(load_global<unsigned char>(from))
-                            << (8 * (at % 4));
-    }
-  }
-  __device__ __forceinline__ static void put(char* to, const Words<16>& chunk) {
-    if constexpr (kChunk == 16) {
-      store_shared(to, chunk);
-    } else {
-      store_shared(to, Words<8>{{chunk.word[0], chunk.word[1]}});
     }
   }
 };

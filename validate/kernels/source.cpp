@@ -9,43 +9,14 @@
 #include "core/arithmetic.hpp"
 #include "costmodel/gpu/shared_memory.hpp"
 #include "validate/kernels/kernel_text.hpp"
+#include "validate/kernels/source_mma.hpp"
+#include "validate/kernels/source_parts.hpp"
 
 namespace mapsim {
 namespace {
 
-constexpr std::int64_t kReduceThreads = 256;
 constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kPatchPad = 32;  // bytes: Writer::kPad of gemm.cuh
-
-// Types of a precision in the kernel text. Empty output: there is none of that size.
-struct Types {
-  std::string operand, fragment, sum, output;
-};
-Types types_of(const GemmProblem& problem) {
-  const std::int64_t output = problem.output.count();
-  const auto pick = [&](const char* narrow, const char* wide) {
-    const std::int64_t size = operand_size(problem.precision).count();
-    return std::string{output == size ? narrow : output == 4 ? wide : ""};
-  };
-  switch (problem.precision) {
-    case GpuPrecision::kF16:
-      return {"half", "half", "float", pick("half", "float")};
-    case GpuPrecision::kF16Acc16:
-      return {"half", "half", "half", pick("half", "float")};
-    case GpuPrecision::kBf16:
-      return {"bfloat16", "bfloat16", "float", pick("bfloat16", "float")};
-    case GpuPrecision::kTf32:
-      return {"float", "wmma::precision::tf32", "float", pick("float", "float")};
-    case GpuPrecision::kS8:
-      return {"signed char", "signed char", "int", pick("signed char", "int")};
-    case GpuPrecision::kF64:
-      return {"double", "double", "double", pick("double", "float")};
-    case GpuPrecision::kF32:
-    case GpuPrecision::kFp8:
-      return {};
-  }
-  return {};
-}
 
 // The tiles that run: a naive kernel's block is one fragment.
 KernelChoice tiles_of(const KernelSpec& spec) {
@@ -58,28 +29,9 @@ KernelChoice tiles_of(const KernelSpec& spec) {
   return kernel;
 }
 
-// Elements from a row in memory to the next.
-struct Rows {
-  std::int64_t a, b, c;
-};
-Rows rows_of(const KernelSpec& spec) {
-  if (spec.conv) {
-    const KernelConvolution& conv = *spec.conv;
-    return {conv.groups * conv.c, conv.r * conv.s * conv.c, conv.groups * conv.k};
-  }
-  return {run_of_a(spec.problem), run_of_b(spec.problem), spec.problem.n};
-}
-
 std::int64_t patch_bytes(const GemmProblem& problem, const GemmTile& fragment, bool pads) {
   const std::int64_t line = fragment.n * sum_size(problem.precision).count();
   return fragment.m * (line + (pads ? kPatchPad : 0));
-}
-
-// A window of one pixel without gaps: the input is the matrix A.
-bool is_plain(const KernelConvolution& conv) {
-  return conv.r == 1 && conv.s == 1 && conv.stride == std::array<std::int64_t, 2>{1, 1} &&
-         conv.padding == std::array<std::int64_t, 2>{0, 0} && conv.p == conv.h &&
-         conv.q == conv.w && conv.groups == 1;
 }
 
 // Whether a naive kernel needs a tile in shared memory: what it reads is not in whole fragments as
@@ -88,7 +40,7 @@ bool is_guarded(const KernelSpec& spec) {
   const GemmProblem& p = spec.problem;
   const GemmTile& fragment = spec.kernel.fragment;
   const std::int64_t size = operand_size(p.precision).count();
-  const Rows rows = rows_of(spec);
+  const KernelRows rows = rows_of(spec);
   return (spec.conv && !is_plain(*spec.conv)) || p.m % fragment.m != 0 || p.n % fragment.n != 0 ||
          p.k % fragment.k != 0 || rows.a * size % 16 != 0 || rows.b * size % 16 != 0;
 }
@@ -119,6 +71,9 @@ std::int64_t reduce_blocks(const GemmProblem& problem) {
 
 // What a profiler tells kernels apart by.
 std::string name_of(const KernelSpec& spec) {
+  if (spec.kernel.path == GpuPath::kMma) {
+    return mma_name(spec);
+  }
   const KernelChoice kernel = tiles_of(spec);
   return fmt::format("{}{}_{}x{}x{}_warp{}x{}_frag{}x{}x{}_stages{}_split{}_raster{}_pad{}",
                      spec.naive  ? "naive_"
@@ -177,78 +132,83 @@ std::optional<std::string> bad_naive(const KernelSpec& spec) {
   return std::nullopt;
 }
 
+// What WMMA kernels alone do not have.
+std::optional<std::string> not_generated_wmma(const KernelSpec& spec) {
+  if (spec.epilogue.residual || spec.epilogue.activation != Activation::kNone ||
+      spec.epilogue.quantise) {
+    return "kernels of the path wmma add a bias and take the ReLU; for another epilogue take mma";
+  }
+  const std::int64_t patch = patch_bytes(spec.problem, spec.kernel.fragment, false);
+  if (shared_of(spec).count() < patch) {
+    return fmt::format("{} B of shared memory; a fragment of sums on its way out takes {}",
+                       shared_of(spec).count(), patch);
+  }
+  return std::nullopt;
+}
+
 // The whole `Spec` of the kernel text.
 std::string constants(const Gpu& gpu, const KernelSpec& spec, const std::string& name) {
   const GemmProblem& problem = spec.problem;
   const KernelChoice kernel = tiles_of(spec);
-  const Types types = types_of(problem);
+  const KernelTypes types = types_of(problem);
   const KernelConvolution conv = spec.conv.value_or(KernelConvolution{});
-  const Rows rows = rows_of(spec);
+  const KernelRows rows = rows_of(spec);
   const bool along_a = problem.a == MatrixLayout::kRow;
   const bool along_b = problem.b == MatrixLayout::kColumn;
-  std::string text = fmt::format("struct {} {{\n", name);
-  const auto type = [&](const char* alias, const std::string& of) {
-    text += fmt::format("  using {} = {};\n", alias, of);
-  };
-  const auto number = [&](const char* constant, std::int64_t value) {
-    text += fmt::format("  static constexpr int {} = {};\n", constant, value);
-  };
-  const auto wide = [&](const char* constant, std::int64_t value) {
-    text += fmt::format("  static constexpr long long {} = {};\n", constant, value);
-  };
-  const auto flag = [&](const char* constant, bool value) {
-    text += fmt::format("  static constexpr bool {} = {};\n", constant, value);
-  };
-  type("Operand", types.operand);
-  type("Fragment", types.fragment);
-  type("Sum", types.sum);
-  type("Output", types.output);
-  type("LayoutA", along_a ? "wmma::row_major" : "wmma::col_major");
-  type("LayoutB", along_b ? "wmma::col_major" : "wmma::row_major");
-  flag("kRoundsToTf32", problem.precision == GpuPrecision::kTf32);
-  flag("kAsync", gpu.compute_capability >= 80);
-  number("kM", problem.m), number("kN", problem.n), number("kK", problem.k);
-  wide("kBatch", problem.batch);
-  flag("kAlongA", along_a), flag("kAlongB", along_b);
-  wide("kRunA", rows.a), wide("kRunB", rows.b), wide("kRowC", rows.c);
-  number("kBlockM", kernel.block.m), number("kBlockN", kernel.block.n);
-  number("kBlockK", kernel.block.k);
-  number("kWarpM", kernel.warp.m), number("kWarpN", kernel.warp.n);
-  number("kFragM", kernel.fragment.m), number("kFragN", kernel.fragment.n);
-  number("kFragK", kernel.fragment.k);
-  number("kStages", kernel.stages), number("kSplit", kernel.split_k);
-  number("kRaster", kernel.raster), number("kPadding", kernel.padding);
-  flag("kBias", spec.epilogue.bias), flag("kRelu", spec.epilogue.relu);
-  flag("kAdds", problem.adds_to_output);
-  number("kReduceThreads", kReduceThreads);
-  flag("kNaive", spec.naive), flag("kGuarded", spec.naive && is_guarded(spec));
-  number("kPatchBytes", spec.naive ? shared_of(spec).count() : 0);
-  flag("kConv", spec.conv && !is_plain(*spec.conv));
-  number("kH", conv.h), number("kW", conv.w), number("kC", conv.c);
-  number("kR", conv.r), number("kS", conv.s), number("kP", conv.p), number("kQ", conv.q);
-  number("kStrideH", conv.stride[0]), number("kStrideW", conv.stride[1]);
-  number("kDilationH", conv.dilation[0]), number("kDilationW", conv.dilation[1]);
-  number("kPadH", conv.padding[0]), number("kPadW", conv.padding[1]);
-  return text + "};\n";
+  SpecText text{name};
+  text.type("Operand", types.operand);
+  text.type("Fragment", types.fragment);
+  text.type("Sum", types.sum);
+  text.type("Output", types.output);
+  text.type("LayoutA", along_a ? "wmma::row_major" : "wmma::col_major");
+  text.type("LayoutB", along_b ? "wmma::col_major" : "wmma::row_major");
+  text.flag("kRoundsToTf32", problem.precision == GpuPrecision::kTf32);
+  text.flag("kAsync", gpu.compute_capability >= 80);
+  text.number("kM", problem.m), text.number("kN", problem.n), text.number("kK", problem.k);
+  text.wide("kBatch", problem.batch);
+  text.flag("kAlongA", along_a), text.flag("kAlongB", along_b);
+  text.wide("kRunA", rows.a), text.wide("kRunB", rows.b), text.wide("kRowC", rows.c);
+  text.number("kBlockM", kernel.block.m), text.number("kBlockN", kernel.block.n);
+  text.number("kBlockK", kernel.block.k);
+  text.number("kWarpM", kernel.warp.m), text.number("kWarpN", kernel.warp.n);
+  text.number("kFragM", kernel.fragment.m), text.number("kFragN", kernel.fragment.n);
+  text.number("kFragK", kernel.fragment.k);
+  text.number("kStages", kernel.stages), text.number("kSplit", kernel.split_k);
+  text.number("kRaster", kernel.raster), text.number("kPadding", kernel.padding);
+  text.flag("kBias", spec.epilogue.bias), text.flag("kRelu", spec.epilogue.relu);
+  text.flag("kAdds", problem.adds_to_output);
+  text.number("kReduceThreads", kReduceThreads);
+  text.flag("kNaive", spec.naive), text.flag("kGuarded", spec.naive && is_guarded(spec));
+  text.number("kPatchBytes", spec.naive ? shared_of(spec).count() : 0);
+  text.flag("kConv", spec.conv && !is_plain(*spec.conv));
+  text.number("kH", conv.h), text.number("kW", conv.w), text.number("kC", conv.c);
+  text.number("kR", conv.r), text.number("kS", conv.s), text.number("kP", conv.p),
+      text.number("kQ", conv.q);
+  text.number("kStrideH", conv.stride[0]), text.number("kStrideW", conv.stride[1]);
+  text.number("kDilationH", conv.dilation[0]), text.number("kDilationW", conv.dilation[1]);
+  text.number("kPadH", conv.padding[0]), text.number("kPadW", conv.padding[1]);
+  return text.text();
 }
 
 }  // namespace
 
 std::string spec_text(const Gpu& gpu, const KernelSpec& spec, const std::string& name) {
   return fmt::format("namespace mapsim_kernel {{\n{}}}  // namespace mapsim_kernel\n",
-                     constants(gpu, spec, name));
+                     spec.kernel.path == GpuPath::kMma ? mma_constants(gpu, spec, name)
+                                                       : constants(gpu, spec, name));
 }
 
 std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec) {
   const GemmProblem& problem = spec.problem;
-  if (spec.kernel.path != GpuPath::kWmma) {
-    return fmt::format("kernels are written for the path wmma, not {}",
-                       to_string(spec.kernel.path));
+  const GpuPath path = spec.kernel.path;
+  if (path != GpuPath::kWmma && path != GpuPath::kMma) {
+    return fmt::format("kernels are written for the paths wmma and mma, not {}", to_string(path));
   }
-  if (gpu.rate(problem.precision, GpuPath::kWmma) <= 0 || types_of(problem).operand.empty()) {
-    return fmt::format("WMMA has no {} on {}", to_string(problem.precision), gpu.name);
+  if (gpu.rate(problem.precision, path) <= 0 || types_of(problem).operand.empty()) {
+    return fmt::format("{} has no {} on {}", path == GpuPath::kMma ? "mma.sync" : "WMMA",
+                       to_string(problem.precision), gpu.name);
   }
-  if (types_of(problem).output.empty()) {
+  if (types_of(problem).output.empty() && !spec.epilogue.quantise) {
     return fmt::format("no output of {} B of {}", problem.output.count(),
                        to_string(problem.precision));
   }
@@ -265,19 +225,14 @@ std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec)
   if (blocks_of(spec) > kMost || reduce_blocks(problem) > kMost) {
     return "a grid has at most 2^31 - 1 blocks";
   }
-  const std::int64_t patch = patch_bytes(problem, spec.kernel.fragment, false);
-  if (shared_of(spec).count() < patch) {
-    return fmt::format("{} B of shared memory; a fragment of sums on its way out takes {}",
-                       shared_of(spec).count(), patch);
-  }
-  return std::nullopt;
+  return path == GpuPath::kMma ? not_generated_mma(spec) : not_generated_wmma(spec);
 }
 
 KernelBuffers kernel_buffers(const KernelSpec& spec) {
   const GemmProblem& problem = spec.problem;
   const std::int64_t size = operand_size(problem.precision).count();
   const std::int64_t sum = sum_size(problem.precision).count();
-  const Rows rows = rows_of(spec);
+  const KernelRows rows = rows_of(spec);
   KernelBuffers result;
   KernelArguments& strides = result.arguments;
   if (spec.conv) {
@@ -296,6 +251,10 @@ KernelBuffers kernel_buffers(const KernelSpec& spec) {
   result.b = Bytes{problem.batch * strides.batch_b * size};
   result.bias = Bytes{problem.batch * strides.batch_bias * sum};
   result.c = Bytes{problem.batch * problem.m * problem.n * problem.output.count()};
+  if (spec.kernel.path == GpuPath::kMma) {
+    add_run_time(spec, result);
+    return result;
+  }
   const std::int64_t slices = tiles_of(spec).split_k;
   result.workspace = Bytes{slices > 1 ? slices * problem.batch * problem.m * problem.n * sum : 0};
   return result;
@@ -312,22 +271,23 @@ KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec) {
   source.grid = {blocks_of(spec), 1, 1};
   source.shared = shared_of(spec);
   source.workspace = kernel_buffers(spec).workspace;
-  const auto entry = [](const std::string& name, std::int64_t threads, const char* body) {
-    return fmt::format(
-        "extern \"C\" __global__ void __launch_bounds__({})\n"
-        "{}(const mapsim_kernel::Arguments arguments) {{\n"
-        "  mapsim_kernel::{}<mapsim_kernel::Spec>(arguments);\n"
-        "}}\n",
-        threads, name, body);
-  };
-  source.text = "// " + to_string(kernel) + "\n" + kernel_text::device + kernel_text::operand +
-                kernel_text::gemm + spec_text(gpu, spec, "Spec") +
-                entry(source.entry, source.threads, spec.naive ? "naive" : "gemm");
+  const bool is_mma = kernel.path == GpuPath::kMma;
+  const char* const argument = is_mma ? "RunArguments" : "Arguments";
+  const std::string body =
+      std::string{kernel_text::device} + kernel_text::common +
+      (is_mma ? mma_text() : std::string{kernel_text::operand} + kernel_text::gemm);
+  source.text = "// " + (is_mma ? tiles : to_string(kernel)) + "\n" + body +
+                spec_text(gpu, spec, "Spec") +
+                entry_text(argument, source.entry, source.threads,
+                           is_mma       ? "mma_gemm"
+                           : spec.naive ? "naive"
+                                        : "gemm");
   if (kernel.split_k > 1) {
     source.reduce_entry = "mapsim_reduce_" + tiles;
     source.reduce_threads = kReduceThreads;
-    source.reduce_grid = {reduce_blocks(spec.problem), 1, 1};
-    source.text += entry(source.reduce_entry, source.reduce_threads, "reduce");
+    source.reduce_grid = {is_mma ? mma_reduce_blocks(spec) : reduce_blocks(spec.problem), 1, 1};
+    source.text += entry_text(argument, source.reduce_entry, source.reduce_threads,
+                              is_mma ? "reduce_slices" : "reduce");
   }
   return source;
 }

@@ -25,11 +25,16 @@ struct KernelConvolution {
   friend bool operator==(const KernelConvolution&, const KernelConvolution&) = default;
 };
 
-// What happens to a finished sum before it is stored: C = relu(sum + bias[n] + old C), the latter
-// where the problem adds to its output.
+// What happens to a finished sum before it is stored: C = activation(alpha sum + bias[n] + beta
+// residual). The residual is C itself where the problem adds to its output, and alpha, beta are 1
+// but where kernels take them (the path mma), as are the other activations and quantising.
+enum class Activation : std::uint8_t { kNone, kRelu, kGelu, kSilu };
 struct Epilogue {
   bool bias = false;
   bool relu = false;
+  bool residual = false;  // of another matrix of C's form
+  Activation activation = Activation::kNone;
+  bool quantise = false;  // to whole numbers of 8 bits of `scale`, rounded to even, saturated
   friend bool operator==(const Epilogue&, const Epilogue&) = default;
 };
 
@@ -44,31 +49,44 @@ struct KernelSpec {
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
-// The one argument of both kernels, by value; the kernel text declares the same. Pointers are to
-// device memory, aligned to 32 B. Strides between batches in elements; rows lie run_of_a(),
-// run_of_b() and n apart (convolutions: as KernelConvolution says).
+// The one argument of both kernels, by value; the kernel text declares the same, those of the path
+// wmma only up to batch_c: their problem is a constant of the text. Pointers are to device memory,
+// aligned to 32 B. Strides between batches and rows in elements.
 struct KernelArguments {
   const void* a = nullptr;
   const void* b = nullptr;
   const void* bias = nullptr;  // [n] in the type of the sums; read only if the epilogue has it
   void* c = nullptr;
-  void* workspace = nullptr;  // of a split K: [slice][batch][m][n] in the type of the sums
+  void* workspace = nullptr;  // of a split K: [slice][batch][m][n] in the type of the sums; mma:
+                              // rows of multiples of 16 B
   std::int64_t batch_a = 0;
   std::int64_t batch_b = 0;
   std::int64_t batch_bias = 0;
   std::int64_t batch_c = 0;
+  const void* residual = nullptr;
+  std::int64_t batch_residual = 0;
+  std::int64_t row_a = 0;
+  std::int64_t row_b = 0;
+  std::int64_t row_c = 0;
+  std::int64_t row_residual = 0;
+  double alpha = 1;
+  double beta = 1;
+  double scale = 1;  // of quantising
+  std::int32_t m = 0, n = 0, k = 0, batch = 0, slices = 1, raster = 0;
+  std::int32_t h = 0, w = 0, channels = 0, taps_h = 0, taps_w = 0, outputs_h = 0, outputs_w = 0;
+  std::int32_t stride_h = 0, stride_w = 0, dilation_h = 0, dilation_w = 0, pad_h = 0, pad_w = 0;
 };
 
 // Bytes that the kernel reads and writes behind each pointer, and arguments with the strides of
 // batches that lie one after the other (a convolution's groups: side by side), pointers null.
 struct KernelBuffers {
-  Bytes a{0}, b{0}, bias{0}, c{0}, workspace{0};
+  Bytes a{0}, b{0}, bias{0}, c{0}, workspace{0}, residual{0};
   KernelArguments arguments;
 };
 KernelBuffers kernel_buffers(const KernelSpec& spec);
 
 struct KernelSource {
-  std::string text;          // CUDA C++17; includes mma.h; the first line: // to_string(kernel)
+  std::string text;          // CUDA C++17; includes mma.h; the first line says which kernel it is
   std::string entry;         // extern "C" name; the tiles are part of it
   std::string reduce_entry;  // the second kernel of a split K, same argument; else empty
   std::array<std::int64_t, 3> grid{1, 1, 1};
@@ -80,13 +98,16 @@ struct KernelSource {
 };
 
 // Why there is no kernel text for this; nothing: there is. Every legal() kernel of the path wmma
-// has one but those whose shared memory does not hold one fragment of sums.
+// has one but those whose shared memory does not hold one fragment of sums; of the path mma every
+// one of the set that is searched, but convolutions whose channels are no multiple of 16 B.
 std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec);
 
 // The entry that kernel_source() gives it: tiles, stages and so on, but not the problem's extents.
 std::string kernel_entry(const KernelSpec& spec);
 
-// `spec` must not be not_generated(). Depends on `gpu` through its compute capability only.
+// `spec` must not be not_generated(). Depends on `gpu` through its compute capability only. One
+// text of the path mma serves all problems whose rows are multiples of the same powers of two, up
+// to 16 B.
 KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec);
 
 }  // namespace mapsim

@@ -14,9 +14,11 @@ namespace mapsim {
 struct KernelCase {
   std::string name;  // letters, digits and underscores
   KernelSpec spec;
-  bool has_async = true;  // sm_80, else sm_75
+  bool has_async = true;                  // sm_80, else sm_75
+  double alpha = 1, beta = 1, scale = 1;  // of the path mma
 };
 std::vector<KernelCase> kernel_cases();
+std::vector<KernelCase> mma_cases();  // of the path mma
 
 // The same with a fault built in, that must be found.
 struct KernelMutant {
@@ -25,6 +27,7 @@ struct KernelMutant {
   KernelCase on;
 };
 std::vector<KernelMutant> kernel_mutants();
+std::vector<KernelMutant> mma_mutants();
 
 // Only what kernels are written for: compute capability and rates.
 Gpu case_gpu(bool has_async);
@@ -33,5 +36,7 @@ Gpu case_gpu(bool has_async);
 using Launch = void (*)(const KernelArguments& arguments, bool reduces);
 std::vector<Launch> case_launches();
 std::vector<Launch> mutant_launches();
+std::vector<Launch> mma_case_launches();
+std::vector<Launch> mma_mutant_launches();
 
 }  // namespace mapsim

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: emit_kernels FOLDER FILES: writes the kernels of cases.hpp as C++ for the emulation, and a
-// few as they go to CUDA's compiler.
+// usage: emit_kernels PATH FOLDER FILES: writes the kernels of a path as C++ for the emulation, and
+// a few as they go to CUDA's compiler.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <string>
 
 #include "tests/validate/kernels/cases.hpp"
@@ -13,11 +15,43 @@
 namespace mapsim {
 namespace {
 
-const char* const kHead =
-    "// Written by emit_kernels.\n"
-    "#include <cstring>\n"
-    "#include \"tests/validate/kernels/cases.hpp\"\n"
-    "#include \"tests/validate/kernels/emulated_wmma.hpp\"\n";
+// What is written of a path.
+struct Suite {
+  std::string prefix;  // of files and functions
+  std::string header;  // of the emulation
+  std::string body;
+  std::string arguments;
+  std::vector<KernelCase> cases;
+  std::vector<KernelMutant> mutants;
+  std::vector<std::string> as_cuda;  // names of cases
+};
+
+Suite wmma_suite() {
+  return {"",
+          "emulated_wmma.hpp",
+          std::string{kernel_text::common} + kernel_text::operand + kernel_text::gemm,
+          "Arguments",
+          kernel_cases(),
+          kernel_mutants(),
+          {"f16_rc", "s8_split_5", "conv_3x3_halo"}};
+}
+Suite mma_suite() {
+  return {"mma_",
+          "emulated_mma.hpp",
+          std::string{kernel_text::common} + kernel_text::tile_loader + kernel_text::epilogue +
+              kernel_text::mma_gemm,
+          "RunArguments",
+          mma_cases(),
+          mma_mutants(),
+          {"tn_whole", "large_tile", "split_bias_gelu", "conv_3x3"}};
+}
+
+std::string head(const Suite& suite) {
+  return "// Written by emit_kernels.\n#include <cstring>\n"
+         "#include \"tests/validate/kernels/cases.hpp\"\n"
+         "#include \"tests/validate/kernels/" +
+         suite.header + "\"\n";
+}
 
 // `text` with its namespace renamed to `name` inside of that of the emulation.
 std::string renamed(std::string text, const std::string& name) {
@@ -33,76 +67,108 @@ std::string renamed(std::string text, const std::string& name) {
   return text;
 }
 
-std::string launch(const std::string& function, const std::string& space, const KernelSpec& spec) {
+std::string launch(const Suite& suite, const std::string& function, const std::string& space,
+                   const KernelSpec& spec) {
+  const bool is_mma = spec.kernel.path == GpuPath::kMma;
+  const auto call = [&](const char* name) {
+    return fmt::format("mapsim_kernel::{0}::{1}<mapsim_kernel::{0}::{2}_spec>(to)", space, name,
+                       function);
+  };
   return fmt::format(
       "namespace mapsim {{ void {}(const KernelArguments& from, bool reduces) {{\n"
-      "  mapsim_kernel::{}::Arguments to;\n"
-      "  static_assert(sizeof to == sizeof from);\n"
+      "  mapsim_kernel::{}::{} to;\n"
+      "  static_assert(sizeof to <= sizeof from);\n"
       "  std::memcpy(&to, &from, sizeof to);\n"
-      "  reduces ? {} : mapsim_kernel::{}::{}<mapsim_kernel::{}::{}>(to);\n"
+      "  reduces ? {} : {};\n"
       "}} }}\n",
-      function, space,
-      spec.kernel.split_k > 1
-          ? fmt::format("mapsim_kernel::{}::reduce<mapsim_kernel::{}::{}_spec>(to)", space, space,
-                        function)
-          : "void()",
-      space, spec.naive ? "naive" : "gemm", space, function + "_spec");
+      function, space, suite.arguments,
+      spec.kernel.split_k > 1 ? call(is_mma ? "reduce_slices" : "reduce") : "void()",
+      call(is_mma       ? "mma_gemm"
+           : spec.naive ? "naive"
+                        : "gemm"));
 }
 
-std::string table(const std::string& name, const std::string& prefix, std::size_t count) {
+std::string table(const std::string& name, const std::vector<std::string>& functions) {
   std::string text = "namespace mapsim {\n";
   std::string list;
-  for (std::size_t i = 0; i < count; ++i) {
-    text += fmt::format("void {}{}(const KernelArguments&, bool);\n", prefix, i);
-    list += fmt::format("{}{}, ", prefix, i);
+  for (const std::string& function : functions) {
+    text += fmt::format("void {}(const KernelArguments&, bool);\n", function);
+    list += function + ", ";
   }
   return text + fmt::format("std::vector<Launch> {}() {{ return {{{}}}; }}\n}}\n", name, list);
 }
 
-std::string kernel(const KernelCase& of, const std::string& name, const std::string& space) {
-  return renamed(spec_text(case_gpu(of.has_async), of.spec, name + "_spec"), space) +
-         launch(name, space, of.spec);
+// Kernels in files, those of one text once.
+class Emitter {
+ public:
+  Emitter(const Suite& suite, std::size_t files)
+      : suite_{&suite}, texts_(files, head(suite) + renamed(suite.body, suite.prefix + "whole")) {}
+
+  // The function that launches it.
+  std::string add(const KernelCase& of, const std::string& name, const std::string& space,
+                  const std::string& body) {
+    const std::string constants = spec_text(case_gpu(of.has_async), of.spec, "");
+    const auto [at, is_new] = functions_.try_emplace(space + constants, name);
+    if (is_new) {
+      texts_[next_++ % texts_.size()] +=
+          (body.empty() ? "" : renamed(body, space)) +
+          renamed(spec_text(case_gpu(of.has_async), of.spec, name + "_spec"), space) +
+          launch(*suite_, name, space, of.spec);
+    }
+    return at->second;
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  const Suite* suite_;
+  std::vector<std::string> texts_;
+  std::map<std::string, std::string> functions_;
+  std::size_t next_ = 0;
+};
+
+// The text of a mutant; says what is wrong with it.
+std::string broken(const Suite& suite, const KernelMutant& mutant) {
+  std::string text = suite.body;
+  const std::size_t at = text.find(mutant.from);
+  if (at == std::string::npos || text.find(mutant.from, at + 1) != std::string::npos) {
+    std::cerr << mutant.name << ": not once in the kernel text: " << mutant.from << '\n';
+    return "";
+  }
+  return text.replace(at, mutant.from.size(), mutant.to);
 }
 
-int emit(const std::string& folder, std::size_t files) {
-  const std::string body = std::string{kernel_text::operand} + kernel_text::gemm;
-  const auto cases = kernel_cases();
-  const auto mutants = kernel_mutants();
-  for (const KernelCase& one : cases) {
+int emit(const Suite& suite, const std::string& folder, std::size_t files) {
+  Emitter emitter{suite, files};
+  std::vector<std::string> cases, mutants;
+  for (const KernelCase& one : suite.cases) {
     if (const auto reason = not_generated(case_gpu(one.has_async), one.spec)) {
       std::cerr << one.name << ": " << *reason << '\n';
       return 1;
     }
-  }
-  std::vector<std::string> texts(files, kHead + renamed(body, "whole"));
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    texts[i % files] += kernel(cases[i], fmt::format("case_{}", i), "whole");
-  }
-  for (std::size_t i = 0; i < mutants.size(); ++i) {
-    std::string text = body;
-    const std::size_t at = text.find(mutants[i].from);
-    if (at == std::string::npos || text.find(mutants[i].from, at + 1) != std::string::npos) {
-      std::cerr << mutants[i].name << ": not once in the kernel text: " << mutants[i].from << '\n';
-      return 1;
-    }
-    text.replace(at, mutants[i].from.size(), mutants[i].to);
-    const std::string space = fmt::format("broken_{}", i);
-    texts[i % files] +=
-        renamed(text, space) + kernel(mutants[i].on, fmt::format("mutant_{}", i), space);
-  }
-  for (std::size_t i = 0; i < files; ++i) {
-    std::ofstream{fmt::format("{}/kernels_{}.cpp", folder, i)} << texts[i];
-  }
-  for (const KernelCase& one : cases) {
-    if (one.name == "f16_rc" || one.name == "s8_split_5" || one.name == "conv_3x3_halo") {
-      std::ofstream{fmt::format("{}/{}.cu", folder, one.name)}
+    cases.push_back(emitter.add(one, fmt::format("{}case_{}", suite.prefix, cases.size()),
+                                suite.prefix + "whole", ""));
+    if (std::count(suite.as_cuda.begin(), suite.as_cuda.end(), one.name) > 0) {
+      std::ofstream{fmt::format("{}/{}{}.cu", folder, suite.prefix, one.name)}
           << kernel_source(case_gpu(one.has_async), one.spec).text;
     }
   }
-  std::ofstream{folder + "/kernels_table.cpp"}
+  for (const KernelMutant& mutant : suite.mutants) {
+    const std::string text = broken(suite, mutant);
+    if (text.empty()) {
+      return 1;
+    }
+    mutants.push_back(emitter.add(mutant.on,
+                                  fmt::format("{}mutant_{}", suite.prefix, mutants.size()),
+                                  fmt::format("{}broken_{}", suite.prefix, mutants.size()), text));
+  }
+  for (std::size_t i = 0; i < files; ++i) {
+    std::ofstream{fmt::format("{}/{}kernels_{}.cpp", folder, suite.prefix, i)}
+        << emitter.texts()[i];
+  }
+  std::ofstream{fmt::format("{}/{}kernels_table.cpp", folder, suite.prefix)}
       << "// Written by emit_kernels.\n#include \"tests/validate/kernels/cases.hpp\"\n"
-      << table("case_launches", "case_", cases.size())
-      << table("mutant_launches", "mutant_", mutants.size());
+      << table(suite.prefix + "case_launches", cases)
+      << table(suite.prefix + "mutant_launches", mutants);
   return 0;
 }
 
@@ -110,5 +176,9 @@ int emit(const std::string& folder, std::size_t files) {
 }  // namespace mapsim
 
 int main(int argc, char** argv) {
-  return argc == 3 ? mapsim::emit(argv[1], std::stoul(argv[2])) : 2;
+  if (argc != 4) {
+    return 2;
+  }
+  return mapsim::emit(std::string{argv[1]} == "mma" ? mapsim::mma_suite() : mapsim::wmma_suite(),
+                      argv[2], std::stoul(argv[3]));
 }

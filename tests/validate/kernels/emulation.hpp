@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <Eigen/Core>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +19,7 @@ namespace mapsim_kernel {
 using mapsim::Machine;
 using half = Eigen::half;
 using bfloat16 = Eigen::bfloat16;
+using std::memcpy;
 
 inline int thread_index() { return Machine::now().thread(); }
 inline long long block_index() { return Machine::now().block(); }
@@ -59,6 +61,10 @@ template <int kPending>
 void wait_copies() {
   Machine::now().wait(kPending);
 }
+
+inline float exponential(float x) { return std::exp(x); }
+inline float error_function(float x) { return std::erf(x); }
+inline float to_whole(float x) { return std::nearbyint(x); }
 
 // Rounded to 10 bits of mantissa, ties away from zero (PTX ISA, cvt.rna.tf32.f32).
 inline float to_tf32(float value) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -107,6 +108,7 @@ bool Machine::release(int warp) {
     return fiber.state == State::kWarp && fiber.waits_for == first->waits_for;
   });
   if (all) {
+    settle(warp);
     std::for_each(first, last, [](Fiber& fiber) { fiber.state = State::kReady; });
     warps_[static_cast<std::size_t>(warp)].epoch += first->waits_for == kWarpBarrier ? 1 : 0;
   }
@@ -122,6 +124,9 @@ bool Machine::advance() {
                    [](const Fiber& fiber) { return fiber.state == State::kBarrier; })) {
     fault_ = fmt::format("block {}: some threads wait for others that do not come", block_);
     return false;
+  }
+  for (int warp = 0; warp < static_cast<int>(warps_.size()); ++warp) {
+    settle(warp);
   }
   for (Fiber& fiber : fibers_) {
     fiber.state = State::kReady;
@@ -142,6 +147,7 @@ void Machine::run_block(long long block, const std::function<void()>& body) {
   for (Fiber& fiber : fibers_) {
     fiber.state = State::kReady;
     fiber.copies.clear();
+    fiber.accesses.clear();
     fiber.groups = fiber.products = 0;
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
@@ -229,6 +235,7 @@ void Machine::read(const void* from, std::size_t bytes, std::size_t alignment) {
     fail(fmt::format("a read of {} bytes is not aligned", bytes));
   }
   if (is_shared(from, bytes)) {
+    note_access(from, bytes);
     touch_shared(static_cast<const char*>(from), bytes, false);
   } else {
     region(from, bytes);
@@ -240,6 +247,7 @@ void Machine::write(const void* to, std::size_t bytes, std::size_t alignment) {
     fail(fmt::format("a write of {} bytes is not aligned", bytes));
   }
   if (is_shared(to, bytes)) {
+    note_access(to, bytes);
     touch_shared(static_cast<const char*>(to), bytes, true);
     return;
   }
@@ -256,6 +264,74 @@ void Machine::write(const void* to, std::size_t bytes, std::size_t alignment) {
   }
 }
 
+void Machine::check_row(const char* row) {
+  constexpr std::size_t kRow = 16;
+  if (!is_shared(row, kRow) || (row - shared_) % static_cast<std::ptrdiff_t>(kRow) != 0) {
+    fail("a row of a matrix is not 16 B of shared memory, aligned");
+  }
+}
+
+void Machine::read_uncounted(const char* from, std::size_t bytes) {
+  touch_shared(from, bytes, false);
+}
+
+void Machine::count_rows(const double* offsets) {
+  if (!counts_ || thread_ % 32 != 0) {
+    return;
+  }
+  std::array<int, 8> in_banks{};  // rows, by the group of four banks
+  for (int i = 0; i < 8; ++i) {
+    if (std::find(offsets, offsets + i, offsets[i]) == offsets + i) {
+      ++in_banks[static_cast<std::size_t>(offsets[i] / 16) % 8];
+    }
+  }
+  conflicts_ += *std::max_element(in_banks.begin(), in_banks.end()) - 1;
+}
+
+void Machine::note_access(const void* at, std::size_t bytes) {
+  if (counts_) {
+    fibers_[static_cast<std::size_t>(thread_)].accesses.push_back(
+        {static_cast<std::size_t>(static_cast<const char*>(at) - shared_), bytes});
+  }
+}
+
+// The n-th accesses of all lanes are one instruction, which serves 128 B at a time: so many lanes
+// together, of which two must not want different words of one bank.
+void Machine::settle(int warp) {
+  const auto lane = [&](std::size_t i) -> Fiber& {
+    return fibers_[static_cast<std::size_t>(warp) * 32 + i];
+  };
+  if (!counts_ || warp * 32 + 32 > threads_) {
+    return;
+  }
+  const std::size_t many = lane(0).accesses.size();
+  bool is_alike = true;  // else lanes went different ways: nothing is known
+  for (std::size_t i = 1; i < 32; ++i) {
+    is_alike = is_alike && lane(i).accesses.size() == many;
+  }
+  for (std::size_t n = 0; is_alike && n < many; ++n) {
+    const std::size_t bytes = std::max<std::size_t>(4, lane(0).accesses[n].bytes);
+    const std::size_t together = std::min<std::size_t>(32, 128 / bytes);
+    for (std::size_t first = 0; first < 32; first += together) {
+      std::array<std::set<std::size_t>, 32> words;
+      for (std::size_t i = first; i < first + together; ++i) {
+        for (std::size_t w = 0; w < bytes / 4; ++w) {
+          const std::size_t word = lane(i).accesses[n].at / 4 + w;
+          words[word % 32].insert(word);
+        }
+      }
+      std::size_t most = 1;
+      for (const auto& bank : words) {
+        most = std::max(most, bank.size());
+      }
+      conflicts_ += static_cast<std::int64_t>(most) - 1;
+    }
+  }
+  for (std::size_t i = 0; i < 32; ++i) {
+    lane(i).accesses.clear();
+  }
+}
+
 // As late as the hardware may: the bytes are read now and arrive at the wait.
 void Machine::copy_async(char* to, const char* from, int bytes, int valid) {
   const auto count = static_cast<std::size_t>(bytes);
@@ -266,6 +342,7 @@ void Machine::copy_async(char* to, const char* from, int bytes, int valid) {
   if (!is_shared(to, count)) {
     fail("an asynchronous copy beyond shared memory");
   }
+  note_access(to, count);
   Copy copy{to, {}, bytes, fibers_[static_cast<std::size_t>(thread_)].groups};
   if (valid > 0) {
     region(from, static_cast<std::size_t>(valid));

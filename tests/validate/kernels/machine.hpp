@@ -43,6 +43,14 @@ class Machine {
   char* shared() { return shared_; }
   void read(const void* from, std::size_t bytes, std::size_t alignment);
   void write(const void* to, std::size_t bytes, std::size_t alignment);
+  // As read() of a row of 16 B of shared memory, and of a part of one: count_rows() counts them.
+  void check_row(const char* row);
+  void read_uncounted(const char* from, std::size_t bytes);
+  // The eight rows of 16 B, by their offsets, that ldmatrix reads at once; called by all lanes.
+  void count_rows(const double* offsets);
+  // Counts, from now on, wavefronts of shared memory that a better place of the data would save.
+  void count_conflicts() { counts_ = true; }
+  std::int64_t conflicts() const { return conflicts_; }
   void copy_async(char* to, const char* from, int bytes, int valid);
   void commit();
   void wait(int pending);
@@ -62,6 +70,9 @@ class Machine {
     int count;
     int group;
   };
+  struct Access {
+    std::size_t at, bytes;
+  };
   struct Fiber {
     ucontext_t context{};
     std::unique_ptr<char[]> stack;
@@ -69,7 +80,8 @@ class Machine {
     State state = State::kReady;
     const char* waits_for = "";
     std::vector<Copy> copies;
-    int groups = 0;  // committed
+    std::vector<Access> accesses;  // of shared memory, since the warp last met
+    int groups = 0;                // committed
     int products = 0;
   };
   // Who touched a byte last, and when. Several: of the same warp -> thread -1; else warp -1, too.
@@ -98,6 +110,8 @@ class Machine {
   bool ordered(const Touch& touch) const;
   Touch self() const;
   void touch_shared(const char* at, std::size_t bytes, bool writes);
+  void note_access(const void* at, std::size_t bytes);
+  void settle(int warp);  // counts the conflicts of what its lanes did together
   bool is_shared(const void* at, std::size_t bytes) const;
   Region& region(const void* at, std::size_t bytes);
 
@@ -120,6 +134,8 @@ class Machine {
   int epoch_ = 0;  // barriers passed
   long long block_ = 0;
   std::size_t first_written_ = 0;
+  bool counts_ = false;
+  std::int64_t conflicts_ = 0;
 };
 
 }  // namespace mapsim

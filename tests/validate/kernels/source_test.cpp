@@ -61,9 +61,15 @@ TEST(NotGenerated, SaysWhy) {
   const Gpu gpu = chip("h200");
   KernelSpec spec = spec_of(64, 64, 64);
   EXPECT_EQ(not_generated(gpu, spec), std::nullopt);
-  spec.kernel.path = GpuPath::kMma;
+  spec.kernel.path = GpuPath::kWgmma;
   EXPECT_THAT(not_generated(gpu, spec),
-              Optional(std::string{"kernels are written for the path wmma, not mma"}));
+              Optional(std::string{"kernels are written for the paths wmma and mma, not wgmma"}));
+  spec.kernel.path = GpuPath::kMma;
+  EXPECT_THAT(not_generated(gpu, spec), Optional(HasSubstr("swizzle their tiles: padding 0")));
+  spec.kernel.padding = 0;
+  EXPECT_EQ(not_generated(gpu, spec), std::nullopt);
+  spec.kernel.stages = 1;
+  EXPECT_THAT(not_generated(gpu, spec), Optional(HasSubstr("two stages or more")));
   spec = spec_of(64, 64, 64);
   spec.problem.precision = GpuPrecision::kFp8;
   EXPECT_THAT(not_generated(gpu, spec), Optional(HasSubstr("WMMA has no fp8 on")));
