@@ -186,7 +186,6 @@ Answer export_cuda(const ExportArguments& arguments) {
     throw UsageError(arguments.workload + ": " + *reason);
   }
   KernelSpec spec = std::get<KernelSpec>(problem);
-  spec.epilogue = epilogue_of(arguments);
   spec.kernel =
       wish ? kernel_of(gpu, spec.problem, *wish,
                        arguments.path == to_string(GpuPath::kMma) ? GpuPath::kMma : GpuPath::kWmma)
