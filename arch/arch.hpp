@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "arch/physical.hpp"
+#include "arch/sparsity.hpp"
 #include "arch/technology.hpp"
 #include "arch/timing.hpp"
 #include "core/index.hpp"
 #include "core/roles.hpp"
+#include "core/shared.hpp"
 #include "core/units.hpp"
 
 namespace mapsim {
@@ -131,6 +133,7 @@ struct Arch {
   // Accelergy's tables that were read with it; empty: none.
   std::string ert_file{};
   std::string art_file{};
+  Shared<Sparsity> sparsity{};  // none: zeros cost nothing, wherever they are
 
   bool is_above(LevelId level, FanoutId fanout) const {
     return index_of(level) < levels_above[fanout];

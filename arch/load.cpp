@@ -12,6 +12,8 @@
 
 #include "arch/gpu_load.hpp"
 #include "arch/lookup.hpp"
+#include "arch/sparsity_load.hpp"
+#include "arch/storage_fields.hpp"
 #include "arch/timing_text.hpp"
 #include "core/file_kind.hpp"
 #include "core/reader.hpp"
@@ -50,6 +52,11 @@ const Words kFanoutKeys{"fanout",
 const Words kComputeKeys{"compute", "energy",  "issue_interval", "register_reuse",
                          "format",  "leakage", "area",           "timing"};
 
+Words with(Words keys, const Words& more) {
+  keys.insert(keys.end(), more.begin(), more.end());
+  return keys;
+}
+
 RoleSet read_roles(Reader& reader, const Node* list, const Words& names) {
   RoleSet roles;
   for (const std::size_t index : reader.choice_list(list, names, "role")) {
@@ -68,60 +75,6 @@ RoleSet read_role_switch(Reader& reader, const Node* node, const Words& names, R
     return read_roles(reader, node, names);
   }
   return reader.boolean(node).value_or(false) ? all : RoleSet{};
-}
-
-Capacity read_capacity(Reader& reader, const Node* node) {
-  Capacity capacity;
-  if (node == nullptr || (node->kind == Node::Kind::kScalar && node->text == "unlimited")) {
-    return capacity;
-  }
-  if (node->kind != Node::Kind::kMap) {
-    capacity.shared = reader.quantity(node, parse_size);
-    return capacity;
-  }
-  const Fields fields = reader.fields(*node, kRoleNames);
-  if (node->entries.empty()) {
-    reader.error(*node, "no partition; name roles, or write 'unlimited'");
-  }
-  for (const Role role : IdRange<Role>{kRoleNames.size()}) {
-    if (fields.has(to_string(role))) {
-      const auto size = reader.quantity(fields.find(to_string(role)), parse_size);
-      capacity.per_role[role] = size.value_or(Bits{1});  // a partition, if a wrong one
-    }
-  }
-  return capacity;
-}
-
-Bandwidth read_bandwidth(Reader& reader, const Node* node, std::optional<Bits> word, Hertz clock) {
-  Bandwidth bandwidth;
-  if (node == nullptr) {
-    return bandwidth;
-  }
-  const Fields fields = reader.fields(*node, {"read", "write", "shared", "link"});
-  const auto parse = [word, clock](std::string_view text) {
-    return parse_bandwidth(text, word, clock);
-  };
-  bandwidth.read = reader.quantity(fields.find("read"), parse);
-  bandwidth.write = reader.quantity(fields.find("write"), parse);
-  bandwidth.shared = reader.quantity(fields.find("shared"), parse);
-  bandwidth.link = reader.quantity(fields.find("link"), parse);
-  if (fields.has("shared") && (fields.has("read") || fields.has("write"))) {
-    reader.error(fields.place("shared"), "a shared port excludes 'read' and 'write'");
-  }
-  return bandwidth;
-}
-
-StorageEnergy read_storage_energy(Reader& reader, const Node* node, std::optional<Bits> word) {
-  StorageEnergy energy;
-  if (node == nullptr) {
-    return energy;
-  }
-  const Fields fields = reader.fields(*node, {"read", "write", "update"});
-  const auto parse = [word](std::string_view text) { return parse_access_energy(text, word); };
-  energy.read = reader.quantity(fields.require("read"), parse).value_or(energy.read);
-  energy.write = reader.quantity(fields.require("write"), parse).value_or(energy.write);
-  energy.update = reader.quantity(fields.find("update"), parse).value_or(energy.write);
-  return energy;
 }
 
 // What `keep` and `bypass` say must agree with each other and with the partitions.
@@ -147,7 +100,9 @@ void check_keeps(Reader& reader, const Storage& storage, const Fields& fields, b
 class ArchReader {
  public:
   ArchReader(Reader& reader, const std::string& filename)
-      : reader_{reader}, folder_{std::filesystem::path{filename}.parent_path()} {}
+      : reader_{reader},
+        sparsity_{reader},
+        folder_{std::filesystem::path{filename}.parent_path()} {}
 
   Arch read() {
     const Fields fields = reader_.fields(
@@ -176,6 +131,7 @@ class ArchReader {
     for (std::size_t i = 0; i < items.size(); ++i) {
       read_node(*items[i], i == 0, i + 1 == items.size());
     }
+    arch_.sparsity = sparsity_.result();
     if (reader_.errors() > 0) {
       return arch_;  // the names of the nodes may be wrong
     }
@@ -224,14 +180,14 @@ class ArchReader {
     }
     switch (*kind) {
       case 0:
-        return read_storage(reader_.fields(node, kStorageKeys), first);
+        return read_storage(reader_.fields(node, with(kStorageKeys, kStorageSparsityKeys)), first);
       case 1:
         return read_fanout(reader_.fields(node, kFanoutKeys));
       default:
         if (!last) {
           reader_.error(node, "nothing may follow the compute; there is one, the innermost node");
         }
-        return read_compute(reader_.fields(node, kComputeKeys));
+        return read_compute(reader_.fields(node, with(kComputeKeys, kComputeSparsityKeys)));
     }
   }
 
@@ -310,6 +266,7 @@ class ArchReader {
       return;
     }
     arch_.levels.push_back(storage);
+    sparsity_.read_storage(fields, usable);
   }
 
   // Without a word of the file, what is unlimited lies off the chip.
@@ -430,6 +387,7 @@ class ArchReader {
     if (const auto i = reader_.choice(fields.find("format"), kFormatNames, "format")) {
       arch_.compute.format = static_cast<NumberFormat>(*i);
     }
+    sparsity_.read_compute(fields);
     read_issue_interval(fields.find("issue_interval"));
     arch_.compute.register_reuse =
         read_role_switch(reader_, fields.find("register_reuse"), kRoleNames, kAllRoles, RoleSet{});
@@ -463,6 +421,7 @@ class ArchReader {
   }
 
   Reader& reader_;
+  SparsityReader sparsity_;
   Arch arch_;
   std::map<std::string, int> lines_;  // of the names so far
   std::int64_t instances_ = 1;

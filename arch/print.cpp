@@ -121,14 +121,41 @@ void print_physical(const Physical& physical, std::string& text) {
   }
 }
 
-void print_storage(const Storage& storage, bool outermost, std::string& text) {
+void print_sparsity(const StorageSparsity& zeros, std::string& text) {
+  std::vector<std::string> formats;
+  for (const auto& [role, format] : zeros.formats) {
+    formats.push_back(fmt::format("{}: {}", to_string(role), to_string(format)));
+  }
+  if (!formats.empty()) {
+    text += fmt::format("    format: {{{}}}\n", fmt::join(formats, ", "));
+  }
+  if (zeros.fits != Fits{}) {
+    text += fmt::format("    fits: {}\n", to_string(zeros.fits));
+  }
+  if (!zeros.when_empty.empty()) {
+    text += "    when_empty:\n";
+  }
+  for (const Condition& condition : zeros.when_empty) {
+    text += fmt::format("      - {{{}: {}, on: {}}}\n", to_string(condition.act),
+                        to_string(condition.target), role_list(condition.leaders));
+  }
+}
+
+void print_storage(const Storage& storage, const StorageSparsity& zeros, bool outermost,
+                   std::string& text) {
   text += fmt::format("  - storage: {}\n    word: {}\n    capacity: {}\n", storage.name,
                       size_text(storage.word), capacity_text(storage.capacity));
   print_bandwidth(storage.bandwidth, text);
-  text += fmt::format("    energy: {{read: {}, write: {}, update: {}}}\n",
+  const auto more = [&](const char* key, PicojoulesPerBit energy) {
+    return energy > PicojoulesPerBit{0}
+               ? fmt::format(", {}: {}", key, access_text(energy, storage.word))
+               : "";
+  };
+  text += fmt::format("    energy: {{read: {}, write: {}, update: {}{}{}}}\n",
                       access_text(storage.energy.read, storage.word),
                       access_text(storage.energy.write, storage.word),
-                      access_text(storage.energy.update, storage.word));
+                      access_text(storage.energy.update, storage.word), more("gated", zeros.gated),
+                      more("skipped", zeros.skipped));
   text += fmt::format("    kind: {}\n", to_string(storage.kind));
   print_physical(storage.physical, text);
   if (storage.double_buffered) {
@@ -146,6 +173,7 @@ void print_storage(const Storage& storage, bool outermost, std::string& text) {
   if (!storage.bypass.empty()) {
     text += fmt::format("    bypass: {}\n", role_list(storage.bypass));
   }
+  print_sparsity(zeros, text);
 }
 
 std::string axis_text(std::int64_t size, const AxisConstraint& constraint) {
@@ -196,6 +224,15 @@ void print_compute(const Arch& arch, std::string& text) {
     text += fmt::format("    register_reuse: {}\n", role_list(compute.register_reuse));
   }
   text += fmt::format("    format: {}\n", to_string(compute.format));
+  if (arch.sparsity) {
+    const Sparsity& zeros = *arch.sparsity;
+    text += zeros.zeros_of == RoleSet{Role::kInput, Role::kWeight}
+                ? fmt::format("    when_zero: {}\n", to_string(zeros.when_zero))
+                : fmt::format("    when_zero: {{{}: {}}}\n", to_string(zeros.when_zero),
+                              role_list(zeros.zeros_of));
+    text += fmt::format("    gated_energy: {} pJ\n    skipped_energy: {} pJ\n", zeros.gated.count(),
+                        zeros.skipped.count());
+  }
   print_physical(compute.physical, text);
   if (const std::string timing = print_timing(compute.timing, arch); !timing.empty()) {
     text += fmt::format("    timing: {}\n", timing);
@@ -215,7 +252,8 @@ std::string print_arch(const Arch& arch) {
   text += "nodes:\n";
   std::size_t fanout = 0;
   for (const LevelId l : arch.levels.ids()) {
-    print_storage(arch.levels[l], l == LevelId{0}, text);
+    print_storage(arch.levels[l], arch.sparsity ? arch.sparsity->levels[l] : StorageSparsity{},
+                  l == LevelId{0}, text);
     for (; fanout < arch.fanouts.size(); ++fanout) {
       const auto f = static_cast<FanoutId>(fanout);
       if (arch.levels_above[f] != index_of(l) + 1) {

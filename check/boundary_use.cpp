@@ -33,6 +33,7 @@ BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tr
   const Residence inner = mac ? Residence{} : graph.residences(edge.tensor)[edge.inner];
   BoundaryUse made;
   made.tensor = edge.tensor;
+  made.parent = outer.level;
   made.output = edge.tensor == problem.workload().output();
   made.has_child = !mac && !inner.latch;
   made.above = mac ? graph.used().size() : inner.above;
@@ -54,7 +55,7 @@ BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tr
   std::fill_n(made.busy_outer.begin(), outer.above, Use::kFirst);
   Boundary boundary{edge.tensor, outer.level, std::nullopt, outer.final, made.distinct};
   if (made.has_child) {
-    boundary.child = inner.level;
+    boundary.child = made.child = inner.level;
     made.tile_width =
         static_cast<double>((inner.final ? tensor.bits : tensor.partial_bits).count());
   }

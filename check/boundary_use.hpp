@@ -16,6 +16,8 @@ enum class Use : std::uint8_t { kSum, kFirst, kMerge };
 struct BoundaryUse {
   BoundaryCost cost;
   TensorId tensor{};
+  LevelId parent{};
+  std::optional<LevelId> child;  // a level
   bool output = false;
   bool has_child = false;   // a level: not the compute units, not a register of theirs
   bool returns = false;     // sums without a window: those met before come down again

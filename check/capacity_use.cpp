@@ -3,6 +3,7 @@
 
 #include "arch/buffering.hpp"
 #include "check/geometry.hpp"
+#include "check/nonzeros.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
@@ -39,7 +40,13 @@ bool CapacityUse::add_outermost(std::size_t residency, std::vector<double>& valu
       }
       const Tensor& tensor = workload.tensors[t];
       const bool final = graph_.residences(t)[graph_.residence_at(residency, t)].final;
-      auto bits = static_cast<double>((final ? tensor.bits : tensor.partial_bits).count());
+      const Bits width = final ? tensor.bits : tensor.partial_bits;
+      if (graph_.problem().sparse() != nullptr) {
+        used += NonzeroFlows{graph_.problem()}.stored_bits(t, capacity.level, bounds_of(workload),
+                                                           width);
+        continue;
+      }
+      auto bits = static_cast<double>(width.count());
       for (const Rank& rank : tensor.ranks) {
         bits *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
       }

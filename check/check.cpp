@@ -21,6 +21,8 @@
 #include "check/size.hpp"
 #include "check/unrolling_bound.hpp"
 #include "core/threads.hpp"
+#include "costmodel/sparse/model.hpp"
+#include "costmodel/sparse/separable.hpp"
 
 namespace mapsim::check {
 
@@ -37,7 +39,24 @@ class Checker {
 
   Verdict run() {
     check_points();
+    if (const std::string why = why_not_checked(); !why.empty()) {
+      verdict_.problems.push_back("zeros: " + why);
+      return verdict_;
+    }
     return is_imperfect() ? run_imperfect() : run_perfect();
+  }
+
+  // The proof is about costs that depend on the tile below a boundary alone.
+  std::string why_not_checked() const {
+    const SparseModel* zeros = problem_.sparse();
+    if (zeros == nullptr) {
+      return "";
+    }
+    const Rules& rules = certificate_.rules;
+    const bool ruled = rules.even || !rules.extents.empty();
+    return is_imperfect()                     ? "formats are checked with perfect factors only"
+           : zeros->has_conditions() && ruled ? "conditions are checked without rules for tiles"
+                                              : why_not_separable(problem_);
   }
 
   // Of all unrollings: those of which it takes long are looked at more closely if they are few.

@@ -12,7 +12,11 @@ PerfectCosts::PerfectCosts(const Graph& graph, const Case& at, const Lattice& la
     : EdgeCosts{graph, lattice, tracked},
       at_{at},
       terms_(graph.edges().size()),
-      trips_(graph.problem().workload().tensors.size()) {}
+      trips_(graph.problem().workload().tensors.size()) {
+  if (graph.problem().sparse() != nullptr) {
+    nonzeros_.emplace(graph.problem());
+  }
+}
 PerfectCosts::~PerfectCosts() = default;
 
 // A rank whose dim w slides in a loop from E' to T: of the E/T tiles along w the first of each run
@@ -61,7 +65,7 @@ double PerfectCosts::networks_pj(const Terms& of, double entering, double trips,
 // Adds to out[k * stride]. Sums come back but for the first time that an instance meets the
 // element.
 void PerfectCosts::charge(const Terms& of, double trips, std::size_t tile, const Step& step,
-                          double* out, std::size_t stride) const {
+                          double* out, std::size_t stride) {
   const auto find = [&](const End& end) {
     EndFlow at{volume(end.crossing, trips, tile, step)};
     at.returning = of.use.output ? at.crossing - volume(end.met, 1, tile, Step{}) : 0;
@@ -84,15 +88,45 @@ void PerfectCosts::charge(const Terms& of, double trips, std::size_t tile, const
     flow.busy_child = find(of.busy_inner);
   }
   flow.tile = of.tile_bits != nullptr ? (*of.tile_bits)[tile] / of.use.tile_width : 0;
+  if (nonzeros_ && of.tile_bits != nullptr) {
+    const PerDim<std::int64_t> extents = extents_at(of.use.above, tile);
+    flow.tile = 1;
+    for (const Rank& rank : graph().problem().workload().tensors[of.use.tensor].ranks) {
+      flow.tile *= static_cast<double>(count_coordinates(rank, extents));
+    }
+  }
+  FlowOfNonzeros nonzeros;
+  if (nonzeros_ && !nonzeros_->is_plain(of.use.tensor, of.use.parent, of.use.child)) {
+    nonzeros = nonzeros_of(of, tile);
+    flow.nonzeros = &nonzeros;
+  }
   of.use.cost.charge(flow, out, stride);
+}
+
+PerDim<std::int64_t> PerfectCosts::extents_at(std::size_t above, std::size_t tile) const {
+  PerDim<std::int64_t> extents(lattice().dims());
+  for (const DimId d : extents.ids()) {
+    extents[d] = lattice().extent(d, tile) * at_.split(above, d);
+  }
+  return extents;
+}
+
+FlowOfNonzeros PerfectCosts::nonzeros_of(const Terms& of, std::size_t tile) {
+  PerDim<std::int64_t> shared(lattice().dims(), 1);
+  for (std::size_t f = of.use.outer_fanouts; f < of.use.above; ++f) {
+    for (const DimId d : shared.ids()) {
+      shared[d] *= graph().problem().is_merged(at_.used[f], of.use.tensor) ? at_.factors[f][d] : 1;
+    }
+  }
+  return nonzeros_->flow(of.use.tensor, of.use.parent, of.use.child, extents_at(of.use.above, tile),
+                         shared);
 }
 
 bool PerfectCosts::allows(TensorId t, const Residence& residence, std::size_t tile) const {
   PerDim<std::int64_t> left(lattice().dims());
-  PerDim<std::int64_t> extents(lattice().dims());
+  const PerDim<std::int64_t> extents = extents_at(residence.above, tile);
   for (const DimId d : extents.ids()) {
     left[d] = lattice().extent(d, tile);
-    extents[d] = left[d] * at_.split(residence.above, d);
   }
   return allows_extents(graph().rules(), residence.level, t, extents, left);
 }
@@ -125,6 +159,10 @@ std::vector<double> PerfectCosts::make_bits(std::size_t index) {
   std::vector<double> bits(lattice().size(), static_cast<double>(width.count()));
   for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
     multiply_points(edge, r, residence.above, bits);
+  }
+  for (std::size_t tile = 0; nonzeros_ && !residence.latch && tile < bits.size(); ++tile) {
+    bits[tile] = nonzeros_->stored_bits(edge.tensor, residence.level,
+                                        extents_at(residence.above, tile), width);
   }
   // What does not fit its capacity alone, or a latch of one element, or the rules, does not exist.
   const auto capacity = graph().capacity_of(edge);

@@ -11,6 +11,7 @@
 #include "check/boundary_use.hpp"
 #include "check/edge_costs.hpp"
 #include "check/geometry.hpp"
+#include "check/nonzeros.hpp"
 
 namespace mapsim::check {
 
@@ -54,9 +55,12 @@ class PerfectCosts : public EdgeCosts {
                        std::vector<double>& values);
   double volume(const Volume& of, double trips, std::size_t tile, const Step& step) const;
   void charge(const Terms& of, double trips, std::size_t tile, const Step& step, double* out,
-              std::size_t stride) const;
+              std::size_t stride);
+  FlowOfNonzeros nonzeros_of(const Terms& of, std::size_t tile);
+  PerDim<std::int64_t> extents_at(std::size_t above, std::size_t tile) const;
 
   const Case& at_;
+  std::optional<NonzeroFlows> nonzeros_;  // of a machine that knows of zeros
   std::vector<std::unique_ptr<Terms>> terms_;
   PerTensor<std::vector<double>> trips_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> rank_index_;

@@ -53,11 +53,15 @@ struct MovedTensor {
   double distinct = 1;  // elements
   double narrow = 0;    // bits that an element moves; partial sums: `wide`
   double wide = 0;
+  double stored = 1;          // share of a width that any level stores, at least
   std::vector<Place> places;  // from the outside in
   double bits_at(const Place& place) const {
     const auto bits = static_cast<double>(tensor->bits.count());
     const auto partial = static_cast<double>(tensor->partial_bits.count());
-    return !output ? bits : two_widths ? (place.final ? bits : partial) : std::min(bits, partial);
+    const double width = !output      ? bits
+                         : two_widths ? (place.final ? bits : partial)
+                                      : std::min(bits, partial);
+    return width * stored;
   }
 };
 
@@ -131,6 +135,7 @@ class TensorPaths {
     moved.two_widths = moved.output && !moved.plain && tensor.bits != tensor.partial_bits;
     moved.latched = arch_.compute.register_reuse.contains(tensor.role);
     moved.narrow = problem_.moved_bits(t, tensor.bits);
+    moved.stored = problem_.least_stored_bits(t, Bits{1});
     moved.wide = problem_.moved_bits(t, moved.output ? tensor.partial_bits : tensor.bits);
     for (const Rank& rank : tensor.ranks) {
       moved.distinct *=

@@ -26,6 +26,7 @@ class Reader {
   explicit Reader(const Document& document) : document_{&document} {}
 
   const Node& root() const { return document_->root; }
+  const std::string& file() const { return document_->file; }
 
   void error(const Node& at, const std::string& message) { error(at, 0, message); }
   // At byte `offset` of a scalar's text.

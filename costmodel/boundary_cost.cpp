@@ -2,6 +2,7 @@
 #include "costmodel/boundary_cost.hpp"
 
 #include "costmodel/network.hpp"
+#include "costmodel/sparse/model.hpp"
 
 namespace mapsim {
 
@@ -13,6 +14,16 @@ EndEnergy end_energy(const Storage& level, bool at_parent, bool output) {
   };
   return {energy(crossing_access(at_parent, output)),
           output ? energy(returning_access(at_parent)) : 0};
+}
+
+// What an element of this width moves at a level on average; at least, where it depends on tiles.
+double bits_at(const Problem& problem, TensorId tensor, LevelId level, Bits width) {
+  const SparseModel* sparse = problem.sparse();
+  if (sparse == nullptr || sparse->has_conditions() || !sparse->is_constant(level, tensor)) {
+    return problem.moved_bits(tensor, width);
+  }
+  const MovedShare share = sparse->moved(level, tensor, {});
+  return static_cast<double>(width.count()) * share.elements + share.format_bits;
 }
 
 }  // namespace
@@ -42,9 +53,15 @@ BoundaryCost::BoundaryCost(const Problem& problem, const Boundary& boundary,
   const Arch& arch = problem.arch();
   two_widths_ = output_ && tensor.bits != tensor.partial_bits;
   most_once_ = distinct_ * (1 + kRounding);
-  final_bits_ = problem.moved_bits(boundary.tensor, tensor.bits);
-  partial_bits_ = problem.moved_bits(boundary.tensor, tensor.partial_bits);
-  parent_bits_ = two_widths_ && !final_at_parent_ ? partial_bits_ : final_bits_;
+  const LevelId inner = boundary.child.value_or(boundary.parent);
+  final_bits_ = bits_at(problem, boundary.tensor, inner, tensor.bits);
+  partial_bits_ = bits_at(problem, boundary.tensor, inner, tensor.partial_bits);
+  least_bits_ = bits_at(problem, boundary.tensor, boundary.parent, tensor.bits);
+  parent_bits_ = two_widths_ && !final_at_parent_
+                     ? bits_at(problem, boundary.tensor, boundary.parent, tensor.partial_bits)
+                     : least_bits_;
+  width_ = static_cast<double>(tensor.bits.count());
+  partial_width_ = static_cast<double>(tensor.partial_bits.count());
   parent_ = parent_energy(arch.levels[boundary.parent], output_);
   if (tracked.ports) {
     add_passages(boundary.parent, true, ports);
@@ -60,6 +77,32 @@ BoundaryCost::BoundaryCost(const Problem& problem, const Boundary& boundary,
   if (tracked.edges) {
     edge_rate_ = edge_rate(problem, boundary.parent, *boundary.child, output_);
     edge_component_ = resources(tracked, ports.size()) - 1;
+  }
+}
+
+// As charge(), of what zeros leave of the flow.
+void BoundaryCost::charge_nonzeros(const BoundaryFlow& flow, const FlowOfNonzeros& nonzeros,
+                                   double* out, std::size_t step) const {
+  const double parent_width =
+      (two_widths_ && !final_at_parent_ ? partial_width_ : width_) * nonzeros.parent.elements;
+  const double child_width =
+      (is_partial_at_child(flow) ? partial_width_ : width_) * nonzeros.child.elements;
+  const double parent_bits = parent_width + nonzeros.parent.format_bits;
+  const double child_bits = child_width + nonzeros.child.format_bits;
+  const auto all = [](const EndFlow& end) { return end.crossing + end.returning; };
+  out[0] +=
+      nonzeros.made * (parent_bits * parent_.of(flow.parent) + child_bits * child_.of(flow.child)) +
+      nonzeros.parent_idle_pj * parent_width * all(flow.parent) +
+      nonzeros.child_idle_pj * child_width * all(flow.child) + flow.networks_pj;
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    const bool at_parent = i < ports_at_parent_;
+    const EndFlow& busy = at_parent ? flow.busy_parent : flow.busy_child;
+    out[ports_[i].component * step] +=
+        nonzeros.made * (at_parent ? parent_bits : child_bits) *
+        (ports_[i].crossing * busy.crossing + ports_[i].returning * busy.returning);
+  }
+  if (edge_rate_) {
+    out[edge_component_ * step] += transfer_cycles(flow.tile * child_bits, *edge_rate_);
   }
 }
 

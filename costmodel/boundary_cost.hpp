@@ -8,6 +8,7 @@
 
 #include "arch/arch.hpp"
 #include "costmodel/accesses.hpp"
+#include "costmodel/boundary_flow.hpp"
 #include "costmodel/problem.hpp"
 #include "costmodel/resource_vector.hpp"
 #include "costmodel/timing/array.hpp"
@@ -25,12 +26,6 @@ inline double transfer_cycles(double bits, BitsPerCycle rate) {
   return std::ceil(bits / rate.count());
 }
 
-// Elements that cross one end of a boundary; and of sums, those that come down again.
-struct EndFlow {
-  double crossing = 0;
-  double returning = 0;
-};
-
 // Energy [pJ per bit] of an end's flow.
 struct EndEnergy {
   double crossing_pj = 0;
@@ -42,23 +37,6 @@ struct EndEnergy {
 EndEnergy parent_energy(const Storage& parent, bool output);
 EndEnergy child_energy(const Storage& child, bool output);
 
-struct BoundaryFlow {
-  EndFlow parent, child;            // over all instances
-  EndFlow busy_parent, busy_child;  // of the busiest instance
-  double tile = 0;                  // elements of the child's tile
-  double networks_pj = 0;           // of the networks between: BoundaryCost::network_pj()
-  bool is_bound = false;            // the true flow may be larger
-};
-
-// What crosses the network of one fanout between child and parent. An element that leaves at its
-// outer end reaches groups of instances, each of which is served over one route.
-struct NetworkFlow {
-  double entering = 0;    // elements at the inner end, each instance's by itself
-  double leaving = 0;     // ... at the outer end
-  double returning = 0;   // sums that come down again
-  double group_size = 1;  // instances of a group
-  double route = 0;       // hops to a group, on average
-};
 struct NetworkEnergy {
   double addition_pj = 0, hop_pj = 0;  // per addition, of sums; per bit and hop
 };
@@ -95,6 +73,10 @@ class BoundaryCost {
     if (!admits(flow.parent.crossing, flow.is_bound)) {
       return false;
     }
+    if (flow.nonzeros != nullptr) {
+      charge_nonzeros(flow, *flow.nonzeros, out, step);
+      return true;
+    }
     const double child_bits = bits_at_child(flow);
     out[0] += parent_bits_ * parent_.of(flow.parent) + child_bits * child_.of(flow.child) +
               flow.networks_pj;
@@ -114,7 +96,7 @@ class BoundaryCost {
     return true;
   }
   // Energy [pJ] of an element more that crosses the parent's end, at least.
-  double least_crossing_pj() const { return final_bits_ * parent_.crossing_pj; }
+  double least_crossing_pj() const { return least_bits_ * parent_.crossing_pj; }
   // Of one network between child and parent. Sums are as wide as they come in from below.
   double network_pj(const NetworkEnergy& energy, const NetworkFlow& flow) const;
 
@@ -127,18 +109,26 @@ class BoundaryCost {
     double returning = 0;
   };
 
-  double bits_at_child(const BoundaryFlow& flow) const {
+  bool is_partial_at_child(const BoundaryFlow& flow) const {
     const bool once = flow.is_bound ? flow.child.crossing <= most_once_
                                     : crosses_once(flow.child.crossing, distinct_);
-    return two_widths_ && !once ? partial_bits_ : final_bits_;
+    return two_widths_ && !once;
   }
+  double bits_at_child(const BoundaryFlow& flow) const {
+    return is_partial_at_child(flow) ? partial_bits_ : final_bits_;
+  }
+  void charge_nonzeros(const BoundaryFlow& flow, const FlowOfNonzeros& nonzeros, double* out,
+                       std::size_t step) const;
   void add_passages(LevelId level, bool at_parent, std::span<const Port> ports);
 
   bool output_ = false;
   bool two_widths_ = false;  // partial sums are wider
   bool final_at_parent_ = false;
-  double distinct_ = 0, most_once_ = 0;                         // the latter but for rounding
-  double final_bits_ = 0, partial_bits_ = 0, parent_bits_ = 0;  // that an element moves on average
+  double distinct_ = 0, most_once_ = 0;       // the latter but for rounding
+  double final_bits_ = 0, partial_bits_ = 0;  // that an element moves on average, at the child
+  double parent_bits_ = 0;                    // ... at the parent
+  double least_bits_ = 0;                     // ... a final one, at the parent
+  double width_ = 0, partial_width_ = 0;
   EndEnergy parent_, child_;
   std::vector<Passage> ports_;  // the parent's, then the child's
   std::size_t ports_at_parent_ = 0;

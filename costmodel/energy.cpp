@@ -2,6 +2,7 @@
 #include "costmodel/accesses.hpp"
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/nvdla/features.hpp"
+#include "costmodel/sparse/model.hpp"
 
 namespace mapsim {
 
@@ -28,9 +29,32 @@ TensorEnergy tensor_energy(const Problem& problem, TensorId tensor, const Storag
   return energy;
 }
 
+// What is moved, and what an access costs that is not made.
+TensorEnergy sparse_energy(const StorageEnergy& per_bit, const StorageSparsity& zeros,
+                           const TensorCounts& at, const SparseTensor& sparse) {
+  const auto paid_for = [&](Action action) {
+    double bits = 0;
+    double idle = 0;  // pJ
+    for (const Access access : kAccesses) {
+      if (rule_of(access).action == action) {
+        const SparseAccess& of = sparse.total[static_cast<std::size_t>(access)];
+        const auto width = static_cast<double>(width_of(at, access).count());
+        bits += bits_of(sparse.total, access, width_of(at, access));
+        idle += width * (zeros.gated.count() * of.gated + zeros.skipped.count() * of.skipped);
+      }
+    }
+    return Picojoules{energy_of(per_bit, action).count() * bits + idle};
+  };
+  TensorEnergy energy{paid_for(Action::kRead), paid_for(Action::kWrite), paid_for(Action::kUpdate),
+                      Picojoules{0}};
+  energy.total = energy.read + energy.write + energy.update;
+  return energy;
+}
+
 }  // namespace
 
-void energy_into(const Problem& problem, const Counts& counts, Energy& energy) {
+void energy_into(const Problem& problem, const Counts& counts, Energy& energy,
+                 const SparseCounts* sparse) {
   const Arch& arch = problem.arch();
   energy.total = Picojoules{0};
   const PerTensor<Padding> features = feature_paddings(problem, counts.levels[LevelId{0}]);
@@ -39,8 +63,11 @@ void energy_into(const Problem& problem, const Counts& counts, Energy& energy) {
     energy.levels[l].resize(counts.levels[l].size());
     for (const TensorId t : counts.levels[l].ids()) {
       const bool pads = !features.empty() && holds_padded_features(arch, l);
-      energy.levels[l][t] = tensor_energy(problem, t, arch.levels[l].energy, counts.levels[l][t],
-                                          pads ? features[t] : Padding{});
+      energy.levels[l][t] =
+          sparse != nullptr ? sparse_energy(arch.levels[l].energy, arch.sparsity->levels[l],
+                                            counts.levels[l][t], sparse->levels[l][t])
+                            : tensor_energy(problem, t, arch.levels[l].energy, counts.levels[l][t],
+                                            pads ? features[t] : Padding{});
       energy.total += energy.levels[l][t].total;
     }
   }
@@ -58,7 +85,10 @@ void energy_into(const Problem& problem, const Counts& counts, Energy& energy) {
     }
   }
   energy.leakage = Picojoules{0};
-  energy.compute = problem.mac_energy() * static_cast<double>(counts.macs);
+  energy.compute = sparse == nullptr ? problem.mac_energy() * static_cast<double>(counts.macs)
+                                     : arch.compute.energy * sparse->operations +
+                                           arch.sparsity->gated * sparse->gated +
+                                           arch.sparsity->skipped * sparse->skipped;
   energy.total += energy.compute;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "costmodel/evaluate_into.hpp"
+#include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/timing/model.hpp"
 
 namespace mapsim {
@@ -25,15 +26,31 @@ std::optional<Infeasible> check_fanouts(const Arch& arch, const Counts& counts) 
   return std::nullopt;
 }
 
+// Bits that tiles take of a level, all or those of one role.
+Bits need(const Problem& problem, LevelId level, const Counts& counts, const SparseCounts* sparse,
+          std::optional<Role> role) {
+  if (sparse == nullptr) {
+    return timing_model(problem.arch()).need(problem, level, counts.levels[level], role);
+  }
+  double bits = 0;
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    if (!role || problem.workload().tensors[t].role == *role) {
+      bits += sparse->levels[level][t].stored_bits;
+    }
+  }
+  return Bits{static_cast<std::int64_t>(std::ceil(bits))};
+}
+
 // Calls visit(level, partition, want, have) for every capacity of limited size, outermost first,
 // until it returns false.
 template <class Visit>
-void for_each_capacity(const Problem& problem, const Counts& counts, const Visit& visit) {
+void for_each_capacity(const Problem& problem, const Counts& counts, const SparseCounts* sparse,
+                       const Visit& visit) {
   const TimingModel& model = timing_model(problem.arch());
   for (const LevelId l : problem.arch().levels.ids()) {
     const Capacity& capacity = problem.arch().levels[l].capacity;
     const auto look = [&](std::optional<Role> role, Bits have) {
-      return visit(l, role, model.need(problem, l, counts.levels[l], role), have);
+      return visit(l, role, need(problem, l, counts, sparse, role), have);
     };
     const auto fits = [&](std::optional<Role> role) {
       return look(role, *problem.capacity(l, role.value_or(Role::kInput)));
@@ -72,12 +89,13 @@ std::optional<Infeasible> check_array(const Problem& problem, const Nest& nest) 
 
 }  // namespace
 
-std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts) {
+std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts,
+                                         const SparseCounts* sparse) {
   if (auto exceeded = check_fanouts(problem.arch(), counts)) {
     return exceeded;
   }
   std::optional<Infeasible> exceeded;
-  for_each_capacity(problem, counts,
+  for_each_capacity(problem, counts, sparse,
                     [&](LevelId l, std::optional<Role> role, Bits want, Bits have) {
                       if (want > have) {
                         exceeded = CapacityExceeded{l, role, want, have};
@@ -87,7 +105,7 @@ std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& c
   return exceeded;
 }
 
-double excess(const Problem& problem, const Counts& counts) {
+double excess(const Problem& problem, const Counts& counts, const SparseCounts* sparse) {
   double sum = 0;
   const auto add = [&sum](std::int64_t want, std::int64_t have) {
     if (want > have) {
@@ -99,10 +117,11 @@ double excess(const Problem& problem, const Counts& counts) {
     add(counts.used_x[f], problem.arch().fanouts[f].x);
     add(counts.used_y[f], problem.arch().fanouts[f].y);
   }
-  for_each_capacity(problem, counts, [&](LevelId, std::optional<Role>, Bits want, Bits have) {
-    add(want.count(), have.count());
-    return true;
-  });
+  for_each_capacity(problem, counts, sparse,
+                    [&](LevelId, std::optional<Role>, Bits want, Bits have) {
+                      add(want.count(), have.count());
+                      return true;
+                    });
   return sum;
 }
 
@@ -112,15 +131,24 @@ Evaluator::~Evaluator() = default;
 std::optional<Infeasible> Evaluator::evaluate(const Mapping& mapping) {
   make_nest(problem_.workload(), mapping, *nest_);
   count_capacities_into(problem_, *nest_, cost_.counts);
-  if (auto infeasible = check_feasible(problem_, cost_.counts)) {
+  std::shared_ptr<SparseCounts> sparse;
+  if (problem_.sparse() != nullptr) {
+    sparse = std::make_shared<SparseCounts>();
+    hold_tiles(problem_, *nest_, cost_.counts, *sparse);
+    cost_.sparse = sparse;
+  }
+  if (auto infeasible = check_feasible(problem_, cost_.counts, sparse.get())) {
     return infeasible;
   }
   if (auto infeasible = check_array(problem_, *nest_)) {
     return infeasible;
   }
   count_operands_into(problem_, *nest_, cost_.counts);
-  energy_into(problem_, cost_.counts, cost_.energy);
-  latency_into(problem_, *nest_, cost_.counts, cost_.latency);
+  if (sparse) {
+    count_sparse(problem_, *nest_, cost_.counts, *sparse);
+  }
+  energy_into(problem_, cost_.counts, cost_.energy, sparse.get());
+  latency_into(problem_, *nest_, cost_.counts, cost_.latency, sparse.get());
   cost_.energy.leakage = problem_.leakage(cost_.latency.steady);
   cost_.energy.total += cost_.energy.leakage;
   cost_.utilization =
@@ -132,7 +160,7 @@ std::optional<Infeasible> Evaluator::evaluate(const Mapping& mapping) {
 
 double Evaluator::excess() const {
   const ArrayModel* array = timing_model(problem_.arch()).array;
-  return mapsim::excess(problem_, cost_.counts) +
+  return mapsim::excess(problem_, cost_.counts, cost_.sparse.get()) +
          (array != nullptr ? array->obstacle(problem_, *nest_).excess : 0);
 }
 

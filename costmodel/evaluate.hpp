@@ -12,6 +12,7 @@
 #include "costmodel/counts.hpp"
 #include "costmodel/mapping.hpp"
 #include "costmodel/problem.hpp"
+#include "costmodel/sparse/sparse_counts.hpp"
 #include "costmodel/timing/compute_time.hpp"
 #include "workloads/workload.hpp"
 
@@ -55,6 +56,8 @@ struct Cost {
   Counts counts;
   Energy energy;
   Latency latency;
+  // Of a machine that knows of zeros: what its counts become on average.
+  std::shared_ptr<const SparseCounts> sparse;
   double utilization = 0;  // MACs / (steady cycles x MAC units / issue interval)
   double edp() const {     // pJ x steady cycles
     return energy.total.count() * static_cast<double>(latency.steady.count());
@@ -89,10 +92,11 @@ Counts count(const Problem& problem, const Mapping& mapping);
 
 // The first thing that does not fit, outermost first: fanout axes, then capacities. Does not look
 // at whether an array can run the nest; evaluate() does.
-std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts);
+std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts,
+                                         const SparseCounts* sparse = nullptr);
 // How far a mapping is from fitting: log2(need / have), summed over the axes and rooms exceeded; 0:
 // it fits. Tells the worse of two that do not.
-double excess(const Problem& problem, const Counts& counts);
+double excess(const Problem& problem, const Counts& counts, const SparseCounts* sparse = nullptr);
 
 Energy energy(const Problem& problem, const Counts& counts);  // but leakage, which takes time
 Latency latency(const Problem& problem, const Mapping& mapping, const Counts& counts);

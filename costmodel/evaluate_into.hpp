@@ -18,7 +18,10 @@ void count_operands_into(const Problem& problem, const Nest& nest, Counts& count
 // outermost keep stands for what is around the nest.
 void count_boundaries_into(const Problem& problem, const Nest& nest, Counts& counts);
 
-void energy_into(const Problem& problem, const Counts& counts, Energy& energy);
-void latency_into(const Problem& problem, const Nest& nest, const Counts& counts, Latency& latency);
+// `sparse`: of a machine that knows of zeros.
+void energy_into(const Problem& problem, const Counts& counts, Energy& energy,
+                 const SparseCounts* sparse = nullptr);
+void latency_into(const Problem& problem, const Nest& nest, const Counts& counts, Latency& latency,
+                  const SparseCounts* sparse = nullptr);
 
 }  // namespace mapsim

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "costmodel/accesses.hpp"
+#include "costmodel/sparse/model.hpp"
 
 namespace mapsim {
 
@@ -52,13 +53,54 @@ void add_accesses(const Storage& level, TensorId tensor, double density, const T
   }
 }
 
+// What is moved, what says where it lies, and what an access costs that is not made.
+void add_sparse_accesses(const Arch& arch, LevelId l, TensorId tensor, const TensorCounts& at,
+                         const SparseTensor& sparse, Terms& terms) {
+  const Storage& level = arch.levels[l];
+  const StorageSparsity& zeros = arch.sparsity->levels[l];
+  for (const Access access : kAccesses) {
+    const AccessRule& rule = rule_of(access);
+    const SparseAccess& of = sparse.total[static_cast<std::size_t>(access)];
+    const double each = energy_of(level.energy, rule.action).count();
+    const std::string& source = source_of(level.sources, rule.action);
+    const std::string name = rule.name;
+    const Bits width = width_of(at, access);
+    add_term(terms, {level.name, tensor, name, of.actual, width, 1, each, {}, source});
+    add_term(terms,
+             {level.name, tensor, name + ", format", of.format_bits, Bits{1}, 1, each, {}, source});
+    add_term(
+        terms,
+        {level.name, tensor, name + ", gated", of.gated, width, 1, zeros.gated.count(), {}, ""});
+    add_term(terms, {level.name,
+                     tensor,
+                     name + ", skipped",
+                     of.skipped,
+                     width,
+                     1,
+                     zeros.skipped.count(),
+                     {},
+                     ""});
+  }
+}
+
+void add_sparse_operations(const Arch& arch, const SparseCounts& sparse, Terms& terms) {
+  const Compute& compute = arch.compute;
+  const auto add = [&](const char* action, double count, Picojoules each,
+                       const std::string& source) {
+    add_term(terms, {compute.name, {}, action, count, Bits{0}, 1, each.count(), {}, source});
+  };
+  add("MAC", sparse.operations, compute.energy, compute.source);
+  add("MAC, gated", sparse.gated, arch.sparsity->gated, "");
+  add("MAC, skipped", sparse.skipped, arch.sparsity->skipped, "");
+}
+
 // Additions and hops.
 void add_network(const Workload& workload, const Counts& counts, const Arch& arch, FanoutId f,
                  Terms& terms) {
   const Fanout& fanout = arch.fanouts[f];
   EnergyTerm additions = plain_term(fanout.name, "add", counts.reductions[f],
                                     fanout.reduction_energy, fanout.reduction_source);
-  additions.density = workload.tensors[workload.output()].density;
+  additions.density = arch.sparsity ? 1 : workload.tensors[workload.output()].density;
   add_term(terms, std::move(additions));
   for (const TensorId t : counts.networks[f].ids()) {
     const NetworkCounts& at = counts.networks[f][t];
@@ -90,6 +132,10 @@ std::vector<EnergyTerm> explain_energy(const Problem& problem, const Cost& cost)
   Terms terms;
   for (const LevelId l : arch.levels.ids()) {
     for (const TensorId t : problem.workload().tensors.ids()) {
+      if (cost.sparse) {
+        add_sparse_accesses(arch, l, t, counts.levels[l][t], cost.sparse->levels[l][t], terms);
+        continue;
+      }
       add_accesses(arch.levels[l], t, problem.workload().tensors[t].density, counts.levels[l][t],
                    terms);
     }
@@ -98,9 +144,13 @@ std::vector<EnergyTerm> explain_energy(const Problem& problem, const Cost& cost)
     add_network(problem.workload(), counts, arch, f, terms);
   }
   const Compute& compute = arch.compute;
-  EnergyTerm macs = plain_term(compute.name, "MAC", counts.macs, compute.energy, compute.source);
-  macs.density = problem.mac_density();
-  add_term(terms, std::move(macs));
+  if (cost.sparse) {
+    add_sparse_operations(arch, *cost.sparse, terms);
+  } else {
+    EnergyTerm macs = plain_term(compute.name, "MAC", counts.macs, compute.energy, compute.source);
+    macs.density = problem.mac_density();
+    add_term(terms, std::move(macs));
+  }
   for (const LevelId l : arch.levels.ids()) {
     const Storage& level = arch.levels[l];
     add_leakage(arch, level.name, level.physical, arch.instances(l), cost.latency.steady, terms);

@@ -13,7 +13,8 @@ namespace mapsim {
 struct EnergyTerm {
   std::string node;
   std::optional<TensorId> tensor;  // of an access
-  // "read", "read-back", "drain", "fill", "update", "add", "hop", "MAC", "leak"
+  // "read", "read-back", "drain", "fill", "update", "add", "hop", "MAC", "leak"; with zeros also
+  // "read, format", "read, gated", "MAC, skipped" and the like
   std::string action;
   double count = 0;     // elements, additions, hops of elements, MACs, or cycles of all instances
   Bits width{0};        // of an element; 0: per_unit is per action

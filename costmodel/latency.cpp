@@ -15,9 +15,19 @@ Cycles transfer_time(double bits, const std::optional<BitsPerCycle>& bandwidth) 
   return Cycles{bandwidth ? static_cast<std::int64_t>(transfer_cycles(bits, *bandwidth)) : 0};
 }
 
+// Of the busiest instance.
+double sparse_bits(const TensorCounts& at, const SparseTensor& sparse, PortKind port) {
+  double bits = 0;
+  for (const Access access : kAccesses) {
+    bits += passes(access, port) ? bits_of(sparse.busiest, access, width_of(at, access)) : 0;
+  }
+  return bits;
+}
+
 // Appends a resource for each port of finite bandwidth. `padding`: of what comes in whole tiles.
 void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& counts,
-               const PerTensor<TilePadding>& padding, std::vector<Resource>& resources) {
+               const PerTensor<TilePadding>& padding, const SparseCounts* sparse,
+               std::vector<Resource>& resources) {
   const Bandwidth& bandwidth = problem.arch().levels[level].bandwidth;
   const bool pads = !padding.empty() && timing_model(problem.arch()).pads(problem.arch(), level);
   for (const PortKind port : kPorts) {
@@ -27,6 +37,10 @@ void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCoun
     }
     double bits = 0;
     for (const TensorId t : counts.ids()) {
+      if (sparse != nullptr) {
+        bits += sparse_bits(counts[t], sparse->levels[level][t], port);
+        continue;
+      }
       const double moved = problem.moved_bits(t, bits_through(counts[t], port));
       bits += pads ? padding[t].all.of(moved) : moved;
     }
@@ -36,15 +50,21 @@ void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCoun
 
 // First fill of an operand's tile, or last drain of the output's, of the first instance.
 Cycles edge_time(const Problem& problem, LevelId parent, LevelId child, TensorId tensor,
-                 const TensorCounts& at, const PerTensor<TilePadding>& padding) {
+                 const TensorCounts& at, const PerTensor<TilePadding>& padding,
+                 const SparseCounts* sparse) {
   const bool pads = !padding.empty() && timing_model(problem.arch()).pads(problem.arch(), parent);
-  const double moved = static_cast<double>(at.footprint) * problem.moved_bits(tensor, at.up_bits);
+  double each = problem.moved_bits(tensor, at.up_bits);
+  if (sparse != nullptr) {
+    const MovedShare& up = sparse->levels[child][tensor].up;
+    each = static_cast<double>(at.up_bits.count()) * up.elements + up.format_bits;
+  }
+  const double moved = static_cast<double>(at.footprint) * each;
   return transfer_time(pads ? padding[tensor].first.of(moved) : moved,
                        edge_rate(problem, parent, child, tensor == problem.workload().output()));
 }
 
 Cycles edge_times(const Problem& problem, const Counts& counts,
-                  const PerTensor<TilePadding>& padding) {
+                  const PerTensor<TilePadding>& padding, const SparseCounts* sparse) {
   Cycles sum{0};
   for (const TensorId t : problem.workload().tensors.ids()) {
     std::optional<LevelId> parent;
@@ -53,7 +73,7 @@ Cycles edge_times(const Problem& problem, const Counts& counts,
         continue;
       }
       if (parent) {
-        sum += edge_time(problem, *parent, l, t, counts.levels[l][t], padding);
+        sum += edge_time(problem, *parent, l, t, counts.levels[l][t], padding, sparse);
       }
       parent = l;
     }
@@ -89,8 +109,8 @@ void attribute_stall(const Counts& counts, Latency& latency) {
 
 }  // namespace
 
-void latency_into(const Problem& problem, const Nest& nest, const Counts& counts,
-                  Latency& latency) {
+void latency_into(const Problem& problem, const Nest& nest, const Counts& counts, Latency& latency,
+                  const SparseCounts* sparse) {
   const Arch& arch = problem.arch();
   if (const std::optional<SheetTimes> sheet = sheet_times(problem)) {
     latency = sheet_latency(*sheet);
@@ -101,13 +121,17 @@ void latency_into(const Problem& problem, const Nest& nest, const Counts& counts
   latency.bottleneck = 0;
   latency.resources.clear();
   latency.compute = model.time(problem, nest, counts.steps);
+  if (sparse != nullptr) {
+    latency.compute.busy = Cycles{static_cast<std::int64_t>(
+        whole_cycles(sparse->steps * static_cast<double>(arch.compute.issue_interval)))};
+  }
   const PerTensor<TilePadding> padding = model.paddings(problem, nest, counts);
   latency.resources.push_back({PortKind::kCompute, LevelId{}, latency.compute.total(), 0});
   for (const LevelId l : arch.levels.ids()) {
-    add_ports(problem, l, counts.levels[l], padding, latency.resources);
+    add_ports(problem, l, counts.levels[l], padding, sparse, latency.resources);
   }
   // Compute, from the first fill to the last drain, and what overlaps with it.
-  Cycles hidden = latency.resources.front().time + edge_times(problem, counts, padding);
+  Cycles hidden = latency.resources.front().time + edge_times(problem, counts, padding, sparse);
   PerLevel<Cycles> shown(arch.levels.size());  // the busiest port of each storey
   for (std::size_t i = 0; i < latency.resources.size(); ++i) {
     const Resource& resource = latency.resources[i];

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "arch/buffering.hpp"
+#include "core/diagnostic.hpp"
+#include "costmodel/sparse/model.hpp"
 #include "costmodel/technology.hpp"
 #include "costmodel/timing/model.hpp"
 
@@ -41,8 +43,12 @@ Problem::Problem(Arch arch, Workload workload)
       workload_{std::move(workload)},
       macs_{workload_.macs()} {
   leakage_per_cycle_ = leakage_per_cycle(arch_);
+  if (arch_.sparsity) {
+    sparse_ = std::make_shared<const SparseModel>(arch_, workload_);
+  }
   for (const TensorId t : workload_.tensors.ids()) {
     shapes_.push_back(shape_of(workload_, t));
+    moved_share_.push_back(sparse_ ? sparse_->least_moved(t) : workload_.tensors[t].density);
   }
   overlaps_ = overlaps_of(*this);
 }
@@ -86,10 +92,34 @@ double Problem::mac_density() const {
   return density;
 }
 
-Picojoules Problem::mac_energy() const { return arch_.compute.energy * mac_density(); }
+Picojoules Problem::mac_energy() const {
+  if (!sparse_) {
+    return arch_.compute.energy * mac_density();
+  }
+  const Sparsity& machine = sparse_->machine();
+  return arch_.compute.energy * sparse_->operated() +
+         machine.gated * (sparse_->stepped() - sparse_->operated()) +
+         machine.skipped * (1 - sparse_->stepped());
+}
 
 Picojoules Problem::addition_energy(FanoutId fanout) const {
-  return arch_.fanouts[fanout].reduction_energy * workload_.tensors[workload_.output()].density;
+  return arch_.fanouts[fanout].reduction_energy *
+         (sparse_ ? 1 : workload_.tensors[workload_.output()].density);
+}
+
+double Problem::stepped() const { return sparse_ ? sparse_->stepped() : 1; }
+
+double Problem::least_stored_bits(TensorId tensor, Bits width) const {
+  return static_cast<double>(width.count()) * (sparse_ ? sparse_->least_stored(tensor) : 1);
+}
+
+void require_no_zeros(const Arch& arch, const std::string& what) {
+  if (arch.sparsity) {
+    throw ConfigError({{arch.name, 0, 0, "",
+                        what + " of a machine with formats or conditions on zeros: not yet; "
+                               "mapsim eval, simulate and search know of them",
+                        ""}});
+  }
 }
 
 bool Problem::is_timed_by_model() const {

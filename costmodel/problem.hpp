@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "arch/arch.hpp"
@@ -18,6 +20,8 @@ struct WindowRank {
   std::int64_t stride_p = 1;
   std::int64_t stride_r = 1;
 };
+
+class SparseModel;
 
 // What counting asks of a tensor again and again.
 struct TensorShape {
@@ -52,11 +56,17 @@ class Problem {
   bool places_matter() const;
   // Does more than the number of steps decide how long the compute units take?
   bool is_timed_by_model() const;
-  // What an element of this width moves on average, in bits: zeros do not move.
+  // What the machine makes of zeros; none: they cost nothing, wherever they are.
+  const SparseModel* sparse() const { return sparse_.get(); }
+  // What an element of this width moves on average, in bits: zeros do not move. Where the machine
+  // has formats or conditions: at least.
   double moved_bits(TensorId tensor, Bits width) const {
-    return static_cast<double>(width.count()) * workload_.tensors[tensor].density;
+    return static_cast<double>(width.count()) * moved_share_[tensor];
   }
+  // What an element of a tile takes of any capacity, at least.
+  double least_stored_bits(TensorId tensor, Bits width) const;
   double mac_density() const;     // share of the MACs that multiply no zero: only they cost energy
+  double stepped() const;         // share of the MACs that take time
   Picojoules mac_energy() const;  // on average
   Picojoules addition_energy(FanoutId fanout) const;
   const Overlap& overlap(LevelId level) const { return overlaps_[level]; }
@@ -69,6 +79,11 @@ class Problem {
   Picojoules leakage_per_cycle_{0};
   PerTensor<TensorShape> shapes_;
   PerLevel<Overlap> overlaps_;
+  PerTensor<double> moved_share_;
+  std::shared_ptr<const SparseModel> sparse_;
 };
+
+// Throws ConfigError if the machine knows of zeros: `what` does not yet.
+void require_no_zeros(const Arch& arch, const std::string& what);
 
 }  // namespace mapsim

@@ -170,12 +170,18 @@ Cycles least_cycles(const Problem& problem, const PerTensor<double>& moved) {
   }
   const Arch& arch = problem.arch();
   const std::int64_t units = arch.mac_units();
-  const Cycles compute{(problem.macs() + units - 1) / units * arch.compute.issue_interval};
+  Cycles compute{(problem.macs() + units - 1) / units * arch.compute.issue_interval};
+  if (problem.sparse() != nullptr) {
+    compute = Cycles{static_cast<std::int64_t>(
+        whole_cycles(static_cast<double>(problem.macs()) / static_cast<double>(units) *
+                     problem.stepped() * static_cast<double>(arch.compute.issue_interval)))};
+  }
   const double transfer = std::ceil(transfer_cycles(arch, problem.workload(), moved));
   return std::max(compute, Cycles{static_cast<std::int64_t>(transfer)});
 }
 
 Least least_cost(const Arch& arch, const Workload& workload) {
+  const Problem problem{arch, workload};
   const Storage& outermost = arch.levels[LevelId{0}];
   const bool engine = timing_model(arch).is_engine;
   double read_bits = 0;
@@ -188,11 +194,12 @@ Least least_cost(const Arch& arch, const Workload& workload) {
     // Engines do not fetch the zeros around a padded input (costmodel/nvdla/features.hpp).
     const std::int64_t elements =
         engine ? std::min(touched, tensor.stored_elements.value_or(touched)) : touched;
-    moved[id] =
-        static_cast<double>(elements) * static_cast<double>(tensor.bits.count()) * tensor.density;
+    moved[id] = problem.sparse() != nullptr
+                    ? static_cast<double>(elements) * problem.moved_bits(id, tensor.bits)
+                    : static_cast<double>(elements) * static_cast<double>(tensor.bits.count()) *
+                          tensor.density;
     (id == workload.output() ? write_bits : read_bits) += moved[id];
   }
-  const Problem problem{arch, workload};
   Least least{least_cycles(problem, moved), {}};
   least.energy = Picojoules{static_cast<double>(workload.macs()) * problem.mac_energy().count() +
                             read_bits * parent_energy(outermost, false).crossing_pj +

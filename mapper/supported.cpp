@@ -3,10 +3,38 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
+#include "costmodel/sparse/model.hpp"
+#include "costmodel/sparse/separable.hpp"
 #include "costmodel/timing/model.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
+
+namespace {
+
+[[noreturn]] void refuse_zeros(const std::string& why) {
+  throw UnsupportedSearch("a machine with formats or conditions on zeros: " + why +
+                          " (docs/sparsity.md#search)");
+}
+
+void check_zeros(const Problem& problem, const Constraints& constraints) {
+  if (constraints.factors.imperfect) {
+    refuse_zeros("perfect factors only");
+  }
+  if (!problem.sparse()->has_conditions()) {
+    return;
+  }
+  if (constraints.even || !constraints.extents.empty()) {
+    refuse_zeros("with conditions, neither even mappings nor rules for extents");
+  }
+  if (const std::string why = why_not_separable(problem); !why.empty()) {
+    refuse_zeros(why);
+  }
+}
+
+}  // namespace
 
 void check_supported(const Problem& problem, const Constraints& constraints,
                      std::string_view strategy) {
@@ -16,6 +44,9 @@ void check_supported(const Problem& problem, const Constraints& constraints,
                     "evaluates one "
                     "and all (docs/nvdla.md)",
                     strategy));
+  }
+  if (problem.sparse() != nullptr) {
+    check_zeros(problem, constraints);
   }
   if (!constraints.factors.imperfect) {
     return;

@@ -11,6 +11,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/nvdla/engine.hpp"
 #include "costmodel/roofline.hpp"
+#include "costmodel/sparse/model.hpp"
 #include "report/names.hpp"
 #include "workloads/form.hpp"
 
@@ -100,6 +101,38 @@ Json levels_json(const Problem& problem, const Cost& cost) {
     json.push_back({{"name", problem.arch().levels[level].name}, {"tensors", tensors}});
   }
   return json;
+}
+
+// In a machine with formats or conditions.
+Json sparse_json(const Problem& problem, const Cost& cost) {
+  const SparseModel& model = *problem.sparse();
+  Json levels = Json::array();
+  for (const LevelId l : problem.arch().levels.ids()) {
+    Json tensors = Json::object();
+    for (const TensorId t : problem.workload().tensors.ids()) {
+      const SparseTensor& at = cost.sparse->levels[l][t];
+      Json accesses = Json::object();
+      for (const Access access : kAccesses) {
+        const SparseAccess& of = at.total[static_cast<std::size_t>(access)];
+        accesses[rule_of(access).name] = {{"actual", of.actual},
+                                          {"gated", of.gated},
+                                          {"skipped", of.skipped},
+                                          {"format_bits", of.format_bits}};
+      }
+      tensors[problem.workload().tensors[t].name] = {{"format", to_string(model.format(l, t))},
+                                                     {"stored_bits", at.stored_bits},
+                                                     {"accesses", accesses}};
+    }
+    levels.push_back({{"name", problem.arch().levels[l].name},
+                      {"fits", to_string(model.machine().levels[l].fits)},
+                      {"tensors", tensors}});
+  }
+  return {{"levels", levels},
+          {"operations",
+           {{"actual", cost.sparse->operations},
+            {"gated", cost.sparse->gated},
+            {"skipped", cost.sparse->skipped}}},
+          {"steps", cost.sparse->steps}};
 }
 
 // Whole numbers without a point.
@@ -199,6 +232,9 @@ void add_cost(Json& json, const Problem& problem, const Mapping& mapping, const 
   json["time"] = time_json(problem, cost.latency);
   json["banks"] = banks_json(problem, cost.counts);
   json["levels"] = levels_json(problem, cost);
+  if (cost.sparse) {
+    json["zeros"] = sparse_json(problem, cost);
+  }
   json["fanouts"] = fanouts_json(problem, cost);
   json["compute"] = {{"name", problem.arch().compute.name},
                      {"energy_pj", cost.energy.compute.count()}};

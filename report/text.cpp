@@ -15,6 +15,7 @@
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
+#include "report/sparse.hpp"
 #include "report/table.hpp"
 #include "report/widths.hpp"
 
@@ -257,11 +258,14 @@ std::string access_text(const Problem& problem, const Counts& counts) {
   return "accesses: elements, all instances\n" + table(rows);
 }
 
+// With a line behind it, if there is anything.
+std::string block(std::string text) { return text.empty() ? text : text + "\n"; }
+
 std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost& cost) {
   return "mapping:\n" + draw_nest(problem, mapping, cost.counts) + "\n" +
          energy_text(problem, cost) + "\n" + latency_text(problem, cost) + "\n" +
-         access_text(problem, cost.counts) + "\n" + network_text(problem, cost.counts) +
-         physical_text(problem.arch());
+         access_text(problem, cost.counts) + "\n" + block(sparse_text(problem, cost)) +
+         network_text(problem, cost.counts) + physical_text(problem.arch());
 }
 
 std::string roofline_text(const Arch& arch, const Workload& workload, const Roofline& bounds) {

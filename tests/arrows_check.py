@@ -34,11 +34,13 @@ INSIDE = {
     # The reference simulation proves the counts, so that no count uses it; GPUs have a model of
     # their own.
     "costmodel": {
-        "": {"", "timing", "nvdla"},
+        "": {"", "timing", "nvdla", "sparse"},
+        "sparse": {"", "sparse"},
         "timing": {"", "timing", "nvdla"},
         "nvdla": {"", "timing", "nvdla"},
         "fusion": {"", "fusion", "timing"},
-        "reference": {"", "fusion", "reference"},
+        # Of zeros the reference simulation reads the formats and conditions, bound to tensors.
+        "reference": {"", "fusion", "reference", "sparse"},
         "timeline": {"", "nvdla", "timeline"},
         "gpu": {"", "gpu"},
     },

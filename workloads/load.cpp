@@ -18,6 +18,7 @@
 #include "core/reader.hpp"
 #include "core/shipped.hpp"
 #include "workloads/conv.hpp"
+#include "workloads/density_load.hpp"
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/inline_layer.hpp"
@@ -273,38 +274,6 @@ void read_own_precision(Reader& reader, const Fields& fields, const Precision& o
   }
 }
 
-// Below this, hardly a tensor has an element that is not zero, and energies vanish in the digits of
-// those of the other tensors.
-constexpr double kLeastDensity = 1e-9;
-
-// A name wins over a role.
-void read_density(Reader& reader, const Node* node, Workload& workload) {
-  if (node == nullptr) {
-    return;
-  }
-  Words keys = names_of(workload.tensors);
-  keys.insert(keys.end(), kRoleNames.begin(), kRoleNames.end());
-  const Fields fields = reader.fields(*node, keys);
-  std::map<std::string, double> given;
-  for (const std::string& key : keys) {
-    if (const auto density = reader.number(fields.find(key), 0)) {
-      given[key] = *density;
-      if (!(*density >= kLeastDensity && *density <= 1)) {
-        reader.error(fields.place(key),
-                     "a density is from 1e-9 to 1, the share of elements that "
-                     "are not zero");
-      }
-    }
-  }
-  for (const TensorId t : workload.tensors.ids()) {
-    Tensor& tensor = workload.tensors[t];
-    for (const std::string& key : {std::string(to_string(tensor.role)), tensor.name}) {
-      const auto at = given.find(key);
-      tensor.density = at == given.end() ? tensor.density : at->second;
-    }
-  }
-}
-
 Workload read_workload(const Document& document) {
   Reader reader{document};
   Words keys = layer_keys();
@@ -367,7 +336,7 @@ std::optional<Workload> read_layer(Reader& reader, const Fields& fields, const s
   if (workload) {
     workload->name = name;
     read_own_precision(reader, fields, defaults.precision, *workload);
-    read_density(reader, fields.find("density"), *workload);
+    read_density(reader, fields.find("density"), reader.file(), *workload);
   }
   return workload;
 }

@@ -24,7 +24,9 @@ std::string tail_of(const Workload& workload) {
   std::vector<std::string> densities;
   for (const Tensor& tensor : workload.tensors) {
     widths.push_back(fmt::format("{}: {} b", tensor.name, tensor.bits.count()));
-    if (tensor.density != 1) {
+    if (tensor.pattern) {
+      densities.push_back(fmt::format("{}: {}", tensor.name, tensor.pattern->text));
+    } else if (tensor.density != 1) {
       densities.push_back(fmt::format("{}: {}", tensor.name, tensor.density));
     }
   }
@@ -44,6 +46,7 @@ bool says_all(Workload shorthand, const Workload& workload) {
     shorthand.tensors[t].bits = workload.tensors[t].bits;
     shorthand.tensors[t].partial_bits = workload.tensors[t].partial_bits;
     shorthand.tensors[t].density = workload.tensors[t].density;
+    shorthand.tensors[t].pattern = workload.tensors[t].pattern;
   }
   return shorthand == workload;
 }

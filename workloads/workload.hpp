@@ -7,7 +7,9 @@
 
 #include "core/index.hpp"
 #include "core/roles.hpp"
+#include "core/shared.hpp"
 #include "core/units.hpp"
+#include "workloads/pattern.hpp"
 
 namespace mapsim {
 
@@ -34,10 +36,11 @@ struct Rank {
 struct Tensor {
   std::string name;
   Role role = Role::kInput;
-  std::vector<Rank> ranks;  // a dim occurs in at most one rank of a tensor
-  Bits bits{8};             // width of an element; of a finished one, if the tensor is the output
-  Bits partial_bits{8};     // width of a partial sum; output only, >= bits; operands: == bits
-  double density = 1;       // share of elements that are not zero, above 0
+  std::vector<Rank> ranks;    // a dim occurs in at most one rank of a tensor
+  Bits bits{8};               // width of an element; of a finished one, if the tensor is the output
+  Bits partial_bits{8};       // width of a partial sum; output only, >= bits; operands: == bits
+  double density = 1;         // share of elements that are not zero, above 0
+  Shared<Pattern> pattern{};  // where those are; none: anywhere, all places equally likely
   // Elements of the tensor as it lies in memory, where that differs from the points that the einsum
   // touches (a padded convolution reads its halo from nowhere). Used by the roofline only.
   std::optional<std::int64_t> stored_elements;

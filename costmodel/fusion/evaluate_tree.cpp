@@ -184,6 +184,7 @@ std::string tree_obstacle(const Arch& arch) {
 
 std::variant<TreeCost, PhaseExceeded> evaluate_tree(const Arch& arch, const EinsumChain& chain,
                                                     const MappingTree& tree) {
+  require_no_zeros(arch, "fused mappings");
   TreeCost cost;
   cost.counts = count_tree(arch, chain, tree);
   cost.phases = phases_of(arch, chain, tree, cost.counts);

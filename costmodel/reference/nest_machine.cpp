@@ -21,8 +21,12 @@ namespace {
 }  // namespace
 
 NestMachine::NestMachine(const Problem& problem, const Workload& workload, const Mapping& mapping,
-                         const PerTensor<Projection>& projections)
+                         const PerTensor<Projection>& projections,
+                         std::vector<std::vector<char>> masks)
     : problem_{problem}, workload_{problem.workload()}, walk_{workload, mapping} {
+  if (!masks.empty()) {
+    nonzeros_ = std::make_unique<Nonzeros>(problem, walk_, projections, std::move(masks));
+  }
   for (const TensorId t : workload_.tensors.ids()) {
     add_path(t, projections[t]);
   }
@@ -36,16 +40,19 @@ void NestMachine::add_path(TensorId tensor, const Projection& projection) {
   path.holders.push_back(make_holder(path, std::nullopt, walk_.loops().size()));
   for (std::size_t i = 0; i + 1 < path.holders.size(); ++i) {
     path.transfers.emplace_back(problem_, walk_, tensor, projection, path.holders[i],
-                                path.holders[i + 1]);
+                                path.holders[i + 1], nonzeros_.get());
   }
 }
 
 Holder NestMachine::make_holder(const TensorPath& path, std::optional<LevelId> level,
                                 std::size_t depth) const {
-  Holder holder{level, depth, walk_.instances(depth), {}, {}, {}, {}, 0};
+  Holder holder{level, depth, walk_.instances(depth), {}, {}, {}, {}, 0, {}, {}, {}};
   const std::size_t count = holder.instances.size();
   holder.buffers.resize(count);
   holder.accesses.resize(count);
+  holder.acts.resize(count);
+  holder.shares.resize(count);
+  holder.nonzeros.resize(count);
   if (path.tensor == workload_.output()) {
     const auto box = static_cast<std::size_t>(path.projection.box_size());
     holder.received.assign(count, std::vector<bool>(box, false));
@@ -143,9 +150,18 @@ void NestMachine::multiply() {
       continue;
     }
     double product = 1;
+    ZeroAct act = ZeroAct::kNothing;
     for (TensorPath& path : chains_) {
       Buffer& operand = path.holders.back().buffers[unit];
-      double& value = operand.at(path.projection.first_point(*iteration));
+      const std::int64_t point = path.projection.first_point(*iteration);
+      double& value = operand.at(point);
+      if (nonzeros_) {
+        act = stronger(act, path.holders.back().acts[unit]);
+        if (path.tensor != workload_.output() && nonzeros_->is_zero(path.tensor, point) &&
+            nonzeros_->model().looks_at(workload_.tensors[path.tensor])) {
+          act = stronger(act, nonzeros_->model().machine().when_zero);
+        }
+      }
       if (path.tensor == workload_.output()) {
         value += product;
       } else {
@@ -153,6 +169,8 @@ void NestMachine::multiply() {
       }
     }
     ++macs_;
+    gated_ += act == ZeroAct::kGate ? 1 : 0;
+    skipped_ += act == ZeroAct::kSkip ? 1 : 0;
   }
 }
 
@@ -198,6 +216,34 @@ void NestMachine::count_fanouts(Counts& counts) const {
       (loop.axis == Axis::kX ? counts.used_x : counts.used_y)[*loop.fanout] *= loop.bound;
     }
   }
+}
+
+SparseCounts NestMachine::sparse_counts() const {
+  SparseCounts counts;
+  counts.levels = PerLevel<PerTensor<SparseTensor>>(
+      problem_.arch().levels.size(), PerTensor<SparseTensor>(workload_.tensors.size()));
+  for (const TensorPath& path : chains_) {
+    for (const Holder& holder : path.holders) {
+      if (!holder.level) {
+        continue;
+      }
+      SparseTensor& at = counts.levels[*holder.level][path.tensor];
+      at.busiest = holder.nonzeros.front();
+      for (const SparseTensor::Accesses& instance : holder.nonzeros) {
+        for (std::size_t a = 0; a < instance.size(); ++a) {
+          at.total[a].actual += instance[a].actual;
+          at.total[a].gated += instance[a].gated;
+          at.total[a].skipped += instance[a].skipped;
+          at.total[a].format_bits += instance[a].format_bits;
+        }
+      }
+    }
+  }
+  counts.gated = gated_;
+  counts.skipped = skipped_;
+  counts.operations = static_cast<double>(macs_) - gated_ - skipped_;
+  counts.steps = static_cast<double>(steps_) * (1 - skipped_ / static_cast<double>(macs_));
+  return counts;
 }
 
 Counts NestMachine::counts() const {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,7 @@ class NestMachine {
   // `projections`: per tensor, of the whole einsum; `workload`: with the bounds that the nest was
   // written for. Each tensor's outermost keep stands for what is around the nest.
   NestMachine(const Problem& problem, const Workload& workload, const Mapping& mapping,
-              const PerTensor<Projection>& projections);
+              const PerTensor<Projection>& projections, std::vector<std::vector<char>> masks = {});
   NestMachine(const NestMachine&) = delete;
   NestMachine& operator=(const NestMachine&) = delete;
 
@@ -41,6 +42,8 @@ class NestMachine {
   std::int64_t steps() const { return steps_; }
   // Of all runs; without widths and ports.
   Counts counts() const;
+  // Of the data set whose nonzeros `masks` gave.
+  SparseCounts sparse_counts() const;
 
  private:
   // One tensor: who holds it, outermost level first and the compute units last, and what moves it.
@@ -64,7 +67,9 @@ class NestMachine {
   const Problem& problem_;
   const Workload& workload_;
   LoopWalk walk_;
-  std::deque<TensorPath> chains_;  // one per tensor, the output last
+  std::unique_ptr<Nonzeros> nonzeros_;
+  double gated_ = 0, skipped_ = 0;  // operations
+  std::deque<TensorPath> chains_;   // one per tensor, the output last
   std::int64_t steps_ = 0;
   std::int64_t macs_ = 0;
 };

@@ -56,7 +56,16 @@ Simulation simulate(const Problem& problem, const Mapping& mapping,
   for (const TensorId t : workload.tensors.ids()) {
     projections.push_back({workload, t});
   }
-  NestMachine machine{problem, workload, mapping, projections};
+  std::vector<std::vector<char>> masks;  // nonzeros
+  for (const TensorId t : workload.tensors.ids()) {
+    if (problem.sparse() != nullptr) {
+      masks.emplace_back();
+      for (const double value : operands[t].values) {
+        masks.back().push_back(value != 0 ? 1 : 0);
+      }
+    }
+  }
+  NestMachine machine{problem, workload, mapping, projections, std::move(masks)};
   const IterationTile whole = whole_tile(workload);
   machine.begin(whole);
   const TensorId output = workload.output();
@@ -69,9 +78,12 @@ Simulation simulate(const Problem& problem, const Mapping& mapping,
     }
   }
   if (!machine.run(max_steps, stop)) {
-    return {{}, true, {}};
+    return {{}, {}, true, {}};
   }
-  Simulation result{machine.counts(), false, zeros(workload, output)};
+  Simulation result{machine.counts(), {}, false, zeros(workload, output)};
+  if (problem.sparse() != nullptr) {
+    result.sparse = machine.sparse_counts();
+  }
   assign_widths(workload, result.counts);
   assign_ports(result.counts);
   assign_network_widths(workload, result.counts);

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -26,7 +27,10 @@ PerTensor<DenseTensor> random_operands(const Workload& workload, std::uint64_t s
 std::vector<PerTensor<DenseTensor>> random_operands(const EinsumChain& chain, std::uint64_t seed);
 
 struct Simulation {
-  Counts counts;         // every field of the closed form's, found by walking
+  Counts counts;  // every field of the closed form's, found by walking
+  // In a machine that knows of zeros: what it makes of those of the operands, and of zeros among
+  // the output's values in `operands`. Capacities are not looked at.
+  std::optional<SparseCounts> sparse{};
   bool stopped = false;  // before its end: the rest is of no use
   DenseTensor output;    // computed from values that were really in the innermost buffers
 };

@@ -477,6 +477,7 @@ TreeSimulation TreeMachine::result() {
 TreeSimulation simulate_tree(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
                              const std::vector<PerTensor<DenseTensor>>& operands,
                              std::int64_t max_steps) {
+  require_no_zeros(arch, "fused mappings");
   return TreeMachine{arch, chain, tree, operands, max_steps}.run();
 }
 

@@ -35,7 +35,8 @@ double& Buffer::at(std::int64_t point) {
 }
 
 Transfer::Transfer(const Problem& problem, const LoopWalk& walk, TensorId tensor,
-                   const Projection& projection, Holder& parent, Holder& child)
+                   const Projection& projection, Holder& parent, Holder& child,
+                   const Nonzeros* nonzeros)
     : problem_{problem},
       walk_{walk},
       tensor_{tensor},
@@ -44,7 +45,8 @@ Transfer::Transfer(const Problem& problem, const LoopWalk& walk, TensorId tensor
       parent_{parent},
       child_{child},
       changes_(child.instances.size()),
-      reductions_(problem.arch().fanouts.size(), 0) {
+      reductions_(problem.arch().fanouts.size(), 0),
+      nonzeros_{nonzeros} {
   const Role role = problem.workload().tensors[tensor].role;
   if (child.level) {
     sliding_ = problem.arch().levels[*child.level].sliding;
@@ -207,6 +209,9 @@ void Transfer::plan(std::optional<std::size_t> advanced) {
   }
   count_streams();
   count_networks();
+  if (nonzeros_ != nullptr) {
+    count_nonzeros();
+  }
 }
 
 void Transfer::count_child(std::size_t instance) {
@@ -244,6 +249,7 @@ PointSet Transfer::entering(const Stream& stream) const {
 }
 
 void Transfer::count_streams() {
+  flows_.clear();
   std::int64_t below = 0;  // points that enter the streams of the stage below
   for (const Stage& stage : stages_) {
     const bool at_parent = &stage == &stages_.back();
@@ -257,10 +263,13 @@ void Transfer::count_streams() {
       AccessCounts& parent = parent_.accesses[stream.parent];
       if (at_parent && is_output_) {
         // What enters comes up again, once: so the updates are known now.
+        const PointSet again = meet(parent_.handed[stream.parent], points);
         parent.updates += count_of(points);
-        parent.readbacks += count_of(meet(parent_.handed[stream.parent], points));
+        parent.readbacks += count_of(again);
+        flows_.push_back({points, again});
       } else if (at_parent) {
         parent.reads += count_of(points);
+        flows_.push_back({points, {}});
       }
     }
     if (stage.fanout && is_output_) {
@@ -339,6 +348,9 @@ void Transfer::finish() {
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     changes_[i] = {{}, {}, child_.buffers[i].points, {}};
     count_child(i);
+    if (nonzeros_ != nullptr) {
+      count_leaving(i);
+    }
   }
   leave();
 }

@@ -6,6 +6,7 @@
 
 #include "costmodel/evaluate.hpp"
 #include "costmodel/reference/loop_walk.hpp"
+#include "costmodel/reference/nonzeros.hpp"
 #include "costmodel/reference/point_set.hpp"
 
 namespace mapsim {
@@ -27,6 +28,11 @@ struct Holder {
   std::vector<std::vector<bool>> received;  // outputs: points that ever came in from above
   std::vector<std::vector<bool>> handed;    // outputs: points that ever went in below
   std::int64_t footprint = 0;               // points of the first instance's first tile
+  // Of a data set, one per instance: what became of the present tile, what an element of it takes,
+  // and what became of all accesses so far.
+  std::vector<ZeroAct> acts;
+  std::vector<MovedShare> shares;
+  std::vector<SparseTensor::Accesses> nonzeros;
 };
 
 // How a tile moves when a loop advances (design section 3).
@@ -38,7 +44,8 @@ enum class TileMove : std::uint8_t { kStays, kSlides, kWhole };
 class Transfer {
  public:
   Transfer(const Problem& problem, const LoopWalk& walk, TensorId tensor,
-           const Projection& projection, Holder& parent, Holder& child);
+           const Projection& projection, Holder& parent, Holder& child,
+           const Nonzeros* nonzeros = nullptr);
 
   // Counts what the step moves. `advanced`: the loop that advanced, nullopt at the first step.
   void plan(std::optional<std::size_t> advanced);
@@ -80,6 +87,14 @@ class Transfer {
     NetworkCounts counts;
   };
 
+  // What passes the parent's end of a stream in a step, and of sums what has been there before.
+  struct StreamFlow {
+    PointSet points, returning;
+  };
+
+  void count_nonzeros();
+  void count_leaving(std::size_t child);
+  void count_at_parent(const Stream& stream, const StreamFlow& flow, ZeroAct act);
   void find_stages();
   void find_networks();
   std::vector<Stream> make_streams(const std::vector<bool>& merged) const;
@@ -108,6 +123,8 @@ class Transfer {
   std::vector<Change> changes_;         // of the present step, per child instance
   PerFanout<std::int64_t> reductions_;
   std::vector<Network> networks_;
+  const Nonzeros* nonzeros_ = nullptr;  // of the data set, if there is one
+  std::vector<StreamFlow> flows_;       // of the present step, per stream at the parent's end
 };
 
 }  // namespace mapsim

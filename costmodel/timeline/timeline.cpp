@@ -437,6 +437,7 @@ std::vector<Track> timeline_tracks(const Problem& problem, const Mapping& mappin
 
 TimelineSummary timeline(const Problem& problem, const Mapping& mapping, const Cost& cost,
                          const TimelineOptions& options, const TakeSlice& take) {
+  require_no_zeros(problem.arch(), "a timeline");
   if (sheet_times(problem)) {
     throw std::invalid_argument(
         "the times of NVDLA's workbook (mode: sheet) are of a whole layer, not of tiles");

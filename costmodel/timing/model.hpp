@@ -12,6 +12,9 @@
 
 namespace mapsim {
 
+// Cycles of an expected number of them, but for rounding.
+double whole_cycles(double cycles);
+
 // May a fold of an array be a partial one, where the instances divide no bound? kFloor: yes, but
 // such folds take less time than whole ones, so that only least_cycles() bounds them; kTime: all
 // folds take the time of a whole one.

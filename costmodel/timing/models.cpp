@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <variant>
 
@@ -7,6 +8,11 @@
 #include "costmodel/timing/systolic.hpp"
 
 namespace mapsim {
+
+double whole_cycles(double cycles) {
+  constexpr double kRounding = 1e-12;
+  return std::max(1.0, std::ceil(cycles * (1 - kRounding)));
+}
 
 namespace plain {
 
@@ -18,7 +24,9 @@ ComputeTime time(const Problem& problem, const Nest&, std::int64_t steps) {
   return time;
 }
 
-double cycles_of_steps(const Problem&, double cycles) { return cycles; }
+double cycles_of_steps(const Problem& problem, double cycles) {
+  return problem.sparse() == nullptr ? cycles : whole_cycles(cycles * problem.stepped());
+}
 
 PerTensor<TilePadding> paddings(const Problem&, const Nest&, const Counts&) { return {}; }
 

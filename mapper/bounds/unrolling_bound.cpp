@@ -292,12 +292,12 @@ double UnrollingBound::way(TensorId t, std::size_t node, double fills) const {
 double UnrollingBound::width(TensorId t, std::size_t node) const {
   const Tensor& tensor = problem_.workload().tensors[t];
   if (t != output_) {
-    return real(tensor.bits.count());
+    return problem_.least_stored_bits(t, tensor.bits);
   }
   const bool final_sums =
       macs_ / traffic_[t].shared[node] <= routes_[t].use.elements * (1 + kRounding);
-  return real(
-      (final_sums ? std::min(tensor.bits, tensor.partial_bits) : tensor.partial_bits).count());
+  return problem_.least_stored_bits(
+      t, final_sums ? std::min(tensor.bits, tensor.partial_bits) : tensor.partial_bits);
 }
 
 // Elements of a tensor that fit a node if nothing else is there.
@@ -307,9 +307,9 @@ double UnrollingBound::capacity(TensorId t, std::size_t node) const {
   }
   const Tensor& tensor = problem_.workload().tensors[t];
   const std::optional<Bits> capacity = problem_.capacity(static_cast<LevelId>(node), tensor.role);
-  return capacity
-             ? real(capacity->count()) / real(std::min(tensor.bits, tensor.partial_bits).count())
-             : kInfinity;
+  return capacity ? real(capacity->count()) /
+                        problem_.least_stored_bits(t, std::min(tensor.bits, tensor.partial_bits))
+                  : kInfinity;
 }
 
 // Elements of a tensor that fit at once where it serves the compute units, beside one each of

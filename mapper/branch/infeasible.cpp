@@ -28,7 +28,8 @@ void add_exceeded(const Problem& problem, const Counts& counts, LevelId level,
   for (const TensorId t : workload.tensors.ids()) {
     const TensorCounts& at = counts.levels[level][t];
     if (at.kept && (!partition || workload.tensors[t].role == *partition)) {
-      need += at.footprint * at.bits;
+      need += Bits{static_cast<std::int64_t>(
+          std::ceil(static_cast<double>(at.footprint) * problem.least_stored_bits(t, at.bits)))};
     }
   }
   const Bits have = *problem.capacity(level, partition.value_or(Role::kInput));

@@ -373,6 +373,7 @@ std::string fusion_obstacle(const Arch& arch) {
 
 ChainResult search_chain(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                          const SearchOptions& options) {
+  require_no_zeros(arch, "fused mappings");
   return ChainSearch(arch, chain, limits, options).run();
 }
 

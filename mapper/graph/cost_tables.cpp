@@ -117,6 +117,13 @@ const std::vector<double>& EdgeCosts::bits(std::size_t index) {
     const Tensor& tensor = graph_.problem().workload().tensors[edge.tensor];
     const auto width =
         static_cast<double>((residence.narrow ? tensor.bits : tensor.partial_bits).count());
+    if (graph_.problem().sparse() != nullptr) {
+      grow(bits, lattice_of(index).size());
+      const Bits each = residence.narrow ? tensor.bits : tensor.partial_bits;
+      bits = stored_bits(graph_, unrolled_, edge, each);
+      forbid(edge, bits);
+      return bits;
+    }
     const std::vector<double>& points = footprints(edge.tensor, edge.crossed, residence.fanouts);
     grow(bits, points.size());
     std::copy(points.begin(), points.end(), bits.begin());
@@ -192,7 +199,7 @@ void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t 
                              double* out, std::size_t step) const {
   const double* trips_of = &table.trips[first];
   const double* bits_of = &table.bits[first];
-  if (components_ == 1 && !table.terms.output) {
+  if (components_ == 1 && !table.terms.output && table.terms.nonzeros.empty()) {
     const double* fits =
         std::find_if(bits_of, bits_of + size, [&](double bits) { return bits <= table.most; });
     double each = 0;  // per trip
@@ -212,7 +219,8 @@ void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t 
       continue;
     }
     std::size_t& like = known[std::bit_cast<std::uint64_t>(trips_of[i]) * kMix >> 58U];
-    const bool is_like = like < size && trips_of[like] == trips_of[i] && !tracked_.edges;
+    const bool is_like = like < size && trips_of[like] == trips_of[i] && !tracked_.edges &&
+                         table.terms.nonzeros.empty();
     if (!is_like) {
       for (std::size_t k = 0; k < components_; ++k) {
         out[k * step + i] = 0;

@@ -202,6 +202,9 @@ const EdgeCosts::Terms& EdgeCosts::terms(std::size_t edge) {
     const BoundaryEdge& of = graph_.edges()[edge];
     terms_[edge] = make_terms(of);
     terms_[edge]->trips = &trips(of.tensor, of.crossed);
+    if (graph_.problem().sparse() != nullptr) {
+      terms_[edge]->nonzeros = FlowsByTile{graph_, unrolled_, of};
+    }
     if (tracked_.edges && terms_[edge]->has_child) {
       terms_[edge]->tile = &elements(edge);
     }
@@ -239,6 +242,7 @@ void EdgeCosts::evaluate(const Terms& terms, double trips, std::size_t tile, Sli
     find(terms.busy_child, flow.busy_child);
   }
   flow.tile = terms.tile != nullptr ? (*terms.tile)[tile] : 0;
+  flow.nonzeros = terms.nonzeros.at(tile);
   terms.cost.charge(flow, out, step);
 }
 

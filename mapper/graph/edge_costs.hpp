@@ -9,6 +9,7 @@
 #include "costmodel/boundary_cost.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/graph/lattice.hpp"
+#include "mapper/graph/sparse_costs.hpp"
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/graph/valuation.hpp"
 #include "mapper/graph/volume.hpp"
@@ -76,6 +77,7 @@ class EdgeCosts {
     std::vector<Network> networks;               // of fanouts between, innermost first
     const std::vector<double>* tile = nullptr;   // elements of the child's tile, per tile
     const std::vector<double>* trips = nullptr;  // per tile
+    FlowsByTile nonzeros;                        // of a machine that knows of zeros
   };
 
   Terms make_terms(const BoundaryEdge& edge);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/label_search/capacity_use.hpp"
 
+#include "costmodel/sparse/model.hpp"
+
 namespace mapsim::exact {
 
 bool occupy_start(const StateGraph& graph, std::size_t residency,
@@ -17,8 +19,12 @@ bool occupy_start(const StateGraph& graph, std::size_t residency,
       const Tensor& tensor = workload.tensors[t];
       if (capacity.level == LevelId{0} && (!capacity.role || *capacity.role == tensor.role)) {
         const bool narrow = graph.residence(residency, t).narrow;
-        used += static_cast<double>(footprint(tensor, bounds)) *
-                static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
+        const Bits width = narrow ? tensor.bits : tensor.partial_bits;
+        used += graph.problem().sparse() != nullptr
+                    ? graph.problem().sparse()->stored_bits(capacity.level, t,
+                                                            tile_shape(tensor, bounds), width)
+                    : static_cast<double>(footprint(tensor, bounds)) *
+                          static_cast<double>(width.count());
       }
     }
     if (used > capacity.bits) {

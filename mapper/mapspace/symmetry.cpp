@@ -104,7 +104,8 @@ constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 std::vector<Renaming> renamings_of(const Mapspace& space) {
   std::vector<Renaming> all = Renamings(space).all();
-  if (space.is_ruled() || space.problem().places_matter() || space.problem().is_timed_by_model()) {
+  if (space.is_ruled() || space.problem().places_matter() || space.problem().is_timed_by_model() ||
+      space.problem().sparse() != nullptr) {
     all.resize(1);
   }
   return all;

@@ -229,6 +229,7 @@ constexpr std::int64_t kKi = 1024;
 const std::vector<Machine> kMachines{
     {"eyeriss", 3, 168, 33.6, {{"GLB", 100 * kKi}}},
     {"eyeriss_chip", 6, 168, 33.6, {{"GLB", 100 * kKi}, {"FilterBuffer", 8 * kKi}}},
+    {"eyeriss_v2_pe", 2, 1, 0.2, {{"GLB", 192 * kKi}}},
     // 624 TOPS of int8 (NVIDIA's datasheet of the A100).
     {"gpu_like",
      4,
@@ -243,6 +244,7 @@ const std::vector<Machine> kMachines{
     {"nv_small_256", 4, 256, 256, {{"CBUF", 128 * kKi}, {"CACC", 4 * kKi}}},
     {"nvdla_like_1024", 4, 1024, 1024, {{"CBUF", 256 * kKi}, {"CACC", 16 * kKi}}},
     {"orin_dla", 4, 8192, 13107.2, {{"CBUF", 1024 * kKi}, {"CACC", 32 * kKi}}},
+    {"scnn_like", 2, 1024, 1024, {}},
     {"shidiannao_like", 5, 64, 64, {{"NBin", 64 * kKi}, {"NBout", 64 * kKi}, {"SB", 128 * kKi}}},
     {"simba_like",
      6,
@@ -284,6 +286,7 @@ const std::vector<Machine> kMachines{
      65536,
      92'000 / 2.0,
      {{"UnifiedBuffer", 24 * kKi* kKi}, {"WeightFIFO", 256 * kKi}, {"Accumulators", 4 * kKi* kKi}}},
+    {"tensor_core_2_4", 2, 64, 90.24, {{"SMEM", 164 * kKi}}},
     {"xavier_dla", 4, 2048, 2856.96, {{"CBUF", 512 * kKi}, {"CACC", 16 * kKi}}},
 };
 

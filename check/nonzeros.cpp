@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/nonzeros.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "check/geometry.hpp"
+#include "costmodel/nest.hpp"
+#include "costmodel/sparse/model.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+double real(std::int64_t n) { return static_cast<double>(n); }
+
+double product(const std::vector<std::int64_t>& of, std::size_t first, std::size_t last) {
+  double n = 1;
+  for (std::size_t i = first; i < last; ++i) {
+    n *= real(of[i]);
+  }
+  return n;
+}
+
+// Chance that `drawn` of `all` places miss all `marked` ones, as a sum of logarithms: log1p keeps
+// the digits that a ratio near 1 would lose.
+double misses(double all, double marked, double drawn) {
+  if (drawn > all - marked) {
+    return 0;
+  }
+  const double longer = std::max(marked, drawn);
+  long double sum = 0;
+  for (double i = std::min(marked, drawn); i-- > 0;) {
+    sum += std::log1p(-static_cast<long double>(longer) / (all - i));
+  }
+  return static_cast<double>(std::exp(sum));
+}
+
+double bits_for(double most) {
+  double bits = 0;
+  for (; most >= 1; most = std::floor(most / 2)) {
+    ++bits;
+  }
+  return bits;
+}
+
+double coordinate_bits(const RankCode& code, double most) {
+  return code.bits > 0 ? real(code.bits) : bits_for(most);
+}
+
+bool stores_zeros(const RankCode& code) {
+  return code.format == RankFormat::kDense || code.format == RankFormat::kOffsets;
+}
+
+}  // namespace
+
+NonzeroFlows::NonzeroFlows(const Problem& problem)
+    : problem_{problem}, zeros_(problem.workload().tensors.size()) {
+  for (const TensorId t : zeros_.ids()) {
+    Zeros& zeros = zeros_[t];
+    zeros.box = shape_of(t, bounds_of(problem.workload()));
+    zeros.all = product(zeros.box, 0, zeros.box.size());
+    zeros.nonzeros =
+        std::clamp(std::round(problem.workload().tensors[t].density * zeros.all), 1.0, zeros.all);
+  }
+}
+
+NonzeroFlows::Shape NonzeroFlows::shape_of(TensorId t, const PerDim<std::int64_t>& extents) const {
+  Shape shape;
+  for (const Rank& rank : problem_.workload().tensors[t].ranks) {
+    shape.push_back(count_coordinates(rank, extents));
+  }
+  return shape;
+}
+
+double NonzeroFlows::empty(TensorId t, const Shape& shape) {
+  const auto [at, fresh] = zeros_[t].empty.try_emplace(shape, 0);
+  if (fresh) {
+    const Shared<Pattern>& pattern = problem_.workload().tensors[t].pattern;
+    at->second = !pattern
+                     ? misses(zeros_[t].all, zeros_[t].nonzeros, product(shape, 0, shape.size()))
+                 : pattern->kind == PatternKind::kData ? data_empty(t, shape)
+                                                       : blocks_empty(t, shape);
+  }
+  return at->second;
+}
+
+// Every alignment of the tile to its blocks, place by place.
+double NonzeroFlows::blocks_empty(TensorId t, const Shape& shape) const {
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const Pattern& pattern = *tensor.pattern;
+  std::size_t rank = 0;
+  while (tensor.ranks[rank].terms.size() != 1 ||
+         tensor.ranks[rank].terms.front().dim != pattern.dim) {
+    ++rank;
+  }
+  const double lines = product(shape, 0, shape.size()) / real(shape[rank]);
+  double sum = 0;
+  const std::int64_t tiles = zeros_[t].box[rank] / shape[rank];
+  for (std::int64_t tile = 0; tile < tiles; ++tile) {
+    std::map<std::int64_t, double> covered;  // places per block
+    for (std::int64_t i = 0; i < shape[rank]; ++i) {
+      covered[(tile * shape[rank] + i) / pattern.block] += 1;
+    }
+    double line = 1;
+    for (const auto& block : covered) {
+      line *= misses(real(pattern.block), real(pattern.kept), block.second);
+    }
+    sum += std::pow(line, lines);
+  }
+  return sum / real(tiles);
+}
+
+double NonzeroFlows::data_empty(TensorId t, const Shape& shape) const {
+  const Pattern& pattern = *problem_.workload().tensors[t].pattern;
+  std::map<Shape, bool> hit;
+  for (std::size_t i = 0; i < pattern.nonzero.size(); ++i) {
+    Shape tile(shape.size());
+    auto rest = static_cast<std::int64_t>(i);
+    for (std::size_t r = shape.size(); r-- > 0;) {
+      tile[r] = rest % pattern.box[r] / shape[r];
+      rest /= pattern.box[r];
+    }
+    hit[tile] = hit[tile] || pattern.nonzero[i] != 0;
+  }
+  const auto empties =
+      std::count_if(hit.begin(), hit.end(), [](const auto& h) { return !h.second; });
+  return static_cast<double>(empties) / static_cast<double>(hit.size());
+}
+
+// Formats of data are read from the elements: the closed form's own reader, which the reference
+// simulator has confirmed, tile by tile.
+MovedShare NonzeroFlows::data_share(TensorId t, const TensorFormat& format,
+                                    const Shape& shape) const {
+  const StoredTile stored = stored_on_average(format, problem_.sparse()->occupancy(t), shape);
+  const double points = product(shape, 0, shape.size());
+  return {stored.elements / points, stored.format_bits / points};
+}
+
+MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given) {
+  const TensorFormat& format = problem_.sparse()->format(level, t);
+  const double density = zeros_[t].nonzeros / zeros_[t].all;
+  if (format.ideal || format.ranks.empty()) {
+    return {format.ideal ? density : 1, 0};
+  }
+  const Shared<Pattern>& pattern = problem_.workload().tensors[t].pattern;
+  if (pattern && pattern->kind == PatternKind::kData && !is_proportional(format)) {
+    return data_share(t, format, given);
+  }
+  // Ranks in the order of the format, each with its place in the tensor.
+  Shape order(given.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (format.columns) {
+    std::reverse(order.begin(), order.end());
+  }
+  const double points = product(given, 0, given.size());
+  Shape left = given;
+  double positions = 1;
+  double exist = 1;
+  MovedShare share{1, 0};
+  for (std::size_t c = 0; c < format.ranks.size(); ++c) {
+    const std::size_t end = c + 1 == format.ranks.size() ? order.size() : c + 1;
+    double children = 1;
+    for (std::size_t i = c; i < end; ++i) {
+      const auto r = static_cast<std::size_t>(order[i]);
+      children *= real(left[r]);
+      left[r] = 1;
+    }
+    const RankCode& code = format.ranks[c];
+    const double child = product(left, 0, left.size());
+    const double some = stores_zeros(code) ? exist : 1 - empty(t, left);
+    const double entries = positions * children * some;
+    double bits = 0;
+    if (code.format == RankFormat::kBitmask) {
+      bits = positions * exist * children;
+    } else if (code.format == RankFormat::kOffsets) {
+      bits = positions * exist * (children + 1) * coordinate_bits(code, points);
+    } else if (code.format == RankFormat::kCoordinates) {
+      bits = entries * coordinate_bits(code, children - 1);
+    } else if (code.format == RankFormat::kRuns) {
+      double padding = 0;
+      const double run = std::ldexp(1, static_cast<int>(code.bits));
+      for (double s = run; s < children; s += run) {
+        padding += (children - s) * (misses(zeros_[t].all, zeros_[t].nonzeros, s * child) -
+                                     misses(zeros_[t].all, zeros_[t].nonzeros, (s + 1) * child));
+      }
+      bits = real(code.bits) * (entries + positions * padding);
+    }
+    share.format_bits += bits / points;
+    share.elements = entries * child / points;
+    positions *= children;
+    exist = some;
+  }
+  return share;
+}
+
+bool NonzeroFlows::is_plain(TensorId t, LevelId parent, std::optional<LevelId> child) const {
+  const SparseModel& model = *problem_.sparse();
+  return !model.has_conditions() && is_proportional(model.format(parent, t)) &&
+         (!child || is_proportional(model.format(*child, t)));
+}
+
+FlowOfNonzeros NonzeroFlows::flow(TensorId t, LevelId parent, std::optional<LevelId> child,
+                                  const PerDim<std::int64_t>& extents,
+                                  const PerDim<std::int64_t>& shared) {
+  const SparseModel& model = *problem_.sparse();
+  const Shape shape = shape_of(t, extents);
+  FlowOfNonzeros flow;
+  flow.parent = share(t, parent, shape);
+  flow.child = child ? share(t, *child, shape) : MovedShare{};
+  PerDim<std::int64_t> served = extents;
+  for (const DimId d : served.ids()) {
+    served[d] *= shared[d];
+  }
+  double gated = 0;
+  double skipped = 0;
+  for (const BoundCondition& condition : model.conditions(parent, t)) {
+    const double missed = empty(condition.leader, shape_of(condition.leader, served));
+    (condition.act == ZeroAct::kSkip ? skipped : gated) = missed;
+    flow.made = 1 - missed;
+  }
+  const auto idle = [&](LevelId level) {
+    const StorageSparsity& zeros = model.machine().levels[level];
+    return zeros.gated.count() * gated + zeros.skipped.count() * skipped;
+  };
+  flow.parent_idle_pj = idle(parent);
+  flow.child_idle_pj = child ? idle(*child) : 0;
+  return flow;
+}
+
+// A tile's capacity is the machine's statement of what it reserves, not a probability of the proof.
+double NonzeroFlows::stored_bits(TensorId t, LevelId level, const PerDim<std::int64_t>& extents,
+                                 Bits width) {
+  return problem_.sparse()->stored_bits(level, t, shape_of(t, extents), width);
+}
+
+}  // namespace mapsim::check

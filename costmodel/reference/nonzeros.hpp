@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "costmodel/problem.hpp"
+#include "costmodel/reference/loop_walk.hpp"
+#include "costmodel/reference/point_set.hpp"
+#include "costmodel/sparse/model.hpp"
+
+namespace mapsim {
+
+// One data set of a run: which points are not zero, and what a machine makes of that, by the words
+// of docs/sparsity.md. Of the closed form it shares the formats and conditions, but no counting.
+class Nonzeros {
+ public:
+  // `masks`: 1 per nonzero point, over the box of each tensor.
+  Nonzeros(const Problem& problem, const LoopWalk& walk, PerTensor<Projection> projections,
+           std::vector<std::vector<char>> masks);
+
+  bool is_zero(TensorId t, std::int64_t point) const {
+    return masks_[index_of(t)][static_cast<std::size_t>(point)] == 0;
+  }
+  const SparseModel& model() const { return *problem_.sparse(); }
+
+  // What the level does with a transfer that serves instances below the first `depth` loops from
+  // now on until the loop `moving`, or one outside it, advances; without one to the end; with
+  // `once`, in this step only.
+  ZeroAct act(LevelId level, TensorId t, const std::vector<LoopIndices>& instances,
+              std::size_t depth, std::optional<std::size_t> moving, bool once) const;
+
+  // What a tile takes in a level's format, per element of it.
+  MovedShare share(LevelId level, TensorId t, const PointSet& tile) const;
+
+ private:
+  bool is_hit(TensorId leader, const std::vector<LoopIndices>& units, const LoopWalk& now) const;
+
+  const Problem& problem_;
+  const LoopWalk& walk_;
+  PerTensor<Projection> projections_;
+  std::vector<std::vector<char>> masks_;
+  std::vector<LoopIndices> units_;  // compute units
+};
+
+// Of the two the one that saves more.
+inline ZeroAct stronger(ZeroAct a, ZeroAct b) { return a < b ? b : a; }
+
+}  // namespace mapsim

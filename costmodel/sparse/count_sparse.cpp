@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/sparse/count_sparse.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/diagnostic.hpp"
+#include "costmodel/sparse/conditions.hpp"
+
+namespace mapsim {
+
+namespace {
+
+[[noreturn]] void refuse_partial(const Workload& workload, const std::string& what) {
+  throw ConfigError({{workload.name, 0, 0, "",
+                      "partial tiles: a nest whose extents do not divide each other is not counted "
+                      "with " +
+                          what + "; give factors that divide",
+                      ""}});
+}
+
+void set_access(const AccessCounts& dense, Access access, const MovedShare& share,
+                const Passed& passed, SparseTensor::Accesses& out) {
+  const auto n = static_cast<double>(dense.*rule_of(access).elements);
+  SparseAccess& at = out[static_cast<std::size_t>(access)];
+  at.actual = n * share.elements * passed.made;
+  at.gated = n * share.elements * (passed.unskipped - passed.made);
+  at.skipped = n * share.elements * (1 - passed.unskipped);
+  at.format_bits = n * share.format_bits * passed.made;
+}
+
+class SparseCounter {
+ public:
+  SparseCounter(const Problem& problem, const Nest& nest, const Counts& counts,
+                SparseCounts& sparse)
+      : problem_{problem},
+        model_{*problem.sparse()},
+        workload_{problem.workload()},
+        nest_{nest},
+        counts_{counts},
+        sparse_{sparse} {}
+
+  void count() {
+    if (!nest_.perfect && model_.has_conditions()) {
+      refuse_partial(workload_, "conditions");
+    }
+    for (const TensorId t : workload_.tensors.ids()) {
+      count_tensor(t);
+    }
+    count_operations();
+  }
+
+ private:
+  MovedShare share(LevelId level, TensorId t, std::size_t position) const {
+    if (!nest_.perfect && !model_.is_constant(level, t)) {
+      refuse_partial(workload_, "the format " + to_string(model_.format(level, t)) + " of " +
+                                    workload_.tensors[t].name + " at " +
+                                    problem_.arch().levels[level].name);
+    }
+    return model_.moved(level, t,
+                        tile_shape(workload_.tensors[t], nest_.extents_at(workload_, position)));
+  }
+
+  // From the outermost level inwards; each boundary is charged at both ends.
+  void count_tensor(TensorId t) {
+    const auto& placements = nest_.placements[t];
+    ConditionChain chain{model_, workload_};
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      const Placement& parent = placements[static_cast<LevelId>(i)];
+      const bool last = i + 1 == placements.size();
+      const std::size_t position =
+          last ? nest_.loops.size() : placements[static_cast<LevelId>(i + 1)].position;
+      const auto& conditions = model_.conditions(parent.level, t);
+      if (!conditions.empty()) {
+        chain.enter(conditions, served_space(problem_, nest_, t, parent, position, last));
+      }
+      const Passed passed = chain.passed();
+      charge(parent.level, t, true, share(parent.level, t, position), passed);
+      if (!last) {
+        const LevelId child = placements[static_cast<LevelId>(i + 1)].level;
+        sparse_.levels[child][t].up = share(child, t, position);
+        charge(child, t, false, sparse_.levels[child][t].up, passed);
+      }
+    }
+    for (const auto& [leader, sets] : chain.leaders()) {
+      ConditionChain::Sets& all = steps_[leader];
+      all.skip.insert(all.skip.end(), sets.skip.begin(), sets.skip.end());
+      all.any.insert(all.any.end(), sets.any.begin(), sets.any.end());
+    }
+  }
+
+  void charge(LevelId level, TensorId t, bool at_parent, const MovedShare& share,
+              const Passed& passed) {
+    const TensorCounts& dense = counts_.levels[level][t];
+    SparseTensor& at = sparse_.levels[level][t];
+    for (const Access access : kAccesses) {
+      if (rule_of(access).at_parent == at_parent) {
+        set_access(dense.total, access, share, passed, at.total);
+        set_access(dense.busiest, access, share, passed, at.busiest);
+      }
+    }
+  }
+
+  // An operation is skipped, or gated, with any of the tiles that it takes from; or at a zero.
+  void count_operations() {
+    Passed passed;
+    const ZeroAct act = model_.machine().when_zero;
+    for (const TensorId t : workload_.tensors.ids()) {
+      const auto own = steps_.find(t);
+      if (t == workload_.output() || own == steps_.end()) {
+        continue;
+      }
+      // The smallest set of all, one operation, decides where the unit looks at the operand itself.
+      const bool skips = act == ZeroAct::kSkip && model_.looks_at(workload_.tensors[t]);
+      const bool acts = act != ZeroAct::kNothing && model_.looks_at(workload_.tensors[t]);
+      passed.unskipped *= skips ? 1 : all_hit(model_, workload_, t, own->second.skip);
+      passed.made *= acts ? 1 : all_hit(model_, workload_, t, own->second.any);
+    }
+    passed.unskipped *= model_.stepped();
+    passed.made *= model_.operated();
+    // Known zeros that meet: the share of both together, with nothing else to wait for.
+    const auto operations = static_cast<double>(counts_.macs);
+    sparse_.operations = operations * passed.made;
+    sparse_.gated = operations * (passed.unskipped - passed.made);
+    sparse_.skipped = operations * (1 - passed.unskipped);
+    sparse_.steps = static_cast<double>(counts_.steps) * passed.unskipped;
+  }
+
+  const Problem& problem_;
+  const SparseModel& model_;
+  const Workload& workload_;
+  const Nest& nest_;
+  const Counts& counts_;
+  SparseCounts& sparse_;
+  std::map<TensorId, ConditionChain::Sets> steps_;
+};
+
+}  // namespace
+
+void hold_tiles(const Problem& problem, const Nest& nest, const Counts& counts,
+                SparseCounts& sparse) {
+  const Workload& workload = problem.workload();
+  sparse.levels.resize(counts.levels.size());
+  for (const LevelId l : counts.levels.ids()) {
+    sparse.levels[l].resize(workload.tensors.size());
+    for (const TensorId t : workload.tensors.ids()) {
+      sparse.levels[l][t] = {};
+    }
+  }
+  for (const TensorId t : workload.tensors.ids()) {
+    for (const Placement& placement : nest.placements[t]) {
+      const TileShape tile =
+          tile_shape(workload.tensors[t], nest.extents_at(workload, placement.position));
+      sparse.levels[placement.level][t].stored_bits = problem.sparse()->stored_bits(
+          placement.level, t, tile, counts.levels[placement.level][t].bits);
+    }
+  }
+}
+
+void count_sparse(const Problem& problem, const Nest& nest, const Counts& counts,
+                  SparseCounts& sparse) {
+  SparseCounter{problem, nest, counts, sparse}.count();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "arch/sparsity.hpp"
+#include "costmodel/sparse/occupancy.hpp"
+
+namespace mapsim {
+
+// What a tile takes in a format: elements that are stored, and bits that say where they are.
+struct StoredTile {
+  double elements = 0;
+  double format_bits = 0;
+};
+
+// The mean over all data sets, and over the tiles of one (docs/sparsity.md#formats).
+StoredTile stored_on_average(const TensorFormat& format, const Occupancy& occupancy,
+                             const TileShape& shape);
+// What it takes at most in this share of data sets (1: in all). In no smaller a tile is it more.
+StoredTile stored_at_most(const TensorFormat& format, const Occupancy& occupancy,
+                          const TileShape& shape, double share);
+
+// Whether a tile's elements and bits are proportional to its size, whatever its shape.
+bool is_proportional(const TensorFormat& format);
+// Does it store a part of the elements only?
+bool is_compressed(const TensorFormat& format);
+
+}  // namespace mapsim

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/sparse/model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/diagnostic.hpp"
+
+namespace mapsim {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& file, const std::string& message) {
+  throw ConfigError({{file, 0, 0, "", message, ""}});
+}
+
+double real(std::int64_t n) { return static_cast<double>(n); }
+
+// Nonzeros of data, by the coordinates along dims that it shares with the other operand.
+std::map<std::vector<std::int64_t>, double> by_shared(const Tensor& tensor, const Pattern& data,
+                                                      DimSet shared) {
+  std::map<std::vector<std::int64_t>, double> sums;
+  std::vector<std::int64_t> at(data.box.size(), 0);
+  for (const char nonzero : data.nonzero) {
+    if (nonzero != 0) {
+      std::map<DimId, std::int64_t> key;
+      for (std::size_t r = 0; r < at.size(); ++r) {
+        for (const Term& term : tensor.ranks[r].terms) {
+          if (shared.contains(term.dim)) {
+            key[term.dim] = at[r];
+          }
+        }
+      }
+      std::vector<std::int64_t> place;
+      for (const auto& coordinate : key) {
+        place.push_back(coordinate.second);
+      }
+      sums[place] += 1;
+    }
+    for (std::size_t r = at.size(); r-- > 0;) {
+      if (++at[r] < data.box[r]) {
+        break;
+      }
+      at[r] = 0;
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+SparseModel::SparseModel(const Arch& arch, const Workload& workload) : machine_{*arch.sparsity} {
+  if (!std::holds_alternative<std::monostate>(arch.compute.timing)) {
+    refuse(arch.name, "formats and conditions are for machines whose compute has no 'timing'");
+  }
+  for (const Fanout& fanout : arch.fanouts) {
+    if (fanout.energy_per_hop) {
+      refuse(arch.name, fanout.name +
+                            ": what formats move over a network with an energy per hop "
+                            "is not counted yet; leave out energy_per_hop");
+    }
+  }
+  for (const TensorId t : workload.tensors.ids()) {
+    occupancies_.emplace_back(workload, t);
+    least_moved_.push_back(1);
+    least_stored_.push_back(1);
+  }
+  for (const LevelId l : arch.levels.ids()) {
+    bind(arch, workload, l);
+  }
+  check_seen(arch, workload);
+  effectual_ = effectual_share(workload);
+  // A tile is empty no more often than any one of its elements is zero.
+  for (const TensorId t : workload.tensors.ids()) {
+    IdSet<TensorId> leaders;
+    for (const LevelId l : arch.levels.ids()) {
+      for (const BoundCondition& condition : conditions_[l][t]) {
+        leaders.insert(condition.leader);
+      }
+    }
+    for (const TensorId u : workload.tensors.ids()) {
+      least_moved_[t] *= leaders.contains(u) ? occupancies_[index_of(u)].density() : 1;
+    }
+  }
+}
+
+void SparseModel::bind(const Arch& arch, const Workload& workload, LevelId level) {
+  formats_.push_back({});
+  for (const TensorId t : workload.tensors.ids()) {
+    const Tensor& tensor = workload.tensors[t];
+    const auto given = machine_.levels[level].formats.find(tensor.role);
+    const TensorFormat format =
+        given == machine_.levels[level].formats.end() ? TensorFormat{} : given->second;
+    formats_[level].push_back(format);
+    if (format.ranks.size() > tensor.ranks.size()) {
+      refuse(arch.name,
+             fmt::format("{}: {} has {} ranks, the format {} has {}", arch.levels[level].name,
+                         tensor.name, tensor.ranks.size(), to_string(format), format.ranks.size()));
+    }
+    const Occupancy& occupancy = occupancies_[index_of(t)];
+    const bool runs = std::any_of(format.ranks.begin(), format.ranks.end(),
+                                  [](const RankCode& c) { return c.format == RankFormat::kRuns; });
+    if (runs && !occupancy.is_uniform() && !occupancy.is_data()) {
+      refuse(arch.name, fmt::format("{}: runs of a tensor with n:m structure ({}) are not counted; "
+                                    "a bitmask or coordinates are",
+                                    arch.levels[level].name, tensor.name));
+    }
+    if (is_compressed(format)) {
+      least_moved_[t] = occupancy.density();
+      const bool worst = machine_.levels[level].fits.when == FitsWhen::kWorst;
+      const bool whole = format.ideal || (worst && occupancy.is_uniform());
+      // Of data and structure a tile may hold few of the nonzeros.
+      least_stored_[t] = whole ? least_stored_[t] : 0;
+    }
+  }
+  bind_conditions(workload, level);
+}
+
+void SparseModel::bind_conditions(const Workload& workload, LevelId level) {
+  conditions_.push_back({});
+  for (const TensorId t : workload.tensors.ids()) {
+    conditions_[level].push_back({});
+    for (const Condition& condition : machine_.levels[level].when_empty) {
+      for (const TensorId leader : workload.tensors.ids()) {
+        if (condition.target == workload.tensors[t].role && leader != workload.output() &&
+            condition.leaders.contains(workload.tensors[leader].role)) {
+          conditions_[level][t].push_back({condition.act, leader});
+          has_conditions_ = true;
+        }
+      }
+    }
+  }
+}
+
+// Whoever acts on zeros has to see them: at that level or further in, something says where they
+// are.
+void SparseModel::check_seen(const Arch& arch, const Workload& workload) const {
+  const auto is_seen = [&](LevelId from, TensorId leader) {
+    for (auto l = index_of(from); l < arch.levels.size(); ++l) {
+      const TensorFormat& format = formats_[static_cast<LevelId>(l)][leader];
+      if (is_compressed(format)) {
+        return true;
+      }
+    }
+    return occupancies_[index_of(leader)].is_dense();
+  };
+  for (const LevelId l : arch.levels.ids()) {
+    for (const TensorId t : workload.tensors.ids()) {
+      bool has_data = occupancies_[index_of(t)].is_data() && !workload.tensors[t].ranks.empty();
+      for (const BoundCondition& condition : conditions_[l][t]) {
+        const std::string& name = workload.tensors[condition.leader].name;
+        if (!is_seen(l, condition.leader)) {
+          refuse(arch.name, fmt::format("{}: when_empty waits for tiles of {}, but neither there "
+                                        "nor further in a format says where its zeros are",
+                                        arch.levels[l].name, name));
+        }
+        const bool is_data = occupancies_[index_of(condition.leader)].is_data();
+        if (has_data && is_data) {
+          refuse(arch.name,
+                 fmt::format("{}: a condition between two tensors whose zeros are both given as "
+                             "data ({}, {}) is not counted yet",
+                             arch.levels[l].name, workload.tensors[t].name, name));
+        }
+        has_data = has_data || is_data;
+      }
+    }
+  }
+}
+
+// Tensors are independent of each other, but for two whose zeros are known.
+double SparseModel::effectual_share(const Workload& workload) const {
+  std::vector<TensorId> data;
+  double share = 1;
+  for (const TensorId t : workload.tensors.ids()) {
+    if (t == workload.output() || !machine_.zeros_of.contains(workload.tensors[t].role)) {
+      continue;
+    }
+    if (occupancies_[index_of(t)].is_data()) {
+      data.push_back(t);
+    } else {
+      share *= occupancies_[index_of(t)].density();
+    }
+  }
+  if (data.size() == 1) {
+    return share * occupancies_[index_of(data.front())].density();
+  }
+  if (data.size() == 2) {
+    const Tensor& a = workload.tensors[data[0]];
+    const Tensor& b = workload.tensors[data[1]];
+    const DimSet shared = a.dims() & b.dims();
+    const auto sums = by_shared(b, *b.pattern, shared);
+    double pairs = 0;
+    for (const auto& [place, nonzeros] : by_shared(a, *a.pattern, shared)) {
+      const auto other = sums.find(place);
+      pairs += other == sums.end() ? 0 : nonzeros * other->second;
+    }
+    double all =
+        real(occupancies_[index_of(data[0])].size()) * real(occupancies_[index_of(data[1])].size());
+    for (const DimId d : workload.dims.ids()) {
+      all /= shared.contains(d) ? real(workload.dims[d].bound) : 1;
+    }
+    return share * pairs / all;
+  }
+  if (data.size() > 2) {
+    refuse(workload.name, "zeros of at most two tensors may be given as data");
+  }
+  return share;
+}
+
+MovedShare SparseModel::moved(LevelId level, TensorId t, const TileShape& tile) const {
+  const TensorFormat& of = format(level, t);
+  if (is_proportional(of)) {  // and of data, each tile's share is that of the whole
+    const double density = occupancy(t).density();
+    if (of.ideal || of.ranks.empty()) {
+      return {of.ideal ? density : 1, 0};
+    }
+    const bool mask = of.ranks[0].format == RankFormat::kBitmask;
+    return {density, mask ? 1 : density * real(of.ranks[0].bits)};
+  }
+  const StoredTile stored = stored_on_average(of, occupancy(t), tile);
+  const double points = real(points_of(tile));
+  return {stored.elements / points, stored.format_bits / points};
+}
+
+double SparseModel::stored_bits(LevelId level, TensorId t, const TileShape& tile,
+                                Bits width) const {
+  const Fits& fits = machine_.levels[level].fits;
+  const TensorFormat& of = format(level, t);
+  const StoredTile stored = fits.when == FitsWhen::kExpected && !of.ideal
+                                ? stored_on_average(of, occupancy(t), tile)
+                                : stored_at_most(of, occupancy(t), tile, fits.share);
+  return stored.elements * real(width.count()) + stored.format_bits;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "arch/arch.hpp"
+#include "costmodel/nest.hpp"
+#include "costmodel/sparse/format.hpp"
+#include "costmodel/sparse/occupancy.hpp"
+#include "costmodel/sparse/sparse_counts.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// One condition on a tensor's transfers from a level: docs/sparsity.md#conditions.
+struct BoundCondition {
+  ZeroAct act{};
+  TensorId leader{};
+};
+
+// A machine's formats and conditions, bound to the tensors of a workload.
+class SparseModel {
+ public:
+  // Throws ConfigError for what cannot be counted.
+  SparseModel(const Arch& arch, const Workload& workload);
+
+  const TensorFormat& format(LevelId level, TensorId t) const { return formats_[level][t]; }
+  const Occupancy& occupancy(TensorId t) const { return occupancies_[index_of(t)]; }
+  const std::vector<BoundCondition>& conditions(LevelId level, TensorId t) const {
+    return conditions_[level][t];
+  }
+  bool has_conditions() const { return has_conditions_; }
+  const Sparsity& machine() const { return machine_; }
+
+  MovedShare moved(LevelId level, TensorId t, const TileShape& tile) const;
+  // Whether moved() is the same for all tiles.
+  bool is_constant(LevelId level, TensorId t) const { return is_proportional(format(level, t)); }
+  double stored_bits(LevelId level, TensorId t, const TileShape& tile, Bits width) const;
+  // The least share of an element's width that moves anywhere, and that any level keeps.
+  double least_moved(TensorId t) const { return least_moved_[t]; }
+  double least_stored(TensorId t) const { return least_stored_[t]; }
+  // Share of the operations whose operands, those that the compute units look at, are all nonzero.
+  double effectual() const { return effectual_; }
+  // What a compute unit does at a zero: shares of the operations where conditions play no part.
+  double operated() const { return machine_.when_zero == ZeroAct::kNothing ? 1 : effectual_; }
+  bool looks_at(const Tensor& tensor) const { return machine_.zeros_of.contains(tensor.role); }
+  double stepped() const { return machine_.when_zero == ZeroAct::kSkip ? effectual_ : 1; }
+
+ private:
+  void bind(const Arch& arch, const Workload& workload, LevelId level);
+  void bind_conditions(const Workload& workload, LevelId level);
+  void check_seen(const Arch& arch, const Workload& workload) const;
+  double effectual_share(const Workload& workload) const;
+
+  Sparsity machine_;
+  std::vector<Occupancy> occupancies_;
+  PerLevel<PerTensor<TensorFormat>> formats_;
+  PerLevel<PerTensor<std::vector<BoundCondition>>> conditions_;
+  PerTensor<double> least_moved_, least_stored_;
+  bool has_conditions_ = false;
+  double effectual_ = 1;
+};
+
+}  // namespace mapsim

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/sparse/separable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "costmodel/sparse/model.hpp"
+
+namespace mapsim {
+
+namespace {
+
+bool has_window(const Tensor& tensor) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
+                     [](const Rank& rank) { return rank.terms.size() > 1; });
+}
+
+// Each transfer of a tensor waits for one leader, at every level further in for the same, and the
+// compute units leave out whatever the levels do.
+std::string why_not(const Problem& problem, TensorId t) {
+  const SparseModel& model = *problem.sparse();
+  const Workload& workload = problem.workload();
+  const ZeroAct unit = model.machine().when_zero;
+  std::optional<BoundCondition> outer;
+  for (const LevelId l : problem.arch().levels.ids()) {
+    if (!problem.may_keep(l, t)) {
+      continue;
+    }
+    const std::vector<BoundCondition>& here = model.conditions(l, t);
+    const std::string where =
+        fmt::format("{} at {}", workload.tensors[t].name, problem.arch().levels[l].name);
+    if (here.size() > 1) {
+      return where + " waits for several tensors";
+    }
+    if (outer &&
+        (here.empty() || here.front().act != outer->act || here.front().leader != outer->leader)) {
+      return where + " does not state the condition of the levels further out";
+    }
+    if (here.empty()) {
+      continue;
+    }
+    outer = here.front();
+    const Tensor& leader = workload.tensors[outer->leader];
+    if (!model.looks_at(leader)) {
+      return "the compute units do not look at zeros of " + leader.name + " (when_zero)";
+    }
+    if (unit != ZeroAct::kSkip && !(unit == ZeroAct::kGate && outer->act == ZeroAct::kGate)) {
+      return fmt::format("the compute units do not {}, too (when_zero)", to_string(outer->act));
+    }
+    if (!model.occupancy(outer->leader).is_uniform() || has_window(leader)) {
+      return fmt::format("{} waits for {}, which has a window or is not of uniform density", where,
+                         leader.name);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string why_not_separable(const Problem& problem) {
+  std::string why;
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    if (problem.sparse() != nullptr && problem.sparse()->has_conditions() && why.empty()) {
+      why = why_not(problem, t);
+    }
+  }
+  return why;
+}
+
+}  // namespace mapsim

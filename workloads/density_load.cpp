@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/density_load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <sstream>
+
+namespace mapsim {
+
+namespace {
+
+// Below this, hardly a tensor has an element that is not zero, and energies vanish in the digits of
+// those of the other tensors.
+constexpr double kLeastDensity = 1e-9;
+const Words kForms{"uniform", "structured", "banded", "data"};
+
+std::vector<std::int64_t> box_of(const Workload& workload, const Tensor& tensor) {
+  std::vector<std::int64_t> box;
+  for (const Rank& rank : tensor.ranks) {
+    box.push_back(std::accumulate(rank.terms.begin(), rank.terms.end(), std::int64_t{1},
+                                  [&](std::int64_t sum, const Term& term) {
+                                    return sum +
+                                           term.coefficient * (workload.dims[term.dim].bound - 1);
+                                  }));
+  }
+  return box;
+}
+
+bool has_window(const Tensor& tensor) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
+                     [](const Rank& rank) { return rank.terms.size() > 1; });
+}
+
+// What a file says of one tensor, or of all tensors of a role.
+class DensityReader {
+ public:
+  DensityReader(Reader& reader, const Workload& workload, std::string folder)
+      : reader_{reader}, workload_{workload}, folder_{std::move(folder)} {}
+
+  void read(const Node& node, Tensor& tensor) {
+    const std::optional<std::string> text = reader_.text(&node, "a density");
+    if (!text) {
+      return;
+    }
+    std::istringstream words{*text};
+    std::string form;
+    words >> form;
+    if (std::find(kForms.begin(), kForms.end(), form) == kForms.end()) {
+      read_share(node, 0, *text, tensor);
+      return;
+    }
+    std::string rest;
+    std::getline(words >> std::ws, rest);
+    if (form == "uniform") {
+      read_share(node, text->size() - rest.size(), rest, tensor);
+      return;
+    }
+    Pattern pattern;
+    pattern.text = *text;
+    const bool good = form == "structured" ? read_structured(node, rest, tensor, pattern)
+                                           : read_places(node, form, rest, tensor, pattern);
+    if (good) {
+      tensor.pattern = Shared<Pattern>{std::move(pattern)};
+    }
+  }
+
+ private:
+  void read_share(const Node& node, std::size_t offset, const std::string& text, Tensor& tensor) {
+    Node number = node;
+    number.text = text;
+    number.column += static_cast<int>(offset);
+    const std::optional<double> density = reader_.number(&number, 0);
+    if (density && !(*density >= kLeastDensity && *density <= 1)) {
+      reader_.error(node,
+                    "a density is from 1e-9 to 1, the share of elements that "
+                    "are not zero");
+    }
+    tensor.density = density.value_or(1);
+  }
+
+  // N:M along DIM
+  bool read_structured(const Node& node, const std::string& rest, Tensor& tensor,
+                       Pattern& pattern) {
+    std::istringstream words{rest};
+    char colon = 0;
+    std::string along;
+    std::string name;
+    std::string more;
+    words >> pattern.kept >> colon >> pattern.block >> along >> name;
+    if (!words || colon != ':' || along != "along" || words >> more || pattern.kept < 1 ||
+        pattern.block < pattern.kept) {
+      reader_.error(node, "expected 'structured N:M along DIM', such as 'structured 2:4 along c'");
+      return false;
+    }
+    const std::optional<DimId> dim = workload_.find_dim(name);
+    const auto indexes = [&](const Rank& rank) {
+      return dim && rank.terms.size() == 1 && rank.terms.front().dim == *dim;
+    };
+    if (std::none_of(tensor.ranks.begin(), tensor.ranks.end(), indexes)) {
+      reader_.error(node, fmt::format("{} has no rank along {} alone; its dims are those of {}",
+                                      tensor.name, mapsim::quoted(name), workload_.equation()));
+      return false;
+    }
+    if (workload_.dims[*dim].bound % pattern.block != 0) {
+      reader_.error(node, fmt::format("the bound of {}, {}, is no multiple of {}", name,
+                                      workload_.dims[*dim].bound, pattern.block));
+      return false;
+    }
+    pattern.dim = *dim;
+    tensor.density = static_cast<double>(pattern.kept) / static_cast<double>(pattern.block);
+    return true;
+  }
+
+  // banded WIDTH, data FILE
+  bool read_places(const Node& node, const std::string& form, const std::string& rest,
+                   Tensor& tensor, Pattern& pattern) {
+    pattern.kind = PatternKind::kData;
+    pattern.box = box_of(workload_, tensor);
+    if (has_window(tensor)) {
+      reader_.error(node, fmt::format("{} has a sliding window: known places of its zeros are not "
+                                      "counted yet; give a number",
+                                      tensor.name));
+      return false;
+    }
+    if (form == "data") {
+      const std::filesystem::path path = std::filesystem::path{folder_} / rest;
+      pattern.nonzero = read_mask(path.string(), pattern.box);
+      pattern.text = "data " + std::filesystem::absolute(path).lexically_normal().string();
+    } else {
+      const bool digits = !rest.empty() && rest.size() < 10 &&
+                          rest.find_first_not_of("0123456789") == std::string::npos;
+      if (!digits || pattern.box.size() != 2) {
+        reader_.error(node,
+                      "expected 'banded WIDTH' for a tensor of two ranks, such as 'banded 3'");
+        return false;
+      }
+      pattern.nonzero = banded_mask(std::stoll(rest), pattern.box);
+    }
+    const auto nonzeros = std::count(pattern.nonzero.begin(), pattern.nonzero.end(), 1);
+    if (nonzeros == 0) {
+      reader_.error(node, "all elements are zero");
+      return false;
+    }
+    tensor.density = static_cast<double>(nonzeros) / static_cast<double>(pattern.nonzero.size());
+    return true;
+  }
+
+  Reader& reader_;
+  const Workload& workload_;
+  std::string folder_;
+};
+
+}  // namespace
+
+// A name wins over a role.
+void read_density(Reader& reader, const Node* node, const std::string& file, Workload& workload) {
+  if (node == nullptr) {
+    return;
+  }
+  Words keys = names_of(workload.tensors);
+  for (const Role role : {Role::kInput, Role::kWeight, Role::kOutput}) {
+    keys.emplace_back(to_string(role));
+  }
+  const Fields fields = reader.fields(*node, keys);
+  DensityReader density{reader, workload, std::filesystem::path{file}.parent_path().string()};
+  std::vector<std::string> wrong;  // what has been reported, once
+  for (Tensor& tensor : workload.tensors) {
+    for (const std::string& key : {tensor.name, std::string(to_string(tensor.role))}) {
+      const Node* said = fields.find(key);
+      if (said != nullptr) {
+        const std::size_t errors = reader.errors();
+        if (std::find(wrong.begin(), wrong.end(), key) == wrong.end()) {
+          density.read(*said, tensor);
+        }
+        if (reader.errors() > errors) {
+          wrong.push_back(key);
+        }
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace mapsim
