@@ -226,6 +226,19 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
 
 bool is_engine(const Arch& arch) { return timing_model(arch).is_engine; }
 
+// What is of chains, or of a figure that is not drawn.
+void refuse_without_use(const SearchArguments& arguments) {
+  if (arguments.fusion != FusionLimits{}) {
+    throw UsageError(
+        fmt::format("--max-group and --shared-loops are for chains, and {} is one layer; "
+                    "configs/chains has chains",
+                    arguments.workload));
+  }
+  if (!arguments.svg.empty() && !arguments.pareto && arguments.curve.empty()) {
+    throw UsageError("--svg: it draws a front or a curve; give --pareto or --curve, too");
+  }
+}
+
 void check_budget(const SearchArguments& arguments) {
   if (arguments.strategy != "exact" && arguments.budget.labels != Budget{}.labels) {
     throw UsageError(
@@ -274,6 +287,7 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   if (is_chain(arguments.workload)) {
     return run_on_chain(arguments);
   }
+  refuse_without_use(arguments);
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
   Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
   const Constraints constraints = read_space(problem, arguments.constraints, arguments.even,

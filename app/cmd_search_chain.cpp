@@ -83,17 +83,23 @@ Answer run_on_chain(const SearchArguments& arguments) {
   }
   SearchOptions options;
   options.objective = complete(arguments.objective, arch.clock);
-  if (options.objective != Objective::kEnergy) {
-    throw UsageError("a chain is searched for the least energy, without limits, so far");
+  if (const std::string obstacle = fusion_obstacle(options.objective); !obstacle.empty()) {
+    throw UsageError(obstacle);
   }
   options.budget = arguments.budget;
   Watch watch;
   options.stop = &watch.stop();
   if (!arguments.curve.empty()) {
+    if (!options.objective.function.is_energy()) {
+      throw UsageError("--curve: of a chain it is the least energy, so far");
+    }
     if (!arguments.mapping_file.empty()) {
       throw UsageError("--save-mapping: a curve has many mappings; --json prints all of them");
     }
     return run_curves(arguments, arch, chain, options, watch);
+  }
+  if (!arguments.svg.empty()) {
+    throw UsageError("--svg: it draws the curve of a chain; give --curve LEVEL, too");
   }
   OutputFile mapping_file{arguments.mapping_file};
   const ChainComparison found = compare_ways(arch, chain, arguments.fusion, options);

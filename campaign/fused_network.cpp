@@ -22,9 +22,8 @@ std::string proof_text(const ChainResult& result) {
   if (result.proven) {
     return "proven";
   }
-  return result.lower_bound > Picojoules{0}
-             ? fmt::format("gap {:.2g} %",
-                           100 * (energy_of(result) / result.lower_bound.count() - 1))
+  return result.lower_bound > 0
+             ? fmt::format("gap {:.2g} %", 100 * (energy_of(result) / result.lower_bound - 1))
              : "no proof";
 }
 
@@ -50,10 +49,16 @@ FusedNetwork search_fused(const Arch& arch, const Network& network, const Fusion
     fused.streams.energy += cost.energy;
     fused.streams.latency += cost.latency;
   }
+  SearchOptions share = options;
+  double left = options.budget.seconds;
   for (std::size_t i = 0; i < fused.graph.chains.size() && !fused.interrupted; ++i) {
     progress(fused.graph, i);
     const EinsumChain& chain = fused.graph.chains[i].chain;
-    fused.found.push_back(compare_ways(arch, chain, limits, options));
+    share.budget.seconds = left / static_cast<double>(fused.graph.chains.size() - i);
+    fused.found.push_back(compare_ways(arch, chain, limits, share));
+    const ChainComparison& found = fused.found.back();
+    left -= found.spilled.seconds + found.on_chip.seconds + found.fused.seconds;
+    left = std::max(0.0, left);
     fused.interrupted = options.stop != nullptr && *options.stop;
   }
   NetworkOptions layers;
@@ -77,7 +82,7 @@ FusedTotals totals(const FusedNetwork& network) {
     sums.spilled += count * energy_of(found->spilled);
     sums.on_chip += count * energy_of(found->on_chip);
     sums.best += count * energy_of(found->fused);
-    sums.lower_bound += count * found->fused.lower_bound.count();
+    sums.lower_bound += count * found->fused.lower_bound;
     sums.proven = sums.proven && found->fused.proven;
   }
   return sums;
@@ -158,7 +163,7 @@ std::string fused_network_json(const Provenance& origin, const Arch& arch, const
              {"count", chain.count},
              {"einsums", einsums},
              {"energy_pj", energy(found.fused)},
-             {"lower_bound_pj", found.fused.lower_bound.count()},
+             {"lower_bound_pj", found.fused.lower_bound},
              {"proven", found.fused.proven},
              {"energy_layer_by_layer_on_chip_pj", energy(found.on_chip)},
              {"energy_layer_by_layer_spilled_pj", energy(found.spilled)}};

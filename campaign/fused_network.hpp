@@ -23,8 +23,8 @@ struct FusedNetwork {
   bool interrupted = false;
 };
 
-// `options.budget`: of each search. `progress`: called before each chain, with its index. The
-// network is a graph.
+// `options.budget`: of all chains together, of which each gets its share of what is left.
+// `progress`: called before each chain, with its index. The network is a graph.
 FusedNetwork search_fused(const Arch& arch, const Network& network, const FusionLimits& limits,
                           const SearchOptions& options,
                           const std::function<void(const GraphChains&, std::size_t)>& progress);

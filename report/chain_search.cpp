@@ -12,22 +12,22 @@ namespace mapsim {
 
 namespace {
 
-double energy_of(const ChainResult& result) { return result.cost->energy.count(); }
-
-std::string proof_text(const ChainResult& result) {
+std::string proof_text(const ChainResult& result, double value) {
   if (result.proven) {
-    return "proven: no mapping tree of the space needs less";
+    return "proven: no mapping tree of the space is better";
   }
-  const double gap = energy_of(result) / result.lower_bound.count() - 1;
-  return result.lower_bound > Picojoules{0}
-             ? fmt::format("stopped early: at most {:.2g} % above the least", 100 * gap)
-             : "stopped early, which proves nothing";
+  return result.lower_bound > 0 ? fmt::format("stopped early: at most {:.2g} % above the least",
+                                              100 * (value / result.lower_bound - 1))
+                                : "stopped early, which proves nothing";
 }
 
 // What the best brings beside the way of one layer after the other.
 std::string verdict(const ChainComparison& found) {
+  const auto value = [&](const ChainResult& result) {
+    return value_of(found.objective, *result.cost);
+  };
   const auto saves = [&](const ChainResult& other) {
-    return other.cost && energy_of(found.fused) < energy_of(other) * (1 - kRounding);
+    return other.cost && value(found.fused) < value(other) * (1 - kRounding);
   };
   for (const ChainResult* other : {&found.spilled, &found.on_chip}) {
     if (!other->cost && !other->proven) {
@@ -57,15 +57,19 @@ std::string chain_search_text(const Arch& arch, const EinsumChain& chain,
   if (!best.cost) {
     return text + (best.proven ? "nothing fits\n" : "stopped before anything was found\n");
   }
-  std::vector<Row> rows{{"", "energy", "", ""}};
+  const double least = value_of(found.objective, *best.cost);
+  const bool is_energy = found.objective.function.is_energy();
+  std::vector<Row> rows{{"", "energy", "latency", is_energy ? "" : to_string(found.objective), ""}};
   const auto add = [&](const std::string& name, const ChainResult& result,
                        const std::string& what) {
     if (result.cost) {
+      const double value = value_of(found.objective, *result.cost);
       rows.push_back({name, energy_text(result.cost->energy),
-                      fmt::format("{:.3f} x", energy_of(result) / energy_of(best)), what});
+                      grouped(result.cost->latency.count()) + " cycles",
+                      fmt::format("{:.3f} x", value / least), what});
     }
   };
-  add("best", best, proof_text(best));
+  add("best", best, proof_text(best, least));
   add("layer by layer, on chip", found.on_chip, "intermediates held whole where that pays");
   add("layer by layer, spilled", found.spilled,
       "every intermediate goes to " + arch.levels[LevelId{0}].name);

@@ -133,10 +133,22 @@ std::string chain_search_json(const Provenance& origin, const Arch& arch, const 
   const auto energy = [](const ChainResult& result) {
     return result.cost ? Json(result.cost->energy.count()) : Json();
   };
-  json["search"] = {{"proven", best.proven},
-                    {"lower_bound_pj", best.lower_bound.count()},
+  const auto latency = [](const ChainResult& result) {
+    return result.cost ? Json(result.cost->latency.count()) : Json();
+  };
+  const auto value = [&](const ChainResult& result) {
+    return result.cost ? Json(value_of(found.objective, *result.cost)) : Json();
+  };
+  json["search"] = {{"objective", to_string(found.objective)},
+                    {"proven", best.proven},
+                    {"value", value(best)},
+                    {"lower_bound", best.lower_bound},
                     {"energy_layer_by_layer_on_chip_pj", energy(found.on_chip)},
                     {"energy_layer_by_layer_spilled_pj", energy(found.spilled)},
+                    {"latency_layer_by_layer_on_chip_cycles", latency(found.on_chip)},
+                    {"latency_layer_by_layer_spilled_cycles", latency(found.spilled)},
+                    {"value_layer_by_layer_on_chip", value(found.on_chip)},
+                    {"value_layer_by_layer_spilled", value(found.spilled)},
                     {"groups", best.groups},
                     {"classes", best.classes},
                     {"interfaces", best.interfaces},

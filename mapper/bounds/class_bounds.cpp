@@ -23,8 +23,9 @@ ClassBounds::ClassBounds(const Mapspace& space, const Objective& objective)
       objective_{objective},
       least_energy_{energy_bound(space)},
       steps_{static_cast<double>(space.problem().arch().compute.issue_interval)} {
-  for (const Dim& dim : space.problem().workload().dims) {
-    steps_ *= real(dim.bound);
+  const Workload& workload = space.problem().workload();
+  for (const DimId d : workload.dims.ids()) {
+    steps_ *= space.entry().mean_size(d, workload.dims[d].bound);
   }
 }
 
@@ -95,8 +96,8 @@ double ClassBounds::least_cycles(const UnrollingClass& unrolling_class,
                              *may_stay);
   }
   auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
-  for (const std::int64_t bound : bounds) {
-    cycles *= real(bound);
+  for (const DimId d : bounds.ids()) {
+    cycles *= space_.entry().mean_size(d, bounds[d]);
   }
   return timing_model(problem.arch()).cycles_of_steps(problem, cycles);
 }

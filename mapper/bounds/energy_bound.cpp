@@ -54,6 +54,9 @@ std::vector<double> least_port_bits(const StateGraph& graph) {
   const Problem& problem = graph.problem();
   const Workload& workload = problem.workload();
   std::vector<double> bits(graph.ports().size(), 0.0);
+  if (graph.space().entry().is_of_branch()) {
+    return bits;  // entries may go on with tiles that others brought
+  }
   const PerFanout<std::size_t>& levels_above = problem.arch().levels_above;
   if (std::find(levels_above.begin(), levels_above.end(), 0) != levels_above.end()) {
     return bits;

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "mapper/bounds/class_bounds.hpp"
 #include "mapper/branch/best_first.hpp"
-#include "mapper/label_search/label_search.hpp"
+#include "mapper/fusion/front_of.hpp"
 #include "mapper/label_search/rebuild.hpp"
 #include "mapper/mapspace/symmetry.hpp"
 
@@ -28,8 +29,13 @@ double Branch::operations() const {
   return operations;
 }
 
-BranchOptima::BranchOptima(const Arch& arch, const EinsumChain& chain, const Deadline& deadline)
-    : arch_{arch}, chain_{chain}, deadline_{deadline}, capacities_{capacities_of(arch)} {}
+BranchOptima::BranchOptima(const Arch& arch, const EinsumChain& chain, const Objective& objective,
+                           const Deadline& deadline)
+    : arch_{arch},
+      chain_{chain},
+      objective_{Problem{arch, chain.einsums.front()}, objective},
+      deadline_{deadline},
+      capacities_{capacities_of(arch)} {}
 
 // What branches of all sizes share.
 BranchOptima::Signature BranchOptima::family(const Branch& branch) {
@@ -49,6 +55,12 @@ BranchOptima::Signature BranchOptima::signature(const Branch& branch) {
     for (std::size_t i = 0; branch.entry.varies(d) && i < branch.entry.lengths[d].size(); ++i) {
       key.push_back(-branch.entry.lengths[d][i].size);
       key.push_back(-branch.entry.lengths[d][i].times);
+    }
+  }
+  if (const BranchEntry::Run& run = branch.entry.run; run.entries > 0) {
+    key.push_back(std::bit_cast<std::int64_t>(run.entries));
+    for (const double charged : run.charged) {
+      key.push_back(std::bit_cast<std::int64_t>(charged));
     }
   }
   return key;
@@ -80,7 +92,7 @@ const BranchOptima::Found* BranchOptima::find(const Branch& branch, const Taken&
     if (found.is_bound) {
       continue;
     }
-    const bool is_infeasible = !(found.optimum.energy < kInfinity);
+    const bool is_infeasible = !(found.optimum.value < kInfinity);
     if (is_no_less(taken, found.taken) &&
         (is_infeasible || fits(capacities_, taken + found.optimum.used))) {
       return &found;
@@ -98,17 +110,37 @@ double BranchOptima::bound(const Branch& branch, const Taken& taken) {
   const auto known = found_.find(signature(branch));
   for (std::size_t i = 0; known != found_.end() && i < known->second.size(); ++i) {
     if (is_no_less(taken, known->second[i].taken)) {
-      most = std::max(most, known->second[i].optimum.energy);
+      most = std::max(most, known->second[i].optimum.value);
     }
   }
   if (most > 0) {
     return most;
   }
+  if (const BranchEntry::Run& run = branch.entry.run; run.entries > 0) {
+    Branch entry = branch;
+    entry.entry.run = {};
+    return bound_of_run(branch, run.entries, bound(entry, taken), run.charged);
+  }
   const auto& others = families_[family(branch)];
   const auto closest = std::find_if(others.begin(), others.end(), [&](const PerOperation& other) {
     return divides(branch.bounds, other.bounds) && is_no_less(taken, other.taken);
   });
-  return closest == others.end() ? 0 : closest->energy * branch.operations();
+  return closest == others.end() ? 0 : closest->value * branch.operations();
+}
+
+double BranchOptima::bound_of_run(const Branch& branch, double entries, double of_entry,
+                                  const std::vector<double>& charged) const {
+  const double shared = charged.empty() ? 0 : charged[0];
+  const double apart = objective_.value(shared, 0) + entries * of_entry;
+  if (!objective_.is_timed() || !(apart < kInfinity)) {
+    return apart;
+  }
+  const Problem problem{arch_, chain_.einsums[branch.einsum]};
+  const double operations = entries * branch.operations();
+  std::vector<double> least = charged;
+  least.resize(1 + objective_.ports().size());
+  least[0] += problem.mac_energy().count() * operations;
+  return std::max(apart, objective_.value(least, objective_.least_cycles(problem, operations)));
 }
 
 const BranchOptimum* BranchOptima::optimum(const Branch& branch, const Taken& taken,
@@ -125,17 +157,17 @@ const BranchOptimum* BranchOptima::optimum(const Branch& branch, const Taken& ta
   std::deque<Found>& known = found_[signature(branch)];
   known.push_back({taken, search(branch, taken, cutoff), false});
   BranchOptimum& optimum = known.back().optimum;
-  if (!(optimum.energy < kInfinity) && cutoff < kInfinity) {
-    optimum.energy = cutoff;
+  if (!(optimum.value < kInfinity) && cutoff < kInfinity) {
+    optimum.value = cutoff;
     known.back().is_bound = true;
   }
   // Where sizes differ, fewer nests are allowed than for the largest box alone.
-  if (!branch.entry.varies() && optimum.energy < kInfinity &&
-      optimum.energy > expected * (1 + 1e-9)) {
-    const double each = optimum.energy * (1 - 1e-12) / branch.operations();
+  if (!branch.entry.varies() && !(branch.entry.run.entries > 0) && optimum.value < kInfinity &&
+      optimum.value > expected * (1 + 1e-9)) {
+    const double each = optimum.value * (1 - 1e-12) / branch.operations();
     std::vector<PerOperation>& others = families_[family(branch)];
     others.insert(std::find_if(others.begin(), others.end(),
-                               [&](const PerOperation& other) { return other.energy < each; }),
+                               [&](const PerOperation& other) { return other.value < each; }),
                   {branch.bounds, taken, each});
   }
   return known.back().is_bound ? nullptr : &optimum;
@@ -177,10 +209,14 @@ bool is_unrolled_where_sizes_differ(const UnrollingClass& of, const BranchEntry&
 // The classes of unrollings of a branch, best bound first.
 class ClassesOfBranch {
  public:
-  ClassesOfBranch(const Mapspace& space, const Deadline& deadline)
+  // `sum`: says what figures of the space count where sizes differ.
+  ClassesOfBranch(const Mapspace& space, const Objective& objective, const AdditiveObjective& sum,
+                  const Deadline& deadline)
       : space_{space},
+        objective_{objective},
+        sum_{sum},
         deadline_{deadline},
-        bounds_{space, kEnergy_},
+        bounds_{space, objective_},
         symmetry_{space},
         generator_{space, symmetry_, bounds_} {
     if (space.entry().varies()) {
@@ -191,8 +227,11 @@ class ClassesOfBranch {
   // nullopt: those that are left are ruled out by what is known.
   std::optional<UnrollingClass> next(const exact::Incumbent& known) {
     if (space_.entry().varies()) {
-      const bool is_over = taken_ == listed_.size() || known.covers(listed_[taken_].key);
-      return is_over ? std::nullopt : std::optional(*listed_[taken_++].unrolling_class);
+      while (taken_ < listed_.size() && known.covers(listed_[taken_].key)) {
+        taken_ = known.is_front() ? taken_ + 1 : listed_.size();
+      }
+      return taken_ < listed_.size() ? std::optional(*listed_[taken_++].unrolling_class)
+                                     : std::nullopt;
     }
     const auto tuple = generator_.next(known, [this] { return deadline_.over(); });
     if (generator_.is_stopped()) {
@@ -207,8 +246,8 @@ class ClassesOfBranch {
     const UnrollingClass* unrolling_class = nullptr;
   };
 
-  // Where sizes differ between entries, a class is bounded by the mean of what it is bounded by for
-  // each size. Dims whose sizes differ are not unrolled.
+  // Where sizes differ between entries, the energy of a class is bounded by the mean of what it is
+  // bounded by for each size. Dims whose sizes differ are not unrolled.
   void list() {
     for (const UnrollingClass& one : space_.unrolling_classes()) {
       if (!is_unrolled_where_sizes_differ(one, space_.entry())) {
@@ -218,11 +257,23 @@ class ClassesOfBranch {
     if (listed_.size() > 1) {
       PerDim<std::int64_t> sizes = bounds_of(space_.problem().workload());
       add_mean(DimId{0}, 1, sizes);
+      add_time();
       std::sort(listed_.begin(), listed_.end(),
                 [](const Listed& a, const Listed& b) { return a.key.first < b.key.first; });
     }
   }
-  // Adds so much of the bounds with these sizes; dims from this one on may differ.
+  void add_time() {
+    const BranchEntry::Run& run = space_.entry().run;
+    const double entries = run.entries > 0 ? run.entries : 1;
+    for (Listed& one : listed_) {
+      const double cycles = bounds_.of(*one.unrolling_class, false).cycles * entries;
+      const double energy = one.key.first * entries + (run.charged.empty() ? 0 : run.charged[0]);
+      const bool is_of_front = objective_.exact_ties;
+      one.key = is_of_front ? exact::Key{energy, cycles}
+                            : exact::Key{sum_.value(energy, sum_.is_timed() ? cycles : 0), 0};
+    }
+  }
+  // Adds so much of the energies with these sizes; dims from this one on may differ.
   void add_mean(DimId dim, double share, PerDim<std::int64_t>& sizes) {
     const BranchEntry& entry = space_.entry();
     if (index_of(dim) == sizes.size()) {
@@ -231,6 +282,7 @@ class ClassesOfBranch {
                             with_bounds(space_.problem().workload(), sizes)};
       BranchEntry same = entry;
       same.lengths = {};
+      same.run = {};
       const Mapspace of_size{problem, Constraints{}, same};
       exact::ClassBounds bounds{of_size, kEnergy_};
       for (Listed& one : listed_) {
@@ -255,6 +307,8 @@ class ClassesOfBranch {
 
   const Objective kEnergy_ = Objective::kEnergy;
   const Mapspace& space_;
+  const Objective& objective_;
+  const AdditiveObjective& sum_;
   const Deadline& deadline_;
   exact::ClassBounds bounds_;
   branch::Symmetry symmetry_;
@@ -265,22 +319,20 @@ class ClassesOfBranch {
 
 }  // namespace
 
-BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken, double cutoff) {
+// Visits what the classes of unrollings have to offer.
+template <class Visit>
+void BranchOptima::search(const Branch& branch, const Taken& taken, const Objective& objective,
+                          exact::LabelQuery& query, const Visit& visit) {
   const Problem problem{with_less(arch_, capacities_, taken),
                         with_bounds(chain_.einsums[branch.einsum], branch.bounds)};
   const Mapspace space{problem, Constraints{}, branch.entry};
-  BranchOptimum best;
-  exact::LabelQuery query;
-  if (cutoff < kInfinity) {
-    query.known.insert({cutoff * (1 + kCutoffSlack), 0});
-  }
-  ClassesOfBranch classes{space, deadline_};
+  ClassesOfBranch classes{space, objective, objective_, deadline_};
   while (const auto unrolling = classes.next(query.known)) {
     exact::Unrolled unrolled(problem, *unrolling, branch.entry);
     const exact::StateGraph graph(space, unrolled.used);
-    exact::Instance instance(graph, std::move(unrolled), Objective::kEnergy, query.known, false, {},
-                             0, &deadline_);
-    if (query.known.covers(instance.root())) {
+    exact::Instance instance(graph, std::move(unrolled), objective, query.known, false, {}, 0,
+                             &deadline_);
+    if (!query.known.is_front() && query.known.covers(instance.root())) {
       continue;
     }
     const exact::LabelResult result = exact::search_labels(instance, query, deadline_);
@@ -289,15 +341,70 @@ BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken, dou
       throw OutOfBudget{};
     }
     for (const exact::GoalLabel& goal : result.goals) {
-      if (goal.key.first < best.energy) {
-        best.energy = goal.key.first;
-        best.nest = rebuild(graph, instance.unrolled, unrolling->first, goal.steps).nodes;
-        best.used = used_by(instance, goal.steps);
-        query.known.insert(goal.key);
-      }
+      visit(goal, unrolling->first, graph, instance);
     }
   }
+}
+
+BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken, double cutoff) {
+  BranchOptimum best;
+  exact::Key best_key;
+  exact::LabelQuery query;
+  if (cutoff < kInfinity) {
+    query.known.insert({cutoff * (1 + kCutoffSlack), 0});
+  }
+  search(branch, taken, objective_.objective(), query,
+         [&](const exact::GoalLabel& goal, const Unrolling& unrolling,
+             const exact::StateGraph& graph, exact::Instance& instance) {
+           if (goal.key < best_key) {
+             best_key = goal.key;
+             best.value = goal.key.first;
+             best.nest = rebuild(graph, instance.unrolled, unrolling, goal.steps).nodes;
+             best.used = used_by(instance, goal.steps);
+             query.known.insert(goal.key);
+           }
+         });
   return best;
+}
+
+// Nothing whose energy alone, or whose time alone, comes to the cutoff is of use.
+std::vector<BranchPoint> BranchOptima::search_front(const Branch& branch, const Taken& taken,
+                                                    double cutoff) {
+  Objective both = Objective::kEnergy;
+  both.exact_ties = true;  // so that both figures count
+  exact::LabelQuery query;
+  query.known = exact::Incumbent::front(false);
+  const double most = cutoff * (1 + kCutoffSlack);
+  if (most < kInfinity) {
+    query.known.insert({most, 0});
+    const double of_cycle = objective_.value(0, 1);
+    query.known.insert({0, std::floor(most / of_cycle) + 1});
+  }
+  std::vector<BranchPoint> points;
+  search(branch, taken, both, query,
+         [&](const exact::GoalLabel& goal, const Unrolling& unrolling,
+             const exact::StateGraph& graph, exact::Instance& instance) {
+           const auto& [energy, cycles] = goal.key;
+           if (!query.known.covers(goal.key)) {
+             query.known.insert(goal.key);
+             drop_covered(points, energy, cycles);
+             points.push_back(
+                 {energy, cycles, rebuild(graph, instance.unrolled, unrolling, goal.steps).nodes});
+           }
+         });
+  return points;
+}
+
+const std::vector<BranchPoint>& BranchOptima::front(const Branch& branch, const Taken& taken,
+                                                    double cutoff) {
+  deadline_.check();
+  FoundFront& found = fronts_[{signature(branch), taken}];
+  if (found.cutoff < cutoff) {
+    ++searches_;
+    found.points = search_front(branch, taken, cutoff);
+    found.cutoff = cutoff;
+  }
+  return found.points;
 }
 
 }  // namespace mapsim::fusion

@@ -8,7 +8,9 @@
 
 #include "costmodel/mapping.hpp"
 #include "mapper/deadline.hpp"
+#include "mapper/fusion/additive.hpp"
 #include "mapper/fusion/taken.hpp"
+#include "mapper/label_search/label_search.hpp"
 #include "mapper/mapspace/branch_entry.hpp"
 #include "workloads/chain.hpp"
 
@@ -25,25 +27,43 @@ struct Branch {
 };
 
 struct BranchOptimum {
-  double energy = exact::kInfinity;  // of the mean entry [pJ]; infinite: nothing fits
+  double value = exact::kInfinity;  // of the objective; infinite: nothing fits
   std::vector<MappingNode> nest;
   Taken used;  // by the nest's tiles
+};
+
+// A nest of a branch's run, of a front.
+struct BranchPoint {
+  double energy = 0;  // with leakage [pJ]
+  double cycles = 0;
+  std::vector<MappingNode> nest;
 };
 
 // The optima of branches, each found once, by the search of one einsum (mapper/label_search/): the
 // same graph, entered at another tile and another residency. A group of fused einsums asks for the
 // same branches again and again, since they depend on the tile where they begin and not on the
-// loops that lead there.
+// loops that lead there. Values are those of the mean entry, with fractions of cycles, or of the
+// run (BranchEntry::run), which depends on how often the loops enter it.
 class BranchOptima {
  public:
-  // All arguments outlive the optima. A search within the deadline, or OutOfBudget.
-  BranchOptima(const Arch& arch, const EinsumChain& chain, const Deadline& deadline);
+  // All arguments outlive the optima. A search within the deadline, or OutOfBudget. The objective
+  // is additive (AdditiveObjective).
+  BranchOptima(const Arch& arch, const EinsumChain& chain, const Objective& objective,
+               const Deadline& deadline);
 
-  // Where others take so much of the capacities. nullptr: it needs `cutoff` [pJ] or more, which
-  // bound() says from now on.
+  const AdditiveObjective& objective() const { return objective_; }
+  // Where others take so much of the capacities. nullptr: it needs `cutoff` or more, which bound()
+  // says from now on.
   const BranchOptimum* optimum(const Branch& branch, const Taken& taken, double cutoff);
+  // Of a run: all nests below the cutoff, perhaps some more, whose energy and latency no other one
+  // has, or less. The objective counts time.
+  const std::vector<BranchPoint>& front(const Branch& branch, const Taken& taken, double cutoff);
   // No nest of the branch needs less with so much taken, as far as is known. Cheap.
   double bound(const Branch& branch, const Taken& taken);
+  // The same of so many entries, where one needs so much at least, beside what the run has been
+  // charged for (BranchEntry::Run).
+  double bound_of_run(const Branch& branch, double entries, double of_entry,
+                      const std::vector<double>& charged) const;
   // Has the optimum been found for a branch of which nothing is taken but `base`?
   bool is_known(const Branch& branch, const Taken& base) const;
 
@@ -57,26 +77,36 @@ class BranchOptima {
   struct Found {
     Taken taken;
     BranchOptimum optimum;
-    bool is_bound = false;  // the optimum needs this energy or more
+    bool is_bound = false;  // the optimum needs this value or more
   };
   // Of one size, that of others bounds: a larger box needs no more per operation, since a nest of
   // the smaller one with loops around it is one of the larger.
   struct PerOperation {
     PerDim<std::int64_t> bounds;
     Taken taken;
-    double energy = 0;  // [pJ]
+    double value = 0;
   };
   static Signature signature(const Branch& branch);
   static Signature family(const Branch& branch);
   const Found* find(const Branch& branch, const Taken& taken) const;
+  template <class Visit>
+  void search(const Branch& branch, const Taken& taken, const Objective& objective,
+              exact::LabelQuery& query, const Visit& visit);
   BranchOptimum search(const Branch& branch, const Taken& taken, double cutoff);
+  std::vector<BranchPoint> search_front(const Branch& branch, const Taken& taken, double cutoff);
 
   const Arch& arch_;
   const EinsumChain& chain_;
+  AdditiveObjective objective_;
   const Deadline& deadline_;
   std::vector<CapacityOf> capacities_;
   std::map<Signature, std::deque<Found>> found_;
-  std::map<Signature, std::vector<PerOperation>> families_;  // the most energy first
+  struct FoundFront {
+    double cutoff = 0;
+    std::vector<BranchPoint> points;
+  };
+  std::map<std::pair<Signature, Taken>, FoundFront> fronts_;
+  std::map<Signature, std::vector<PerOperation>> families_;  // the largest value first
   std::int64_t searches_ = 0;
   std::int64_t labels_ = 0;
 };

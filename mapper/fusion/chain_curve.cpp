@@ -46,13 +46,15 @@ ChainCurve search_chain_curve(const Arch& arch, const EinsumChain& chain,
                               const CurveCapacity& of,
                               const std::function<void(Bits capacity)>& progress) {
   ChainCurve curve;
+  SearchOptions left = options;
   Bits capacity = kAmple;
   while (true) {
     progress(capacity);
     const Arch machine = with_capacity(arch, of, capacity);
     ++curve.searches;
-    ChainResult result = search_chain(machine, chain, limits, options);
+    ChainResult result = search_chain(machine, chain, limits, left);
     curve.seconds += result.seconds;
+    left.budget.seconds = std::max(0.0, options.budget.seconds - curve.seconds);
     curve.complete = result.proven;
     if (!result.proven || !result.cost) {
       return curve;

@@ -8,6 +8,10 @@
 
 #include "arch/physical.hpp"
 #include "mapper/deadline.hpp"
+#include "mapper/fusion/chain_front.hpp"
+#include "mapper/fusion/chain_hull.hpp"
+#include "mapper/fusion/front_of.hpp"
+#include "mapper/fusion/group_chain.hpp"
 #include "mapper/fusion/group_search.hpp"
 
 // A dynamic program over cuts. What couples the einsums before a cut with those behind it is which
@@ -17,36 +21,32 @@ namespace mapsim {
 
 namespace {
 
+constexpr double kSlack = 1e-9;  // of sums of bounds
+
+using fusion::CutState;
 using fusion::Group;
+using fusion::GroupChain;
 using fusion::GroupPlan;
+using fusion::HeldAt;
 using fusion::Surroundings;
 using fusion::Taken;
 
-// Where an intermediate lies between groups.
-struct HeldAt {
-  LevelId level{};                 // 0: spilled
-  std::optional<bool> final_sums;  // of two widths: is it stored in the narrow one?
-  friend auto operator<=>(const HeldAt&, const HeldAt&) = default;
-};
-using State = std::map<std::size_t, HeldAt>;  // by intermediate
-
-struct Reached {
-  double energy = exact::kInfinity;  // [pJ]
-  // The last group.
-  Group group;
-  State before;
-  GroupPlan plan;
-};
+// Ways to a state of a cut: the best one, or all that no other beats in energy and latency.
+using Ways = std::vector<std::shared_ptr<const GroupChain>>;
 
 class ChainSearch {
  public:
+  // Of an additive objective. What is no better than `cutoff` is not looked for. `all`: all points
+  // (energy, latency) that are, and that no other beats.
   ChainSearch(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
-              const SearchOptions& options)
+              const SearchOptions& options, double cutoff, bool all = false)
       : arch_{arch},
         chain_{chain},
         limits_{limits},
         deadline_{options},
-        optima_{arch, chain, deadline_},
+        optima_{arch, chain, options.objective, deadline_},
+        cutoff_{cutoff},
+        all_{all},
         reached_(chain.einsums.size() + 1) {
     for (const Workload& workload : chain.einsums) {
       problems_.emplace_back(arch, workload);
@@ -55,12 +55,12 @@ class ChainSearch {
 
   ChainResult run() {
     ChainResult result;
-    reached_[0][State{}].energy = 0;
-    const bool is_bounded = is_within_budget([&] { result.lower_bound = Picojoules{bound()}; });
-    result.proven = is_bounded && is_within_budget([&] { search(1); }) &&
-                    is_within_budget([&] { search(limits_.most_einsums); });
+    result.proven = search(result.lower_bound);
+    if (result.proven) {
+      result.lower_bound = cutoff_;
+    }
     if (const auto& ends = reached_.back(); !ends.empty()) {
-      result.best = tree();
+      result.best = tree_of(chain_, *ends.begin()->second.front());
       auto evaluation = evaluate_tree(arch_, chain_, *result.best);
       if (auto* cost = std::get_if<TreeCost>(&evaluation)) {
         result.cost = std::move(*cost);
@@ -69,7 +69,7 @@ class ChainSearch {
       }
     }
     if (result.proven && result.cost) {
-      result.lower_bound = result.cost->energy;
+      result.lower_bound = value_of(optima_.objective().objective(), *result.cost);
     }
     result.seconds = deadline_.seconds();
     result.groups = groups_;
@@ -78,6 +78,21 @@ class ChainSearch {
     result.branches = optima_.searches();
     result.labels = optima_.labels();
     return result;
+  }
+
+  // All points below the cutoff. nullopt: it was stopped.
+  std::optional<std::vector<MappingTree>> run_all() {
+    double bound = 0;
+    if (!search(bound)) {
+      return std::nullopt;
+    }
+    std::vector<MappingTree> trees;
+    if (const auto& ends = reached_.back(); !ends.empty()) {
+      for (const auto& way : ends.begin()->second) {
+        trees.push_back(tree_of(chain_, *way));
+      }
+    }
+    return trees;
   }
 
  private:
@@ -89,29 +104,31 @@ class ChainSearch {
     return last;
   }
 
-  // What the einsums need [pJ] if each had all capacities to itself and found what others pass to
-  // it wherever that is best.
+  // What the einsums need if each had all capacities to itself and found what others pass to it
+  // wherever that is best.
   double bound() {
-    double sum = 0;
     const std::vector<bool> divide = limits_.most_einsums > 1
                                          ? fusion::with_boxes_that_divide(chain_)
                                          : std::vector<bool>(chain_.einsums.size(), true);
-    for (std::size_t e = 0; e < chain_.einsums.size(); ++e) {
-      sum += divide[e] ? bound(e)
-                       : problems_[e].mac_energy().count() *
-                             static_cast<double>(chain_.einsums[e].macs());
+    rest_.assign(chain_.einsums.size() + 1, 0.0);
+    for (std::size_t e = chain_.einsums.size(); e-- > 0;) {
+      const auto operations = static_cast<double>(chain_.einsums[e].macs());
+      rest_[e] =
+          rest_[e + 1] +
+          (divide[e] ? bound(e) : optima_.objective().of_operations(problems_[e], operations));
     }
-    return sum;
+    return rest_[0];
   }
   double bound(std::size_t e) {
     const Workload& workload = chain_.einsums[e];
+    const bool may_hold = limits_.may_hold || limits_.most_einsums > 1;
     std::vector<fusion::Branch> branches{{e, bounds_of(workload), {}}};
     branches.front().entry.sources.resize(workload.tensors.size());
     for (const TensorId t : workload.tensors.ids()) {
       const auto i = chain_.intermediate_of({e, t});
       const std::size_t known = branches.size();
       for (std::size_t k = 0; i && k < known; ++k) {
-        for (const HeldAt& held : residences(chain_.intermediates[*i].producer)) {
+        for (const HeldAt& held : residences(chain_.intermediates[*i].producer, may_hold)) {
           if (held.level != LevelId{0}) {
             branches.push_back(branches[k]);
             branches.back().entry.sources[t] = held.level;
@@ -125,20 +142,27 @@ class ChainSearch {
     double least = exact::kInfinity;
     for (const fusion::Branch& branch : branches) {
       if (const auto* optimum = optima_.optimum(branch, nothing, least)) {
-        least = std::min(least, optimum->energy);
+        least = std::min(least, optimum->value);
       }
     }
     return least;
   }
 
+  // False: it was stopped. `least`: what everything needs.
+  bool search(double& least) {
+    reached_[0][CutState{}] = {nullptr};
+    return is_within_budget([&] { least = bound(); }) &&
+           (all_ || is_within_budget([&] { search_groups(1); })) &&
+           is_within_budget([&] { search_groups(limits_.most_einsums); });
+  }
   // Groups of so many einsums at most, in the order of the einsum that they end with: what is known
   // of cuts before that is final then.
-  void search(std::size_t most) {
+  void search_groups(std::size_t most) {
     for (std::size_t end = 1; end <= chain_.einsums.size(); ++end) {
       for (std::size_t first = end; first-- > 0 && end - first <= most;) {
-        for (const auto& [state, before] : reached_[first]) {
-          for (const State& after : states_after(state, {first, end - 1})) {
-            extend(state, before.energy, {first, end - 1}, after);
+        for (const auto& [state, ways] : reached_[first]) {
+          for (const CutState& after : states_after(state, {first, end - 1})) {
+            extend(state, ways, {first, end - 1}, after);
           }
         }
       }
@@ -146,8 +170,8 @@ class ChainSearch {
   }
 
   // What may lie where behind a group.
-  std::vector<State> states_after(const State& before, const Group& group) const {
-    State left;
+  std::vector<CutState> states_after(const CutState& before, const Group& group) const {
+    CutState left;
     for (const auto& [i, held] : before) {
       if (last_reader(chain_.intermediates[i]) > group.last) {
         left.emplace(i, held);
@@ -157,14 +181,14 @@ class ChainSearch {
     if (!i) {
       return {left};
     }
-    std::vector<State> states;
-    for (const HeldAt& held : residences(group.last)) {
+    std::vector<CutState> states;
+    for (const HeldAt& held : residences(group.last, limits_.may_hold)) {
       states.push_back(left);
       states.back().emplace(*i, held);
     }
     return states;
   }
-  std::vector<HeldAt> residences(std::size_t producer) const {
+  std::vector<HeldAt> residences(std::size_t producer, bool may_hold) const {
     std::vector<HeldAt> all{{}};
     const TensorId output = chain_.einsums[producer].output();
     const Tensor& tensor = chain_.einsums[producer].tensors[output];
@@ -172,7 +196,7 @@ class ChainSearch {
       const bool is_above_arrays =
           std::all_of(arch_.levels_above.begin(), arch_.levels_above.end(),
                       [&](std::size_t above) { return index_of(level) < above; });
-      if (!limits_.may_hold || level == LevelId{0} || !is_above_arrays ||
+      if (!may_hold || level == LevelId{0} || !is_above_arrays ||
           !problems_[producer].may_keep(level, output)) {
         continue;
       }
@@ -186,28 +210,76 @@ class ChainSearch {
     return all;
   }
 
-  void extend(const State& before, double energy, const Group& group, const State& after) {
-    const auto known = reached_[group.last + 1].find(after);
-    const double limit =
-        known == reached_[group.last + 1].end() ? exact::kInfinity : known->second.energy - energy;
-    if (!(limit > 0)) {
+  static double value_of_way(const std::shared_ptr<const GroupChain>& way) {
+    return way == nullptr ? 0 : way->value;
+  }
+  static double least_of(const Ways& ways) {
+    double least = exact::kInfinity;
+    for (const auto& way : ways) {
+      least = std::min(least, value_of_way(way));
+    }
+    return least;
+  }
+  // What a way behind the einsum may need to be of use.
+  double most(const Ways& known, std::size_t last) const {
+    const auto& ends = reached_.back();
+    const double end = ends.empty() || all_ ? cutoff_ : least_of(ends.begin()->second);
+    const double most = end * (1 + kSlack) - rest_[last + 1];
+    return all_ ? most : std::min(most, least_of(known));
+  }
+
+  void extend(const CutState& before, const Ways& ways, const Group& group, const CutState& after) {
+    Ways& known = reached_[group.last + 1][after];
+    const double limit = most(known, group.last) - least_of(ways);
+    if (limit > 0) {
+      if (const auto around = surroundings(before, group, after)) {
+        ++groups_;
+        for (GroupPlan& plan : plans(group, *around, limit)) {
+          for (const auto& way : ways) {
+            add({way, before, group, plan}, known);
+          }
+        }
+      }
+    }
+    if (known.empty()) {
+      reached_[group.last + 1].erase(after);
+    }
+  }
+  std::vector<GroupPlan> plans(const Group& group, const Surroundings& around, double limit) {
+    const fusion::GroupQuery query{arch_, chain_, group, around, limits_.most_loops, limit};
+    if (all_) {
+      return fusion::search_group_front(query, optima_, statistics_);
+    }
+    auto plan = fusion::search_group(query, optima_, statistics_);
+    return plan ? std::vector{std::move(*plan)} : std::vector<GroupPlan>{};
+  }
+  struct Extension {
+    const std::shared_ptr<const GroupChain>& way;
+    const CutState& before;
+    const Group& group;
+    const GroupPlan& plan;
+  };
+  void add(const Extension& by, Ways& known) const {
+    const double value = value_of_way(by.way) + by.plan.value;
+    if (value >= most(known, by.group.last)) {
       return;
     }
-    const auto around = surroundings(before, group, after);
-    if (!around) {
+    const double energy = (by.way == nullptr ? 0 : by.way->energy) + by.plan.energy;
+    const double cycles = (by.way == nullptr ? 0 : by.way->cycles) + by.plan.cycles;
+    if (!all_) {
+      known.clear();
+    } else if (fusion::is_covered(known, energy, cycles)) {
       return;
+    } else {
+      fusion::drop_covered(known, energy, cycles);
     }
-    ++groups_;
-    const auto plan = fusion::search_group(arch_, chain_, group, *around, limits_.most_loops, limit,
-                                           optima_, statistics_);
-    if (plan) {
-      reached_[group.last + 1][after] = {energy + plan->energy, group, before, *plan};
-    }
+    known.push_back(std::make_shared<const GroupChain>(
+        GroupChain{value, energy, cycles, by.group, by.before, by.plan, by.way}));
   }
 
   // nullopt: what is held does not fit.
-  std::optional<Surroundings> surroundings(const State& before, const Group& group,
-                                           const State& after) const {
+  std::optional<Surroundings> surroundings(const CutState& before, const Group& group,
+                                           const CutState& after) const {
     Surroundings around;
     around.taken.assign(optima_.capacities().size(), 0.0);
     for (std::size_t e = group.first; e <= group.last; ++e) {
@@ -222,7 +294,7 @@ class ChainSearch {
         }
       }
     }
-    State meanwhile = before;
+    CutState meanwhile = before;
     meanwhile.insert(after.begin(), after.end());
     for (const auto& [i, held] : meanwhile) {
       const std::size_t producer = chain_.intermediates[i].producer;
@@ -238,116 +310,16 @@ class ChainSearch {
     return fusion::fits(optima_.capacities(), around.taken) ? std::optional(around) : std::nullopt;
   }
 
-  // ---- the mapping
-
-  MappingTree tree() const {
-    std::vector<const Reached*> steps;
-    State state;
-    for (std::size_t at = chain_.einsums.size(); at > 0; at = steps.back()->group.first) {
-      steps.push_back(&reached_[at].at(state));
-      state = steps.back()->before;
-    }
-    std::reverse(steps.begin(), steps.end());
-    MappingTree tree;
-    tree.nodes.resize(1);
-    tree.nodes[0].einsum = chain_.einsums.size() - 1;
-    add_held(steps, tree.nodes[0]);
-    if (steps.size() == 1) {
-      fill(*steps.front(), 0, tree);
-      return tree;
-    }
-    for (const Reached* step : steps) {
-      tree.nodes[0].children.push_back(tree.nodes.size());
-      tree.nodes.emplace_back().parent = 0;
-      fill(*step, tree.nodes.size() - 1, tree);
-    }
-    return tree;
-  }
-  void add_held(const std::vector<const Reached*>& steps, TreeNode& root) const {
-    for (const Reached* step : steps) {
-      for (const auto& [i, held] : step->before) {
-        const std::size_t producer = chain_.intermediates[i].producer;
-        const ChainTensor use{producer, chain_.einsums[producer].output()};
-        const bool is_first = producer + 1 == step->group.first;
-        if (held.level != LevelId{0} && is_first) {
-          root.items.emplace_back(TreeKeep{held.level, {use}});
-        }
-      }
-    }
-  }
-  // Makes the node a leaf or a group, whose branches come behind all other nodes.
-  void fill(const Reached& step, std::size_t n, MappingTree& tree) const {
-    tree.nodes[n].einsum = step.group.last;
-    if (step.group.first == step.group.last) {
-      add_branch(step.group.first, step.plan.branches.front(), tree.nodes[n]);
-      return;
-    }
-    const EinsumChain piece = fusion::piece_of(chain_, step.group.first, step.group.last);
-    const fusion::Interface& interface = step.plan.interface;
-    std::vector<TreeItem>& items = tree.nodes[n].items;
-    for (std::size_t p = 0; p <= interface.loops.size(); ++p) {
-      TreeKeep keep{step.plan.level, {}};
-      for (std::size_t i = 0; i < interface.scopes.size(); ++i) {
-        const std::size_t producer = piece.intermediates[i].producer;
-        if (interface.scopes[i] == p) {
-          keep.tensors.push_back({producer + step.group.first, piece.einsums[producer].output()});
-        }
-      }
-      for (const fusion::SharedKeep& own : step.plan.keeps) {
-        if (own.position == p) {
-          keep.tensors.push_back({own.use.einsum + step.group.first, own.use.tensor});
-        }
-      }
-      if (!keep.tensors.empty()) {
-        items.emplace_back(keep);
-      }
-      if (p < interface.loops.size()) {
-        items.emplace_back(interface.loops[p]);
-      }
-    }
-    for (std::size_t e = step.group.first; e <= step.group.last; ++e) {
-      tree.nodes[n].children.push_back(tree.nodes.size());
-      TreeNode leaf;
-      leaf.parent = n;
-      leaf.einsum = e;
-      add_branch(e, step.plan.branches[e - step.group.first], leaf);
-      tree.nodes.push_back(std::move(leaf));
-    }
-  }
-  // Adjacent loops over one dim as one, adjacent keeps of one level as one.
-  static void add_branch(std::size_t e, const std::vector<MappingNode>& nest, TreeNode& leaf) {
-    for (const MappingNode& node : nest) {
-      TreeItem* before = leaf.items.empty() ? nullptr : &leaf.items.back();
-      if (const auto* loop = std::get_if<Temporal>(&node)) {
-        auto* outer = before != nullptr ? std::get_if<Temporal>(before) : nullptr;
-        if (outer != nullptr && outer->dim == loop->dim) {
-          *outer = *loop;
-        } else {
-          leaf.items.emplace_back(*loop);
-        }
-      } else if (const auto* parallel = std::get_if<Parallel>(&node)) {
-        leaf.items.emplace_back(*parallel);
-      } else if (const auto* keep = std::get_if<Keep>(&node)) {
-        auto* same = before != nullptr ? std::get_if<TreeKeep>(before) : nullptr;
-        if (same == nullptr || same->level != keep->level) {
-          same = &std::get<TreeKeep>(leaf.items.emplace_back(TreeKeep{keep->level, {}}));
-        }
-        for (std::size_t t = 0; t < kMaxTensors; ++t) {
-          if (keep->tensors.contains(static_cast<TensorId>(t))) {
-            same->tensors.push_back({e, static_cast<TensorId>(t)});
-          }
-        }
-      }
-    }
-  }
-
   const Arch& arch_;
   const EinsumChain& chain_;
   const FusionLimits& limits_;
   Deadline deadline_;
   fusion::BranchOptima optima_;
-  std::vector<std::map<State, Reached>> reached_;  // by einsums before the cut
+  double cutoff_;
+  bool all_;
+  std::vector<std::map<CutState, Ways>> reached_;  // by einsums before the cut
   std::vector<Problem> problems_;
+  std::vector<double> rest_;  // that the einsums from here on need, at least
   fusion::GroupStatistics statistics_;
   std::int64_t groups_ = 0;
 };
@@ -364,32 +336,68 @@ std::string fusion_obstacle(const Arch& arch) {
         "everything",
         arch.levels[LevelId{0}].name);
   }
-  if (leakage_per_cycle(arch) > Picojoules{0}) {
-    return "the machine leaks, and the search of mapping trees prices no time yet; leave leakage "
-           "out of the file";
+  return "";
+}
+
+std::string fusion_obstacle(const Objective& objective) {
+  if (objective.mode != LatencyMode::kSteady) {
+    return "chains are timed in the steady state, so far: --latency steady";
+  }
+  if (objective.exact_ties) {
+    return "ties of chains are not broken by the other figure, so far; leave it out of --objective";
   }
   return "";
+}
+
+double value_of(const Objective& objective, const TreeCost& cost) {
+  return objective.function.value(cost.energy.count(), static_cast<double>(cost.latency.count()));
+}
+
+std::optional<std::vector<MappingTree>> fusion::search_all(const Arch& arch,
+                                                           const EinsumChain& chain,
+                                                           const FusionLimits& limits,
+                                                           const SearchOptions& options,
+                                                           double cutoff) {
+  return ChainSearch(arch, chain, limits, options, cutoff, true).run_all();
+}
+
+ChainResult fusion::search_additive(const Arch& arch, const EinsumChain& chain,
+                                    const FusionLimits& limits, const SearchOptions& options,
+                                    double cutoff) {
+  return ChainSearch(arch, chain, limits, options, cutoff).run();
 }
 
 ChainResult search_chain(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                          const SearchOptions& options) {
   require_no_zeros(arch, "fused mappings");
-  return ChainSearch(arch, chain, limits, options).run();
+  if (options.objective.max_energy || options.objective.max_latency) {
+    return fusion::search_within_limits(arch, chain, limits, options);
+  }
+  return fusion::is_additive(options.objective)
+             ? fusion::search_additive(arch, chain, limits, options, exact::kInfinity)
+             : fusion::search_hull(arch, chain, limits, options);
 }
 
 ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                              const SearchOptions& options) {
   ChainComparison found;
-  found.spilled = search_chain(arch, chain, {1, 0, false}, options);
+  found.objective = options.objective;
+  SearchOptions left = options;
+  const auto search = [&](const FusionLimits& of) {
+    ChainResult result = search_chain(arch, chain, of, left);
+    left.budget.seconds = std::max(0.0, left.budget.seconds - result.seconds);
+    return result;
+  };
+  found.spilled = search({1, 0, false});
   found.on_chip = found.fused = found.spilled;
   if (chain.einsums.size() == 1) {
     return found;
   }
-  found.on_chip = search_chain(arch, chain, {1, 0, true}, options);
-  found.fused = search_chain(arch, chain, limits, options);
+  found.on_chip = search({1, 0, true});
+  found.fused = search(limits);
   for (const ChainResult* other : {&found.on_chip, &found.spilled}) {
-    if (other->cost &&
-        (!found.fused.cost || other->cost->energy.count() < found.fused.cost->energy.count())) {
+    if (other->cost && (!found.fused.cost || value_of(options.objective, *other->cost) <
+                                                 value_of(options.objective, *found.fused.cost))) {
       found.fused.best = other->best;
       found.fused.cost = other->cost;
     }

@@ -107,18 +107,18 @@ Branch GroupModel::branch_of(std::size_t e, const EnteredBranch& entered,
   return branch;
 }
 
-double GroupModel::shared_pj(const ChainTensor& use, double moved) const {
+void GroupModel::add_shared(const ChainTensor& use, double moved, std::span<const Port> ports,
+                            std::vector<double>& components) const {
   const Problem& problem = problems_[use.einsum];
   const bool is_output = use.tensor == problem.workload().output();
   const double distinct = whole(use);
   Boundary boundary{use.tensor, around_.sources[use.einsum][use.tensor], level_,
                     is_output && crosses_once(moved, distinct)};
   boundary.distinct = distinct;
-  const BoundaryCost cost{problem, boundary, {}, {}};
+  const BoundaryCost cost{problem, boundary, ports, {!ports.empty(), false}};
   const EndFlow flow{moved, is_output ? moved - distinct : 0};
-  double energy = 0;
-  cost.charge({flow, flow, {}, {}}, &energy, 1);
-  return energy;
+  components.resize(1 + ports.size());
+  cost.charge({flow, flow, flow, flow}, components.data(), 1);
 }
 
 double GroupModel::whole(const ChainTensor& use) const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "mapper/fusion/branch_optima.hpp"
@@ -55,12 +56,18 @@ class GroupModel {
   std::vector<Sourcing> sourcings(std::size_t e) const;
   std::vector<TensorId> shared_tensors(std::size_t e, const Sourcing& sourcing) const;
   Branch branch_of(std::size_t e, const EnteredBranch& entered, const Sourcing& sourcing) const;
-  // Energy of so many elements that cross into the group's level [pJ].
-  double shared_pj(const ChainTensor& use, double moved) const;
+  // Adds what it costs that so many elements cross into the group's level, to a resource vector of
+  // the energy [pJ] and these ports (none: the energy alone).
+  void add_shared(const ChainTensor& use, double moved, std::span<const Port> ports,
+                  std::vector<double>& components) const;
   // Elements of a tensor.
   double whole(const ChainTensor& use) const;
   // Width of a tensor in the group's level [b].
   static double bits_of(const Tensor& tensor, bool is_output, const Sourcing& sourcing);
+  // Per einsum: none.
+  std::vector<std::optional<bool>> narrowest() const {
+    return std::vector<std::optional<bool>>(piece_.einsums.size());
+  }
   // What intermediates, and the surroundings, take while an einsum runs. `final_sums`: per einsum;
   // none: in the least width.
   Taken taken_by_scopes(const std::vector<CapacityOf>& capacities, const std::vector<LiveSet>& held,

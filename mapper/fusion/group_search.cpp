@@ -6,7 +6,9 @@
 #include <queue>
 
 #include "costmodel/crossing.hpp"
+#include "mapper/fusion/front_of.hpp"
 #include "mapper/fusion/group_model.hpp"
+#include "mapper/fusion/group_options.hpp"
 #include "mapper/fusion/interface_classes.hpp"
 #include "mapper/objective.hpp"
 
@@ -42,19 +44,21 @@ struct Node {
 
 class GroupSearch {
  public:
-  GroupSearch(const Arch& arch, const EinsumChain& chain, const Group& group,
-              const Surroundings& surroundings, std::size_t most_loops, double limit,
-              BranchOptima& optima, GroupStatistics& statistics)
-      : arch_{arch},
-        model_(arch, chain, group, surroundings),
-        around_{surroundings},
+  // `front`: where all points go; none: one is looked for.
+  GroupSearch(const GroupQuery& query, BranchOptima& optima, GroupStatistics& statistics,
+              std::vector<GroupPlan>* front)
+      : arch_{query.arch},
+        model_(query.arch, query.chain, query.group, query.surroundings),
+        around_{query.surroundings},
         optima_{optima},
+        objective_{optima.objective()},
         statistics_{statistics},
-        most_loops_{most_loops},
-        limit_{limit},
+        most_loops_{query.most_loops},
+        limit_{query.limit},
+        front_{front},
         held_{&optima.deadline()} {}
 
-  std::optional<GroupPlan> run() {
+  void run() {
     if (piece().einsums.size() == 1) {
       search_alone();
     } else if (model_.is_group()) {
@@ -64,24 +68,46 @@ class GroupSearch {
         }
       }
     }
-    return best_.energy < kInfinity ? std::optional(std::move(best_)) : std::nullopt;
+  }
+  std::optional<GroupPlan> best() {
+    return best_.value < kInfinity ? std::optional(std::move(best_)) : std::nullopt;
   }
 
  private:
   const EinsumChain& piece() const { return model_.piece(); }
   const Workload& einsum(std::size_t e) const { return piece().einsums[e]; }
-  double limit() const { return std::min(limit_, best_.energy) * (1 - kRounding); }
+  double limit() const { return std::min(limit_, best_.value) * (1 - kRounding); }
 
   void search_alone() {
     Branch branch{model_.first(), bounds_of(einsum(0)), {}};
     branch.entry.sources = around_.sources[0];
     branch.entry.final_sums = around_.final_sums;
+    branch.entry.run.entries = is_timed() ? 1 : 0;
     if (optima_.bound(branch, around_.taken) >= limit()) {
       return;
     }
+    if (front_ != nullptr) {
+      for (const BranchPoint& point : optima_.front(branch, around_.taken, limit())) {
+        add({value(point), point.energy, point.cycles, LevelId{0}, {}, {}, {point.nest}});
+      }
+      return;
+    }
     const BranchOptimum* optimum = optima_.optimum(branch, around_.taken, limit());
-    if (optimum != nullptr && optimum->energy < limit()) {
-      best_ = {optimum->energy, LevelId{0}, {}, {}, {optimum->nest}};
+    if (optimum != nullptr && optimum->value < limit()) {
+      best_ = {optimum->value, 0, 0, LevelId{0}, {}, {}, {optimum->nest}};
+    }
+  }
+
+  bool is_timed() const { return objective_.is_timed(); }
+  std::span<const Port> ports() const { return objective_.charged_ports(); }
+  // Leakage is in the energy already.
+  double value(const BranchPoint& point) const {
+    return objective_.objective().function.value(point.energy, point.cycles);
+  }
+  void add(GroupPlan plan) {
+    if (plan.value < limit() && !is_covered(*front_, plan.energy, plan.cycles)) {
+      drop_covered(*front_, plan.energy, plan.cycles);
+      front_->push_back(std::move(plan));
     }
   }
 
@@ -90,20 +116,23 @@ class GroupSearch {
   // A part of a bound: the least that an einsum needs in one way to source its branch, and which
   // optimum would say more.
   struct Least {
-    double energy = kInfinity;
-    double scale = 1;         // of the branch's energy in it
-    double branch_bound = 0;  // [pJ]
+    double value = kInfinity;
+    double entries = 1;
+    double of_entry = 0;  // what an entry would need for this value
     Branch branch;
     Taken taken;
   };
   // Asks for the optimum, as far as it matters to a sum of such parts.
   void settle(const Least& open, double sum) {
-    const double spare = (limit() - sum) * (1 + kSlack) / open.scale;
-    optima_.optimum(open.branch, open.taken, open.branch_bound * (1 + kSlack) + spare);
+    const double spare = (limit() - sum) * (1 + kSlack) / open.entries;
+    optima_.optimum(open.branch, open.taken, open.of_entry * (1 + kSlack) + spare);
   }
-  static bool varies(const EnteredBranch& entered) {
-    return std::any_of(entered.lengths.begin(), entered.lengths.end(),
-                       [](const auto& lengths) { return !lengths.empty(); });
+  // Of so many entries of a branch.
+  Least part(Branch branch, Taken taken, double entries, const std::vector<double>& charged) const {
+    const double of_entry = optima_.bound(branch, taken);
+    const double value = optima_.bound_of_run(branch, entries, of_entry, charged);
+    const double of_entries = value - objective_.value(energy_in(charged), 0);
+    return {value, entries, of_entries / entries, std::move(branch), std::move(taken)};
   }
   double operations(std::size_t e) const { return static_cast<double>(model_.problem(e).macs()); }
 
@@ -121,21 +150,21 @@ class GroupSearch {
     double sum = 0;
     for (std::size_t e = 0; e < boxes.size(); ++e) {
       const EnteredBranch& box = boxes[e];
-      if (varies(box)) {
-        sum +=
-            classes_->least_runs(index, e) * model_.problem(e).mac_energy().count() * operations(e);
+      if (box.varies()) {
+        sum += objective_.of_operations(model_.problem(e),
+                                        classes_->least_runs(index, e) * operations(e));
         continue;
       }
       Least least;
       const Taken by_scopes =
-          model_.taken_by_scopes(optima_.capacities(), class_live_[index], e, narrowest());
+          model_.taken_by_scopes(optima_.capacities(), class_live_[index], e, model_.narrowest());
       for (const Sourcing& sourcing : model_.sourcings(e)) {
         Branch branch = model_.branch_of(e, box, sourcing);
         Taken taken = by_scopes;
-        double energy = 0;
+        std::vector<double> charged;
         for (const TensorId t : model_.shared_tensors(e, sourcing)) {
           const Tensor& tensor = einsum(e).tensors[t];
-          energy += model_.shared_pj({e, t}, model_.whole({e, t}));
+          model_.add_shared({e, t}, model_.whole({e, t}), ports(), charged);
           take(optima_.capacities(), model_.level(), tensor.role,
                static_cast<double>(footprint(tensor, box.bounds)) *
                    model_.bits_of(tensor, t == einsum(e).output(), sourcing),
@@ -144,17 +173,16 @@ class GroupSearch {
         if (!fits(optima_.capacities(), taken)) {
           continue;
         }
-        const double scale = classes_->least_runs(index, e) * operations(e) / branch.operations();
-        const double bound = optima_.bound(branch, taken);
-        energy += scale * bound;
-        if (energy < least.energy) {
-          least = {energy, scale, bound, std::move(branch), std::move(taken)};
+        const double entries = classes_->least_runs(index, e) * operations(e) / branch.operations();
+        Least way = part(std::move(branch), std::move(taken), entries, charged);
+        if (way.value < least.value) {
+          least = std::move(way);
         }
       }
-      if (!(least.energy < kInfinity)) {
+      if (!(least.value < kInfinity)) {
         return kInfinity;
       }
-      sum += least.energy;
+      sum += least.value;
       if (!open && !optima_.is_known(least.branch, least.taken)) {
         open = least;
       }
@@ -202,107 +230,42 @@ class GroupSearch {
     }
   }
 
-  std::vector<std::optional<bool>> narrowest() const {
-    return std::vector<std::optional<bool>>(piece().einsums.size());
-  }
-
   double interface_bound(const Entered& entered, std::optional<Least>& open) {
     double sum = 0;
     for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
       const Taken taken =
-          model_.taken_by_scopes(optima_.capacities(), entered.group.held, e, narrowest());
+          model_.taken_by_scopes(optima_.capacities(), entered.group.held, e, model_.narrowest());
       if (!fits(optima_.capacities(), taken)) {
         return kInfinity;
       }
       Least least;
       for (const Sourcing& sourcing : model_.sourcings(e)) {
-        Branch branch = model_.branch_of(e, entered.group.branches[e], sourcing);
-        const double bound = optima_.bound(branch, taken);
-        const double entries = entered.group.branches[e].entries;
-        double energy = entries * bound;
-        for (const TensorId t : einsum(e).tensors.ids()) {
-          energy += sourcing.shared.contains(t) ? least_shared(entered.group, {e, t}) : 0;
+        std::vector<double> charged;
+        for (const TensorId t : model_.shared_tensors(e, sourcing)) {
+          model_.add_shared({e, t}, least_moved(entered.group, {e, t}), ports(), charged);
         }
-        if (energy < least.energy) {
-          least = {energy, entries, bound, std::move(branch), taken};
+        Least way = part(model_.branch_of(e, entered.group.branches[e], sourcing), taken,
+                         entered.group.branches[e].entries, charged);
+        if (way.value < least.value) {
+          least = std::move(way);
         }
       }
-      sum += least.energy;
+      sum += least.value;
       if (!open && !optima_.is_known(least.branch, taken)) {
         open = least;
       }
     }
     return sum;
   }
-  double least_shared(const EnteredGroup& group, const ChainTensor& use) const {
-    double least = kInfinity;
-    for (const KeepPosition& keep : group.keeps) {
-      least = keep.use == use ? std::min(least, model_.shared_pj(use, keep.moved)) : least;
-    }
-    return least;
-  }
 
   // ---- joining
 
-  struct Option {
-    std::vector<SharedKeep> keeps;
-    double shared_energy = 0;
-    Taken resident;
-    Branch branch;
-    double entries = 0;
-    double bound = 0;  // of energy, shared keeps included
-    std::optional<bool> final_sums;
-  };
-  std::vector<Option> options(const EnteredGroup& group, std::size_t e) {
-    std::vector<Option> all;
-    const Taken taken = model_.taken_by_scopes(optima_.capacities(), group.held, e, narrowest());
-    for (const Sourcing& sourcing : model_.sourcings(e)) {
-      Option start;
-      start.resident = Taken(taken.size(), 0.0);
-      start.branch = model_.branch_of(e, group.branches[e], sourcing);
-      start.entries = group.branches[e].entries;
-      start.final_sums = sourcing.final_sums;
-      std::vector<Option> ways{start};
-      for (const TensorId t : einsum(e).tensors.ids()) {
-        if (sourcing.shared.contains(t)) {
-          ways = with_keep(ways, group, {e, t}, sourcing);
-        }
-      }
-      for (Option& way : ways) {
-        const Taken beside = taken + way.resident;
-        if (fits(optima_.capacities(), beside)) {
-          way.bound = way.shared_energy + way.entries * optima_.bound(way.branch, beside);
-          all.push_back(std::move(way));
-        }
-      }
-    }
-    std::sort(all.begin(), all.end(),
-              [](const Option& a, const Option& b) { return a.bound < b.bound; });
-    return all;
-  }
-  std::vector<Option> with_keep(const std::vector<Option>& ways, const EnteredGroup& group,
-                                const ChainTensor& use, const Sourcing& sourcing) const {
-    const Tensor& tensor = einsum(use.einsum).tensors[use.tensor];
-    const double bits = model_.bits_of(tensor, use.tensor == einsum(use.einsum).output(), sourcing);
-    std::vector<Option> longer;
-    for (const KeepPosition& keep : group.keeps) {
-      for (std::size_t w = 0; keep.use == use && w < ways.size(); ++w) {
-        Option way = ways[w];
-        way.keeps.push_back({use, keep.position});
-        way.shared_energy += model_.shared_pj(use, keep.moved);
-        take(optima_.capacities(), model_.level(), tensor.role, keep.largest * bits, way.resident);
-        longer.push_back(std::move(way));
-      }
-    }
-    return longer;
-  }
-
   // One option per einsum, depth first.
   void join(const Entered& entered) {
-    std::vector<std::vector<Option>> all;
+    std::vector<std::vector<BranchOption>> all;
     std::vector<double> rest(piece().einsums.size() + 1, 0.0);  // of this einsum and later ones
     for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
-      all.push_back(options(entered.group, e));
+      all.push_back(options_of(model_, optima_, entered.group, e));
       if (all.back().empty()) {
         return;
       }
@@ -310,7 +273,7 @@ class GroupSearch {
     for (std::size_t e = all.size(); e-- > 0;) {
       rest[e] = rest[e + 1] + all[e].front().bound;
     }
-    std::vector<const Option*> chosen;
+    std::vector<const BranchOption*> chosen;
     const std::function<void(double)> choose = [&](double so_far) {
       const std::size_t e = chosen.size();
       if (e == all.size()) {
@@ -318,7 +281,7 @@ class GroupSearch {
         finish(entered, chosen);
         return;
       }
-      for (const Option& option : all[e]) {
+      for (const BranchOption& option : all[e]) {
         if (so_far + option.bound + rest[e + 1] >= limit()) {
           break;
         }
@@ -329,10 +292,10 @@ class GroupSearch {
     };
     choose(0);
   }
-  void finish(const Entered& entered, const std::vector<const Option*>& chosen) {
+  void finish(const Entered& entered, const std::vector<const BranchOption*>& chosen) {
     std::vector<std::optional<bool>> final_sums;
     Taken resident(around_.taken.size(), 0.0);
-    for (const Option* option : chosen) {
+    for (const BranchOption* option : chosen) {
       final_sums.push_back(option->final_sums);
       resident = resident + option->resident;
     }
@@ -345,55 +308,102 @@ class GroupSearch {
       if (!fits(optima_.capacities(), taken.back())) {
         return;
       }
-      sum += chosen[e]->shared_energy +
-             chosen[e]->entries * optima_.bound(chosen[e]->branch, taken[e]);
+      sum += bound_of(*chosen[e], optima_, taken[e]);
+    }
+    if (front_ != nullptr) {
+      if (sum < limit()) {
+        add_points(entered, chosen, taken, limit() - sum);
+      }
+      return;
     }
     std::vector<const std::vector<MappingNode>*> nests;
     for (std::size_t e = 0; e < chosen.size() && sum < limit(); ++e) {
-      const double bound = optima_.bound(chosen[e]->branch, taken[e]);
-      const double spare = (limit() - sum) * (1 + kSlack) / chosen[e]->entries;
+      const BranchOption& option = *chosen[e];
+      const double least = optima_.bound(option.branch, taken[e]);
+      const double spare = (limit() - sum) * (1 + kSlack) / option.scale;
       const BranchOptimum* optimum =
-          optima_.optimum(chosen[e]->branch, taken[e], bound * (1 + kSlack) + spare);
+          optima_.optimum(option.branch, taken[e], least * (1 + kSlack) + spare);
       if (optimum == nullptr) {
         return;
       }
-      sum += chosen[e]->entries * (optimum->energy - bound);
+      sum += option.scale * (optimum->value - least);
       nests.push_back(&optimum->nest);
     }
     if (!(sum < limit())) {
       return;
     }
-    best_ = {sum, model_.level(), entered.interface, {}, {}};
-    for (std::size_t e = 0; e < chosen.size(); ++e) {
-      best_.keeps.insert(best_.keeps.end(), chosen[e]->keeps.begin(), chosen[e]->keeps.end());
-      best_.branches.push_back(*nests[e]);
+    best_ = plan_of(entered, chosen);
+    best_.value = sum;
+    for (const auto* nest : nests) {
+      best_.branches.push_back(*nest);
     }
   }
+  GroupPlan plan_of(const Entered& entered, const std::vector<const BranchOption*>& chosen) const {
+    GroupPlan plan;
+    plan.level = model_.level();
+    plan.interface = entered.interface;
+    for (const BranchOption* option : chosen) {
+      plan.keeps.insert(plan.keeps.end(), option->keeps.begin(), option->keeps.end());
+    }
+    return plan;
+  }
+  // All sums of points of the branches, each of which may need so much more than its bound.
+  void add_points(const Entered& entered, const std::vector<const BranchOption*>& chosen,
+                  const std::vector<Taken>& taken, double spare) {
+    std::vector<const std::vector<BranchPoint>*> points;
+    for (std::size_t e = 0; e < chosen.size(); ++e) {
+      const double cutoff = optima_.bound(chosen[e]->branch, taken[e]) * (1 + kSlack) + spare;
+      points.push_back(&optima_.front(chosen[e]->branch, taken[e], cutoff));
+      if (points.back()->empty()) {
+        return;
+      }
+    }
+    GroupPlan plan = plan_of(entered, chosen);
+    plan.value = 0;
+    const std::function<void()> sum_up = [&] {
+      if (plan.branches.size() == points.size()) {
+        add(plan);
+        return;
+      }
+      const GroupPlan before = plan;
+      for (const BranchPoint& point : *points[before.branches.size()]) {
+        plan.value += value(point);
+        plan.energy += point.energy;
+        plan.cycles += point.cycles;
+        if (plan.value < limit() && !is_covered(*front_, plan.energy, plan.cycles)) {
+          plan.branches.push_back(point.nest);
+          sum_up();
+        }
+        plan = before;
+      }
+    };
+    sum_up();
+  }
 
-  // What the group needs if each einsum ran once, had all capacities to itself, and found what
-  // others pass to it. Its optima bound all smaller boxes.
+  // What the group needs at least if each einsum ran once, had all capacities to itself, and found
+  // what others pass to it. Its optima bound all smaller boxes.
   double ideal() {
     double sum = 0;
     const std::vector<bool> divide = with_boxes_that_divide(piece());
     for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
       if (!divide[e]) {
-        sum += model_.problem(e).mac_energy().count() * operations(e);
+        sum += objective_.of_operations(model_.problem(e), operations(e));
         continue;
       }
       EnteredBranch whole;
       whole.bounds = bounds_of(einsum(e));
       double least = kInfinity;
       for (const Sourcing& sourcing : model_.sourcings(e)) {
-        double shared = 0;
+        std::vector<double> charged;
         for (const TensorId t : model_.shared_tensors(e, sourcing)) {
-          shared += model_.shared_pj({e, t}, model_.whole({e, t}));
+          model_.add_shared({e, t}, model_.whole({e, t}), ports(), charged);
         }
         const Branch branch = model_.branch_of(e, whole, sourcing);
-        const double spare = limit() - sum - shared;
+        const double spare = limit() - sum - objective_.value(energy_in(charged), 0);
         if (spare > 0) {
           optima_.optimum(branch, around_.taken, spare * (1 + kSlack));
         }
-        least = std::min(least, shared + optima_.bound(branch, around_.taken));
+        least = std::min(least, part(branch, around_.taken, 1, charged).value);
       }
       sum += least;
     }
@@ -454,9 +464,11 @@ class GroupSearch {
   GroupModel model_;
   const Surroundings& around_;
   BranchOptima& optima_;
+  const AdditiveObjective& objective_;
   GroupStatistics& statistics_;
   std::size_t most_loops_;
   double limit_;
+  std::vector<GroupPlan>* front_;
   Held held_;  // of what is known of classes
   std::optional<GroupCounter> counter_;
   std::optional<InterfaceClasses> classes_;
@@ -469,11 +481,18 @@ class GroupSearch {
 
 }  // namespace
 
-std::optional<GroupPlan> search_group(const Arch& arch, const EinsumChain& chain,
-                                      const Group& group, const Surroundings& surroundings,
-                                      std::size_t most_loops, double limit, BranchOptima& optima,
+std::optional<GroupPlan> search_group(const GroupQuery& query, BranchOptima& optima,
                                       GroupStatistics& statistics) {
-  return GroupSearch(arch, chain, group, surroundings, most_loops, limit, optima, statistics).run();
+  GroupSearch search(query, optima, statistics, nullptr);
+  search.run();
+  return search.best();
+}
+
+std::vector<GroupPlan> search_group_front(const GroupQuery& query, BranchOptima& optima,
+                                          GroupStatistics& statistics) {
+  std::vector<GroupPlan> front;
+  GroupSearch(query, optima, statistics, &front).run();
+  return front;
 }
 
 }  // namespace mapsim::fusion

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -36,6 +37,10 @@ struct EnteredBranch {
   PerDim<std::vector<BranchEntry::Length>> lengths;
   double entries = 0;
   double sums_begun = 1;
+  bool varies() const {  // do boxes differ in size?
+    return std::any_of(lengths.begin(), lengths.end(),
+                       [](const auto& of_dim) { return !of_dim.empty(); });
+  }
 };
 
 // What the cost model counts of an interface, whatever the branches look like.

@@ -27,6 +27,15 @@ Valuation::Valuation(const StateGraph& graph, const Objective& objective, double
       tracked_{tracked(graph.problem(), objective)},
       compute_cycles_{compute_cycles},
       leakage_per_cycle_{graph.problem().leakage(mapsim::Cycles{1}).count()} {
+  if (const BranchEntry& entry = graph.space().entry(); entry.run.entries > 0) {
+    constexpr double kNoise = 1e-12;
+    entries_ = entry.run.entries;
+    charged_ = entry.run.charged;
+    noise_ = kNoise;
+  } else {
+    is_entry_ = entry.is_of_branch();
+  }
+  charged_.resize(1 + ports_.size());
   for (const Port& port : ports_) {
     const Overlap& overlap = graph.problem().overlap(port.level);
     hides_.push_back(overlap.hides(port.kind));
@@ -34,14 +43,19 @@ Valuation::Valuation(const StateGraph& graph, const Objective& objective, double
   }
 }
 
+double Valuation::whole(double cycles) const {
+  return is_entry_ ? cycles : std::ceil(cycles * (1 - noise_));
+}
+
 // As latency_into() has it. The ports of a storey are neighbours.
 Valuation::Cycles Valuation::cycles(const double* components, double compute_cycles) const {
-  double steady = compute_cycles;
-  double hidden = compute_cycles + (tracked_.edges ? components[1 + ports_.size()] : 0);
+  const double computing = noise_ > 0 ? whole(compute_cycles * entries_) : compute_cycles;
+  double steady = computing;
+  double hidden = computing + (tracked_.edges ? components[1 + ports_.size()] : 0);
   double shown = 0;         // of the storeys before this one
   double storey_shown = 0;  // of this one
   for (std::size_t q = 0; q < ports_.size(); ++q) {
-    const double time = std::ceil(components[1 + q] / ports_[q].bits_per_cycle);
+    const double time = whole(component(components, 1 + q) / ports_[q].bits_per_cycle);
     steady = std::max(steady, time);
     if (q > 0 && storeys_[q] != storeys_[q - 1]) {
       shown += storey_shown;
@@ -54,7 +68,7 @@ Valuation::Cycles Valuation::cycles(const double* components, double compute_cyc
 }
 
 Valuation::Figures Valuation::figures(const double* components, double compute_cycles) const {
-  Figures figures{components[0]};
+  Figures figures{component(components, 0)};
   if (tracked_.ports && figures.energy < kInfinity) {
     const Cycles taken = cycles(components, compute_cycles);
     figures.energy += leakage_per_cycle_ * taken.steady;

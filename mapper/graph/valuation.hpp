@@ -39,7 +39,8 @@ Key without_noise(const Key& key);
 // What labels carry beside energy.
 Tracked tracked(const Problem& problem, const Objective& objective);
 
-// Objective of a whole or partial mapping from the components of its cost (resource_vector.hpp).
+// Objective of a whole or partial mapping from the components of its cost (resource_vector.hpp). Of
+// a branch that is of its mean entry, or of the run (BranchEntry::run).
 class Valuation {
  public:
   Valuation(const StateGraph& graph, const Objective& objective, double compute_cycles);
@@ -59,6 +60,12 @@ class Valuation {
     double ramped = 0;
   };
   Cycles cycles(const double* components, double compute_cycles) const;
+  double component(const double* components, std::size_t k) const {
+    return components[k] * entries_ + charged_[k];
+  }
+  // Fractions of cycles take a whole one, but for noise where the figures of a run are sums of
+  // fractions, and for the mean entry of a branch.
+  double whole(double cycles) const;
   // Energy with leakage, and latency, which is 1 where time is not tracked.
   struct Figures {
     double energy = 0;   // pJ
@@ -74,6 +81,11 @@ class Valuation {
   Tracked tracked_;
   double compute_cycles_;
   double leakage_per_cycle_;  // pJ
+  // Of a branch's run; else 1, and nothing.
+  double entries_ = 1;
+  std::vector<double> charged_;
+  double noise_ = 0;       // of cycles, relatively
+  bool is_entry_ = false;  // costs are those of the mean entry of a branch
 };
 
 }  // namespace mapsim::exact

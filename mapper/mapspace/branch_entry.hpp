@@ -29,6 +29,15 @@ struct BranchEntry {
   double sums_begun = 1;
   // Of an output with two widths: has its source sums that are final? None: either.
   std::optional<bool> final_sums;
+  // All entries together, in whole cycles, as far as a search counts time: so many of them, beside
+  // what the run has been charged for already (components of resource_vector.hpp). No entries:
+  // costs are those of the mean entry, in fractions of cycles.
+  struct Run {
+    double entries = 0;
+    std::vector<double> charged;
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+  Run run;
 
   LevelId source(TensorId t) const { return sources.empty() ? LevelId{0} : sources[t]; }
   bool is_of_branch() const { return !sources.empty(); }

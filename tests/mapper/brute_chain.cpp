@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <numeric>
 
 #include "arch/load.hpp"
@@ -18,19 +17,47 @@ namespace mapsim {
 
 namespace {
 
-constexpr double kNothing = std::numeric_limits<double>::infinity();
+using Front = std::vector<TreePoint>;
+
+// Unless another point is as good.
+void add(const TreePoint& point, Front& front) {
+  const auto is_no_worse = [](const TreePoint& a, const TreePoint& b) {
+    return a.energy <= b.energy * (1 + 1e-12) && a.cycles <= b.cycles;
+  };
+  for (const TreePoint& other : front) {
+    if (is_no_worse(other, point)) {
+      return;
+    }
+  }
+  std::erase_if(front, [&](const TreePoint& other) { return is_no_worse(point, other); });
+  front.push_back(point);
+}
+void add(const Front& points, Front& front) {
+  for (const TreePoint& point : points) {
+    add(point, front);
+  }
+}
+Front sum_of(const Front& a, const Front& b) {
+  Front sums;
+  for (const TreePoint& x : a) {
+    for (const TreePoint& y : b) {
+      add({x.energy + y.energy, x.cycles + y.cycles}, sums);
+    }
+  }
+  return sums;
+}
 
 std::int64_t used_of(const TreePhase& phase, LevelId l) { return phase.used[l].count(); }
 
 // All trees of one partition into groups: the groups do not depend on each other.
 class BruteForce {
  public:
-  BruteForce(const Arch& arch, const EinsumChain& chain, std::int64_t& trees)
-      : arch_{arch}, chain_{chain}, trees_{trees} {}
+  BruteForce(const Arch& arch, const EinsumChain& chain, bool timed, std::int64_t& trees)
+      : arch_{arch}, chain_{chain}, timed_{timed}, trees_{trees} {}
 
-  double least() {
+  Front front() {
     const std::size_t cuts = chain_.einsums.size() - 1;
-    double least = kNothing;
+    Front front;
     for (std::size_t mask = 0; mask < (std::size_t{1} << cuts); ++mask) {
       groups_ = {{0, 0}};
       for (std::size_t e = 1; e <= cuts; ++e) {
@@ -41,27 +68,29 @@ class BruteForce {
         }
       }
       held_.assign(groups_.size(), 0);
-      least = std::min(least, hold(0));
+      add(hold(0), front);
     }
-    return least;
+    std::sort(front.begin(), front.end(),
+              [](const TreePoint& a, const TreePoint& b) { return a.energy < b.energy; });
+    return front;
   }
 
  private:
   // What passes from group g to the next is held whole at a level, or spilled.
-  double hold(std::size_t g) {
+  Front hold(std::size_t g) {
     if (g + 1 >= groups_.size()) {
-      double sum = 0;
-      for (std::size_t i = 0; i < groups_.size() && sum < kNothing; ++i) {
-        sum += least_of_group(i);
+      Front sums{{0, 0}};
+      for (std::size_t i = 0; i < groups_.size() && !sums.empty(); ++i) {
+        sums = sum_of(sums, front_of_group(i));
       }
-      return sum;
+      return sums;
     }
-    double least = kNothing;
+    Front front;
     for (std::size_t l = 0; l < arch_.levels.size() && is_above_arrays(l); ++l) {
       held_[g] = l;
-      least = std::min(least, hold(g + 1));
+      add(hold(g + 1), front);
     }
-    return least;
+    return front;
   }
   bool is_above_arrays(std::size_t level) const {
     return std::all_of(arch_.levels_above.begin(), arch_.levels_above.end(),
@@ -126,22 +155,23 @@ class BruteForce {
   // A way to map one einsum of a group.
   struct Way {
     double energy = 0;
+    std::int64_t cycles = 0;
     std::vector<std::int64_t> resident, used;  // per level: in all phases; in its own, in all
   };
 
-  double least_of_group(std::size_t g) {
+  Front front_of_group(std::size_t g) {
     const auto [first, last] = groups_[g];
     if (first == last) {
-      return least_with(g, {}, 0, LevelId{0});
+      return front_with(g, {}, 0, LevelId{0});
     }
-    double least = kNothing;
+    Front front;
     for (std::size_t l = 1; l < arch_.levels.size() && is_above_arrays(l); ++l) {
       for_prefixes(g, static_cast<LevelId>(l),
                    [&](const std::vector<TreeItem>& prefix, std::size_t loops) {
-                     least = std::min(least, least_with(g, prefix, loops, static_cast<LevelId>(l)));
+                     add(front_with(g, prefix, loops, static_cast<LevelId>(l)), front);
                    });
     }
-    return least;
+    return front;
   }
 
   // Every order of every set of loops over the sink's dims, scopes everywhere.
@@ -187,8 +217,8 @@ class BruteForce {
     grow();
   }
 
-  double least_with(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops,
-                    LevelId level) {
+  Front front_with(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops,
+                   LevelId level) {
     const auto [first, last] = groups_[g];
     std::vector<std::vector<Way>> ways;
     std::vector<std::vector<std::int64_t>> fixed;  // per einsum and level: scopes
@@ -275,7 +305,7 @@ class BruteForce {
           if (is_done && is_grown_mapping(grown, leaf)) {
             Way way = cost(grown, e, fixed);
             way.resident = start.resident;
-            add(way, ways);
+            add_way(way, ways);
           }
           auto& items = grown.nodes[leaf].items;
           for (const TensorId t : workload.tensors.ids()) {
@@ -345,6 +375,11 @@ class BruteForce {
     Energy energy;
     energy_into(problem, counts.einsums[e], energy);
     way.energy = energy.total.count();
+    if (timed_) {
+      Latency latency;
+      latency_into(problem, Nest{}, counts.einsums[e], latency);
+      way.cycles = latency.steady.count();
+    }
     for (const TreePhase& phase : phases_of(arch_, chain_, tree, counts)) {
       for (const LevelId l : arch_.levels.ids()) {
         const std::size_t at = index_of(l);
@@ -356,10 +391,10 @@ class BruteForce {
     way.resident = way.used;
     return way;
   }
-  static void add(const Way& way, std::vector<Way>& ways) {
+  static void add_way(const Way& way, std::vector<Way>& ways) {
     const auto no_worse = [](const Way& a, const Way& b) {
       const auto less = [](std::int64_t x, std::int64_t y) { return x <= y; };
-      return a.energy <= b.energy &&
+      return a.energy <= b.energy && a.cycles <= b.cycles &&
              std::equal(a.used.begin(), a.used.end(), b.used.begin(), less) &&
              std::equal(a.resident.begin(), a.resident.end(), b.resident.begin(), less);
     };
@@ -372,25 +407,28 @@ class BruteForce {
     ways.push_back(way);
   }
 
-  double join(const std::vector<std::vector<Way>>& ways,
-              const std::vector<std::vector<std::int64_t>>& fixed) const {
-    double least = kNothing;
+  Front join(const std::vector<std::vector<Way>>& ways,
+             const std::vector<std::vector<std::int64_t>>& fixed) const {
+    Front front;
     std::vector<const Way*> chosen;
-    const std::function<void(double)> choose = [&](double energy) {
+    const std::function<void(const TreePoint&)> choose = [&](const TreePoint& so_far) {
       if (chosen.size() == ways.size()) {
-        least = fits(chosen, fixed) ? std::min(least, energy) : least;
+        if (fits(chosen, fixed)) {
+          add(so_far, front);
+        }
         return;
       }
       for (const Way& way : ways[chosen.size()]) {
-        if (energy + way.energy < least) {
+        const TreePoint next{so_far.energy + way.energy, so_far.cycles + way.cycles};
+        if (timed_ || front.empty() || next.energy < front.front().energy) {
           chosen.push_back(&way);
-          choose(energy + way.energy);
+          choose(next);
           chosen.pop_back();
         }
       }
     };
-    choose(0);
-    return least;
+    choose({0, 0});
+    return front;
   }
   bool fits(const std::vector<const Way*>& chosen,
             const std::vector<std::vector<std::int64_t>>& fixed) const {
@@ -413,6 +451,7 @@ class BruteForce {
 
   const Arch& arch_;
   const EinsumChain& chain_;
+  bool timed_;
   std::int64_t& trees_;
   std::vector<std::pair<std::size_t, std::size_t>> groups_;
   std::vector<std::size_t> held_;  // per group: level of what it passes on
@@ -442,8 +481,9 @@ PerDim<std::int64_t> BruteForce::common_sizes(const MappingTree& tree, std::size
 
 }  // namespace
 
-double least_energy_by_force(const Arch& arch, const EinsumChain& chain, std::int64_t& trees) {
-  return BruteForce(arch, chain, trees).least();
+std::vector<TreePoint> front_by_force(const Arch& arch, const EinsumChain& chain, bool timed,
+                                      std::int64_t& trees) {
+  return BruteForce(arch, chain, timed, trees).front();
 }
 
 }  // namespace mapsim

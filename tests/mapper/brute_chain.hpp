@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "costmodel/fusion/tree.hpp"
 
@@ -14,11 +15,23 @@ struct TinyChain {
   EinsumChain chain;
 };
 TinyChain tiny_chain(std::uint64_t seed);
-inline constexpr std::uint64_t kFirstSpread = 1'000'000;  // from this seed on, with an array
+// From these seeds on with an array; with ports of finite bandwidth; with halos of windows over so
+// many points that their number has few divisors (two levels, two einsums).
+inline constexpr std::uint64_t kFirstSpread = 1'000'000;
+inline constexpr std::uint64_t kFirstTimed = 2'000'000;  // odd millions: with an array, too
+inline constexpr std::uint64_t kFirstLarge = 4'000'000;  // odd millions: with an array, too
+inline constexpr std::uint64_t kFirstLargeTimed = 6'000'000;
 std::string describe(const TinyChain& tiny);
 
-// The least energy [pJ] of all mapping trees in the space of search_chain(), each costed by the
-// closed form of costmodel/fusion/; `trees`: how many branches were costed. Infinite: nothing fits.
-double least_energy_by_force(const Arch& arch, const EinsumChain& chain, std::int64_t& trees);
+// The points (energy, latency) of all mapping trees in the space of search_chain(), each costed by
+// the closed form of costmodel/fusion/, such that no other has less of one and no more of the
+// other; the least energy first. Not `timed`: latencies are left out, so it is one point. `trees`:
+// how many branches were costed. None: nothing fits.
+struct TreePoint {
+  double energy = 0;  // [pJ]
+  std::int64_t cycles = 0;
+};
+std::vector<TreePoint> front_by_force(const Arch& arch, const EinsumChain& chain, bool timed,
+                                      std::int64_t& trees);
 
 }  // namespace mapsim

@@ -1,40 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares search_chain() with brute force on tiny chains: fuzz_fusion FIRST COUNT.
+// Compares search_chain() with brute force on tiny chains: fuzz_fusion FIRST COUNT. From seed
+// 2,000,000 on the machines have ports, so that objectives with time are compared, too.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
-#include "mapper/fusion/chain_search.hpp"
+#include "mapper/fusion/chain_front.hpp"
 #include "tests/mapper/brute_chain.hpp"
 
-int main(int argc, char** argv) {
-  using namespace mapsim;
-  const std::uint64_t first = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
-  const std::uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100;
-  std::int64_t trees = 0;
+namespace {
+
+using namespace mapsim;
+
+double least_of(const std::vector<TreePoint>& front, const Objective& objective) {
+  double least = HUGE_VAL;
+  for (const TreePoint& point : front) {
+    least =
+        std::min(least, objective.function.value(point.energy, static_cast<double>(point.cycles)));
+  }
+  return least;
+}
+
+struct Tally {
   int wrong = 0;
   int fused = 0;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const TinyChain tiny = tiny_chain(seed);
-    const double expected = least_energy_by_force(tiny.arch, tiny.chain, trees);
-    const ChainResult found = search_chain(tiny.arch, tiny.chain, {}, {});
-    const double energy = found.cost ? found.cost->energy.count() : HUGE_VAL;
-    const ChainResult apart = search_chain(tiny.arch, tiny.chain, {1, true}, {});
-    const bool pays = apart.cost && energy < apart.cost->energy.count() * (1 - 1e-9);
-    fused += pays ? 1 : 0;
-    if (pays && count <= 100) {
-      fmt::print("seed {}: fusion pays; {} branches costed so far\n", seed, trees);
-    }
-    if (!(std::abs(energy - expected) <= 1e-9 * expected) && energy != expected) {
-      ++wrong;
-      fmt::print("seed {}: found {}, brute force {}\n{}{}", seed, energy, expected, describe(tiny),
-                 found.best ? print_tree(tiny.arch, tiny.chain, *found.best) : "");
+  std::int64_t trees = 0;
+};
+void compare(const TinyChain& tiny, std::uint64_t seed, Tally& tally) {
+  const bool is_timed = seed >= kFirstTimed && (seed < kFirstLarge || seed >= kFirstLargeTimed);
+  std::vector<Objective> objectives{Objective::kEnergy};
+  if (is_timed) {
+    objectives = {Objective::kLatency, Objective::kEdp,
+                  Objective{ObjectiveFunction::weighted_sum(20)},
+                  Objective{ObjectiveFunction::product(1, 2)}};
+  }
+  const std::vector<TreePoint> front = front_by_force(tiny.arch, tiny.chain, is_timed, tally.trees);
+  bool pays = false;
+  for (const Objective& objective : objectives) {
+    SearchOptions options;
+    options.objective = objective;
+    const double expected = least_of(front, objective);
+    const auto value = [&](const FusionLimits& limits) {
+      const ChainResult found = search_chain(tiny.arch, tiny.chain, limits, options);
+      const double least = found.cost ? value_of(objective, *found.cost) : HUGE_VAL;
+      return found.proven ? least : -least;
+    };
+    const double found = value({});
+    pays = pays || found < value({1, true}) * (1 - 1e-9);
+    if (!(std::abs(found - expected) <= 1e-9 * expected) && found != expected) {
+      ++tally.wrong;
+      fmt::print("seed {}: {}: found {}, brute force {}\n{}", seed, to_string(objective), found,
+                 expected, describe(tiny));
       std::fflush(stdout);
     }
   }
-  fmt::print("{} chains, {} branches costed, fused best in {}, {} wrong\n", count, trees, fused,
-             wrong);
-  return wrong > 0 ? 1 : 0;
+  tally.fused += pays ? 1 : 0;
+  if (is_timed) {
+    const ChainFront found = search_chain_front(tiny.arch, tiny.chain, {}, {});
+    bool same = found.complete && found.points.size() == front.size();
+    for (std::size_t i = 0; same && i < front.size(); ++i) {
+      const TreeCost& cost = found.points[i].cost;
+      same = cost.latency.count() == front[i].cycles &&
+             std::abs(cost.energy.count() - front[i].energy) <= 1e-9 * front[i].energy;
+    }
+    if (!same) {
+      ++tally.wrong;
+      fmt::print("seed {}: a front of {} points, brute force {}\n{}", seed, found.points.size(),
+                 front.size(), describe(tiny));
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::uint64_t first = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
+  const std::uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100;
+  Tally tally;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    compare(tiny_chain(seed), seed, tally);
+  }
+  fmt::print("{} chains, {} branches costed, fused best in {}, {} wrong\n", count, tally.trees,
+             tally.fused, tally.wrong);
+  return tally.wrong > 0 ? 1 : 0;
 }

@@ -12,12 +12,13 @@ namespace mapsim {
 namespace {
 
 // Convolutions in one dim with one channel: their halos are what they are for.
-std::string halo_chain(Rng& rng) {
-  const std::size_t count = rng.below(4) == 0 ? 3 : 2;
-  std::int64_t points = rng.between(4, 7);
+std::string halo_chain(Rng& rng, bool large) {
+  const std::size_t count = !large && rng.below(4) == 0 ? 3 : 2;
+  std::int64_t points = large ? rng.between(8, 29) : rng.between(4, 7);
   std::string text = "name: halos\nchain:\n";
   for (std::size_t e = 0; e < count; ++e) {
-    const std::int64_t taps = std::min<std::int64_t>(points, rng.between(1, 3));
+    const std::int64_t taps = large ? static_cast<std::int64_t>(e) + rng.between(1, 2)
+                                    : std::min<std::int64_t>(points, rng.between(1, 3));
     const std::int64_t outputs = points - taps + 1;
     text += fmt::format(
         "  - name: e{}\n    einsum: {{equation: \"O[p] += A[p+r] * W[r]\", dims: {{p: {}, r: "
@@ -89,8 +90,22 @@ std::string array_text(Rng& rng) {
       rng.between(2, 3), one_in(2) ? "input, weight" : "weight", !one_in(2), rng.between(0, 2));
 }
 
+// A port of every level, or of none.
+std::string ports_text(Rng& rng, std::size_t level) {
+  const auto rate = [&] { return fmt::format("{} b/cycle", rng.between(2, level == 0 ? 12 : 40)); };
+  switch (rng.below(4)) {
+    case 0:
+      return "";
+    case 1:
+      return fmt::format("    bandwidth: {{read: {}, write: {}}}\n", rate(), rate());
+    default:
+      return fmt::format("    bandwidth: {{shared: {}}}\n", rate());
+  }
+}
+
 // `spread`: with an array of two or three instances, before a level or before the compute units.
-std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most, bool spread) {
+// `ports`: of finite bandwidth; none: of no level.
+std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most, bool spread, Rng* ports) {
   std::string text = "name: tiny\nclock: 1 GHz\nnodes:\n";
   const std::size_t inside = spread ? rng.between(2, static_cast<std::int64_t>(levels)) : 0;
   for (std::size_t l = 0; l < levels; ++l) {
@@ -104,6 +119,7 @@ std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most, bool sp
     if (l > 0 && rng.below(3) == 0) {
       text += "    sliding: true\n";
     }
+    text += ports != nullptr ? ports_text(*ports, l) : "";
   }
   text += inside == levels ? array_text(rng) : "";
   return text + fmt::format("  - compute: MAC\n    energy: {} pJ\n", rng.between(0, 2));
@@ -114,9 +130,14 @@ std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most, bool sp
 // Few enough mapping trees: what every einsum has to do, and the levels, are limited together.
 TinyChain tiny_chain(std::uint64_t seed) {
   Rng rng(seed);
-  if (seed % 2 == 0) {
-    return {parse_arch(try_machine(rng, 2, 8, seed >= kFirstSpread), "arch.yaml"),
-            parse_chain(halo_chain(rng), "chain.yaml")};
+  Rng of_ports(seed + 1);
+  const bool is_large = seed >= kFirstLarge;
+  const bool is_timed = is_large ? seed >= kFirstLargeTimed : seed >= kFirstTimed;
+  const bool spread = seed / kFirstSpread % 2 == 1;
+  Rng* ports = is_timed ? &of_ports : nullptr;
+  if (seed % 2 == 0 || is_large) {
+    return {parse_arch(try_machine(rng, 2, is_large ? 24 : 8, spread, ports), "arch.yaml"),
+            parse_chain(halo_chain(rng, is_large), "chain.yaml")};
   }
   const std::size_t levels = rng.below(3) == 0 ? 3 : 2;
   const std::int64_t most = levels == 3 ? 4 : 8;
@@ -125,7 +146,7 @@ TinyChain tiny_chain(std::uint64_t seed) {
     if (text.empty()) {
       continue;
     }
-    TinyChain tiny{parse_arch(try_machine(rng, levels, 12, seed >= kFirstSpread), "arch.yaml"),
+    TinyChain tiny{parse_arch(try_machine(rng, levels, 12, spread, ports), "arch.yaml"),
                    parse_chain(text, "chain.yaml")};
     const auto& einsums = tiny.chain.einsums;
     if (std::all_of(einsums.begin(), einsums.end(),

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/fusion/chain_front.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "mapper/deadline.hpp"
+#include "mapper/fusion/chain_hull.hpp"
+#include "mapper/fusion/front_of.hpp"
+#include "mapper/graph/parts.hpp"
+
+// In two phases. First the vertices of the convex hull: each is the least energy + w * latency for
+// some w. Then what may lie between two neighbours, above the line through them and below the
+// corners of the steps that known points make: all trees of which energy + w * latency is less than
+// at the farthest corner.
+
+namespace mapsim {
+
+using exact::kInfinity;
+
+namespace {
+
+struct Place {
+  double energy = 0;  // [pJ]
+  double cycles = 0;
+  double along(double weight) const { return energy + weight * cycles; }
+};
+Place place_of(const ChainPoint& point) {
+  return {point.cost.energy.count(), static_cast<double>(point.cost.latency.count())};
+}
+
+class FrontSearch {
+ public:
+  // `best_only`: of the objective; else all points.
+  FrontSearch(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
+              const SearchOptions& options, bool best_only)
+      : arch_{arch}, chain_{chain}, limits_{limits}, options_{options}, best_only_{best_only} {}
+
+  ChainFront run() {
+    const std::optional<Place> least_energy = search(0, kInfinity);
+    const std::optional<Place> least_cycles =
+        is_open_ && least_energy ? search(kInfinity, kInfinity) : std::nullopt;
+    if (least_cycles) {
+      split(*least_energy, *least_cycles);
+    }
+    front_.complete = is_open_;
+    std::erase_if(points_, [&](const Known& known) { return !is_within(known); });
+    std::sort(points_.begin(), points_.end(),
+              [](const Known& a, const Known& b) { return a.energy < b.energy; });
+    for (Known& known : points_) {
+      front_.points.push_back(std::move(known.point));
+    }
+    return std::move(front_);
+  }
+
+ private:
+  struct Known {
+    double energy = 0;
+    double cycles = 0;
+    ChainPoint point;
+  };
+  const Objective& objective() const { return options_.objective; }
+  double most_energy() const {
+    return objective().max_energy ? objective().max_energy->count() * (1 + kRounding) : kInfinity;
+  }
+  double most_cycles() const {
+    return objective().max_latency ? static_cast<double>(objective().max_latency->count())
+                                   : kInfinity;
+  }
+  bool is_within(const Known& known) const {
+    return known.energy <= most_energy() && known.cycles <= most_cycles();
+  }
+  // Can nothing with more energy than the one and more latency than the other be of use?
+  bool is_of_no_use(double energy, double cycles) const {
+    if (energy > most_energy() || cycles > most_cycles()) {
+      return true;
+    }
+    const double value = objective().function.value(energy, cycles);
+    return best_only_ && std::any_of(points_.begin(), points_.end(), [&](const Known& known) {
+             return is_within(known) &&
+                    objective().function.value(known.energy, known.cycles) <= value;
+           });
+  }
+
+  SearchOptions options_of(double weight) const {
+    SearchOptions options = options_;
+    options.objective = std::isinf(weight) ? Objective::kLatency : Objective::kEnergy;
+    if (weight > 0 && !std::isinf(weight)) {
+      options.objective.function = ObjectiveFunction::weighted_sum(weight);
+    }
+    options.budget.seconds = std::max(0.0, options_.budget.seconds - front_.seconds);
+    return options;
+  }
+  void add(MappingTree tree, TreeCost cost) {
+    ChainPoint point{std::move(tree), std::move(cost)};
+    const Place place = place_of(point);
+    if (!fusion::is_covered(points_, place.energy, place.cycles)) {
+      fusion::drop_covered(points_, place.energy, place.cycles);
+      points_.push_back({place.energy, place.cycles, std::move(point)});
+    }
+  }
+  // The point that is best along a line; nullopt: none is better than the cutoff.
+  std::optional<Place> search(double weight, double cutoff) {
+    ChainResult found = fusion::search_additive(arch_, chain_, limits_, options_of(weight), cutoff);
+    ++front_.searches;
+    front_.seconds += found.seconds;
+    front_.lines.push_back({weight, found.lower_bound});
+    is_open_ = is_open_ && found.proven;
+    if (!found.cost) {
+      return std::nullopt;
+    }
+    const ChainPoint point{std::move(*found.best), std::move(*found.cost)};
+    add(point.tree, point.cost);
+    return place_of(point);
+  }
+
+  // Between two points of which the one has less energy, the other less latency.
+  void split(const Place& a, const Place& b) {
+    if (!is_open_ || !(a.energy < b.energy) || !(a.cycles > b.cycles) ||
+        is_of_no_use(a.energy, b.cycles)) {
+      return;
+    }
+    constexpr double kBeyond = 1e-10;
+    const double weight = (b.energy - a.energy) / (a.cycles - b.cycles);
+    const double line = a.along(weight);
+    const std::optional<Place> between = search(weight, line);
+    if (between && between->along(weight) < line * (1 - kBeyond)) {
+      split(a, *between);
+      split(*between, b);
+    } else if (is_open_) {
+      fill(a, b, weight);
+    }
+  }
+  // What lies behind the line through two neighbours of the hull.
+  void fill(const Place& a, const Place& b, double weight) {
+    constexpr double kNoise = 1e-9;
+    std::vector<Place> steps{a, b};
+    for (const Known& known : points_) {
+      if (known.energy > a.energy && known.energy < b.energy) {
+        steps.push_back({known.energy, known.cycles});
+      }
+    }
+    std::sort(steps.begin(), steps.end(),
+              [](const Place& x, const Place& y) { return x.energy < y.energy; });
+    double farthest = 0;
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      const Place corner{std::min(steps[i].energy, most_energy()),
+                         std::min(steps[i - 1].cycles - 1, most_cycles())};
+      if (!is_of_no_use(steps[i - 1].energy, steps[i].cycles)) {
+        farthest = std::max(farthest, corner.along(weight));
+      }
+    }
+    const double cutoff = farthest * (1 + kNoise);
+    if (!(cutoff > a.along(weight))) {
+      return;
+    }
+    const SearchOptions options = options_of(weight);
+    const Deadline clock(options);
+    auto trees = fusion::search_all(arch_, chain_, limits_, options, cutoff);
+    ++front_.searches;
+    front_.seconds += clock.seconds();
+    is_open_ = trees.has_value();
+    for (std::size_t i = 0; trees && i < trees->size(); ++i) {
+      auto evaluation = evaluate_tree(arch_, chain_, (*trees)[i]);
+      if (auto* cost = std::get_if<TreeCost>(&evaluation)) {
+        add(std::move((*trees)[i]), std::move(*cost));
+      }
+    }
+  }
+
+  const Arch& arch_;
+  const EinsumChain& chain_;
+  const FusionLimits& limits_;
+  const SearchOptions& options_;
+  bool best_only_;
+  bool is_open_ = true;  // nothing was stopped
+  std::vector<Known> points_;
+  ChainFront front_;
+};
+
+}  // namespace
+
+ChainFront search_chain_front(const Arch& arch, const EinsumChain& chain,
+                              const FusionLimits& limits, const SearchOptions& options) {
+  return FrontSearch(arch, chain, limits, options, false).run();
+}
+
+ChainResult fusion::search_within_limits(const Arch& arch, const EinsumChain& chain,
+                                         const FusionLimits& limits, const SearchOptions& options) {
+  ChainFront front = FrontSearch(arch, chain, limits, options, true).run();
+  ChainResult result;
+  result.proven = front.complete;
+  result.seconds = front.seconds;
+  result.lines = std::move(front.lines);
+  result.lower_bound = least_value(options.objective.function, result.lines);
+  for (ChainPoint& point : front.points) {
+    const double value = value_of(options.objective, point.cost);
+    if (!result.cost || value < value_of(options.objective, *result.cost)) {
+      result.best = std::move(point.tree);
+      result.cost = std::move(point.cost);
+    }
+  }
+  if (result.proven) {
+    result.lower_bound = result.cost ? value_of(options.objective, *result.cost) : kInfinity;
+  }
+  return result;
+}
+
+}  // namespace mapsim

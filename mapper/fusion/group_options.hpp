@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "mapper/fusion/branch_optima.hpp"
+#include "mapper/fusion/group_model.hpp"
+
+namespace mapsim::fusion {
+
+// A tensor kept in the shared part, above the loops from `position` on.
+struct SharedKeep {
+  ChainTensor use;  // of the group's chain
+  std::size_t position = 0;
+};
+
+// One way to get the tensors of a branch: which of them its group keeps, and where.
+struct BranchOption {
+  std::vector<SharedKeep> keeps;
+  std::vector<double> charged;  // of shared keeps: a resource vector
+  Taken resident;               // ... while any branch runs
+  Branch branch;                // where time counts: the run, with what is charged
+  double entries = 0;           // of the branch
+  double bound = 0;             // shared keeps included
+  std::optional<bool> final_sums;
+  // Of the values of the branch: so many, beside a fixed one.
+  double scale = 1;
+  double fixed = 0;
+};
+
+// Of an einsum of an interface, those that fit beside the scopes, the least bound first.
+std::vector<BranchOption> options_of(const GroupModel& model, BranchOptima& optima,
+                                     const EnteredGroup& group, std::size_t e);
+// Where so much is taken.
+double bound_of(const BranchOption& option, BranchOptima& optima, const Taken& taken);
+
+// Energy [pJ] of a resource vector, which may be empty.
+inline double energy_in(const std::vector<double>& charged) {
+  return charged.empty() ? 0 : charged[0];
+}
+// Of all positions at which a tensor may be kept, the fewest elements that cross.
+double least_moved(const EnteredGroup& group, const ChainTensor& use);
+
+}  // namespace mapsim::fusion
