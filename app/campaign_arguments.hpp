@@ -27,10 +27,13 @@ struct PlanArguments {
   std::string soc, network;
   OnnxArguments onnx;  // if the network is a model; the batch of any
   PlanOptions options;
-  std::int64_t width = 0;                   // of operands [b]; 0: as the network has them
-  std::vector<std::string> engines;         // that may be used; empty: all
-  std::vector<std::string> engine_batches;  // NAME=N
-  std::string trace;                        // the plan in time goes here, unless empty
+  std::vector<std::string> node_precisions;  // NODE=WORD
+  std::vector<std::string> engines;          // that may be used; empty: all
+  std::vector<std::string> engine_batches;   // NAME=N
+  std::vector<std::string> with;             // other networks, at the same time
+  std::string given;                         // a plan made elsewhere, unless empty
+  // Where the plan in time, the plan itself, a proof of it and a page about it go, unless empty.
+  std::string trace, plan_file, certificate, page;
   int threads = 1;  // taken by every command, so that scripts can pass it; a plan needs one
   Output output;
 };

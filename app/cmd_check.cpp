@@ -4,14 +4,17 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/inputs.hpp"
 #include "app/space.hpp"
 #include "arch/load.hpp"
 #include "arch/print.hpp"
 #include "check/check.hpp"
+#include "check/plan_proof.hpp"
 #include "check/scope.hpp"
 #include "report/certificate.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
+#include "report/plan_check.hpp"
 #include "report/widths.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
@@ -129,7 +132,31 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
 
 }  // namespace
 
+Answer run_on_plan(const CheckArguments& arguments) {
+  const check::PlanClaim claim = check::load_plan_claim(arguments.certificate);
+  const check::PlanVerdict verdict = check::check_plan(claim);
+  const bool holds = verdict.problems.empty();
+  if (arguments.output.json) {
+    const Provenance origin{"check", {input_file("certificate", arguments.certificate)}};
+    return {holds ? kDone : kNegative, plan_check_json(origin, claim, verdict)};
+  }
+  std::string text = fmt::format(
+      "{} on {}, {}: the proof {}\nverified: {}\nnot verified: {}\n", claim.network, claim.soc,
+      claim.objective, holds ? "holds" : "does not hold",
+      verdict.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(verdict.verified, "; ")),
+      fmt::join(verdict.unverified, "; "));
+  for (const std::string& wrong : verdict.problems) {
+    text += fmt::format("wrong: {}\n", wrong);
+  }
+  return {holds ? kDone : kNegative,
+          text + fmt::format("a search from the last group to the first looked at {} labels\n",
+                             grouped(static_cast<std::int64_t>(verdict.labels)))};
+}
+
 Answer run(const CheckArguments& arguments) {
+  if (is_plan_certificate(arguments.certificate)) {
+    return run_on_plan(arguments);
+  }
   const check::Certificate certificate = check::load_certificate(arguments.certificate);
   check::Verdict verdict =
       check::check_certificate(certificate, {arguments.threads, arguments.max_steps});

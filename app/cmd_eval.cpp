@@ -2,6 +2,8 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/gpu_request.hpp"
+#include "app/inputs.hpp"
+#include "app/places.hpp"
 #include "app/space.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
@@ -44,9 +46,25 @@ GapReport find_gap(const Problem& problem, const EvalArguments& arguments, const
   return gap;
 }
 
+// A plan of a network on a chip.
+Answer run_on_chip(const EvalArguments& arguments) {
+  if (arguments.mapping.empty()) {
+    throw UsageError("PLAN is required");
+  }
+  PlanArguments plan;
+  plan.soc = arguments.arch;
+  plan.network = arguments.workload;
+  plan.given = arguments.mapping;
+  plan.output = arguments.output;
+  return run(plan);
+}
+
 }  // namespace
 
 Answer run(const EvalArguments& arguments) {
+  if (is_chip(arguments.arch)) {
+    return run_on_chip(arguments);
+  }
   const Document machine = read_yaml(arguments.arch);
   if (describes_gpu(machine)) {
     return run_on_gpu(arguments, machine);

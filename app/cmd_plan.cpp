@@ -8,6 +8,9 @@
 #include "app/files.hpp"
 #include "app/onnx_model.hpp"
 #include "app/places.hpp"
+#include "core/shipped.hpp"
+#include "plan/given.hpp"
+#include "plan/pair.hpp"
 #include "plan/throughput.hpp"
 
 namespace mapsim {
@@ -54,14 +57,14 @@ Soc chip_with(const Soc& soc, const std::vector<std::string>& engines) {
   return chip;
 }
 
-void check_node(const Network& network, const std::string& name) {
+void check_node(const Network& network, const std::string& name, const char* option) {
   Words names;
   for (const GraphNode& node : network.graph->nodes) {
     names.push_back(node.name);
   }
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw UsageError(
-        fmt::format("--why: {} has no node '{}'{}", network.name, name, suggestion(name, names)));
+    throw UsageError(fmt::format("{}: {} has no node '{}'{}", option, network.name, name,
+                                 suggestion(name, names)));
   }
 }
 
@@ -82,7 +85,36 @@ Provenance origin_of(const PlanArguments& arguments, const Soc& soc, const Netwo
   return origin;
 }
 
-// The network for a batch of so many, with operands of the width that was asked for.
+// The widths that --node-precision gives to nodes.
+std::map<std::string, std::int64_t> node_widths_of(const PlanArguments& arguments,
+                                                   const Network& network) {
+  std::map<std::string, std::int64_t> widths;
+  for (const std::string& text : arguments.node_precisions) {
+    const std::size_t at = text.rfind('=');
+    const auto width = at == std::string::npos ? std::nullopt : width_named(text.substr(at + 1));
+    if (!width) {
+      throw UsageError(fmt::format("--node-precision: '{}' is no NODE=WORD: conv1=f16", text));
+    }
+    check_node(network, text.substr(0, at), "--node-precision");
+    widths[text.substr(0, at)] = *width;
+  }
+  return widths;
+}
+
+// Options that do not go together; throws UsageError.
+void check_options(const PlanOptions& options) {
+  if (options.at_once && options.objective != PlanObjective::kLatency) {
+    throw UsageError("--at-once is for latency");
+  }
+  if (options.max_power && options.objective != PlanObjective::kLatency) {
+    throw UsageError("--max-power is for latency; a stream of frames has the power of the chip");
+  }
+  if (options.at_once && (options.max_power || options.max_latency || options.max_memory)) {
+    throw UsageError("--at-once takes no limits");
+  }
+}
+
+// The network for a batch of so many.
 Network network_for(const PlanArguments& arguments, std::int64_t batch) {
   OnnxArguments onnx = arguments.onnx;
   onnx.batch = batch;
@@ -93,10 +125,26 @@ Network network_for(const PlanArguments& arguments, std::int64_t batch) {
         "(configs/networks/graphs, or an ONNX model)",
         arguments.network));
   }
-  if (arguments.width > 0) {
-    set_width(*network.graph, Bits{arguments.width});
-  }
   return network;
+}
+
+// Two networks at the same time.
+Answer run_pair(const PlanArguments& arguments, const Soc& soc) {
+  if (arguments.with.size() > 1) {
+    throw UsageError("--with: two networks at a time");
+  }
+  PlanArguments other = arguments;
+  other.network = find_shipped(arguments.with.front(), FileKind::kNetwork, shipped_configs());
+  const Network first = network_for(arguments, arguments.onnx.batch);
+  const Network second = network_for(other, arguments.onnx.batch);
+  const PairAnswer pair = make_pair_plan(soc, {&first, &second}, arguments.options, arguments.soc,
+                                         {arguments.network, other.network});
+  const bool whole = pair.networks[0].unpriced.empty() && pair.networks[1].unpriced.empty();
+  Provenance origin = origin_of(arguments, soc, first);
+  origin.inputs.push_back(input_file("network", other.network));
+  return {whole ? kDone : kNegative, arguments.output.json
+                                         ? pair_json(origin, soc, {&first, &second}, pair)
+                                         : pair_text(soc, {&first, &second}, pair)};
 }
 
 // A stream of frames, each engine with a batch of its own.
@@ -105,9 +153,16 @@ Answer run_stream(const PlanArguments& arguments, const Soc& soc) {
   for (const auto& [name, batch] : own) {
     engine_of(soc, name, "--engine-batch");
   }
-  for (const auto& [is_given, option] : {std::pair{arguments.options.why.has_value(), "--why"},
-                                         std::pair{!arguments.trace.empty(), "--trace"},
-                                         std::pair{arguments.options.front, "--front"}}) {
+  for (const auto& [is_given, option] :
+       {std::pair{arguments.options.why.has_value(), "--why"},
+        std::pair{!arguments.trace.empty(), "--trace"},
+        std::pair{!arguments.plan_file.empty(), "--save-plan"},
+        std::pair{!arguments.given.empty(), "--given"},
+        std::pair{arguments.options.at_once, "--at-once"},
+        std::pair{arguments.options.max_power || arguments.options.max_latency ||
+                      arguments.options.max_memory,
+                  "a limit"},
+        std::pair{arguments.options.front, "--front"}}) {
     if (is_given) {
       throw UsageError(
           fmt::format("{} is about the plan of one frame; it is not for throughput", option));
@@ -124,9 +179,14 @@ Answer run_stream(const PlanArguments& arguments, const Soc& soc) {
   for (const std::int64_t batch : batches) {
     each.push_back(&networks.at(batch));
   }
-  const StreamAnswer stream =
-      make_stream(soc, each, batches, arguments.options, arguments.soc, arguments.network);
   const Network& network = *each.front();
+  PlanOptions options = arguments.options;
+  options.node_widths = node_widths_of(arguments, network);
+  const StreamAnswer stream =
+      make_stream(soc, each, batches, options, arguments.soc, arguments.network);
+  if (!arguments.certificate.empty()) {
+    OutputFile{arguments.certificate}.write(stream_certificate(soc, network, options, stream));
+  }
   return {stream.unpriced.empty() ? kDone : kNegative,
           arguments.output.json ? stream_json(origin_of(arguments, soc, network), soc, network,
                                               arguments.options, stream)
@@ -140,6 +200,9 @@ Answer run(const PlanArguments& arguments) {
   if (arguments.options.objective == PlanObjective::kThroughput) {
     return run_stream(arguments, soc);
   }
+  if (!arguments.with.empty()) {
+    return run_pair(arguments, soc);
+  }
   if (!arguments.engine_batches.empty()) {
     throw UsageError("--engine-batch is for throughput; a frame has one batch, --batch");
   }
@@ -147,10 +210,33 @@ Answer run(const PlanArguments& arguments) {
   refuse_same_file(arguments.trace, arguments.output.file);
   OutputFile trace{arguments.trace};
   if (arguments.options.why) {
-    check_node(network, *arguments.options.why);
+    check_node(network, *arguments.options.why, "--why");
   }
-  const PlanAnswer plan =
-      make_plan(soc, network, arguments.options, arguments.soc, arguments.network);
+  PlanOptions options = arguments.options;
+  options.node_widths = node_widths_of(arguments, network);
+  check_options(options);
+  OutputFile plan_out{arguments.plan_file};
+  OutputFile proof{arguments.certificate};
+  PlanAnswer plan = make_plan(soc, network, options, arguments.soc, arguments.network);
+  if (!plan.misfit.empty()) {
+    return {kNegative, fmt::format("no plan of {} on {} keeps the limits: {}\n", network.name,
+                                   soc.name, plan.misfit)};
+  }
+  if (!arguments.given.empty()) {
+    plan.given = plan_of(plan, load_given_plan(arguments.given, soc, plan));
+  }
+  if (options.what_if) {
+    plan.what_if = what_if(soc, network, options, arguments.soc, arguments.network);
+  }
+  if (!arguments.page.empty()) {
+    OutputFile{arguments.page}.write(plan_page(soc, network, options, plan));
+  }
+  if (!arguments.plan_file.empty()) {
+    plan_out.write(plan_file(soc, network, plan));
+  }
+  if (!arguments.certificate.empty()) {
+    proof.write(plan_certificate(soc, network, options, plan));
+  }
   if (!arguments.trace.empty()) {
     trace.write(plan_trace(soc, network, plan));
   }

@@ -124,13 +124,35 @@ std::vector<Input> inputs_of(const ReportArguments& a) {
 }
 
 std::vector<Input> inputs_of(const CheckArguments& a) {
+  if (is_plan_certificate(a.certificate)) {
+    return {};
+  }
   return {{"CERTIFICATE", a.certificate, {FileKind::kCertificate}},
           {"--arch", a.machine, {FileKind::kArch}},
           {"--workload", a.layer, {FileKind::kWorkload}},
           constraints(a.constraints)};
 }
 
+bool is_chip(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) {
+    return false;
+  }
+  const auto found = recognise(beginning_of(path));
+  return found && found->kind == FileKind::kSoc;
+}
+
+bool is_plan_certificate(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) &&
+         beginning_of(path).starts_with("{\"plan_certificate\"");
+}
+
 std::vector<Input> inputs_of(const EvalArguments& a) {
+  if (is_chip(a.arch)) {
+    return {{"SOC", a.arch, {FileKind::kSoc}},
+            {"NETWORK", a.workload, {FileKind::kNetwork, FileKind::kOnnx}}};
+  }
   return {arch(a.arch), workload_or_chain(a.workload), mapping(a.mapping),
           constraints(a.constraints)};
 }

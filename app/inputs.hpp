@@ -38,6 +38,11 @@ std::vector<Input> inputs_of(const PredictArguments& a);
 std::vector<Input> inputs_of(const ValidateArguments& a);
 std::vector<Input> inputs_of(const MicrobenchArguments& a);
 
+// Whether a file is a chip; false where there is none.
+bool is_chip(const std::string& path);
+// Whether a file is the proof of a plan (mapsim plan --certificate).
+bool is_plan_certificate(const std::string& path);
+
 // Throws a ConfigError with every input that is not there (with the nearest name, of that folder or
 // of the shipped files) or, as far as is known, something else than it should be.
 void check_inputs(const std::vector<Input>& inputs);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "app/inputs.hpp"
 #include "app/options.hpp"
+#include "app/places.hpp"
+#include "core/shipped.hpp"
 
 namespace mapsim {
 
@@ -62,7 +65,15 @@ CommandOptions options_of(EvalArguments& a) {
                  joined({mapspace_options(a), objective_options(a.objective)})),
            under("Results", joined({{threads_option(a.threads)}, output_options(a.output)})),
            under("GPUs", kernel_options(a.kernel))}),
-      "", [&a](const Given&) { take_layer(a.layer, a.workload, &a.mapping); }};
+      "", [&a](const Given&) {
+        const std::string chip = find_shipped(a.arch, FileKind::kSoc, shipped_configs());
+        if (is_chip(chip)) {
+          a.arch = chip;
+          a.workload = find_shipped(a.workload, FileKind::kNetwork, shipped_configs());
+          return;
+        }
+        take_layer(a.layer, a.workload, &a.mapping);
+      }};
 }
 
 CommandOptions options_of(SimulateArguments& a) {

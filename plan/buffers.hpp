@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/groups.hpp"
+#include "plan/places.hpp"
 #include "plan/plan_types.hpp"
 
 namespace mapsim {
@@ -31,9 +32,9 @@ struct MemoryMap {
 // Lee 2020, greedy by size). Where `peak` is `bound` nothing is better.
 MemoryMap place(std::vector<Buffer> buffers);
 
-// The tensors of a plan: inputs, what groups make, and copies on other engines. Those that an
-// elided concat joins are one buffer.
-std::vector<Buffer> buffers_of(const Operations& operations, const Groups& groups,
-                               const std::vector<PlannedGroup>& plan);
+// The tensors of a plan: inputs, what groups make, and copies at other places. Those that an elided
+// concat joins are one buffer. Groups that run at the same time are all alive.
+std::vector<Buffer> buffers_of(const Versions& versions, const std::vector<Place>& places,
+                               const Groups& groups, const std::vector<PlannedGroup>& plan);
 
 }  // namespace mapsim

@@ -44,6 +44,8 @@ class Collector {
       found_.all.push_back(single(i));
       if (fusion_ >= Fusion::kVertical) {
         add_chains(i);
+        add_attention(i);
+        add_time_steps(i);
       }
     }
     if (fusion_ >= Fusion::kHorizontal) {
@@ -172,6 +174,78 @@ class Collector {
     } else {
       group.stream.in += more;
     }
+  }
+
+  // The product that reads what softmax makes of the scores of `head`, with all that is between.
+  void add_attention(std::size_t head) {
+    const auto is_product = [&](std::size_t i) {
+      return is_one_einsum(node(i)) && ops_.all[i].in.size() == 2;
+    };
+    if (!is_product(head)) {
+      return;
+    }
+    Group group = single(head);
+    const Bits scores = size(node(head).out.front());
+    group.stream.in = operand_bits(head);
+    bool normalised = false;
+    for (std::size_t last = head; !ops_.all[last].out.empty();) {
+      const std::size_t tensor = node(last).out.front();
+      if (ops_.is_output[tensor] || ops_.readers[tensor].size() != 1) {
+        return;
+      }
+      const std::size_t next = ops_.readers[tensor].front();
+      const GraphNode& at = node(next);
+      group.operations.push_back(next);
+      group.anchor = next;
+      for (const std::size_t read : ops_.all[next].in) {
+        if (read != tensor &&
+            std::find(group.reads.begin(), group.reads.end(), read) == group.reads.end()) {
+          group.reads.push_back(read);
+        }
+      }
+      if (is_product(next)) {
+        if (normalised) {
+          group.stream.in += operand_bits(next) - size(tensor);
+          group.stream.out = size(at.out.front());
+          group.writes = ops_.all[next].out;
+          group.layers.push_back(at.layers.front());
+          group.kernel = GroupKernel::kAttention;
+          group.by = Fusion::kVertical;
+          group.reason = "the scores stay on the chip between both products and softmax";
+          found_.all.push_back(std::move(group));
+        }
+        return;
+      }
+      const bool rows = at.kind == OpKind::kPointwise || at.kind == OpKind::kSoftmax;
+      if (!rows || at.out.size() != 1 || size(at.out.front()) != scores) {
+        return;
+      }
+      normalised = normalised || at.kind == OpKind::kSoftmax;
+      group.stream.in += std::max(at.reads - scores, Bits{0});
+      last = next;
+    }
+  }
+
+  Bits operand_bits(std::size_t i) const {
+    Bits sum{0};
+    for (const GraphUse& use : node(i).in) {
+      sum += size(use.tensor);
+    }
+    return sum;
+  }
+
+  void add_time_steps(std::size_t i) {
+    const std::vector<NodeLayer>& layers = node(i).layers;
+    const bool recurs = std::any_of(layers.begin(), layers.end(),
+                                    [](const NodeLayer& each) { return each.count > 1; });
+    if (!recurs || layers.size() < 2 || !node(i).unpriced.empty()) {
+      return;
+    }
+    Group group = single(i);
+    group.kernel = GroupKernel::kTimeSteps;
+    group.by = Fusion::kVertical;
+    group.reason = "one kernel for all time steps, which waits for all of itself between them";
+    found_.all.push_back(std::move(group));
   }
 
   // The dim of output channels that two layers may differ in; nullopt: they are no siblings.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,13 @@
 #include "workloads/network.hpp"
 
 namespace mapsim {
+
+// Groups that have a kernel of their own.
+enum class GroupKernel : std::uint8_t {
+  kLayers,     // that of their layers, or a stream
+  kAttention,  // two products, and softmax between them
+  kTimeSteps   // all steps of a recurrent layer
+};
 
 // Operations that become one kernel. Either a layer (then `stream` is what crosses memory beside
 // it), or nothing but a stream.
@@ -20,6 +28,7 @@ struct Group {
   bool adds_tensor = false;             // the layer adds a tensor as large as its output
   Stream stream{};
   Bits epilogue{0};  // read and written by a pass of its own; 0: it rides along, or there is none
+  GroupKernel kernel = GroupKernel::kLayers;
   bool elided = false;                // costs nothing: others write the result
   std::string unpriced{};             // why nothing is known of its cost; empty: it is
   std::vector<std::size_t> reads{};   // tensors that must be where it runs

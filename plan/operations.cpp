@@ -64,6 +64,15 @@ double bytes_of(const Operations& operations, std::size_t tensor) {
   return size ? static_cast<double>(size->count()) / 8 : 0;
 }
 
+std::int64_t width_of(const NetworkGraph& graph) {
+  for (const GraphNode& node : graph.nodes) {
+    if (!node.layers.empty()) {
+      return node.layers.front().workload.tensors[TensorId{0}].bits.count();
+    }
+  }
+  return 0;
+}
+
 void set_width(NetworkGraph& graph, Bits width) {
   std::optional<Bits> before;
   for (GraphNode& node : graph.nodes) {

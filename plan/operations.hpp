@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ Operations operations_of(const NetworkGraph& graph);
 
 // What a tensor takes in memory [B]; 0: not known.
 double bytes_of(const Operations& operations, std::size_t tensor);
+
+// Of the operands of its first layer [b]; 0: it has none.
+std::int64_t width_of(const NetworkGraph& graph);
 
 // The same network with operands of so many bits: tensors and operands as wide as the operands of
 // its first layer become so wide.

@@ -2,8 +2,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mapsim {
 
@@ -29,8 +31,16 @@ struct PlanOptions {
   PlanObjective objective = PlanObjective::kLatency;
   Fusion fusion = Fusion::kElision;
   LaunchMode launch = LaunchMode::kGraph;
-  bool front = false;                // also other exchanges of latency and energy
-  std::optional<std::string> why{};  // an operation that is to be explained
+  bool front = false;                  // also other exchanges of latency and energy
+  bool at_once = false;                // engines work at the same time on a frame
+  std::vector<std::int64_t> widths{};  // of operands [b], to choose from; empty: the network's
+  std::map<std::string, std::int64_t> node_widths{};  // of a node [b], whatever else there is
+  bool sparse = false;                                // weights are pruned 2:4
+  bool what_if = false;                               // also what better chips would give
+  std::optional<double> max_latency{};                // [s]
+  std::optional<double> max_power{};                  // [W], mean over a frame
+  std::optional<double> max_memory{};                 // [B], of tensors
+  std::optional<std::string> why{};                   // an operation that is to be explained
 };
 
 }  // namespace mapsim

@@ -5,19 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
-#include "core/diagnostic.hpp"
+#include "plan/at_once.hpp"
 #include "plan/front.hpp"
+#include "plan/limits.hpp"
 #include "plan/priced.hpp"
 
 namespace mapsim {
 
 namespace {
-
-[[noreturn]] void fail(const std::string& file, const std::string& message) {
-  throw ConfigError{{{file, 0, 0, "", message, ""}}};
-}
 
 Weights weights_of(PlanObjective objective) {
   return objective == PlanObjective::kLatency ? Weights{1, 0, 0, {}} : Weights{0, 1, 0, {}};
@@ -29,49 +27,39 @@ void add(Load& sum, const Load& part) {
   sum.bytes += part.bytes;
 }
 
-Prices price_all(const Soc& soc, const Operations& operations, const Groups& groups,
-                 Pricing& pricing) {
-  Prices prices;
-  for (const Group& group : groups.all) {
-    std::vector<Price>& each = prices.emplace_back();
-    for (std::size_t engine = 0; engine < soc.engines.size(); ++engine) {
-      each.push_back(pricing.price(operations, group, engine));
-    }
-  }
-  return prices;
-}
-
-// Why nothing runs a group; empty: something does.
-std::string no_engine(const Soc& soc, const std::vector<Price>& prices) {
-  std::string why;
-  for (std::size_t e = 0; e < prices.size(); ++e) {
-    if (prices[e].problem.empty()) {
-      return "";
-    }
-    why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", soc.engines[e].name, prices[e].problem);
-  }
-  return why;
-}
-
 // All groups on one engine; the first operation that it cannot run, if there is one.
-EngineAlone alone_on(const PlanProblem& problem, std::size_t engine, const Weights& weights,
-                     const Operations& operations, const Groups& groups, const Prices& prices) {
-  for (std::size_t g = 0; g < groups.all.size(); ++g) {
-    const Group& group = groups.all[g];
-    if (group.operations.size() == 1 && !group.elided && !prices[g][engine].problem.empty()) {
-      return {std::nullopt, fmt::format("{}: {}", operations.node(group.operations.front()).name,
-                                        prices[g][engine].problem)};
+EngineAlone alone_on(const Soc& soc, const PlanAnswer& answer, std::size_t engine,
+                     const Weights& weights) {
+  for (std::size_t g = 0; g < answer.groups.all.size(); ++g) {
+    const Group& group = answer.groups.all[g];
+    std::string problem;
+    bool runs = false;
+    for (std::size_t p = 0; p < answer.places.size(); ++p) {
+      if (answer.places[p].engine == engine) {
+        runs = runs || answer.prices[g][p].problem.empty();
+        problem = answer.prices[g][p].problem;
+      }
+    }
+    if (group.operations.size() == 1 && !group.elided && !runs) {
+      return {
+          std::nullopt,
+          fmt::format("{}: {}", answer.operations.node(group.operations.front()).name, problem)};
     }
   }
-  const auto path = shortest_path(only_on(problem, engine), weights);
-  return {path ? std::optional{plan_of(problem, path->steps, &prices).total} : std::nullopt, ""};
+  const PlanProblem problem = only_on(answer.problem, answer.places, engine);
+  const auto path = shortest_path(problem, weights);
+  if (!path) {
+    return {std::nullopt,
+            fmt::format("tensors have no way between the places of {}", soc.engines[engine].name)};
+  }
+  return {plan_of(problem, path->steps, &answer.prices).total, ""};
 }
 
 // Each group where it is best if tensors moved for nothing, then with what moving them takes.
 void set_greedy(const PlanProblem& problem, const Weights& weights, PlanAnswer& answer) {
   PlanProblem free = problem;
   for (PlanProblem::Tensor& tensor : free.tensors) {
-    tensor.moves.assign(problem.engines * problem.engines, Load{});
+    tensor.moves.assign(problem.places * problem.places, Load{});
   }
   auto path = shortest_path(free, weights);
   answer.free_moves = path ? path->value : 0;
@@ -98,7 +86,7 @@ Plan plan_of(const PlanProblem& problem, const std::vector<PlanStep>& steps, con
       group.price = (*prices)[step.choice][step.engine];
     }
     for (const PlanMove& move : step.moves) {
-      const Load& load = *problem.tensors[move.tensor].moves[move.from * problem.engines + move.to];
+      const Load& load = *problem.tensors[move.tensor].moves[move.from * problem.places + move.to];
       group.moves.push_back({move, load, plan.total.latency});
       plan.moves_latency += load.latency;
       run(load);
@@ -110,119 +98,181 @@ Plan plan_of(const PlanProblem& problem, const std::vector<PlanStep>& steps, con
   return plan;
 }
 
-PlanProblem only_on(PlanProblem problem, std::size_t engine) {
-  for (PlanProblem::Choice& choice : problem.choices) {
-    for (std::size_t e = 0; e < problem.engines; ++e) {
-      if (e != engine) {
-        choice.on[e] = std::nullopt;
-      }
-    }
-  }
-  return problem;
-}
-
-void check_engines(const Soc& soc, const Operations& operations, const Groups& groups,
-                   const Prices& prices, const std::string& file) {
-  if (unpriced_of(operations).size() == operations.all.size()) {
-    fail(file, "no node has a price: there is nothing to plan");
-  }
-  for (std::size_t g = 0; g < groups.all.size(); ++g) {
-    const Group& group = groups.all[g];
-    const std::string why = no_engine(soc, prices[g]);
-    if (group.operations.size() == 1 && !why.empty()) {
-      const GraphNode& node = operations.node(group.operations.front());
-      fail(file, fmt::format("node {}: {} runs on no engine of {} ({})", node.name, node.op,
-                             soc.name, why));
-    }
-  }
-}
-
-std::vector<std::string> unpriced_of(const Operations& operations) {
-  std::vector<std::string> unpriced;
-  for (std::size_t i = 0; i < operations.all.size(); ++i) {
-    const GraphNode& node = operations.node(i);
-    if (!node.unpriced.empty()) {
-      unpriced.push_back(fmt::format("{} ({})", node.name, node.unpriced));
-    }
-  }
-  return unpriced;
-}
-
-void fail_without_plan(const Network& network, const std::string& soc_file) {
-  fail(soc_file, fmt::format("no plan of {}: its operations need several engines, and no "
-                             "transition leads from one to the other",
-                             network.name));
-}
-
 const char* to_string(PlanObjective objective) {
   constexpr std::array<const char*, 3> kWords{"latency", "energy", "throughput"};
   return kWords[static_cast<std::size_t>(objective)];
 }
 
-PlanProblem problem_of(const Soc& soc, const Operations& operations, const Groups& groups,
-                       const Prices& prices, const MoveLoad& move) {
-  PlanProblem problem;
-  problem.operations = operations.all.size();
-  problem.engines = soc.engines.size();
-  for (std::size_t t = 0; t < operations.readers.size(); ++t) {
-    PlanProblem::Tensor& tensor = problem.tensors.emplace_back();
-    tensor.readers = operations.readers[t];
-    if (tensor.readers.empty()) {
-      continue;
-    }
-    for (std::size_t from = 0; from < problem.engines; ++from) {
-      for (std::size_t to = 0; to < problem.engines; ++to) {
-        tensor.moves.push_back(move(t, from, to));
-      }
+namespace {
+
+// The best plan that keeps the limits, in place of the one without; what is wrong, if there is
+// none.
+constexpr double kMostPower = 1e18;  // [pJ/s]: a megawatt
+
+void keep_limits(const PlanOptions& options, const Weights& weights, PlanAnswer& answer) {
+  const Load& total = answer.plan.total;
+  Weights excess{0, 0, 0, {}};
+  double limit = 0;
+  double most = 0;
+  const char* unit = "s";
+  if (options.max_latency && total.latency > *options.max_latency) {
+    excess.latency = 1;
+    limit = *options.max_latency;
+    most = options.objective == PlanObjective::kLatency ? 0 : kMostPower;
+  } else if (options.max_power && total.energy > *options.max_power * 1e12 * total.latency) {
+    excess = {-*options.max_power * 1e12, 1, 0, {}};  // pJ above what the power gives in its time
+    most = options.objective == PlanObjective::kLatency ? 1 / (*options.max_power * 1e12) : 0;
+    unit = "pJ";
+  } else {
+    return;
+  }
+  double least = std::numeric_limits<double>::infinity();
+  const auto found = limited_path(answer.problem, weights, excess, limit, most, least);
+  if (!found) {
+    answer.misfit = options.max_latency
+                        ? fmt::format("the least latency that was found is {:.4g} {}", least, unit)
+                        : "every plan that was found takes more power";
+    return;
+  }
+  answer.plan = plan_of(answer.problem, found->path.steps, &answer.prices);
+  answer.plan.labels = found->path.labels;
+  answer.bound = found->bound;
+}
+
+// The least that tensors which are alive at once can take.
+double least_alive(PlanProblem problem, const Weights& weights) {
+  double low = 0;
+  double high = 0;
+  for (const PlanProblem::Tensor& tensor : problem.tensors) {
+    for (const double bytes : tensor.bytes) {
+      high += bytes;
     }
   }
-  for (std::size_t g = 0; g < groups.all.size(); ++g) {
-    const Group& group = groups.all[g];
-    PlanProblem::Choice choice{group.operations, group.anchor, group.reads, group.writes, {}};
-    for (const Price& price : prices[g]) {
-      choice.on.push_back(price.problem.empty() ? std::optional{price.load} : std::nullopt);
-    }
-    problem.choices.push_back(std::move(choice));
+  constexpr double kClose = 1;  // byte
+  while (high - low > kClose) {
+    problem.most_alive = (low + high) / 2;
+    (shortest_path(problem, weights) ? high : low) = *problem.most_alive;
   }
-  return problem;
+  return high;
+}
+
+MemoryMap memory_of(const PlanAnswer& answer) {
+  return place(buffers_of(answer.versions, answer.places, answer.groups, answer.plan.groups));
+}
+
+// Where the tensors of the best plan take too much: the best one of those that do not. What is
+// alive is limited while the path is searched; where offsets or inputs need more than that, the
+// limit is tightened.
+void keep_memory(const PlanOptions& options, const Weights& weights, PlanAnswer& answer) {
+  if (!options.max_memory || !answer.misfit.empty()) {
+    return;
+  }
+  const double limit = *options.max_memory;
+  double alive = limit;
+  auto taken = static_cast<double>(memory_of(answer).peak);
+  constexpr int kTries = 20;
+  for (int k = 0; k < kTries && taken > limit; ++k) {
+    answer.problem.most_alive = alive;
+    const auto path = shortest_path(answer.problem, weights);
+    if (!path) {
+      break;
+    }
+    answer.plan = plan_of(answer.problem, path->steps, &answer.prices);
+    answer.plan.labels = path->labels;
+    taken = static_cast<double>(memory_of(answer).peak);
+    alive -= std::max(1.0, taken - limit);
+  }
+  if (taken > limit) {
+    answer.misfit = fmt::format(
+        "tensors need {:.0f} B and more, of which {:.0f} B are alive at once in the best case",
+        taken, least_alive(answer.problem, weights));
+  }
+  answer.problem.most_alive = std::nullopt;
+}
+
+constexpr std::size_t kMostNodes = 20'000;  // of the search of a block
+
+// Engines at the same time; the plan, where that is faster.
+void set_at_once(const Soc& soc, PlanAnswer& answer) {
+  std::vector<std::size_t> engine_of;
+  for (const Place& place : answer.places) {
+    engine_of.push_back(place.engine);
+  }
+  std::vector<std::int64_t> counts;
+  for (const Engine& engine : soc.engines) {
+    counts.push_back(engine.count);
+  }
+  const auto servers = servers_of(engine_of, counts);
+  const auto found = schedule_at_once(answer.problem, servers, kMostNodes);
+  answer.at_once = AtOnceAnswer{answer.in_turn, 0, 0, 0};
+  if (!found) {
+    return;
+  }
+  answer.at_once =
+      AtOnceAnswer{std::min(found->value, answer.in_turn), std::min(found->bound, answer.in_turn),
+                   found->blocks, found->nodes};
+  if (found->value < answer.in_turn) {
+    answer.plan = plan_of(answer.problem, *found, soc.engines.size());
+    for (PlannedGroup& group : answer.plan.groups) {
+      group.price = answer.prices[group.group][group.place];
+    }
+  }
+}
+
+}  // namespace
+
+Plan plan_of(const PlanAnswer& answer, std::vector<PlanStep> steps) {
+  walk(answer.problem, {1, 0, 0, {}}, steps);
+  return plan_of(answer.problem, steps, &answer.prices);
 }
 
 PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& options,
                      const std::string& soc_file, const std::string& network_file) {
   PlanAnswer answer;
-  answer.operations = operations_of(*network.graph);
-  const Operations& operations = answer.operations;
+  const auto widths =
+      options.widths.empty() ? std::vector{width_of(*network.graph)} : options.widths;
+  answer.places = places_of(soc, widths);
+  answer.versions = versions_of(answer.places, std::vector(soc.engines.size(), &network));
+  answer.operations = answer.versions.operations.front();
+  const std::vector<std::int64_t> batches(soc.engines.size(), 1);
   const Weights weights = weights_of(options.objective);
-  Pricing pricing{soc, options.launch, options.objective == PlanObjective::kEnergy};
-  PlanProblem problem;
+  Pricing pricing{soc, options};
   for (std::size_t f = 0; f <= static_cast<std::size_t>(options.fusion); ++f) {
     const auto fusion = static_cast<Fusion>(f);
-    answer.groups = groups_of(operations, fusion);
-    answer.prices = price_all(soc, operations, answer.groups, pricing);
-    check_engines(soc, operations, answer.groups, answer.prices, network_file);
-    problem = problem_of(soc, operations, answer.groups, answer.prices,
-                         [&](std::size_t tensor, std::size_t from, std::size_t to) {
-                           return pricing.transition(bytes_of(operations, tensor), from, to);
-                         });
-    const auto path = shortest_path(problem, weights);
+    Offer offer = offer_of(answer.places, answer.versions, pricing, options, fusion, batches);
+    check_engines(soc, answer.places, answer.operations, offer, network_file);
+    answer.problem = problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
+    answer.groups = std::move(offer.groups);
+    answer.prices = std::move(offer.prices);
+    auto path = shortest_path(answer.problem, weights);
     if (!path) {
       fail_without_plan(network, soc_file);
     }
-    answer.plan = plan_of(problem, path->steps, &answer.prices);
+    answer.plan = plan_of(answer.problem, path->steps, &answer.prices);
     answer.plan.labels = path->labels;
     answer.passes.push_back({fusion, answer.plan.total});
   }
-  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
-    answer.alone.push_back(alone_on(problem, e, weights, operations, answer.groups, answer.prices));
+  answer.bound = answer.passes.back().total.latency;
+  if (options.objective == PlanObjective::kEnergy) {
+    answer.bound = answer.passes.back().total.energy;
   }
-  set_greedy(problem, weights, answer);
+  keep_limits(options, weights, answer);
+  keep_memory(options, weights, answer);
+  answer.in_turn = answer.plan.total.latency;
+  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+    answer.alone.push_back(alone_on(soc, answer, e, weights));
+  }
+  set_greedy(answer.problem, weights, answer);
   if (options.front) {
-    for (const FrontPlan& corner : convex_front(problem)) {
-      answer.front.push_back(plan_of(problem, corner.steps, &answer.prices));
+    for (const FrontPlan& corner : convex_front(answer.problem)) {
+      answer.front.push_back(plan_of(answer.problem, corner.steps, &answer.prices));
     }
   }
-  answer.memory = place(buffers_of(operations, answer.groups, answer.plan.groups));
-  answer.unpriced = unpriced_of(operations);
+  if (options.at_once) {
+    set_at_once(soc, answer);
+  }
+  answer.memory = memory_of(answer);
+  answer.unpriced = unpriced_of(answer.operations);
   answer.searches = pricing.searches();
   answer.proven = answer.unpriced.empty();
   return answer;

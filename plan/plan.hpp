@@ -7,7 +7,9 @@
 
 #include "plan/buffers.hpp"
 #include "plan/options.hpp"
+#include "plan/places.hpp"
 #include "plan/plan_types.hpp"
+#include "plan/shortest_path.hpp"
 #include "plan/soc.hpp"
 #include "report/json.hpp"
 #include "workloads/network.hpp"
@@ -26,14 +28,38 @@ struct EngineAlone {
   std::string problem{};
 };
 
-using Prices = std::vector<std::vector<Price>>;  // by group and engine
+using Prices = std::vector<std::vector<Price>>;  // by group and place
+
+// What engines at work at the same time gain, for one frame.
+struct AtOnceAnswer {
+  double latency = 0;  // [s]
+  double bound = 0;    // no schedule of these groups at these prices is faster
+  std::size_t blocks = 0;
+  std::size_t nodes = 0;  // of the searches inside blocks
+};
+
+// The best plan on another chip.
+struct WhatIf {
+  std::string what;
+  Load total{};
+  std::vector<double> busy;  // by engine [s]
+};
 
 struct PlanAnswer {
-  Operations operations;  // refers to the graph of the network
+  std::vector<Place> places;
+  Versions versions;      // of the network, by place
+  Operations operations;  // of the first place
   Groups groups;          // of the last pass
   Prices prices;
+  PlanProblem problem;  // of the last pass
   std::vector<PlanPass> passes;
   Plan plan;
+  std::string misfit;           // why no plan keeps the limits; empty: this one does
+  double bound = 0;             // of the objective, under the limits: no plan has less [s, pJ]
+  std::optional<Plan> given{};  // the plan that was made elsewhere
+  double in_turn = 0;           // latency of the best plan whose groups run one after the other [s]
+  std::optional<AtOnceAnswer> at_once{};
+  std::vector<WhatIf> what_if;
   std::vector<EngineAlone> alone;  // by engine
   // Each group on the engine that is best for it without moves, moves added.
   std::optional<Load> greedy{};
@@ -50,6 +76,13 @@ struct PlanAnswer {
 PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& options,
                      const std::string& soc_file, const std::string& network_file);
 
+// The best plans if transitions, launches or the memory were faster.
+std::vector<WhatIf> what_if(const Soc& soc, const Network& network, PlanOptions options,
+                            const std::string& soc_file, const std::string& network_file);
+
+// The price of steps of an answer's problem, one after the other.
+Plan plan_of(const PlanAnswer& answer, std::vector<PlanStep> steps);
+
 std::string plan_text(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer);
 std::string plan_json(const Provenance& origin, const Soc& soc, const Network& network,
@@ -58,5 +91,13 @@ std::string plan_json(const Provenance& origin, const Soc& soc, const Network& n
 // The plan in time as trace events of Chrome, which Perfetto shows: an engine is a row, transitions
 // another, and what tensors take in memory a counter.
 std::string plan_trace(const Soc& soc, const Network& network, const PlanAnswer& answer);
+
+// A page with the timeline, the memory map and tables.
+std::string plan_page(const Soc& soc, const Network& network, const PlanOptions& options,
+                      const PlanAnswer& answer);
+
+// What an independent checker needs to prove that nothing is better (mapsim check).
+std::string plan_certificate(const Soc& soc, const Network& network, const PlanOptions& options,
+                             const PlanAnswer& answer);
 
 }  // namespace mapsim

@@ -32,7 +32,10 @@ Json groups_json(const Soc& soc, const PlanAnswer& answer) {
       nodes.push_back(answer.operations.node(i).name);
     }
     Json json = {{"nodes", nodes},
-                 {"engine", soc.engines[each.engine].name},
+                 {"engine", soc.engines[answer.places[each.place].engine].name},
+                 {"copy", each.copy},
+                 {"precision", width_name(answer.places[each.place].width)},
+                 {"format", answer.places[each.place].format},
                  {"fusion", to_string(group.by)},
                  {"reason", group.reason},
                  {"elided", group.elided},
@@ -50,8 +53,8 @@ Json moves_json(const Soc& soc, const PlanAnswer& answer) {
     for (const PlannedMove& move : each.moves) {
       const auto& by = move.load.engine;
       Json json = {{"tensor", answer.operations.graph->tensors[move.move.tensor].name},
-                   {"from", soc.engines[move.move.from].name},
-                   {"to", soc.engines[move.move.to].name},
+                   {"from", name_of(soc, answer.places, move.move.from)},
+                   {"to", name_of(soc, answer.places, move.move.to)},
                    {"reformat", by ? Json(soc.engines[*by].name) : Json()},
                    {"start_seconds", move.start}};
       json.update(load_json(move.load));
@@ -74,6 +77,18 @@ Json engines_json(const Soc& soc, const PlanAnswer& answer) {
   return engines;
 }
 
+Json tensors_json(const MemoryMap& memory) {
+  Json tensors = Json::array();
+  for (const Buffer& each : memory.buffers) {
+    tensors.push_back({{"name", each.name},
+                       {"bytes", each.bytes},
+                       {"offset", each.offset},
+                       {"first", each.first},
+                       {"last", each.last}});
+  }
+  return tensors;
+}
+
 }  // namespace
 
 std::string plan_json(const Provenance& origin, const Soc& soc, const Network& network,
@@ -88,6 +103,16 @@ std::string plan_json(const Provenance& origin, const Soc& soc, const Network& n
   json.update(load_json(answer.plan.total));
   json["frames_per_second"] = static_cast<double>(network.batch) / answer.plan.total.latency;
   json["proven"] = answer.proven;
+  json["bound"] = answer.bound;
+  json["given"] = answer.given ? load_json(answer.given->total) : Json();
+  json["in_turn_seconds"] = answer.in_turn;
+  if (answer.at_once) {
+    json["at_once"] = {{"latency_seconds", answer.at_once->latency},
+                       {"bound_seconds", answer.at_once->bound},
+                       {"gap", answer.at_once->latency / answer.at_once->bound - 1},
+                       {"blocks", answer.at_once->blocks},
+                       {"nodes", answer.at_once->nodes}};
+  }
   json["passes"] = Json::array();
   for (const PlanPass& pass : answer.passes) {
     Json each = {{"fusion", to_string(pass.fusion)}};
@@ -104,17 +129,17 @@ std::string plan_json(const Provenance& origin, const Soc& soc, const Network& n
     }
   }
   json["if_moves_were_free"] = answer.free_moves;
+  if (!answer.what_if.empty()) {
+    json["what_if"] = Json::array();
+    for (const WhatIf& each : answer.what_if) {
+      json["what_if"].push_back({{"what", each.what}});
+      json["what_if"].back().update(load_json(each.total));
+    }
+  }
   json["memory"] = {{"peak_bytes", answer.memory.peak},
                     {"bound_bytes", answer.memory.bound},
                     {"naive_bytes", answer.memory.naive}};
-  json["tensors"] = Json::array();
-  for (const Buffer& each : answer.memory.buffers) {
-    json["tensors"].push_back({{"name", each.name},
-                               {"bytes", each.bytes},
-                               {"offset", each.offset},
-                               {"first", each.first},
-                               {"last", each.last}});
-  }
+  json["tensors"] = tensors_json(answer.memory);
   json["groups"] = groups_json(soc, answer);
   json["moves"] = moves_json(soc, answer);
   json["moves_seconds"] = answer.plan.moves_latency;

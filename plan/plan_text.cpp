@@ -39,6 +39,25 @@ std::string group_name(const PlanAnswer& answer, const Group& group) {
   return names_of(answer, group, group.by == Fusion::kHorizontal ? " | " : " + ");
 }
 
+std::string at_once_text(const PlanAnswer& answer) {
+  const AtOnceAnswer& found = *answer.at_once;
+  constexpr double kRound = 1e-9;
+  const double gap = found.latency / found.bound - 1;
+  std::string text = fmt::format(
+      "  engines at once: {} ({}, groups one after the other: {})\n", scaled(found.latency, "s"),
+      found.latency < answer.in_turn * (1 - kRound)
+          ? fmt::format("{} less", percent(1 - found.latency / answer.in_turn))
+          : "no gain",
+      scaled(answer.in_turn, "s"));
+  text += gap < kRound ? fmt::format("  no schedule of these groups at these prices is faster")
+                       : fmt::format(
+                             "  no schedule of these groups at these prices is faster than {} "
+                             "(gap {})",
+                             scaled(found.bound, "s"), percent(gap));
+  return text + fmt::format("; {} blocks between cut tensors, {} nodes\n", found.blocks,
+                            grouped(static_cast<std::int64_t>(found.nodes)));
+}
+
 std::string headline(const Soc& soc, const Network& network, const PlanOptions& options,
                      const PlanAnswer& answer) {
   const Load& total = answer.plan.total;
@@ -51,11 +70,63 @@ std::string headline(const Soc& soc, const Network& network, const PlanOptions& 
       answer.unpriced.empty() ? "" : "at least ", scaled(total.latency, "s"),
       energy_text(Picojoules{total.energy / frames}),
       count_text(std::round(frames / total.latency)), bytes_of(total.bytes));
+  if (answer.at_once) {
+    return text + at_once_text(answer);
+  }
+  const double value = options.objective == PlanObjective::kEnergy ? total.energy : total.latency;
+  constexpr double kRound = 1e-9;
+  if (answer.bound < value * (1 - kRound)) {
+    text += fmt::format(
+        "  no plan of these groups at these prices that keeps the limits has a lower {} than "
+        "{} (gap {})\n",
+        to_string(options.objective), value_text(options, {answer.bound, answer.bound, 0, {}, 0}),
+        percent(value / answer.bound - 1));
+    return text;
+  }
   text += fmt::format(
-      "  no plan of these groups at these prices has a lower {} ({} partial plans "
+      "  no plan of these groups at these prices{} has a lower {} ({} partial plans "
       "looked at)\n",
+      options.max_latency || options.max_power || options.max_memory ? " that keeps the limits"
+                                                                     : "",
       to_string(options.objective), grouped(static_cast<std::int64_t>(answer.plan.labels)));
   return text;
+}
+
+std::string what_if_text(const Soc& soc, const PlanOptions& options, const PlanAnswer& answer) {
+  if (answer.what_if.empty()) {
+    return "";
+  }
+  Row head{"what if", to_string(options.objective), "of now"};
+  for (const Engine& engine : soc.engines) {
+    head.push_back(engine.name);
+  }
+  std::vector<Row> rows{head};
+  const bool energy = options.objective == PlanObjective::kEnergy;
+  for (const WhatIf& each : answer.what_if) {
+    const Load& now = answer.plan.total;
+    Row row{each.what, value_text(options, each.total),
+            percent(energy ? each.total.energy / now.energy : each.total.latency / now.latency)};
+    for (const double busy : each.busy) {
+      row.push_back(scaled(busy, "s"));
+    }
+    rows.push_back(std::move(row));
+  }
+  return "\n" + table(rows);
+}
+
+std::string given_text(const PlanOptions& options, const PlanAnswer& answer) {
+  if (!answer.given) {
+    return "";
+  }
+  const Load& given = answer.given->total;
+  const Load& best = answer.plan.total;
+  return fmt::format(
+      "\nthe plan that was given: {}, {} a batch, {} through memory; {:.3f} times the {} of the "
+      "best one\n",
+      scaled(given.latency, "s"), energy_text(Picojoules{given.energy}), bytes_of(given.bytes),
+      options.objective == PlanObjective::kEnergy ? given.energy / best.energy
+                                                  : given.latency / best.latency,
+      to_string(options.objective));
 }
 
 std::string passes_text(const PlanOptions& options, const PlanAnswer& answer) {
@@ -76,7 +147,7 @@ std::string engines_text(const Soc& soc, const PlanOptions& options, const PlanA
   for (std::size_t e = 0; e < soc.engines.size(); ++e) {
     const auto groups = std::count_if(
         answer.plan.groups.begin(), answer.plan.groups.end(), [&](const PlannedGroup& each) {
-          return each.engine == e && !answer.groups.all[each.group].elided;
+          return answer.places[each.place].engine == e && !answer.groups.all[each.group].elided;
         });
     const EngineAlone& alone = answer.alone[e];
     rows.push_back({soc.engines[e].name, grouped(groups), scaled(answer.plan.busy[e], "s"),
@@ -140,6 +211,13 @@ std::string memory_text(const PlanAnswer& answer) {
                      size(memory.naive));
 }
 
+// "dla", "dla 2": the second one.
+std::string place_text(const Soc& soc, const PlanAnswer& answer, const PlannedGroup& group) {
+  const std::string name = name_of(soc, answer.places, group.place);
+  const bool several = answer.at_once && soc.engines[answer.places[group.place].engine].count > 1;
+  return several ? fmt::format("{} {}", name, group.copy + 1) : name;
+}
+
 std::string timeline_text(const Soc& soc, const PlanAnswer& answer) {
   std::vector<Row> rows{{"group", "start", "time", "engine", "bytes", "how"}};
   std::size_t left = 0;
@@ -154,13 +232,13 @@ std::string timeline_text(const Soc& soc, const PlanAnswer& answer) {
     for (const PlannedMove& move : each.moves) {
       rows.push_back({"  " + answer.operations.graph->tensors[move.move.tensor].name,
                       scaled(move.start, "s"), scaled(move.load.latency, "s"),
-                      fmt::format("{} to {}", soc.engines[move.move.from].name,
-                                  soc.engines[move.move.to].name),
+                      fmt::format("{} to {}", name_of(soc, answer.places, move.move.from),
+                                  name_of(soc, answer.places, move.move.to)),
                       bytes_of(move.load.bytes)});
     }
     rows.push_back({table_name(group_name(answer, group)), scaled(each.start, "s"),
                     group.elided ? "elided" : scaled(each.price.load.latency, "s"),
-                    soc.engines[each.engine].name, bytes_of(each.price.load.bytes),
+                    place_text(soc, answer, each), bytes_of(each.price.load.bytes),
                     each.price.how.substr(0, each.price.how.find(" warp"))});
   }
   std::string text = "\ntimeline:\n" + table(rows);
@@ -185,15 +263,18 @@ std::string why_text(const Soc& soc, const PlanAnswer& answer, const std::string
                                      [g](const PlannedGroup& each) { return each.group == g; });
     text += fmt::format("  {}{}\n", group_name(answer, group),
                         group.reason.empty() ? "" : ": " + group.reason);
-    for (std::size_t e = 0; e < soc.engines.size(); ++e) {
-      const Price& price = answer.prices[g][e];
-      const bool taken = chosen != answer.plan.groups.end() && chosen->engine == e;
+    for (std::size_t p = 0; p < answer.places.size(); ++p) {
+      const Price& price = answer.prices[g][p];
+      const bool taken = chosen != answer.plan.groups.end() && chosen->place == p;
       text += price.problem.empty()
-                  ? fmt::format("    {}: {}, {}, {}{}\n", soc.engines[e].name,
+                  ? fmt::format("    {}: {}, {}, {}{}\n", name_of(soc, answer.places, p),
                                 scaled(price.load.latency, "s"),
                                 energy_text(Picojoules{price.load.energy}),
                                 bytes_of(price.load.bytes), taken ? "  <- the plan" : "")
                   : fmt::format("    {}\n", price.problem);
+      for (const std::string& note : price.notes) {
+        text += fmt::format("      {}\n", note);
+      }
     }
   }
   for (const FusionObstacle& obstacle : answer.groups.obstacles) {
@@ -208,8 +289,9 @@ std::string why_text(const Soc& soc, const PlanAnswer& answer, const std::string
 
 std::string plan_text(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer) {
-  std::string text = headline(soc, network, options, answer) + passes_text(options, answer) +
-                     engines_text(soc, options, answer) + memory_text(answer) +
+  std::string text = headline(soc, network, options, answer) + given_text(options, answer) +
+                     passes_text(options, answer) + engines_text(soc, options, answer) +
+                     what_if_text(soc, options, answer) + memory_text(answer) +
                      timeline_text(soc, answer);
   text += answer.front.empty() ? "" : front_text(soc, answer);
   if (options.why) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -43,10 +46,16 @@ std::string plan_trace(const Soc& soc, const Network& network, const PlanAnswer&
                     {"name", "process_name"},
                     {"pid", 1},
                     {"args", {{"name", network.name + " on " + soc.name}}}});
-  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
-    events.push_back(row_json(e, soc.engines[e].name));
+  std::vector<std::size_t> first_row;  // by engine: of its first copy
+  std::size_t transitions = 0;
+  for (const Engine& engine : soc.engines) {
+    first_row.push_back(transitions);
+    for (std::int64_t copy = 1; copy <= engine.count; ++copy) {
+      events.push_back(row_json(transitions++, engine.count == 1
+                                                   ? engine.name
+                                                   : engine.name + " " + std::to_string(copy)));
+    }
   }
-  const std::size_t transitions = soc.engines.size();
   events.push_back(row_json(transitions, "transitions"));
   for (std::size_t step = 0; step < answer.plan.groups.size(); ++step) {
     const PlannedGroup& each = answer.plan.groups[step];
@@ -59,7 +68,8 @@ std::string plan_trace(const Soc& soc, const Network& network, const PlanAnswer&
     for (const std::size_t i : answer.groups.all[each.group].operations) {
       name += (name.empty() ? "" : " + ") + answer.operations.node(i).name;
     }
-    events.push_back(event_json(each.engine, name, each.start, each.price.load));
+    events.push_back(event_json(first_row[answer.places[each.place].engine] + each.copy, name,
+                                each.start, each.price.load));
     events.push_back({{"ph", "C"},
                       {"name", "tensors [B]"},
                       {"pid", 1},

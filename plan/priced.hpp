@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,23 +10,29 @@ namespace mapsim {
 
 // The parts that plans of a frame and of a stream of frames are made from.
 
-// What a tensor takes from one engine to another; nullopt: there is no way.
-using MoveLoad =
-    std::function<std::optional<Load>(std::size_t tensor, std::size_t from, std::size_t to)>;
+// Groups of the first place, and their prices at all places. `batches`: by engine; prices are by
+// the frame.
+struct Offer {
+  Groups groups;
+  Prices prices;
+};
+Offer offer_of(const std::vector<Place>& places, const Versions& versions, Pricing& pricing,
+               const PlanOptions& options, Fusion fusion, const std::vector<std::int64_t>& batches);
 
-// What the search is given: costs of groups on engines, in numbers.
-PlanProblem problem_of(const Soc& soc, const Operations& operations, const Groups& groups,
-                       const Prices& prices, const MoveLoad& move);
+// What the search is given: costs of groups at places, in numbers.
+PlanProblem problem_of(const Soc& soc, const std::vector<Place>& places, const Versions& versions,
+                       const Offer& offer, const Pricing& pricing,
+                       const std::vector<std::int64_t>& batches);
 // The same with all engines but one left out.
-PlanProblem only_on(PlanProblem problem, std::size_t engine);
+PlanProblem only_on(PlanProblem problem, const std::vector<Place>& places, std::size_t engine);
 
 // What steps take, one after the other; with their prices if these are given.
 Plan plan_of(const PlanProblem& problem, const std::vector<PlanStep>& steps,
              const Prices* prices = nullptr);
 
 // Throws ConfigError about `file` if nothing has a price, or an operation runs on no engine.
-void check_engines(const Soc& soc, const Operations& operations, const Groups& groups,
-                   const Prices& prices, const std::string& file);
+void check_engines(const Soc& soc, const std::vector<Place>& places, const Operations& operations,
+                   const Offer& offer, const std::string& file);
 // Throws ConfigError: operations run, but tensors do not get there.
 [[noreturn]] void fail_without_plan(const Network& network, const std::string& soc_file);
 

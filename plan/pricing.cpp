@@ -10,6 +10,7 @@
 #include "costmodel/gpu/kernel.hpp"
 #include "costmodel/stream.hpp"
 #include "mapper/branch/edge_folds.hpp"
+#include "report/figures.hpp"
 
 namespace mapsim {
 
@@ -61,24 +62,48 @@ void add(Price& sum, const Price& part, double times) {
   sum.load.bytes += times * part.load.bytes;
   sum.proven = sum.proven && part.proven;
   sum.how = sum.how.empty() ? part.how : sum.how;
+  sum.notes.insert(sum.notes.end(), part.notes.begin(), part.notes.end());
   if (!part.problem.empty()) {
     sum.problem = part.problem;
   }
 }
 
+// Bytes that padded channels add to what a group reads and writes.
+Stream padding_beside(const Operations& operations, const Group& group, const std::string& format) {
+  const auto bits = [&](std::size_t tensor) {
+    const GraphTensor& at = operations.graph->tensors[tensor];
+    const double more = padding_of(at, format) - 1;
+    return Bits{static_cast<std::int64_t>(
+        more * static_cast<double>(size_of(at).value_or(Bits{0}).count()))};
+  };
+  Stream padding;
+  for (const std::size_t tensor : group.reads) {
+    padding.in += bits(tensor);
+  }
+  for (const std::size_t tensor : group.writes) {
+    padding.out += bits(tensor);
+  }
+  return padding;
+}
+
 }  // namespace
 
-Pricing::Pricing(const Soc& soc, LaunchMode mode, bool least_energy)
-    : soc_{soc}, least_energy_{least_energy}, known_(soc.engines.size()) {
+Pricing::Pricing(const Soc& soc, const PlanOptions& options)
+    : soc_{soc},
+      least_energy_{options.objective == PlanObjective::kEnergy},
+      sparse_{options.sparse},
+      known_(soc.engines.size()) {
   for (const Engine& engine : soc.engines) {
-    machines_.push_back(machine_of(engine, mode));
+    machines_.push_back(machine_of(engine, options.launch));
   }
 }
 
-Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool adds) const {
+Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool adds,
+                                  ConvLayout layout) const {
   Known known;
   GpuLayerOptions options;
   options.adds_to_output = adds;
+  options.request.layout = layout;
   const GpuLayer found = fastest_kernel(gpu, workload, options);
   if (!found.kernel) {
     known.price = refused(found.problem);
@@ -91,7 +116,129 @@ Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool
   known.price.load = {found.kernel->total.count(), found.energy.count(), bytes, {}, 0};
   known.price.how = to_string(found.kernel->kernel);
   known.price.proven = false;  // kernels are ranked by a model of their time
+  known.price.notes = found.form.notes;
+  known.parts = parts_of(gpu, found.kernel->estimate);
+  try_algorithms(gpu, workload, adds, known);
   return known;
+}
+
+// Other ways to run a layer than the GEMM that is priced already: the fastest is taken, and why the
+// others are not is noted.
+void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds,
+                             Known& known) const {
+  const auto take = [&](const std::string& name, double seconds, Load load, std::string how) {
+    const double now = known.price.load.latency;
+    known.price.notes.push_back(fmt::format("{}: {}, {:.2f} times as fast as {}", name,
+                                            scaled(seconds, "s"), now / seconds,
+                                            known.price.how.substr(0, known.price.how.find(' '))));
+    if (seconds < now) {
+      known.price.load = load;
+      known.price.how = std::move(how);
+    }
+  };
+  for (const std::int64_t m : {std::int64_t{2}, std::int64_t{4}}) {
+    if (!is_convolution(workload)) {
+      break;
+    }
+    const std::string name = fmt::format("winograd F({0}x{0}, 3x3)", m);
+    const WinogradAnswer answer = winograd_on_gpu(gpu, workload, m);
+    if (answer.cost) {
+      const AlgorithmCost& cost = *answer.cost;
+      take(name, cost.seconds, {cost.seconds, cost.energy, cost.bytes, {}, 0}, cost.how);
+    } else {
+      known.price.notes.push_back(fmt::format("no {}: {}", name, answer.problem));
+    }
+  }
+  if (!sparse_) {
+    return;
+  }
+  const auto sparse = sparse_gpu(gpu);
+  if (!sparse) {
+    known.price.notes.emplace_back("no 2:4 sparse weights: tensor cores before 8.0 skip nothing");
+    return;
+  }
+  GpuLayerOptions options;
+  options.adds_to_output = adds;
+  const GpuLayer found = fastest_kernel(*sparse, workload, options);
+  if (found.kernel && found.kernel->kernel.path != GpuPath::kSimt) {
+    const double seconds = found.kernel->total.count();
+    take("2:4 sparse weights", seconds,
+         {seconds, found.energy.count(), known.price.load.bytes, {}, 0},
+         "2:4 " + to_string(found.kernel->kernel));
+  }
+}
+
+// Scores, softmax and context in one kernel, which keeps the scores on chip: as much as both
+// products compute, and an exponential for each score; through memory go the ends.
+Price Pricing::attention(const Group& group, const Place& place) {
+  const auto* gpu = std::get_if<Gpu>(&machines_[place.engine]);
+  if (gpu == nullptr) {
+    return refused(fmt::format("{} has no kernel for attention", soc_.engines[place.engine].name));
+  }
+  // Of an SM: 16 special functions a cycle (CUDA C++ Programming Guide, arithmetic throughput).
+  constexpr double kExponentials = 16;
+  Price sum;
+  double compute = 0;
+  double launch = 0;
+  double bandwidth = gpu->dram_bandwidth.count();
+  double constant = 0;
+  for (const NodeLayer& each : group.layers) {
+    const Known known = layer(each.workload, false, place);
+    if (!known.price.problem.empty()) {
+      return known.price;
+    }
+    compute += known.parts.compute;
+    launch = std::max(launch, known.parts.launch);
+    bandwidth = std::min(bandwidth, known.parts.bandwidth);
+    const double bits = kBitsPerByte * known.price.load.bytes;
+    constant += known.price.load.energy - bits * gpu->energy.dram.count();
+  }
+  const Workload& scores = group.layers.front().workload;
+  const auto points = static_cast<double>(count_elements(shape_of(scores, scores.output())));
+  compute += points / (kExponentials * static_cast<double>(gpu->sms) * gpu->clock.count());
+  const double bytes =
+      static_cast<double>((group.stream.in + group.stream.out).count()) / kBitsPerByte;
+  sum.load.bytes = bytes;
+  sum.load.latency = launch + std::max(compute, bytes / bandwidth);
+  sum.load.energy = constant + kBitsPerByte * bytes * gpu->energy.dram.count();
+  sum.how = "attention, scores on chip";
+  sum.proven = false;
+  return sum;
+}
+
+// A recurrent layer whose steps are one kernel: the first layer is the products of all inputs, the
+// others are counted by the step.
+Price Pricing::time_steps(const Group& group, const Place& place) {
+  const auto* gpu = std::get_if<Gpu>(&machines_[place.engine]);
+  if (gpu == nullptr) {
+    return refused(fmt::format("{} has no kernel that stays on the chip for all time steps",
+                               soc_.engines[place.engine].name));
+  }
+  Price sum;
+  sum.proven = false;
+  for (const NodeLayer& each : group.layers) {
+    const Known known = layer(each.workload, false, place);
+    if (!known.price.problem.empty()) {
+      return known.price;
+    }
+    if (each.count == 1) {
+      add(sum, known.price, 1);
+      continue;
+    }
+    const Tensor& weight = each.workload.tensors[TensorId{1}];
+    const double weights =
+        static_cast<double>(count_elements(shape_of(each.workload, TensorId{1}))) *
+        static_cast<double>(weight.bits.count()) / kBitsPerByte;
+    Price all = known.price;
+    all.load.latency =
+        known.parts.launch + persistent_seconds(*gpu, known.parts, weights, each.count);
+    all.load.bytes =
+        weights + static_cast<double>(each.count) * std::max(0.0, known.price.load.bytes - weights);
+    all.load.energy *= static_cast<double>(each.count);
+    add(sum, all, 1);
+  }
+  sum.how = "all time steps in one kernel";
+  return sum;
 }
 
 // The best mapping of a layer. Only a search for latency also looks at folds of a systolic array
@@ -139,23 +286,30 @@ Pricing::Known Pricing::search_on(const Arch& arch, const Workload& workload) co
   return known;
 }
 
-const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, std::size_t engine) {
+const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const Place& place) {
+  const std::size_t engine = place.engine;
   const bool on_gpu = std::holds_alternative<Gpu>(machines_[engine]);
   Workload anonymous = workload;
   anonymous.name.clear();
   anonymous.note.clear();
   adds = adds && on_gpu;  // elsewhere it is traffic beside the layer
+  const ConvLayout layout =
+      on_gpu && (place.format == "linear" || place.format == "chw") && is_convolution(workload)
+          ? ConvLayout::kNchw
+          : ConvLayout::kNhwc;
   auto [at, end] = known_[engine].equal_range(workload.macs());
   for (; at != end; ++at) {
-    if (at->second.adds == adds && at->second.workload == anonymous) {
+    if (at->second.adds == adds && at->second.layout == layout &&
+        at->second.workload == anonymous) {
       return at->second;
     }
   }
   ++searches_;
-  Known known = on_gpu ? search_on(std::get<Gpu>(machines_[engine]), workload, adds)
+  Known known = on_gpu ? search_on(std::get<Gpu>(machines_[engine]), workload, adds, layout)
                        : search_on(std::get<Arch>(machines_[engine]), workload);
   known.workload = std::move(anonymous);
   known.adds = adds;
+  known.layout = layout;
   return known_[engine].emplace(workload.macs(), std::move(known))->second;
 }
 
@@ -213,16 +367,20 @@ std::string Pricing::refusal(const Operations& operations, const Group& group,
   return "";
 }
 
-Price Pricing::price(const Operations& operations, const Group& group, std::size_t engine) {
+Price Pricing::price(const Operations& operations, const Group& group, const Place& place) {
+  const std::size_t engine = place.engine;
   if (std::string why = refusal(operations, group, engine); !why.empty()) {
     return refused(std::move(why));
   }
   Price sum;
-  if (!group.elided && group.unpriced.empty()) {
+  if (group.kernel == GroupKernel::kAttention || group.kernel == GroupKernel::kTimeSteps) {
+    sum = group.kernel == GroupKernel::kAttention ? attention(group, place)
+                                                  : time_steps(group, place);
+  } else if (!group.elided && group.unpriced.empty()) {
     double operation_count = group.layers.empty() ? 1 : 0;
     double idle = 0;
     for (const NodeLayer& each : group.layers) {
-      const Known& known = layer(each.workload, group.adds_tensor, engine);
+      const Known& known = layer(each.workload, group.adds_tensor, place);
       const auto times = static_cast<double>(each.count);
       add(sum, known.price, times);
       operation_count += times;
@@ -244,6 +402,9 @@ Price Pricing::price(const Operations& operations, const Group& group, std::size
       add(sum, stream(pass, engine), 1);
       operation_count += 1;
     }
+    if (std::holds_alternative<Gpu>(machines_[engine])) {  // others count it in their own words
+      add_beside(padding_beside(operations, group, place.format), 0, engine, sum);
+    }
     sum.load.latency += operation_count * soc_.engines[engine].overhead.count();
   }
   sum.load.engine = engine;
@@ -251,22 +412,42 @@ Price Pricing::price(const Operations& operations, const Group& group, std::size
   return sum;
 }
 
-std::optional<Load> Pricing::transition(double bytes, std::size_t from, std::size_t to) const {
-  const auto at =
-      std::find_if(soc_.transitions.begin(), soc_.transitions.end(),
-                   [&](const Transition& each) { return each.from == from && each.to == to; });
-  if (at == soc_.transitions.end()) {
+// A pass of an engine over a tensor.
+Load Pricing::copy(double in, double out, std::size_t engine) const {
+  Stream pass;
+  pass.in = Bits{static_cast<std::int64_t>(in * kBitsPerByte)};
+  pass.out = Bits{static_cast<std::int64_t>(out * kBitsPerByte)};
+  Load load = stream(pass, engine).load;
+  load.latency += soc_.engines[engine].overhead.count();
+  load.engine = engine;
+  load.busy = load.latency;
+  return load;
+}
+
+// An engine for which others convert does not convert.
+bool Pricing::converts_itself(std::size_t engine) const {
+  return std::none_of(soc_.transitions.begin(), soc_.transitions.end(), [&](const Transition& t) {
+    return (t.from == engine || t.to == engine) && t.reformat && *t.reformat != engine;
+  });
+}
+
+std::optional<Load> Pricing::move(const Place& from, const Place& to, double bytes_from,
+                                  double bytes_to) const {
+  const bool agree = from.format == to.format && from.width == to.width;
+  if (from.engine == to.engine) {
+    if (agree) {
+      return Load{};
+    }
+    return converts_itself(from.engine) ? std::optional{copy(bytes_from, bytes_to, from.engine)}
+                                        : std::nullopt;
+  }
+  const auto at = std::find_if(
+      soc_.transitions.begin(), soc_.transitions.end(),
+      [&](const Transition& each) { return each.from == from.engine && each.to == to.engine; });
+  if (at == soc_.transitions.end() || (!agree && !at->reformat)) {
     return std::nullopt;
   }
-  Load load;
-  if (at->reformat) {
-    Stream copy;
-    copy.in = copy.out = Bits{static_cast<std::int64_t>(bytes * kBitsPerByte)};
-    load = stream(copy, *at->reformat).load;
-    load.latency += soc_.engines[*at->reformat].overhead.count();
-    load.engine = *at->reformat;
-    load.busy = load.latency;
-  }
+  Load load = agree ? Load{} : copy(bytes_from, bytes_to, *at->reformat);
   load.latency += at->sync.count();
   return load;
 }

@@ -10,8 +10,10 @@
 #include "campaign/gpu_layer.hpp"
 #include "costmodel/problem.hpp"
 #include "mapper/mapper.hpp"
+#include "plan/gpu_algorithms.hpp"
 #include "plan/groups.hpp"
 #include "plan/load.hpp"
+#include "plan/places.hpp"
 #include "plan/soc.hpp"
 
 namespace mapsim {
@@ -19,22 +21,24 @@ namespace mapsim {
 // What a group costs on an engine, or why it does not run there.
 struct Price {
   Load load;
-  std::string how;      // the kernel, or the form of a layer; empty: a stream
-  bool proven = true;   // the search of its layers was complete
-  std::string problem;  // not empty: it does not run there
+  std::string how;                   // the kernel, or the form of a layer; empty: a stream
+  std::vector<std::string> notes{};  // other algorithms, and constraints that a layer violates
+  bool proven = true;                // the search of its layers was complete
+  std::string problem;               // not empty: it does not run there
 };
 
 // Prices groups on the engines of a chip. Layers are searched once: what differs in names only is
 // one. Refers to the chip.
 class Pricing {
  public:
-  // `least_energy`: layers are searched for the least energy, else for the least latency.
-  Pricing(const Soc& soc, LaunchMode mode, bool least_energy);
+  // Layers are searched for the least energy if that is the objective, else for the least latency.
+  Pricing(const Soc& soc, const PlanOptions& options);
 
-  Price price(const Operations& operations, const Group& group, std::size_t engine);
-  // Of a tensor of so many bytes, from where it was made to where it is read; nullopt: there is no
-  // way.
-  std::optional<Load> transition(double bytes, std::size_t from, std::size_t to) const;
+  Price price(const Operations& operations, const Group& group, const Place& place);
+  // Of a tensor of so many bytes in the one place and in the other, from where it was made to where
+  // it is read; nullopt: there is no way.
+  std::optional<Load> move(const Place& from, const Place& to, double bytes_from,
+                           double bytes_to) const;
 
   std::int64_t searches() const { return searches_; }
 
@@ -42,19 +46,27 @@ class Pricing {
   struct Known {
     Workload workload;
     bool adds = false;
+    ConvLayout layout = ConvLayout::kNhwc;
     Price price;
     double memory_seconds = 0;  // in which the memory's port is busy; 0 on a GPU
+    KernelParts parts{};        // of the GEMM kernel on a GPU
   };
-  const Known& layer(const Workload& workload, bool adds, std::size_t engine);
-  Known search_on(const Gpu& gpu, const Workload& workload, bool adds) const;
+  const Known& layer(const Workload& workload, bool adds, const Place& place);
+  Known search_on(const Gpu& gpu, const Workload& workload, bool adds, ConvLayout layout) const;
   Known search_on(const Arch& arch, const Workload& workload) const;
   SearchResult search_for(const Problem& problem) const;
+  void try_algorithms(const Gpu& gpu, const Workload& workload, bool adds, Known& known) const;
+  Price attention(const Group& group, const Place& place);
+  Price time_steps(const Group& group, const Place& place);
   Price stream(const Stream& stream, std::size_t engine) const;
   void add_beside(const Stream& beside, double idle, std::size_t engine, Price& price) const;
+  Load copy(double in, double out, std::size_t engine) const;
+  bool converts_itself(std::size_t engine) const;
   std::string refusal(const Operations& operations, const Group& group, std::size_t engine) const;
 
   const Soc& soc_;
   bool least_energy_;
+  bool sparse_;
   std::vector<std::variant<Gpu, Arch>> machines_;
   std::vector<std::multimap<std::int64_t, Known>> known_;  // by engine and MACs
   std::int64_t searches_ = 0;

@@ -56,8 +56,8 @@ Way cheapest(const PlanProblem& problem, const Weights& weights, std::size_t ten
              std::size_t to) {
   Way best;
   const auto& moves = problem.tensors[tensor].moves;
-  for (std::size_t from = 0; from < problem.engines && !moves.empty(); ++from) {
-    const std::optional<Load>& move = moves[from * problem.engines + to];
+  for (std::size_t from = 0; from < problem.places && !moves.empty(); ++from) {
+    const std::optional<Load>& move = moves[from * problem.places + to];
     if ((engines >> from & 1) != 0 && move && weights.of(*move) < best.value) {
       best = {weights.of(*move), from};
     }
@@ -98,7 +98,9 @@ class Search {
       for (const auto& [frontier, label] : now) {
         expand(i, frontier, label);
       }
-      drop_dominated();
+      if (!problem_.most_alive) {  // else what is cheaper may need more memory
+        drop_dominated();
+      }
       now.swap(next_);
     }
     const auto end = now.find(Frontier{});
@@ -115,7 +117,7 @@ class Search {
     }
     for (const std::size_t c : anchored_[i]) {
       if (fits(problem_.choices[c], i, frontier)) {
-        for (std::size_t engine = 0; engine < problem_.engines; ++engine) {
+        for (std::size_t engine = 0; engine < problem_.places; ++engine) {
           run_on(i, c, engine, frontier, label);
         }
       }
@@ -163,6 +165,9 @@ class Search {
     if (value == std::numeric_limits<double>::infinity()) {
       return;
     }
+    if (problem_.most_alive && alive(after, choice, engine) > *problem_.most_alive) {
+      return;
+    }
     for (const std::size_t j : choice.operations) {
       if (j < i) {
         erase(after.deferred, j);
@@ -175,6 +180,26 @@ class Search {
     }
     std::sort(after.live.begin(), after.live.end());
     keep(i, std::move(after), {value, label, c, engine});
+  }
+
+  // Bytes of all tensors while a group runs.
+  double alive(const Frontier& frontier, const PlanProblem::Choice& choice,
+               std::size_t place) const {
+    double bytes = 0;
+    for (const Live& live : frontier.live) {
+      Mask counted = 0;
+      for (std::size_t p = 0; p < problem_.places; ++p) {
+        const Mask storage = Mask{1} << problem_.storage[p];
+        if ((live.engines >> p & 1) != 0 && (counted & storage) == 0) {
+          counted |= storage;
+          bytes += problem_.tensors[live.tensor].bytes[p];
+        }
+      }
+    }
+    for (const std::size_t tensor : choice.writes) {
+      bytes += problem_.tensors[tensor].bytes[place];
+    }
+    return bytes;
   }
 
   // A frontier behind operation i, if nothing cheaper has come to it.
@@ -206,7 +231,7 @@ class Search {
     for (std::size_t k = 0; k < from.live.size(); ++k) {
       const Live& here = from.live[k];
       const Live& there = to.live[k];
-      for (std::size_t e = 0; e < problem_.engines; ++e) {
+      for (std::size_t e = 0; e < problem_.places; ++e) {
         if ((here.engines >> e & 1) != 0) {
           continue;
         }

@@ -9,23 +9,29 @@
 
 namespace mapsim {
 
-// What a plan is chosen from, in numbers: groups that cover the operations of a network, each on an
-// engine, one after the other.
+// What a plan is chosen from, in numbers: groups that cover the operations of a network, each at a
+// place (an engine with a width and a layout of tensors), one after the other.
 struct PlanProblem {
   struct Tensor {
-    std::vector<std::size_t> readers;  // operations
-    // By from * engines + to: what it takes until engine `to` can read it where `from` can;
-    // nullopt: there is no way. Empty: no ways at all.
-    std::vector<std::optional<Load>> moves;
+    std::vector<std::size_t> readers{};  // operations
+    // By from * places + to: what it takes until place `to` can read it where `from` can; nullopt:
+    // there is no way. Empty: no ways at all.
+    std::vector<std::optional<Load>> moves{};
+    std::vector<double> bytes{};  // by place; empty: not known
   };
   struct Choice {
     std::vector<std::size_t> operations;
     std::size_t anchor = 0;                  // where it stands in the order: plan/groups.hpp
     std::vector<std::size_t> reads, writes;  // tensors
-    std::vector<std::optional<Load>> on;     // by engine; nullopt: it does not run there
+    std::vector<std::optional<Load>> on;     // by place; nullopt: it does not run there
   };
   std::size_t operations = 0;
-  std::size_t engines = 0;
+  std::size_t engines = 0;  // that loads may name
+  std::size_t places = 0;   // at most 32
+  // Tensors that are alive at once may take no more. Places of one storage share the bytes of a
+  // tensor. Empty: there is no limit.
+  std::optional<double> most_alive{};
+  std::vector<std::size_t> storage{};  // by place
   std::vector<Tensor> tensors;
   std::vector<Choice> choices;
 };
@@ -36,7 +42,7 @@ struct PlanMove {
 };
 struct PlanStep {
   std::size_t choice = 0;
-  std::size_t engine = 0;
+  std::size_t engine = 0;         // the place
   std::vector<PlanMove> moves{};  // before it
   friend bool operator==(const PlanStep&, const PlanStep&) = default;
 };

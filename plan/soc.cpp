@@ -278,9 +278,7 @@ class SocReader {
         std::any_of(from.formats.begin(), from.formats.end(), [&to](const std::string& format) {
           return std::find(to.formats.begin(), to.formats.end(), format) != to.formats.end();
         });
-    if (agree) {
-      made.reformat = std::nullopt;  // both take one format: nobody has to convert
-    } else if (!made.reformat) {
+    if (!agree && !made.reformat) {
       reader_.error(item, fmt::format("{} and {} have no format in common; `reformat` says which "
                                       "engine converts",
                                       from.name, to.name));

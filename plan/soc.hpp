@@ -45,7 +45,7 @@ struct Engine {
 struct Transition {
   std::size_t from = 0, to = 0;           // engines
   Seconds sync{0};                        // neither of them works
-  std::optional<std::size_t> reformat{};  // the engine that converts it; nullopt: formats agree
+  std::optional<std::size_t> reformat{};  // the engine that converts it where formats differ
   friend bool operator==(const Transition&, const Transition&) = default;
 };
 

@@ -37,25 +37,6 @@ Weights prices_of(const std::vector<double>& duals, std::size_t engines) {
   return weights;
 }
 
-void scale(Load& load, double by) {
-  load.latency *= by;
-  load.energy *= by;
-  load.bytes *= by;
-  load.busy *= by;
-}
-
-std::vector<double> rooms_of(const Soc& soc) {
-  std::vector<double> rooms;
-  for (const Engine& engine : soc.engines) {
-    rooms.push_back(static_cast<double>(engine.count));
-  }
-  rooms.push_back(soc.memory.bandwidth.count() * soc.memory.share.value_or(1));
-  if (soc.power > Milliwatts{0}) {
-    rooms.push_back(soc.power.count() / 1000 * kPicojoules);
-  }
-  return rooms;
-}
-
 void set_limits(const Soc& soc, const std::vector<double>& rooms, const StreamMix& mix,
                 StreamAnswer& answer) {
   std::vector<double> used(rooms.size(), 0);
@@ -84,6 +65,18 @@ void set_limits(const Soc& soc, const std::vector<double>& rooms, const StreamMi
 }
 
 }  // namespace
+
+std::vector<double> rooms_of(const Soc& soc) {
+  std::vector<double> rooms;
+  for (const Engine& engine : soc.engines) {
+    rooms.push_back(static_cast<double>(engine.count));
+  }
+  rooms.push_back(soc.memory.bandwidth.count() * soc.memory.share.value_or(1));
+  if (soc.power > Milliwatts{0}) {
+    rooms.push_back(soc.power.count() / 1000 * kPicojoules);
+  }
+  return rooms;
+}
 
 StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& rooms) {
   StreamMix mix;
@@ -127,34 +120,17 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
                          const std::vector<std::int64_t>& batches, const PlanOptions& options,
                          const std::string& soc_file, const std::string& network_file) {
   StreamAnswer answer;
-  Pricing pricing{soc, options.launch, options.objective == PlanObjective::kEnergy};
-  std::vector<Operations> operations;
-  Prices prices;
-  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
-    operations.push_back(operations_of(*networks[e]->graph));
-    const Groups groups = groups_of(operations[e], options.fusion);
-    prices.resize(groups.all.size());
-    for (std::size_t g = 0; g < groups.all.size(); ++g) {
-      Price price = pricing.price(operations[e], groups.all[g], e);
-      scale(price.load, 1 / static_cast<double>(batches[e]));
-      prices[g].push_back(std::move(price));
-    }
-  }
-  answer.operations = operations.front();
-  answer.groups = groups_of(answer.operations, options.fusion);
+  Pricing pricing{soc, options};
+  const auto widths =
+      options.widths.empty() ? std::vector{width_of(*networks.front()->graph)} : options.widths;
+  answer.places = places_of(soc, widths);
+  answer.versions = versions_of(answer.places, networks);
+  answer.operations = answer.versions.operations.front();
+  Offer offer = offer_of(answer.places, answer.versions, pricing, options, options.fusion, batches);
   answer.batches = batches;
-  check_engines(soc, answer.operations, answer.groups, prices, network_file);
-  // Tensors go in the smaller one of the two batches.
+  check_engines(soc, answer.places, answer.operations, offer, network_file);
   const PlanProblem problem =
-      problem_of(soc, answer.operations, answer.groups, prices,
-                 [&](std::size_t tensor, std::size_t from, std::size_t to) {
-                   const std::size_t of = batches[from] < batches[to] ? from : to;
-                   auto load = pricing.transition(bytes_of(operations[of], tensor), from, to);
-                   if (load) {
-                     scale(*load, 1 / static_cast<double>(batches[of]));
-                   }
-                   return load;
-                 });
+      problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
   const std::vector<double> rooms = rooms_of(soc);
   const StreamMix mix = best_mix(problem, rooms);
   if (mix.plans.empty()) {
@@ -162,14 +138,18 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
   }
   answer.rate = mix.rate;
   answer.bound = mix.bound;
+  answer.rooms = rooms;
+  answer.duals = mix.duals;
   answer.rounds = mix.rounds;
   for (const auto& [rate, steps] : mix.plans) {
-    answer.mix.push_back({rate, plan_of(problem, steps, &prices)});
+    answer.mix.push_back({rate, plan_of(problem, steps, &offer.prices)});
   }
   set_limits(soc, rooms, mix, answer);
   for (std::size_t e = 0; e < soc.engines.size(); ++e) {
-    answer.alone.push_back(best_mix(only_on(problem, e), rooms).rate);
+    answer.alone.push_back(best_mix(only_on(problem, answer.places, e), rooms).rate);
   }
+  answer.groups = std::move(offer.groups);
+  answer.problem = problem;
   answer.unpriced = unpriced_of(answer.operations);
   answer.searches = pricing.searches();
   return answer;

@@ -26,11 +26,15 @@ struct StreamLimit {
 // A stream of frames, many in flight: plans and how many frames take each, so that no engine works
 // more than all of the time, the memory moves no more than it can, and the limit on power holds.
 struct StreamAnswer {
-  Operations operations;  // of the first engine's batch
+  std::vector<Place> places;
+  Versions versions;      // of the network, by place
+  Operations operations;  // of the first place
   Groups groups;
   std::vector<std::int64_t> batches;  // by engine
   double rate = 0;                    // frames a second
   double bound = 0;                   // no plans give more
+  PlanProblem problem;
+  std::vector<double> rooms, duals;  // by row: engines, memory [B/s], power [pJ/s]
   std::vector<PlanShare> mix;
   std::vector<StreamLimit> limits;
   std::vector<double> alone;  // frames a second of each engine, all of its count; 0: impossible
@@ -57,11 +61,16 @@ struct StreamMix {
   std::vector<double> duals;                                    // by row: engines, memory, power
   int rounds = 0;
 };
+std::vector<double> rooms_of(const Soc& soc);
 // `rooms`: counts of engines, bytes a second, and if there is a limit pJ a second.
 StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& rooms);
 
 std::string stream_text(const Soc& soc, const Network& network, const StreamAnswer& answer);
 std::string stream_json(const Provenance& origin, const Soc& soc, const Network& network,
                         const PlanOptions& options, const StreamAnswer& answer);
+
+// As plan_certificate(), with the duals.
+std::string stream_certificate(const Soc& soc, const Network& network, const PlanOptions& options,
+                               const StreamAnswer& answer);
 
 }  // namespace mapsim

@@ -24,7 +24,8 @@ Json mix_json(const Soc& soc, const StreamAnswer& answer) {
         nodes.push_back(answer.operations.node(i).name);
       }
       groups.push_back({{"nodes", nodes},
-                        {"engine", soc.engines[each.engine].name},
+                        {"engine", soc.engines[answer.places[each.place].engine].name},
+                        {"place", name_of(soc, answer.places, each.place)},
                         {"latency_seconds", each.price.load.latency}});
     }
     mix.push_back({{"frames_per_second", share.rate},

@@ -39,6 +39,8 @@ ROWS = [
     ("ms", "v100 graphs/resnet50 --precision f32 --batch 128", 80.5629, 0.25, TRT4, ""),
     ("ms", "v100 graphs/resnet50 --precision f16 --batch 128", 21.2693, 0.25, TRT4, ""),
     ("ms", "a100_40gb graphs/mobilenet_v2", 0.30, 0.3, "NVIDIA, TensorRT 8.4", ""),
+    ("ms", "a100_40gb graphs/bert_large_128", 1.23, 0.4, BERT, ""),
+    ("ms", "a100_40gb graphs/bert_large_128 --batch 8", 2.64, 0.25, BERT, ""),
     ("ms", "a100_40gb graphs/bert_base_128", 0.54, 0.4, BERT, ""),
     ("ms", "a100_40gb graphs/bert_base_128 --batch 8", 0.95, 0.25, BERT, ""),
     ("ms", "a100_40gb graphs/bert_base_128 --batch 32", 2.23, 0.25, BERT, ""),

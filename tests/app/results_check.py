@@ -37,7 +37,11 @@ network teaching alexnet
 network nv_full alexnet --batches
 network teaching graphs/squeezenet --fuse
 network a100_40gb alexnet --precision f16
-plan jetson_agx_orin graphs/squeezenet
+plan jetson_agx_orin graphs/squeezenet --at-once --save-plan plan.yaml
+plan jetson_agx_orin graphs/squeezenet --given plan.yaml --certificate plan.proof
+plan jetson_agx_orin graphs/squeezenet --with graphs/squeezenet --engine gpu
+plan a100_40gb graphs/squeezenet --what-if
+check plan.proof
 plan teaching_chip graphs/squeezenet --objective energy --front
 plan jetson_agx_orin graphs/squeezenet --objective throughput --batch 4 --engine-batch dla=2
 eval teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
@@ -104,7 +108,7 @@ def strict(schema):
 
 def form_of(document):
     """The forms of one command's answer differ in what they must have."""
-    form = "of a stream of frames" if "mix" in document else "of a chain" if "chain" in document else "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
+    form = "of a stream of frames" if "mix" in document else "of two networks" if "in_turn" in document else "of a plan" if "soc" in document and "verified" in document else "of a chain" if "chain" in document else "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
     return form if document.get("feasible", True) else "nothing fits"
 
 

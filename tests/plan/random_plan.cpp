@@ -20,7 +20,7 @@ Load random_load(Rng& rng, std::size_t engine) {
 }
 
 void add_choice(Rng& rng, PlanProblem& problem, PlanProblem::Choice choice) {
-  for (std::size_t e = 0; e < problem.engines; ++e) {
+  for (std::size_t e = 0; e < problem.places; ++e) {
     choice.on.push_back(rng.below(6) == 0 ? std::nullopt : std::optional{random_load(rng, e)});
   }
   problem.choices.push_back(std::move(choice));
@@ -88,7 +88,7 @@ class AllPlans {
       for (const std::size_t i : all) {
         covered_[i] = true;
       }
-      for (std::size_t e = 0; e < problem_.engines; ++e) {
+      for (std::size_t e = 0; e < problem_.places; ++e) {
         if (choice.on[e]) {
           chosen_.emplace_back(&choice, e);
           cover();
@@ -104,12 +104,12 @@ class AllPlans {
   void take() {
     double sum = 0;
     double latency = 0;
-    std::vector<double> load(problem_.engines + 2, 0);
+    std::vector<double> load(problem_.places + 2, 0);
     const auto add = [&](const Load& part) {
       sum += weights_.of(part);
       load[*part.engine] += part.busy;
-      load[problem_.engines] += part.bytes;
-      load[problem_.engines + 1] += part.energy;
+      load[problem_.places] += part.bytes;
+      load[problem_.places + 1] += part.energy;
       latency += part.latency;
     };
     auto order = chosen_;
@@ -124,7 +124,7 @@ class AllPlans {
         }
         const Load* least = nullptr;
         for (const std::size_t from : where[tensor]) {
-          const auto& move = problem_.tensors[tensor].moves[from * problem_.engines + engine];
+          const auto& move = problem_.tensors[tensor].moves[from * problem_.places + engine];
           least = move && (least == nullptr || weights_.of(*move) < weights_.of(*least)) ? &*move
                                                                                          : least;
         }
@@ -158,7 +158,8 @@ PlanProblem random_plan_problem(std::uint64_t seed) {
   Rng rng{seed};
   PlanProblem problem;
   problem.operations = static_cast<std::size_t>(rng.between(3, 8));
-  problem.engines = static_cast<std::size_t>(rng.between(1, problem.operations > 6 ? 2 : 3));
+  problem.places = problem.engines =
+      static_cast<std::size_t>(rng.between(1, problem.operations > 6 ? 2 : 3));
   problem.tensors.resize(problem.operations);  // one of each operation
   std::vector<std::vector<std::size_t>> reads(problem.operations);
   for (std::size_t i = 1; i < problem.operations; ++i) {
@@ -173,10 +174,10 @@ PlanProblem random_plan_problem(std::uint64_t seed) {
     }
   }
   for (PlanProblem::Tensor& tensor : problem.tensors) {
-    for (std::size_t m = 0; m < problem.engines * problem.engines; ++m) {
+    for (std::size_t m = 0; m < problem.places * problem.places; ++m) {
       tensor.moves.push_back(rng.below(8) == 0
                                  ? std::nullopt
-                                 : std::optional{random_load(rng, rng.below(problem.engines))});
+                                 : std::optional{random_load(rng, rng.below(problem.places))});
     }
   }
   for (std::size_t i = 0; i < problem.operations; ++i) {
@@ -218,7 +219,7 @@ std::vector<std::pair<double, double>> figures_of_all_plans(const PlanProblem& p
 std::string compare_with_all_plans(std::uint64_t seed, std::int64_t& plans) {
   const PlanProblem problem = random_plan_problem(seed);
   Rng rng{seed ^ 0x5eed};
-  const Weights weights = random_weights(rng, problem.engines);
+  const Weights weights = random_weights(rng, problem.places);
   const std::optional<double> wanted = best_of_all_plans(problem, weights);
   const std::optional<PlanPath> found = shortest_path(problem, weights);
   if (wanted.has_value() != found.has_value()) {

@@ -26,7 +26,7 @@ Load seconds(double time) { return {time, 0, 0, {}, 0}; }
 PlanProblem two_readers() {
   PlanProblem problem;
   problem.operations = 3;
-  problem.engines = 2;
+  problem.places = problem.engines = 2;
   problem.tensors = {{{1, 2}, {Load{}, seconds(3), seconds(3), Load{}}}};
   problem.choices = {{{0}, 0, {}, {0}, {seconds(1), std::nullopt}},
                      {{1}, 1, {0}, {}, {seconds(9), seconds(1)}},

@@ -62,7 +62,7 @@ TEST(Throughput, IsThatOfAllPlansAtOnce) {
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     const PlanProblem problem = random_plan_problem(seed);
-    std::vector<double> rooms(problem.engines + 2, 50);
+    std::vector<double> rooms(problem.places + 2, 50);
     rooms.front() = 20;
     LinearProgram program{rooms, loads_of_all_plans(problem), {}};
     const bool is_bounded = std::all_of(program.columns.begin(), program.columns.end(),
@@ -83,7 +83,7 @@ TEST(Throughput, IsThatOfAllPlansAtOnce) {
 TEST(Throughput, SharesFramesAmongEngines) {
   PlanProblem problem;
   problem.operations = 1;
-  problem.engines = 2;
+  problem.places = problem.engines = 2;
   problem.tensors = {{}};
   problem.choices = {{{0}, 0, {}, {}, {Load{1, 10, 100, 0, 1}, Load{4, 1, 100, 1, 4}}}};
   // A frame takes engine 0 a second, engine 1 four; there are two of the latter.

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/plan_proof.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/diagnostic.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kClose = 1e-9;  // relative: sums in another order
+constexpr std::size_t kMostLabels = 5'000'000;
+
+bool is_close(double a, double b) {
+  return std::abs(a - b) <= kClose * std::max({std::abs(a), std::abs(b), 1e-300});
+}
+
+std::optional<PlanPrice> price_of(const Json& json) {
+  if (json.is_null()) {
+    return std::nullopt;
+  }
+  PlanPrice price{json.at(0), json.at(1), json.at(2), json.at(3), std::nullopt};
+  if (!json.at(4).is_null()) {
+    price.engine = json.at(4).get<std::size_t>();
+  }
+  return price;
+}
+
+std::vector<std::optional<PlanPrice>> prices_of(const Json& json) {
+  std::vector<std::optional<PlanPrice>> prices;
+  for (const Json& each : json) {
+    prices.push_back(price_of(each));
+  }
+  return prices;
+}
+
+PlanClaim claim_of(const Json& json) {
+  PlanClaim claim;
+  claim.soc = json.at("soc");
+  claim.network = json.at("network");
+  claim.objective = json.at("objective");
+  claim.operations = json.at("operations");
+  claim.engines = json.at("engines");
+  claim.places = json.at("places").size();
+  for (const Json& each : json.at("tensors")) {
+    claim.tensors.push_back({each.at("readers"), prices_of(each.at("moves"))});
+  }
+  for (const Json& each : json.at("groups")) {
+    claim.groups.push_back({each.at("operations"), each.at("reads"), each.at("writes"),
+                            each.at("anchor"), prices_of(each.at("on"))});
+  }
+  const Json& weights = json.at("weights");
+  claim.weights = {weights.at("latency"), weights.at("energy"), weights.at("bytes"), {}};
+  claim.plan = json.at("plan").get<PlanChoices>();
+  claim.value = json.at("value");
+  if (json.contains("stream")) {
+    const Json& stream = json.at("stream");
+    claim.rooms = stream.at("rooms").get<std::vector<double>>();
+    claim.duals = stream.at("duals").get<std::vector<double>>();
+    for (const Json& each : stream.at("mix")) {
+      claim.mix.emplace_back(each.at("rate").get<double>(), each.at("plan").get<PlanChoices>());
+    }
+  }
+  if (json.contains("memory")) {
+    for (const Json& each : json.at("memory").at("buffers")) {
+      claim.buffers.push_back(
+          {each.at("bytes"), each.at("offset"), each.at("first"), each.at("last")});
+    }
+    claim.peak = json.at("memory").at("peak");
+    claim.alive = json.at("memory").at("alive");
+  }
+  return claim;
+}
+
+// Indices that name nothing.
+std::optional<std::string> damage(const PlanClaim& claim) {
+  const auto within = [](const std::vector<std::size_t>& list, std::size_t limit) {
+    return std::all_of(list.begin(), list.end(), [limit](std::size_t i) { return i < limit; });
+  };
+  for (const PlanTensor& tensor : claim.tensors) {
+    if (!within(tensor.readers, claim.operations)) {
+      return "a tensor is read by an operation that is not there";
+    }
+  }
+  for (const PlanGroup& group : claim.groups) {
+    if (group.operations.empty() || !within(group.operations, claim.operations) ||
+        !within(group.reads, claim.tensors.size()) || !within(group.writes, claim.tensors.size()) ||
+        group.on.size() != claim.places || group.anchor >= claim.operations) {
+      return "a group has operations, tensors or places that are not there";
+    }
+  }
+  return std::nullopt;
+}
+
+double value_of(const PlanWeights& weights, const PlanPrice& price) {
+  const double engine =
+      price.engine && *price.engine < weights.busy.size() ? weights.busy[*price.engine] : 0;
+  return weights.latency * price.latency + weights.energy * price.energy +
+         weights.bytes * price.bytes + engine * price.busy;
+}
+
+// What a plan takes of everything: by engine, bytes, energy; and its value.
+struct Walked {
+  std::vector<double> loads;
+  double value = 0;
+  std::string problem;
+};
+
+class Walk {
+ public:
+  Walk(const PlanClaim& claim, const PlanWeights& weights)
+      : claim_{claim},
+        weights_{weights},
+        there_(claim.tensors.size()),
+        covered_(claim.operations, false) {
+    walked_.loads.resize(claim.engines + 2);
+  }
+
+  Walked run(const PlanChoices& plan) {
+    for (const auto& [group, place] : plan) {
+      if (group >= claim_.groups.size() || place >= claim_.places ||
+          !claim_.groups[group].on[place]) {
+        walked_.problem = "it runs a group where that does not run";
+      }
+      if (!walked_.problem.empty()) {
+        return walked_;
+      }
+      step(claim_.groups[group], place);
+    }
+    if (std::find(covered_.begin(), covered_.end(), false) != covered_.end()) {
+      walked_.problem = "an operation is in no group of it";
+    }
+    return walked_;
+  }
+
+ private:
+  void add(const PlanPrice& price) {
+    walked_.value += value_of(weights_, price);
+    if (price.engine && *price.engine < claim_.engines) {
+      walked_.loads[*price.engine] += price.busy;
+    }
+    walked_.loads[claim_.engines] += price.bytes;
+    walked_.loads[claim_.engines + 1] += price.energy;
+  }
+
+  void step(const PlanGroup& group, std::size_t place) {
+    for (const std::size_t i : group.operations) {
+      if (covered_[i]) {
+        walked_.problem = "an operation is in two groups of it";
+      }
+      covered_[i] = true;
+    }
+    for (const std::size_t tensor : group.reads) {
+      fetch(tensor, place);
+    }
+    add(*group.on[place]);
+    for (const std::size_t tensor : group.writes) {
+      there_[tensor] = {place};
+    }
+  }
+
+  void fetch(std::size_t tensor, std::size_t place) {
+    std::vector<std::size_t>& there = there_[tensor];
+    if (std::find(there.begin(), there.end(), place) != there.end()) {
+      return;
+    }
+    const PlanPrice* least = nullptr;
+    for (const std::size_t from : there) {
+      const std::size_t m = from * claim_.places + place;
+      const auto& moves = claim_.tensors[tensor].moves;
+      if (m < moves.size() && moves[m] &&
+          (least == nullptr || value_of(weights_, *moves[m]) < value_of(weights_, *least))) {
+        least = &*moves[m];
+      }
+    }
+    if (least == nullptr) {
+      walked_.problem = "a group reads a tensor that is not there, and has no way";
+      return;
+    }
+    add(*least);
+    there.push_back(place);
+  }
+
+  const PlanClaim& claim_;
+  const PlanWeights& weights_;
+  std::vector<std::vector<std::size_t>> there_;  // by tensor: places
+  std::vector<bool> covered_;
+  Walked walked_;
+};
+
+void check_frame(const PlanClaim& claim, PlanVerdict& verdict) {
+  const Walked walked = Walk{claim, claim.weights}.run(claim.plan);
+  if (!walked.problem.empty()) {
+    verdict.problems.push_back("the plan is none: " + walked.problem);
+    return;
+  }
+  if (!is_close(walked.value, claim.value)) {
+    verdict.problems.push_back(
+        fmt::format("the plan takes {:.9g}, where {:.9g} is claimed", walked.value, claim.value));
+  }
+  verdict.verified.push_back("the plan covers every operation once, and takes what is claimed");
+  const auto least = least_plan(claim, claim.weights, kMostLabels, verdict.labels);
+  if (!least) {
+    verdict.unverified.push_back("whether another plan takes less: too many labels");
+  } else if (*least < claim.value * (1 - kClose)) {
+    verdict.problems.push_back(
+        fmt::format("another plan takes {:.9g}, less than {:.9g}", *least, claim.value));
+  } else {
+    verdict.verified.push_back("no plan of these groups at these prices takes less");
+  }
+}
+
+// The mix fits; its rate is the rooms' worth at the duals; no plan is worth more than it costs.
+void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
+  std::vector<double> used(claim.engines + 2, 0);
+  double rate = 0;
+  for (const auto& [share, plan] : claim.mix) {
+    const Walked walked = Walk{claim, claim.weights}.run(plan);
+    if (!walked.problem.empty()) {
+      verdict.problems.push_back("a plan of the mix is none: " + walked.problem);
+      return;
+    }
+    rate += share;
+    for (std::size_t r = 0; r < used.size(); ++r) {
+      used[r] += share * walked.loads[r];
+    }
+  }
+  double worth = 0;
+  for (std::size_t r = 0; r < claim.rooms.size() && r < used.size(); ++r) {
+    worth += claim.rooms[r] * claim.duals.at(r);
+    if (used[r] > claim.rooms[r] * (1 + kClose) || claim.duals[r] < 0) {
+      verdict.problems.push_back("the mix of plans takes more than there is");
+    }
+  }
+  if (!is_close(rate, claim.value)) {
+    verdict.problems.push_back("the rates of the mix have another sum than is claimed");
+  }
+  verdict.verified.push_back("the mix of plans fits, and its rates add up");
+  PlanWeights weights;
+  weights.busy.assign(claim.duals.begin(),
+                      claim.duals.begin() + static_cast<std::ptrdiff_t>(claim.engines));
+  weights.bytes = claim.duals.at(claim.engines);
+  weights.energy = claim.duals.size() > claim.engines + 1 ? claim.duals[claim.engines + 1] : 0;
+  const auto least = least_plan(claim, weights, kMostLabels, verdict.labels);
+  constexpr double kRound = 1e-6;  // of duals
+  if (!least) {
+    verdict.unverified.push_back("whether another mix gives more: too many labels");
+  } else if (worth / std::min(1.0, *least) > claim.value * (1 + kRound)) {
+    verdict.problems.push_back(fmt::format("the duals bound it by {:.6g}, not by {:.6g}",
+                                           worth / std::min(1.0, *least), claim.value));
+  } else {
+    verdict.verified.push_back("no mix of plans gives more (duals)");
+  }
+}
+
+void check_memory(const PlanClaim& claim, PlanVerdict& verdict) {
+  double peak = 0;
+  for (std::size_t a = 0; a < claim.buffers.size(); ++a) {
+    const PlanClaim::Buffer& one = claim.buffers[a];
+    peak = std::max(peak, one.offset + one.bytes);
+    double alive = 0;
+    for (std::size_t b = 0; b < claim.buffers.size(); ++b) {
+      const PlanClaim::Buffer& other = claim.buffers[b];
+      alive += other.first <= one.first && one.first <= other.last ? other.bytes : 0;
+      if (b < a && one.first <= other.last && other.first <= one.last &&
+          one.offset < other.offset + other.bytes && other.offset < one.offset + one.bytes) {
+        verdict.problems.push_back("two tensors that are alive at once share bytes");
+      }
+    }
+    if (alive > claim.alive) {
+      verdict.problems.push_back("more is alive at once than is claimed");
+    }
+  }
+  if (!is_close(peak, claim.peak)) {
+    verdict.problems.push_back("tensors take another peak than is claimed");
+  }
+  verdict.verified.push_back(claim.peak <= claim.alive
+                                 ? "tensors share no bytes while alive, and no offsets need less"
+                                 : "tensors share no bytes while alive");
+  if (claim.peak > claim.alive) {
+    verdict.unverified.push_back("whether other offsets need less");
+  }
+}
+
+}  // namespace
+
+PlanClaim load_plan_claim(const std::string& path) {
+  std::ifstream file{path};
+  try {
+    PlanClaim claim = claim_of(Json::parse(file).at("plan_certificate"));
+    const auto wrong = damage(claim);
+    if (!wrong) {
+      return claim;
+    }
+    throw ConfigError{{{path, 0, 0, "", *wrong, ""}}};
+  } catch (const Json::exception& error) {
+    throw ConfigError{{{path, 0, 0, "", fmt::format("no certificate of a plan: {}", error.what()),
+                        "mapsim plan --certificate writes one"}}};
+  }
+}
+
+PlanVerdict check_plan(const PlanClaim& claim) {
+  PlanVerdict verdict;
+  if (claim.mix.empty()) {
+    check_frame(claim, verdict);
+  } else {
+    check_stream(claim, verdict);
+  }
+  if (!claim.buffers.empty()) {
+    check_memory(claim, verdict);
+  }
+  verdict.unverified.push_back("the prices of groups: mapsim search --certificate proves a layer");
+  return verdict;
+}
+
+}  // namespace mapsim::check

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mapsim::check {
+
+// A plan of a network on a chip and what is claimed of it (docs/certificates.md): nothing of it is
+// believed but the prices of groups and moves, which are what it is about.
+
+// [s], [pJ], [B], and the engine that is busy meanwhile [s].
+struct PlanPrice {
+  double latency = 0, energy = 0, bytes = 0, busy = 0;
+  std::optional<std::size_t> engine{};
+};
+
+struct PlanGroup {
+  std::vector<std::size_t> operations, reads, writes;
+  std::size_t anchor = 0;                    // where it stands in the order
+  std::vector<std::optional<PlanPrice>> on;  // by place
+};
+
+struct PlanTensor {
+  std::vector<std::size_t> readers;
+  std::vector<std::optional<PlanPrice>> moves;  // by from * places + to; empty: none
+};
+
+struct PlanWeights {
+  double latency = 0, energy = 0, bytes = 0;
+  std::vector<double> busy{};  // by engine
+};
+
+// A group that was chosen, and the place where it runs.
+using PlanChoices = std::vector<std::pair<std::size_t, std::size_t>>;
+
+struct PlanClaim {
+  std::string soc, network, objective;
+  std::size_t operations = 0, engines = 0, places = 0;
+  std::vector<PlanTensor> tensors;
+  std::vector<PlanGroup> groups;
+  PlanWeights weights;  // of a frame: what its plan is the least of
+  PlanChoices plan;     // by anchors
+  double value = 0;
+  // Of a stream of frames.
+  std::vector<double> rooms, duals;
+  std::vector<std::pair<double, PlanChoices>> mix;  // frames a second, plan
+  // Of tensors in memory: bytes, first and last group, offset.
+  struct Buffer {
+    double bytes = 0, offset = 0;
+    std::size_t first = 0, last = 0;
+  };
+  std::vector<Buffer> buffers;
+  double peak = 0, alive = 0;
+};
+
+// Throws a ConfigError: not a certificate of a plan, or damaged.
+PlanClaim load_plan_claim(const std::string& path);
+
+struct PlanVerdict {
+  std::vector<std::string> problems;  // none: what is verified holds
+  std::vector<std::string> verified, unverified;
+  std::size_t labels = 0;  // of the search
+};
+
+// Walks the plan, and searches all plans again: from the last operation to the first, so that a
+// label is what later groups demand of tensors that are not made yet, and conversions are paid
+// where a tensor is made. (The search that found the plan goes forward and pays where it is read.)
+PlanVerdict check_plan(const PlanClaim& claim);
+
+// The least value of all plans by that search; nullopt: there is none, or it takes more than
+// `most_labels`.
+std::optional<double> least_plan(const PlanClaim& claim, const PlanWeights& weights,
+                                 std::size_t most_labels, std::size_t& labels);
+
+}  // namespace mapsim::check

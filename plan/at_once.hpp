@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/block_search.hpp"
+#include "plan/plan_types.hpp"
+
+namespace mapsim {
+
+// A schedule of one frame with engines at work at the same time.
+struct AtOnce {
+  std::vector<Server> servers;
+  std::vector<Task> tasks;  // in the order of their starts
+  double value = 0;         // [s]
+  double bound = 0;         // no schedule of these groups at these prices is faster
+  std::size_t blocks = 0;
+  std::size_t nodes = 0;
+};
+
+// One server for each copy of each engine; places of one engine share its clocks. `engine_of`: by
+// place.
+std::vector<Server> servers_of(const std::vector<std::size_t>& engine_of,
+                               const std::vector<std::int64_t>& counts);
+
+// The fastest schedule: exact at cut tensors, where blocks join by the place of the tensor between
+// them (min-plus products), and a search inside of each block. `most_nodes`: of each search.
+// nullopt: none was found.
+std::optional<AtOnce> schedule_at_once(const PlanProblem& problem,
+                                       const std::vector<Server>& servers, std::size_t most_nodes);
+
+// The schedule as a plan: groups by their starts, each with the moves that were made for it.
+Plan plan_of(const PlanProblem& problem, const AtOnce& schedule, std::size_t engines);
+
+}  // namespace mapsim

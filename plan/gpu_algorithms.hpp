@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/gpu.hpp"
+#include "campaign/gpu_layer.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// Other ways than an implicit GEMM to run things on a GPU, each priced from the GEMM kernels that
+// it consists of.
+
+// What a kernel does, apart from each other.
+struct KernelParts {
+  double compute = 0;    // [s] SMs at work, memory aside
+  double launch = 0;     // [s]
+  double bandwidth = 0;  // [B/s] that it reaches
+};
+KernelParts parts_of(const Gpu& gpu, const GpuEstimate& estimate);
+
+struct AlgorithmCost {
+  double seconds = 0;
+  double energy = 0;  // [pJ]
+  double bytes = 0;   // through DRAM
+  std::string how;
+};
+
+// A convolution by F(m x m, 3 x 3) (Lavin and Gray, arXiv 1509.09308): (m + 2)^2 products for m^2
+// outputs, as many GEMMs at once, and additions for both transforms; those of weights are made
+// beforehand. With FMA instructions one kernel does all (m = 2); tensor cores are fed through
+// memory, by three kernels. The text: why there is none.
+struct WinogradAnswer {
+  std::optional<AlgorithmCost> cost{};
+  std::string problem;
+};
+WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, std::int64_t m);
+
+// A GPU whose tensor cores skip every second weight: 2:4 sparse ones, from compute capability 8.0
+// on; nullopt: it has none.
+std::optional<Gpu> sparse_gpu(const Gpu& gpu);
+
+// Time steps in one kernel that stays on the chip: `step` is what one of them takes as a kernel of
+// its own, `weights` its bytes of weights. They are read once where registers and shared memory
+// hold them, else in every step, from L2 if they fit there.
+double persistent_seconds(const Gpu& gpu, const KernelParts& step, double weights,
+                          std::int64_t steps);
+
+}  // namespace mapsim

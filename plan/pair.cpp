@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/pair.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "plan/blocks.hpp"
+#include "plan/priced.hpp"
+#include "plan/throughput.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// A plan that a network could take, as a sequence of tasks.
+struct Candidate {
+  std::vector<PlanStep> steps;
+  std::vector<PairTask> tasks;
+};
+
+// Tasks of a plan one after the other. Engines that are there several times are in nobody's way.
+std::vector<PairTask> tasks_of(const Soc& soc, const PlanProblem& problem,
+                               const std::vector<PlanStep>& steps) {
+  std::vector<PairTask> tasks;
+  double clock = 0;
+  const auto add = [&](std::optional<std::size_t> engine, double time) {
+    if (engine && soc.engines[*engine].count > 1) {
+      engine = std::nullopt;
+    }
+    if (time > 0) {
+      tasks.push_back({engine, clock, clock + time});
+      clock += time;
+    }
+  };
+  for (const PlanStep& step : steps) {
+    for (const PlanMove& move : step.moves) {
+      const Load& load = *problem.tensors[move.tensor].moves[move.from * problem.places + move.to];
+      add(load.engine, load.engine ? load.busy : 0);
+      add(std::nullopt, load.latency - (load.engine ? load.busy : 0));
+    }
+    const Load& load = *problem.choices[step.choice].on[step.engine];
+    add(load.engine, load.latency);
+  }
+  return tasks;
+}
+
+// The problem with operations in front of `cut` on one engine and the others on another one, as far
+// as these run them.
+PlanProblem split_at(PlanProblem problem, const std::vector<Place>& places, std::size_t cut,
+                     std::size_t first, std::size_t second) {
+  for (PlanProblem::Choice& choice : problem.choices) {
+    const std::size_t wanted = choice.operations.front() < cut ? first : second;
+    bool runs = false;
+    for (std::size_t p = 0; p < problem.places; ++p) {
+      runs = runs || (places[p].engine == wanted && choice.on[p]);
+    }
+    for (std::size_t p = 0; runs && p < problem.places; ++p) {
+      if (places[p].engine != wanted) {
+        choice.on[p] = std::nullopt;
+      }
+    }
+  }
+  return problem;
+}
+
+// Plans for trying: the fastest, those that leave one engine free as far as that pays, those of one
+// engine, and those that change engines once.
+std::vector<Candidate> candidates_of(const Soc& soc, const PlanAnswer& answer) {
+  std::vector<Candidate> found;
+  const auto add = [&](const PlanProblem& problem, const Weights& weights) {
+    auto path = shortest_path(problem, weights);
+    if (!path || !walk(answer.problem, weights, path->steps) ||
+        std::any_of(found.begin(), found.end(),
+                    [&](const Candidate& each) { return each.steps == path->steps; })) {
+      return;
+    }
+    auto tasks = tasks_of(soc, answer.problem, path->steps);
+    found.push_back({std::move(path->steps), std::move(tasks)});
+  };
+  const Weights latency{1, 0, 0, {}};
+  add(answer.problem, latency);
+  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+    add(only_on(answer.problem, answer.places, e), latency);
+    for (const double price : {0.25, 0.5, 1.0, 2.0, 4.0, 8.0}) {
+      Weights weights = latency;
+      weights.busy.assign(soc.engines.size(), 0);
+      weights.busy[e] = price;
+      add(answer.problem, weights);
+    }
+  }
+  for (const Block& block : blocks_of(answer.problem)) {
+    for (std::size_t a = 0; a < soc.engines.size(); ++a) {
+      for (std::size_t b = 0; b < soc.engines.size(); ++b) {
+        if (a != b) {
+          add(split_at(answer.problem, answer.places, block.begin, a, b), latency);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+// Both networks as one, the second behind the first.
+PlanProblem joined(PlanProblem a, const PlanProblem& b) {
+  const std::size_t tensors = a.tensors.size();
+  for (PlanProblem::Tensor tensor : b.tensors) {
+    for (std::size_t& reader : tensor.readers) {
+      reader += a.operations;
+    }
+    a.tensors.push_back(std::move(tensor));
+  }
+  for (PlanProblem::Choice choice : b.choices) {
+    choice.anchor += a.operations;
+    for (std::size_t& i : choice.operations) {
+      i += a.operations;
+    }
+    for (auto* list : {&choice.reads, &choice.writes}) {
+      for (std::size_t& tensor : *list) {
+        tensor += tensors;
+      }
+    }
+    a.choices.push_back(std::move(choice));
+  }
+  a.operations += b.operations;
+  return a;
+}
+
+// The plan with its starts in a schedule of both networks.
+Plan plan_in(const PlanAnswer& answer, const Candidate& candidate,
+             const std::vector<double>& starts) {
+  Plan plan = plan_of(answer.problem, candidate.steps, &answer.prices);
+  std::size_t task = 0;
+  for (PlannedGroup& group : plan.groups) {
+    for (PlannedMove& move : group.moves) {
+      move.start = starts[task];
+      const double busy = move.load.engine ? move.load.busy : 0;
+      task += (busy > 0 ? 1U : 0U) + (move.load.latency - busy > 0 ? 1U : 0U);
+    }
+    if (group.price.load.latency > 0) {
+      group.start = starts[task++];
+    } else {
+      group.start = task < starts.size() ? starts[task] : starts.back();
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+PairAnswer make_pair_plan(const Soc& soc, const std::array<const Network*, 2>& networks,
+                          const PlanOptions& options, const std::string& soc_file,
+                          const std::array<std::string, 2>& network_files) {
+  PairAnswer answer;
+  std::array<std::vector<Candidate>, 2> candidates;
+  for (std::size_t n = 0; n < 2; ++n) {
+    answer.networks[n] = make_plan(soc, *networks[n], options, soc_file, network_files[n]);
+    candidates[n] = candidates_of(soc, answer.networks[n]);
+  }
+  std::pair<std::size_t, std::size_t> best{0, 0};
+  answer.makespan = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < candidates[0].size(); ++i) {
+    for (std::size_t j = 0; j < candidates[1].size(); ++j) {
+      const double makespan =
+          schedule_pair(candidates[0][i].tasks, candidates[1][j].tasks).makespan;
+      ++answer.tried;
+      if (makespan < answer.makespan) {
+        answer.makespan = makespan;
+        best = {i, j};
+      }
+    }
+  }
+  const Candidate& first = candidates[0][best.first];
+  const Candidate& second = candidates[1][best.second];
+  const PairSchedule schedule = schedule_pair(first.tasks, second.tasks);
+  answer.plans = {plan_in(answer.networks[0], first, schedule.starts[0]),
+                  plan_in(answer.networks[1], second, schedule.starts[1])};
+  std::vector<double> rooms = rooms_of(soc);
+  rooms.resize(soc.engines.size() + 1);  // a short burst may take more power than the limit
+  const PlanProblem both = joined(answer.networks[0].problem, answer.networks[1].problem);
+  const StreamMix mix = best_mix(both, rooms);
+  answer.rate = mix.rate;
+  answer.bound = std::max({answer.networks[0].in_turn, answer.networks[1].in_turn, 1 / mix.bound});
+  for (std::size_t e = 0; e < soc.engines.size(); ++e) {
+    const auto& a = answer.networks[0].alone[e].total;
+    const auto& b = answer.networks[1].alone[e].total;
+    if (a && b) {
+      answer.in_turn.push_back({soc.engines[e].name, a->latency + b->latency});
+    }
+  }
+  return answer;
+}
+
+}  // namespace mapsim

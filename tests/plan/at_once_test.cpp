@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/at_once.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "core/rng.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr double kClose = 1e-9;
+constexpr std::size_t kMany = 1'000'000;
+
+// A graph of three to five operations on two kinds of engines, the second of them once or twice.
+// Tensors are converted on the first engine, or go over with a wait only. Each operation but some
+// that start reads earlier ones, so that many of these graphs have cut tensors.
+PlanProblem random_problem(Rng& rng) {
+  PlanProblem problem;
+  problem.operations = static_cast<std::size_t>(rng.between(3, rng.below(8) == 0 ? 5 : 4));
+  problem.places = problem.engines = 2;
+  problem.tensors.resize(problem.operations);
+  const auto time = [&rng](std::int64_t least) {
+    return static_cast<double>(rng.between(least, 20));
+  };
+  const auto group = [&](std::vector<std::size_t> operations, std::vector<std::size_t> reads,
+                         std::vector<std::size_t> writes) {
+    PlanProblem::Choice choice{
+        operations, operations.back(), std::move(reads), std::move(writes), {}};
+    for (std::size_t e = 0; e < problem.places; ++e) {
+      const double latency = time(rng.below(8) == 0 ? 0 : 1);
+      choice.on.push_back(rng.below(6) == 0 ? std::nullopt
+                                            : std::optional{Load{latency, 0, 0, e, latency}});
+    }
+    problem.choices.push_back(std::move(choice));
+  };
+  std::vector<std::vector<std::size_t>> reads(problem.operations);
+  for (std::size_t i = 0; i < problem.operations; ++i) {
+    for (std::size_t from = i; from-- > 0 && reads[i].size() < 2;) {
+      if (rng.below(2) == 0 || (from + 1 == i && rng.below(3) > 0)) {
+        reads[i].push_back(from);
+        problem.tensors[from].readers.push_back(i);
+      }
+    }
+    group({i}, reads[i], {i});
+  }
+  for (std::size_t i = 0; i + 1 < problem.operations; ++i) {
+    const bool alone = problem.tensors[i].readers == std::vector{i + 1};
+    if (alone && rng.below(2) == 0) {
+      std::vector<std::size_t> all = reads[i];
+      for (const std::size_t t : reads[i + 1]) {
+        if (t != i && std::find(all.begin(), all.end(), t) == all.end()) {
+          all.push_back(t);
+        }
+      }
+      group({i, i + 1}, all, {i + 1});
+    }
+  }
+  for (PlanProblem::Tensor& tensor : problem.tensors) {
+    tensor.moves.assign(4, Load{});
+    for (const std::size_t m : {1U, 2U}) {
+      const double busy = time(1);
+      tensor.moves[m] =
+          rng.below(2) == 0 ? Load{busy + time(0), 0, 0, 0, busy} : Load{time(0), 0, 0, {}, 0};
+    }
+  }
+  return problem;
+}
+
+// The fastest schedule, by trying every group and every conversion next, whatever came before:
+// nothing is pruned and nothing cut.
+class EverySchedule {
+ public:
+  EverySchedule(const PlanProblem& problem, const std::vector<Server>& servers)
+      : problem_{problem}, servers_{servers} {
+    for (const Server& server : servers) {
+      free_.resize(std::max(free_.size(), server.clock + 1), 0);
+    }
+    there_.assign(problem.tensors.size(), std::vector<double>(servers.size(), kNever));
+    done_.resize(problem.operations);
+  }
+  double best() {
+    next(0);
+    return best_;
+  }
+
+ private:
+  void next(double finish) {
+    if (std::find(done_.begin(), done_.end(), false) == done_.end()) {
+      best_ = std::min(best_, finish);
+      return;
+    }
+    if (finish >= best_) {
+      return;  // only later
+    }
+    for (std::size_t s = 0; s < servers_.size(); ++s) {
+      for (const PlanProblem::Choice& choice : problem_.choices) {
+        run(choice, s, finish);
+      }
+      for (std::size_t t = 0; t < there_.size(); ++t) {
+        convert(t, s, finish);
+      }
+    }
+  }
+
+  const Load* move(std::size_t tensor, std::size_t from, std::size_t to) const {
+    const auto& load =
+        problem_.tensors[tensor].moves[servers_[from].place * 2 + servers_[to].place];
+    return from != to && servers_[from].place != servers_[to].place && load ? &*load : nullptr;
+  }
+
+  void run(const PlanProblem::Choice& choice, std::size_t s, double finish) {
+    const auto& load = choice.on[servers_[s].place];
+    if (!load || std::any_of(choice.operations.begin(), choice.operations.end(),
+                             [this](std::size_t i) { return done_[i]; })) {
+      return;
+    }
+    double start = load->latency > 0 ? free_[servers_[s].clock] : 0;
+    for (const std::size_t t : choice.reads) {
+      double here = there_[t][s];
+      for (std::size_t from = 0; from < servers_.size(); ++from) {
+        const Load* way = move(t, from, s);
+        here =
+            way != nullptr && !way->engine ? std::min(here, there_[t][from] + way->latency) : here;
+      }
+      start = std::max(start, here);
+    }
+    if (start == kNever) {
+      return;
+    }
+    const auto before = std::tuple{free_, there_, done_};
+    const double end = start + load->latency;
+    free_[servers_[s].clock] = load->latency > 0 ? end : free_[servers_[s].clock];
+    for (const std::size_t i : choice.operations) {
+      done_[i] = true;
+    }
+    for (const std::size_t t : choice.writes) {
+      there_[t][s] = end;
+    }
+    next(std::max(finish, end));
+    std::tie(free_, there_, done_) = before;
+  }
+
+  void convert(std::size_t t, std::size_t s, double finish) {
+    if (there_[t][s] < kNever) {
+      return;
+    }
+    for (std::size_t from = 0; from < servers_.size(); ++from) {
+      const Load* way = move(t, from, s);
+      if (way == nullptr || !way->engine || there_[t][from] == kNever) {
+        continue;
+      }
+      const auto before = std::tuple{free_, there_, done_};
+      const double start = std::max(there_[t][from], free_[0]);
+      free_[0] = start + way->busy;
+      there_[t][s] = start + way->latency;
+      next(finish);
+      std::tie(free_, there_, done_) = before;
+    }
+  }
+
+  const PlanProblem& problem_;
+  const std::vector<Server>& servers_;
+  std::vector<double> free_;
+  std::vector<std::vector<double>> there_;
+  std::vector<bool> done_;
+  double best_ = kNever;
+};
+
+// Nothing runs before what it reads is there, and no clock does two things at a time.
+void expect_possible(const PlanProblem& problem, const AtOnce& schedule, std::uint64_t seed) {
+  std::map<std::size_t, std::vector<std::pair<double, double>>> by_clock;
+  for (const Task& task : schedule.tasks) {
+    if (task.choice) {
+      const Server& server = schedule.servers[task.server];
+      const Load& load = *problem.choices[*task.choice].on[server.place];
+      EXPECT_NEAR(task.finish - task.start, load.latency, kClose) << seed;
+      if (load.latency > 0) {
+        by_clock[server.clock].emplace_back(task.start, task.finish);
+      }
+    } else {
+      const std::size_t m =
+          schedule.servers[task.from].place * 2 + schedule.servers[task.server].place;
+      by_clock[0].emplace_back(task.start,
+                               task.start + problem.tensors[task.tensor].moves[m]->busy);
+    }
+  }
+  for (auto& [clock, times] : by_clock) {
+    std::sort(times.begin(), times.end());
+    for (std::size_t k = 1; k < times.size(); ++k) {
+      EXPECT_LE(times[k - 1].second, times[k].first + kClose) << seed;
+    }
+  }
+}
+
+TEST(AtOnce, IsAsFastAsTheBestOfAllSchedules) {
+  int compared = 0;
+  int cut = 0;
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+    Rng rng{seed};
+    const PlanProblem problem = random_problem(rng);
+    const auto servers = servers_of(
+        {0, 1}, {1, problem.operations < 4 ? static_cast<std::int64_t>(1 + seed % 2) : 1});
+    const double wanted = EverySchedule{problem, servers}.best();
+    const auto found = schedule_at_once(problem, servers, kMany);
+    ASSERT_EQ(found.has_value(), wanted < kNever) << seed;
+    if (found) {
+      EXPECT_NEAR(found->value, wanted, kClose) << seed;
+      EXPECT_NEAR(found->bound, wanted, kClose) << seed;
+      expect_possible(problem, *found, seed);
+      ++compared;
+      cut += found->blocks > 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(compared, 150);
+  EXPECT_GT(cut, 30);
+}
+
+// Stopped early, the value is that of a schedule and the bound is none's.
+TEST(AtOnce, BoundsWhatItHasNotLookedAt) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Rng rng{seed};
+    const PlanProblem problem = random_problem(rng);
+    const auto servers = servers_of({0, 1}, {1, 1});
+    const auto all = schedule_at_once(problem, servers, kMany);
+    const auto some = schedule_at_once(problem, servers, 8);
+    if (all && some) {
+      EXPECT_GE(some->value, all->value - kClose) << seed;
+      EXPECT_LE(some->bound, all->value + kClose) << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
