@@ -119,15 +119,16 @@ Versions versions_of(const std::vector<Place>& places,
     const auto [at, is_new] =
         known.try_emplace({networks[place.engine], place.width}, versions.graphs.size());
     if (is_new) {
-      versions.graphs.push_back(*networks[place.engine]->graph);
-      if (place.width != width_of(versions.graphs.back())) {
-        set_width(versions.graphs.back(), Bits{place.width});
+      auto version = std::make_shared<NetworkGraph>(*networks[place.engine]->graph);
+      if (place.width != width_of(*version)) {
+        set_width(*version, Bits{place.width});
       }
+      versions.graphs.push_back(std::move(version));
     }
     graph.push_back(at->second);
   }
   for (const std::size_t g : graph) {
-    versions.operations.push_back(operations_of(versions.graphs[g]));
+    versions.operations.push_back(operations_of(*versions.graphs[g]));
   }
   return versions;
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,8 +39,8 @@ double padding_of(const GraphTensor& tensor, const std::string& format);
 
 // A network as each place has it: its operands in the width of the place.
 struct Versions {
-  std::deque<NetworkGraph> graphs;     // distinct ones
-  std::vector<Operations> operations;  // by place; refer to the graphs
+  std::vector<std::shared_ptr<const NetworkGraph>> graphs;  // distinct ones
+  std::vector<Operations> operations;                       // by place; refer to the graphs
 };
 // `networks`: by engine.
 Versions versions_of(const std::vector<Place>& places, const std::vector<const Network*>& networks);
