@@ -354,7 +354,7 @@ Answer run(const ValidateArguments& arguments) {
     answer.remark =
         is_done ? "" : "not all problems are measured; run it again with the same --measurements";
   }
-  Verdict verdict = judge(gpu, rows, names);
+  ValidationVerdict verdict = judge(gpu, rows, names);
   if (!arguments.counters.empty()) {
     const auto found =
         attach_counters(parse_counters(read_text(arguments.counters), arguments.counters), verdict);

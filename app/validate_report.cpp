@@ -28,7 +28,7 @@ std::vector<KernelChoice> choices_of(const ProblemVerdict& problem) {
   return kernels;
 }
 
-std::vector<Row> problem_rows(const Verdict& verdict) {
+std::vector<Row> problem_rows(const ValidationVerdict& verdict) {
   std::vector<Row> rows{{"problem", "kernels", "tiles", "MAPE", "bias", "tau", "top-1", "top-5",
                          "best", "cuBLAS", "naive", "of cuBLAS", "of WMMA"}};
   for (const ProblemVerdict& p : verdict.problems) {
@@ -54,7 +54,7 @@ Row predictor_row(const char* name, const ErrorMetrics* errors, const RankMetric
   return row;
 }
 
-std::vector<Row> predictor_rows(const Verdict& verdict) {
+std::vector<Row> predictor_rows(const ValidationVerdict& verdict) {
   return {{"all problems", "MAPE", "bias", "tau", "top-1", "top-5"},
           predictor_row("model", &verdict.errors, verdict.ranks),
           predictor_row("roofline", &verdict.roofline_errors, verdict.roofline),
@@ -62,7 +62,7 @@ std::vector<Row> predictor_rows(const Verdict& verdict) {
           predictor_row("random", nullptr, verdict.random)};
 }
 
-std::vector<Row> counter_rows(const Gpu& gpu, const Verdict& verdict) {
+std::vector<Row> counter_rows(const Gpu& gpu, const ValidationVerdict& verdict) {
   std::vector<Row> rows;
   for (const ProblemVerdict& problem : verdict.problems) {
     for (const KernelVerdict& kernel : problem.kernels) {
@@ -96,7 +96,7 @@ std::vector<Row> kernel_rows(const ProblemVerdict& problem) {
   return rows;
 }
 
-std::string summary(const Gpu& gpu, const Verdict& verdict) {
+std::string summary(const Gpu& gpu, const ValidationVerdict& verdict) {
   std::string text =
       fmt::format("{}: {} kernels on {} problems{}\n", gpu.name, verdict.kernels,
                   verdict.problems.size(), gpu.calibrations.empty() ? ", uncalibrated model" : "");
@@ -146,7 +146,8 @@ constexpr const char* kHead =
 
 }  // namespace
 
-std::string verdict_text(const Gpu& gpu, const Verdict& verdict, const ValidationNotes& notes) {
+std::string verdict_text(const Gpu& gpu, const ValidationVerdict& verdict,
+                         const ValidationNotes& notes) {
   std::string text = summary(gpu, verdict);
   if (verdict.kernels > 0) {
     text += fmt::format("\n{}\n{}", table(predictor_rows(verdict)), table(problem_rows(verdict)));
@@ -163,7 +164,8 @@ std::string verdict_text(const Gpu& gpu, const Verdict& verdict, const Validatio
   return text;
 }
 
-std::string verdict_html(const Gpu& gpu, const Verdict& verdict, const ValidationNotes& notes) {
+std::string verdict_html(const Gpu& gpu, const ValidationVerdict& verdict,
+                         const ValidationNotes& notes) {
   std::string text = kHead + fmt::format("<h1>{}</h1>\n<p>{}</p>\n", markup(gpu.name),
                                          markup(summary(gpu, verdict)));
   text += verdict_svg(gpu, verdict) + html_table(predictor_rows(verdict)) +
@@ -186,7 +188,7 @@ std::string verdict_html(const Gpu& gpu, const Verdict& verdict, const Validatio
   return text + "</ul>\n</body></html>\n";
 }
 
-std::string verdict_svg(const Gpu& gpu, const Verdict& verdict) {
+std::string verdict_svg(const Gpu& gpu, const ValidationVerdict& verdict) {
   std::vector<PredictionSeries> series;
   for (const ProblemVerdict& problem : verdict.problems) {
     PredictionSeries one{problem.name, "MAPE " + percent(problem.errors.mape), {}};

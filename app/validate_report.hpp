@@ -14,10 +14,12 @@ struct ValidationNotes {
 };
 
 // For people: docs/gpu_validation.md says what the figures are.
-std::string verdict_text(const Gpu& gpu, const Verdict& verdict, const ValidationNotes& notes);
+std::string verdict_text(const Gpu& gpu, const ValidationVerdict& verdict,
+                         const ValidationNotes& notes);
 // The same as a page with the scatter plot and every kernel.
-std::string verdict_html(const Gpu& gpu, const Verdict& verdict, const ValidationNotes& notes);
+std::string verdict_html(const Gpu& gpu, const ValidationVerdict& verdict,
+                         const ValidationNotes& notes);
 // Measured against predicted times, a colour per problem.
-std::string verdict_svg(const Gpu& gpu, const Verdict& verdict);
+std::string verdict_svg(const Gpu& gpu, const ValidationVerdict& verdict);
 
 }  // namespace mapsim

@@ -136,7 +136,7 @@ std::vector<ProfiledKernel> read_raw(const CsvTable& table) {
 }
 
 template <class Do>
-void for_each_kernel(Verdict& verdict, const Do& act) {
+void for_each_kernel(ValidationVerdict& verdict, const Do& act) {
   for (ProblemVerdict& problem : verdict.problems) {
     for (KernelVerdict& kernel : problem.kernels) {
       act(kernel);
@@ -189,7 +189,8 @@ std::vector<ProfiledKernel> parse_counters(const std::string& text, const std::s
   return CsvReader{table}.find("Metric Name") ? read_details(table) : read_raw(table);
 }
 
-std::int64_t attach_counters(const std::vector<ProfiledKernel>& profiled, Verdict& verdict) {
+std::int64_t attach_counters(const std::vector<ProfiledKernel>& profiled,
+                             ValidationVerdict& verdict) {
   // Kernels of the same entry differ by their problem, which only a range tells.
   std::map<std::string, int> entries;
   for_each_kernel(verdict, [&](KernelVerdict& kernel) { ++entries[entry_of(kernel)]; });

@@ -23,7 +23,8 @@ std::vector<ProfiledKernel> parse_counters(const std::string& text, const std::s
 // Gives each kernel of the verdict the metrics of the profiled kernel whose names contain its
 // measured_what() (NVTX ranges: --nvtx --print-nvtx-rename kernel); where no range names any, by
 // its entry, which tells kernels of one problem apart. How many got some.
-std::int64_t attach_counters(const std::vector<ProfiledKernel>& profiled, Verdict& verdict);
+std::int64_t attach_counters(const std::vector<ProfiledKernel>& profiled,
+                             ValidationVerdict& verdict);
 
 // A metric beside what the model says of the same thing.
 struct CounterComparison {

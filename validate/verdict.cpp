@@ -179,9 +179,9 @@ std::string problem_key(const GpuMeasurement& measurement) {
   return measured_what(problem);
 }
 
-Verdict judge(const Gpu& gpu, std::span<const GpuMeasurement> rows,
-              const std::map<std::string, std::string>& names) {
-  Verdict verdict;
+ValidationVerdict judge(const Gpu& gpu, std::span<const GpuMeasurement> rows,
+                        const std::map<std::string, std::string>& names) {
+  ValidationVerdict verdict;
   verdict.problems = grouped(gpu, rows, names);
   std::vector<Slowdowns> slow;
   for (ProblemVerdict& problem : verdict.problems) {

@@ -41,7 +41,7 @@ struct ProblemVerdict {
 };
 
 // Everything together; medians over the problems that have the figure.
-struct Verdict {
+struct ValidationVerdict {
   std::vector<ProblemVerdict> problems;
   ErrorMetrics errors, roofline_errors;
   RankMetrics ranks, roofline, fixed, random;
@@ -58,14 +58,14 @@ struct Verdict {
 // So are rows whose times are the host's, cuBLAS's and the naive kernel's too.
 // "Fixed" is static best: per problem the kernel, of those measured in at least half of the others,
 // that lost least on these. "Random" is the expected value of a draw.
-Verdict judge(const Gpu& gpu, std::span<const GpuMeasurement> rows,
-              const std::map<std::string, std::string>& names);
+ValidationVerdict judge(const Gpu& gpu, std::span<const GpuMeasurement> rows,
+                        const std::map<std::string, std::string>& names);
 
 // What the kernels of one problem have in common.
 std::string problem_key(const GpuMeasurement& measurement);
 
 // For programs: docs/gpu_validation.md. `head`: provenance, a JSON object. Ends with a newline.
-std::string verdict_json(const std::string& head, const Gpu& gpu, const Verdict& verdict,
+std::string verdict_json(const std::string& head, const Gpu& gpu, const ValidationVerdict& verdict,
                          std::span<const std::string> refusals);
 
 }  // namespace mapsim

@@ -68,7 +68,7 @@ Json problem_json(const ProblemVerdict& problem) {
 
 }  // namespace
 
-std::string verdict_json(const std::string& head, const Gpu& gpu, const Verdict& verdict,
+std::string verdict_json(const std::string& head, const Gpu& gpu, const ValidationVerdict& verdict,
                          std::span<const std::string> refusals) {
   Json json = Json::parse(head);
   json.update({{"gpu", gpu.name},

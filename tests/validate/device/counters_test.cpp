@@ -89,7 +89,7 @@ TEST(CompareCounters, SetsTheModelsOwnCountsBeside) {
   row.problem = {4096, 4096, 4096, 1, GpuPrecision::kF16, Bytes{2}};
   row.kernel = fixed_tiles(gpu, row.problem).front();
   row.median = Seconds{300e-6};
-  Verdict verdict = judge(gpu, std::vector{row}, {});
+  ValidationVerdict verdict = judge(gpu, std::vector{row}, {});
   const std::string what = measured_what(row);
   const auto profiled = parse_counters(
       "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"dram__bytes_write.sum\","
@@ -124,7 +124,7 @@ TEST(AttachCounters, KnowsKernelsByTheirEntriesWhereThereAreNoRanges) {
       "\"0\",\"" +
           entry + "0\",\"1\"\n\"1\",\"" + entry + "(mapsim_kernel::Arguments)\",\"7\"\n",
       "ncu.csv");
-  Verdict one = judge(gpu, rows, {});
+  ValidationVerdict one = judge(gpu, rows, {});
   EXPECT_EQ(attach_counters(profiled, one), 1);
   for (const KernelVerdict& kernel : one.problems[0].kernels) {
     const bool is_it = *kernel.measurement.kernel == *rows[1].kernel;
@@ -133,7 +133,7 @@ TEST(AttachCounters, KnowsKernelsByTheirEntriesWhereThereAreNoRanges) {
   }
   rows[0].kernel = rows[1].kernel;
   rows[0].problem.m = 8192;
-  Verdict two = judge(gpu, rows, {});
+  ValidationVerdict two = judge(gpu, rows, {});
   EXPECT_EQ(attach_counters(profiled, two), 0);
 }
 

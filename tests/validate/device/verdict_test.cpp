@@ -47,7 +47,7 @@ class Judging : public ::testing::Test {
 
 TEST_F(Judging, GivesErrorsByHand) {
   // Predicted over measured: 1 / 0.8, 1 / 1.25, 1: +25 %, -20 %, 0.
-  const Verdict verdict = judge(gpu_, rows(4096, {0.8, 1.25, 1}), {});
+  const ValidationVerdict verdict = judge(gpu_, rows(4096, {0.8, 1.25, 1}), {});
   ASSERT_EQ(verdict.problems.size(), 1U);
   const ProblemVerdict& problem = verdict.problems[0];
   EXPECT_NEAR(problem.errors.mape, 0.15, 1e-12);
@@ -85,7 +85,7 @@ TEST_F(Judging, GivesRanksByHand) {
     measured[i].median = Seconds{times[i]};
   }
   ASSERT_LT(time(measured[0]), time(measured[1]));
-  const Verdict verdict = judge(gpu_, measured, {});
+  const ValidationVerdict verdict = judge(gpu_, measured, {});
   const ProblemVerdict& problem = verdict.problems[0];
   EXPECT_NEAR(problem.ranks.tau, (4 - 2) / 6.0, 1e-12);
   EXPECT_NEAR(problem.ranks.top1, 3, 1e-12);
@@ -108,7 +108,7 @@ TEST_F(Judging, HoldsTheBestAgainstLibraryFloorAndCeiling) {
   naive.median = Seconds{3e-3};
   measured.push_back(library);
   measured.push_back(naive);
-  const Verdict verdict = judge(gpu_, measured, {{problem_key(library), "the name"}});
+  const ValidationVerdict verdict = judge(gpu_, measured, {{problem_key(library), "the name"}});
   const ProblemVerdict& problem = verdict.problems[0];
   EXPECT_EQ(problem.name, "the name");
   EXPECT_EQ(problem.kernels.size(), 2U);
@@ -133,14 +133,14 @@ TEST_F(Judging, ChoosesTheStaticBestElsewhere) {
     measured[2].median = Seconds{4e-3};
     all.insert(all.end(), measured.begin(), measured.end());
   }
-  const Verdict verdict = judge(gpu_, all, {});
+  const ValidationVerdict verdict = judge(gpu_, all, {});
   EXPECT_NEAR(verdict.problems[2].fixed.top1, 2, 1e-12);
   // Of the first: on the two others the first kernel lost sqrt(1 x 2), the second sqrt(1.5 x 1).
   EXPECT_NEAR(verdict.problems[0].fixed.top1, 1.5, 1e-12);
 }
 
 TEST_F(Judging, WritesJsonOfTheSameFigures) {
-  const Verdict verdict = judge(gpu_, rows(4096, {0.8, 1.25, 1}), {});
+  const ValidationVerdict verdict = judge(gpu_, rows(4096, {0.8, 1.25, 1}), {});
   const std::vector<std::string> refusals{"x: wrong"};
   const auto json = nlohmann::json::parse(verdict_json("{}", gpu_, verdict, refusals));
   EXPECT_NEAR(json["errors"]["mape"].get<double>(), 0.15, 1e-12);
