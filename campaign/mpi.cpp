@@ -116,7 +116,7 @@ MpiJob::MpiJob(const std::string& module)
     : mpi_{&join(module)}, rank_{mpi_->rank()}, size_{mpi_->size()} {}
 
 MpiJob::~MpiJob() {
-  PointQueue nothing{{}};
+  PointQueue nothing;
   while (rank_ == 0 && serve(nothing, true)) {
     std::this_thread::sleep_for(kPatience);
   }
@@ -130,6 +130,12 @@ Remote MpiJob::remote() {
   return {[this](PointQueue& queue, bool stopping) { return serve(queue, stopping); }};
 }
 
+void MpiJob::reply(int rank, std::optional<std::size_t> number) {
+  send(*mpi_, packed_number(number ? static_cast<std::int64_t>(*number) : kNothingLeft), rank,
+       kPointTag);
+  gone_ += number ? 0 : 1;
+}
+
 bool MpiJob::serve(PointQueue& queue, bool stopping) {
   while (const auto message = receive(*mpi_, kAskTag)) {
     const auto& [from, answer] = *message;
@@ -139,10 +145,20 @@ bool MpiJob::serve(PointQueue& queue, bool stopping) {
       stopped = stopped || (!solved.figures && solved.failure.empty());
       queue.put(std::move(solved));
     }
-    const auto number = stopped ? std::nullopt : queue.take();
-    send(*mpi_, packed_number(number ? static_cast<std::int64_t>(*number) : kNothingLeft), from,
-         kPointTag);
-    gone_ += number ? 0 : 1;
+    if (stopped) {
+      reply(from, std::nullopt);
+    } else {
+      waiting_.push_back(from);
+    }
+  }
+  while (!waiting_.empty()) {
+    const bool is_last = stopping || queue.is_closed();  // nothing is added after that
+    const auto number = stopping ? std::nullopt : queue.take_now();
+    if (!number && !is_last) {
+      break;
+    }
+    reply(waiting_.back(), number);
+    waiting_.pop_back();
   }
   return gone_ < size_ - 1;
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "campaign/mpi_transport.hpp"
 #include "campaign/sweep.hpp"
@@ -38,12 +41,14 @@ class MpiJob {
 
  private:
   bool serve(PointQueue& queue, bool stopping);
+  void reply(int rank, std::optional<std::size_t> number);
 
   const MpiTransport* mpi_;
   int rank_;
   int size_;
-  int gone_ = 0;           // of rank 0: how many ask no more
-  bool finished_ = false;  // of the others: rank 0 knows that this one asks no more
+  int gone_ = 0;              // of rank 0: how many ask no more
+  std::vector<int> waiting_;  // of rank 0: who asks, while no point is there
+  bool finished_ = false;     // of the others: rank 0 knows that this one asks no more
 };
 
 }  // namespace mapsim

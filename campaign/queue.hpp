@@ -3,9 +3,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "campaign/point.hpp"
@@ -21,14 +24,43 @@ struct Solved {
   std::string failure;            // an error of mapsim's own, which is no result
 };
 
-// Points to solve, handed out one by one, and the answers on their way to the one who writes them.
+// Points to solve, added bit by bit and handed out one by one, and the answers on their way to the
+// one who writes them.
 class PointQueue {
  public:
-  explicit PointQueue(std::vector<std::size_t> numbers) : numbers_{std::move(numbers)} {}
-
-  std::optional<std::size_t> take() {  // nullopt: nothing left
+  void add(std::span<const std::size_t> numbers) {
+    {
+      const std::lock_guard lock{mutex_};
+      numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+    }
+    added_.notify_all();
+  }
+  // Nothing will be added any more.
+  void close() {
+    {
+      const std::lock_guard lock{mutex_};
+      closed_ = true;
+    }
+    added_.notify_all();
+  }
+  bool is_closed() const {
     const std::lock_guard lock{mutex_};
-    return next_ < numbers_.size() ? std::optional{numbers_[next_++]} : std::nullopt;
+    return closed_;
+  }
+  std::size_t waiting() const {  // added, and not handed out yet
+    const std::lock_guard lock{mutex_};
+    return numbers_.size();
+  }
+
+  // Waits for a point; nullopt: there will be none.
+  std::optional<std::size_t> take() {
+    std::unique_lock lock{mutex_};
+    added_.wait(lock, [this] { return closed_ || !numbers_.empty(); });
+    return first();
+  }
+  std::optional<std::size_t> take_now() {  // nullopt: there is none at the moment
+    const std::lock_guard lock{mutex_};
+    return first();
   }
   void put(Solved solved) {
     {
@@ -43,14 +75,22 @@ class PointQueue {
     ready_.wait_for(lock, patience, [this] { return !solved_.empty(); });
     return std::exchange(solved_, {});
   }
-  std::size_t size() const { return numbers_.size(); }
 
  private:
-  std::vector<std::size_t> numbers_;
-  std::size_t next_ = 0;
+  std::optional<std::size_t> first() {
+    if (numbers_.empty()) {
+      return std::nullopt;
+    }
+    const std::size_t number = numbers_.front();
+    numbers_.pop_front();
+    return number;
+  }
+
+  std::deque<std::size_t> numbers_;
+  bool closed_ = false;
   std::vector<Solved> solved_;
-  std::mutex mutex_;
-  std::condition_variable ready_;
+  mutable std::mutex mutex_;
+  std::condition_variable added_, ready_;
 };
 
 }  // namespace mapsim

@@ -91,6 +91,7 @@ Store::Store(const std::string& path, Open how, DatabaseWait wait)
                              schema_, kStoreSchema));
   }
   database_.execute("PRAGMA journal_mode = WAL");
+  create_leases(database_);
   statements_.emplace_back(database_, "INSERT OR REPLACE INTO designs VALUES (?, ?, ?, ?, ?)");
   statements_.emplace_back(database_, "INSERT OR IGNORE INTO inputs VALUES (?, ?, ?)");
   statements_.emplace_back(database_, "SELECT kind, text FROM inputs WHERE id = ?");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -46,6 +47,26 @@ class Store {
   void add_input(const std::string& kind, const Content& input);
   bool has_result(const PointKey& key);
   void add_result(const PointKey& key, const Record& figures);  // unless it is there
+
+  // Leases on points to compute (campaign/leases.hpp) are of the holder that took them until their
+  // term is over. They are taken in one transaction.
+  enum class Lease { kOurs, kTheirs, kAnswered };
+  class Leasing {
+   public:
+    Leasing(Store& store, std::string holder, std::chrono::milliseconds term);
+    Lease take(const PointKey& key);
+    void give_back(const PointKey& key);
+    void commit() { transaction_.commit(); }
+
+   private:
+    Store& store_;
+    std::string holder_;
+    double end_;  // seconds since 1970
+    Transaction transaction_;
+    Statement insert_, find_, remove_;
+  };
+  void renew_leases(const std::string& holder, std::chrono::milliseconds term);
+  void release_leases(const std::string& holder);
 
   // How many points of a campaign, or of a shard of it, have a result with a mapping, without one,
   // none at all; the most frequent reasons of those without.

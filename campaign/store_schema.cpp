@@ -186,6 +186,13 @@ void create_store(Database& database) {
   database.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
 }
 
+void create_leases(Database& database) {
+  database.execute(
+      "CREATE TABLE IF NOT EXISTS leases (design TEXT NOT NULL, workload TEXT NOT NULL, question"
+      " TEXT NOT NULL, tool TEXT NOT NULL, holder TEXT NOT NULL, until REAL NOT NULL,"
+      " PRIMARY KEY (design, workload, question, tool)) WITHOUT ROWID");
+}
+
 std::int64_t check_store(Database& database) {
   if (pragma(database, "application_id") != kApplication) {
     database.refuse("is not a database of mapsim");

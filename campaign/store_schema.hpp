@@ -27,6 +27,9 @@ inline const std::string kNetworkColumns =
     "campaign, arch, settings, network, objective, latency, limits, constraints, strategy";
 
 void create_store(Database& database);
+// Of whoever computes points now (campaign/leases.hpp): no part of what a database says, so that
+// one without it is whole, and none is merged.
+void create_leases(Database& database);
 // Refuses (ConfigError) a file that is not whole, not of mapsim, or of another schema; its schema.
 std::int64_t check_store(Database& database);
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "campaign/leases.hpp"
 #include "campaign/store.hpp"
 #include "report/figures.hpp"
 
@@ -72,10 +73,10 @@ class Planner {
         questions_{question_contents(campaign)},
         first_layer_{firsts(layers_)},
         first_question_{firsts(questions_)},
-        claimed_(campaign.points(), false) {}
+        claimed_(campaign.points(), false),
+        missing_{{}, std::vector<std::string>(campaign.designs())} {}
 
-  // The numbers of what is to compute.
-  std::vector<std::size_t> plan(SweepProgress& progress) {
+  MissingPoints plan(SweepProgress& progress) {
     store_.begin_points(campaign_, layers_, questions_, options_.shard);
     for (std::size_t i = 0; i < campaign_.designs() && !*options_.stop; ++i) {
       plan_design(i, progress);
@@ -83,7 +84,7 @@ class Planner {
     if (!*options_.stop) {
       store_.end_points();
     }
-    progress.planned = missing_.size();
+    progress.planned = missing_.numbers.size();
     return std::move(missing_);
   }
 
@@ -113,7 +114,8 @@ class Planner {
       if (claimed_[equal] || store_.has_result(key)) {
         ++progress.known;
       } else {
-        missing_.push_back(i);
+        missing_.numbers.push_back(i);
+        missing_.designs[number] = content.id;
       }
       claimed_[equal] = true;
     }
@@ -126,7 +128,7 @@ class Planner {
   std::vector<std::size_t> first_layer_, first_question_;
   std::unordered_map<std::string, std::size_t> first_design_;
   std::vector<bool> claimed_;  // points with this content, by the number of the first one
-  std::vector<std::size_t> missing_;
+  MissingPoints missing_;
 };
 
 void work(const Campaign& campaign, PointQueue& queue, const std::atomic<bool>& stop,
@@ -141,7 +143,8 @@ void work(const Campaign& campaign, PointQueue& queue, const std::atomic<bool>& 
   }
 }
 
-void note(const Solved& solved, Store& store, SweepSummary& summary) {
+void note(const Solved& solved, Store& store, LeasedPoints& points, SweepSummary& summary) {
+  points.forget(solved.key);
   if (solved.figures) {
     store.add_result(solved.key, *solved.figures);
     ++summary.progress.computed;
@@ -158,7 +161,7 @@ void note(const Solved& solved, Store& store, SweepSummary& summary) {
 class Workers {
  public:
   Workers(const Campaign& campaign, PointQueue& queue, int threads)
-      : sharing_{campaign}, working_{threads} {
+      : queue_{queue}, sharing_{campaign}, working_{threads} {
     for (int i = 0; i < threads; ++i) {
       threads_.emplace_back([this, &campaign, &queue] {
         work(campaign, queue, halt_, sharing_);
@@ -166,13 +169,18 @@ class Workers {
       });
     }
   }
+  // Also where the writer fails.
   ~Workers() { halt(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
-  void halt() { halt_ = true; }
+  void halt() {
+    halt_ = true;
+    queue_.close();
+  }
   bool working() const { return working_ > 0; }
 
  private:
+  PointQueue& queue_;
   Sharing sharing_;
   std::atomic<bool> halt_{false};
   std::atomic<int> working_;
@@ -181,13 +189,19 @@ class Workers {
 
 // The writer, while others compute.
 void write_answers(const Campaign& campaign, const SweepOptions& options, Store& store,
-                   std::vector<std::size_t> numbers, SweepSummary& summary) {
+                   MissingPoints missing, SweepSummary& summary) {
   const Clock::time_point start = Clock::now();
-  PointQueue queue{std::move(numbers)};
+  LeasedPoints points{campaign, store, std::move(missing), options.lease};
+  PointQueue queue;
   Workers workers{campaign, queue, options.threads};
   for (bool owed = true; owed;) {
     if (*options.stop) {
       workers.halt();
+    } else {
+      const std::size_t known = points.feed(queue);
+      summary.progress.elsewhere += known;
+      summary.progress.planned -= known;
+      summary.progress.awaited = points.theirs();
     }
     owed = workers.working();
     if (options.remote.serve) {
@@ -196,11 +210,12 @@ void write_answers(const Campaign& campaign, const SweepOptions& options, Store&
     // What is put before the last worker ends is collected after it was seen to have ended.
     for (const Solved& solved :
          queue.collect(options.remote.serve ? kRemotePatience : kLocalPatience)) {
-      note(solved, store, summary);
+      note(solved, store, points, summary);
     }
     summary.progress.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     options.progress(summary.progress);
   }
+  points.release();
 }
 
 std::string duration_text(double seconds) {
@@ -227,6 +242,10 @@ std::string progress_text(const SweepProgress& progress) {
     text += fmt::format(
         ", {}/s, {} left", ratio(speed),
         duration_text(static_cast<double>(progress.planned - progress.computed) / speed));
+  }
+  if (progress.awaited > 0) {
+    text +=
+        fmt::format(", {} at other sweeps", grouped(static_cast<std::int64_t>(progress.awaited)));
   }
   return text;
 }
@@ -267,11 +286,14 @@ Solved PointSolver::solve(std::size_t number) {
   return solved;
 }
 
-SweepSummary sweep(const Campaign& campaign, const SweepOptions& options) {
+SweepSummary sweep(const Campaign& campaign, const SweepOptions& asked) {
+  const std::atomic<bool> never{false};
+  SweepOptions options = asked;
+  options.stop = asked.stop != nullptr ? asked.stop : &never;
   Store store{options.database, Store::Open::kOrNew, {options.waiting, options.stop}};
   store.check(options.stop);  // results that cannot be read are no answers
   SweepSummary summary;
-  std::vector<std::size_t> missing = Planner{campaign, options, store}.plan(summary.progress);
+  MissingPoints missing = Planner{campaign, options, store}.plan(summary.progress);
   if (!*options.stop) {
     write_answers(campaign, options, store, std::move(missing), summary);
   }
@@ -292,6 +314,9 @@ std::string summary_text(const Campaign& campaign, const SweepSummary& summary) 
         " in {} ({}/s)",
         progress.seconds < kShort ? scaled(progress.seconds, "s") : duration_text(progress.seconds),
         ratio(rate(progress)));
+  }
+  if (progress.elsewhere > 0) {
+    text += fmt::format(", {} by other sweeps at the same time", count(progress.elsewhere));
   }
   text += fmt::format("\n{} have a mapping, {} have none, {} are missing\n",
                       count(summary.tally.mapped), count(summary.tally.unmapped),

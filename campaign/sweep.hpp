@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -19,7 +20,9 @@ struct SweepProgress {
   std::size_t known = 0;    // answered before, or by another point with the same content
   std::size_t planned = 0;  // to compute
   std::size_t computed = 0;
-  double seconds = 0;  // since computing began
+  std::size_t elsewhere = 0;  // planned at first, then answered by another sweep of the database
+  std::size_t awaited = 0;    // planned, and at another sweep now
+  double seconds = 0;         // since computing began
 };
 std::string progress_text(const SweepProgress& progress);  // ", 12 of 96 points, 3.1/s, 27 s left"
 
@@ -33,11 +36,13 @@ struct Remote {
 struct SweepOptions {
   std::string database;
   Shard shard;
-  int threads = 1;  // points at a time; each search has one thread
-  const std::atomic<bool>* stop = nullptr;
+  int threads = 1;                          // points at a time; each search has one thread
+  const std::atomic<bool>* stop = nullptr;  // none: nobody stops it
   std::function<void(const SweepProgress&)> progress = [](const SweepProgress&) {};
   Remote remote = {};
   std::function<void(const std::string& path)> waiting = {};  // others write to it for a second
+  // After this long without a word from a sweep, others of the database take up its points.
+  std::chrono::milliseconds lease{5000};
 };
 
 struct SweepSummary {
@@ -67,7 +72,8 @@ class PointSolver {
 
 // Writes down the campaign and the designs of its points (or the shard's), computes those whose
 // result is not in the database yet, and writes each as it comes. Rows do not depend on threads,
-// shards or the order in which answers come, but for their seconds. Throws DatabaseInterrupted
+// shards or the order in which answers come, but for their seconds. Sweeps of one database at the
+// same time share the points (campaign/leases.hpp). Throws DatabaseInterrupted
 // where it is stopped while it looks through the results that are there.
 SweepSummary sweep(const Campaign& campaign, const SweepOptions& options);
 

@@ -267,7 +267,7 @@ TEST_F(SweepProgram, DividesIntoShardsThatMerge) {
   EXPECT_EQ(rows("merged.sqlite"), rows("whole.sqlite"));
 }
 
-// Two at once on one database: points may be computed twice, rows are there once.
+// Two at once on one database: each waits for the rows of the other.
 TEST_F(SweepProgram, SharesItsDatabase) {
   const pid_t first = start(sweep("shared.sqlite"));
   const pid_t second = start(sweep("shared.sqlite"));
