@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <system_error>
@@ -17,6 +18,7 @@
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "check/certificate.hpp"
+#include "check/stop.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/timing/model.hpp"
 #include "mapper/branch/edge_folds.hpp"
@@ -68,20 +70,42 @@ void check_certificate(const SearchArguments& arguments) {
 struct Saying {
   const Say& say;
   Watch& watch;
+  const SearchOptions& options;
+  check::Stop::Clock::time_point start = check::Stop::Clock::now();
 };
+
+// When a certificate must be there. Whoever interrupted the search waits no longer than a moment;
+// a budget is one of both, and a tenth more, since some searches use up all of it.
+check::Stop end_of_proof(const Saying& saying) {
+  using Clock = check::Stop::Clock;
+  using Wait = std::chrono::duration<double>;
+  constexpr double kMoment = 0.1;  // of all threads together
+  check::Stop stop{saying.options.stop};
+  const double budget = saying.options.budget.seconds;
+  if (saying.watch.stop()) {
+    stop.end = Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(Wait{kMoment / saying.options.threads});
+  } else if (constexpr double kYear = 3e7; budget < kYear) {
+    stop.end = std::max(Clock::now(),
+                        saying.start + std::chrono::duration_cast<Clock::duration>(Wait{budget})) +
+               std::chrono::duration_cast<Clock::duration>(Wait{budget / 10 + kMoment});
+  }
+  return stop;
+}
 
 // `remark`: what the proof, empty if there is none, does not show of what was searched for.
 void prove_afterwards(const std::string& path, OutputFile& file, const Saying& saying,
-                      const std::function<std::string()>& prove,
+                      const std::function<std::string(check::Stop)>& prove,
                       const std::function<std::string(const std::string&)>& remark,
                       Answer& answer) {
   if (path.empty()) {
     return;
   }
+  const check::Stop stop = end_of_proof(saying);
   saying.watch.turn_to({"working out the certificate", "leave it out"});
   saying.say(answer.text);
   answer.text.clear();
-  const std::string proof = prove();
+  const std::string proof = prove(stop);
   if (!proof.empty()) {
     file.write(proof);
   } else {
@@ -137,9 +161,8 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   const bool shown = front.complete || space.constraints().factors.imperfect;  // with a gap
   prove_afterwards(
       arguments.certificate_file, certificate, saying,
-      [&] {
-        return shown ? front_certificate_file(origin, space, subject, front, options.threads,
-                                              {options.stop})
+      [&](check::Stop stop) {
+        return shown ? front_certificate_file(origin, space, subject, front, options.threads, stop)
                      : std::string{};
       },
       [&](const std::string& proof) {
@@ -162,6 +185,9 @@ std::string weaker_proof_remark(const std::string& proof, const Objective& objec
                ? ""
                : "--certificate: the file does not prove the second figure";
   }
+  if (!(claimed.lower_bound > 0)) {
+    return "--certificate: there was not time enough for the file to prove anything";
+  }
   return fmt::format("--certificate: the file proves no more than {}{}",
                      check::value_text(claimed.lower_bound, claimed.goal),
                      result.best ? fmt::format(", a gap of {:.2g} %",
@@ -170,7 +196,7 @@ std::string weaker_proof_remark(const std::string& proof, const Objective& objec
 }
 
 using Search = std::function<SearchResult()>;
-using Prove = std::function<std::string(const SearchResult&)>;  // the certificate
+using Prove = std::function<std::string(const SearchResult&, check::Stop)>;  // the certificate
 
 Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
                    const Mapspace& space, const SearchOptions& options, const Saying& saying,
@@ -216,7 +242,8 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
     trace.remove();
   }
   prove_afterwards(
-      arguments.certificate_file, certificate, saying, [&] { return prove(result); },
+      arguments.certificate_file, certificate, saying,
+      [&](check::Stop stop) { return prove(result, stop); },
       [&](const std::string& proof) {
         return weaker_proof_remark(proof, options.objective, result);
       },
@@ -271,7 +298,7 @@ Answer engine_answer(const SearchArguments& arguments, const Provenance& origin,
   const Mapspace space{found.problem, {}};
   return best_answer(
       arguments, origin, space, options, saying, found.tried, [&] { return found.result; },
-      [&](const SearchResult&) {
+      [&](const SearchResult&, check::Stop) {
         return schedules_certificate_file(origin, problem, frames, options.objective, found);
       });
 }
@@ -307,7 +334,7 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   options.budget = arguments.budget;
   options.edge_folds = arguments.certificate_file.empty();  // beyond the mapspace
   Watch watch;
-  const Saying saying{say, watch};
+  const Saying saying{say, watch, options};
   options.stop = &watch.stop();
   if (watch.visible()) {
     options.progress = [&](const Progress& progress) {
@@ -327,9 +354,9 @@ Answer run(const SearchArguments& arguments, const Say& say) {
                            : best_answer(
                                  arguments, origin, space, options, saying, {},
                                  [&] { return (*find_mapper(arguments.strategy))(space, options); },
-                                 [&](const SearchResult& result) {
+                                 [&](const SearchResult& result, check::Stop stop) {
                                    return certificate_file(origin, space, options.objective, result,
-                                                           options.threads, {options.stop});
+                                                           options.threads, stop);
                                  });
   remark_warnings(origin.warnings, answer);
   return answer;

@@ -9,6 +9,7 @@
 #include "app/watch.hpp"
 #include "arch/load.hpp"
 #include "mapper/fusion/chain_search.hpp"
+#include "mapper/shared_budget.hpp"
 #include "report/chain_curve.hpp"
 #include "report/chain_search.hpp"
 #include "report/figures.hpp"
@@ -54,8 +55,9 @@ Answer run_curves(const SearchArguments& arguments, const Arch& arch, const Eins
                                  arch.levels[curves.of.level].name));
   }
   OutputFile picture{arguments.svg};
+  const SharedBudget budget{options};
   const auto curve = [&](const FusionLimits& limits) {
-    return search_chain_curve(arch, chain, limits, options, curves.of, [&](Bits capacity) {
+    return search_chain_curve(arch, chain, limits, budget.rest(), curves.of, [&](Bits capacity) {
       watch.say(fmt::format(", with {}", bytes_text(capacity)));
     });
   };

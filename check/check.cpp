@@ -78,9 +78,6 @@ class Checker {
       rounds.push_back(options_.effort.tiles);
     }
     for (const std::size_t tiles : rounds) {
-      if (options_.effort.stop.is_set()) {
-        return 0;
-      }
       const bool close = tiles > coarse;
       if (open.empty() || (close ? open.size() > kMostClose : open.size() * tiles > kMostTiles)) {
         break;
@@ -90,6 +87,9 @@ class Checker {
       for_each_on_threads(open.size(), options_.threads, [&](std::size_t i) {
         shares[i] = bound_of(unrollings[open[i]], target, effort).bound;
       });
+      if (options_.effort.stop.is_set()) {  // of this round not all was looked at
+        break;
+      }
       share = *std::min_element(shares.begin(), shares.end());
       std::vector<std::size_t> left;
       for (std::size_t i = 0; i < open.size(); ++i) {
@@ -117,6 +117,9 @@ class Checker {
     std::vector<double> bounds(certificate_.claims.size(), 0);
     std::vector<std::size_t> done(bounds.size(), 0);
     const auto take_step = [&](std::size_t c) {
+      if (options_.effort.stop.is_set()) {
+        return;
+      }
       const Unrolling& unrolling = certificate_.claims[c].unrolling;
       const double found = bound_of(unrolling, target, steps[done[c]++]).bound;
       bounds[c] = std::max(bounds[c], found);

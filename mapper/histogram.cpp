@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/threads.hpp"
+#include "mapper/counting/mapspace_size.hpp"
 #include "mapper/mapspace/walk.hpp"
 
 namespace mapsim {
@@ -72,6 +73,10 @@ Constraints with_unrolling(Constraints constraints, const Unrolling& unrolling, 
   return constraints;
 }
 
+bool is_stopped(const HistogramOptions& options) {
+  return options.stop != nullptr && options.stop->load();
+}
+
 struct Recorded {
   std::vector<std::pair<std::uint64_t, HistogramPoint>> points;  // with the hash of the mapping
   std::int64_t proposals = 0;
@@ -97,7 +102,7 @@ class Walker {
           recorded.points.emplace_back(hash, last_);
         }
       }
-      if ((recorded.proposals & 0xFFF) == 0 && options.stop != nullptr && options.stop->load()) {
+      if ((recorded.proposals & 0x3F) == 0 && is_stopped(options)) {
         break;
       }
     }
@@ -130,15 +135,24 @@ class Walker {
 Histogram make_histogram(const Mapspace& space, const HistogramOptions& options) {
   const Problem& problem = space.problem();
   const double share = 1 - options.within_peak;
+  space.unrolling_classes();  // or they are too many
   SearchOptions search{Objective::kEnergy, options.threads, 0, 1, options.stop};
   Histogram histogram;
-  histogram.optimum = search_exact(space, search).cost;
+  const SearchResult best = search_exact(space, search);
+  if (!best.interrupted) {
+    histogram.optimum = best.cost;
+  }
+  histogram.mapspace_size =
+      mapspace_size_unless(space, [&] { return is_stopped(options); }).value_or("");
   histogram.unrollings_total = space.class_count();
 
   // The fastest mapping of each unrolling that can be busy enough is where walks start.
   search.objective = Objective::kLatency;
   std::vector<Mapping> starts;
   for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
+    if (is_stopped(options)) {
+      break;
+    }
     if (may_reach(problem, unrolling_class, share)) {
       const Mapspace one(
           problem, with_unrolling(space.constraints(), unrolling_class.first, problem.arch()));
@@ -149,6 +163,7 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
     }
   }
   histogram.unrollings = std::ssize(starts);
+  histogram.interrupted = is_stopped(options);
   if (starts.empty()) {
     return histogram;
   }
@@ -156,6 +171,9 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
       (kWalks + histogram.unrollings - 1) / histogram.unrollings * histogram.unrollings;
   std::vector<Recorded> recorded(static_cast<std::size_t>(walks));
   for_each_on_threads(recorded.size(), options.threads, [&](std::size_t w) {
+    if (is_stopped(options)) {
+      return;
+    }
     const Mapping& start = starts[w % static_cast<std::size_t>(histogram.unrollings)];
     Rng seeds(options.seed + w * 0x9E3779B97F4A7C15ULL);
     recorded[w] = Walker(problem, share, options.compute_only)
@@ -170,7 +188,7 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
       }
     }
   }
-  histogram.interrupted = options.stop != nullptr && options.stop->load();
+  histogram.interrupted = is_stopped(options);
   return histogram;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "mapper/mapper.hpp"
@@ -30,6 +31,7 @@ struct Histogram {
   std::int64_t unrollings = 0;         // reach the peak rate; each gets the same share of walks
   std::int64_t unrollings_total = 0;
   std::int64_t proposals = 0;
+  std::string mapspace_size{};  // exact, decimal; empty: interrupted before it was counted
   bool interrupted = false;
 };
 

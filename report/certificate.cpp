@@ -285,7 +285,7 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   options.effort.stop = stop;
   const check::Certificate draft = check::parse_certificate(text, "the certificate");
   const std::vector<double> bounds = check::provable_bounds(draft, options);
-  if (stop.is_set()) {
+  if (stop.is_given_up()) {
     return {};
   }
   SearchResult proven = result;
@@ -299,7 +299,7 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
     const std::string with_ties = proof_text(origin, space, objective, proven, true);
     const double share =
         check::provable_share(check::parse_certificate(with_ties, "the certificate"), options);
-    if (stop.is_set()) {
+    if (stop.is_given_up()) {
       return {};
     }
     if (!(share < 1)) {
@@ -375,7 +375,7 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   options.effort.stop = stop;
   const double share = check::provable_share(
       check::parse_certificate(text + check::seal(text), "the certificate"), options);
-  if (!(share > 0) || stop.is_set()) {
+  if (!(share > 0) || stop.is_given_up()) {
     return {};
   }
   text += share < 1 ? fmt::format("gap: {}\n", 1 / share - 1) : "";

@@ -11,7 +11,7 @@ namespace mapsim {
 // mapspace, best mapping, and what is claimed of every spatial unrolling (docs/certificates.md). Of
 // a space with imperfect factors it claims what the checker can follow, which may be less than the
 // search has proven: its `lower_bound` is below the `value` then. Finding out can take as long as a
-// search; empty if it was told to stop before it knew.
+// search. At the end of `stop` it claims what is known by then; empty if it was given up.
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
                              const Objective& objective, const SearchResult& result,
                              int threads = 1, check::Stop stop = {});
@@ -27,7 +27,7 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
 
 // The same of a front or a curve that is complete: the points, and the claim that there is nothing
 // else. With imperfect factors also of one that was stopped: nothing is better by more than a gap,
-// which is what the checker can follow. Empty: it can follow none, or was told to stop.
+// which is what the checker can follow. Empty: it can follow none in time, or was given up.
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
                                    const FrontSubject& subject, const Front& front, int threads = 1,
                                    check::Stop stop = {});

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <vector>
 
-#include "mapper/counting/mapspace_size.hpp"
 #include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/plots.hpp"
@@ -62,8 +61,9 @@ HistogramBins make_bins(const Histogram& histogram, std::size_t bins) {
   const double spread = std::max(summary.most_pj / summary.least_pj, 1 + 1e-9);
   HistogramBins made{summary.least_pj, std::pow(spread, 1.0 / static_cast<double>(bins)),
                      std::vector<std::int64_t>(bins, 0)};
+  const double width = std::log(made.factor);
   for (const HistogramPoint& point : histogram.points) {
-    const double place = std::log(point.energy_pj / made.least) / std::log(made.factor);
+    const double place = std::log(point.energy_pj / made.least) / width;
     ++made.counts[std::min(bins - 1, static_cast<std::size_t>(std::max(0.0, place)))];
   }
   return made;
@@ -83,10 +83,12 @@ std::string histogram_text(const Mapspace& space, const HistogramOptions& option
     text += fmt::format("  {:>9} {:<50} {:>9}\n", energy_text(Picojoules{bins.edge(i)}),
                         std::string(length, '#'), grouped(bins.counts[i]));
   }
-  text +=
-      fmt::format("\n{} {}, of {} in the mapspace{}\n", counted_mappings("distinct ", histogram),
-                  selection(options), short_decimal(mapspace_size(space)),
-                  histogram.interrupted ? " (interrupted)" : "");
+  text += fmt::format(
+      "\n{} {}{}{}\n", counted_mappings("distinct ", histogram), selection(options),
+      histogram.mapspace_size.empty()
+          ? std::string{}
+          : fmt::format(", of {} in the mapspace", short_decimal(histogram.mapspace_size)),
+      histogram.interrupted ? " (interrupted)" : "");
   text += fmt::format("random walks over {} of {} spatial unrollings, {} steps\n",
                       grouped(histogram.unrollings), grouped(histogram.unrollings_total),
                       grouped(histogram.proposals));

@@ -11,7 +11,6 @@
 #include "check/scope.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/branch/edge_folds.hpp"
-#include "mapper/counting/mapspace_size.hpp"
 #include "mapper/counting/why_empty.hpp"
 #include "report/constraints.hpp"
 #include "report/json_cost.hpp"
@@ -259,7 +258,7 @@ std::string histogram_json(const Provenance& origin, const Mapspace& space,
   json["compute_only"] = options.compute_only;
   json["seed"] = options.seed;
   json["interrupted"] = histogram.interrupted;
-  json["mapspace_size"] = mapspace_size(space);
+  json["mapspace_size"] = size_json(histogram.mapspace_size);
   json["mappings"] = histogram.points.size();
   json["unrollings"] = histogram.unrollings;
   json["unrollings_total"] = histogram.unrollings_total;

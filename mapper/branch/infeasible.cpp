@@ -176,6 +176,9 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
   if (space.is_ruled()) {
     return least_enlargement(space);
   }
+  if (!space.is_listable()) {
+    return {};  // nobody waits for so many reasons
+  }
   const std::vector<LevelSet> choices = output_choices(space);
   InfeasibleReport report;
   InfeasibleReport needs;

@@ -20,7 +20,16 @@ std::optional<std::string> mapspace_size_unless(const Mapspace& space,
     return number ? std::optional(number->get_str()) : std::nullopt;
   }
   if (!space.is_ruled()) {
-    return nests::count_mappings(space).get_str();
+    nests::WholeCount whole(space);
+    while (whole.step(stop)) {
+      if (stop()) {
+        return std::nullopt;
+      }
+    }
+    return whole.is_done() ? std::optional(whole.result().get_str()) : std::nullopt;
+  }
+  if (!space.is_listable()) {
+    return std::nullopt;
   }
   mpz_class size;
   nests::RuledTables tables{space};
@@ -41,7 +50,7 @@ std::string mapspace_size(const Mapspace& space) {
     return *size;
   }
   throw UnsupportedSearch(
-      "the imperfect mappings under these rules are too many to count; limit their pieces");
+      "the mappings under these rules are too many to count; limit their pieces");
 }
 
 }  // namespace mapsim

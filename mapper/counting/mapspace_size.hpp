@@ -12,8 +12,7 @@ namespace mapsim {
 // Throws UnsupportedSearch where that is beyond it: imperfect factors under rules, large extent
 // domains.
 std::string mapspace_size(const Mapspace& space);
-// The same; nullopt once `stop` returns true, or where the number is beyond the closed form. Only
-// imperfect factors and rules take long, and only they poll `stop`.
+// The same; nullopt once `stop` returns true, or where the number is beyond the closed form.
 std::optional<std::string> mapspace_size_unless(const Mapspace& space,
                                                 const std::function<bool()>& stop);
 

@@ -5,6 +5,7 @@
 
 #include "arch/buffering.hpp"
 #include "mapper/objective.hpp"
+#include "mapper/shared_budget.hpp"
 
 namespace mapsim {
 
@@ -45,16 +46,15 @@ ChainCurve search_chain_curve(const Arch& arch, const EinsumChain& chain,
                               const FusionLimits& limits, const SearchOptions& options,
                               const CurveCapacity& of,
                               const std::function<void(Bits capacity)>& progress) {
+  const SharedBudget budget{options};
   ChainCurve curve;
-  SearchOptions left = options;
   Bits capacity = kAmple;
   while (true) {
     progress(capacity);
     const Arch machine = with_capacity(arch, of, capacity);
     ++curve.searches;
-    ChainResult result = search_chain(machine, chain, limits, left);
+    ChainResult result = search_chain(machine, chain, limits, budget.rest());
     curve.seconds += result.seconds;
-    left.budget.seconds = std::max(0.0, options.budget.seconds - curve.seconds);
     curve.complete = result.proven;
     if (!result.proven || !result.cost) {
       return curve;

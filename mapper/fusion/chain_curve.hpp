@@ -24,8 +24,8 @@ struct ChainCurve {
 };
 
 // One proven search per step: the optimum that takes U bits is that of every capacity from U on, so
-// the next search is for a bit less. `progress`: called before each search. A search that is
-// stopped, or runs out of budget, ends the curve.
+// the next search is for a bit less. `progress`: called before each search. The budget is of all
+// searches together. A search that is stopped, or runs out of it, ends the curve.
 ChainCurve search_chain_curve(const Arch& arch, const EinsumChain& chain,
                               const FusionLimits& limits, const SearchOptions& options,
                               const CurveCapacity& of,

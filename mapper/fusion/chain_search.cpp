@@ -13,6 +13,7 @@
 #include "mapper/fusion/front_of.hpp"
 #include "mapper/fusion/group_chain.hpp"
 #include "mapper/fusion/group_search.hpp"
+#include "mapper/shared_budget.hpp"
 
 // A dynamic program over cuts. What couples the einsums before a cut with those behind it is which
 // tensors pass it, and where they lie meanwhile: that is the state.
@@ -380,21 +381,16 @@ ChainResult search_chain(const Arch& arch, const EinsumChain& chain, const Fusio
 
 ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                              const SearchOptions& options) {
+  const SharedBudget budget{options};
   ChainComparison found;
   found.objective = options.objective;
-  SearchOptions left = options;
-  const auto search = [&](const FusionLimits& of) {
-    ChainResult result = search_chain(arch, chain, of, left);
-    left.budget.seconds = std::max(0.0, left.budget.seconds - result.seconds);
-    return result;
-  };
-  found.spilled = search({1, 0, false});
+  found.spilled = search_chain(arch, chain, {1, 0, false}, budget.rest());
   found.on_chip = found.fused = found.spilled;
   if (chain.einsums.size() == 1) {
     return found;
   }
-  found.on_chip = search({1, 0, true});
-  found.fused = search(limits);
+  found.on_chip = search_chain(arch, chain, {1, 0, true}, budget.rest());
+  found.fused = search_chain(arch, chain, limits, budget.rest());
   for (const ChainResult* other : {&found.on_chip, &found.spilled}) {
     if (other->cost && (!found.fused.cost || value_of(options.objective, *other->cost) <
                                                  value_of(options.objective, *found.fused.cost))) {

@@ -13,6 +13,10 @@ namespace {
 
 // A list of so many takes a second and 200 MB, and their bounds several times that.
 constexpr std::size_t kMostImperfectClasses = 50'000;
+// Of perfect factors a list of so many takes some seconds and 2 GB. Counting them takes a step per
+// product of factors, a microsecond at most.
+constexpr std::int64_t kMostPerfectClasses = 2'000'000;
+constexpr std::int64_t kMostSteps = 4'000'000;
 
 }  // namespace
 
@@ -60,6 +64,12 @@ std::vector<Unrolling> Mapspace::unrollings() const {
 }
 
 const std::vector<UnrollingClass>& Mapspace::unrolling_classes() const {
+  if (!is_listable() && classes_) {
+    throw UnsupportedSearch(
+        fmt::format("the space has more than {} spatial unrollings, too many to list; give an "
+                    "unrolling or rules for it, or use the strategy exact without rules",
+                    kMostPerfectClasses));
+  }
   if (!is_listable()) {
     throw UnsupportedSearch(fmt::format(
         "the space has more than {} spatial unrollings, too many to list with imperfect factors; "
@@ -71,10 +81,15 @@ const std::vector<UnrollingClass>& Mapspace::unrolling_classes() const {
 
 bool Mapspace::is_listable() const {
   std::call_once(found_->listed, [this] {
-    found_->list = classes_ ? std::optional(classes_->list())
-                            : imperfect_classes(*problem_, domains_,
-                                                {constraints_.spatial, constraints_.unroll},
-                                                kMostImperfectClasses);
+    if (classes_) {
+      const bool is_counted = count_unless([](std::int64_t steps) { return steps > kMostSteps; });
+      if (is_counted && found_->classes <= kMostPerfectClasses) {
+        found_->list = classes_->list();
+      }
+      return;
+    }
+    found_->list = imperfect_classes(
+        *problem_, domains_, {constraints_.spatial, constraints_.unroll}, kMostImperfectClasses);
   });
   return found_->list.has_value();
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "arch/load.hpp"
@@ -250,6 +251,25 @@ TEST(Fusion, StopsWithABoundWhenTimeIsOver) {
   const ChainResult result = search_chain(machine("2 KiB"), attention(), {}, options);
   EXPECT_FALSE(result.proven);
   EXPECT_FALSE(result.cost);
+}
+
+// All ways together, and all steps of a curve.
+TEST(Fusion, SharesABudgetAmongItsSearches) {
+  const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+  const Arch flat = load_arch(configs + "arch/teaching_flat.yaml");
+  const EinsumChain block = load_chain(configs + "chains/resnet50_conv2_block.yaml");
+  SearchOptions options;
+  options.budget.seconds = 0.15;
+  const auto cpu_seconds = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+  double before = cpu_seconds();
+  const ChainComparison found = compare_ways(flat, block, {}, options);
+  EXPECT_LT(cpu_seconds() - before, 0.3) << "three searches";
+  EXPECT_FALSE(found.fused.proven);
+  before = cpu_seconds();
+  const ChainCurve curve =
+      search_chain_curve(flat, block, {1, 0, true}, options, {LevelId{1}, {}}, [](Bits) {});
+  EXPECT_LT(cpu_seconds() - before, 0.3) << curve.searches << " searches";
+  EXPECT_FALSE(curve.complete);
 }
 
 TEST(Fusion, RefusesWhatTreesCannotSay) {

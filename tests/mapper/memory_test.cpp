@@ -4,13 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <string>
 #include <vector>
 
 #include "arch/load.hpp"
+#include "mapper/counting/mapspace_size.hpp"
+#include "mapper/front.hpp"
 #include "mapper/graph/volume.hpp"
+#include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 #include "random_space.hpp"
+#include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -141,6 +146,53 @@ TEST(Memory, IsNotExceededByImperfectFactors) {
   EXPECT_TRUE(found.interrupted);
   EXPECT_EQ(found.certificate.status, Proof::kNone);
   EXPECT_EQ(found.certificate.mapspace_size, "");
+}
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+// The search of a front, and the count of its space.
+TEST(Time, BoundsFrontsAndCurves) {
+  SearchOptions options;
+  options.budget.bytes = 64 << 20;
+  options.budget.seconds = 0.05;
+  const Mapspace space{large(), {}};
+  const CurveCapacity capacity{LevelId{1}, {}};
+  for (const bool is_curve : {false, true}) {
+    const double before = cpu_seconds();
+    const Front front =
+        is_curve ? search_curve(space, options, capacity) : search_front(space, options);
+    EXPECT_LT(cpu_seconds() - before, 0.5);
+    EXPECT_FALSE(front.complete);
+    EXPECT_EQ(front.mapspace_size, "");
+  }
+}
+
+// Whatever is counted: it takes seconds to the end.
+TEST(Time, BoundsCounting) {
+  Constraints imperfect;
+  imperfect.factors.imperfect = true;
+  const Problem gemm{load_arch(MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml"),
+                     mapsim::gemm("g", {2'520, 2'520, 2'520, {}, false}, {})};
+  for (const Mapspace& space : {Mapspace{large(), {}}, Mapspace{gemm, imperfect}}) {
+    const double before = cpu_seconds();
+    const auto size = mapspace_size_unless(space, [&] { return cpu_seconds() - before > 0.05; });
+    EXPECT_LT(cpu_seconds() - before, 0.25);
+    EXPECT_FALSE(size) << *size;
+  }
+}
+
+// 48 million unrollings would take 30 GB as a list.
+TEST(Memory, IsNotSpentOnListsOfUnrollings) {
+  const Mapspace space{large(), {}};
+  EXPECT_FALSE(space.is_listable());
+  SearchOptions options;
+  for (const char* strategy : {"random", "annealing", "genetic", "exhaustive"}) {
+    EXPECT_THROW((*find_mapper(strategy))(space, options), UnsupportedSearch) << strategy;
+  }
+  EXPECT_THROW(make_histogram(space, {}), UnsupportedSearch);
+  Constraints ruled;
+  ruled.one_loop_per_dim = true;
+  EXPECT_FALSE(mapspace_size_unless(Mapspace{large(), ruled}, [] { return false; }));
 }
 
 // A part of the tiles is a lattice of its own: the whole tile, tiles of ones, divisors between.
