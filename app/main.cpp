@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -124,13 +125,21 @@ int run_command(int argc, const char* const* argv) {
       std::get<Command>(parsed));
 }
 
-constexpr const char* kOutOfMemory =
-    "mapsim: out of memory; --memory bounds a search, and constraints make it smaller\n";
+// Allocates nothing. What was in use says about how much more is needed.
+void say_out_of_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  constexpr long kKibibytesPerMebibyte = 1024;
+  std::fprintf(stderr,
+               "mapsim: out of memory, with %ld MiB in use at most; --memory bounds a search, and"
+               " constraints make it smaller\n",
+               usage.ru_maxrss / kKibibytesPerMebibyte);
+}
 
 // Where memory ends in a function that promises not to throw, as some of the parser of options do,
 // which may leave no exception to look at.
 [[noreturn]] void end_without_memory() {
-  std::fputs(kOutOfMemory, stderr);
+  say_out_of_memory();
   _exit(kNegative);
 }
 [[noreturn]] void end_badly() {
@@ -187,11 +196,11 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "mapsim: {}\n", mapsim::printable(error.what()));
     return mapsim::kBadInput;
   } catch (const std::bad_alloc&) {
-    std::fputs(mapsim::kOutOfMemory, stderr);
+    mapsim::say_out_of_memory();
     return mapsim::kNegative;
   } catch (const std::system_error& error) {
     if (mapsim::is_want_of_memory(error.code())) {
-      std::fputs(mapsim::kOutOfMemory, stderr);
+      mapsim::say_out_of_memory();
       return mapsim::kNegative;
     }
     fmt::print(stderr, "mapsim: {}\n", mapsim::printable(error.what()));
