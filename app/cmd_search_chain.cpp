@@ -9,7 +9,7 @@
 #include "app/watch.hpp"
 #include "arch/load.hpp"
 #include "mapper/fusion/chain_search.hpp"
-#include "mapper/shared_budget.hpp"
+#include "mapper/fusion/shared_budget.hpp"
 #include "report/chain_curve.hpp"
 #include "report/chain_search.hpp"
 #include "report/figures.hpp"

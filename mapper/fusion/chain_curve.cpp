@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "arch/buffering.hpp"
+#include "mapper/fusion/shared_budget.hpp"
 #include "mapper/objective.hpp"
-#include "mapper/shared_budget.hpp"
 
 namespace mapsim {
 

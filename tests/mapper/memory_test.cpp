@@ -150,7 +150,8 @@ TEST(Memory, IsNotExceededByImperfectFactors) {
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// The search of a front, and the count of its space.
+// The search of a front, and the count of its space: without a budget they would take hours. What
+// is done before anything can be left out takes a second of this machine and these dims.
 TEST(Time, BoundsFrontsAndCurves) {
   SearchOptions options;
   options.budget.bytes = 64 << 20;
@@ -161,7 +162,7 @@ TEST(Time, BoundsFrontsAndCurves) {
     const double before = cpu_seconds();
     const Front front =
         is_curve ? search_curve(space, options, capacity) : search_front(space, options);
-    EXPECT_LT(cpu_seconds() - before, 0.5);
+    EXPECT_LT(cpu_seconds() - before, 5);
     EXPECT_FALSE(front.complete);
     EXPECT_EQ(front.mapspace_size, "");
   }
