@@ -215,6 +215,10 @@ Answer run(const PlanArguments& arguments) {
   PlanOptions options = arguments.options;
   options.node_widths = node_widths_of(arguments, network);
   check_options(options);
+  if (!arguments.certificate.empty() &&
+      (options.at_once || options.max_power || options.max_latency || options.max_memory)) {
+    throw UsageError("--certificate is for plans in turn without limits");
+  }
   OutputFile plan_out{arguments.plan_file};
   OutputFile proof{arguments.certificate};
   PlanAnswer plan = make_plan(soc, network, options, arguments.soc, arguments.network);

@@ -17,9 +17,9 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::size_t kMeasures = 3;
+constexpr std::size_t kMeasureCount = 3;
 
-using Values = std::array<double, kMeasures>;
+using Values = std::array<double, kMeasureCount>;
 
 Values values_of(const DesignPoint& point) {
   return {point.energy, point.seconds, point.area.value_or(0)};
@@ -39,11 +39,11 @@ struct Range {
   }
 };
 
-std::array<Range, kMeasures> ranges_of(const std::vector<DesignPoint>& points) {
-  std::array<Range, kMeasures> ranges;
+std::array<Range, kMeasureCount> ranges_of(const std::vector<DesignPoint>& points) {
+  std::array<Range, kMeasureCount> ranges;
   for (const DesignPoint& point : points) {
     const Values values = values_of(point);
-    for (std::size_t i = 0; i < kMeasures; ++i) {
+    for (std::size_t i = 0; i < kMeasureCount; ++i) {
       ranges[i].least = std::min(ranges[i].least, values[i]);
       ranges[i].most = std::max(ranges[i].most, values[i]);
     }
@@ -54,15 +54,15 @@ std::array<Range, kMeasures> ranges_of(const std::vector<DesignPoint>& points) {
 // The first `always` of the order, and those that are the first in their cell of any pair of axes.
 std::vector<std::size_t> first_in_cells(const std::vector<DesignPoint>& points,
                                         const std::vector<std::size_t>& order,
-                                        const std::array<Range, kMeasures>& ranges,
+                                        const std::array<Range, kMeasureCount>& ranges,
                                         std::size_t cells, std::size_t always) {
-  std::array<std::unordered_set<std::size_t>, kMeasures> taken;
+  std::array<std::unordered_set<std::size_t>, kMeasureCount> taken;
   std::vector<std::size_t> kept;
   for (const std::size_t i : order) {
     const Values values = values_of(points[i]);
     bool first = kept.size() < always;
-    for (std::size_t a = 0; a < kMeasures; ++a) {
-      const std::size_t b = (a + 1) % kMeasures;
+    for (std::size_t a = 0; a < kMeasureCount; ++a) {
+      const std::size_t b = (a + 1) % kMeasureCount;
       const std::size_t cell =
           ranges[a].cell(values[a], cells) * (cells + 1) + ranges[b].cell(values[b], cells);
       first = taken[a].insert(cell).second || first;
@@ -74,9 +74,9 @@ std::vector<std::size_t> first_in_cells(const std::vector<DesignPoint>& points,
   return kept;
 }
 
-bool is_end(const DesignPoint& point, const std::array<Range, kMeasures>& ranges) {
+bool is_end(const DesignPoint& point, const std::array<Range, kMeasureCount>& ranges) {
   const Values values = values_of(point);
-  for (std::size_t i = 0; i < kMeasures; ++i) {
+  for (std::size_t i = 0; i < kMeasureCount; ++i) {
     if (values[i] == ranges[i].least || values[i] == ranges[i].most) {
       return true;
     }
@@ -113,7 +113,7 @@ std::vector<std::size_t> drawn_points(const std::vector<DesignPoint>& points) {
   if (points.size() <= kMostDots) {
     return order;
   }
-  const std::array<Range, kMeasures> ranges = ranges_of(points);
+  const std::array<Range, kMeasureCount> ranges = ranges_of(points);
   const auto rank = [&](std::size_t i) {
     const DesignPoint& point = points[i];
     return point.chosen ? 0 : point.on_front ? 1 : is_end(point, ranges) ? 2 : 3;

@@ -7,14 +7,13 @@
 #include <numeric>
 
 #include "check/geometry.hpp"
+#include "core/arithmetic.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/sparse/model.hpp"
 
 namespace mapsim::check {
 
 namespace {
-
-double real(std::int64_t n) { return static_cast<double>(n); }
 
 double product(const std::vector<std::int64_t>& of, std::size_t first, std::size_t last) {
   double n = 1;

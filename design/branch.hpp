@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/memory.hpp"
 #include "design/descent.hpp"
 #include "design/search.hpp"
 

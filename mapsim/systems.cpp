@@ -14,8 +14,11 @@ namespace {
 
 // What a search of chains takes of a request.
 SearchOptions chain_options(const Arch& arch, const SearchRequest& request) {
-  if (const std::string obstacle = fusion_obstacle(arch); !obstacle.empty()) {
-    throw UnsupportedSearch{obstacle};
+  for (const std::string& obstacle :
+       {fusion_obstacle(arch), fusion_obstacle(request.options.objective)}) {
+    if (!obstacle.empty()) {
+      throw UnsupportedSearch{obstacle};
+    }
   }
   const std::vector<std::pair<bool, const char*>> refused{
       {request.strategy != "exact", "a strategy other than exact"},
@@ -24,14 +27,22 @@ SearchOptions chain_options(const Arch& arch, const SearchRequest& request) {
       {request.imperfect, "imperfect"},
       {request.batches, "batches"},
       {request.options.budget.gap > 0, "gap"},
-      {request.options.budget.labels != Budget{}.labels, "budget_labels"},
-      {request.options.objective != Objective::kEnergy, "an objective other than energy"}};
+      {request.options.budget.labels != Budget{}.labels, "budget_labels"}};
   for (const auto& [is_given, what] : refused) {
     if (is_given) {
       throw UnsupportedSearch{std::string{what} + ": not for fused layers, so far"};
     }
   }
   return request.options;
+}
+
+// The same of what is searched by energy alone: curves, and whole networks.
+SearchOptions energy_options(const Arch& arch, const SearchRequest& request) {
+  if (request.options.objective != Objective::kEnergy) {
+    throw UnsupportedSearch{
+        "an objective other than energy: not for curves and networks of fused layers, so far"};
+  }
+  return chain_options(arch, request);
 }
 
 Provenance origin_of(const char* command) { return {command, {}, {}}; }
@@ -76,7 +87,7 @@ std::string tree_yaml(const ChainSolution& solution) {
 ChainCurveSolution fusion_curve(const Arch& arch, const EinsumChain& chain,
                                 const std::string& capacity, const SearchRequest& request,
                                 const FusionLimits& limits) {
-  const SearchOptions options = chain_options(arch, request);
+  const SearchOptions options = energy_options(arch, request);
   const Parsed<CurveCapacity> parsed = parse_curve_capacity(capacity, arch);
   if (const auto* wrong = std::get_if<std::string>(&parsed)) {
     throw std::invalid_argument{"level: " + *wrong};
@@ -112,7 +123,7 @@ FusedSolution fuse(const Arch& arch, const Network& network, const SearchRequest
                    const FusionLimits& limits) {
   check_graph(network);
   return {arch, network,
-          search_fused(arch, network, limits, chain_options(arch, request),
+          search_fused(arch, network, limits, energy_options(arch, request),
                        [](const GraphChains&, std::size_t) {})};
 }
 

@@ -91,7 +91,7 @@ class GivenReader {
 
   std::string why_none(const std::vector<std::size_t>& operations, bool elided) const {
     std::string why = elided ? "no concat that can be elided" : "no rule makes these one kernel";
-    for (const Obstacle& obstacle : answer_.groups.obstacles) {
+    for (const FusionObstacle& obstacle : answer_.groups.obstacles) {
       if (std::binary_search(operations.begin(), operations.end(), obstacle.operation)) {
         why += fmt::format("; {}: {}", nodes_[obstacle.operation], obstacle.what);
       }

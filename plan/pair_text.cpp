@@ -66,7 +66,7 @@ std::string pair_text(const Soc& soc, const std::array<const Network*, 2>& netwo
     rows.push_back({networks[n]->name, scaled(end_of(answer.plans[n]), "s"),
                     scaled(answer.networks[n].in_turn, "s")});
   }
-  text += "\n" + table(rows);
+  text += fmt::format("\n{}", table(rows));
   for (const PairAnswer::InTurn& each : answer.in_turn) {
     text +=
         fmt::format("  one behind the other on {}: {}\n", each.engine, scaled(each.makespan, "s"));

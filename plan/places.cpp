@@ -83,12 +83,12 @@ std::string name_of(const Soc& soc, const std::vector<Place>& places, std::size_
     });
   };
   if (differs([&](const Place& other) { return other.width == at.width; })) {
-    name += " " + width_name(at.width);
+    name.append(" ").append(width_name(at.width));
   }
   if (differs([&](const Place& other) {
         return other.format == at.format || other.width != at.width;
       })) {
-    name += " " + at.format;
+    name.append(" ").append(at.format);
   }
   return name;
 }

@@ -111,7 +111,7 @@ std::string what_if_text(const Soc& soc, const PlanOptions& options, const PlanA
     }
     rows.push_back(std::move(row));
   }
-  return "\n" + table(rows);
+  return fmt::format("\n{}", table(rows));
 }
 
 std::string given_text(const PlanOptions& options, const PlanAnswer& answer) {
@@ -157,7 +157,7 @@ std::string engines_text(const Soc& soc, const PlanOptions& options, const PlanA
       notes += fmt::format("  alone impossible: {}\n", alone.problem);
     }
   }
-  std::string text = "\n" + table(rows) + notes;
+  std::string text = fmt::format("\n{}{}", table(rows), notes);
   if (answer.greedy && soc.engines.size() > 1) {
     text += fmt::format("  each group on its best engine, whatever its neighbours: {}\n",
                         value_text(options, *answer.greedy));

@@ -114,7 +114,7 @@ double all_hit(const SparseModel& model, const Workload& workload, TensorId lead
       least.push_back(sets[i]);
     }
   }
-  const Occupancy& occupancy = model.occupancy(leader);
+  const DensityModel& occupancy = model.occupancy(leader);
   if (least.empty() || occupancy.is_dense()) {
     return 1;
   }

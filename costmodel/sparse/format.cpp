@@ -5,11 +5,11 @@
 #include <bit>
 #include <cmath>
 
+#include "core/arithmetic.hpp"
+
 namespace mapsim {
 
 namespace {
-
-double real(std::int64_t n) { return static_cast<double>(n); }
 
 bool stores_all(RankFormat format) {
   return format == RankFormat::kDense || format == RankFormat::kOffsets;
@@ -51,7 +51,7 @@ double width_of(const RankCode& code, std::int64_t n) {
 
 // Runs of zeros that are too long for their field take entries of their own: of n children, those
 // that come after s = 2^r, 2 * 2^r, ... empty ones.
-double padding_entries(const Occupancy& occupancy, std::int64_t run_bits, std::int64_t children,
+double padding_entries(const DensityModel& occupancy, std::int64_t run_bits, std::int64_t children,
                        std::int64_t child_points) {
   if (run_bits >= 62) {
     return 0;
@@ -165,7 +165,7 @@ class TileReader {
   std::vector<std::int64_t> strides_;
 };
 
-StoredTile mean_of_data(const TensorFormat& format, const Occupancy& occupancy,
+StoredTile mean_of_data(const TensorFormat& format, const DensityModel& occupancy,
                         const TileShape& shape) {
   TileReader reader{format, shape};
   StoredTile sum;
@@ -193,7 +193,7 @@ bool is_proportional(const TensorFormat& format) {
            (format.ranks[0].format == RankFormat::kCoordinates && format.ranks[0].bits > 0)));
 }
 
-StoredTile stored_on_average(const TensorFormat& format, const Occupancy& occupancy,
+StoredTile stored_on_average(const TensorFormat& format, const DensityModel& occupancy,
                              const TileShape& shape) {
   const double points = real(points_of(shape));
   if (format.ideal || format.ranks.empty()) {
@@ -234,7 +234,7 @@ StoredTile stored_on_average(const TensorFormat& format, const Occupancy& occupa
   return stored;
 }
 
-StoredTile stored_at_most(const TensorFormat& format, const Occupancy& occupancy,
+StoredTile stored_at_most(const TensorFormat& format, const DensityModel& occupancy,
                           const TileShape& shape, double share) {
   const double points = real(points_of(shape));
   if (format.ideal || format.ranks.empty()) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/arithmetic.hpp"
 #include "core/diagnostic.hpp"
 
 namespace mapsim {
@@ -15,8 +16,6 @@ namespace {
 [[noreturn]] void refuse(const std::string& file, const std::string& message) {
   throw ConfigError({{file, 0, 0, "", message, ""}});
 }
-
-double real(std::int64_t n) { return static_cast<double>(n); }
 
 // Nonzeros of data, by the coordinates along dims that it shares with the other operand.
 std::map<std::vector<std::int64_t>, double> by_shared(const Tensor& tensor, const Pattern& data,
@@ -99,7 +98,7 @@ void SparseModel::bind(const Arch& arch, const Workload& workload, LevelId level
              fmt::format("{}: {} has {} ranks, the format {} has {}", arch.levels[level].name,
                          tensor.name, tensor.ranks.size(), to_string(format), format.ranks.size()));
     }
-    const Occupancy& occupancy = occupancies_[index_of(t)];
+    const DensityModel& occupancy = occupancies_[index_of(t)];
     const bool runs = std::any_of(format.ranks.begin(), format.ranks.end(),
                                   [](const RankCode& c) { return c.format == RankFormat::kRuns; });
     if (runs && !occupancy.is_uniform() && !occupancy.is_data()) {

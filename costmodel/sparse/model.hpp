@@ -25,7 +25,7 @@ class SparseModel {
   SparseModel(const Arch& arch, const Workload& workload);
 
   const TensorFormat& format(LevelId level, TensorId t) const { return formats_[level][t]; }
-  const Occupancy& occupancy(TensorId t) const { return occupancies_[index_of(t)]; }
+  const DensityModel& occupancy(TensorId t) const { return occupancies_[index_of(t)]; }
   const std::vector<BoundCondition>& conditions(LevelId level, TensorId t) const {
     return conditions_[level][t];
   }
@@ -53,7 +53,7 @@ class SparseModel {
   double effectual_share(const Workload& workload) const;
 
   Sparsity machine_;
-  std::vector<Occupancy> occupancies_;
+  std::vector<DensityModel> occupancies_;
   PerLevel<PerTensor<TensorFormat>> formats_;
   PerLevel<PerTensor<std::vector<BoundCondition>>> conditions_;
   PerTensor<double> least_moved_, least_stored_;

@@ -6,14 +6,13 @@
 #include <functional>
 #include <numeric>
 
+#include "core/arithmetic.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim {
 
 namespace {
-
-double real(std::int64_t n) { return static_cast<double>(n); }
 
 // C(all - drawn, marked) / C(all, marked): none of those drawn is marked. As the shorter of two
 // products of ratios.
@@ -102,7 +101,8 @@ double expected_groups(const Hypergeometric& of, std::int64_t lanes) {
   return expected;
 }
 
-Occupancy::Occupancy(const Workload& workload, TensorId t) : pattern_{workload.tensors[t].pattern} {
+DensityModel::DensityModel(const Workload& workload, TensorId t)
+    : pattern_{workload.tensors[t].pattern} {
   const Tensor& tensor = workload.tensors[t];
   box_ = tile_shape(tensor, bounds_of(workload));
   size_ = points_of(box_);
@@ -116,7 +116,7 @@ Occupancy::Occupancy(const Workload& workload, TensorId t) : pattern_{workload.t
 
 // Blocks are independent, lines along them too: a tile that covers s places of a block misses its
 // `kept` nonzeros with probability C(block - s, kept) / C(block, kept).
-double Occupancy::structured_empty(const TileShape& shape) const {
+double DensityModel::structured_empty(const TileShape& shape) const {
   const std::int64_t block = pattern_->block;
   const std::int64_t length = shape[block_rank_];
   const std::int64_t lines = points_of(shape) / length;
@@ -134,7 +134,7 @@ double Occupancy::structured_empty(const TileShape& shape) const {
   return sum / real(alignments);
 }
 
-double Occupancy::empty(const TileShape& shape) const {
+double DensityModel::empty(const TileShape& shape) const {
   if (is_uniform()) {
     return none_marked(size_, nonzeros_, points_of(shape));
   }
@@ -150,7 +150,7 @@ double Occupancy::empty(const TileShape& shape) const {
   return empties / tiles;
 }
 
-std::int64_t Occupancy::at_most(const TileShape& shape, double share) const {
+std::int64_t DensityModel::at_most(const TileShape& shape, double share) const {
   const std::int64_t points = points_of(shape);
   if (is_uniform()) {
     return share < 1 ? quantile(hypergeometric(size_, nonzeros_, points), share)

@@ -28,9 +28,9 @@ double expected_groups(const Hypergeometric& of, std::int64_t lanes);
 
 // How many elements of the tiles of one tensor are not zero: docs/sparsity.md#densities. Tiles are
 // aligned: their first coordinate is a multiple of their extent, along every rank.
-class Occupancy {
+class DensityModel {
  public:
-  Occupancy(const Workload& workload, TensorId tensor);
+  DensityModel(const Workload& workload, TensorId tensor);
 
   double density() const { return static_cast<double>(nonzeros_) / static_cast<double>(size_); }
   std::int64_t size() const { return size_; }
@@ -58,7 +58,7 @@ class Occupancy {
 };
 
 template <class Visit>
-void Occupancy::for_each_tile(const TileShape& shape, const Visit& visit) const {
+void DensityModel::for_each_tile(const TileShape& shape, const Visit& visit) const {
   const std::size_t ranks = box_.size();
   std::vector<std::int64_t> corner(ranks, 0);
   std::vector<char> tile(static_cast<std::size_t>(points_of(shape)));

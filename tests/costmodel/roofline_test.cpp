@@ -45,7 +45,7 @@ Arch machine_of(double macs_per_second, double bytes_per_second) {
 }
 
 Tensor tensor(std::string name, Role role, std::vector<Rank> ranks, std::int64_t bits) {
-  return {std::move(name), role, std::move(ranks), Bits{bits}, Bits{bits}, 1, std::nullopt};
+  return {std::move(name), role, std::move(ranks), Bits{bits}, Bits{bits}, 1, {}, std::nullopt};
 }
 
 Rank rank(std::size_t dim) { return {{{static_cast<DimId>(dim), 1}}}; }

@@ -253,10 +253,10 @@ TEST(Sparse, DenseFormatsChangeNothing) {
   }
 }
 
-TEST(Occupancy, UniformZerosAreHypergeometric) {
+TEST(DensityModel, UniformZerosAreHypergeometric) {
   Workload workload =
       parse_workload("name: w\ngemm: {m: 4, n: 2, k: 4}\ndensity: {A: 0.25}\n", "w");
-  const Occupancy a{workload, TensorId{0}};
+  const DensityModel a{workload, TensorId{0}};
   EXPECT_EQ(a.nonzeros(), 4);
   EXPECT_DOUBLE_EQ(a.empty({1, 4}), 12.0 * 11 * 10 * 9 / (16.0 * 15 * 14 * 13));
   EXPECT_EQ(a.empty({4, 4}), 0);
@@ -268,10 +268,10 @@ TEST(Occupancy, UniformZerosAreHypergeometric) {
 }
 
 // 2:4 never leaves three neighbours empty, and always stores half.
-TEST(Occupancy, StructureKnowsItsBlocks) {
+TEST(DensityModel, StructureKnowsItsBlocks) {
   Workload workload = parse_workload(
       "name: w\ngemm: {m: 4, n: 2, k: 8}\ndensity: {A: structured 2:4 along K}\n", "w");
-  const Occupancy a{workload, TensorId{0}};
+  const DensityModel a{workload, TensorId{0}};
   EXPECT_DOUBLE_EQ(a.density(), 0.5);
   EXPECT_DOUBLE_EQ(a.empty({1, 1}), 0.5);
   EXPECT_DOUBLE_EQ(a.empty({1, 2}), 1.0 / 6);

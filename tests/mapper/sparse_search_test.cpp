@@ -39,7 +39,8 @@ std::string condition(Rng& rng, bool skip) {
                    rng.below(2) == 0 ? "" : fmt::format(", {{{}: output, on: weight}}", act));
 }
 
-std::string random_machine(Rng& rng) {
+// `deep`: with registers below the buffer, for which only tiny layers can be tried one by one.
+std::string random_machine(Rng& rng, bool deep) {
   const bool skip = rng.below(2) == 0;
   const std::string when_empty = condition(rng, skip);
   const std::string fanout =
@@ -50,6 +51,12 @@ std::string random_machine(Rng& rng) {
                 "    spatial_reduction: {}\n",
                 pick(rng, {"true", "false", "[input]"}), pick(rng, {"true", "false"}));
   const std::string reuse = pick(rng, {"", "    register_reuse: [weight]\n"});
+  const std::string registers =
+      !deep ? ""
+            : fmt::format(
+                  "  - storage: Registers\n    word: 8 b\n    capacity: {} b\n"
+                  "    energy: {{read: 0.3 pJ/word, write: 0.4 pJ/word}}\n{}{}",
+                  20 + rng.below(100), formats(rng), when_empty);
   return fmt::format(
       "name: m\nclock: 1 GHz\nnodes:\n"
       "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
@@ -57,18 +64,17 @@ std::string random_machine(Rng& rng) {
       "pJ/word}}\n"
       "    bandwidth: {{shared: {} b/cycle}}\n    format: {{input: {}, weight: bitmask}}\n{}{}"
       "  - storage: Buffer\n    word: 8 b\n    capacity: {} b\n"
-      "    energy: {{read: 2 pJ/word, write: 3 pJ/word}}\n    fits: {}\n{}{}"
-      "  - storage: Registers\n    word: 8 b\n    capacity: {} b\n"
-      "    energy: {{read: 0.3 pJ/word, write: 0.4 pJ/word}}\n{}{}"
+      "    energy: {{read: 2 pJ/word, write: 3 pJ/word}}\n    fits: {}\n{}{}{}"
       "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {}\n    gated_energy: 0.1 pJ\n{}",
       4 + rng.below(60), random_format(rng), when_empty, fanout, 60 + rng.below(400),
-      pick(rng, {"worst", "expected", "90 %"}), formats(rng), when_empty, 20 + rng.below(100),
-      formats(rng), when_empty, skip ? "skip" : "gate", reuse);
+      pick(rng, {"worst", "expected", "90 %"}), formats(rng), when_empty, registers,
+      skip ? "skip" : "gate", reuse);
 }
 
-std::string random_layer(Rng& rng) {
-  const std::string bounds = pick(rng, {"{m: 4, n: 2, k: 2}", "{m: 2, n: 2, k: 2}",
-                                        "{m: 3, n: 2, k: 2}", "{m: 2, n: 1, k: 4}"});
+std::string random_layer(Rng& rng, bool deep) {
+  const std::string bounds =
+      deep ? pick(rng, {"{m: 2, n: 2, k: 2}", "{m: 2, n: 1, k: 4}", "{m: 4, n: 2, k: 1}"})
+           : pick(rng, {"{m: 4, n: 2, k: 4}", "{m: 2, n: 4, k: 4}", "{m: 6, n: 2, k: 2}"});
   return fmt::format("name: w\ngemm: {}\ndensity: {{A: {}, B: {}}}\nprecision: {{partial: {} b}}\n",
                      bounds, pick(rng, {"0.2", "0.5", "0.9"}), pick(rng, {"0.3", "0.7", "1"}),
                      pick(rng, {"8", "16"}));
@@ -80,8 +86,9 @@ TEST(SparseSearch, EqualsBruteForce) {
   int refused = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Rng rng{seed};
-    const std::string machine = random_machine(rng);
-    const std::string layer = random_layer(rng);
+    const bool deep = rng.below(3) == 0;
+    const std::string machine = random_machine(rng, deep);
+    const std::string layer = random_layer(rng, deep);
     try {
       const Problem problem(parse_arch(machine, "m.yaml"), parse_workload(layer, "w.yaml"));
       check_supported(problem, {}, "exact");
