@@ -11,7 +11,7 @@ namespace mapsim {
 namespace {
 
 constexpr std::size_t kLongestTypo = 64;  // longer words are not typos, and would cost time
-constexpr std::size_t kFew = 13;
+constexpr std::size_t kFew = 16;
 
 std::string lower_case(std::string_view text) {
   std::string lower{text};

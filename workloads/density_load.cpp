@@ -73,7 +73,7 @@ class DensityReader {
     Node number = node;
     number.text = text;
     number.column += static_cast<int>(offset);
-    const std::optional<double> density = reader_.number(&number, 0);
+    const std::optional<double> density = reader_.number(offset == 0 ? &node : &number, 0);
     if (density && !(*density >= kLeastDensity && *density <= 1)) {
       reader_.error(node,
                     "a density is from 1e-9 to 1, the share of elements that "
