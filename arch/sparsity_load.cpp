@@ -163,6 +163,9 @@ void SparsityReader::read_storage(const Fields& fields, std::optional<Bits> word
   is_given_ = is_given_ || any_of(fields, kStorageSparsityKeys);
   if (const Node* formats = fields.find("format")) {
     const Fields by_role = reader_.fields(*formats, kRoleNames);
+    if (formats->entries.empty()) {
+      reader_.error(*formats, "no format; name a role: input, weight or output");
+    }
     for (const Role role : IdRange<Role>{kRoleNames.size()}) {
       if (const Node* format = by_role.find(to_string(role))) {
         storage.formats[role] = read_format(*format);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <sstream>
 
 namespace mapsim {
@@ -167,20 +168,31 @@ void read_density(Reader& reader, const Node* node, const std::string& file, Wor
   }
   const Fields fields = reader.fields(*node, keys);
   DensityReader density{reader, workload, std::filesystem::path{file}.parent_path().string()};
-  std::vector<std::string> wrong;  // what has been reported, once
+  std::set<std::string> seen;
+  std::set<std::string> wrong;  // what has been reported, once
+  const auto read = [&](const std::string& key, Tensor& tensor) {
+    const std::size_t errors = reader.errors();
+    seen.insert(key);
+    if (wrong.count(key) == 0) {
+      density.read(*fields.find(key), tensor);
+    }
+    if (reader.errors() > errors) {
+      wrong.insert(key);
+    }
+  };
   for (Tensor& tensor : workload.tensors) {
-    for (const std::string& key : {tensor.name, std::string(to_string(tensor.role))}) {
-      const Node* said = fields.find(key);
-      if (said != nullptr) {
-        const std::size_t errors = reader.errors();
-        if (std::find(wrong.begin(), wrong.end(), key) == wrong.end()) {
-          density.read(*said, tensor);
-        }
-        if (reader.errors() > errors) {
-          wrong.push_back(key);
-        }
-        break;
-      }
+    const std::string role{to_string(tensor.role)};
+    const std::string& key = fields.find(tensor.name) != nullptr ? tensor.name : role;
+    if (fields.find(key) != nullptr) {
+      read(key, tensor);
+    }
+  }
+  // A role whose tensors are all named is read all the same: what is wrong with it is said.
+  for (const Tensor& tensor : workload.tensors) {
+    const std::string role{to_string(tensor.role)};
+    if (fields.find(role) != nullptr && seen.count(role) == 0) {
+      Tensor unused = tensor;
+      read(role, unused);
     }
   }
 }

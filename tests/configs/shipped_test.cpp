@@ -115,6 +115,11 @@ const std::vector<GraphFigures> kGraphs{
     // bert-base-uncased with its pooler.
     {"bert_base_128", base_layers(128) + 768 * 768, 109'482'240, 0},
     {"bert_base_384", base_layers(384) + 768 * 768, 109'482'240, 0},
+    // torchvision's VGG-19: 19.63 G, 143,667,240.
+    {"vgg19", 19'632'062'464, 143'667'240, 0},
+    // bert-large-uncased with its pooler: 24 layers of 1,024.
+    {"bert_large_128", 24 * (12LL * 1024 * 1024 * 128 + 2LL * 128 * 128 * 1024) + 1024 * 1024,
+     335'141'888, 0},
     // Of 8,030,261,248 parameters 32 blocks have all but 128,256 words in, as many out, and a norm.
     {"llama3_8b_decoder", 218'112'000 - 2 * 4096 + 2LL * 32 * 2048 * 128,
      (8'030'261'248 - 2 * 128'256LL * 4096 - 4096) / 32, 0},
