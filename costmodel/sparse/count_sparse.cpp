@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/sparse/count_sparse.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -72,6 +74,7 @@ class SparseCounter {
           last ? nest_.loops.size() : placements[static_cast<LevelId>(i + 1)].position;
       const auto& conditions = model_.conditions(parent.level, t);
       if (!conditions.empty()) {
+        check_stated(parent.level, t, last);
         chain.enter(conditions, served_space(problem_, nest_, t, parent, position, last));
       }
       const Passed passed = chain.passed();
@@ -86,6 +89,20 @@ class SparseCounter {
       ConditionChain::Sets& all = steps_[leader];
       all.skip.insert(all.skip.end(), sets.skip.begin(), sets.skip.end());
       all.any.insert(all.any.end(), sets.any.begin(), sets.any.end());
+    }
+  }
+
+  // Elements show their zeros themselves, tiles do not.
+  void check_stated(LevelId level, TensorId t, bool elements) const {
+    for (const BoundCondition& condition : model_.conditions(level, t)) {
+      if (!elements && !is_stated(model_, level, condition.leader)) {
+        throw ConfigError({{problem_.arch().name, 0, 0, "",
+                            fmt::format("{}: when_empty waits for tiles of {}, but neither there "
+                                        "nor further in a format says where its zeros are",
+                                        problem_.arch().levels[level].name,
+                                        workload_.tensors[condition.leader].name),
+                            ""}});
+      }
     }
   }
 
@@ -136,6 +153,15 @@ class SparseCounter {
 };
 
 }  // namespace
+
+bool is_stated(const SparseModel& model, LevelId from, TensorId leader) {
+  for (auto l = index_of(from); l < model.machine().levels.size(); ++l) {
+    if (is_compressed(model.format(static_cast<LevelId>(l), leader))) {
+      return true;
+    }
+  }
+  return model.occupancy(leader).is_dense();
+}
 
 void hold_tiles(const Problem& problem, const Nest& nest, const Counts& counts,
                 SparseCounts& sparse) {

@@ -3,6 +3,7 @@
 #include "costmodel/counts.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/problem.hpp"
+#include "costmodel/sparse/model.hpp"
 #include "costmodel/sparse/sparse_counts.hpp"
 
 namespace mapsim {
@@ -14,5 +15,9 @@ void hold_tiles(const Problem& problem, const Nest& nest, const Counts& counts,
                 SparseCounts& sparse);
 void count_sparse(const Problem& problem, const Nest& nest, const Counts& counts,
                   SparseCounts& sparse);
+
+// Whether a format says at `from` or further in where the leader's zeros are. Otherwise they are
+// seen where the compute units take its elements, and nowhere else.
+bool is_stated(const SparseModel& model, LevelId from, TensorId leader);
 
 }  // namespace mapsim

@@ -133,24 +133,25 @@ void SparseModel::bind_conditions(const Workload& workload, LevelId level) {
   }
 }
 
-// Whoever acts on zeros has to see them: at that level or further in, something says where they
-// are.
+// Whoever acts on zeros has to see them. Of tiles, a format says so at that level or further in
+// (count_sparse.cpp). Of elements that go to the compute units any format of the leader does, or
+// the elements themselves, if they come first.
 void SparseModel::check_seen(const Arch& arch, const Workload& workload) const {
-  const auto is_seen = [&](LevelId from, TensorId leader) {
-    for (auto l = index_of(from); l < arch.levels.size(); ++l) {
-      const TensorFormat& format = formats_[static_cast<LevelId>(l)][leader];
-      if (is_compressed(format)) {
-        return true;
-      }
-    }
-    return occupancies_[index_of(leader)].is_dense();
+  const auto is_stated = [&](TensorId leader) {
+    return occupancies_[index_of(leader)].is_dense() ||
+           std::any_of(formats_.begin(), formats_.end(),
+                       [&](const auto& level) { return is_compressed(level[leader]); });
+  };
+  const auto waits = [&](TensorId t) {
+    return std::any_of(conditions_.begin(), conditions_.end(),
+                       [&](const auto& level) { return !level[t].empty(); });
   };
   for (const LevelId l : arch.levels.ids()) {
     for (const TensorId t : workload.tensors.ids()) {
       bool has_data = occupancies_[index_of(t)].is_data() && !workload.tensors[t].ranks.empty();
       for (const BoundCondition& condition : conditions_[l][t]) {
         const std::string& name = workload.tensors[condition.leader].name;
-        if (!is_seen(l, condition.leader)) {
+        if (!is_stated(condition.leader) && waits(condition.leader)) {
           refuse(arch.name, fmt::format("{}: when_empty waits for tiles of {}, but neither there "
                                         "nor further in a format says where its zeros are",
                                         arch.levels[l].name, name));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/sparse/model.hpp"
 
 namespace mapsim {
@@ -43,6 +44,9 @@ std::string why_not(const Problem& problem, TensorId t) {
     }
     outer = here.front();
     const Tensor& leader = workload.tensors[outer->leader];
+    if (!is_stated(model, l, outer->leader)) {
+      return where + " waits for " + leader.name + ", of which no format says where its zeros are";
+    }
     if (!model.looks_at(leader)) {
       return "the compute units do not look at zeros of " + leader.name + " (when_zero)";
     }
