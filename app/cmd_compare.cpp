@@ -80,6 +80,11 @@ Answer run(const CompareArguments& arguments) {
         "compare needs an architecture, a problem and a mapping; timeloop-mapper writes "
         "its mapping to timeloop-mapper.map.yaml");
   }
+  if (import.design.machine.sparsity) {
+    throw UsageError(
+        "compare timeloop: figures of a design with sparse_optimizations are means over data sets, "
+        "which no rule derives; 'mapsim import' and 'mapsim eval' give ours");
+  }
   const TimeloopResult result = read_timeloop_stats(arguments.stats, import.design);
   const Problem problem{to_arch(import.design.machine), import.design.workload};
   const Mapping mapping = to_mapping(import.design);

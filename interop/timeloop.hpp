@@ -41,6 +41,9 @@ struct TimeloopStorage {
   std::optional<double> energy_per_hop;  // pJ per word and hop of the network below
   std::optional<double> leak;            // pJ per cycle of one instance
   std::optional<double> area;            // mm^2 of one instance
+  // Of words that say where nonzeros are: their width, and the bits of the storage for them.
+  std::int64_t metadata_word_bits = 0;
+  std::int64_t metadata_bits = 0;
   // What else the fanout below it is called (a container, or a point that keeps nothing), and what
   // has but one instance below each of its own.
   std::vector<std::string> fanout_names;
@@ -56,6 +59,7 @@ struct TimeloopMachine {
   std::optional<double> compute_leak;  // pJ per cycle of one instance
   std::optional<double> compute_area;  // mm^2 of one instance
   std::int64_t compute_bits = 8;
+  Shared<Sparsity> sparsity{};  // none: dense
   std::int64_t mesh_x = 1;
   std::int64_t mesh_y = 1;
   // Children along an axis below one instance of level `level`: the mesh of the next storage, or of

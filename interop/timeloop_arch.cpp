@@ -96,6 +96,7 @@ class ArchReader {
       add(component);
     }
     out_.constraints = std::move(components.constraints);
+    out_.sparse = std::move(components.sparse);
     check_machine(section);
   }
 
@@ -129,24 +130,44 @@ class ArchReader {
     attributes.finish(kind == ComponentKind::kCompute, out_.notes, seen_);
   }
 
+  // The first of these attributes that has a value.
+  static const Node* first_of(const TimeloopComponent& component,
+                              std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      for (const Entry* entry : component.attributes) {
+        if (entry->key.text == name && entry->value.kind == Node::Kind::kScalar) {
+          return &entry->value;
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  static std::int64_t whole_of(const Node* node, std::int64_t most) {
+    const double value = node == nullptr ? 0 : std::strtod(node->text.c_str(), nullptr);
+    return value >= 1 && value <= static_cast<double>(most) ? static_cast<std::int64_t>(value) : 0;
+  }
+
+  // Where formats of sparse tensors are stored; dense designs have no use for it.
+  static void read_metadata(const TimeloopComponent& component, TimeloopStorage& storage) {
+    storage.metadata_word_bits =
+        whole_of(first_of(component, {"metadata_datawidth", "metadata_word_bits"}), 64);
+    const std::int64_t width =
+        whole_of(first_of(component, {"metadata_storage_width", "metadata_width"}), kMaxBlock);
+    const std::int64_t depth =
+        whole_of(first_of(component, {"metadata_storage_depth", "metadata_depth"}), kMaxBlock);
+    storage.metadata_bits = width * depth;
+  }
+
   // What only tables of energies ask of a component; nothing here is an error.
   void read_material(const TimeloopComponent& component) {
     TimeloopMaterial& material = out_.materials[component.name];
     material.klass = component.klass + " " + component.subclass;
-    const auto first = [&](std::initializer_list<const char*> names) -> const Node* {
-      for (const char* name : names) {
-        for (const Entry* entry : component.attributes) {
-          if (entry->key.text == name && entry->value.kind == Node::Kind::kScalar) {
-            return &entry->value;
-          }
-        }
-      }
-      return nullptr;
+    const auto first = [&](std::initializer_list<const char*> names) {
+      return first_of(component, names);
     };
-    const auto bits = [&](std::initializer_list<const char*> names) -> std::int64_t {
-      const Node* node = first(names);
-      const double value = node == nullptr ? 0 : std::strtod(node->text.c_str(), nullptr);
-      return value >= 1 && value <= 1024 ? static_cast<std::int64_t>(value) : 0;
+    const auto bits = [&](std::initializer_list<const char*> names) {
+      return whole_of(first(names), 1024);
     };
     const Node* technology = first({"technology"});
     material.technology = technology == nullptr ? "" : technology->text;
@@ -221,6 +242,7 @@ class ArchReader {
       out_.dummies.insert(storage.name);
     }
     read_capacity(component, attributes, storage);
+    read_metadata(component, storage);
     read_bandwidths(component, attributes, storage);
     storage.multiple_buffering = attributes.number({"multiple_buffering"}).value_or(1);
     if (storage.words && static_cast<double>(*storage.words) < storage.multiple_buffering) {
@@ -251,10 +273,6 @@ class ArchReader {
     const std::int64_t blocks = cluster.value_or(width && block ? *width / one : 1);
     if (blocks != 1) {
       storage.cluster = blocks;
-      out_.notes.lines.push_back(fmt::format(
-          "{0}: {1} instances share an access: each is charged 1/{1} of its energy, as in Timeloop "
-          "where all of them work; where few do, Timeloop charges each up to all of it",
-          component.name, blocks));
     }
     return block.value_or(width ? *width / one : 1);
   }

@@ -28,6 +28,7 @@ struct TimeloopArchSection {
   std::map<std::string, TimeloopMaterial> materials;  // of each storage and the compute units
   ImportNotes notes;
   std::vector<TimeloopPlacedConstraint> constraints;
+  std::vector<TimeloopPlacedSparse> sparse;
   // Of the class dummy_storage: no buffer, but a point where the front end unrolls loops.
   std::set<std::string> dummies;
   // Of no entries: nothing can be kept there.

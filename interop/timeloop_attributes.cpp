@@ -48,10 +48,11 @@ constexpr std::array kEstimators{"technology",
                                  "power_gated_at",
                                  "network_word_bits"};
 // Of formats of sparse tensors, without which nothing is read or written that they describe.
-constexpr std::array kMetadata{"metadata_storage_depth", "metadata_storage_width",
-                               "metadata_datawidth",     "metadata_counter_width",
-                               "metadata_word_bits",     "metadata_block_size",
-                               "metadata_depth",         "metadata_width"};
+constexpr std::array kMetadata{
+    "metadata_storage_depth",  "metadata_storage_width", "metadata_datawidth",
+    "metadata_counter_width",  "metadata_word_bits",     "metadata_block_size",
+    "metadata_n_banks",        "metadata_depth",         "metadata_width",
+    "decompression_supported", "compression_supported"};
 // The same, of compute units alone: their operands have the widths of the storages.
 constexpr std::array kComputeEstimators{"multiplier_width", "adder_width", "num_pipeline_stages",
                                         "num_exponent",     "exponent",    "num_mantissa",
@@ -75,9 +76,7 @@ constexpr std::array kNeutral{Neutral{"addr_gen_energy", "0"},
                               Neutral{"allow_overbooking", "false"},
                               Neutral{"has_power_gating", "false"},
                               Neutral{"concordant_compressed_tile_traversal", "false"},
-                              Neutral{"tile_partition_supported", "false"},
-                              Neutral{"decompression_supported", "false"},
-                              Neutral{"compression_supported", "false"}};
+                              Neutral{"tile_partition_supported", "false"}};
 
 bool is_neutral(const std::string& text, std::string_view neutral) {
   const std::size_t dot = std::min(text.find('.'), text.size());
@@ -196,8 +195,7 @@ void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& no
     return;
   }
   if (has(kMetadata, key)) {
-    notes.trifles.push_back(
-        {"no part in a dense run, attributes of formats of sparse tensors", key, component_.name});
+    notes.trifles.push_back({kOfFormats, key, component_.name});
     return;
   }
   if (is_variable(key)) {

@@ -13,6 +13,10 @@
 
 namespace mapsim {
 
+// A kind of notes: attributes without a part in a dense design.
+inline constexpr const char* kOfFormats =
+    "no part in a dense run, attributes of formats of sparse tensors";
+
 // The attributes of one component, those around it included. As for Timeloop, block-size is
 // block_size. Of several words for one thing the component's own count before those around it, then
 // the first; a note names one that says another thing and does not count. An attribute without a

@@ -113,6 +113,7 @@ class ComponentReader {
     component.subclass = subclass_of(fields);
     inherit(component, fields.find("attributes"));
     out_.list.push_back(component);
+    add_sparse(component.name, fields);
     if (const Node* constraints = fields.find("constraints")) {
       TimeloopPlacedConstraint placed;
       placed.target = component.name;
@@ -121,10 +122,16 @@ class ComponentReader {
     }
   }
 
+  void add_sparse(const std::string& name, const Fields& fields) {
+    const Node* sparse = fields.find("sparse_optimizations");
+    if (sparse != nullptr && !(sparse->entries.empty() && sparse->items.empty())) {
+      out_.sparse.push_back({name, sparse});
+    }
+  }
+
   // What the front end writes out even where it asks for nothing.
   void check_demands(const Fields& fields) {
-    for (const char* key :
-         {"enabled", "area_scale", "energy_scale", "sparse_optimizations", "networks"}) {
+    for (const char* key : {"enabled", "area_scale", "energy_scale", "networks"}) {
       const Node* value = fields.find(key);
       const bool neutral =
           value == nullptr ||
@@ -228,6 +235,7 @@ class ComponentReader {
       around = here;
       above = fanout_of_container(name, before, around);
     }
+    add_sparse(name, fields);
     if (const Node* constraints = fields.find("constraints")) {
       TimeloopPlacedConstraint placed;
       placed.target = name;

@@ -34,8 +34,15 @@ struct TimeloopPlacedConstraint {
   std::string above;
 };
 
+// `sparse_optimizations` of a component.
+struct TimeloopPlacedSparse {
+  std::string component;
+  const Node* node = nullptr;
+};
+
 struct TimeloopComponents {
   std::vector<TimeloopComponent> list;  // outermost first
+  std::vector<TimeloopPlacedSparse> sparse;
   std::vector<TimeloopPlacedConstraint> constraints;
 };
 

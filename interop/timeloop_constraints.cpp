@@ -227,13 +227,20 @@ void TimeloopConstraints::add(std::size_t level, TensorSet keep, TensorSet bypas
 // factors_only: those that are not named are 1.
 TimeloopFactorRules TimeloopConstraints::factors_of(Reader& reader, const Node& node) const {
   const Node* only = value_of(node, "factors_only");
-  if (only == nullptr) {
-    return read_timeloop_factor_rules(reader, value_of(node, "factors"), workload_);
+  const Node* factors = only == nullptr           ? value_of(node, "factors")
+                        : asks_for_nothing(*only) ? nullptr
+                                                  : only;
+  std::vector<IgnoredFactor> ignored;
+  TimeloopFactorRules rules = read_timeloop_factor_rules(reader, factors, workload_, ignored);
+  DimSet free;
+  for (const IgnoredFactor& each : ignored) {
+    free.insert(each.dim);
+    notes_.lines.push_back(
+        fmt::format("a constraint {} is ignored, as by Timeloop: the size of {} is {}", each.text,
+                    workload_.dims[each.dim].name, workload_.dims[each.dim].bound));
   }
-  TimeloopFactorRules rules =
-      read_timeloop_factor_rules(reader, asks_for_nothing(*only) ? nullptr : only, workload_);
   for (const DimId d : workload_.dims.ids()) {
-    if (!rules[d].factor) {
+    if (only != nullptr && !rules[d].factor && !free.contains(d)) {
       rules[d].factor = 1;
     }
   }

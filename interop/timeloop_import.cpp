@@ -12,51 +12,18 @@
 #include "arch/accelergy.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_arch.hpp"
+#include "interop/timeloop_attributes.hpp"
 #include "interop/timeloop_constraints.hpp"
 #include "interop/timeloop_energies.hpp"
 #include "interop/timeloop_expressions.hpp"
 #include "interop/timeloop_mapping.hpp"
 #include "interop/timeloop_problem.hpp"
+#include "interop/timeloop_sections.hpp"
+#include "interop/timeloop_sparse.hpp"
 
 namespace mapsim {
 
 namespace {
-
-enum class Section : std::uint8_t {
-  kArch,
-  kEnergies,
-  kAreas,
-  kProblem,
-  kMapping,
-  kConstraints,
-  kSparse,
-  kSign,  // that the front end has written it
-  kSkipped
-};
-struct SectionKey {
-  const char* key;
-  Section section;
-};
-constexpr std::array kSections{SectionKey{"arch", Section::kArch},
-                               SectionKey{"architecture", Section::kArch},
-                               SectionKey{"ERT", Section::kEnergies},
-                               SectionKey{"problem", Section::kProblem},
-                               SectionKey{"mapping", Section::kMapping},
-                               SectionKey{"constraints", Section::kConstraints},
-                               SectionKey{"mapspace", Section::kConstraints},
-                               SectionKey{"mapspace_constraints", Section::kConstraints},
-                               SectionKey{"architecture_constraints", Section::kConstraints},
-                               SectionKey{"extra_mapping_constraints", Section::kConstraints},
-                               SectionKey{"sparse_optimizations", Section::kSparse},
-                               SectionKey{"dumped_by_timeloop_front_end", Section::kSign},
-                               SectionKey{"mapper", Section::kSkipped},
-                               SectionKey{"ART", Section::kAreas},
-                               SectionKey{"globals", Section::kSkipped},
-                               SectionKey{"variables", Section::kSkipped},
-                               SectionKey{"components", Section::kSkipped},
-                               SectionKey{"compound_components", Section::kSkipped},
-                               SectionKey{"ERT_summary", Section::kSkipped},
-                               SectionKey{"ART_summary", Section::kSkipped}};
 
 // A file, and what is wrong with it so far.
 struct Source {
@@ -71,6 +38,8 @@ struct Found {
   Source* source = nullptr;
   const Node* node = nullptr;
 };
+
+using Section = TimeloopSection;
 
 bool asks_nothing(const Node& node) {
   if (node.kind == Node::Kind::kMap) {  // {targets: []}
@@ -111,9 +80,10 @@ class Importer {
     finish();
     if (import_.has_machine && import_.has_workload) {
       read_mapping();
+      read_sparse(arch);
       read_constraints(arch);
     } else {
-      note_alone();
+      note_alone(arch);
     }
     finish();
     notes_.lines.insert(notes_.lines.begin(), first_.lines.begin(), first_.lines.end());
@@ -153,9 +123,14 @@ class Importer {
     }
   }
 
-  void note_alone() {
+  void note_alone(const TimeloopArchSection& arch) {
+    for (const TimeloopPlacedSparse& each : arch.sparse) {
+      sections_[Section::kArch].front().source->reader.error(
+          *each.node, "sparse_optimizations without a problem");
+    }
     for (const auto& [section, what] : {std::pair{Section::kMapping, "a mapping"},
-                                        std::pair{Section::kConstraints, "constraints"}}) {
+                                        std::pair{Section::kConstraints, "constraints"},
+                                        std::pair{Section::kSparse, "sparse_optimizations"}}) {
       const auto found = sections_.find(section);
       if (found != sections_.end() && !asks_nothing(*found->second.front().node)) {
         found->second.front().source->reader.error(
@@ -174,17 +149,15 @@ class Importer {
       // What only holds anchors, for the rest of a file.
       const bool ignored = entry->key.text.find("ignore") != std::string::npos;
       const auto known =
-          std::find_if(kSections.begin(), kSections.end(),
-                       [&](const SectionKey& each) { return entry->key.text == each.key; });
-      if (known == kSections.end()) {
+          std::find_if(kTimeloopSections.begin(), kTimeloopSections.end(),
+                       [&](const TimeloopSectionKey& each) { return entry->key.text == each.key; });
+      if (known == kTimeloopSections.end()) {
         if (!ignored) {
           source.reader.error(entry->key, fmt::format("{} is no section of a Timeloop design",
                                                       quoted(entry->key.text)));
         }
-      } else if (known->section == Section::kSparse) {
-        if (!asks_nothing(entry->value)) {
-          source.reader.error(entry->key, "optimisations of sparse tensors are not imported");
-        }
+      } else if (known->section == Section::kSparse && asks_nothing(entry->value)) {
+        continue;
       } else if (known->section == Section::kSkipped) {
         notes_.trifles.push_back({"ignored sections", entry->key.text, source.read.document.file});
       } else if (known->section != Section::kSign &&
@@ -234,7 +207,7 @@ class Importer {
   void read_energies(const Found& at, const TimeloopArchSection& arch) {
     Reader& reader = at.source->reader;
     const std::size_t before = reader.errors();
-    const EnergyReferences table = read_energy_tables(reader, *at.node);
+    const EnergyReferences& table = table_.emplace(read_energy_tables(reader, *at.node));
     if (reader.errors() > before) {
       return;  // what is wrong with the table hides what is in it
     }
@@ -273,6 +246,12 @@ class Importer {
       write = write ? write : most;
       const auto update = table.find(storage.name, kUpdateActions).value_or(*write);
       const auto cluster = static_cast<double>(storage.cluster);
+      if (storage.cluster > 1) {
+        notes_.lines.push_back(fmt::format(
+            "{0}: {1} instances share an access: each is charged 1/{1} of its energy, as in "
+            "Timeloop where all of them work; where few do, Timeloop charges each up to all of it",
+            storage.name, storage.cluster));
+      }
       storage.energy = {read->count() / cluster, write->count() / cluster,
                         update.count() / cluster};
       const auto action = [&](Actions actions) { return table.action_of(storage.name, actions); };
@@ -422,6 +401,47 @@ class Importer {
     }
   }
 
+  // Formats and conditions name tensors, and formats are those of the mapping's tiles.
+  void read_sparse(const TimeloopArchSection& arch) {
+    const std::size_t before = errors();
+    TimeloopSparse sparse{import_.design, notes_};
+    for (const TimeloopPlacedSparse& each : arch.sparse) {
+      sparse.read(sections_[Section::kArch].front().source->reader, each.component, *each.node);
+    }
+    if (const auto found = sections_.find(Section::kSparse); found != sections_.end()) {
+      sparse.read(found->second.front().source->reader, *found->second.front().node);
+    }
+    const Found& problem = sections_[Section::kProblem].front();
+    if (sparse.is_empty() && errors() == before) {
+      if (has_densities(*problem.node)) {
+        notes_.lines.emplace_back(
+            "densities are left out: without optimisations of sparse tensors Timeloop counts every "
+            "point");
+      }
+      return;
+    }
+    Workload& workload = import_.design.workload;
+    read_timeloop_densities(problem.source->reader, *problem.node, sparse, workload, notes_);
+    if (errors() > before) {
+      return;
+    }
+    if (table_) {
+      sparse.take_energies(*table_);
+    }
+    import_.design.machine.sparsity = Shared<Sparsity>{sparse.result()};
+    std::erase_if(notes_.trifles, [](const ImportNotes::Trifle& each) {
+      return each.kind == std::string_view{kOfFormats};
+    });
+  }
+
+  std::size_t errors() const {
+    std::size_t sum = 0;
+    for (const Source& source : sources_) {
+      sum += source.reader.errors();
+    }
+    return sum;
+  }
+
   void read_constraints(const TimeloopArchSection& arch) {
     TimeloopConstraints constraints{arch, import_.design.workload, notes_};
     for (const Found& at : sections_[Section::kConstraints]) {
@@ -441,6 +461,7 @@ class Importer {
   std::deque<Source> sources_;
   std::map<Section, std::vector<Found>> sections_;
   TimeloopImport import_;
+  std::optional<EnergyReferences> table_;  // an ERT
   ImportNotes notes_;
   ImportNotes first_;  // what concerns every energy
 };

@@ -17,10 +17,12 @@ constexpr std::int64_t kMaxFactor = std::int64_t{1} << 30;
 
 class FactorReader {
  public:
-  FactorReader(Reader& reader, const Workload& workload, bool rules)
+  // `ignored`: of rules; nullptr: factors of a mapping.
+  FactorReader(Reader& reader, const Workload& workload, std::vector<IgnoredFactor>* ignored)
       : reader_{reader},
         workload_{workload},
-        rules_{rules},
+        rules_{ignored != nullptr},
+        ignored_{ignored},
         dims_{names_of(workload.dims)},
         factors_(workload.dims.size()) {}
 
@@ -81,20 +83,28 @@ class FactorReader {
     factor.residual = numbers.size() == 2 ? number(numbers[1]) : factor.bound;
     factor.at_most = at_most;
     if (rules_) {
-      check_rule(node, piece, workload_.dims[static_cast<DimId>(*dim)], factor);
-    } else if (factor.bound == 0 || factor.residual == 0) {
+      check_rule(node, piece, static_cast<DimId>(*dim), factor);
+      return;
+    }
+    if (factor.bound == 0) {
+      factor.bound = workload_.dims[static_cast<DimId>(*dim)].bound;
+      factor.residual = numbers.size() == 2 ? factor.residual : factor.bound;
+    }
+    if (factor.residual == 0 || factor.residual > factor.bound) {
       reader_.error(node, piece.offset,
-                    fmt::format("factor 0 of {} means what is left; write it out", name));
-    } else if (factor.residual > factor.bound) {
-      reader_.error(node, piece.offset,
-                    fmt::format("{}: more in the last iteration than in the others", piece.text));
+                    fmt::format("{}: the last iteration makes at least 1, and no more than the "
+                                "others",
+                                piece.text));
     }
   }
 
-  void check_rule(const Node& node, const TextPiece& piece, const Dim& dim,
-                  TimeloopFactor& factor) {
+  void check_rule(const Node& node, const TextPiece& piece, DimId d, TimeloopFactor& factor) {
+    const Dim& dim = workload_.dims[d];
     factor.bound = factor.bound == 0 ? dim.bound : factor.bound;
-    if (factor.residual != factor.bound && factor.residual != 0) {
+    if (!factor.at_most && factor.bound > dim.bound) {
+      factor.given = false;
+      ignored_->push_back({d, piece.text});
+    } else if (factor.residual != factor.bound && factor.residual != 0) {
       reader_.error(node, piece.offset, "a remainder has no place in a constraint");
     } else if (!factor.at_most && dim.bound % factor.bound != 0) {
       reader_.error(
@@ -106,6 +116,7 @@ class FactorReader {
   Reader& reader_;
   const Workload& workload_;
   bool rules_;
+  std::vector<IgnoredFactor>* ignored_;
   Words dims_;
   PerDim<TimeloopFactor> factors_;
 };
@@ -114,7 +125,7 @@ class FactorReader {
 
 PerDim<TimeloopFactor> read_timeloop_factors(Reader& reader, const Node* node,
                                              const Workload& workload) {
-  FactorReader factors{reader, workload, false};
+  FactorReader factors{reader, workload, nullptr};
   if (node != nullptr) {
     factors.read(*node);
   }
@@ -122,8 +133,9 @@ PerDim<TimeloopFactor> read_timeloop_factors(Reader& reader, const Node* node,
 }
 
 TimeloopFactorRules read_timeloop_factor_rules(Reader& reader, const Node* node,
-                                               const Workload& workload) {
-  FactorReader factors{reader, workload, true};
+                                               const Workload& workload,
+                                               std::vector<IgnoredFactor>& ignored) {
+  FactorReader factors{reader, workload, &ignored};
   if (node != nullptr) {
     factors.read(*node);
   }

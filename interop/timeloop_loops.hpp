@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/reader.hpp"
@@ -23,12 +24,19 @@ struct TimeloopOrder {
   std::size_t given = 0;
 };
 
-// R=3 S=1 P=5,3 or R3 S1 P5,3, as a text or as a list of texts. nullptr: nothing is said.
+// R=3 S=1 P=5,3 or R3 S1 P5,3, as a text or as a list of texts; 0 stands for the whole dim.
+// nullptr: nothing is said.
 PerDim<TimeloopFactor> read_timeloop_factors(Reader& reader, const Node* node,
                                              const Workload& workload);
-// The same as a constraint: R<=3 is a rule, too, and 0 stands for the whole dim.
+// The same as a constraint: R<=3 is a rule, too. A factor above the size of its dim is no rule, as
+// in Timeloop: `ignored` takes its text and its dim.
+struct IgnoredFactor {
+  DimId dim{};
+  std::string text;
+};
 TimeloopFactorRules read_timeloop_factor_rules(Reader& reader, const Node* node,
-                                               const Workload& workload);
+                                               const Workload& workload,
+                                               std::vector<IgnoredFactor>& ignored);
 
 // Names stand together (RSPQ) or apart (R, S, P, Q).
 TimeloopOrder read_timeloop_order(Reader& reader, const Node* node, const Workload& workload);

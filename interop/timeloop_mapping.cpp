@@ -19,6 +19,7 @@ namespace {
 // Demands of version 0.4 that are not known here; its front end writes them out even where they are
 // empty.
 constexpr std::array kDemands{"keep_only",
+                              "stream",
                               "max_overbooked_proportion",
                               "no_iteration_over_dataspaces",
                               "no_link_transfer",

@@ -163,15 +163,8 @@ class ProblemReader {
     for (const Entry* entry :
          reader_.entries(instance != nullptr ? *instance : section_, "a map of sizes")) {
       const std::string& key = entry->key.text;
-      const bool empty = entry->value.kind == Node::Kind::kMap && entry->value.entries.empty();
-      if ((instance == nullptr && (key == "shape" || key == "version")) ||
-          (key == "densities" && empty)) {
-        continue;
-      }
-      if (key == "densities") {  // optimisations of sparse tensors are refused elsewhere
-        notes_.lines.push_back(
-            "densities are left out: without optimisations of sparse tensors Timeloop counts every "
-            "point");
+      if ((instance == nullptr && (key == "shape" || key == "version")) || key == "densities" ||
+          key == "commonDensity") {  // timeloop_sparse.hpp
         continue;
       }
       const auto dim = std::find_if(dims_.begin(), dims_.end(),

@@ -12,6 +12,7 @@
 #include "core/diagnostic.hpp"
 #include "core/document.hpp"
 #include "interop/foreign_yaml.hpp"
+#include "workloads/einsum.hpp"
 
 namespace mapsim {
 

@@ -27,7 +27,8 @@ Physical to_physical(const std::optional<double>& leak, const std::optional<doub
   return physical;
 }
 
-Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits) {
+// `has_formats`: tensors are kept with words that say where their nonzeros are.
+Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits, bool has_formats) {
   Storage storage;
   storage.name = from.name;
   storage.word = Bits{from.block * element_bits};
@@ -43,7 +44,8 @@ Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits) {
         static_cast<std::int64_t>(std::floor(static_cast<double>(*from.words) / divisor));
     constexpr std::int64_t kMost = std::int64_t{1} << 53;  // bits; nothing fills as much
     storage.capacity.shared =
-        Bits{std::clamp<std::int64_t>(words, 1, kMost / element_bits) * element_bits};
+        Bits{std::clamp<std::int64_t>(words, 1, kMost / element_bits) * element_bits +
+             (has_formats ? from.metadata_bits : 0)};
   }
   const bool off_chip = from.off_chip || storage.capacity.unlimited();
   storage.kind = off_chip ? StorageKind::kDram : StorageKind::kSram;
@@ -181,8 +183,11 @@ Arch to_arch(const TimeloopMachine& machine) {
   const std::int64_t bits = machine.storages.front().word_bits;
   Arch arch;
   arch.name = machine.name;
+  arch.sparsity = machine.sparsity;
   for (std::size_t l = 0; l < machine.storages.size(); ++l) {
-    arch.levels.push_back(to_storage(machine.storages[l], bits));
+    const bool has_formats =
+        machine.sparsity && !machine.sparsity->levels[static_cast<LevelId>(l)].formats.empty();
+    arch.levels.push_back(to_storage(machine.storages[l], bits, has_formats));
     arch.levels[static_cast<LevelId>(l)].physical =
         to_physical(machine.storages[l].leak, machine.storages[l].area, arch.clock);
     if (!machine.has_fanout(l)) {

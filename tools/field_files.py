@@ -139,7 +139,8 @@ class Checkout:
             tables = sorted(each for each in path.parent.iterdir() if ENERGIES.search(each.name))
             files = [path] + [each for each in tables if "timeloop" in each.name][:1]
             self.add(f"processed input, {self.density(files)}", "timeloop", files)
-            for stats in sorted(path.parent.glob("*.stats.txt"))[:1]:
+            # `compare timeloop` refuses sparse designs.
+            for stats in sorted(path.parent.glob("*.stats.txt"))[:0 if self.is_sparse(files) else 1]:
                 has_mapping = re.search(r"^mapping:\s*$", path.read_text(errors="replace"), re.MULTILINE)
                 mapping = [] if has_mapping else sorted(path.parent.glob("*.map.yaml"))[:1]
                 self.sets[-1] = self.sets[-1]._replace(files=[str(each) for each in files + mapping], stats=str(stats))
@@ -212,7 +213,7 @@ class Checkout:
         mappings = self.having({"mapping"}, root)
         limits = [each for each in self.having(CONSTRAINTS, root)
                   if not self.sections[each] & {"architecture", "arch", "problem"}]
-        sparse = self.having({"sparse_optimizations"}, root)[:1]
+        sparse = [[each] for each in self.having({"sparse_optimizations"}, root)] or [[]]
         alternatives = [[each] for each in mappings]
         if len(limits) > 2:
             alternatives += [[each] for each in limits]
@@ -220,10 +221,20 @@ class Checkout:
             alternatives.append(limits)
         for problem in problems:
             for rest in alternatives:
-                files = [arch, problem] + rest + sparse
-                self.add(f"design, {self.density(files)}", "timeloop", files)
+                if any(self.is_of_another(each, problem, problems) for each in rest):
+                    continue
+                for zeros in sparse:
+                    files = [arch, problem] + rest + zeros
+                    self.add(f"design, {self.density(files)}", "timeloop", files)
         if not problems:
             self.add("architecture alone", "timeloop", [arch])
+
+    # A mapping that has the name of one layer (L07-perfect.yaml of L07.yaml) is not one of others.
+    def is_of_another(self, mapping, problem, problems):
+        def names(each):
+            return mapping.stem == each.stem or mapping.stem.startswith(each.stem + "-")
+
+        return not names(problem) and any(names(each) for each in problems)
 
     # Those below its own folder, else those of a folder of workloads around it.
     def problems_for(self, root):

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+
+namespace mapsim {
+
+// Top-level keys of Timeloop's files, and what stands below them.
+enum class TimeloopSection : std::uint8_t {
+  kArch,
+  kEnergies,
+  kAreas,
+  kProblem,
+  kMapping,
+  kConstraints,
+  kSparse,
+  kSign,  // that the front end has written it
+  kSkipped
+};
+struct TimeloopSectionKey {
+  const char* key;
+  TimeloopSection section;
+};
+inline constexpr std::array kTimeloopSections{
+    TimeloopSectionKey{"arch", TimeloopSection::kArch},
+    TimeloopSectionKey{"architecture", TimeloopSection::kArch},
+    TimeloopSectionKey{"ERT", TimeloopSection::kEnergies},
+    TimeloopSectionKey{"problem", TimeloopSection::kProblem},
+    TimeloopSectionKey{"mapping", TimeloopSection::kMapping},
+    TimeloopSectionKey{"constraints", TimeloopSection::kConstraints},
+    TimeloopSectionKey{"mapspace", TimeloopSection::kConstraints},
+    TimeloopSectionKey{"mapspace_constraints", TimeloopSection::kConstraints},
+    TimeloopSectionKey{"architecture_constraints", TimeloopSection::kConstraints},
+    TimeloopSectionKey{"extra_mapping_constraints", TimeloopSection::kConstraints},
+    TimeloopSectionKey{"sparse_optimizations", TimeloopSection::kSparse},
+    TimeloopSectionKey{"dumped_by_timeloop_front_end", TimeloopSection::kSign},
+    TimeloopSectionKey{"mapper", TimeloopSection::kSkipped},
+    TimeloopSectionKey{"ART", TimeloopSection::kAreas},
+    TimeloopSectionKey{"globals", TimeloopSection::kSkipped},
+    TimeloopSectionKey{"variables", TimeloopSection::kSkipped},
+    TimeloopSectionKey{"components", TimeloopSection::kSkipped},
+    TimeloopSectionKey{"compound_components", TimeloopSection::kSkipped},
+    TimeloopSectionKey{"ERT_summary", TimeloopSection::kSkipped},
+    TimeloopSectionKey{"ART_summary", TimeloopSection::kSkipped}};
+
+}  // namespace mapsim

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "arch/print.hpp"
+#include "costmodel/evaluate.hpp"
+#include "golden.hpp"
+#include "interop/timeloop_import.hpp"
+#include "workloads/print.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// A matrix product on two levels, with what stands beside their names in sparse_optimizations.
+std::string design(const std::string& densities, const std::string& outer,
+                   const std::string& inner) {
+  return fmt::format(R"(architecture:
+  version: 0.3
+  subtree:
+    - name: chip
+      local:
+        - {{name: Mem, class: DRAM, attributes: {{width: 64, word-bits: 8, metadata_datawidth: 8}}}}
+      subtree:
+        - name: PE
+          local:
+            - {{name: Buf, class: storage, attributes: {{depth: 8192, width: 8, word-bits: 8, metadata_storage_width: 8, metadata_storage_depth: 64, metadata_datawidth: 4}}}}
+            - {{name: MAC, class: compute, attributes: {{datawidth: 8}}}}
+problem:
+  shape:
+    name: product
+    dimensions: [M, N, K]
+    data-spaces:
+      - {{name: A, projection: [[[M]], [[K]]]}}
+      - {{name: B, projection: [[[K]], [[N]]]}}
+      - {{name: Z, projection: [[[M]], [[N]]], read-write: true}}
+  instance: {{M: 16, N: 8, K: 32, densities: {}}}
+mapping:
+  - {{target: Mem, type: temporal, factors: M=4 N=1 K=2, permutation: KMN}}
+  - {{target: Buf, type: temporal, factors: M=4 N=0 K=16, permutation: NKM}}
+sparse_optimizations:
+  targets:
+    - {{name: Mem{}}}
+    - {{name: Buf{}}}
+)",
+                     densities, outer, inner);
+}
+
+std::string formats(const std::string& spaces) {
+  return ", representation-format: {data-spaces: [" + spaces + "]}";
+}
+
+std::string actions(const std::string& list) { return ", action-optimization: [" + list + "]"; }
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_timeloop(text, "d.yaml");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has_line(const std::string& text, const std::string& line) {
+  return text.find(line) != std::string::npos;
+}
+
+TEST(TimeloopSparse, FormatsAreThoseOfTheTilesThatMove) {
+  const std::string all =
+      "{name: A, ranks: [{format: UOP}, {format: UOP}, {format: UOP}, {format: CP}]}, "
+      "{name: B, ranks: [{format: UOP}, {format: UOP}, {format: RLE, metadata-word-bits: 5}]}";
+  const std::string inner =
+      "{name: A, ranks: [{format: UOP}, {format: CP}]}, "
+      "{name: B, ranks: [{format: UOP}, {format: RLE}]}";
+  const TimeloopImport import = parse_timeloop(
+      design("{A: {distribution: hypergeometric, density: 0.25}}", formats(all), formats(inner)),
+      "d.yaml");
+  const std::string arch = print_arch(to_arch(import.design.machine));
+  // Loops N K M, the innermost first: rows of A; columns of B would be K, N.
+  EXPECT_TRUE(
+      has_line(arch, "{input: [offsets 8 b, coordinates 8 b], weight: [offsets 8 b, runs 5 b]}"))
+      << arch;
+  EXPECT_TRUE(has_line(arch, "{input: [dense, coordinates 4 b], weight: [dense, runs 4 b]}"))
+      << arch;
+  EXPECT_TRUE(has_line(arch, "capacity: 8256 B")) << arch;  // 64 B for words of formats
+  EXPECT_TRUE(has_line(print_workload(import.design.workload), "density: {A: 0.25}"));
+}
+
+TEST(TimeloopSparse, FlattenedRanksAreOne) {
+  const std::string flat =
+      "{name: A, ranks: [{format: UOP, payload-word-bits: 0}, {format: B, "
+      "metadata-word-bits: 1, flattened_rankIDs: [[M, K]]}]";
+  const TimeloopImport import = parse_timeloop(
+      design("{A: 0.5}", "", formats(flat + ", rank-application-order: inner-to-outer}")),
+      "d.yaml");
+  EXPECT_TRUE(has_line(print_arch(to_arch(import.design.machine)), "format: {input: bitmask}"));
+  // A number alone is a share of every tile.
+  EXPECT_TRUE(has_line(print_workload(import.design.workload), "A: structured 1:2 along K"));
+}
+
+TEST(TimeloopSparse, DensitiesSayWhereNonzerosAre) {
+  const auto density = [](const std::string& of_a, const std::string& format) {
+    return print_workload(
+        parse_timeloop(
+            design("{A: " + of_a + "}", "",
+                   formats("{name: A, ranks: [{format: UOP}, {format: " + format + "}]}")),
+            "d.yaml")
+            .design.workload);
+  };
+  EXPECT_TRUE(has_line(density("{distribution: fixed-structured, density: 0.375}", "CP"),
+                       "A: structured 3:8 along K"));
+  EXPECT_TRUE(has_line(density("{distribution: fixed_structured, density: 0.3}", "CP"), "A: 0.3"));
+  EXPECT_TRUE(has_line(density("{distribution: fixed_structured, density: 0.375}", "RLE"),
+                       "A: 0.375"));  // runs of structure are not counted
+  EXPECT_TRUE(has_line(density("{distribution: banded, band_width: 2}", "CP"), "A: banded 2"));
+  EXPECT_FALSE(has_line(density("{distribution: hypergeometric, density: 1.0}", "CP"), "density"));
+}
+
+TEST(TimeloopSparse, ConditionsAndUnits) {
+  const std::string text =
+      design("{A: {distribution: hypergeometric, density: 0.25}}", "",
+             formats("{name: A, ranks: [{format: UOP}, {format: CP}]}") +
+                 actions("{type: skipping, target: B, condition-on: [A]}, "
+                         "{type: gating, options: [{target: Z, condition-on: [A, B]}]}"));
+  const TimeloopImport import = parse_timeloop(
+      text + "    - {name: MAC, compute-optimization: [{type: gating}]}\n", "d.yaml");
+  const Arch arch = to_arch(import.design.machine);
+  const std::string printed = print_arch(arch);
+  EXPECT_TRUE(has_line(printed, "- {skip: weight, on: [input]}")) << printed;
+  EXPECT_TRUE(has_line(printed, "- {gate: output, on: [input, weight]}")) << printed;
+  EXPECT_TRUE(has_line(printed, "when_zero: gate")) << printed;
+  const Evaluation result =
+      evaluate(Problem{arch, import.design.workload}, to_mapping(import.design));
+  ASSERT_TRUE(std::holds_alternative<Cost>(result));
+  EXPECT_DOUBLE_EQ(std::get<Cost>(result).sparse->operations, 1024);  // of 4,096
+  EXPECT_DOUBLE_EQ(std::get<Cost>(result).sparse->steps, 1024);
+}
+
+TEST(TimeloopSparse, WhatHasNoCounterpartIsRefusedByName) {
+  const std::string a = "{name: A, ranks: [{format: UOP}, {format: CP}]}";
+  const auto refused = [&](const std::string& inner) {
+    return error_of(design("{A: 0.5}", "", inner));
+  };
+  EXPECT_TRUE(has_line(refused(formats("{name: A, ranks: [{format: UB}]}")), "not 'UB'"));
+  EXPECT_TRUE(has_line(refused(formats("{name: A, ranks: [{format: UOP}]}")), "stores zeros"));
+  EXPECT_TRUE(
+      has_line(refused(formats("{name: A, ranks: [{format: CP}]}")), "Timeloop refuses it"));
+  EXPECT_TRUE(
+      has_line(refused(formats("{name: C, ranks: [{format: CP}]}")), "'C' is no data space"));
+  for (const char* type : {"skipping_spatial", "position-skipping"}) {
+    EXPECT_TRUE(has_line(
+        refused(actions(fmt::format("{{type: {}, target: B, condition-on: [A]}}", type))), type));
+  }
+  EXPECT_TRUE(has_line(refused(actions("{type: skipping, options: [{target: B, condition-on: [A]}, "
+                                       "{target: A, condition-on: [B]}]}")),
+                       "several options"));
+  EXPECT_TRUE(has_line(refused(actions("{type: skipping, target: B, condition-on: [Z]}")),
+                       "a leader is an operand"));
+  EXPECT_TRUE(has_line(
+      error_of(design("{A: {distribution: real-data, data_file_path: a.txt}}", "", formats(a))),
+      "'real_data' is not known"));
+}
+
+// Statistics of Timeloop for designs of the collection. Where it is known to be wrong, or counts
+// otherwise, ours are held to what they should be.
+class Collected {
+ public:
+  Collected(const std::filesystem::path& input, const nlohmann::json& theirs)
+      : import_{read_timeloop({input.string()})}, theirs_(theirs["levels"]), all_(theirs) {
+    for (Tensor& tensor : import_.design.workload.tensors) {
+      if (!tensor.pattern && tensor.density < 1 && tensor.name != "Z") {
+        double size = 1;
+        for (const Rank& rank : tensor.ranks) {
+          std::int64_t extent = 1;
+          for (const Term& term : rank.terms) {
+            extent += term.coefficient * (import_.design.workload.dims[term.dim].bound - 1);
+          }
+          size *= static_cast<double>(extent);
+        }
+        tensor.density = std::ceil(tensor.density * size) / size;  // as there, rounded up
+      }
+    }
+  }
+
+  void check(const std::string& name) const {
+    const Arch arch = to_arch(import_.design.machine);
+    const Problem problem{arch, import_.design.workload};
+    const Evaluation result = evaluate(problem, to_mapping(import_.design));
+    ASSERT_TRUE(std::holds_alternative<Cost>(result)) << name;
+    const SparseCounts& counts = *std::get<Cost>(result).sparse;
+    const bool gates = std::any_of(
+        arch.sparsity->levels.begin(), arch.sparsity->levels.end(), [](const auto& level) {
+          return std::any_of(level.when_empty.begin(), level.when_empty.end(),
+                             [](const Condition& each) { return each.act == ZeroAct::kGate; });
+        });
+    // There, operations of two absent operands are left out without being asked for.
+    const double computes =
+        name == "g1_small_buf_fit" ? 4096 : number(theirs_["MAC"]["Actual Computes (total)"]);
+    near(name + " MACs", counts.operations, computes);
+    if (gates) {  // as long as dense there is right; there it is as fast as skipping
+      EXPECT_GE(counts.steps, number(all_["Cycles"])) << name;
+    } else if (name != "g3_bw1_skip" && name != "g1_small_buf_fit") {
+      near(name + " cycles", static_cast<double>(std::get<Cost>(result).latency.steady.count()),
+           number(all_["Cycles"]));
+    }
+    for (const LevelId l : arch.levels.ids()) {
+      for (const TensorId t : problem.workload().tensors.ids()) {
+        const std::string& tensor = problem.workload().tensors[t].name;
+        const auto& level = theirs_[arch.levels[l].name];
+        if (t != problem.workload().output() && level.contains(tensor) &&
+            name != "g1_small_buf_fit") {
+          check_reads(name, counts.levels[l][t].total, level[tensor]);
+        }
+      }
+    }
+  }
+
+ private:
+  static double number(const nlohmann::json& value) { return value.get<double>(); }
+
+  // There: whole numbers of an average instance, whose number has two digits.
+  void near(const std::string& what, double ours, double theirs, double instances = 1) const {
+    EXPECT_NEAR(ours, theirs, 2 * instances + 0.025 * theirs) << what;
+  }
+
+  void check_reads(const std::string& name, const SparseTensor::Accesses& ours,
+                   const nlohmann::json& theirs) const {
+    const double instances = number(theirs["Utilized instances (average)"]);
+    near(name + " reads", ours[static_cast<std::size_t>(Access::kRead)].actual,
+         instances * number(theirs["Actual scalar reads (per-instance)"]), instances);
+  }
+
+  TimeloopImport import_;
+  nlohmann::json theirs_, all_;
+};
+
+TEST(TimeloopSparse, CountsAreThoseOfTimeloop) {
+  const std::filesystem::path folder = collected_folder() / "sparse";
+  if (!std::filesystem::is_directory(folder)) {
+    GTEST_SKIP() << "MAPSIM_GOLDENS has no folder 'sparse'";
+  }
+  std::set<std::filesystem::path> inputs;
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".yaml") && !name.ends_with(".dense.yaml")) {
+      inputs.insert(entry.path());
+    }
+  }
+  std::size_t compared = 0;
+  std::string refused;
+  for (const std::filesystem::path& input : inputs) {
+    std::ifstream file{std::filesystem::path{input}.replace_extension(".json")};
+    const nlohmann::json theirs = nlohmann::json::parse(file);
+    try {
+      const Collected each{input, theirs["sparse"]};
+      each.check(input.stem().string());
+      ++compared;
+    } catch (const ConfigError& error) {
+      refused += input.stem().string() + " ";
+    }
+  }
+  EXPECT_EQ(refused, "g1_fmt_ub_d25 g3k_spatialskip ");
+  EXPECT_GE(compared, 30U);
+  fmt::print("{} designs compared, refused: {}\n", compared, refused);
+}
+
+}  // namespace
+
+}  // namespace mapsim
