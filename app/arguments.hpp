@@ -31,7 +31,7 @@ struct SearchArguments {
   std::string constraints;  // empty: none
   ObjectiveArguments objective;
   std::string strategy = "exact";
-  bool batches = false;                  // of an engine after NVDLA
+  bool batches = false;                  // of an NVDLA-like engine
   bool even = false, imperfect = false;  // keeps at one loop; factors: imperfect
   std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;

@@ -63,9 +63,11 @@ CommandOptions options_of(DesignArguments& a) {
                             "Design space: a campaign (YAML, or the name of a shipped one)",
                             &a.space}),
                   FileKind::kCampaign),
-            {"WORK", "FILE",
-             "Networks and layers (YAML, ONNX, or names of shipped ones) [those of SPACE]",
-             &a.work},
+            {.names = "WORK",
+             .type = "FILE",
+             .help = "Networks and layers (YAML, ONNX, or names of shipped ones) [those of SPACE]",
+             .value = &a.work,
+             .also = {FileKind::kNetwork, FileKind::kWorkload}},
             {"--objective", "FORMULA",
              "What to minimise: edp (total energy times total latency, mappings chosen jointly); "
              "or a sum over all layers: energy, latency, sum-edp (the EDP of each), a formula "

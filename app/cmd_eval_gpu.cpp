@@ -49,7 +49,7 @@ void take_options(const OneKernelArguments& a, KernelWish& wish) {
   take_tile(a.warp, 2, "--warp", wish.warp);
   take_tile(a.fragment, 3, "--fragment", wish.fragment);
   if (!a.path.empty()) {
-    wish.path = named<GpuPath>(a.path, 4);
+    wish.path = path_named(a.path);
   }
   for (const auto& [given, field] : {std::pair{&a.stages, &wish.stages},
                                      {&a.split_k, &wish.split_k},

@@ -60,7 +60,7 @@ Answer run_fused(const NetworkArguments& arguments, const Arch& arch, const Netw
   refuse_beside_fusion(arguments, options.objective);
   if (!network.graph) {
     throw UsageError(
-        fmt::format("{} is a list of layers, which does not say what each reads; --fuse asks for "
+        fmt::format("{} is a list of layers, which does not say what each reads; --fuse needs "
                     "a graph (configs/networks/graphs, or an ONNX model)",
                     network.name));
   }

@@ -11,50 +11,29 @@
 #include "core/shipped.hpp"
 #include "plan/given.hpp"
 #include "plan/pair.hpp"
+#include "plan/request.hpp"
 #include "plan/throughput.hpp"
 
 namespace mapsim {
 
 namespace {
 
-// The engine of a name that an option has; throws UsageError.
+// The engine of this name; throws UsageError about the option that has it.
 std::size_t engine_of(const Soc& soc, const std::string& name, const char* option) {
-  Words names;
-  for (const Engine& engine : soc.engines) {
-    names.push_back(engine.name);
+  const Parsed<std::size_t> engine = engine_named(soc, name);
+  if (const auto* wrong = std::get_if<std::string>(&engine)) {
+    throw UsageError(fmt::format("{}: {}", option, *wrong));
   }
-  const auto at = std::find(names.begin(), names.end(), name);
-  if (at == names.end()) {
-    throw UsageError(fmt::format("{}: {} has no engine '{}'{}", option, soc.name, name,
-                                 suggestion(name, names)));
-  }
-  return static_cast<std::size_t>(at - names.begin());
+  return std::get<std::size_t>(engine);
 }
 
 // The chip with the engines that may be used.
-Soc chip_with(const Soc& soc, const std::vector<std::string>& engines) {
-  if (engines.empty()) {
-    return soc;
-  }
-  Soc chip = soc;
-  chip.engines.clear();
-  chip.transitions.clear();
-  std::vector<std::optional<std::size_t>> place(soc.engines.size());
+Soc chip_with(const Soc& soc, const Words& engines) {
+  std::vector<std::size_t> kept;
   for (const std::string& name : engines) {
-    const std::size_t e = engine_of(soc, name, "--engine");
-    if (!place[e]) {
-      place[e] = chip.engines.size();
-      chip.engines.push_back(soc.engines[e]);
-    }
+    kept.push_back(engine_of(soc, name, "--engine"));
   }
-  for (Transition transition : soc.transitions) {
-    const auto by = transition.reformat ? place[*transition.reformat] : std::nullopt;
-    if (place[transition.from] && place[transition.to] && (by || !transition.reformat)) {
-      transition = {*place[transition.from], *place[transition.to], transition.sync, by};
-      chip.transitions.push_back(transition);
-    }
-  }
-  return chip;
+  return kept.empty() ? soc : with_engines(soc, kept);
 }
 
 void check_node(const Network& network, const std::string& name, const char* option) {
@@ -103,14 +82,8 @@ std::map<std::string, std::int64_t> node_widths_of(const PlanArguments& argument
 
 // Options that do not go together; throws UsageError.
 void check_options(const PlanOptions& options) {
-  if (options.at_once && options.objective != PlanObjective::kLatency) {
-    throw UsageError("--at-once is for latency");
-  }
-  if (options.max_power && options.objective != PlanObjective::kLatency) {
-    throw UsageError("--max-power is for latency; a stream of frames has the power of the chip");
-  }
-  if (options.at_once && (options.max_power || options.max_latency || options.max_memory)) {
-    throw UsageError("--at-once takes no limits");
+  if (const auto conflict = conflict_of(options)) {
+    throw UsageError(fmt::format("--{} {}", conflict->option, conflict->why));
   }
 }
 
@@ -217,7 +190,8 @@ Answer run(const PlanArguments& arguments) {
   check_options(options);
   if (!arguments.certificate.empty() &&
       (options.at_once || options.max_power || options.max_latency || options.max_memory)) {
-    throw UsageError("--certificate is for plans in turn without limits");
+    throw UsageError(
+        "--certificate: only for plans without limits whose groups run one after the other");
   }
   OutputFile plan_out{arguments.plan_file};
   OutputFile proof{arguments.certificate};

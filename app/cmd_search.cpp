@@ -282,7 +282,7 @@ void check_budget(const SearchArguments& arguments) {
 void check_engine_options(const SearchArguments& arguments, bool is_front) {
   if (!arguments.constraints.empty() || arguments.even || arguments.imperfect) {
     throw UsageError(
-        "an engine after NVDLA has schedules of its own, every one of which is evaluated "
+        "an NVDLA-like engine has schedules of its own, every one of which is evaluated "
         "(docs/nvdla.md); leave out constraints, --even and --imperfect");
   }
   if (is_front && arguments.batches) {
@@ -290,7 +290,7 @@ void check_engine_options(const SearchArguments& arguments, bool is_front) {
   }
 }
 
-// An engine after NVDLA: the best schedule of the best form of the layer.
+// An NVDLA-like engine: the best schedule of the best form of the layer.
 Answer engine_answer(const SearchArguments& arguments, const Provenance& origin,
                      const Problem& problem, const SearchOptions& options, const Saying& saying) {
   const Frames frames = frames_of(problem.arch(), arguments.batches);

@@ -62,8 +62,11 @@ std::string completion() {
       } else if (choice != nullptr) {
         values += fmt::format("    {}:{}) words='{}' ;;\n", command.name, option.names,
                               fmt::join(choice->words, " "));
-      } else if (option.input && positional) {
-        kinds += (kinds.empty() ? "" : " ") + listed_as(*option.input);
+      } else if (positional && (option.input || !option.also.empty())) {
+        kinds += option.input ? " " + listed_as(*option.input) : "";
+        for (const FileKind other : option.also) {
+          kinds += " " + listed_as(other);
+        }
       } else if (option.input) {
         values += fmt::format("    {}:{}) kinds='{}' ;;\n", command.name, option.names,
                               listed_as(*option.input));

@@ -13,24 +13,9 @@ constexpr const char* kOnlyGpu = "only for a GPU, and ARCH is none";
 
 }  // namespace
 
-GpuRequest request_of(const std::string& precision, const std::string& layout) {
-  GpuRequest request;
-  request.precision = named<GpuPrecision>(precision, static_cast<int>(kGpuPrecisions));
-  if (layout == "nchw") {
-    request.layout = ConvLayout::kNchw;
-  } else if (layout.size() == 2) {
-    request.a = layout[0] == 't' ? MatrixLayout::kRow : MatrixLayout::kColumn;
-    request.b = layout[1] == 'n' ? MatrixLayout::kColumn : MatrixLayout::kRow;
-  }
-  return request;
-}
-
 void refuse_layout(const std::string& layout, const Workload& workload) {
-  if (!layout.empty() && is_convolution(workload) != (layout.size() == 4)) {
-    throw UsageError(layout.size() == 4 ? "--layout " + layout + ": " + workload.name +
-                                              " is a GEMM; its operands are tn, nn, nt or tt"
-                                        : "--layout " + layout + ": " + workload.name +
-                                              " is a convolution; its tensors are nhwc or nchw");
+  if (const auto wrong = wrong_layout(layout, workload)) {
+    throw UsageError("--layout " + *wrong);
   }
 }
 
@@ -84,7 +69,7 @@ GpuRequest request_of(const KernelListArguments& arguments) {
 }
 
 std::optional<GpuPath> path_of(const KernelListArguments& arguments) {
-  return named<GpuPath>(arguments.path, 4);
+  return path_named(arguments.path);
 }
 
 std::vector<GemmForm> forms_of(const Gpu& gpu, const Workload& workload,

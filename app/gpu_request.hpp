@@ -6,24 +6,12 @@
 #include <vector>
 
 #include "app/arguments.hpp"
-#include "costmodel/gpu/convolution.hpp"
+#include "costmodel/gpu/request.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
 
-// The value whose to_string() is `word`, of the first `count` of an enumeration.
-template <class Enum>
-std::optional<Enum> named(const std::string& word, int count) {
-  for (int i = 0; i < count; ++i) {
-    if (word == to_string(static_cast<Enum>(i))) {
-      return static_cast<Enum>(i);
-    }
-  }
-  return std::nullopt;
-}
-
 // Of --precision and --layout; empty: not given.
-GpuRequest request_of(const std::string& precision, const std::string& layout);
 GpuRequest request_of(const KernelListArguments& arguments);
 std::optional<GpuPath> path_of(const KernelListArguments& arguments);
 

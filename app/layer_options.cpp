@@ -49,7 +49,7 @@ Options mapspace_options(EvalArguments& a) {
 CommandOptions options_of(EvalArguments& a) {
   return {
       joined(
-          {layer_arguments(a.arch, a.workload),
+          {chain_arguments(a.arch, a.workload),
            {input({"MAPPING", "",
                    "Mapping (YAML, or the name of a shipped one). GPU: a kernel (YAML, or JSON of "
                    "search); or name it by options",
@@ -78,7 +78,7 @@ CommandOptions options_of(EvalArguments& a) {
 
 CommandOptions options_of(SimulateArguments& a) {
   return {
-      joined({layer_arguments(a.arch, a.workload),
+      joined({chain_arguments(a.arch, a.workload),
               {input({"MAPPING", "", "Mapping (YAML, or the name of a shipped one)", &a.mapping},
                      FileKind::kMapping)},
               layer_options(a.layer),

@@ -2,21 +2,18 @@
 #include "app/measurement_file.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
 #include <utility>
+#include <variant>
 
 #include "app/arguments.hpp"
 #include "app/files.hpp"
-#include "core/diagnostic.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
@@ -31,17 +28,6 @@ constexpr const char* kBecause = " -- ";
 std::string on_one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
-}
-
-// Tables say "RTX 4090" where an architecture is called rtx4090.
-std::string plain_name(const std::string& name) {
-  std::string plain;
-  for (const unsigned char c : name) {
-    if (std::isalnum(c) != 0) {
-      plain += static_cast<char>(std::tolower(c));
-    }
-  }
-  return plain;
 }
 
 // A try that nobody ended becomes a loss.
@@ -64,22 +50,11 @@ std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::
 
 std::vector<GpuMeasurement> rows_of_gpu(std::vector<GpuMeasurement> all, const std::string& path,
                                         const std::string& gpu) {
-  const std::string wanted = plain_name(gpu);
-  std::vector<GpuMeasurement> rows;
-  std::set<std::string> others;
-  for (GpuMeasurement& row : all) {
-    if (plain_name(row.gpu) == wanted) {
-      rows.push_back(std::move(row));
-    } else {
-      others.insert(quoted(std::as_const(row.gpu)));
-    }
+  Parsed<std::vector<GpuMeasurement>> rows = rows_of_gpu(std::move(all), gpu);
+  if (const auto* wrong = std::get_if<std::string>(&rows)) {
+    throw UsageError(fmt::format("{}: {}: use --gpu", path, *wrong));
   }
-  if (rows.empty()) {
-    throw UsageError(fmt::format(
-        "{}: no measurements of {}; there are those of {}: use --gpu", path, quoted(gpu),
-        others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", "))));
-  }
-  return rows;
+  return std::get<0>(std::move(rows));
 }
 
 MeasurementFile::MeasurementFile(std::string path) : path_{std::move(path)} {

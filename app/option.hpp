@@ -40,6 +40,7 @@ struct Option {
   bool required = false;
   bool repeats = false;             // each value is taken
   std::optional<FileKind> input{};  // a file that is read; it may go by the name of a shipped one
+  std::vector<FileKind> also{};     // other kinds of files that it may be, for completion
   // Options that cannot stand beside this one, and those without which it means nothing.
   Words excludes{};
   Words needs{};

@@ -38,6 +38,13 @@ Options input_arguments(std::string& arch, std::string& workload) {
             FileKind::kWorkload)};
 }
 
+Options chain_arguments(std::string& arch, std::string& workload) {
+  Options arguments = layer_arguments(arch, workload);
+  arguments.back().help = "Workload, or chain of layers (YAML, or the name of a shipped one)";
+  arguments.back().also = {FileKind::kChain};
+  return arguments;
+}
+
 Options layer_arguments(std::string& arch, std::string& workload) {
   Options arguments = input_arguments(arch, workload);
   arguments.back().required = false;

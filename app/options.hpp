@@ -33,6 +33,8 @@ Options output_options(Output& output);
 Options input_arguments(std::string& arch, std::string& workload);
 // The same where the layer may be given by options instead, and these.
 Options layer_arguments(std::string& arch, std::string& workload);
+// The same where the workload may be a chain.
+Options chain_arguments(std::string& arch, std::string& workload);
 Options layer_options(InlineLayer& layer);
 // Puts the layer that was given by options into `workload`; the argument that was read as WORKLOAD
 // is `mapping` then, if there is one. Throws UsageError unless there is one layer.

@@ -97,12 +97,13 @@ CommandOptions options_of(PlanArguments& a) {
   const auto find_arch = [&a](const Given&) {  // a chip of one engine
     a.soc = find_shipped(a.soc, FileKind::kArch, shipped_configs());
   };
-  const Option chip =
+  Option chip =
       input(required({"SOC", "",
                       "Chip (YAML, or the name of a shipped one), or an architecture: a chip of "
                       "one engine",
                       &a.soc}),
             FileKind::kSoc);
+  chip.also = {FileKind::kArch};
   const Option network =
       input(required({"NETWORK", "",
                       "Network that is a graph: YAML file, name of a shipped one, or ONNX model "

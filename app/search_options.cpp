@@ -98,7 +98,7 @@ Options kernel_options(KernelListArguments& a) {
 }  // namespace
 
 CommandOptions options_of(SearchArguments& a) {
-  return {joined({layer_arguments(a.arch, a.workload), layer_options(a.layer),
+  return {joined({chain_arguments(a.arch, a.workload), layer_options(a.layer),
                   under("Objective and limits", objective_options(a.objective)),
                   under("Fronts and curves", front_options(a)),
                   under("Mapspace and strategy",

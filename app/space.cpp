@@ -40,7 +40,7 @@ void remark_warnings(const std::vector<std::string>& warnings, Answer& answer) {
 
 Frames frames_of(const Arch& arch, bool batches) {
   if (batches && !timing_model(arch).is_engine) {
-    throw UsageError("--batches: only for engines after NVDLA (docs/nvdla.md)");
+    throw UsageError("--batches: only for NVDLA-like engines (docs/nvdla.md)");
   }
   return batches ? Frames::kBatches : Frames::kOne;
 }

@@ -271,7 +271,7 @@ class CampaignReader {
                      other.max_latency == question->max_latency;
             });
         if (again) {
-          reader_.error(*item, "asks what an item before asks; each question once");
+          reader_.error(*item, "repeats an earlier item");
         }
         objectives.push_back(*question);
       }

@@ -121,8 +121,9 @@ std::string fused_network_text(const Arch& arch, const Network& network,
                   sums.proven ? "proven" : ""});
   text += table(rows);
   text += fmt::format(
-      "\nspilled: every einsum by itself, what passes between them goes to {}; on chip: held whole "
-      "further in where that pays; best: fused besides.\n",
+      "\nspilled: every einsum by itself, intermediates go to {}; on chip: an intermediate is held "
+      "whole "
+      "at an inner level where that saves energy; best: einsums may also share loops.\n",
       arch.levels[LevelId{0}].name);
   if (fused.unfused.missing == 0) {
     text += fmt::format(

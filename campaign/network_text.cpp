@@ -198,7 +198,7 @@ std::string workbook_note(const Arch& arch, const Network& network) {
   return said == 0 || is_by_workbook(arch)
              ? ""
              : fmt::format(
-                   "note: `workbook` of {} of {} layers is not counted: only engines after NVDLA "
+                   "note: `workbook` of {} of {} layers is not counted: only NVDLA-like engines "
                    "in `mode: sheet` read it\n",
                    said, network.layers.size());
 }

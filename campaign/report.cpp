@@ -354,7 +354,7 @@ Page report_page(const ReportInput& input) {
         fmt::format("{} on {}: mappings by energy", histogram.workload, histogram.arch);
     Section section{names.of(title), title, widths_paragraphs({histogram.widths}), {}};
     if (histogram.counts.empty()) {
-      section.paragraphs.emplace_back("No mapping met keeps the machine as busy as was asked.");
+      section.paragraphs.emplace_back("No sampled mapping reaches the requested utilization.");
     } else {
       section.parts.emplace_back(
           histogram_figure(histogram, names.of(histogram.workload + " histogram")));

@@ -283,7 +283,8 @@ class StudyReader {
         if (asked == points.end()) {
           throw ConfigError({Diagnostic{
               path_, 0, 0, "",
-              fmt::format("damaged: campaign '{}' gives a point that was not asked for", campaign),
+              fmt::format("damaged: campaign '{}' has a point that its grid does not have",
+                          campaign),
               ""}});
         }
         std::vector<LayerResult>& layers = asked->second->layers;

@@ -62,7 +62,7 @@ class Engine {
       const auto faults =
           check_structure(problem_.arch(), problem_.workload(), nest_of(operation, least));
       if (!faults.empty()) {
-        return "the levels of the machine are not those of an engine after NVDLA: " +
+        return "the levels of the machine are not those of an NVDLA-like engine: " +
                faults.front().what;
       }
     }

@@ -40,7 +40,7 @@ void check_supported(const Problem& problem, const Constraints& constraints,
                      std::string_view strategy) {
   if (strategy != "exact" && timing_model(problem.arch()).is_engine) {
     throw UnsupportedSearch(
-        fmt::format("{}: an engine after NVDLA has schedules of its own, which the strategy exact "
+        fmt::format("{}: an NVDLA-like engine has schedules of its own, which the strategy exact "
                     "evaluates one "
                     "and all (docs/nvdla.md)",
                     strategy));

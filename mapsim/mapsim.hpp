@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The library in one header: read a machine and a layer, search, evaluate, check, write JSON; fuse,
-// plan and design (mapsim/systems.hpp).
+// plan and design (mapsim/systems.hpp); rank kernels of GPUs (mapsim/gpu.hpp).
 //
 //   const mapsim::Arch arch = mapsim::load_arch("eyeriss.yaml");
 //   const mapsim::Workload layer = mapsim::gemm("fc", {.m = 64, .n = 256, .k = 1024});
@@ -27,11 +27,11 @@
 #include "campaign/network_file.hpp"
 #include "check/check.hpp"
 #include "mapsim/arch_file.hpp"
+#include "mapsim/gpu.hpp"
 #include "mapsim/search_request.hpp"
 #include "mapsim/search_words.hpp"
 #include "mapsim/systems.hpp"
 #include "report/front.hpp"
-#include "report/gpu.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
@@ -105,7 +105,7 @@ std::optional<SimulationRecord> simulate(const Evaluated& evaluated,
                                          const std::atomic<bool>* stop = nullptr);
 std::string to_json(const Evaluated& evaluated, const SimulationRecord& record);
 
-// ----- Networks, proofs, samples, GPUs -----
+// ----- Networks, proofs, samples -----
 
 // A network on a machine, each distinct layer searched once. load_network() reads one;
 // read_network() also an ONNX model.
@@ -133,11 +133,5 @@ std::string to_json(const Verified& verified);
 Histogram energy_histogram(const Arch& arch, const Workload& layer,
                            const HistogramOptions& options = {}, const SearchRequest& space = {},
                            std::string* svg = nullptr);
-
-// Tensor-core kernels of a layer, the fastest first. Throws std::invalid_argument where the chip
-// has none for it.
-KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const GpuRequest& request = {},
-                          const GpuSearchOptions& options = {});
-std::string to_json(const KernelReport& report);
 
 }  // namespace mapsim

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdexcept>
 #include <utility>
-#include <variant>
 
 #include "mapsim/request.hpp"
 
@@ -31,16 +29,5 @@ std::string to_json(const NetworkSolution& solution) {
 std::string to_text(const NetworkSolution& solution) {
   return network_text(solution.arch, solution.network, solution.options, solution.result);
 }
-
-KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const GpuRequest& request,
-                          const GpuSearchOptions& options) {
-  auto forms = gemm_forms(gpu, layer, request);
-  if (const auto* reason = std::get_if<std::string>(&forms)) {
-    throw std::invalid_argument{*reason};
-  }
-  return {gpu, layer, search_kernels(gpu, std::get<0>(forms), options)};
-}
-
-std::string to_json(const KernelReport& report) { return kernels_json({"search", {}}, report); }
 
 }  // namespace mapsim

@@ -6,6 +6,7 @@
 
 #include "costmodel/mapping_text.hpp"
 #include "mapsim/request.hpp"
+#include "plan/request.hpp"
 #include "report/chain_search.hpp"
 
 namespace mapsim {
@@ -137,6 +138,9 @@ std::string to_text(const FusedSolution& solution) {
 
 PlanSolution plan(const Soc& soc, const Network& network, const PlanOptions& options) {
   check_graph(network);
+  if (const auto conflict = conflict_of(options)) {
+    throw std::invalid_argument{conflict->option + " " + conflict->why};
+  }
   PlanSolution solution{soc, std::make_shared<const Network>(network), options, {}};
   solution.answer =
       make_plan(solution.soc, *solution.network, options, soc.name, solution.network->name);

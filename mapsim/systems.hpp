@@ -12,6 +12,7 @@
 #include "campaign/fused_network.hpp"
 #include "design/search.hpp"
 #include "mapsim/search_request.hpp"
+#include "plan/request.hpp"
 #include "plan/throughput.hpp"
 #include "report/chain_curve.hpp"
 
@@ -59,7 +60,8 @@ std::string to_text(const FusedSolution& solution);
 
 // ----- Plans (docs/plans.md) -----
 
-// The best plan of a network, which is a graph, on a chip; load_soc() reads chips.
+// The best plan of a network, which is a graph, on a chip; load_soc() reads chips, with_engines()
+// leaves engines out. `answer.misfit`: why no plan keeps the limits; then there is no text or JSON.
 struct PlanSolution {
   Soc soc;
   std::shared_ptr<const Network> network;  // the answer refers to it

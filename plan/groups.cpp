@@ -82,7 +82,7 @@ class Collector {
     if (!at.epilogue.empty()) {
       const std::string words = fmt::format("{}", fmt::join(at.epilogue, ", "));
       group.by = fusion_ == Fusion::kNone ? Fusion::kNone : Fusion::kVertical;
-      group.reason = fmt::format("{} ride on its output at the registers", words);
+      group.reason = fmt::format("{}: applied to its output in registers", words);
       if (fusion_ == Fusion::kNone && !at.out.empty()) {
         group.reason.clear();
         group.epilogue = size(at.out.front());
@@ -95,7 +95,7 @@ class Collector {
   std::optional<std::string> no_link(std::size_t tensor, bool rows, std::size_t& next) const {
     const std::vector<std::size_t>& readers = ops_.readers[tensor];
     if (ops_.is_output[tensor]) {
-      return fmt::format("the network gives {}", ops_.graph->tensors[tensor].name);
+      return fmt::format("{} is an output of the network", ops_.graph->tensors[tensor].name);
     }
     if (readers.size() != 1) {
       return fmt::format("{} operations read {}", readers.size(), ops_.graph->tensors[tensor].name);
@@ -133,13 +133,13 @@ class Collector {
         return;  // nobody reads it
       }
       if (const auto why = no_link(tensor, rows, next)) {
-        refuse(last, fmt::format("nothing rides on it: {}", *why));
+        refuse(last, fmt::format("no operator is fused to its output: {}", *why));
         return;
       }
       extend(group, tensor, next, einsum);
       group.reason = fmt::format(
-          "{} on what {} makes, which nobody else reads",
-          einsum ? "element by element, at the registers," : "row by row, on chip,", name(head));
+          "{}, on the output of {}, which has no other reader",
+          einsum ? "element by element, in registers" : "row by row, on chip", name(head));
       found_.all.push_back(group);
       last = next;
     }
@@ -244,7 +244,7 @@ class Collector {
     Group group = single(i);
     group.kernel = GroupKernel::kTimeSteps;
     group.by = Fusion::kVertical;
-    group.reason = "one kernel for all time steps, which waits for all of itself between them";
+    group.reason = "one kernel for all time steps, with a barrier between steps";
     found_.all.push_back(std::move(group));
   }
 
@@ -264,7 +264,7 @@ class Collector {
       }
     }
     if (columns != 1) {
-      return "its output channels are no single dim";
+      return "its output channels are not a single dim";
     }
     return b == a ? std::nullopt
                   : std::optional<std::string>{"another kernel, stride, padding or width"};
@@ -372,7 +372,7 @@ class Collector {
       }
       Group group = single(i);
       group.by = Fusion::kElision;
-      group.reason = "each operand is written where its part of the result lies";
+      group.reason = "each operand is written to its place in the result";
       group.elided = true;
       found_.all.push_back(std::move(group));
     }
@@ -387,10 +387,10 @@ class Collector {
       const std::string& tensor = ops_.graph->tensors[use.tensor].name;
       const std::vector<std::size_t>& in = ops_.all[i].in;
       if (std::find(in.begin(), in.end(), use.tensor) == in.end()) {
-        return fmt::format("{} is another shape of what was made", tensor);
+        return fmt::format("{} is a reshaped tensor", tensor);
       }
       if (ops_.is_output[use.tensor]) {
-        return fmt::format("the network gives {}", tensor);
+        return fmt::format("{} is an output of the network", tensor);
       }
       if (taken[use.tensor]) {
         return fmt::format("{} is part of another concat already", tensor);

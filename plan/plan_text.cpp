@@ -85,7 +85,7 @@ std::string headline(const Soc& soc, const Network& network, const PlanOptions& 
   }
   text += fmt::format(
       "  no plan of these groups at these prices{} has a lower {} ({} partial plans "
-      "looked at)\n",
+      "examined)\n",
       options.max_latency || options.max_power || options.max_memory ? " that keeps the limits"
                                                                      : "",
       to_string(options.objective), grouped(static_cast<std::int64_t>(answer.plan.labels)));

@@ -32,7 +32,7 @@ struct Plan {
   Load total{};                      // latency, energy, bytes
   std::vector<double> busy;          // by engine [s]
   double moves_latency = 0;          // part of the total
-  std::size_t labels = 0;            // partial plans that the search looked at
+  std::size_t labels = 0;            // partial plans that the search examined
 };
 
 }  // namespace mapsim

@@ -49,7 +49,7 @@ struct PlanStep {
 struct PlanPath {
   std::vector<PlanStep> steps;  // by their anchors
   double value = 0;
-  std::size_t labels = 0;  // partial plans that were looked at
+  std::size_t labels = 0;  // partial plans that were examined
 };
 
 // The plan of least value, of all that cover every operation once; nullopt: there is none. A tensor

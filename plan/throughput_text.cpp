@@ -20,7 +20,7 @@ std::string gain_text(const StreamLimit& limit) {
 }
 
 std::string limits_text(const Soc& soc, const StreamAnswer& answer) {
-  std::vector<Row> rows{{"", "room", "used", "one more brings", "batch", "alone"}};
+  std::vector<Row> rows{{"", "available", "used", "gain of one more", "batch", "alone"}};
   for (std::size_t r = 0; r < answer.limits.size(); ++r) {
     const StreamLimit& limit = answer.limits[r];
     Row row{limit.name,

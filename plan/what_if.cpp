@@ -45,7 +45,7 @@ std::vector<WhatIf> what_if(const Soc& soc, const Network& network, PlanOptions 
   std::vector<std::pair<std::string, Soc>> chips;
   if (soc.engines.size() > 1) {
     chips.emplace_back("changing engines waits half as long", with_transitions(soc, 1 / kTwice));
-    chips.emplace_back("changing engines waits for nothing", with_transitions(soc, 0));
+    chips.emplace_back("no synchronisation between engines", with_transitions(soc, 0));
   }
   chips.emplace_back("launches and overheads take no time", without_launches(soc));
   chips.emplace_back("twice the bandwidth of memory", with_bandwidth(soc, kTwice));

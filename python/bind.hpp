@@ -39,6 +39,7 @@ auto interruptible(const Work& work) {
 SearchRequest request_of(const Arch& arch, const pybind11::dict& asked);
 Seconds seconds_of(const std::string& text);
 
+void bind_gpus(pybind11::module_& m);     // kernels, and predictions of measured ones
 void bind_systems(pybind11::module_& m);  // fused layers, plans, designs
 
 }  // namespace mapsim

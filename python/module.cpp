@@ -146,15 +146,15 @@ void bind_search(py::module_& m) {
       .def_property_readonly("json", [](const FrontSolution& s) { return to_json(s); })
       .def_property_readonly("text", [](const FrontSolution& s) { return to_text(s); })
       .def_property_readonly("svg", [](const FrontSolution& s) { return to_svg(s); });
-  // `room` empty: energy against latency.
-  m.def("front", [](const ArchFile& file, const Workload& layer, const std::string& room,
+  // `level` empty: energy against latency.
+  m.def("front", [](const ArchFile& file, const Workload& layer, const std::string& level,
                     const py::dict& asked) {
     const Arch arch = file.arch();
     SearchRequest request = request_of(arch, asked);
     return interruptible([&](const std::atomic<bool>& stop) {
       request.options.stop = &stop;
-      return room.empty() ? pareto_front(arch, layer, request)
-                          : capacity_curve(arch, layer, room, request);
+      return level.empty() ? pareto_front(arch, layer, request)
+                           : capacity_curve(arch, layer, level, request);
     });
   });
 }
@@ -218,13 +218,6 @@ void bind_others(py::module_& m) {
       return std::tuple{energies, optimum, svg};
     });
   });
-  m.def("kernels", [](const ArchFile& file, const Workload& layer, std::size_t top) {
-    const Gpu gpu = file.gpu();
-    return interruptible([&](const std::atomic<bool>& stop) {
-      const KernelReport report = rank_kernels(gpu, layer, {}, {.top = top, .stop = &stop});
-      return std::pair{to_json(report), kernels_text(report)};
-    });
-  });
 }
 
 }  // namespace
@@ -238,5 +231,6 @@ PYBIND11_MODULE(_mapsim, m) {
   mapsim::bind_search(m);
   mapsim::bind_evaluation(m);
   mapsim::bind_others(m);
+  mapsim::bind_gpus(m);
   mapsim::bind_systems(m);
 }

@@ -2,6 +2,7 @@
 // Fused layers, plans of networks on chips, the best machine of a space.
 #include "mapsim/systems.hpp"
 
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -44,6 +45,20 @@ SquareMillimetres area_of(const std::string& text) {
   return std::get<SquareMillimetres>(parsed);
 }
 
+// A quantity as people write it ("2 ms"); nullopt: an empty text.
+template <class Quantity, class Parse>
+std::optional<Quantity> quantity_of(const py::dict& asked, const char* key, const Parse& parse) {
+  const auto text = asked[key].cast<std::string>();
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  const Parsed<Quantity> parsed = parse(text);
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+    throw std::invalid_argument{std::string{key} + ": " + *wrong};
+  }
+  return std::get<Quantity>(parsed);
+}
+
 PlanOptions plan_options_of(const py::dict& asked) {
   PlanOptions options;
   options.objective =
@@ -51,7 +66,39 @@ PlanOptions plan_options_of(const py::dict& asked) {
   options.fusion = word_of<Fusion>(asked, "fusion", {"none", "vertical", "horizontal", "elision"});
   options.launch = word_of<LaunchMode>(asked, "launch", {"graph", "stream"});
   options.front = asked["front"].cast<bool>();
+  options.at_once = asked["at_once"].cast<bool>();
+  options.sparse = asked["sparse"].cast<bool>();
+  for (const auto& word : asked["precision"].cast<Words>()) {
+    const std::optional<std::int64_t> width = width_named(word);
+    if (!width) {
+      throw std::invalid_argument{"precision: '" + word + "' is none of s8, f16, f32"};
+    }
+    options.widths.push_back(*width);
+  }
+  if (const auto time = quantity_of<Seconds>(asked, "max_latency", parse_seconds)) {
+    options.max_latency = time->count();
+  }
+  if (const auto power = quantity_of<Milliwatts>(asked, "max_power", parse_power)) {
+    options.max_power = power->count() / 1000;
+  }
+  if (const auto memory = quantity_of<Bits>(asked, "max_memory", parse_size)) {
+    options.max_memory = static_cast<double>(memory->count()) / 8;
+  }
   return options;
+}
+
+// The chip, with no engines but those that are named.
+Soc chip_of(const std::string& path, const py::dict& asked, const Words& configs) {
+  const Soc soc = load_soc(path, configs);
+  std::vector<std::size_t> engines;
+  for (const auto& name : asked["engines"].cast<Words>()) {
+    const Parsed<std::size_t> engine = engine_named(soc, name);
+    if (const auto* wrong = std::get_if<std::string>(&engine)) {
+      throw std::invalid_argument{"engines: " + *wrong};
+    }
+    engines.push_back(std::get<std::size_t>(engine));
+  }
+  return engines.empty() ? soc : with_engines(soc, engines);
 }
 
 void bind_fusion(py::module_& m) {
@@ -99,10 +146,13 @@ void bind_plans(py::module_& m) {
                    const std::map<std::string, std::int64_t>& dims, std::int64_t batch,
                    const Words& configs) {
     const PlanOptions options = plan_options_of(asked);
+    const Soc soc = chip_of(chip, asked, configs);
     return interruptible([&](const std::atomic<bool>&) {
       const PlanSolution solution =
-          plan(load_soc(chip, configs),
-               read_network(path, {dims, {}, batch, std::nullopt}, configs), options);
+          plan(soc, read_network(path, {dims, {}, batch, std::nullopt}, configs), options);
+      if (!solution.answer.misfit.empty()) {
+        throw std::invalid_argument{"no plan keeps the limits: " + solution.answer.misfit};
+      }
       return std::tuple{to_json(solution), to_text(solution), to_trace(solution)};
     });
   });
@@ -111,8 +161,8 @@ void bind_plans(py::module_& m) {
                           const std::map<std::string, std::int64_t>& batches, std::int64_t batch,
                           const Words& configs) {
     const PlanOptions options = plan_options_of(asked);
+    const Soc soc = chip_of(chip, asked, configs);
     return interruptible([&](const std::atomic<bool>&) {
-      const Soc soc = load_soc(chip, configs);
       std::vector<Network> networks;
       std::vector<std::int64_t> each;
       for (const Engine& engine : soc.engines) {

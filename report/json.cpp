@@ -213,7 +213,7 @@ std::string front_json(const Provenance& origin, const Mapspace& space, const Fr
   json["front"] = subject.capacity ? "capacity" : "energy_latency";
   if (subject.capacity) {
     json["objective"] = to_string(subject.objective);
-    json["room"] = capacity_name(problem.arch(), *subject.capacity);
+    json["capacity"] = capacity_name(problem.arch(), *subject.capacity);
   }
   json["latency_mode"] = to_string(options.objective.mode);
   json["limits"] = limits_json(options.objective);

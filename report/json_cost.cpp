@@ -65,7 +65,7 @@ Json time_json(const Problem& problem, const Latency& latency) {
           {"dataflow", time.stationary ? Json(dataflow_name(workload, time)) : Json()}};
 }
 
-// Banks of the buffer of an engine after NVDLA that the tile of each tensor takes; else null.
+// Banks of the buffer of an NVDLA-like engine that the tile of each tensor takes; else null.
 Json banks_json(const Problem& problem, const Counts& counts) {
   const std::optional<BufferBanks> banks = buffer_banks(problem, counts);
   if (!banks) {

@@ -11,10 +11,10 @@ namespace mapsim {
 namespace {
 
 std::string describe(const Arch& arch, const CapacityExceeded& reason) {
-  const std::string room =
-      reason.partition ? fmt::format("{} room", to_string(*reason.partition)) : std::string{"room"};
-  return fmt::format("{}: the tiles need {} of {}, there are {}", arch.levels[reason.level].name,
-                     bytes_text(reason.need), room, bytes_text(reason.have));
+  const std::string whose =
+      reason.partition ? fmt::format(" for {}", to_string(*reason.partition)) : std::string{};
+  return fmt::format("{}: the tiles need {}{}; the capacity is {}", arch.levels[reason.level].name,
+                     bytes_text(reason.need), whose, bytes_text(reason.have));
 }
 
 std::string describe(const Arch& arch, const FanoutExceeded& reason) {

@@ -125,12 +125,11 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
     case Proof::kInfeasible:
       return fmt::format("proven: nothing fits {}\n", over);
     case Proof::kBounded:
-      return fmt::format("{}: none {} has a lower {} than {}; a gap of {}\n",
-                         result.interrupted || proof.bound_but_for_bare
-                             ? "not proven optimal"
-                             : "proven to the gap that was asked for",
-                         over, name, objective_text(objective, proof.lower_bound),
-                         percent(proof.gap)) +
+      return fmt::format(
+                 "{}: none {} has a lower {} than {}; a gap of {}\n",
+                 result.interrupted || proof.bound_but_for_bare ? "not proven optimal"
+                                                                : "proven to the requested gap",
+                 over, name, objective_text(objective, proof.lower_bound), percent(proof.gap)) +
              bare_text(proof, objective);
     case Proof::kNone:
       return fmt::format("no proof: the best seen {}\n", over);

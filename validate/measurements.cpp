@@ -2,13 +2,17 @@
 #include "validate/measurements.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "arch/gpu_words.hpp"
 #include "core/csv.hpp"
+#include "core/diagnostic.hpp"
 #include "core/reader.hpp"
 
 namespace mapsim {
@@ -240,6 +244,16 @@ std::string row_text(const GpuMeasurement& m) {
                             known(simt.loaders_m), known(simt.loaders_n));
 }
 
+std::string plain_name(const std::string& name) {
+  std::string plain;
+  for (const unsigned char c : name) {
+    if (std::isalnum(c) != 0) {
+      plain += static_cast<char>(std::tolower(c));
+    }
+  }
+  return plain;
+}
+
 }  // namespace
 
 std::vector<GpuMeasurement> parse_measurements(const std::string& text,
@@ -287,6 +301,25 @@ std::string with_all_columns(const std::string& text, const std::string& filenam
     return text.ends_with('\n') ? text : text + '\n';
   }
   return measurements_header() + measurement_rows(rows);
+}
+
+Parsed<std::vector<GpuMeasurement>> rows_of_gpu(std::vector<GpuMeasurement> all,
+                                                const std::string& gpu) {
+  const std::string wanted = plain_name(gpu);
+  std::vector<GpuMeasurement> rows;
+  std::set<std::string> others;
+  for (GpuMeasurement& row : all) {
+    if (plain_name(row.gpu) == wanted) {
+      rows.push_back(std::move(row));
+    } else {
+      others.insert(quoted(std::as_const(row.gpu)));
+    }
+  }
+  if (rows.empty()) {
+    return fmt::format("no measurements of {}; there are those of {}", quoted(gpu),
+                       others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", ")));
+  }
+  return rows;
 }
 
 std::string measured_what(const GpuMeasurement& m) {

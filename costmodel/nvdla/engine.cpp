@@ -88,8 +88,8 @@ std::vector<std::string> engine_facts(const Arch& arch) {
 }
 
 constexpr TimingModel kEngine{
-    .machine = "engine after NVDLA",
-    .machines = "engines after NVDLA",
+    .machine = "NVDLA-like engine",
+    .machines = "NVDLA-like engines",
     .word = "stripes",
     .fold = "stripe",
     .folds = "stripes",

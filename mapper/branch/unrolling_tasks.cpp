@@ -29,7 +29,7 @@ void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective
   const TimingModel& model = timing_model(space.problem().arch());
   if (model.is_engine) {
     throw UnsupportedSearch(
-        "an engine after NVDLA has schedules of its own (docs/nvdla.md): curves of them are not "
+        "an NVDLA-like engine has schedules of its own (docs/nvdla.md): curves of them are not "
         "searched");
   }
   if (model.array != nullptr && tracked(space.problem(), objective).ports &&

@@ -57,7 +57,7 @@ Front search_engine_front(const Mapspace& space, const SearchOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const Problem& problem = space.problem();
   if (space.constraints() != Mapspace{problem, {}}.constraints()) {
-    throw UnsupportedSearch("the schedules of an engine after NVDLA take no constraints");
+    throw UnsupportedSearch("the schedules of an NVDLA-like engine take no constraints");
   }
   check_engine(problem);
   std::vector<Problem> formed;

@@ -323,7 +323,7 @@ void check_engine(const Problem& problem) {
     const auto problems = check_structure(problem.arch(), problem.workload(), mapping);
     if (!problems.empty()) {
       throw UnsupportedSearch(
-          "the levels of the machine are not those of an engine after NVDLA (docs/nvdla.md): " +
+          "the levels of the machine are not those of an NVDLA-like engine (docs/nvdla.md): " +
           problems.front().what);
     }
   }

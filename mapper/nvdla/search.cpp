@@ -165,7 +165,7 @@ SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const Problem& problem = space.problem();
   if (space.constraints() != Mapspace{problem, {}}.constraints()) {
-    throw UnsupportedSearch("the schedules of an engine after NVDLA take no constraints");
+    throw UnsupportedSearch("the schedules of an NVDLA-like engine take no constraints");
   }
   check_engine(problem);
   const NvdlaSpace engine = nvdla_space(problem, options.objective.mode);

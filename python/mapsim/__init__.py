@@ -20,15 +20,15 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import _mapsim
 from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
-from ._inputs import (Arch, Workload, arch_of, configs_folders, find, shipped, text_of,
-                      workload_of)
+from ._inputs import (Arch, Workload, arch_of, configs_folders, find, shipped, table_of,
+                      text_of, workload_of)
 from ._options import Options, asked_of, takes_options
-from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Result,
-                       Simulation, frame)
+from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Predictions,
+                       Result, Simulation, frame)
 from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
                        stream)
 
@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 __version__: str = _mapsim.version
 __all__ = ["Arch", "Check", "ConfigError", "Design", "Diagnostic", "Error", "Evaluation", "Front",
            "Fusion", "FusionCurve", "Histogram", "Kernels", "NetworkResult", "Options", "Plan",
-           "Result", "Simulation", "Stream", "UnsupportedSearch", "Workload", "check", "curve",
-           "design", "evaluate", "fuse", "fusion_curve", "histogram", "kernels", "network",
-           "pareto", "plan", "search", "shipped", "simulate", "stream", "sweep"]
+           "Predictions", "Result", "Simulation", "Stream", "UnsupportedSearch", "Workload",
+           "check", "curve", "design", "evaluate", "fuse", "fusion_curve", "histogram", "kernels",
+           "network", "pareto", "plan", "predict", "search", "shipped", "simulate", "stream",
+           "sweep"]
 
 Machine = Union[Arch, str, "os.PathLike[str]"]
 Layer = Union[Workload, str, "os.PathLike[str]"]
@@ -116,21 +117,36 @@ def simulate(arch: Machine, workload: Layer,
 
 @takes_options
 def network(arch: Machine, path: Union[str, os.PathLike], dims: Optional[Mapping[str, int]] = None,
-            batch: int = 1, fuse: bool = False, **options: Unpack[Options]) -> NetworkResult:
+            batch: int = 1, fuse: bool = False, precision: str = "",
+            **options: Unpack[Options]) -> NetworkResult:
     """Every distinct layer of a network (a file or a shipped name) or an ONNX model, searched once.
 
     `dims`: values of symbolic dims of a model's inputs. `fuse`: chains of layers of a network that
-    is a graph are searched as chains, and fused where that saves energy. Options as of search().
+    is a graph are searched as chains, and fused where that saves energy. Options as of search(). On
+    a GPU each layer gets its fastest kernel, with operands of `precision`; it takes no options.
 
     >>> result = network("nvdla_like_1024", "alexnet")
     >>> len(result), result.totals["macs"]
     (8, 724406816)
     """
+    machine = arch_of(arch)
+    where = find(path, "networks"), dict(dims or {}), batch
+    if machine.is_gpu:
+        if options or fuse:
+            raise ValueError(f"{next(iter(options), 'fuse')}: not for a GPU")
+        return NetworkResult(*_gpu_network(machine, *where, precision))
+    if precision:
+        raise ValueError("precision: only for a GPU; the files of layers state their widths")
     search_network = _mapsim.fuse_network if fuse else _mapsim.network
     asked = {**asked_of(options), "max_group": 32, "shared_loops": 16}
-    text, told = search_network(arch_of(arch)._handle, find(path, "networks"), asked,
-                                dict(dims or {}), batch, configs_folders())
-    return NetworkResult(text, told)
+    file, values, frames = where
+    return NetworkResult(*search_network(machine._handle, file, asked, values, frames,
+                                         configs_folders()))
+
+
+def _gpu_network(gpu: Arch, path: str, dims: Dict[str, int], batch: int, precision: str) -> Any:
+    asked = {"precision": precision, "path": "", "layout": ""}
+    return _mapsim.gpu_network(gpu._handle, path, asked, dims, batch, configs_folders())
 
 
 def check(proof: str, name: str = "proof", threads: int = 1) -> Check:
@@ -155,13 +171,41 @@ def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
                                         mappings, asked["seed"], asked))
 
 
-def kernels(gpu: Machine, workload: Layer, top: int = 10) -> Kernels:
+def kernels(gpu: Machine, workload: Layer, top: int = 10, precision: str = "", path: str = "",
+            layout: str = "") -> Kernels:
     """Tensor-core kernels of a layer on a GPU, ranked by predicted time.
 
-    >>> len(kernels("a100_40gb", "gemm:1024x1024x1024", top=3))
+    `precision`: of the operands ("f16", "bf16", "tf32", "s8"...), else by their width. `path`: only
+    kernels of "mma", "wmma", "wgmma" or "simt". `layout`: of a GEMM "tn", "nn", "nt" or "tt", of a
+    convolution "nhwc" or "nchw".
+
+    >>> len(kernels("a100_40gb", "gemm:1024x1024x1024", top=3, precision="bf16", path="mma"))
     3
     """
-    return Kernels(*_mapsim.kernels(arch_of(gpu)._handle, workload_of(workload)._handle, top))
+    asked = {"precision": precision, "path": path, "layout": layout}
+    return Kernels(*_mapsim.kernels(arch_of(gpu)._handle, workload_of(workload)._handle, top, asked))
+
+
+def predict(table: Union[str, os.PathLike], gpu: Machine, rows_of: str = "", precision: str = "",
+            problem: Optional[Sequence[int]] = None, cache: str = "") -> Predictions:
+    """Predicted beside measured times of the kernels in a table; nothing is fitted.
+
+    `table`: a file of measurements, or of timings that others publish (docs/gpu_calibration.md).
+    `rows_of`: the GPU whose rows are taken, where the table has several. What the table does not
+    say itself: `precision`, `problem` (M, N, K) and `cache` ("hot", "cold").
+
+    >>> rows = "m,n,k,latency_us\\n4096,4096,4096,620\\n8192,8192,8192,4700\\n"
+    >>> predict(rows, "a100_40gb", precision="f16")
+    Predictions(2 rows)
+    """
+    if cache not in ("", "hot", "cold"):
+        raise ValueError(f"cache: {cache!r} is neither 'hot' nor 'cold'")
+    if problem is not None and len(problem) != 3:
+        raise ValueError("problem: M, N and K are needed")
+    text, name = table_of(table)
+    asked = {"gpu": rows_of, "precision": precision, "cache": cache}
+    return Predictions(*_mapsim.predict(arch_of(gpu)._handle, text, name, asked,
+                                        list(problem or [])))
 
 
 class _Bar:

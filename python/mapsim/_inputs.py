@@ -245,7 +245,16 @@ def text_of(value: Union[None, str, os.PathLike, Mapping[str, Any]],
     text = os.fspath(value)
     if "\n" in text or ": " in text:
         return text, kind
-    path = find(text, kind)
+    return _read(find(text, kind))
+
+
+def table_of(value: Union[str, os.PathLike]) -> Tuple[str, str]:
+    """The text of a table and its name: of the text itself (it has several lines), or of a file."""
+    text = os.fspath(value)
+    return (text, "table") if "\n" in text else _read(text)
+
+
+def _read(path: str) -> Tuple[str, str]:
     try:
         return Path(path).read_text(encoding="utf-8"), path
     except OSError as error:

@@ -301,3 +301,38 @@ class Kernels:
 
     def _repr_html_(self) -> str:
         return _page(str(self), "")
+
+
+class Predictions:
+    """Predicted beside measured times of a table's kernels."""
+
+    def __init__(self, text: str, rows: int, notes: List[str]):
+        self.json: Dict[str, Any] = json.loads(text)
+        self.rows = rows  # measurements of this GPU
+        self.notes = notes  # what was left out of the table, or assumed
+
+    @property
+    def table(self) -> Any:
+        """A DataFrame, or dicts: errors and ranking for each precision and path, by class of shapes.
+
+        `mape`, `median`, `p90` are relative errors; `tau`, `top1`, `top5` say how well kernels of
+        one problem are ranked; `covered` is the share of times within the predicted interval.
+        """
+        rows = []
+        for group in self.json["groups"]:
+            for score in [*group["classes"], group["all"]]:
+                flat = {"kernels": group["name"]}
+                for key, value in score.items():
+                    flat.update(value if isinstance(value, dict) else {key: value})
+                rows.append(flat)
+        return frame(rows)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __repr__(self) -> str:
+        return f"Predictions({self.rows} rows)"
+
+    def _repr_html_(self) -> str:
+        table = self.table
+        return table._repr_html_() if hasattr(table, "_repr_html_") else _page(str(table), "")

@@ -212,18 +212,32 @@ def _chip_of(chip: Named) -> str:
     return find(name, "arch") if name in _mapsim.names("arch", configs_folders()) else find(name, "soc")
 
 
-def _plan_asked(objective: str, fusion: str, launch: str, front: bool) -> Dict[str, Any]:
-    return {"objective": objective, "fusion": fusion, "launch": launch, "front": front}
+def _words(value: Union[str, Sequence[str]]) -> List[str]:
+    """Words of a text such as "s8,f16", or of a list."""
+    return [w.strip() for w in value.split(",") if w.strip()] if isinstance(value, str) else list(value)
+
+
+def _plan_asked(objective: str, fusion: str, launch: str, engines: Union[str, Sequence[str]],
+                precision: Union[str, Sequence[str]], sparse: bool, **more: Any) -> Dict[str, Any]:
+    return {"objective": objective, "fusion": fusion, "launch": launch, "engines": _words(engines),
+            "precision": _words(precision), "sparse": sparse, "front": False, "at_once": False,
+            "max_latency": "", "max_power": "", "max_memory": "", **more}
 
 
 def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = "elision",
          launch: str = "graph", front: bool = False, batch: int = 1,
-         dims: Optional[Mapping[str, int]] = None) -> Plan:
+         dims: Optional[Mapping[str, int]] = None, engines: Union[str, Sequence[str]] = (),
+         precision: Union[str, Sequence[str]] = (), sparse: bool = False, at_once: bool = False,
+         max_latency: str = "", max_power: str = "", max_memory: str = "") -> Plan:
     """The best plan of a network, which is a graph, on a chip, proven.
 
     `chip`: a file, or a shipped name (shipped("soc")); or a machine. `objective`: "latency" or
     "energy". `fusion`: no more than "none", "vertical", "horizontal", "elision". `launch`: of GPUs,
-    "graph" or "stream". `front`: also plans for other exchanges of latency and energy.
+    "graph" or "stream". `front`: also plans for other exchanges of latency and energy. `engines`:
+    use only these. `precision`: the width of operands, "s8", "f16" or "f32"; with several of them
+    ("s8,f16") each group has the best one. `sparse`: weights are pruned 2:4. `at_once`: engines may
+    work at the same time on a frame. `max_latency` ("2 ms"), `max_power` ("15 W") and `max_memory`
+    ("1 MiB") limit the plan; ValueError where no plan keeps the limits.
 
     >>> planned = plan("teaching_chip", "graphs/squeezenet")
     >>> planned.proven, planned.complete, set(planned.json["groups"][0]) >= {"nodes", "engine"}
@@ -231,24 +245,29 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
     """
     if objective == "throughput":
         raise ValueError("objective: of a stream of frames; call stream()")
-    asked = _plan_asked(objective, fusion, launch, front)
+    asked = _plan_asked(objective, fusion, launch, engines, precision, sparse, front=front,
+                        at_once=at_once, max_latency=max_latency, max_power=max_power,
+                        max_memory=max_memory)
     return Plan(*_mapsim.plan(_chip_of(chip), find(network, "networks"), asked, dict(dims or {}),
                               batch, configs_folders()))
 
 
 def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "graph",
            batch: int = 1, engine_batches: Optional[Mapping[str, int]] = None,
-           dims: Optional[Mapping[str, int]] = None) -> Stream:
+           dims: Optional[Mapping[str, int]] = None, engines: Union[str, Sequence[str]] = (),
+           precision: Union[str, Sequence[str]] = (), sparse: bool = False) -> Stream:
     """The most frames a second of a network on a chip, and a bound that no plans exceed.
 
-    `batch`: frames at a time, `engine_batches`: on engines by name.
+    `batch`: frames at a time, `engine_batches`: on engines by name. `engines`, `precision` and
+    `sparse` as of plan().
 
     >>> most = stream("teaching_chip", "graphs/squeezenet")
     >>> most.frames_per_second <= most.bound * (1 + 1e-9)
     True
     """
     return Stream(*_mapsim.plan_stream(_chip_of(chip), find(network, "networks"),
-                                       _plan_asked("throughput", fusion, launch, False),
+                                       _plan_asked("throughput", fusion, launch, engines,
+                                                   precision, sparse),
                                        dict(dims or {}), dict(engine_batches or {}), batch,
                                        configs_folders()))
 

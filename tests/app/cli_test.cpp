@@ -175,7 +175,7 @@ TEST_F(CommandLine, EvaluatesTheMappingThatItFound) {
   EXPECT_EQ(evaluated["mapping"], contents(folder() / "best.yaml"));
 }
 
-// An engine after NVDLA computes another einsum, and the mapping's file says which.
+// An NVDLA-like engine computes another einsum, and the mapping's file says which.
 TEST_F(CommandLine, EvaluatesAndSimulatesTheFormThatItFound) {
   std::ofstream{folder() / "square.yaml"}
       << "name: square\nconv2d: {in_channels: 8, out_channels: 40, input: 12, kernel: 3, "
@@ -304,7 +304,7 @@ TEST_F(CommandLine, ExplainsMisuse) {
                "leave out --imperfect (factors: imperfect)"},
            Misuse{"search " MAPSIM_SOURCE_DIR "/configs/arch/nv_large.yaml " MAPSIM_SOURCE_DIR
                   "/configs/workloads/resnet50/conv5_3x3.yaml --curve CBUF",
-                  "an engine after NVDLA has schedules of its own (docs/nvdla.md): curves of them "
+                  "an NVDLA-like engine has schedules of its own (docs/nvdla.md): curves of them "
                   "are not searched"},
            Misuse{"serch", "no command 'serch'; did you mean 'search'?"},
            Misuse{"search --objectiv edp", "no option '--objectiv'; did you mean '--objective'?"},

@@ -142,7 +142,7 @@ TEST(SearchNetwork, CountsWhatTheWorkbookFusesWithARow) {
   EXPECT_EQ(alone.energy.total.count(), fused.energy.total.count());
 }
 
-// Engines after NVDLA: the form that is best for a layer, and what the workbook fuses with its row,
+// NVDLA-like engines: the form that is best for a layer, and what the workbook fuses with its row,
 // in a campaign as in a network.
 TEST(SearchNetwork, FindsWhatCampaignsFind) {
   const auto conv = [](std::int64_t channels, bool addition) {

@@ -149,7 +149,7 @@ TEST_F(Sweeps, AskNothingTwice) {
               testing::HasSubstr("a.yaml:3:22: networks[1]: a second network 'net'; give it a name "
                                  "of its own: {file: ..., name: ...}"));
   EXPECT_THAT(error("networks: [net.yaml]\nobjectives: [energy, edp, {minimize: energy^1}]\n"),
-              testing::HasSubstr("objectives[2]: asks what an item before asks"));
+              testing::HasSubstr("objectives[2]: repeats an earlier item"));
   EXPECT_THAT(error("networks: [net.yaml]\nconstraints: [none, none]\n"),
               testing::HasSubstr("constraints[1]: a second 'none'"));
   EXPECT_THAT(error("networks: [{file: net.yaml, dims: {n: 3}}]\n"),

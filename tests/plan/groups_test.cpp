@@ -78,7 +78,8 @@ TEST(Groups, AddAResidualInItsOnlyReadersProducer) {
   EXPECT_TRUE(group.adds_tensor);
   EXPECT_EQ(group.reads.size(), 1U);  // a, which b reads and the sum adds
   EXPECT_EQ(group.anchor, 2U);
-  EXPECT_THAT(obstacles(of, "a"), ElementsAre("nothing rides on it: 2 operations read a"));
+  EXPECT_THAT(obstacles(of, "a"),
+              ElementsAre("no operator is fused to its output: 2 operations read a"));
 }
 
 TEST(Groups, AreSinglesWithoutFusion) {

@@ -167,10 +167,10 @@ TEST(Plan, ExplainsANode) {
   options.why = "b";
   const Soc soc = chip("1 us");
   const std::string text = plan_text(soc, of, options, planned(soc, of, options));
-  EXPECT_THAT(text, HasSubstr("why b:\n  b: relu ride"));
+  EXPECT_THAT(text, HasSubstr("why b:\n  b: relu: applied"));
   EXPECT_THAT(text, HasSubstr("b | c: the same kernel on the same input, p\n"));
   EXPECT_THAT(text, HasSubstr("<- the plan"));
-  EXPECT_THAT(text, HasSubstr("nothing rides on it: 2 operations read b"));
+  EXPECT_THAT(text, HasSubstr("no operator is fused to its output: 2 operations read b"));
 }
 
 }  // namespace

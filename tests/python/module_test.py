@@ -116,6 +116,33 @@ def test_networks_and_kernels_are_shown_in_notebooks():
     assert kernels._repr_html_().startswith("<pre>") and "128x" in str(kernels)
 
 
+def test_kernels_of_gpus_are_those_of_the_words():
+    kernels = mapsim.kernels("a100_40gb", "gemm:1024x1024x1024", top=4, precision="bf16", path="wmma")
+    assert {row["path"] for row in rows_of(kernels.table)} == {"wmma"}
+    assert "bf16" in str(kernels)
+    for word, match in [({"precision": "bf61"}, "did you mean 'bf16'"), ({"path": "wma"}, "'wmma'"),
+                        ({"layout": "nhwc"}, "is a GEMM")]:
+        with pytest.raises(ValueError, match=match):
+            mapsim.kernels("a100_40gb", "gemm:1024x1024x1024", **word)
+    network = mapsim.network("a100_40gb", "bert_base", precision="f16")
+    assert len(network) > 0 and network.totals["latency_seconds"] > 0
+    with pytest.raises(ValueError, match="objective: not for a GPU"):
+        mapsim.network("a100_40gb", "bert_base", objective="edp")
+
+
+def test_tables_of_measured_kernels_are_predicted(tmp_path):
+    table = tmp_path / "timings.csv"
+    table.write_text("m,n,k,latency_us\n4096,4096,4096,620\n8192,8192,8192,4700\n")
+    told = mapsim.predict(table, "a100_40gb", precision="f16")
+    assert len(told) == 2 and rows_of(told.table)[-1]["mape"] < 1
+    with pytest.raises(mapsim.ConfigError, match="precision"):
+        mapsim.predict(table, "a100_40gb")
+    with pytest.raises(ValueError, match="cache"):
+        mapsim.predict(table, "a100_40gb", cache="warm")
+    with pytest.raises(mapsim.ConfigError, match="cannot be opened"):
+        mapsim.predict("nowhere.csv", "a100_40gb")
+
+
 def rows_of(table):
     return table.to_dict("records") if hasattr(table, "to_dict") else table
 
@@ -164,6 +191,18 @@ def test_networks_are_planned_on_chips(tmp_path):
     assert unfused.latency_s >= fast.latency_s
     with pytest.raises(ValueError, match="fusion: 'vertikal' is none; did you mean 'vertical'"):
         mapsim.plan("teaching_chip", "graphs/squeezenet", fusion="vertikal")
+    small = mapsim.plan("teaching_chip", "graphs/squeezenet", engines=["small"])
+    assert [row["name"] for row in rows_of(small.engines)] == ["small"]
+    assert small.latency_s >= fast.latency_s
+    with pytest.raises(ValueError, match="engines: teaching_chip has no engine 'smal'"):
+        mapsim.plan("teaching_chip", "graphs/squeezenet", engines="smal")
+    with pytest.raises(ValueError, match="no plan keeps the limits"):
+        mapsim.plan("teaching_chip", "graphs/squeezenet", objective="energy", max_latency="1 ns")
+    with pytest.raises(ValueError, match="at-once is for latency"):
+        mapsim.plan("teaching_chip", "graphs/squeezenet", objective="energy", at_once=True)
+    wide = mapsim.plan("jetson_agx_orin", "graphs/squeezenet", precision="s8,f16")
+    assert wide.latency_s <= mapsim.plan("jetson_agx_orin", "graphs/squeezenet",
+                                         precision="f16").latency_s
     stream = mapsim.stream("teaching_chip", "graphs/squeezenet", engine_batches={"large": 2})
     assert stream.frames_per_second >= 0.99 / fast.latency_s
     assert {row["name"] for row in rows_of(stream.limits)} >= {"small", "large", "memory"}

@@ -159,7 +159,7 @@ TEST(InfeasibleText, NamesTheLevelAndBothSizes) {
             "PEs: the mapping uses 8 instances along Y, there are 2");
   EXPECT_EQ(infeasible_text(problem.arch(),
                             CapacityExceeded{LevelId{1}, Role::kWeight, Bits{640}, Bits{512}}),
-            "GLB: the tiles need 80 B of weight room, there are 64 B");
+            "GLB: the tiles need 80 B for weight; the capacity is 64 B");
 }
 
 TEST(InfeasibleText, PutsTheCommonestReasonFirst) {
@@ -196,10 +196,9 @@ TEST(CertificateText, ClaimsNoMoreThanIsProven) {
       "proven optimal: none of the 12,345,678,901 mappings (perfect factors) in the mapspace has a "
       "lower energy than 1.500 nJ\n");
   result.certificate = {Proof::kBounded, 100, 0.25, "12"};
-  EXPECT_EQ(
-      certificate_text(space, Objective::kLatency, result),
-      "proven to the gap that was asked for: none of the 12 mappings (perfect factors) in the "
-      "mapspace has a lower latency than 100 cycles; a gap of 25.0 %\n");
+  EXPECT_EQ(certificate_text(space, Objective::kLatency, result),
+            "proven to the requested gap: none of the 12 mappings (perfect factors) in the "
+            "mapspace has a lower latency than 100 cycles; a gap of 25.0 %\n");
   result.interrupted = true;
   EXPECT_EQ(certificate_text(space, Objective::kLatency, result),
             "not proven optimal: none of the 12 mappings (perfect factors) in the mapspace has a "

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Of mapsim/mapsim.hpp the part about GPUs. What that header says of lifetimes, errors and threads
+// holds here as well.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "campaign/gpu_network.hpp"
+#include "costmodel/gpu/request.hpp"
+#include "interop/gpu_table.hpp"
+#include "report/gpu.hpp"
+#include "validate/predictions.hpp"
+
+namespace mapsim {
+
+// Which kernels, in the words of `mapsim search GPU`; empty: the usual ones.
+struct KernelWords {
+  std::string precision;  // "f16", "bf16", "tf32", "s8", ...
+  std::string path;       // "mma", "wmma", "wgmma", "simt"
+  std::string layout;     // of a GEMM "tn", "nn", "nt", "tt"; of a convolution "nhwc", "nchw"
+};
+
+// Tensor-core kernels of a layer, the fastest first. Throws std::invalid_argument where the chip
+// has none for it, and for unknown words.
+KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const GpuRequest& request = {},
+                          const GpuSearchOptions& options = {});
+KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const KernelWords& words,
+                          GpuSearchOptions options = {});
+std::string to_json(const KernelReport& report);
+
+// A network, each distinct layer by its fastest kernel.
+struct GpuNetworkSolution {
+  Gpu gpu;
+  Network network;
+  GpuNetworkResult result;
+};
+GpuNetworkSolution search_network(const Gpu& gpu, const Network& network, const KernelWords& words,
+                                  GpuNetworkOptions options = {});
+std::string to_json(const GpuNetworkSolution& solution);
+std::string to_text(const GpuNetworkSolution& solution);
+
+// Predicted times beside the measured ones of a table; nothing is fitted.
+struct TablePrediction {
+  Gpu gpu;
+  std::size_t rows = 0;  // of this GPU
+  CacheEvidence cache;
+  MeasuredPredictions predictions;  // without groups: no row can be predicted
+  std::vector<std::string> notes;   // what was left out of the table, or assumed
+};
+// `table`: the text of a measurements file, or of a table of others (interop/gpu_table.hpp). A name
+// in `context.gpu` picks the rows; without one a table of a single GPU is taken whole. Throws
+// std::invalid_argument where there are no rows of it.
+TablePrediction predict(const Gpu& gpu, const std::string& table, GpuTableContext context,
+                        const std::string& name = "table");
+std::string to_json(const TablePrediction& prediction);
+
+}  // namespace mapsim
