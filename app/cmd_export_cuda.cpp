@@ -41,10 +41,10 @@ std::vector<KernelSpec> best_kernels(const Gpu& gpu, const KernelSpec& problem, 
   return choose_candidates(gpu, problem, kernel_set(gpu, problem.problem, path), options);
 }
 
-// Of mma, where it has one, unless a path is asked for.
+// Of wgmma or else of mma, where they have one, unless a path is asked for.
 KernelChoice best_kernel(const Gpu& gpu, const Workload& workload, const KernelSpec& problem,
                          const std::string& path) {
-  for (const GpuPath candidate : {GpuPath::kMma, GpuPath::kWmma}) {
+  for (const GpuPath candidate : {GpuPath::kWgmma, GpuPath::kMma, GpuPath::kWmma}) {
     if (path.empty() || path == to_string(candidate)) {
       const auto best = best_kernels(gpu, problem, candidate, 1);
       if (!best.empty()) {
@@ -53,7 +53,26 @@ KernelChoice best_kernel(const Gpu& gpu, const Workload& workload, const KernelS
     }
   }
   throw UsageError(fmt::format("{}: no {} kernel on {}", workload.name,
-                               path.empty() ? "mma or wmma" : path, gpu.name));
+                               path.empty() ? "wgmma, mma or wmma" : path, gpu.name));
+}
+
+GpuPath path_of(const std::string& name) {
+  return name == to_string(GpuPath::kMma)     ? GpuPath::kMma
+         : name == to_string(GpuPath::kWgmma) ? GpuPath::kWgmma
+                                              : GpuPath::kWmma;
+}
+
+const char* map_type_name(GpuPrecision precision) {
+  switch (precision) {
+    case GpuPrecision::kBf16:
+      return "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16";
+    case GpuPrecision::kTf32:
+      return "CU_TENSOR_MAP_DATA_TYPE_TFLOAT32";
+    case GpuPrecision::kS8:
+      return "CU_TENSOR_MAP_DATA_TYPE_UINT8";
+    default:
+      return "CU_TENSOR_MAP_DATA_TYPE_FLOAT16";
+  }
 }
 
 Epilogue epilogue_of(const ExportArguments& a) {
@@ -66,9 +85,29 @@ Epilogue epilogue_of(const ExportArguments& a) {
   return epilogue;
 }
 
-// What is a run-time argument of kernels of the path mma.
+// What the TMA copies, for cuTensorMapEncodeTiled.
+std::string map_lines(const KernelSpec& spec) {
+  const auto plans = tensor_maps(spec);
+  if (!plans) {
+    return "";
+  }
+  std::string text =
+      "//   map_a, map_b: CUtensorMaps of three dimensions (innermost first) from "
+      "cuTensorMapEncodeTiled, element strides 1, no interleave, no NaN fill:\n";
+  for (const char* const name : {"a", "b"}) {
+    const TensorMapPlan& plan = (*plans)[name[0] == 'a' ? 0 : 1];
+    text += fmt::format(
+        "//     {}: {}, globalDim {} x {} x {}, globalStrides {} and {} B, boxDim {} x {} x {}, "
+        "CU_TENSOR_MAP_SWIZZLE_{}B\n",
+        name, map_type_name(plan.precision), plan.extents[0], plan.extents[1], plan.extents[2],
+        plan.strides[0], plan.strides[1], plan.box[0], plan.box[1], plan.box[2], plan.swizzle);
+  }
+  return text;
+}
+
+// What is a run-time argument of kernels of the paths mma and wgmma.
 std::string argument_lines(const KernelSpec& spec) {
-  if (spec.kernel.path != GpuPath::kMma) {
+  if (spec.kernel.path == GpuPath::kWmma) {
     return "";
   }
   const KernelArguments a = kernel_buffers(spec).arguments;
@@ -88,7 +127,7 @@ std::string argument_lines(const KernelSpec& spec) {
         a.h, a.w, a.channels, a.taps_h, a.taps_w, a.outputs_h, a.outputs_w, a.stride_h, a.stride_w,
         a.dilation_h, a.dilation_w, a.pad_h, a.pad_w);
   }
-  return text +
+  return text + map_lines(spec) +
          "// Other problems take other arguments, grids and workspaces, not another kernel: "
          "rows of a, b and c whose bytes are multiples of what stands behind align.\n";
 }
@@ -113,9 +152,9 @@ std::string head(const Gpu& gpu, const Workload& workload, const KernelSpec& spe
       p.adds_to_output ? "; adds to C" : "", spec.epilogue.bias ? "; bias" : "",
       spec.epilogue.relu ? "; ReLU" : "");
   text += fmt::format(
-      "// Compile: nvcc -std=c++17 -arch=sm_{} -cubin, or NVRTC.\n// Launch, one after the "
+      "// Compile: nvcc -std=c++17 -arch=sm_{}{} -cubin, or NVRTC.\n// Launch, one after the "
       "other:\n",
-      gpu.compute_capability);
+      gpu.compute_capability, source.is_for_one_chip ? "a" : "");
   text += launch_line(source.entry, source.grid, source.threads, source.shared);
   if (!source.reduce_entry.empty()) {
     text += launch_line(source.reduce_entry, source.reduce_grid, source.reduce_threads, Bytes{0});
@@ -127,9 +166,11 @@ std::string head(const Gpu& gpu, const Workload& workload, const KernelSpec& spe
   text +=
       "// For as many resident blocks as the model says: "
       "cudaFuncAttributePreferredSharedMemoryCarveout = 100.\n"
-      "// arguments, by value, is the first struct of mapsim_kernel below; pointers to device "
-      "memory "
-      "at multiples of 32 B:\n";
+      "// arguments, by value, is " +
+      std::string{spec.kernel.path == GpuPath::kWmma  ? "Arguments"
+                  : spec.kernel.path == GpuPath::kMma ? "RunArguments"
+                                                      : "TmaArguments"} +
+      " of mapsim_kernel below; pointers to device memory at multiples of 32 B:\n";
   for (const auto& [name, bytes] :
        {std::pair{"a", buffers.a}, std::pair{"b", buffers.b}, std::pair{"bias", buffers.bias},
         std::pair{"c", buffers.c}, std::pair{"residual", buffers.residual},
@@ -169,9 +210,9 @@ Answer export_harness(const Gpu& gpu, const Workload& workload,
     throw UsageError(workload.name + ": no mma kernel on " + gpu.name);
   }
   const bool has_wgmma = gpu.rate(spec.problem.precision, GpuPath::kWgmma) > 0;
-  return {
-      kDone, harness_source(gpu, kernels),
-      has_wgmma ? "kernels of the path mma; of wgmma, which is faster, no text is written" : ""};
+  return {kDone, harness_source(gpu, kernels),
+          has_wgmma ? "kernels of the path mma; of wgmma, which is faster, export cuda writes one"
+                    : ""};
 }
 
 Answer export_cuda(const ExportArguments& arguments) {
@@ -186,10 +227,8 @@ Answer export_cuda(const ExportArguments& arguments) {
     throw UsageError(arguments.workload + ": " + *reason);
   }
   KernelSpec spec = std::get<KernelSpec>(problem);
-  spec.kernel =
-      wish ? kernel_of(gpu, spec.problem, *wish,
-                       arguments.path == to_string(GpuPath::kMma) ? GpuPath::kMma : GpuPath::kWmma)
-           : best_kernel(gpu, workload, spec, arguments.path);
+  spec.kernel = wish ? kernel_of(gpu, spec.problem, *wish, path_of(arguments.path))
+                     : best_kernel(gpu, workload, spec, arguments.path);
   spec.epilogue = epilogue_of(arguments);
   if (const auto reason = not_generated(gpu, spec)) {
     throw UsageError(to_string(spec.kernel) + ": " + *reason);

@@ -62,7 +62,12 @@ GpuMeasurement row_of(const Subject& subject, const KernelSpec& spec) {
 }
 
 GpuPath generated_path(const std::string& name) {
-  return name == to_string(GpuPath::kMma) ? GpuPath::kMma : GpuPath::kWmma;
+  for (const GpuPath path : {GpuPath::kMma, GpuPath::kWgmma}) {
+    if (name == to_string(path)) {
+      return path;
+    }
+  }
+  return GpuPath::kWmma;
 }
 
 std::vector<KernelSpec> candidates_of(const ValidateArguments& arguments, const Gpu& gpu,
@@ -178,7 +183,7 @@ class DeviceRun {
       const GpuPath path = generated_path(arguments_->path);
       spec.kernel = fixed_tiles(*gpu_, spec.problem, path).front();
       notes_->refusals.push_back(fmt::format("{}: no {} kernel: {}", subject.name,
-                                             path == GpuPath::kMma ? "mma" : "WMMA",
+                                             path == GpuPath::kWmma ? "WMMA" : to_string(path),
                                              not_generated(*gpu_, spec).value_or("none is legal")));
       any_wrong_ = true;
     }

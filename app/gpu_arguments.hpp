@@ -88,7 +88,7 @@ struct ExportArguments {
   InlineLayer layer;
   // Of a kernel.
   std::string precision, layout;
-  std::string path;         // wmma or mma; empty: the file's, or mma where it has a kernel
+  std::string path;         // wmma, mma or wgmma; empty: the file's, or the fastest with a text
   std::int64_t kernel = 1;  // which of the file's
   bool bias = false;
   bool relu = false;

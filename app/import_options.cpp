@@ -110,8 +110,9 @@ CommandOptions options_of(ExportArguments& a) {
                {"--silu", "", "cuda: apply SiLU (path mma)", &a.silu},
                {"--residual", "", "cuda: add another matrix, times beta (path mma)", &a.residual},
                {"--quantise", "", "cuda: round the output to 8 bits (path mma)", &a.quantise},
-               generated_path_option(
-                   a.path, "cuda: instructions of the kernel, wmma or mma [mma if possible]"),
+               generated_path_option(a.path,
+                                     "cuda: instructions of the kernel, wmma, mma or wgmma [the "
+                                     "fastest that has a text]"),
                out_option(a.output.file)},
               layer_options(a.layer)}),
       "", [&a](const Given&) { take_layer(a.layer, a.workload, &a.mapping); }};

@@ -221,7 +221,7 @@ Option path_option(std::string& path) {
 }
 
 Option generated_path_option(std::string& path, const std::string& help) {
-  return {"--path", "NAME", help, choice(path, {"wmma", "mma"})};
+  return {"--path", "NAME", help, choice(path, {"wmma", "mma", "wgmma"})};
 }
 
 Option layout_option(std::string& layout, const Words& words, const std::string& help) {

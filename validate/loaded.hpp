@@ -44,6 +44,10 @@ class Operands {
     arguments.c = std::bit_cast<void*>(c_.at());
     arguments.residual = arguments.c;  // of problems that add to their output
     arguments.workspace = std::bit_cast<void*>(workspace_.at());
+    if (const auto plans = tensor_maps(spec)) {
+      arguments.map_a = device_->tensor_map((*plans)[0], a_.at());
+      arguments.map_b = device_->tensor_map((*plans)[1], b_.at());
+    }
     return arguments;
   }
   void poison() const {

@@ -304,7 +304,7 @@ GpuResources resources(const Gpu& gpu, const GemmProblem& problem, const KernelC
       least_registers(problem, kernel) <= most) {
     result.registers = most;
   }
-  result.shared = shared_tile_bytes(problem, kernel) * kernel.stages;
+  result.shared = shared_bytes(problem, kernel);
   result.blocks_per_sm =
       blocks_per_sm(gpu, kernel.threads(), result.registers, result.shared, &result.limit);
   return result;

@@ -71,6 +71,12 @@ Bytes shared_tile_bytes(const GemmProblem& problem, const KernelChoice& kernel) 
                b_rows * shared_row_bytes(problem, kernel, false)};
 }
 
+Bytes shared_bytes(const GemmProblem& problem, const KernelChoice& kernel) {
+  constexpr std::int64_t kBarriers = 2 * 8;  // bytes; PTX ISA, mbarrier
+  return shared_tile_bytes(problem, kernel) * kernel.stages +
+         Bytes{kernel.path == GpuPath::kWgmma ? kBarriers * kernel.stages : 0};
+}
+
 std::int64_t bank_conflict(std::int64_t row_bytes) {
   return std::gcd(row_bytes / 16, std::int64_t{8});
 }

@@ -17,6 +17,9 @@ std::int64_t shared_row_bytes(const GemmProblem& problem, const KernelChoice& ke
 // Of A and B of one K step, padding included.
 Bytes shared_tile_bytes(const GemmProblem& problem, const KernelChoice& kernel);
 
+// Of a block: the tiles of all stages, and where the TMA brings them two barriers per stage.
+Bytes shared_bytes(const GemmProblem& problem, const KernelChoice& kernel);
+
 // Wavefronts of a load of 8 rows of 16 B, `row_bytes` (a multiple of 16) apart, over the one that
 // they could be: ldmatrix reads such, and so do the fragment loads of 4 B per lane, where 4 lanes
 // share a row. The rows start in 8 / gcd(row_bytes / 16, 8) of the 8 groups of banks. Equals a walk

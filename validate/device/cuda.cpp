@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -69,7 +70,22 @@ CudaApi load_api(const SharedLibrary& library) {
   need(library, api.event_synchronize, "cuEventSynchronize");
   need(library, api.event_elapsed, "cuEventElapsedTime");  // in every driver; _v2 only from 12.8 on
   need(library, api.event_destroy, "cuEventDestroy_v2");
+  library.find(api.encode_map, "cuTensorMapEncodeTiled");
   return api;
+}
+
+int map_type(GpuPrecision precision) {
+  switch (precision) {
+    case GpuPrecision::kBf16:
+      return cuda::kMapBrain;
+    case GpuPrecision::kTf32:
+      return cuda::kMapTf32;
+    case GpuPrecision::kS8:
+    case GpuPrecision::kFp8:
+      return cuda::kMapBytes;
+    default:
+      return cuda::kMapHalf;
+  }
 }
 
 }  // namespace
@@ -161,6 +177,33 @@ void CudaDevice::download(std::span<std::byte> bytes, cuda::Pointer from) const 
 
 void CudaDevice::fill(cuda::Pointer to, unsigned char byte, std::int64_t count) const {
   check(api_.fill(to, byte, static_cast<std::size_t>(count), nullptr), "filling memory");
+}
+
+TensorMap CudaDevice::tensor_map(const TensorMapPlan& plan, cuda::Pointer matrix) const {
+  if (api_.encode_map == nullptr) {
+    throw DeviceError(
+        library_.name() +
+        " has no cuTensorMapEncodeTiled, which kernels of the path wgmma need: take a "
+        "driver of CUDA 12 or later");
+  }
+  std::array<unsigned long long, 3> extents{};
+  std::array<unsigned int, 3> box{};
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    extents[i] = static_cast<unsigned long long>(plan.extents[i]);
+    box[i] = static_cast<unsigned int>(plan.box[i]);
+  }
+  const std::array strides{static_cast<unsigned long long>(plan.strides[0]),
+                           static_cast<unsigned long long>(plan.strides[1])};
+  const std::array steps{1U, 1U, 1U};
+  TensorMap map;
+  check(api_.encode_map(&map, map_type(plan.precision), 3, std::bit_cast<void*>(matrix),
+                        extents.data(), strides.data(), box.data(), steps.data(), 0,
+                        plan.swizzle == 128  ? cuda::kSwizzle128
+                        : plan.swizzle == 64 ? cuda::kSwizzle64
+                                             : cuda::kSwizzle32,
+                        cuda::kPromoteTo256, 0),
+        "encoding a tensor map");
+  return map;
 }
 
 void CudaDevice::launch(const DeviceKernel& kernel, const std::array<std::int64_t, 3>& grid,

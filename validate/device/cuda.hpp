@@ -12,6 +12,7 @@
 #include "core/units.hpp"
 #include "validate/device/cuda_api.hpp"
 #include "validate/device/library.hpp"
+#include "validate/kernels/source.hpp"
 
 namespace mapsim {
 
@@ -70,6 +71,8 @@ class CudaDevice {
   void upload(cuda::Pointer to, std::span<const std::byte> bytes) const;
   void download(std::span<std::byte> bytes, cuda::Pointer from) const;
   void fill(cuda::Pointer to, unsigned char byte, std::int64_t count) const;  // asynchronous
+  // For `matrix` in device memory; throws DeviceError where the driver has no TMA.
+  TensorMap tensor_map(const TensorMapPlan& plan, cuda::Pointer matrix) const;
   // One launch; `arguments` is passed by value as the kernel's only argument.
   void launch(const DeviceKernel& kernel, const std::array<std::int64_t, 3>& grid,
               std::int64_t threads, Bytes shared, const void* arguments) const;

@@ -4,6 +4,8 @@
 
 namespace mapsim {
 
+struct TensorMap;  // validate/kernels/source.hpp
+
 // The part of the CUDA driver API that is used, by the symbols of libcuda.so.1 (those that cuda.h
 // makes of the plain names). Declared here so that no toolkit is needed to build; a test compares
 // every type and value with cuda.h where there is one.
@@ -35,6 +37,17 @@ inline constexpr int kRegisters = 4;  // per thread
 inline constexpr int kMaxDynamicShared = 8;
 inline constexpr int kPreferredCarveout = 9;    // shared memory's part of it and the L1
 inline constexpr int kCarveoutMaxShared = 100;  // percent; CUshared_carveout
+
+// CUtensorMapDataType, of operands; tf32: fp32 that the TMA rounds to nearest
+inline constexpr int kMapBytes = 0;
+inline constexpr int kMapHalf = 6;
+inline constexpr int kMapBrain = 9;
+inline constexpr int kMapTf32 = 11;
+// CUtensorMapSwizzle
+inline constexpr int kSwizzle32 = 1;
+inline constexpr int kSwizzle64 = 2;
+inline constexpr int kSwizzle128 = 3;
+inline constexpr int kPromoteTo256 = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
 
 }  // namespace cuda
 
@@ -75,6 +88,11 @@ struct CudaApi {
   cuda::Result (*event_synchronize)(cuda::Event event) = nullptr;
   cuda::Result (*event_elapsed)(float* milliseconds, cuda::Event from, cuda::Event to) = nullptr;
   cuda::Result (*event_destroy)(cuda::Event event) = nullptr;
+  // cuTensorMapEncodeTiled; null in drivers before CUDA 12
+  cuda::Result (*encode_map)(TensorMap* map, int type, unsigned int rank, void* matrix,
+                             const unsigned long long* extents, const unsigned long long* strides,
+                             const unsigned int* box, const unsigned int* steps, int interleave,
+                             int swizzle, int promotion, int fill) = nullptr;
 };
 
 }  // namespace mapsim

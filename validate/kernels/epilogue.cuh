@@ -66,9 +66,10 @@ __device__ __forceinline__ int workspace_row(const RunArguments& p) {
   return (p.n + kUnit - 1) / kUnit * kUnit;
 }
 
-// The sums of a warp are 16 rows of kColumns at a time, of which lane l has in words of the MMA
-// instructions columns 2 (l % 4) and the next of rows l / 4 and l / 4 + 8 (device_mma.cuh).
-template <class S>
+// The sums of a warp are 16 rows of kColumns at a time, of kWide that it has, of which lane l has
+// in words of the MMA instructions columns 2 (l % 4) and the next of rows l / 4 and l / 4 + 8
+// (device_mma.cuh).
+template <class S, int kWide = S::kWarpN>
 struct Patch {
   using Sum = typename S::Sum;
   static constexpr int kSize = sizeof(Sum);
@@ -77,15 +78,15 @@ struct Patch {
     return 16 * (columns + pad(columns)) * kSize;
   }
   __host__ __device__ static constexpr int widest() {
-    int columns = S::kWarpN < 64 ? S::kWarpN : 64;
+    int columns = kWide < 64 ? kWide : 64;
     while (columns > 16 &&
-           (S::kWarpN % columns != 0 || bytes(columns) * S::kWarps > S::kPatchesBytes)) {
+           (kWide % columns != 0 || bytes(columns) * S::kWarps > S::kPatchesBytes)) {
       columns /= 2;
     }
     return columns;
   }
   static constexpr int kColumns = widest();
-  static_assert(S::kWarpN % kColumns == 0 && bytes(kColumns) * S::kWarps <= S::kPatchesBytes,
+  static_assert(kWide % kColumns == 0 && bytes(kColumns) * S::kWarps <= S::kPatchesBytes,
                 "shared memory holds no 16 rows of sums of each warp");
   static constexpr int kLine = kColumns + pad(kColumns);
   // Neighbours that a thread stores at once.
@@ -103,6 +104,15 @@ struct Patch {
     Sum* to = of_warp() + lane / 4 * kLine + column + 2 * (lane % 4);
     store_shared(to, Values<Sum, 2>{{c[0], c[1]}});
     store_shared(to + 8 * kLine, Values<Sum, 2>{{c[2], c[3]}});
+  }
+  // The same of a product that is turned: what are rows there are columns of C.
+  __device__ __forceinline__ static void put_turned(const Sum (&c)[4], int row) {
+    const int lane = thread_index() % 32;
+    Sum* to = of_warp() + (row + 2 * (lane % 4)) * kLine + lane / 4;
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      store_shared(to + v % 2 * kLine + v / 2 * 8, c[v]);
+    }
   }
   // Lanes begin with different parts, that eight of them read from 32 banks.
   __device__ __forceinline__ static Values<Sum, kCount> take(const Sum* from) {
@@ -130,15 +140,16 @@ struct Patch {
     memcpy(static_cast<void*>(&result), parts, sizeof result);
     return result;
   }
-  // 16 rows from row m and column n of C on.
-  __device__ __forceinline__ static void emit(const RunArguments& p, const Work& at, int m, int n) {
+  // 16 rows from row m and column n of C on, those before row `end_m`.
+  __device__ __forceinline__ static void emit(const RunArguments& p, const Work& at, int m, int n,
+                                              int end_m) {
     constexpr int kPerRow = kColumns / kCount;
     const int end = S::kSplit ? workspace_row<S>(p) : p.n;
 #pragma unroll
     for (int pass = 0; pass < static_cast<int>(ceil_div(16 * kPerRow, 32)); ++pass) {
       const int index = pass * 32 + thread_index() % 32;
       const int row = index / kPerRow, column = index % kPerRow * kCount;
-      if ((16 * kPerRow % 32 != 0 && index >= 16 * kPerRow) || m + row >= p.m ||
+      if ((16 * kPerRow % 32 != 0 && index >= 16 * kPerRow) || m + row >= end_m ||
           n + column >= end) {
         continue;
       }

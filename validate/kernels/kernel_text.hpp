@@ -16,8 +16,13 @@ extern const char* const device_mma;
 extern const char* const tile_loader;
 extern const char* const epilogue;
 extern const char* const mma_gemm;
+extern const char* const device_wgmma;
+extern const char* const wgmma_gemm;
 extern const char* const harness;
 }  // namespace kernel_text
+
+// The parts of the text before the Spec.
+std::string kernel_body(const KernelSpec& spec);
 
 // The Spec of the kernel text under this name, in the namespace of the kernels: what tells one
 // kernel from another.

@@ -218,7 +218,7 @@ __device__ __forceinline__ void mma_gemm(const RunArguments& p) {
         Out::put(c[i][j + side], side * 8);
       }
       warp_barrier();  // patch written
-      Out::emit(p, at, at.m + warp_m + i * 16, at.n + warp_n + j * 8);
+      Out::emit(p, at, at.m + warp_m + i * 16, at.n + warp_n + j * 8, p.m);
       warp_barrier();  // patch read
     }
   }

@@ -215,7 +215,8 @@ std::pair<int, int> Nvrtc::version() const { return {library_->major, library_->
 std::variant<CompiledKernel, std::string> Nvrtc::compile(const KernelSource& source, int sm) const {
   const Library& library = *library_;
   const std::string include = "-I" + library.include.string();
-  const std::string target = fmt::format("--gpu-architecture=sm_{}", sm);
+  const std::string target =
+      fmt::format("--gpu-architecture=sm_{}{}", sm, source.is_for_one_chip ? "a" : "");
   const std::array options{target.c_str(), include.c_str(), "--std=c++17", "--ptxas-options=-v"};
   std::string key = fmt::format("{}.{}", library.major, library.minor);
   for (const char* option : options) {

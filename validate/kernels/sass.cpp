@@ -63,7 +63,9 @@ struct Opcode {
 };
 constexpr std::array kOpcodes{
     Opcode{0x23c, &SassCounts::mma},     Opcode{0x237, &SassCounts::mma},
-    Opcode{0x23f, &SassCounts::mma},     Opcode{0x83b, &SassCounts::ldsm},
+    Opcode{0x23f, &SassCounts::mma},     Opcode{0x9f0, &SassCounts::wgmma},
+    Opcode{0x9f1, &SassCounts::wgmma},   Opcode{0x5b4, &SassCounts::tma},
+    Opcode{0x3b4, &SassCounts::tma},     Opcode{0x83b, &SassCounts::ldsm},
     Opcode{0xfae, &SassCounts::ldgsts},  Opcode{0x984, &SassCounts::lds},
     Opcode{0x980, &SassCounts::generic}, Opcode{0x983, &SassCounts::local},
     Opcode{0x387, &SassCounts::local},   Opcode{0x987, &SassCounts::local}};

@@ -9,6 +9,8 @@ namespace mapsim {
 struct SassCounts {
   std::int64_t all = 0;
   std::int64_t mma = 0;         // HMMA, IMMA, DMMA
+  std::int64_t wgmma = 0;       // HGMMA, IGMMA
+  std::int64_t tma = 0;         // UTMALDG
   std::int64_t ldsm = 0;        // ldmatrix
   std::int64_t ldgsts = 0;      // cp.async
   std::int64_t lds = 0;         // loads from shared memory that are no ldmatrix

@@ -11,6 +11,7 @@
 #include "validate/kernels/kernel_text.hpp"
 #include "validate/kernels/source_mma.hpp"
 #include "validate/kernels/source_parts.hpp"
+#include "validate/kernels/source_wgmma.hpp"
 
 namespace mapsim {
 namespace {
@@ -51,11 +52,14 @@ Bytes shared_of(const KernelSpec& spec) {
     const Bytes tiles = shared_tile_bytes(spec.problem, tiles_of(spec));
     return is_guarded(spec) ? std::max(Bytes{patch}, tiles) : Bytes{patch};
   }
-  return shared_tile_bytes(spec.problem, spec.kernel) * spec.kernel.stages;
+  return shared_bytes(spec.problem, spec.kernel);
 }
 
 std::int64_t blocks_of(const KernelSpec& spec) {
   const KernelChoice kernel = tiles_of(spec);
+  if (kernel.path == GpuPath::kWgmma) {
+    return wgmma_blocks(spec);
+  }
   return ceil_div(spec.problem.m, kernel.block.m) * ceil_div(spec.problem.n, kernel.block.n) *
          kernel.split_k * spec.problem.batch;
 }
@@ -69,10 +73,17 @@ std::int64_t reduce_blocks(const GemmProblem& problem) {
   return ceil_div(problem.batch * problem.m * problem.n, count * kReduceThreads);
 }
 
+const char* instructions_of(GpuPath path) {
+  return path == GpuPath::kMma ? "mma.sync" : path == GpuPath::kWgmma ? "wgmma" : "WMMA";
+}
+
 // What a profiler tells kernels apart by.
 std::string name_of(const KernelSpec& spec) {
   if (spec.kernel.path == GpuPath::kMma) {
     return mma_name(spec);
+  }
+  if (spec.kernel.path == GpuPath::kWgmma) {
+    return wgmma_name(spec);
   }
   const KernelChoice kernel = tiles_of(spec);
   return fmt::format("{}{}_{}x{}x{}_warp{}x{}_frag{}x{}x{}_stages{}_split{}_raster{}_pad{}",
@@ -194,19 +205,20 @@ std::string constants(const Gpu& gpu, const KernelSpec& spec, const std::string&
 
 std::string spec_text(const Gpu& gpu, const KernelSpec& spec, const std::string& name) {
   return fmt::format("namespace mapsim_kernel {{\n{}}}  // namespace mapsim_kernel\n",
-                     spec.kernel.path == GpuPath::kMma ? mma_constants(gpu, spec, name)
-                                                       : constants(gpu, spec, name));
+                     spec.kernel.path == GpuPath::kMma     ? mma_constants(gpu, spec, name)
+                     : spec.kernel.path == GpuPath::kWgmma ? wgmma_constants(gpu, spec, name)
+                                                           : constants(gpu, spec, name));
 }
 
 std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec) {
   const GemmProblem& problem = spec.problem;
   const GpuPath path = spec.kernel.path;
-  if (path != GpuPath::kWmma && path != GpuPath::kMma) {
-    return fmt::format("kernels are written for the paths wmma and mma, not {}", to_string(path));
+  if (path == GpuPath::kSimt) {
+    return "kernels are written for the paths wmma, mma and wgmma, not simt";
   }
   if (gpu.rate(problem.precision, path) <= 0 || types_of(problem).operand.empty()) {
-    return fmt::format("{} has no {} on {}", path == GpuPath::kMma ? "mma.sync" : "WMMA",
-                       to_string(problem.precision), gpu.name);
+    return fmt::format("{} has no {} on {}", instructions_of(path), to_string(problem.precision),
+                       gpu.name);
   }
   if (types_of(problem).output.empty() && !spec.epilogue.quantise) {
     return fmt::format("no output of {} B of {}", problem.output.count(),
@@ -225,7 +237,9 @@ std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec)
   if (blocks_of(spec) > kMost || reduce_blocks(problem) > kMost) {
     return "a grid has at most 2^31 - 1 blocks";
   }
-  return path == GpuPath::kMma ? not_generated_mma(spec) : not_generated_wmma(spec);
+  return path == GpuPath::kMma     ? not_generated_mma(spec)
+         : path == GpuPath::kWgmma ? not_generated_wgmma(spec)
+                                   : not_generated_wmma(spec);
 }
 
 KernelBuffers kernel_buffers(const KernelSpec& spec) {
@@ -251,7 +265,7 @@ KernelBuffers kernel_buffers(const KernelSpec& spec) {
   result.b = Bytes{problem.batch * strides.batch_b * size};
   result.bias = Bytes{problem.batch * strides.batch_bias * sum};
   result.c = Bytes{problem.batch * problem.m * problem.n * problem.output.count()};
-  if (spec.kernel.path == GpuPath::kMma) {
+  if (spec.kernel.path != GpuPath::kWmma) {
     add_run_time(spec, result);
     return result;
   }
@@ -262,6 +276,14 @@ KernelBuffers kernel_buffers(const KernelSpec& spec) {
 
 std::string kernel_entry(const KernelSpec& spec) { return "mapsim_" + name_of(spec); }
 
+std::string kernel_body(const KernelSpec& spec) {
+  return std::string{kernel_text::device} + kernel_text::common +
+         (spec.kernel.path == GpuPath::kMma ? mma_text()
+          : spec.kernel.path == GpuPath::kWgmma
+              ? kernel_text::device_wgmma + wgmma_instruction(spec) + wgmma_text()
+              : std::string{kernel_text::operand} + kernel_text::gemm);
+}
+
 KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec) {
   const KernelChoice kernel = tiles_of(spec);
   KernelSource source;
@@ -271,23 +293,22 @@ KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec) {
   source.grid = {blocks_of(spec), 1, 1};
   source.shared = shared_of(spec);
   source.workspace = kernel_buffers(spec).workspace;
-  const bool is_mma = kernel.path == GpuPath::kMma;
-  const char* const argument = is_mma ? "RunArguments" : "Arguments";
-  const std::string body =
-      std::string{kernel_text::device} + kernel_text::common +
-      (is_mma ? mma_text() : std::string{kernel_text::operand} + kernel_text::gemm);
-  source.text = "// " + (is_mma ? tiles : to_string(kernel)) + "\n" + body +
+  const bool is_wmma = kernel.path == GpuPath::kWmma;
+  source.is_for_one_chip = kernel.path == GpuPath::kWgmma;
+  const char* const argument = is_wmma ? "Arguments" : "RunArguments";
+  source.text = "// " + (is_wmma ? to_string(kernel) : tiles) + "\n" + kernel_body(spec) +
                 spec_text(gpu, spec, "Spec") +
-                entry_text(argument, source.entry, source.threads,
-                           is_mma       ? "mma_gemm"
-                           : spec.naive ? "naive"
-                                        : "gemm");
+                (kernel.path == GpuPath::kWgmma ? wgmma_entry(spec, source.entry, source.threads)
+                                                : entry_text(argument, source.entry, source.threads,
+                                                             !is_wmma     ? "mma_gemm"
+                                                             : spec.naive ? "naive"
+                                                                          : "gemm"));
   if (kernel.split_k > 1) {
     source.reduce_entry = "mapsim_reduce_" + tiles;
     source.reduce_threads = kReduceThreads;
-    source.reduce_grid = {is_mma ? mma_reduce_blocks(spec) : reduce_blocks(spec.problem), 1, 1};
+    source.reduce_grid = {is_wmma ? reduce_blocks(spec.problem) : mma_reduce_blocks(spec), 1, 1};
     source.text += entry_text(argument, source.reduce_entry, source.reduce_threads,
-                              is_mma ? "reduce_slices" : "reduce");
+                              is_wmma ? "reduce" : "reduce_slices");
   }
   return source;
 }

@@ -49,6 +49,19 @@ struct KernelSpec {
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
+// A CUtensorMap: what the TMA copies of a matrix, a box at a time. The driver encodes it.
+struct alignas(64) TensorMap {
+  std::array<std::uint64_t, 16> words{};
+};
+// What cuTensorMapEncodeTiled is asked for.
+struct TensorMapPlan {
+  GpuPrecision precision = GpuPrecision::kF16;
+  std::array<std::int64_t, 3> extents{1, 1, 1};  // elements: of a line, lines, matrices
+  std::array<std::int64_t, 2> strides{0, 0};     // bytes to the next line, and matrix
+  std::array<std::int64_t, 3> box{1, 1, 1};
+  std::int64_t swizzle = 128;  // bytes of a line of a box: 32, 64 or 128
+};
+
 // The one argument of both kernels, by value; the kernel text declares the same, those of the path
 // wmma only up to batch_c: their problem is a constant of the text. Pointers are to device memory,
 // aligned to 32 B. Strides between batches and rows in elements.
@@ -75,6 +88,7 @@ struct KernelArguments {
   std::int32_t m = 0, n = 0, k = 0, batch = 0, slices = 1, raster = 0;
   std::int32_t h = 0, w = 0, channels = 0, taps_h = 0, taps_w = 0, outputs_h = 0, outputs_w = 0;
   std::int32_t stride_h = 0, stride_w = 0, dilation_h = 0, dilation_w = 0, pad_h = 0, pad_w = 0;
+  TensorMap map_a, map_b;  // of the path wgmma: tensor_maps() for a and b
 };
 
 // Bytes that the kernel reads and writes behind each pointer, and arguments with the strides of
@@ -84,6 +98,8 @@ struct KernelBuffers {
   KernelArguments arguments;
 };
 KernelBuffers kernel_buffers(const KernelSpec& spec);
+// Of A and B, for kernels that need them: those of the path wgmma.
+std::optional<std::array<TensorMapPlan, 2>> tensor_maps(const KernelSpec& spec);
 
 struct KernelSource {
   std::string text;          // CUDA C++17; includes mma.h; the first line says which kernel it is
@@ -95,11 +111,13 @@ struct KernelSource {
   std::array<std::int64_t, 3> reduce_grid{1, 1, 1};
   std::int64_t reduce_threads = 0;
   Bytes workspace{0};
+  bool is_for_one_chip = false;  // compiled for sm_90a, not sm_90: warpgroup MMA
 };
 
 // Why there is no kernel text for this; nothing: there is. Every legal() kernel of the path wmma
 // has one but those whose shared memory does not hold one fragment of sums; of the path mma every
-// one of the set that is searched, but convolutions whose channels are no multiple of 16 B.
+// one of the set that is searched, but convolutions whose channels are no multiple of 16 B; of the
+// path wgmma those of GEMMs whose tiles the swizzles of the TMA can place.
 std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec);
 
 // The entry that kernel_source() gives it: tiles, stages and so on, but not the problem's extents.

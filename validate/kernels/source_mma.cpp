@@ -21,8 +21,6 @@ constexpr std::int64_t kMmaBytes = 32;  // of K in one MMA instruction
 constexpr std::int64_t kMmaSide = 16;   // rows and columns that a warp loads at once
 constexpr std::int64_t kLeastColumns = 16, kLeastPad = 8;  // Patch::widest(), at least
 
-bool is_window(const KernelSpec& spec) { return spec.conv && !is_plain(*spec.conv); }
-
 std::int64_t output_bytes(const KernelSpec& spec) {
   return spec.epilogue.quantise ? 1 : spec.problem.output.count();
 }
@@ -56,15 +54,6 @@ std::string scalar_of(const KernelSpec& spec) {
 
 Activation activation_of(const Epilogue& epilogue) {
   return epilogue.relu ? Activation::kRelu : epilogue.activation;
-}
-
-std::string type_letters(const KernelSpec& spec) {
-  const Pieces pieces = pieces_of(spec);
-  const GemmProblem& problem = spec.problem;
-  return fmt::format("{}_{}{}_to{}_align{}x{}x{}", to_string(problem.precision),
-                     problem.a == MatrixLayout::kRow ? "t" : "n",
-                     problem.b == MatrixLayout::kColumn ? "n" : "t", output_bytes(spec), pieces.a,
-                     pieces.b, pieces.c);
 }
 
 bool is_power_of_two(std::int64_t value) {
@@ -122,17 +111,30 @@ std::optional<std::string> bad_window(const KernelSpec& spec) {
 
 }  // namespace
 
-std::string mma_name(const KernelSpec& spec) {
-  const KernelChoice& kernel = spec.kernel;
+std::string type_letters(const KernelSpec& spec) {
+  const Pieces pieces = pieces_of(spec);
+  const GemmProblem& problem = spec.problem;
+  return fmt::format("{}_{}{}_to{}_align{}x{}x{}", to_string(problem.precision),
+                     problem.a == MatrixLayout::kRow ? "t" : "n",
+                     problem.b == MatrixLayout::kColumn ? "n" : "t", output_bytes(spec), pieces.a,
+                     pieces.b, pieces.c);
+}
+
+std::string epilogue_letters(const KernelSpec& spec) {
   const Epilogue& epilogue = spec.epilogue;
   constexpr std::array kActivations{"", "_relu", "_gelu", "_silu"};
-  return fmt::format("mma_{}{}_{}x{}x{}_warp{}x{}_stages{}{}{}{}{}{}",
-                     is_window(spec) ? "conv_" : "", type_letters(spec), kernel.block.m,
-                     kernel.block.n, kernel.block.k, kernel.warp.m, kernel.warp.n, kernel.stages,
-                     kernel.split_k > 1 ? "_split" : "", epilogue.bias ? "_bias" : "",
+  return fmt::format("{}{}{}{}{}", spec.kernel.split_k > 1 ? "_split" : "",
+                     epilogue.bias ? "_bias" : "",
                      epilogue.residual || spec.problem.adds_to_output ? "_residual" : "",
                      kActivations[static_cast<std::size_t>(activation_of(epilogue))],
                      epilogue.quantise ? "_quantise" : "");
+}
+
+std::string mma_name(const KernelSpec& spec) {
+  const KernelChoice& kernel = spec.kernel;
+  return fmt::format("mma_{}{}_{}x{}x{}_warp{}x{}_stages{}{}", is_window(spec) ? "conv_" : "",
+                     type_letters(spec), kernel.block.m, kernel.block.n, kernel.block.k,
+                     kernel.warp.m, kernel.warp.n, kernel.stages, epilogue_letters(spec));
 }
 
 std::string mma_text() {
@@ -140,25 +142,22 @@ std::string mma_text() {
          kernel_text::mma_gemm;
 }
 
-std::string mma_constants(const Gpu& gpu, const KernelSpec& spec, const std::string& name) {
+void add_constants(const KernelSpec& spec, SpecText& text) {
   const GemmProblem& problem = spec.problem;
   const KernelChoice& kernel = spec.kernel;
   const KernelTypes types = types_of(problem);
   const Pieces pieces = pieces_of(spec);
-  SpecText text{name};
   text.type("Operand", types.operand);
   text.type("Sum", types.sum);
   text.type("Scalar", scalar_of(spec));
   text.type("Output", spec.epilogue.quantise ? "signed char" : types.output);
   text.flag("kRoundsToTf32", problem.precision == GpuPrecision::kTf32);
-  text.flag("kAsync", gpu.compute_capability >= 80);
   text.flag("kAlongA", problem.a == MatrixLayout::kRow);
   text.flag("kAlongB", problem.b == MatrixLayout::kColumn);
-  text.flag("kConv", is_window(spec));
   text.number("kBlockM", kernel.block.m), text.number("kBlockN", kernel.block.n);
   text.number("kBlockK", kernel.block.k);
   text.number("kWarpM", kernel.warp.m), text.number("kWarpN", kernel.warp.n);
-  text.number("kWarps", kernel.warps()), text.number("kThreads", kernel.threads());
+  text.number("kThreads", kernel.threads());
   text.number("kStages", kernel.stages);
   text.flag("kSplit", kernel.split_k > 1);
   text.number("kPieceA", pieces.a), text.number("kPieceB", pieces.b);
@@ -169,6 +168,14 @@ std::string mma_constants(const Gpu& gpu, const KernelSpec& spec, const std::str
   text.number("kActivation", static_cast<std::int64_t>(activation_of(spec.epilogue)));
   text.flag("kQuantise", spec.epilogue.quantise);
   text.number("kReduceThreads", kReduceThreads);
+}
+
+std::string mma_constants(const Gpu& gpu, const KernelSpec& spec, const std::string& name) {
+  SpecText text{name};
+  add_constants(spec, text);
+  text.flag("kAsync", gpu.compute_capability >= 80);
+  text.flag("kConv", is_window(spec));
+  text.number("kWarps", spec.kernel.warps());
   return text.text();
 }
 
@@ -179,10 +186,7 @@ std::int64_t mma_reduce_blocks(const KernelSpec& spec) {
   return ceil_div(problem.batch * problem.m * (problem.n / count), kReduceThreads);
 }
 
-std::optional<std::string> not_generated_mma(const KernelSpec& spec) {
-  if (spec.naive) {
-    return "naive kernels are of the path wmma";
-  }
+std::optional<std::string> bad_epilogue(const KernelSpec& spec) {
   const Activation activation = activation_of(spec.epilogue);
   if (spec.problem.precision == GpuPrecision::kF64 &&
       (spec.epilogue.quantise || activation == Activation::kGelu ||
@@ -192,8 +196,17 @@ std::optional<std::string> not_generated_mma(const KernelSpec& spec) {
   if (spec.epilogue.residual && spec.problem.adds_to_output) {
     return "the residual is C itself where the problem adds to its output";
   }
-  if (auto reason = bad_tiles(spec)) {
-    return reason;
+  return std::nullopt;
+}
+
+std::optional<std::string> not_generated_mma(const KernelSpec& spec) {
+  if (spec.naive) {
+    return "naive kernels are of the path wmma";
+  }
+  for (const auto& bad : {bad_epilogue, bad_tiles}) {
+    if (auto reason = bad(spec)) {
+      return reason;
+    }
   }
   return bad_window(spec);
 }

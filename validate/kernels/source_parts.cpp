@@ -43,6 +43,8 @@ bool is_plain(const KernelConvolution& conv) {
          conv.q == conv.w && conv.groups == 1;
 }
 
+bool is_window(const KernelSpec& spec) { return spec.conv && !is_plain(*spec.conv); }
+
 std::string entry_text(const std::string& arguments, const std::string& name, std::int64_t threads,
                        const char* body) {
   return fmt::format(

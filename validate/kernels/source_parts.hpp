@@ -25,6 +25,8 @@ KernelRows rows_of(const KernelSpec& spec);
 
 // A window of one pixel without gaps: the input is the matrix A.
 bool is_plain(const KernelConvolution& conv);
+// Another window than that.
+bool is_window(const KernelSpec& spec);
 
 // The constants of a kernel text, one line each.
 class SpecText {

@@ -84,6 +84,9 @@ TEST(DriverDeclarations, AreThoseOfCudaH) {
   EXPECT_SAME_CALL(A::event_synchronize, cuEventSynchronize);
   EXPECT_SAME_CALL(A::event_elapsed, cuEventElapsedTime);
   EXPECT_SAME_CALL(A::event_destroy, cuEventDestroy_v2);
+#if CUDA_VERSION >= 12000
+  EXPECT_SAME_CALL(A::encode_map, cuTensorMapEncodeTiled);
+#endif
   // Of the two arguments after the function, the attribute is an enumeration.
   EXPECT_SAME_CALL(A::function_set, cuFuncSetAttribute);
 }
@@ -102,6 +105,16 @@ TEST(DriverDeclarations, HaveTheValuesOfCudaH) {
   EXPECT_EQ(cuda::kMaxDynamicShared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
   EXPECT_EQ(cuda::kPreferredCarveout, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
   EXPECT_EQ(cuda::kCarveoutMaxShared, CU_SHAREDMEM_CARVEOUT_MAX_SHARED);
+#if CUDA_VERSION >= 12000
+  EXPECT_EQ(cuda::kMapBytes, CU_TENSOR_MAP_DATA_TYPE_UINT8);
+  EXPECT_EQ(cuda::kMapHalf, CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+  EXPECT_EQ(cuda::kMapBrain, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+  EXPECT_EQ(cuda::kMapTf32, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32);
+  EXPECT_EQ(cuda::kSwizzle32, CU_TENSOR_MAP_SWIZZLE_32B);
+  EXPECT_EQ(cuda::kSwizzle64, CU_TENSOR_MAP_SWIZZLE_64B);
+  EXPECT_EQ(cuda::kSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B);
+  EXPECT_EQ(cuda::kPromoteTo256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+#endif
   EXPECT_EQ(CU_EVENT_DEFAULT, 0);
   EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, 700);
   EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, 719);

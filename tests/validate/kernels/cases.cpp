@@ -314,6 +314,17 @@ Gpu case_gpu(bool has_async) {
   return gpu;
 }
 
+Gpu case_gpu(const KernelCase& of) {
+  Gpu gpu = case_gpu(of.has_async);
+  if (of.spec.kernel.path == GpuPath::kWgmma) {
+    gpu.name = "sm_90";
+    gpu.compute_capability = 90;
+    gpu.shared_per_sm = Bytes{228 * 1024};
+    gpu.shared_per_block = Bytes{227 * 1024};
+  }
+  return gpu;
+}
+
 std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
   add_layouts(cases);

@@ -18,7 +18,8 @@ struct KernelCase {
   double alpha = 1, beta = 1, scale = 1;  // of the path mma
 };
 std::vector<KernelCase> kernel_cases();
-std::vector<KernelCase> mma_cases();  // of the path mma
+std::vector<KernelCase> mma_cases();    // of the path mma
+std::vector<KernelCase> wgmma_cases();  // of the path wgmma
 
 // The same with a fault built in, that must be found.
 struct KernelMutant {
@@ -28,9 +29,11 @@ struct KernelMutant {
 };
 std::vector<KernelMutant> kernel_mutants();
 std::vector<KernelMutant> mma_mutants();
+std::vector<KernelMutant> wgmma_mutants();
 
 // Only what kernels are written for: compute capability and rates.
 Gpu case_gpu(bool has_async);
+Gpu case_gpu(const KernelCase& of);  // sm_90 for the path wgmma
 
 // What the emitter made of them, in the same order: one thread of a block.
 using Launch = void (*)(const KernelArguments& arguments, bool reduces);
@@ -38,5 +41,7 @@ std::vector<Launch> case_launches();
 std::vector<Launch> mutant_launches();
 std::vector<Launch> mma_case_launches();
 std::vector<Launch> mma_mutant_launches();
+std::vector<Launch> wgmma_case_launches();
+std::vector<Launch> wgmma_mutant_launches();
 
 }  // namespace mapsim

@@ -46,6 +46,17 @@ Suite mma_suite() {
           {"tn_whole", "large_tile", "split_bias_gelu", "conv_3x3"}};
 }
 
+Suite wgmma_suite() {
+  return {"wgmma_",
+          "emulated_wgmma.hpp",
+          std::string{kernel_text::common} + kernel_text::tile_loader + kernel_text::epilogue +
+              kernel_text::wgmma_gemm,
+          "TmaArguments",
+          wgmma_cases(),
+          wgmma_mutants(),
+          {"f16_tn", "f16_nt", "bf16_turned", "tf32_tn", "s8_tn", "cluster", "acc16_split"}};
+}
+
 std::string head(const Suite& suite) {
   return "// Written by emit_kernels.\n#include <cstring>\n"
          "#include \"tests/validate/kernels/cases.hpp\"\n"
@@ -69,7 +80,7 @@ std::string renamed(std::string text, const std::string& name) {
 
 std::string launch(const Suite& suite, const std::string& function, const std::string& space,
                    const KernelSpec& spec) {
-  const bool is_mma = spec.kernel.path == GpuPath::kMma;
+  const GpuPath path = spec.kernel.path;
   const auto call = [&](const char* name) {
     return fmt::format("mapsim_kernel::{0}::{1}<mapsim_kernel::{0}::{2}_spec>(to)", space, name,
                        function);
@@ -82,10 +93,12 @@ std::string launch(const Suite& suite, const std::string& function, const std::s
       "  reduces ? {} : {};\n"
       "}} }}\n",
       function, space, suite.arguments,
-      spec.kernel.split_k > 1 ? call(is_mma ? "reduce_slices" : "reduce") : "void()",
-      call(is_mma       ? "mma_gemm"
-           : spec.naive ? "naive"
-                        : "gemm"));
+      spec.kernel.split_k > 1 ? call(path == GpuPath::kWmma ? "reduce" : "reduce_slices")
+                              : "void()",
+      call(path == GpuPath::kMma     ? "mma_gemm"
+           : path == GpuPath::kWgmma ? "wgmma_gemm"
+           : spec.naive              ? "naive"
+                                     : "gemm"));
 }
 
 std::string table(const std::string& name, const std::vector<std::string>& functions) {
@@ -107,12 +120,12 @@ class Emitter {
   // The function that launches it.
   std::string add(const KernelCase& of, const std::string& name, const std::string& space,
                   const std::string& body) {
-    const std::string constants = spec_text(case_gpu(of.has_async), of.spec, "");
+    const std::string constants = spec_text(case_gpu(of), of.spec, "");
     const auto [at, is_new] = functions_.try_emplace(space + constants, name);
     if (is_new) {
       texts_[next_++ % texts_.size()] +=
           (body.empty() ? "" : renamed(body, space)) +
-          renamed(spec_text(case_gpu(of.has_async), of.spec, name + "_spec"), space) +
+          renamed(spec_text(case_gpu(of), of.spec, name + "_spec"), space) +
           launch(*suite_, name, space, of.spec);
     }
     return at->second;
@@ -141,7 +154,7 @@ int emit(const Suite& suite, const std::string& folder, std::size_t files) {
   Emitter emitter{suite, files};
   std::vector<std::string> cases, mutants;
   for (const KernelCase& one : suite.cases) {
-    if (const auto reason = not_generated(case_gpu(one.has_async), one.spec)) {
+    if (const auto reason = not_generated(case_gpu(one), one.spec)) {
       std::cerr << one.name << ": " << *reason << '\n';
       return 1;
     }
@@ -149,7 +162,7 @@ int emit(const Suite& suite, const std::string& folder, std::size_t files) {
                                 suite.prefix + "whole", ""));
     if (std::count(suite.as_cuda.begin(), suite.as_cuda.end(), one.name) > 0) {
       std::ofstream{fmt::format("{}/{}{}.cu", folder, suite.prefix, one.name)}
-          << kernel_source(case_gpu(one.has_async), one.spec).text;
+          << kernel_source(case_gpu(one), one.spec).text;
     }
   }
   for (const KernelMutant& mutant : suite.mutants) {
@@ -179,6 +192,9 @@ int main(int argc, char** argv) {
   if (argc != 4) {
     return 2;
   }
-  return mapsim::emit(std::string{argv[1]} == "mma" ? mapsim::mma_suite() : mapsim::wmma_suite(),
+  const std::string path = argv[1];
+  return mapsim::emit(path == "mma"     ? mapsim::mma_suite()
+                      : path == "wgmma" ? mapsim::wgmma_suite()
+                                        : mapsim::wmma_suite(),
                       argv[2], std::stoul(argv[3]));
 }

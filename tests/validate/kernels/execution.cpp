@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/validate/kernels/execution.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "core/rng.hpp"
+#include "tests/validate/kernels/tma_units.hpp"
 
 namespace mapsim {
 namespace {
@@ -102,7 +104,7 @@ void fill(Type type, Buffer& buffer, Rng& rng) {
 
 Execution::Execution(const KernelCase& of)
     : spec{of.spec},
-      source_{kernel_source(case_gpu(of.has_async), of.spec)},
+      source_{kernel_source(case_gpu(of), of.spec)},
       types_{types_of(of.spec)},
       sizes_{kernel_buffers(of.spec)},
       a_{sizes_.a},
@@ -238,16 +240,28 @@ void Execution::execute(Launch launch, bool last_warp_first) {
   arguments.beta = beta_;
   arguments.scale = scale_;
   const bool splits = !source_.reduce_entry.empty();
+  std::array<EmulatedMap, 2> maps;
+  if (const auto plans = tensor_maps(spec)) {
+    maps = {EmulatedMap{(*plans)[0], a_.data}, EmulatedMap{(*plans)[1], b_.data}};
+    arguments.map_a.words[0] = std::bit_cast<std::uint64_t>(&maps[0]);
+    arguments.map_b.words[0] = std::bit_cast<std::uint64_t>(&maps[1]);
+  }
+  const int cluster = static_cast<int>(spec.kernel.cluster);
   Machine machine{static_cast<int>(source_.threads),
-                  static_cast<std::size_t>(source_.shared.count()), last_warp_first};
+                  static_cast<std::size_t>(source_.shared.count()), last_warp_first, cluster};
   machine.allow(a_.data, a_.size, false);
   machine.allow(b_.data, b_.size, false);
   machine.allow(bias_.data, bias_.size, false);
   machine.allow(residual_.data, residual_.size, false);
   machine.allow(splits ? workspace_.data : c_.data, splits ? workspace_.size : c_.size, true);
   machine.count_conflicts();
-  for (std::int64_t block = 0; block < source_.grid[0]; ++block) {
+  for (std::int64_t block = 0; block < source_.grid[0]; block += cluster) {
+    TmaUnits units{machine, last_warp_first};
+    machine.units() = &units;
     machine.run_block(block, [&] { launch(arguments, false); });
+    if (!units.is_idle()) {
+      throw KernelFault{"a block ends with products under way"};
+    }
     first_written_.push_back(static_cast<std::int64_t>(machine.first_written()));
   }
   if (!machine.wrote_everything()) {

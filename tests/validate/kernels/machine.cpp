@@ -15,6 +15,7 @@ namespace mapsim {
 namespace {
 
 constexpr std::size_t kStack = 256 * 1024;
+constexpr std::size_t kAlignment = 1024;          // of shared memory
 constexpr std::size_t kLargestOperand = 32 * 16;  // elements of a fragment of A or B
 thread_local Machine* running = nullptr;
 // What a fiber waits for; compared by address.
@@ -38,16 +39,18 @@ void arrive(void* /*mine*/, const void** /*from*/, std::size_t* /*size*/) {}
 
 Machine& Machine::now() { return *running; }
 
-Machine::Machine(int threads, std::size_t shared_bytes, bool last_warp_first)
+Machine::Machine(int threads, std::size_t shared_bytes, bool last_warp_first, int cluster)
     : threads_{threads},
+      cluster_{cluster},
+      stride_{(shared_bytes + kAlignment - 1) / kAlignment * kAlignment},
       last_warp_first_{last_warp_first},
-      fibers_(static_cast<std::size_t>(threads)),
-      warps_(static_cast<std::size_t>((threads + 31) / 32)),
-      memory_(shared_bytes + 128),
+      fibers_(static_cast<std::size_t>(threads * cluster)),
+      warps_(static_cast<std::size_t>((threads * cluster + 31) / 32)),
+      memory_(stride_ * static_cast<std::size_t>(cluster) + kAlignment),
       shared_bytes_{shared_bytes},
-      bytes_(shared_bytes) {
+      bytes_(stride_ * static_cast<std::size_t>(cluster)) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-  shared_ = memory_.data() + (128 - address % 128);
+  shared_ = memory_.data() + (kAlignment - address % kAlignment);
   for (Fiber& fiber : fibers_) {
     fiber.stack.reset(new char[kStack]);  // not touched before it is used
   }
@@ -75,7 +78,7 @@ bool Machine::wrote_everything() const {
 }
 
 void Machine::fail(const std::string& what) const {
-  throw KernelFault{fmt::format("block {}, thread {}: {}", block_, thread_, what)};
+  throw KernelFault{fmt::format("block {}, thread {}: {}", block(), thread(), what)};
 }
 
 void Machine::enter() {
@@ -103,7 +106,7 @@ void Machine::switch_back(State state, const char* waits_for) {
 
 bool Machine::release(int warp) {
   const auto first = fibers_.begin() + warp * 32;
-  const auto last = fibers_.begin() + std::min(threads_, warp * 32 + 32);
+  const auto last = fibers_.begin() + std::min(all_threads(), warp * 32 + 32);
   const bool all = std::all_of(first, last, [&](const Fiber& fiber) {
     return fiber.state == State::kWarp && fiber.waits_for == first->waits_for;
   });
@@ -115,10 +118,46 @@ bool Machine::release(int warp) {
   return all;
 }
 
+bool Machine::poll() {
+  bool any = false;
+  for (Fiber& fiber : fibers_) {
+    if (fiber.state == State::kWaits && fiber.ready()) {
+      fiber.state = State::kReady;
+      any = true;
+    }
+  }
+  return any;
+}
+
+void Machine::wait_until(std::function<bool()> ready) {
+  Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
+  if (!ready()) {
+    fiber.ready = std::move(ready);
+    switch_back(State::kWaits, "something under way");
+  }
+}
+
 bool Machine::advance() {
   if (std::all_of(fibers_.begin(), fibers_.end(),
                   [](const Fiber& fiber) { return fiber.state == State::kDone; })) {
+    if (land_ && land_()) {
+      fault_ = fmt::format("block {} ends with copies under way", block_);
+    }
     return false;
+  }
+  if (poll()) {
+    return true;
+  }
+  if (land_ && std::any_of(fibers_.begin(), fibers_.end(),
+                           [](const Fiber& fiber) { return fiber.state == State::kWaits; })) {
+    try {
+      if (land_()) {
+        return true;
+      }
+    } catch (const KernelFault& fault) {
+      fault_ = fault.what();
+      return false;
+    }
   }
   if (!std::all_of(fibers_.begin(), fibers_.end(),
                    [](const Fiber& fiber) { return fiber.state == State::kBarrier; })) {
@@ -159,7 +198,7 @@ void Machine::run_block(long long block, const std::function<void()>& body) {
     for (int i = 0; i < warps; ++i) {
       const int warp = last_warp_first_ ? warps - 1 - i : i;
       do {
-        for (thread_ = warp * 32; thread_ < std::min(threads_, warp * 32 + 32); ++thread_) {
+        for (thread_ = warp * 32; thread_ < std::min(all_threads(), warp * 32 + 32); ++thread_) {
           Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
           if (fiber.state == State::kReady && fault_.empty()) {
             leave(&sanitizer_, fiber.stack.get(), kStack);
@@ -191,7 +230,7 @@ void Machine::touch_shared(const char* at, std::size_t bytes, bool writes) {
   const auto first = static_cast<std::size_t>(at - shared_);
   for (std::size_t i = first; i < first + bytes; ++i) {
     Byte& byte = bytes_[i];
-    if (byte.under_way) {
+    if (byte.under_way || (writes && byte.readers > 0)) {
       fail(fmt::format("byte {} of shared memory is still under way", i));
     }
     if (!ordered(byte.write)) {
@@ -217,7 +256,8 @@ void Machine::touch_shared(const char* at, std::size_t bytes, bool writes) {
 
 bool Machine::is_shared(const void* at, std::size_t bytes) const {
   const char* address = static_cast<const char*>(at);
-  return address >= shared_ && address + bytes <= shared_ + shared_bytes_;
+  const char* const first = shared_ + static_cast<std::size_t>(rank()) * stride_;
+  return address >= first && address + bytes <= first + shared_bytes_;
 }
 
 Machine::Region& Machine::region(const void* at, std::size_t bytes) {
@@ -301,7 +341,7 @@ void Machine::settle(int warp) {
   const auto lane = [&](std::size_t i) -> Fiber& {
     return fibers_[static_cast<std::size_t>(warp) * 32 + i];
   };
-  if (!counts_ || warp * 32 + 32 > threads_) {
+  if (!counts_ || warp * 32 + 32 > all_threads()) {
     return;
   }
   const std::size_t many = lane(0).accesses.size();
@@ -329,6 +369,43 @@ void Machine::settle(int warp) {
   }
   for (std::size_t i = 0; i < 32; ++i) {
     lane(i).accesses.clear();
+  }
+}
+
+Machine::Byte& Machine::byte_of(int rank, std::size_t at, std::size_t bytes) {
+  if (at + bytes > shared_bytes_) {
+    fail("an asynchronous access beyond shared memory");
+  }
+  return bytes_[static_cast<std::size_t>(rank) * stride_ + at];
+}
+
+void Machine::begin_landing(int rank, std::size_t at, std::size_t bytes) {
+  Byte* const first = &byte_of(rank, at, bytes);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (first[i].under_way || first[i].readers > 0) {
+      fail(fmt::format("a copy to byte {} of shared memory, which is in use", at + i));
+    }
+    first[i].under_way = true;
+  }
+}
+
+void Machine::end_landing(int rank, std::size_t at, std::size_t bytes) {
+  Byte* const first = &byte_of(rank, at, bytes);
+  std::fill(first, first + bytes, Byte{});
+}
+
+void Machine::add_reader(int rank, std::size_t at, std::size_t bytes, int by) {
+  Byte* const first = &byte_of(rank, at, bytes);
+  std::for_each(first, first + bytes, [by](Byte& byte) { byte.readers += by; });
+}
+
+void Machine::check_product_read(std::size_t at, std::size_t bytes) {
+  const Byte* const first = &byte_of(rank(), at, bytes);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (first[i].under_way || first[i].write.thread >= 0) {
+      fail(fmt::format("a product reads byte {} of shared memory, which no copy has brought",
+                       at + i));
+    }
   }
 }
 

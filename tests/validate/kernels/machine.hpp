@@ -11,20 +11,25 @@
 #include <string>
 #include <vector>
 
+#include "tests/validate/kernels/machine_parts.hpp"
+
 namespace mapsim {
+
+class TmaUnits;
 
 // What a kernel may not do; says which thread did it.
 class KernelFault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Runs the threads of a block on a CPU, each as a fiber that runs until it waits for others: warp
-// by warp, so that a warp gets as far ahead of the others as its barriers let it. Every access is
-// checked: alignment, bounds, reads of what is still under way, output written twice, and two
-// threads at the same byte of shared memory of which one writes, with no barrier between.
+// Runs the threads of a block, or of a cluster of blocks, on a CPU, each as a fiber that runs until
+// it waits for others: warp by warp, so that a warp gets as far ahead of the others as its barriers
+// let it. Every access is checked: alignment, bounds, reads of what is still under way, output
+// written twice, and two threads at the same byte of shared memory of which one writes, with no
+// barrier between.
 class Machine {
  public:
-  Machine(int threads, std::size_t shared_bytes, bool last_warp_first);
+  Machine(int threads, std::size_t shared_bytes, bool last_warp_first, int cluster = 1);
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -38,9 +43,9 @@ class Machine {
 
   // For the thread that runs now:
   static Machine& now();
-  int thread() const { return thread_; }
-  long long block() const { return block_; }
-  char* shared() { return shared_; }
+  int thread() const { return thread_ % threads_; }
+  long long block() const { return block_ + rank(); }
+  char* shared() { return shared_of(rank()); }
   void read(const void* from, std::size_t bytes, std::size_t alignment);
   void write(const void* to, std::size_t bytes, std::size_t alignment);
   // As read() of a row of 16 B of shared memory, and of a part of one: count_rows() counts them.
@@ -62,50 +67,50 @@ class Machine {
   const double* multiplied(bool is_a) const;
   [[noreturn]] void fail(const std::string& what) const;
 
+  // Of a cluster: which block the thread is of; threads of all blocks, and of one.
+  int rank() const { return thread_ / threads_; }
+  int cluster() const { return cluster_; }
+  int all_thread() const { return thread_; }
+  int all_threads() const { return threads_ * cluster_; }
+  int epoch() const { return epoch_; }
+  char* shared_of(int rank) { return shared_ + static_cast<std::size_t>(rank) * stride_; }
+  TmaUnits*& units() { return units_; }
+  // `land` ends one thing that is under way, when no thread can go on; false: there is nothing.
+  void set_landing(std::function<bool()> land) { land_ = std::move(land); }
+  void wait_until(std::function<bool()> ready);
+  void check_memory(const void* at, std::size_t bytes) { region(at, bytes); }
+  // Bytes of a block's shared memory that a copy will write and has written; that a product will
+  // read (+1) or has read (-1); whether it may.
+  void begin_landing(int rank, std::size_t at, std::size_t bytes);
+  void end_landing(int rank, std::size_t at, std::size_t bytes);
+  void add_reader(int rank, std::size_t at, std::size_t bytes, int by);
+  void check_product_read(std::size_t at, std::size_t bytes);
+
  private:
-  enum class State : std::uint8_t { kReady, kBarrier, kWarp, kDone };
-  struct Copy {
-    char* to;
-    std::array<char, 16> bytes;
-    int count;
-    int group;
-  };
-  struct Access {
-    std::size_t at, bytes;
-  };
+  enum class State : std::uint8_t { kReady, kBarrier, kWarp, kWaits, kDone };
+  using Copy = machine_parts::Copy;
+  using Touch = machine_parts::Touch;
+  using Byte = machine_parts::Byte;
+  using Region = machine_parts::Region;
+  using Warp = machine_parts::Warp;
   struct Fiber {
     ucontext_t context{};
     std::unique_ptr<char[]> stack;
     void* sanitizer = nullptr;  // its stack of its own
     State state = State::kReady;
     const char* waits_for = "";
+    std::function<bool()> ready;  // of kWaits
     std::vector<Copy> copies;
-    std::vector<Access> accesses;  // of shared memory, since the warp last met
-    int groups = 0;                // committed
+    std::vector<machine_parts::Access> accesses;  // of shared memory, since the warp last met
+    int groups = 0;                               // committed
     int products = 0;
-  };
-  // Who touched a byte last, and when. Several: of the same warp -> thread -1; else warp -1, too.
-  struct Touch {
-    int thread = -1, warp = -1;
-    int epoch = -1, warp_epoch = -1;
-  };
-  struct Byte {
-    Touch read, write;
-    bool under_way = false;
-  };
-  struct Region {
-    const char* begin;
-    std::size_t bytes;
-    std::vector<unsigned char> writes;  // empty: read only
-  };
-  struct Warp {
-    int epoch = 0;
-    std::array<std::array<std::vector<double>, 2>, 2> operands;  // by parity, A and B
   };
 
   static void enter();
   void switch_back(State state, const char* waits_for);
   bool advance();  // releases whoever can go on
+  bool poll();     // those that wait for what has come to be
+  Byte& byte_of(int rank, std::size_t at, std::size_t bytes);
   bool release(int warp);
   bool ordered(const Touch& touch) const;
   Touch self() const;
@@ -116,6 +121,10 @@ class Machine {
   Region& region(const void* at, std::size_t bytes);
 
   int threads_;
+  int cluster_;
+  std::size_t stride_;  // of the blocks' shared memory
+  TmaUnits* units_ = nullptr;
+  std::function<bool()> land_;
   bool last_warp_first_;
   std::vector<Fiber> fibers_;
   std::vector<Warp> warps_;

@@ -83,6 +83,57 @@ TEST(Sass, HasTheInstructionsThatAKernelNeedsAndNoMore) {
   }
 }
 
+// Of a warpgroup of 64 x 256, per step along K: an instruction for 32 B, and of one thread a copy
+// for each operand's columns of 128 B.
+TEST(Sass, OfWarpgroupsHasTheInstructionsThatAKernelNeeds) {
+  struct Golden {
+    GpuPrecision precision;
+    std::int64_t row, cluster;  // bytes along K
+    MatrixLayout a, b;
+    std::int64_t wgmma, tma;
+  };
+  const MatrixLayout row = MatrixLayout::kRow, column = MatrixLayout::kColumn;
+  using P = GpuPrecision;
+  const auto loaded = Nvrtc::load({});
+  if (const auto* reason = std::get_if<std::string>(&loaded)) {
+    GTEST_SKIP() << *reason << "; tools/setup-debian.sh --developer says how to get it";
+  }
+  const Gpu gpu = chip("h100_sxm");
+  for (const Golden& golden :
+       {Golden{P::kF16, 128, 1, row, column, 4, 2}, Golden{P::kF16, 64, 1, row, column, 2, 2},
+        Golden{P::kF16, 128, 1, column, row, 4, 6}, Golden{P::kBf16, 128, 2, row, column, 4, 2},
+        Golden{P::kTf32, 128, 1, row, column, 4, 2}, Golden{P::kS8, 128, 1, row, column, 4, 2}}) {
+    KernelSpec spec;
+    spec.problem = square(4096, golden.precision);
+    const std::int64_t size = operand_size(golden.precision).count();
+    spec.problem.output = operand_size(golden.precision);
+    spec.problem.a = golden.a, spec.problem.b = golden.b;
+    KernelChoice& kernel = spec.kernel;
+    kernel.path = GpuPath::kWgmma;
+    kernel.block = {128, 256, golden.row / size};
+    kernel.warp = {64, 256, kernel.block.k};
+    kernel.fragment = {64, 256, 32 / size};
+    kernel.stages = 4;
+    kernel.padding = 0;
+    kernel.cluster = golden.cluster;
+    const KernelSource source = kernel_source(gpu, spec);
+    SCOPED_TRACE(source.entry);
+    const auto compiled = std::get<Nvrtc>(loaded).compile(source, 90);
+    ASSERT_TRUE(std::holds_alternative<CompiledKernel>(compiled))
+        << std::get<std::string>(compiled);
+    const auto& result = std::get<CompiledKernel>(compiled);
+    const SassCounts counts = count_instructions(result.image, source.entry);
+    EXPECT_EQ(counts.wgmma, golden.wgmma);
+    EXPECT_EQ(counts.tma, golden.tma);
+    EXPECT_EQ(counts.stg_128, size * 8);
+    EXPECT_EQ(counts.stg_narrow, 0);
+    EXPECT_EQ(counts.local, 0);
+    EXPECT_EQ(result.spilled_bytes, 0);
+    EXPECT_EQ(result.registers, 168);  // of 384 threads, who share them as setmaxnreg says
+    EXPECT_EQ(source.shared, resources(gpu, spec.problem, kernel).shared);
+  }
+}
+
 TEST(Sass, RefusesWhatIsNoCubin) {
   EXPECT_THROW(count_instructions("nothing", "kernel"), std::invalid_argument);
   EXPECT_THROW(count_instructions(std::string{"\x7f"} + "ELF", "kernel"), std::invalid_argument);
