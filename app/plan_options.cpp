@@ -5,6 +5,7 @@
 #include "app/places.hpp"
 #include "core/quantity_text.hpp"
 #include "core/shipped.hpp"
+#include "plan/places.hpp"
 
 namespace mapsim {
 

@@ -50,7 +50,7 @@ TEST(Mask, ReadsNumberTypesOfNumpy) {
       {"<i4", 4}, {"<u4", 4}, {"<f4", 4}, {"<i8", 8}, {"<u8", 8}, {"<f8", 8}};
   for (const auto& [type, width] : types) {
     const std::string header = dict(fmt::format("'{}'", type), "False", "(2, 3)");
-    for (const char version : {1, 2, 3}) {
+    for (const char version : {'\1', '\2', '\3'}) {
       EXPECT_EQ(parse_mask(npy(header, wide(width, 1), version), "m.npy", kBox), kMask) << type;
     }
   }
