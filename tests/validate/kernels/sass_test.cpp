@@ -86,7 +86,7 @@ TEST(Sass, HasTheInstructionsThatAKernelNeedsAndNoMore) {
 // Of a warpgroup of 64 x 256, per step along K: an instruction for 32 B, and of one thread a copy
 // for each operand's columns of 128 B.
 TEST(Sass, OfWarpgroupsHasTheInstructionsThatAKernelNeeds) {
-  struct Golden {
+  struct Warpgroup {
     GpuPrecision precision;
     std::int64_t row, cluster;  // bytes along K
     MatrixLayout a, b;
@@ -99,10 +99,12 @@ TEST(Sass, OfWarpgroupsHasTheInstructionsThatAKernelNeeds) {
     GTEST_SKIP() << *reason << "; tools/setup-debian.sh --developer says how to get it";
   }
   const Gpu gpu = chip("h100_sxm");
-  for (const Golden& golden :
-       {Golden{P::kF16, 128, 1, row, column, 4, 2}, Golden{P::kF16, 64, 1, row, column, 2, 2},
-        Golden{P::kF16, 128, 1, column, row, 4, 6}, Golden{P::kBf16, 128, 2, row, column, 4, 2},
-        Golden{P::kTf32, 128, 1, row, column, 4, 2}, Golden{P::kS8, 128, 1, row, column, 4, 2}}) {
+  for (const Warpgroup& golden :
+       {Warpgroup{P::kF16, 128, 1, row, column, 4, 2}, Warpgroup{P::kF16, 64, 1, row, column, 2, 2},
+        Warpgroup{P::kF16, 128, 1, column, row, 4, 6},
+        Warpgroup{P::kBf16, 128, 2, row, column, 4, 2},
+        Warpgroup{P::kTf32, 128, 1, row, column, 4, 2},
+        Warpgroup{P::kS8, 128, 1, row, column, 4, 2}}) {
     KernelSpec spec;
     spec.problem = square(4096, golden.precision);
     const std::int64_t size = operand_size(golden.precision).count();
