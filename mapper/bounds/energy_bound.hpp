@@ -24,7 +24,7 @@ class EnergyBound {
   explicit EnergyBound(const StateGraph& graph);  // outlives the bound
   // Infinite: nothing can serve a tensor.
   double of(const UnrollingClass& unrolling_class) const;
-  // The least of all classes in the boxes.
+  // No more than the least of all classes in the boxes.
   double of(const UnrollingBound::Boxes& boxes) const;
   // As UnrollingBound::patterns() has them.
   std::vector<Pattern> patterns(const UnrollingClass& unrolling_class, const KeyOf& key_of,
