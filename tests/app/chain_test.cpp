@@ -62,7 +62,7 @@ TEST_F(CommandLine, FusesANetwork) {
   EXPECT_NEAR(json["total"]["energy_pj"].get<double>(), best, 1e-9 * best);
   EXPECT_LT(best, spilled);
   EXPECT_THAT(run("network nvdla_like_1024 resnet50 --fuse").err,
-              HasSubstr("--fuse asks for a graph"));
+              HasSubstr("--fuse needs a graph"));
   EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --objective edp").err,
               HasSubstr("an objective other than energy"));
   EXPECT_THAT(run("network a100_40gb graphs/resnet50 --fuse").err, HasSubstr("not for GPUs"));
