@@ -63,7 +63,8 @@ class Command:
             return ""
         if code == self.code:
             if out != self.out:
-                return f"exit code {code}, but another answer"
+                other = [line for line in out.splitlines() if line not in self.out.splitlines()]
+                return f"exit code {code}, but another answer: {(other or ['less of it'])[0]}"
             missing = [name for name in self.whole if name not in after]
             return f"exit code {code}, but there is no {missing[0]}" if missing else ""
         if code not in (1, 2):
