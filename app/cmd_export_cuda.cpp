@@ -41,7 +41,7 @@ std::vector<KernelSpec> best_kernels(const Gpu& gpu, const KernelSpec& problem, 
   return choose_candidates(gpu, problem, kernel_set(gpu, problem.problem, path), options);
 }
 
-// Of wgmma or else of mma, where they have one, unless a path is asked for.
+// The best kernel of `path`; without one, of the first path of wgmma, mma and wmma that has a text.
 KernelChoice best_kernel(const Gpu& gpu, const Workload& workload, const KernelSpec& problem,
                          const std::string& path) {
   for (const GpuPath candidate : {GpuPath::kWgmma, GpuPath::kMma, GpuPath::kWmma}) {
@@ -54,12 +54,6 @@ KernelChoice best_kernel(const Gpu& gpu, const Workload& workload, const KernelS
   }
   throw UsageError(fmt::format("{}: no {} kernel on {}", workload.name,
                                path.empty() ? "wgmma, mma or wmma" : path, gpu.name));
-}
-
-GpuPath path_of(const std::string& name) {
-  return name == to_string(GpuPath::kMma)     ? GpuPath::kMma
-         : name == to_string(GpuPath::kWgmma) ? GpuPath::kWgmma
-                                              : GpuPath::kWmma;
 }
 
 const char* map_type_name(GpuPrecision precision) {
@@ -227,7 +221,8 @@ Answer export_cuda(const ExportArguments& arguments) {
     throw UsageError(arguments.workload + ": " + *reason);
   }
   KernelSpec spec = std::get<KernelSpec>(problem);
-  spec.kernel = wish ? kernel_of(gpu, spec.problem, *wish, path_of(arguments.path))
+  spec.kernel = wish ? kernel_of(gpu, spec.problem, *wish,
+                                 path_named(arguments.path).value_or(GpuPath::kWmma))
                      : best_kernel(gpu, workload, spec, arguments.path);
   spec.epilogue = epilogue_of(arguments);
   if (const auto reason = not_generated(gpu, spec)) {

@@ -61,13 +61,8 @@ GpuMeasurement row_of(const Subject& subject, const KernelSpec& spec) {
   return row;
 }
 
-GpuPath generated_path(const std::string& name) {
-  for (const GpuPath path : {GpuPath::kMma, GpuPath::kWgmma}) {
-    if (name == to_string(path)) {
-      return path;
-    }
-  }
-  return GpuPath::kWmma;
+GpuPath generated_path(const ValidateArguments& arguments) {
+  return path_named(arguments.path).value_or(GpuPath::kWmma);
 }
 
 std::vector<KernelSpec> candidates_of(const ValidateArguments& arguments, const Gpu& gpu,
@@ -78,7 +73,7 @@ std::vector<KernelSpec> candidates_of(const ValidateArguments& arguments, const 
   options.seed = static_cast<std::uint64_t>(arguments.seed);
   const GemmProblem& problem = subject.spec.problem;
   std::vector<KernelSpec> chosen = choose_candidates(
-      gpu, subject.spec, kernel_set(gpu, problem, generated_path(arguments.path)), options);
+      gpu, subject.spec, kernel_set(gpu, problem, generated_path(arguments)), options);
   const auto naive = naive_candidate(gpu, subject.spec);
   if (const auto* spec = std::get_if<KernelSpec>(&naive)) {
     chosen.push_back(*spec);
@@ -180,7 +175,7 @@ class DeviceRun {
     const std::vector<KernelSpec> candidates = candidates_of(*arguments_, *gpu_, subject);
     if (candidates.empty()) {
       KernelSpec spec = subject.spec;
-      const GpuPath path = generated_path(arguments_->path);
+      const GpuPath path = generated_path(*arguments_);
       spec.kernel = fixed_tiles(*gpu_, spec.problem, path).front();
       notes_->refusals.push_back(fmt::format("{}: no {} kernel: {}", subject.name,
                                              path == GpuPath::kWmma ? "WMMA" : to_string(path),

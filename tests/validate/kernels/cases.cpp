@@ -27,22 +27,13 @@ Tiles usual(P precision) {
 
 KernelCase gemm(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k,
                 P precision, MatrixLayout a = kRow, MatrixLayout b = kColumn) {
-  KernelCase result;
-  result.name = name;
-  GemmProblem& problem = result.spec.problem;
-  problem.m = m;
-  problem.n = n;
-  problem.k = k;
-  problem.precision = precision;
-  problem.output = operand_size(precision);
-  problem.a = a;
-  problem.b = b;
+  KernelCase result = gemm_case(name, m, n, k, precision, a, b);
   KernelChoice& kernel = result.spec.kernel;
   const Tiles tiles = usual(precision);
   kernel.block = tiles.block;
   kernel.warp = tiles.warp;
   kernel.fragment = tiles.fragment;
-  kernel.padding = 16 / problem.output.count();
+  kernel.padding = 16 / result.spec.problem.output.count();
   kernel.stages = 3;
   return result;
 }
@@ -303,6 +294,21 @@ void add_convolutions(std::vector<KernelCase>& cases) {
 }
 
 }  // namespace
+
+KernelCase gemm_case(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k,
+                     GpuPrecision precision, MatrixLayout a, MatrixLayout b) {
+  KernelCase result;
+  result.name = name;
+  GemmProblem& problem = result.spec.problem;
+  problem.m = m;
+  problem.n = n;
+  problem.k = k;
+  problem.precision = precision;
+  problem.output = operand_size(precision);
+  problem.a = a;
+  problem.b = b;
+  return result;
+}
 
 Gpu case_gpu(bool has_async) {
   Gpu gpu;

@@ -17,6 +17,9 @@ struct KernelCase {
   bool has_async = true;                  // sm_80, else sm_75
   double alpha = 1, beta = 1, scale = 1;  // of the path mma
 };
+// A GEMM whose output is as wide as its operands; tiles are left to the caller.
+KernelCase gemm_case(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k,
+                     GpuPrecision precision, MatrixLayout a, MatrixLayout b);
 std::vector<KernelCase> kernel_cases();
 std::vector<KernelCase> mma_cases();    // of the path mma
 std::vector<KernelCase> wgmma_cases();  // of the path wgmma

@@ -13,19 +13,10 @@ constexpr MatrixLayout kColumn = MatrixLayout::kColumn;
 
 KernelCase gemm(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k,
                 P precision = P::kF16, MatrixLayout a = kRow, MatrixLayout b = kColumn) {
-  KernelCase result;
-  result.name = name;
-  GemmProblem& problem = result.spec.problem;
-  problem.m = m;
-  problem.n = n;
-  problem.k = k;
-  problem.precision = precision;
-  problem.output = operand_size(precision);
-  problem.a = a;
-  problem.b = b;
+  KernelCase result = gemm_case(name, m, n, k, precision, a, b);
   KernelChoice& kernel = result.spec.kernel;
   kernel.path = GpuPath::kMma;
-  kernel.block = {64, 64, 64 / problem.output.count()};
+  kernel.block = {64, 64, 64 / result.spec.problem.output.count()};
   kernel.warp = {32, 32, kernel.block.k};
   kernel.fragment = wmma_fragments(precision).front();
   kernel.padding = 0;

@@ -31,19 +31,10 @@ KernelCase with_tiles(KernelCase of, const GemmTile& block, std::int64_t warp_m,
 
 KernelCase gemm(const std::string& name, std::int64_t m, std::int64_t n, std::int64_t k,
                 P precision = P::kF16, MatrixLayout a = kRow, MatrixLayout b = kColumn) {
-  KernelCase result;
-  result.name = name;
-  GemmProblem& problem = result.spec.problem;
-  problem.m = m;
-  problem.n = n;
-  problem.k = k;
-  problem.precision = precision;
-  problem.output = operand_size(precision);
-  problem.a = a;
-  problem.b = b;
+  KernelCase result = gemm_case(name, m, n, k, precision, a, b);
   result.spec.kernel.path = GpuPath::kWgmma;
   result.spec.kernel.padding = 0;
-  return with_tiles(result, {128, 64, 128 / problem.output.count()}, 64, 64, 3);
+  return with_tiles(result, {128, 64, 128 / result.spec.problem.output.count()}, 64, 64, 3);
 }
 
 void add_problems(std::vector<KernelCase>& cases) {
