@@ -204,8 +204,8 @@ void CompletionBound::slide(std::size_t component, std::size_t stage, std::size_
       const double* bits = costs_.bits(edge).data();
       const double* plain = costs_.by_run(edge) ? nullptr : &costs_.plain(edge)[component * tiles];
       for (std::size_t tile = 0; tile < tiles; ++tile) {
-        const double paid = plain != nullptr ? plain[tile] : 0;
-        below[tile] = bits[tile] < kInfinity ? below[tile] + paid : kInfinity;
+        const double cost = plain != nullptr ? plain[tile] : 0;
+        below[tile] = bits[tile] < kInfinity ? below[tile] + cost : kInfinity;
       }
     }
     take_steps(slide.loop.dim, lattice_.steps(slide.loop.dim), below.data(), below.data());

@@ -26,7 +26,7 @@ enum class History : std::uint8_t { kNone, kLoopChains };
 // Perfect factors have no history, and their tables are exact. Labels walk from the compute units
 // outwards: far fewer of them are left there than inwards where ports set the pace, since the inner
 // tiles have few alternatives. Nodes are looked into in the order in which walks pass them, so that
-// all labels of a node are there when it is its turn.
+// all labels of a node exist when it is expanded.
 //
 // Imperfect ones cost what the loops further out make of them, so that labels walk inwards: the one
 // that may come to the least first, until one is whole, or nothing is left, or as many have been

@@ -66,8 +66,9 @@ struct PlanVerdict {
 };
 
 // Walks the plan, and searches all plans again: from the last operation to the first, so that a
-// label is what later groups demand of tensors that are not made yet, and conversions are paid
-// where a tensor is made. (The search that found the plan goes forward and pays where it is read.)
+// label is what later groups demand of tensors that are not made yet, and conversions are charged
+// where a tensor is made. (The search that found the plan goes forward and charges them where a
+// tensor is read.)
 PlanVerdict check_plan(const PlanClaim& claim);
 
 // The least value of all plans by that search; nullopt: there is none, or it takes more than

@@ -104,7 +104,7 @@ void CostSoFar::shift(DimId d, const double* here, double* there) const {
   });
 }
 
-// One loop from a bin, which the edges are paid by, to any below it.
+// One loop from a bin to any below it; the bin determines the cost of the edges.
 void CostSoFar::slide(const StateGraph::SlidingEdge& sliding_edge, const double* here,
                       double* there) {
   Row from(here, here + tiles_.size());

@@ -276,26 +276,26 @@ bool ImperfectRows::end_stage_of_listed(const BoundRow& row, const CompletionBou
 
 void ImperfectRows::slide_listed(const BoundRow& row, const StateGraph::SlidingEdge& sliding_edge,
                                  const double* below) {
-  struct Paid {
+  struct EdgeCost {
     LeastCosts::Table cost, bits;
     double most = 0;
   };
-  std::vector<Paid> paid;
+  std::vector<EdgeCost> edges;
   for (const std::size_t edge : sliding_edge.edges) {
-    paid.push_back({costs_.table(edge, index_of(sliding_edge.dim), row.component),
-                    costs_.bits(edge), costs_.limit(edge)});
+    edges.push_back({costs_.table(edge, index_of(sliding_edge.dim), row.component),
+                     costs_.bits(edge), costs_.limit(edge)});
   }
   const std::size_t stride = tiles_.stride(sliding_edge.dim);
   for (const std::uint32_t tile : row.tiles) {
     double cost = 0;
-    for (const Paid& each : paid) {
+    for (const EdgeCost& each : edges) {
       cost += each.cost.at(tile);
     }
     const std::size_t bin = tiles_.digit(sliding_edge.dim, tile);
     const bool is_shared = tiles_.is_shared(sliding_edge.dim, bin);
     for (std::size_t steps = is_shared ? 0 : 1; steps <= bin; ++steps) {
       const std::size_t to = tile - steps * stride;
-      const bool fits = std::all_of(paid.begin(), paid.end(), [&](const Paid& each) {
+      const bool fits = std::all_of(edges.begin(), edges.end(), [&](const EdgeCost& each) {
         return each.bits.at(to) <= each.most;
       });
       if (fits && bin > 0) {

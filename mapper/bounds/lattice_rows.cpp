@@ -101,15 +101,15 @@ bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind
   return leads_on;
 }
 
-// What its runs pay, edge by edge.
-std::vector<const double*> LatticeRows::paid(const StateGraph::SlidingEdge& sliding_edge,
-                                             std::size_t component) {
-  std::vector<const double*> paid;
+// Costs of its runs, by edge.
+std::vector<const double*> LatticeRows::run_costs(const StateGraph::SlidingEdge& sliding_edge,
+                                                  std::size_t component) {
+  std::vector<const double*> costs;
   for (const std::size_t edge : sliding_edge.edges) {
     const std::vector<double>& cost = costs_.sliding(edge, sliding_edge.dim);
-    paid.push_back(cost.data() + cost.size() / costs_.components() * component);
+    costs.push_back(cost.data() + cost.size() / costs_.components() * component);
   }
-  return paid;
+  return costs;
 }
 
 // The runs of a sliding edge. False: none leads to a node worth looking at.
@@ -121,7 +121,7 @@ bool LatticeRows::relax_sliding_edge(const BoundRow& row, const CompletionBound&
   if (rows.empty()) {
     return false;
   }
-  const std::vector<const double*> costs = paid(sliding_edge, row.component);
+  const std::vector<const double*> costs = run_costs(sliding_edge, row.component);
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
   relax(lattice, sliding_edge.dim, steps_to(rows, runs, rests), costs, row.values);
   return true;

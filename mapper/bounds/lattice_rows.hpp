@@ -34,8 +34,8 @@ class LatticeRows : public BoundRows {
   const Lattice& lattice(std::size_t stage) const {
     return unrolled_.lattices[graph_.crossed(stage)];
   }
-  std::vector<const double*> paid(const StateGraph::SlidingEdge& sliding_edge,
-                                  std::size_t component);
+  std::vector<const double*> run_costs(const StateGraph::SlidingEdge& sliding_edge,
+                                       std::size_t component);
   bool fill_all(const BoundRow& row, const CompletionBound& behind);
   bool copy_behind(const BoundRow& row, const CompletionBound& behind) const;
   bool relax_loops(const BoundRow& row, const CompletionBound& behind, DimSet& neutral) const;

@@ -44,7 +44,7 @@ bool LatticeRows::relax_sliding_edge_of_listed(const BoundRow& row, const Comple
   if (rows.empty()) {
     return false;
   }
-  const std::vector<const double*> costs = paid(sliding_edge, row.component);
+  const std::vector<const double*> costs = run_costs(sliding_edge, row.component);
   double* here = row.values;
   const std::size_t stride = lattice.stride(sliding_edge.dim);
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();

@@ -50,9 +50,9 @@ class ExactSearch {
           {space_, options_, deadline_, source_.classes(), record_, source_.order(), charged_},
           !more_.best);
     }
-    turns_.emplace(source_.count(), record_.known_at_start(),
-                   TaskWindow::Labels{more_.labels, options_.budget.labels - charged_});
-    take_turns(find_waiting());
+    window_.emplace(source_.count(), record_.known_at_start(),
+                    TaskWindow::Labels{more_.labels, options_.budget.labels - charged_});
+    take_tasks(find_waiting());
   }
   SearchResult result() {
     caught_.rethrow();
@@ -60,51 +60,51 @@ class ExactSearch {
   }
 
  private:
-  // A thread takes one turn after the other. So many have joined those that wait: others may take
-  // what it does not.
-  void take_turns(std::size_t joined) {
+  // A thread searches one task after the other. `joined` tasks have just become ready: other
+  // threads may take them.
+  void take_tasks(std::size_t joined) {
     share(joined);
-    while (const std::optional<TaskWindow::Turn> turn = take()) {
+    while (const std::optional<TaskWindow::Start> start = take()) {
       TaskWindow::Outcome outcome;
-      caught_.run([&] { outcome = search(*turn); });
-      share(end(*turn, std::move(outcome)));
+      caught_.run([&] { outcome = search(*start); });
+      share(end(*start, std::move(outcome)));
     }
   }
   void share(std::size_t joined) {
     for (std::size_t i = 1; i < joined && omp_get_num_threads() > 1; ++i) {
 #pragma omp task
-      take_turns(0);
+      take_tasks(0);
     }
   }
-  std::optional<TaskWindow::Turn> take() {
+  std::optional<TaskWindow::Start> take() {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty()) {
       return std::nullopt;
     }
-    TaskWindow::Turn turn = std::move(waiting_.front());
+    TaskWindow::Start start = std::move(waiting_.front());
     waiting_.pop_front();
-    return turn;
+    return start;
   }
   // How many may begin now.
-  std::size_t end(const TaskWindow::Turn& turn, TaskWindow::Outcome outcome) {
+  std::size_t end(const TaskWindow::Start& start, TaskWindow::Outcome outcome) {
     const std::lock_guard lock(mutex_);
-    turns_->end(turn, std::move(outcome));
+    window_->end(start, std::move(outcome));
     return find_waiting();
   }
 
-  // Those whose turn has come and that are not ruled out by what they know. How many have joined.
+  // Queues the tasks that may begin and that their incumbent does not rule out; returns how many.
   std::size_t find_waiting() {
     std::size_t joined = 0;
-    while (std::optional<TaskWindow::Turn> turn = turns_->next()) {
-      turn->known = within_gap(std::move(turn->known), options_.budget.gap);
-      const std::optional<std::size_t> unrolling_class = source_.find(turn->index, turn->known);
+    while (std::optional<TaskWindow::Start> start = window_->next()) {
+      start->known = within_gap(std::move(start->known), options_.budget.gap);
+      const std::optional<std::size_t> unrolling_class = source_.find(start->index, start->known);
       if (!unrolling_class) {
-        turns_->close();
+        window_->close();
         break;
       }
-      const bool is_open = !turn->known.rules_out(record_.bound(*unrolling_class));
-      if (is_open && !is_stopped(*turn)) {
-        waiting_.push_back(std::move(*turn));
+      const bool is_open = !start->known.rules_out(record_.bound(*unrolling_class));
+      if (is_open && !is_stopped(*start)) {
+        waiting_.push_back(std::move(*start));
         ++joined;
         continue;
       }
@@ -113,30 +113,30 @@ class ExactSearch {
       } else {
         record_.finish(*unrolling_class, deadline_);
       }
-      turns_->end(*turn, {});
-      if (is_open && (turn->is_last || deadline_.over())) {
-        turns_->close_behind();
+      window_->end(*start, {});
+      if (is_open && (start->is_last || deadline_.over())) {
+        window_->close_behind();
       }
     }
     return joined;
   }
 
   // Nothing is left to search it with. The first one is searched whatever the budget.
-  bool is_stopped(const TaskWindow::Turn& turn) {
-    return turn.index > 0 ? turn.labels.expanded == 0 || deadline_.over()
-                          : deadline_.over() && record_.has_best();
+  bool is_stopped(const TaskWindow::Start& start) {
+    return start.index > 0 ? start.labels.expanded == 0 || deadline_.over()
+                           : deadline_.over() && record_.has_best();
   }
 
-  TaskWindow::Outcome search(const TaskWindow::Turn& turn) {
-    if (is_stopped(turn)) {
+  TaskWindow::Outcome search(const TaskWindow::Start& start) {
+    if (is_stopped(start)) {
       record_.leave_open();
       return {};
     }
     exact::LabelQuery query;
-    query.known = turn.known;
-    query.labels = std::max<std::int64_t>(1, turn.labels.expanded);
-    query.budget = std::max<std::int64_t>(1, turn.labels.budget);
-    return searcher_.search(source_[turn.index], std::move(query), turn.is_hard);
+    query.known = start.known;
+    query.labels = std::max<std::int64_t>(1, start.labels.expanded);
+    query.budget = std::max<std::int64_t>(1, start.labels.budget);
+    return searcher_.search(source_[start.index], std::move(query), start.is_hard);
   }
 
   const Mapspace& space_;
@@ -148,8 +148,8 @@ class ExactSearch {
   branch::ClassSource source_;
   ClassSearcher searcher_;
   std::mutex mutex_;
-  std::optional<TaskWindow> turns_;       // of the classes of the source
-  std::deque<TaskWindow::Turn> waiting_;  // for a thread
+  std::optional<TaskWindow> window_;       // of the classes of the source
+  std::deque<TaskWindow::Start> waiting_;  // for a thread
   Caught caught_;
 };
 

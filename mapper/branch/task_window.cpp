@@ -39,14 +39,14 @@ std::size_t TaskWindow::known(std::size_t index, bool is_front) {
   return index == 0 ? 0 : std::max<std::size_t>(index + 1, 1 + width) - width;
 }
 
-std::optional<TaskWindow::Turn> TaskWindow::next() {
+std::optional<TaskWindow::Start> TaskWindow::next() {
   if (begun_ < count_ && known(begun_, incumbent_.is_front()) <= ended_) {
     return begin();
   }
   return std::nullopt;
 }
 
-TaskWindow::Turn TaskWindow::begin() {
+TaskWindow::Start TaskWindow::begin() {
   const bool is_front = incumbent_.is_front();
   for (; known_ < known(begun_, is_front); ++known_) {
     const Task& task = tasks_[known_];
@@ -67,8 +67,8 @@ TaskWindow::Turn TaskWindow::begin() {
   return {begun_++, incumbent_, task.granted, is_hard_, is_last};
 }
 
-void TaskWindow::end(const Turn& turn, Outcome outcome) {
-  Task& task = tasks_[turn.index];
+void TaskWindow::end(const Start& start, Outcome outcome) {
+  Task& task = tasks_[start.index];
   task.outcome = std::move(outcome);
   task.ended = true;
   while (ended_ < tasks_.size() && tasks_[ended_].ended) {

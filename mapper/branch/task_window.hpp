@@ -14,41 +14,42 @@ namespace mapsim {
 // task begins when all before it but the last few have ended, and knows what those have found and
 // nothing else, so that neither results nor statistics depend on the number of threads; unlike in
 // batches, no thread waits for the last of many. docs/decisions/0041-windows-of-classes.md.
-// Not for threads at once: whoever shares it locks it.
+// Not thread-safe: the caller locks.
 class TaskWindow {
  public:
   struct Labels {
     std::int64_t expanded = 0;
     std::int64_t budget = 0;  // these and what else counts for labels
   };
-  // What a task may know and do when its turn comes.
-  struct Turn {
+  // What a task knows and may use when it begins.
+  struct Start {
     std::size_t index = 0;
     exact::Incumbent known;
-    Labels labels;         // that it may take; none are left: 0
-    bool is_hard = false;  // so says one that has ended
-    bool is_last = false;  // no labels are left, whatever those that have begun give back
+    Labels labels;         // that it may use; 0: none are left
+    bool is_hard = false;  // a task that has ended took many labels
+    bool is_last = false;  // no labels will be left, whatever running tasks return
   };
 
-  // Of so many tasks at most: what is known before the first one, and labels for all of them.
+  // `count`: most tasks. `known`: the incumbent before the first one. `labels`: of all tasks
+  // together.
   TaskWindow(std::size_t count, exact::Incumbent known, const Labels& labels);
-  // So many of the first tasks have ended when one begins. The first one is searched alone, then
-  // there are two side by side, a quarter of those that have begun, at last 64; of a front 8, as
-  // every point that is known rules out some of what the others would find.
+  // How many of the first tasks have ended when task `index` begins. The first task runs alone,
+  // then two run at once, then a quarter of those that have begun, at most 64. Of a front at most 8
+  // run at once, because every known point rules out part of the others.
   static std::size_t known(std::size_t index, bool is_front = false);
-  // One that may begin now, each of which is named once.
-  std::optional<Turn> next();
-  // There is no such task as the one that has begun last, nor any after it.
+  // A task that may begin now; each is returned once.
+  std::optional<Start> next();
+  // The task that began last does not exist, nor does any after it.
   void close() { count_ = begun_ - 1; }
-  // There is none after it.
+  // The task that began last is the last one.
   void close_behind() { count_ = begun_; }
-  // What a task that has ended tells those that know it.
+  // What a task leaves to the tasks after it.
   struct Outcome {
-    std::vector<exact::Key> found;  // by mappings of it
+    std::vector<exact::Key> found;  // objective keys of its mappings
     Labels taken;
     bool is_hard = false;  // it took many labels
   };
-  void end(const Turn& turn, Outcome outcome);
+  void end(const Start& start, Outcome outcome);
 
  private:
   struct Task {
@@ -56,7 +57,7 @@ class TaskWindow {
     Labels granted;
     bool ended = false;
   };
-  Turn begin();
+  Start begin();
 
   std::size_t count_;
   std::deque<Task> tasks_;  // that have begun

@@ -15,46 +15,46 @@ namespace {
 
 using Renaming = PerDim<DimId>;
 
-// Instances of a fanout along one dim. Which axis has them says nothing, unless both have some.
-struct Side {
+// The factor of a fanout along one dim. The axis matters only where both have a factor.
+struct DimFactor {
   FanoutId fanout{};
   DimId dim{};
   std::int64_t outer = 1;
   std::int64_t inner = 1;  // imperfect, along both axes: of the second one
-  friend auto operator<=>(const Side&, const Side&) = default;
+  friend auto operator<=>(const DimFactor&, const DimFactor&) = default;
 };
 
-std::vector<Side> sides_of(const UnrollingClass& unrolling_class, bool imperfect) {
-  std::vector<Side> sides;
+std::vector<DimFactor> dim_factors_of(const UnrollingClass& unrolling_class, bool imperfect) {
+  std::vector<DimFactor> factors;
   for (const Unroll& unroll : unrolling_class.first) {
-    const auto known = std::find_if(sides.begin(), sides.end(), [&](const Side& side) {
-      return side.fanout == unroll.fanout && side.dim == unroll.dim;
+    const auto known = std::find_if(factors.begin(), factors.end(), [&](const DimFactor& each) {
+      return each.fanout == unroll.fanout && each.dim == unroll.dim;
     });
-    if (known == sides.end()) {
-      sides.push_back({unroll.fanout, unroll.dim, unroll.factor, 1});
+    if (known == factors.end()) {
+      factors.push_back({unroll.fanout, unroll.dim, unroll.factor, 1});
     } else if (imperfect) {
       known->inner = unroll.factor;
     } else {
       known->outer *= unroll.factor;
     }
   }
-  return sides;
+  return factors;
 }
 
-std::vector<Side> rename(std::vector<Side> sides, const Renaming& renamed) {
-  for (Side& side : sides) {
-    side.dim = renamed[side.dim];
+std::vector<DimFactor> rename(std::vector<DimFactor> factors, const Renaming& renamed) {
+  for (DimFactor& each : factors) {
+    each.dim = renamed[each.dim];
   }
-  std::sort(sides.begin(), sides.end());
-  return sides;
+  std::sort(factors.begin(), factors.end());
+  return factors;
 }
 
-// The same for all orders of the sides.
-std::uint64_t hash_of(const std::vector<Side>& sides, const Renaming& renamed) {
+// Does not depend on the order.
+std::uint64_t hash_of(const std::vector<DimFactor>& factors, const Renaming& renamed) {
   std::uint64_t sum = 0;
-  for (const Side& side : sides) {
-    std::uint64_t mixed = index_of(side.fanout) * kMaxDims + index_of(renamed[side.dim]) + 1;
-    for (const std::int64_t factor : {side.outer, side.inner}) {
+  for (const DimFactor& each : factors) {
+    std::uint64_t mixed = index_of(each.fanout) * kMaxDims + index_of(renamed[each.dim]) + 1;
+    for (const std::int64_t factor : {each.outer, each.inner}) {
       mixed = (mixed ^ static_cast<std::uint64_t>(factor)) * 0x9E3779B97F4A7C15U;  // golden ratio
       mixed ^= mixed >> 29;
     }
@@ -77,14 +77,14 @@ std::vector<std::size_t> symmetric_classes(const Mapspace& space) {
   if (!imperfect && renamings.size() < 2) {
     return first;
   }
-  std::vector<std::vector<Side>> sides;
+  std::vector<std::vector<DimFactor>> factors;
   std::unordered_multimap<std::uint64_t, std::size_t> known;
   for (std::size_t g = 0; g < classes.size(); ++g) {
-    sides.push_back(sides_of(classes[g], imperfect));
+    factors.push_back(dim_factors_of(classes[g], imperfect));
     for (const Renaming& renamed : renamings) {
-      const auto [begin, end] = known.equal_range(hash_of(sides[g], renamed));
+      const auto [begin, end] = known.equal_range(hash_of(factors[g], renamed));
       for (auto entry = begin; entry != end && first[g] == g; ++entry) {
-        if (rename(sides[entry->second], renamings.front()) == rename(sides[g], renamed)) {
+        if (rename(factors[entry->second], renamings.front()) == rename(factors[g], renamed)) {
           first[g] = entry->second;
         }
       }
@@ -93,7 +93,7 @@ std::vector<std::size_t> symmetric_classes(const Mapspace& space) {
       }
     }
     if (first[g] == g) {
-      known.emplace(hash_of(sides[g], renamings.front()), g);
+      known.emplace(hash_of(factors[g], renamings.front()), g);
     }
   }
   return first;

@@ -43,7 +43,7 @@ std::int64_t left_out(const StateGraph& graph, const UnrollingClass& unrollings,
       root = std::min(root, any.at({0, residency, tiles.size() - 1}, 0));
     }
   }
-  // Nodes to which every nest has paid too much are left out in any case.
+  // Nodes to which every nest costs too much are left out in any case.
   const double most = root * slack;
   std::vector<std::uint32_t> every(tiles.size());
   std::iota(every.begin(), every.end(), std::uint32_t{0});

@@ -14,18 +14,19 @@ namespace {
 
 using exact::Key;
 
-// What a task that knows `turn` finds, and the labels that it takes: no more than it may.
-Key found(const TaskWindow::Turn& turn) {
-  return {static_cast<double>((turn.index * 7919 + 13) % 101), 0};
+// What a task that knows `start` finds, and the labels that it takes: no more than it may.
+Key found(const TaskWindow::Start& start) {
+  return {static_cast<double>((start.index * 7919 + 13) % 101), 0};
 }
-TaskWindow::Labels taken(const TaskWindow::Turn& turn) {
-  const auto some = static_cast<std::int64_t>(turn.index % 5);
-  return {std::min(turn.labels.expanded, some), std::min(turn.labels.budget, 2 * some)};
+TaskWindow::Labels taken(const TaskWindow::Start& start) {
+  const auto some = static_cast<std::int64_t>(start.index % 5);
+  return {std::min(start.labels.expanded, some), std::min(start.labels.budget, 2 * some)};
 }
 
-std::vector<TaskWindow::Turn> all_next(TaskWindow& task_window) {
-  std::vector<TaskWindow::Turn> all;
-  for (std::optional<TaskWindow::Turn> next = task_window.next(); next; next = task_window.next()) {
+std::vector<TaskWindow::Start> all_next(TaskWindow& task_window) {
+  std::vector<TaskWindow::Start> all;
+  for (std::optional<TaskWindow::Start> next = task_window.next(); next;
+       next = task_window.next()) {
     all.push_back(*next);
   }
   return all;
@@ -34,16 +35,16 @@ std::vector<TaskWindow::Turn> all_next(TaskWindow& task_window) {
 // All task_window in the order of their tasks; of those that have begun, `choose` says which ends
 // next.
 template <class Choose>
-std::vector<TaskWindow::Turn> run(std::size_t count, std::int64_t labels, const Choose& choose) {
+std::vector<TaskWindow::Start> run(std::size_t count, std::int64_t labels, const Choose& choose) {
   TaskWindow task_window(count, Key{1000, 0}, {labels, 2 * labels});
-  std::vector<TaskWindow::Turn> begun = all_next(task_window);
-  std::vector<TaskWindow::Turn> open = begun;
+  std::vector<TaskWindow::Start> begun = all_next(task_window);
+  std::vector<TaskWindow::Start> open = begun;
   while (!open.empty()) {
     const std::size_t i = choose(open.size());
-    const TaskWindow::Turn turn = open[i];
+    const TaskWindow::Start start = open[i];
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
-    task_window.end(turn, {{found(turn)}, taken(turn)});
-    for (const TaskWindow::Turn& next : all_next(task_window)) {
+    task_window.end(start, {{found(start)}, taken(start)});
+    for (const TaskWindow::Start& next : all_next(task_window)) {
       begun.push_back(next);
       open.push_back(next);
     }
@@ -76,11 +77,11 @@ TEST(TaskWindow, KnowWhatAllButTheLastFewHaveFound) {
   const auto task_window = run(300, 1'000'000, [](std::size_t open) { return open / 2; });
   Key least{1000, 0};
   std::size_t known = 0;
-  for (const TaskWindow::Turn& turn : task_window) {
-    for (; known < TaskWindow::known(turn.index); ++known) {
+  for (const TaskWindow::Start& start : task_window) {
+    for (; known < TaskWindow::known(start.index); ++known) {
       least = std::min(least, found(task_window[known]));
     }
-    EXPECT_EQ(turn.known.limit(), least);
+    EXPECT_EQ(start.known.limit(), least);
   }
   EXPECT_EQ(TaskWindow::known(1), 1U);  // what the first finds is what the others have to beat
   EXPECT_EQ(TaskWindow::known(2), 1U);
@@ -88,14 +89,14 @@ TEST(TaskWindow, KnowWhatAllButTheLastFewHaveFound) {
   EXPECT_EQ(TaskWindow::known(1000), 1001U - 64);
 }
 
-// Of a front a turn knows all points of the tasks before it, whichever ended first.
+// Of a front a start knows all points of the tasks before it, whichever ended first.
 TEST(TaskWindow, KnowTheFrontOfWhatWasFound) {
   TaskWindow task_window(4, exact::Incumbent::front(false), {100, 100});
-  const TaskWindow::Turn first = *task_window.next();
+  const TaskWindow::Start first = *task_window.next();
   EXPECT_TRUE(first.known.points().empty());
   task_window.end(first, {{{3, 10}, {1, 30}, {4, 20}}, {}});
-  const TaskWindow::Turn second = *task_window.next();
-  const TaskWindow::Turn third = *task_window.next();
+  const TaskWindow::Start second = *task_window.next();
+  const TaskWindow::Start third = *task_window.next();
   EXPECT_TRUE(second.known.covers({3, 10}));
   EXPECT_TRUE(second.known.covers({1, 30}));
   EXPECT_FALSE(second.known.covers({2, 20}));
@@ -103,7 +104,7 @@ TEST(TaskWindow, KnowTheFrontOfWhatWasFound) {
   task_window.end(third, {{{1.5, 5}}, {}});
   EXPECT_FALSE(task_window.next());  // the second one may find more
   task_window.end(second, {{{2, 20}}, {}});
-  const TaskWindow::Turn fourth = *task_window.next();
+  const TaskWindow::Start fourth = *task_window.next();
   EXPECT_TRUE(fourth.known.covers({2, 20}));
   EXPECT_FALSE(fourth.known.covers({1.5, 5}));  // of the third, which is beside it
   EXPECT_EQ(fourth.known.points().size(), 3U);
@@ -112,17 +113,17 @@ TEST(TaskWindow, KnowTheFrontOfWhatWasFound) {
 TEST(TaskWindow, GrantNoMoreLabelsThanThereAre) {
   for (const std::int64_t labels : {1, 7, 64, 5000}) {
     TaskWindow task_window(400, Key{}, {labels, 3 * labels});
-    std::vector<TaskWindow::Turn> open = all_next(task_window);
+    std::vector<TaskWindow::Start> open = all_next(task_window);
     EXPECT_EQ(open.front().labels.expanded, std::max<std::int64_t>(1, labels / 2));
     EXPECT_EQ(open.front().labels.budget, std::max<std::int64_t>(1, 3 * labels / 2));
     std::int64_t expanded = 0;
     std::int64_t budget = 0;
     while (!open.empty()) {
-      const TaskWindow::Turn turn = open.back();
+      const TaskWindow::Start start = open.back();
       open.pop_back();
-      expanded += turn.labels.expanded;
-      budget += turn.labels.budget;
-      task_window.end(turn, {{}, turn.labels});
+      expanded += start.labels.expanded;
+      budget += start.labels.budget;
+      task_window.end(start, {{}, start.labels});
       const auto next = all_next(task_window);
       open.insert(open.end(), next.begin(), next.end());
     }
@@ -130,9 +131,9 @@ TEST(TaskWindow, GrantNoMoreLabelsThanThereAre) {
     EXPECT_EQ(budget, 3 * labels);
   }
   TaskWindow one(1, Key{}, {1000, 700});
-  const TaskWindow::Turn turn = *one.next();
-  EXPECT_EQ(turn.labels.expanded, 700);
-  EXPECT_EQ(turn.labels.budget, 700);
+  const TaskWindow::Start start = *one.next();
+  EXPECT_EQ(start.labels.expanded, 700);
+  EXPECT_EQ(start.labels.budget, 700);
 }
 
 }  // namespace
