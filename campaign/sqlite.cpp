@@ -21,17 +21,19 @@ constexpr std::chrono::seconds kPatience{60};
 // How long it does so without a word, and how long still when it is told to stop.
 constexpr std::chrono::seconds kSilence{1};
 
-void bind_cell(sqlite3_stmt* statement, int at, const Cell& cell) {
+// SQLite's code: where there was no memory for a copy of a text, the cell would stay NULL.
+int bind_cell(sqlite3_stmt* statement, int at, const Cell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-    sqlite3_bind_int64(statement, at, *whole);
-  } else if (const auto* number = std::get_if<double>(&cell)) {
-    sqlite3_bind_double(statement, at, *number);
-  } else if (const auto* text = std::get_if<std::string>(&cell)) {
-    sqlite3_bind_text(statement, at, text->data(), static_cast<int>(text->size()),
-                      SQLITE_TRANSIENT);  // NOLINT: SQLite's own cast
-  } else {
-    sqlite3_bind_null(statement, at);
+    return sqlite3_bind_int64(statement, at, *whole);
   }
+  if (const auto* number = std::get_if<double>(&cell)) {
+    return sqlite3_bind_double(statement, at, *number);
+  }
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    return sqlite3_bind_text(statement, at, text->data(), static_cast<int>(text->size()),
+                             SQLITE_TRANSIENT);  // NOLINT: SQLite's own cast
+  }
+  return sqlite3_bind_null(statement, at);
 }
 
 // A file that nobody here can write, beside which SQLite cannot put its log: results to look at.
@@ -179,7 +181,9 @@ Statement::Statement(Database& database, const std::string& sql) : database_{&da
 Statement& Statement::bind(std::span<const Cell> values) {
   sqlite3_reset(handle_.get());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    bind_cell(handle_.get(), static_cast<int>(i) + 1, values[i]);
+    if (bind_cell(handle_.get(), static_cast<int>(i) + 1, values[i]) != SQLITE_OK) {
+      database_->fail();
+    }
   }
   return *this;
 }
@@ -203,7 +207,13 @@ void Statement::run(std::span<const Cell> values) {
 
 int Statement::columns() const { return sqlite3_column_count(handle_.get()); }
 
-std::string Statement::name(int column) const { return sqlite3_column_name(handle_.get(), column); }
+std::string Statement::name(int column) const {
+  const char* const name = sqlite3_column_name(handle_.get(), column);
+  if (name == nullptr) {  // no memory for it
+    database_->fail();
+  }
+  return name;
+}
 
 Cell Statement::cell(int column) const {
   sqlite3_stmt* const row = handle_.get();
