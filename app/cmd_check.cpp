@@ -51,23 +51,27 @@ std::vector<std::string> strangers(const CheckArguments& arguments,
 
 std::string claim_text(const check::Certificate& certificate) {
   const check::Goal& goal = certificate.goal;
+  const char* const thing = certificate.rules.schedules ? "schedule" : "mapping";
   if (certificate.is_front()) {
-    return fmt::format(
-        "none is better in both figures than one of {} points{}", certificate.points.size(),
-        certificate.gap > 0 ? fmt::format(" by more than {:.3g} %", 100 * certificate.gap)
-                            : std::string{});
+    return fmt::format("for every {} one of the {} points is at least as good in both figures{}",
+                       thing, certificate.points.size(),
+                       certificate.gap > 0
+                           ? fmt::format(", but for a gap of {:.3g} %", 100 * certificate.gap)
+                           : std::string{});
   }
   const std::string best = check::value_text(certificate.value, goal);
   if (certificate.points.empty() && !(certificate.lower_bound < certificate.value)) {
-    return "no mapping fits";
+    return fmt::format("no {} fits", thing);
   }
   return certificate.lower_bound < certificate.value
-             ? fmt::format("none is better than {}; the best known has {}",
+             ? fmt::format("no {} is better than {}; the one in the file has {}", thing,
                            check::value_text(certificate.lower_bound, goal), best)
          : goal.kind == check::Goal::Kind::kTies
-             ? fmt::format("none is better than {}, and of those with that none takes less than {}",
-                           best, check::measure_text(certificate.points[0].figures.second, goal))
-             : fmt::format("none is better than {}, and one has that", best);
+             ? fmt::format("no {} is better than {}, and none of that value has less than {}",
+                           thing, best,
+                           check::measure_text(certificate.points[0].figures.second, goal))
+             : fmt::format("no {} is better than {}, and the one in the file has that value", thing,
+                           best);
 }
 
 // What a claim is worth depends on what it leaves out.
@@ -82,11 +86,10 @@ std::string headline(const check::Certificate& certificate, const check::Verdict
   const check::Scope scope = check::scope_of(certificate, verdict);
   return fmt::format(
       "{} on {}: the proof {}\n{}\n"
-      "claimed of all {}: {}\nverified: {}\nnot verified: {}\n",
+      "claim: {}\nverified: {}\nnot verified: {}\n",
       problem.workload().name, problem.arch().name,
       verdict.problems.empty() ? "holds" : "does not hold",
-      widths_text(widths_of(problem.workload())),
-      certificate.rules.schedules ? "schedules" : "mappings", claim_text(certificate),
+      widths_text(widths_of(problem.workload())), claim_text(certificate),
       scope.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(scope.verified, "; ")),
       fmt::join(scope.unverified, "; "));
 }
@@ -106,23 +109,23 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
                         certificate.is_front() ? "the mappings lie" : "the mapping lies",
                         certificate.is_front() ? "fit" : "fits",
                         certificate.is_front() ? "cost" : "costs",
-                        verdict.walked ? ", walked step by step" : "");
+                        verdict.walked ? "; a simulation gives the same counts" : "");
   }
   if (certificate.rules.schedules) {
-    return text +
-           fmt::format(
-               "  the engine has {} schedules in {} forms of the layer\n"
-               "  none of them is better: {} forms by a bound for any schedule, {} by evaluating "
-               "every one\nchecked in {}\n",
-               grouped(verdict.schedules), grouped(verdict.forms),
-               grouped(verdict.by_unrolling_bound),
-               grouped(verdict.forms - verdict.by_unrolling_bound), scaled(verdict.seconds, "s"));
+    return text + fmt::format(
+                      "  the engine has {} schedules in {} forms of the layer\n"
+                      "  none of them is better: {} forms by a bound on all their schedules, {} by "
+                      "evaluating every schedule\nchecked in {}\n",
+                      grouped(verdict.schedules), grouped(verdict.forms),
+                      grouped(verdict.by_unrolling_bound),
+                      grouped(verdict.forms - verdict.by_unrolling_bound),
+                      scaled(verdict.seconds, "s"));
   }
   text += fmt::format(
       "  the mapspace has {}{} spatial unrollings\n"
-      "  none of them has a better mapping: {} by a bound for any tiles, {} by a bound that gives\n"
-      "  each tensor all capacity, {} by a label search that found none\n",
-      verdict.counted ? "as many mappings as stated, in " : "",
+      "  no unrolling has a better mapping: a closed-form bound shows it for {}, the completion\n"
+      "  bound for {}, and a label search for {}\n",
+      verdict.counted ? "the stated number of mappings, in " : "",
       grouped(verdict.by_unrolling_bound + verdict.by_completion_bound + verdict.by_label_search),
       grouped(verdict.by_unrolling_bound), grouped(verdict.by_completion_bound),
       grouped(verdict.by_label_search));
@@ -149,7 +152,7 @@ Answer run_on_plan(const CheckArguments& arguments) {
     text += fmt::format("wrong: {}\n", wrong);
   }
   return {holds ? kDone : kNegative,
-          text + fmt::format("a search from the last group to the first looked at {} labels\n",
+          text + fmt::format("checked by a search from the last group to the first; labels: {}\n",
                              grouped(static_cast<std::int64_t>(verdict.labels)))};
 }
 

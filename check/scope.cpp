@@ -17,19 +17,19 @@ Scope scope_of(const Certificate& certificate, const Verdict& verdict) {
   if (!certificate.points.empty()) {
     const bool several = certificate.points.size() > 1;
     state(true, several ? "the mappings and their costs" : "the mapping and its cost");
-    state(verdict.walked, several ? "their costs, step by step" : "its cost, step by step");
+    state(verdict.walked, several ? "their counts, by simulation" : "its counts, by simulation");
   }
   if (certificate.size != kNotCounted) {
     const char* const things = certificate.rules.schedules ? "schedules" : "mappings";
-    state(verdict.counted, fmt::format("that there are {} {}", certificate.size, things));
+    state(verdict.counted, fmt::format("the number of {}, {}", things, certificate.size));
   }
   if (!certificate.claims.empty()) {
-    state(false, "by which argument the search found each bound");
+    state(false, "the arguments by which the search found its bounds");
   }
   if (certificate.records_inputs) {
-    state(false, "the hashes of the files that the search read");
+    state(false, "the hashes of the input files");
   }
-  state(false, fmt::format("that it is by {}", printable(certificate.tool)));
+  state(false, fmt::format("that {} wrote the file", printable(certificate.tool)));
   return scope;
 }
 

@@ -54,19 +54,19 @@ TEST_F(CheckCommand, SaysFirstWhatItHasVerified) {
   EXPECT_EQ(run("check proof.yaml"), 0);
   EXPECT_EQ(said(), R"(small_gemm on teaching: the proof holds
 operands 8 b, outputs 32 b, sums 32 b
-claimed of all mappings: none is better than 9664 pJ, and one has that
-verified: the claim; the mapping and its cost; its cost, step by step; that there are 1292179 mappings
-not verified: by which argument the search found each bound; the hashes of the files that the search read; that it is by mapsim 0.1.0
+claim: no mapping is better than 9664 pJ, and the one in the file has that value
+verified: the claim; the mapping and its cost; its counts, by simulation; the number of mappings, 1292179
+not verified: the arguments by which the search found its bounds; the hashes of the input files; that mapsim 0.1.0 wrote the file
 objective: energy
 rules:
   tiling: even
   factors: perfect
 
 how it was checked:
-  the mapping lies in the mapspace, fits, and costs what is claimed, walked step by step
-  the mapspace has as many mappings as stated, in 27 spatial unrollings
-  none of them has a better mapping: 27 by a bound for any tiles, 0 by a bound that gives
-  each tensor all capacity, 0 by a label search that found none
+  the mapping lies in the mapspace, fits, and costs what is claimed; a simulation gives the same counts
+  the mapspace has the stated number of mappings, in 27 spatial unrollings
+  no unrolling has a better mapping: a closed-form bound shows it for 27, the completion
+  bound for 0, and a label search for 0
 checked in T; states: 0; labels: 0
 )");
 }
@@ -78,9 +78,9 @@ TEST_F(CheckCommand, SaysThatItHasNotVerifiedACountThatIsBeyondIt) {
   EXPECT_EQ(run("check proof.yaml --max-steps 1"), 0);
   EXPECT_EQ(said(), R"(small_gemm on teaching: the proof holds
 operands 8 b, outputs 32 b, sums 32 b
-claimed of all mappings: none is better than 9664 pJ, and one has that
+claim: no mapping is better than 9664 pJ, and the one in the file has that value
 verified: the claim; the mapping and its cost
-not verified: its cost, step by step; that there are 12345 mappings; by which argument the search found each bound; the hashes of the files that the search read; that it is by mapsim 0.1.0
+not verified: its counts, by simulation; the number of mappings, 12345; the arguments by which the search found its bounds; the hashes of the input files; that mapsim 0.1.0 wrote the file
 objective: energy
 rules:
   tiling: uneven
@@ -91,17 +91,18 @@ rules:
 how it was checked:
   the mapping lies in the mapspace, fits, and costs what is claimed
   the mapspace has 160 spatial unrollings
-  none of them has a better mapping: 160 by a bound for any tiles, 0 by a bound that gives
-  each tensor all capacity, 0 by a label search that found none
+  no unrolling has a better mapping: a closed-form bound shows it for 160, the completion
+  bound for 0, and a label search for 0
 checked in T; states: 0; labels: 0
 )");
   EXPECT_EQ(run("check proof.yaml --json"), 0);
   const Json checked = Json::parse(file("stdout"))["check"];
   EXPECT_EQ(checked["verified"],
-            (Json{"the claim", "the mapping and its cost", "its cost, step by step"}));
-  EXPECT_EQ(checked["unverified"],
-            (Json{"that there are 12345 mappings", "by which argument the search found each bound",
-                  "the hashes of the files that the search read", "that it is by mapsim 0.1.0"}));
+            (Json{"the claim", "the mapping and its cost", "its counts, by simulation"}));
+  EXPECT_EQ(
+      checked["unverified"],
+      (Json{"the number of mappings, 12345", "the arguments by which the search found its bounds",
+            "the hashes of the input files", "that mapsim 0.1.0 wrote the file"}));
   EXPECT_EQ(checked["counted"], false);
 }
 
@@ -111,13 +112,14 @@ TEST_F(CheckCommand, RefusesAForgedCountWhereItCounts) {
     prove(space);
     forge_count("12345");
     EXPECT_EQ(run("check proof.yaml"), 1);
-    EXPECT_THAT(said(),
-                testing::MatchesRegex(
-                    "small_gemm on teaching: the proof does not hold\n"
-                    "operands 8 b, outputs 32 b, sums 32 b\n"
-                    "claimed of all mappings: none is better than 9664 pJ, and one has that\n"
-                    "verified: nothing\n(.|\n)*\nwhat is wrong:\n"
-                    "  the mapspace has [0-9]+ mappings, not 12345\n"));
+    EXPECT_THAT(
+        said(),
+        testing::MatchesRegex(
+            "small_gemm on teaching: the proof does not hold\n"
+            "operands 8 b, outputs 32 b, sums 32 b\n"
+            "claim: no mapping is better than 9664 pJ, and the one in the file has that value\n"
+            "verified: nothing\n(.|\n)*\nwhat is wrong:\n"
+            "  the mapspace has [0-9]+ mappings, not 12345\n"));
     EXPECT_EQ(run("check proof.yaml --json"), 1);
     EXPECT_EQ(Json::parse(file("stdout"))["check"]["verified"], Json::array());
   }
