@@ -28,8 +28,7 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
             {"count", layer.count},
             {"macs", layer.workload.macs()},
             {"status", to_string(found.certificate.status)},
-            {"search_seconds", found.statistics.seconds},
-            {"seconds", found.statistics.seconds}};  // its name in schema 1
+            {"search_seconds", found.statistics.seconds}};
   add_widths(json, widths_of(layer.workload));
   if (found.certificate.status == Proof::kOptimal && found.certificate.bound_but_for_bare) {
     json["ties_proven"] = false;

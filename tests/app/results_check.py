@@ -81,6 +81,8 @@ def inferred(values, name=""):
     """What all values satisfy: their types, the keys of objects, and which of these none lacks."""
     types = sorted({type_of(value) for value in values})
     schema = {"type": types[0] if len(types) == 1 else types}
+    if name == "schema":
+        return {"const": values[0]}
     objects = [value for value in values if isinstance(value, dict)]
     items = [item for value in values if isinstance(value, list) for item in value]
     if objects and name in MAPS:
@@ -142,7 +144,7 @@ def outputs(program, folder):
 def write(path, command, documents):
     head = {"$schema": "http://json-schema.org/draft-07/schema#",
             "title": f"mapsim {command} --json",
-            "description": "What the keys mean: docs/results.md. Keys may be added; these stay."}
+            "description": "What the keys mean, and when a key may change: docs/results.md."}
     forms = {}
     for document in documents:
         forms.setdefault(form_of(document), []).append(document)
