@@ -187,6 +187,9 @@ std::string help_for(const std::string& help, const std::string& format, const W
     }
     begin = end + 2;
   }
+  if (!kept.empty()) {
+    kept[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(kept[0])));
+  }
   return kept;
 }
 
@@ -206,7 +209,7 @@ std::string keep_format(Options& options, std::span<const std::string> words) {
     return {};
   }
   std::erase_if(options, [&](Option& option) {
-    option.help = option.names == "FORMAT" ? option.help : help_for(option.help, *named, formats);
+    option.help = option.names == "FORMAT" ? *named : help_for(option.help, *named, formats);
     return option.help.empty();
   });
   const auto is_gone = [&options](const std::string& name) {

@@ -62,11 +62,13 @@ CommandOptions options_of(CompareArguments& a) {
 
 Option cache_option(std::string& cache) {
   return {"--cache", "hot|cold",
-          "Tables of GPU timings: whether the L2 cache held the operands [what the table says]",
+          "Whether the L2 cache held the operands, of a table that does not say it",
           choice(cache, {"hot", "cold"})};
 }
 
 CommandOptions options_of(ImportArguments& a) {
+  Option cache = cache_option(a.cache);
+  cache.help = "gpu-table: whether the L2 cache held the operands, if the table does not say it";
   return {joined(
       {{format_argument({"timeloop", "scalesim", "zigzag", "accelforge", "onnx", "gpu-table"},
                         a.format),
@@ -78,16 +80,20 @@ CommandOptions options_of(ImportArguments& a) {
                   "gpu-table: GEMM timings "
                   "(CSV, T4 JSON)",
                   &a.files}),
-        required({"-o,--out", "DIR",
-                  "Write arch.yaml, workload.yaml and so on to DIR; gpu-table: add measurements to "
-                  "this file",
-                  &a.folder})},
+        required(
+            {"-o,--out", "DIR",
+             "timeloop, scalesim, zigzag, accelforge, onnx: write arch.yaml, workload.yaml and "
+             "so on to DIR; gpu-table: add the measurements to this file (CSV)",
+             &a.folder})},
        onnx_options(a.onnx),
        timeloop_options(a.timeloop),
        {{"--gpu", "NAME", "gpu-table: name of the GPU, if the table has none", &a.gpu},
-        precision_option(a.precision, "gpu-table: precision, such as f16, bf16", precision_names()),
-        {"--problem", "MxNxK", "gpu-table: shape of the GEMM: 4096x4096x4096", &a.problem},
-        cache_option(a.cache)}})};
+        precision_option(a.precision,
+                         "gpu-table: precision, if the table does not say it: f16, bf16, ...",
+                         precision_names()),
+        {"--problem", "MxNxK", "gpu-table: shape of the GEMM, if the table does not say it",
+         &a.problem},
+        cache}})};
 }
 
 CommandOptions options_of(ExportArguments& a) {
@@ -95,8 +101,8 @@ CommandOptions options_of(ExportArguments& a) {
       joined({{format_argument({"timeloop", "cuda"}, a.format)},
               layer_arguments(a.arch, a.workload),
               {{"MAPPING", "",
-                "Mapping (YAML); cuda: a kernel as search --export json writes it [the best "
-                "kernel]",
+                "timeloop: a mapping (YAML); cuda: a kernel as search --export json writes it [the "
+                "best kernel]",
                 &a.mapping},
                generated_precision_option(a.precision,
                                           "cuda: precision of the operands [from the workload]"),

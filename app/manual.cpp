@@ -55,7 +55,7 @@ constexpr std::array kFiles{
               "Shipped machines, layers, networks, mappings, constraints and campaigns, which "
               "commands take by name. The folder is looked for in the working folder, beside the "
               "program, and in share/mapsim where the program is installed. configs/schema has the "
-              "JSON schemas of all files."},
+              "JSON schemas of these files, configs/schema/results those of --json."},
     NamedText{"docs/",
               "The documents that messages name (docs/energy.md). Where the program is installed, "
               "they are in "
@@ -69,6 +69,7 @@ constexpr std::array kEnvironment{
         "Paths of NVIDIA's libraries, for validate and microbench, if the system does not find "
         "them."},
     NamedText{"MAPSIM_CUDA_INCLUDE", "Folder of CUDA's headers, for compiling kernels."},
+    NamedText{"CUDA_HOME", "A CUDA toolkit, in which validate and microbench look for both."},
     NamedText{"OMPI_COMM_WORLD_SIZE, PMIX_RANK",
               "Set by mpirun; sweep then divides its points among the processes."}};
 

@@ -121,7 +121,7 @@ std::array<std::pair<const char*, Seconds>, 11> parts_of(const RankedKernel& ker
 
 std::string time_text(const RankedKernel& first) {
   const GpuTime& time = first.estimate.time;
-  std::string text = "\nthe first kernel's time: ";
+  std::string text = "\ntime of the first kernel: ";
   for (const auto& [name, part] : parts_of(first)) {
     if (part.count() > 0.005 * first.total.count()) {
       text += fmt::format("{} {}, ", name, scaled(part.count(), "s"));
@@ -262,10 +262,10 @@ std::string kernels_text(const KernelReport& report) {
   }
   text += '\n' + table(rows);
   text += fmt::format(
-      "\n=: as good as the first, which {} of {} legal kernels are ({} considered): less than {} "
-      "slower\n",
-      grouped(result.as_good_as_first), grouped(result.legal), grouped(result.considered),
-      percent(std::max(result.calibration.resolution, 2 * timing_noise(first.total))));
+      "\n=: less than {} slower than the first, too close to tell which is faster; {} of {} legal "
+      "kernels are ({} considered)\n",
+      percent(std::max(result.calibration.resolution, 2 * timing_noise(first.total))),
+      grouped(result.as_good_as_first), grouped(result.legal), grouped(result.considered));
   if (first.is_fixed) {
     text +=
         "*: the kernel that was best on average where the model was measured; it chose better than "

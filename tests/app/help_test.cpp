@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 TEST_F(CommandLine, HelpsWithTheFormatThatIsNamed) {
   const std::string scalesim = run("import scalesim --help").out;
-  EXPECT_THAT(scalesim, HasSubstr("configuration and topology"));
+  EXPECT_THAT(scalesim, HasSubstr("Configuration and topology"));
   for (const char* other : {"--ert", "--dim", "--problem", "--set", "zigzag:", "T4 JSON"}) {
     EXPECT_THAT(scalesim, ::testing::Not(HasSubstr(other)));
   }
@@ -23,7 +23,7 @@ TEST_F(CommandLine, HelpsWithTheFormatThatIsNamed) {
   EXPECT_THAT(run("import onnx --help").out, HasSubstr("--dim"));
   EXPECT_THAT(run("import --help").out, HasSubstr("--ert"));
   const std::string cuda = run("export cuda --help").out;
-  EXPECT_THAT(cuda, HasSubstr("a kernel as search"));
+  EXPECT_THAT(cuda, HasSubstr("A kernel as search"));
   EXPECT_THAT(cuda, HasSubstr("--relu"));
   EXPECT_THAT(run("export timeloop --help").out, ::testing::Not(HasSubstr("--relu")));
 }
