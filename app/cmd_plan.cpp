@@ -188,8 +188,7 @@ Answer run(const PlanArguments& arguments) {
   PlanOptions options = arguments.options;
   options.node_widths = node_widths_of(arguments, network);
   check_options(options);
-  if (!arguments.certificate.empty() &&
-      (options.at_once || options.max_power || options.max_latency || options.max_memory)) {
+  if (!arguments.certificate.empty() && !has_certificate(options)) {
     throw UsageError(
         "--certificate: only for plans without limits whose groups run one after the other");
   }

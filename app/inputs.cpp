@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/places.hpp"
+#include "check/plan_proof.hpp"
 #include "core/shipped.hpp"
 #include "workloads/inline_layer.hpp"
 
@@ -144,8 +145,7 @@ bool is_chip(const std::string& path) {
 
 bool is_plan_certificate(const std::string& path) {
   std::error_code error;
-  return fs::is_regular_file(path, error) &&
-         beginning_of(path).starts_with("{\"plan_certificate\"");
+  return fs::is_regular_file(path, error) && check::is_plan_certificate(beginning_of(path));
 }
 
 std::vector<Input> inputs_of(const EvalArguments& a) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -293,17 +294,25 @@ void check_memory(const PlanClaim& claim, PlanVerdict& verdict) {
 
 }  // namespace
 
+bool is_plan_certificate(const std::string& text) {
+  return text.starts_with("{\"plan_certificate\"");
+}
+
 PlanClaim load_plan_claim(const std::string& path) {
   std::ifstream file{path};
+  return parse_plan_claim({std::istreambuf_iterator<char>{file}, {}}, path);
+}
+
+PlanClaim parse_plan_claim(const std::string& text, const std::string& name) {
   try {
-    PlanClaim claim = claim_of(Json::parse(file).at("plan_certificate"));
+    PlanClaim claim = claim_of(Json::parse(text).at("plan_certificate"));
     const auto wrong = damage(claim);
     if (!wrong) {
       return claim;
     }
-    throw ConfigError{{{path, 0, 0, "", *wrong, ""}}};
+    throw ConfigError{{{name, 0, 0, "", *wrong, ""}}};
   } catch (const Json::exception& error) {
-    throw ConfigError{{{path, 0, 0, "", fmt::format("no certificate of a plan: {}", error.what()),
+    throw ConfigError{{{name, 0, 0, "", fmt::format("no certificate of a plan: {}", error.what()),
                         "mapsim plan --certificate writes one"}}};
   }
 }

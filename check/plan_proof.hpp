@@ -56,7 +56,11 @@ struct PlanClaim {
   double peak = 0, alive = 0;
 };
 
-// Throws a ConfigError: not a certificate of a plan, or damaged.
+// Whether a text begins as a certificate of a plan does.
+bool is_plan_certificate(const std::string& text);
+
+// Throws a ConfigError: not a certificate of a plan, or damaged. `name`: of the text, in errors.
+PlanClaim parse_plan_claim(const std::string& text, const std::string& name);
 PlanClaim load_plan_claim(const std::string& path);
 
 struct PlanVerdict {

@@ -8,6 +8,7 @@
 #include "mapsim/request.hpp"
 #include "plan/request.hpp"
 #include "report/chain_search.hpp"
+#include "report/plan_check.hpp"
 
 namespace mapsim {
 
@@ -160,6 +161,12 @@ std::string to_trace(const PlanSolution& solution) {
   return plan_trace(solution.soc, *solution.network, solution.answer);
 }
 
+std::string proof_json(const PlanSolution& solution) {
+  return has_certificate(solution.options)
+             ? plan_certificate(solution.soc, *solution.network, solution.options, solution.answer)
+             : std::string{};
+}
+
 StreamSolution plan_stream(const Soc& soc, const std::vector<Network>& networks,
                            const std::vector<std::int64_t>& batches, PlanOptions options) {
   if (networks.size() != soc.engines.size() || batches.size() != soc.engines.size()) {
@@ -183,6 +190,21 @@ std::string to_json(const StreamSolution& solution) {
 
 std::string to_text(const StreamSolution& solution) {
   return stream_text(solution.soc, *solution.networks.front(), solution.answer);
+}
+
+std::string proof_json(const StreamSolution& solution) {
+  return stream_certificate(solution.soc, *solution.networks.front(), solution.options,
+                            solution.answer);
+}
+
+VerifiedPlan verify_plan(const std::string& proof, const std::string& name) {
+  check::PlanClaim claim = check::parse_plan_claim(proof, name);
+  check::PlanVerdict verdict = check::check_plan(claim);
+  return {std::move(claim), std::move(verdict)};
+}
+
+std::string to_json(const VerifiedPlan& verified) {
+  return plan_check_json(origin_of("check"), verified.claim, verified.verdict);
 }
 
 DesignSolution best_design(const Campaign& space, const DesignOptions& options) {

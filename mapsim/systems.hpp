@@ -10,6 +10,7 @@
 
 #include "campaign/campaign.hpp"
 #include "campaign/fused_network.hpp"
+#include "check/plan_proof.hpp"
 #include "design/search.hpp"
 #include "mapsim/search_request.hpp"
 #include "plan/request.hpp"
@@ -72,6 +73,9 @@ PlanSolution plan(const Soc& soc, const Network& network, const PlanOptions& opt
 std::string to_json(const PlanSolution& solution);
 std::string to_text(const PlanSolution& solution);
 std::string to_trace(const PlanSolution& solution);  // for Perfetto
+// The proof, for `mapsim check` or verify_plan(). Empty: plans under limits, and of engines that
+// work at the same time, have none.
+std::string proof_json(const PlanSolution& solution);
 
 // The most frames a second. `networks`: by engine, for the batch that it runs at a time.
 struct StreamSolution {
@@ -84,6 +88,15 @@ StreamSolution plan_stream(const Soc& soc, const std::vector<Network>& networks,
                            const std::vector<std::int64_t>& batches, PlanOptions options = {});
 std::string to_json(const StreamSolution& solution);
 std::string to_text(const StreamSolution& solution);
+std::string proof_json(const StreamSolution& solution);
+
+// A proof of a plan or a stream, and what a checker that shares no code with their search says.
+struct VerifiedPlan {
+  check::PlanClaim claim;
+  check::PlanVerdict verdict;  // `problems` empty: the proof holds
+};
+VerifiedPlan verify_plan(const std::string& proof, const std::string& name = "proof");
+std::string to_json(const VerifiedPlan& verified);
 
 // ----- Designs (docs/design.md) -----
 

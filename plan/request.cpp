@@ -53,4 +53,8 @@ std::optional<OptionConflict> conflict_of(const PlanOptions& options) {
   return std::nullopt;
 }
 
+bool has_certificate(const PlanOptions& options) {
+  return !options.at_once && !options.max_power && !options.max_latency && !options.max_memory;
+}
+
 }  // namespace mapsim

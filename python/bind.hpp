@@ -7,6 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "mapsim/mapsim.hpp"
 
@@ -33,6 +36,12 @@ auto interruptible(const Work& work) {
     throw pybind11::error_already_set();
   }
   return answer.get();
+}
+
+// How a model is read. `operand_bits` 0: its own widths.
+inline OnnxOptions model_options(const std::map<std::string, std::int64_t>& dims,
+                                 std::int64_t batch, std::int64_t operand_bits = 0) {
+  return {dims, {}, batch, operand_bits > 0 ? std::optional{Bits{operand_bits}} : std::nullopt};
 }
 
 // What a search is asked, by its names in Python.

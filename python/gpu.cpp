@@ -39,7 +39,7 @@ void bind_gpus(py::module_& m) {
       GpuNetworkOptions options;
       options.stop = &stop;
       const GpuNetworkSolution solution = search_network(
-          gpu, read_network(path, {dims, {}, batch, std::nullopt}, configs), words, options);
+          gpu, read_network(path, model_options(dims, batch), configs), words, options);
       return std::pair{to_json(solution), to_text(solution)};
     });
   });

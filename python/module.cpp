@@ -180,7 +180,8 @@ void bind_evaluation(py::module_& m) {
     options.threads = threads;
     return interruptible([&](const std::atomic<bool>& stop) {
       options.effort.stop = {&stop};
-      return to_json(verify(proof, name, options));
+      return check::is_plan_certificate(proof) ? to_json(verify_plan(proof, name))
+                                               : to_json(verify(proof, name, options));
     });
   });
 }
@@ -188,13 +189,13 @@ void bind_evaluation(py::module_& m) {
 void bind_others(py::module_& m) {
   m.def("network", [](const ArchFile& file, const std::string& path, const py::dict& asked,
                       const std::map<std::string, std::int64_t>& dims, std::int64_t batch,
-                      const Words& configs) {
+                      std::int64_t operand_bits, const Words& configs) {
     const Arch arch = file.arch();
     SearchRequest request = request_of(arch, asked);
     return interruptible([&](const std::atomic<bool>& stop) {
       request.options.stop = &stop;
       const NetworkSolution solution = search_network(
-          arch, read_network(path, {dims, {}, batch, std::nullopt}, configs), request);
+          arch, read_network(path, model_options(dims, batch, operand_bits), configs), request);
       return std::pair{to_json(solution), to_text(solution)};
     });
   });

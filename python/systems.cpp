@@ -128,14 +128,15 @@ void bind_fusion(py::module_& m) {
   });
   m.def("fuse_network", [](const ArchFile& file, const std::string& path, const py::dict& asked,
                            const std::map<std::string, std::int64_t>& dims, std::int64_t batch,
-                           const Words& configs) {
+                           std::int64_t operand_bits, const Words& configs) {
     const Arch arch = file.arch();
     SearchRequest request = request_of(arch, asked);
     const FusionLimits limits = limits_of(asked);
     return interruptible([&](const std::atomic<bool>& stop) {
       request.options.stop = &stop;
       const FusedSolution solution =
-          fuse(arch, read_network(path, {dims, {}, batch, std::nullopt}, configs), request, limits);
+          fuse(arch, read_network(path, model_options(dims, batch, operand_bits), configs), request,
+               limits);
       return std::pair{to_json(solution), to_text(solution)};
     });
   });
@@ -149,11 +150,12 @@ void bind_plans(py::module_& m) {
     const Soc soc = chip_of(chip, asked, configs);
     return interruptible([&](const std::atomic<bool>&) {
       const PlanSolution solution =
-          plan(soc, read_network(path, {dims, {}, batch, std::nullopt}, configs), options);
+          plan(soc, read_network(path, model_options(dims, batch), configs), options);
       if (!solution.answer.misfit.empty()) {
         throw std::invalid_argument{"no plan keeps the limits: " + solution.answer.misfit};
       }
-      return std::tuple{to_json(solution), to_text(solution), to_trace(solution)};
+      return std::tuple{to_json(solution), to_text(solution), to_trace(solution),
+                        proof_json(solution)};
     });
   });
   m.def("plan_stream", [](const std::string& chip, const std::string& path, const py::dict& asked,
@@ -168,10 +170,10 @@ void bind_plans(py::module_& m) {
       for (const Engine& engine : soc.engines) {
         const auto own = batches.find(engine.name);
         each.push_back(own == batches.end() ? batch : own->second);
-        networks.push_back(read_network(path, {dims, {}, each.back(), std::nullopt}, configs));
+        networks.push_back(read_network(path, model_options(dims, each.back()), configs));
       }
       const StreamSolution solution = plan_stream(soc, networks, each, options);
-      return std::pair{to_json(solution), to_text(solution)};
+      return std::tuple{to_json(solution), to_text(solution), proof_json(solution)};
     });
   });
 }

@@ -117,13 +117,15 @@ def simulate(arch: Machine, workload: Layer,
 
 @takes_options
 def network(arch: Machine, path: Union[str, os.PathLike], dims: Optional[Mapping[str, int]] = None,
-            batch: int = 1, fuse: bool = False, precision: str = "",
+            batch: int = 1, fuse: bool = False, precision: str = "", operand_bits: int = 0,
             **options: Unpack[Options]) -> NetworkResult:
     """Every distinct layer of a network (a file or a shipped name) or an ONNX model, searched once.
 
     `dims`: values of symbolic dims of a model's inputs. `fuse`: chains of layers of a network that
-    is a graph are searched as chains, and fused where that saves energy. Options as of search(). On
-    a GPU each layer gets its fastest kernel, with operands of `precision`; it takes no options.
+    is a graph are searched as chains, and fused where that saves energy. `operand_bits`: the width
+    of all operands of a model, in place of its own (models of floats have 32; engines often take
+    8). Options as of search(). On a GPU each layer gets its fastest kernel, with operands of
+    `precision`; it takes no options.
 
     >>> result = network("nvdla_like_1024", "alexnet")
     >>> len(result), result.totals["macs"]
@@ -132,8 +134,9 @@ def network(arch: Machine, path: Union[str, os.PathLike], dims: Optional[Mapping
     machine = arch_of(arch)
     where = find(path, "networks"), dict(dims or {}), batch
     if machine.is_gpu:
-        if options or fuse:
-            raise ValueError(f"{next(iter(options), 'fuse')}: not for a GPU")
+        if options or fuse or operand_bits:
+            refused = next(iter(options), "fuse" if fuse else "operand_bits")
+            raise ValueError(f"{refused}: not for a GPU")
         return NetworkResult(*_gpu_network(machine, *where, precision))
     if precision:
         raise ValueError("precision: only for a GPU; the files of layers state their widths")
@@ -141,7 +144,7 @@ def network(arch: Machine, path: Union[str, os.PathLike], dims: Optional[Mapping
     asked = {**asked_of(options), "max_group": 32, "shared_loops": 16}
     file, values, frames = where
     return NetworkResult(*search_network(machine._handle, file, asked, values, frames,
-                                         configs_folders()))
+                                         operand_bits, configs_folders()))
 
 
 def _gpu_network(gpu: Arch, path: str, dims: Dict[str, int], batch: int, precision: str) -> Any:
@@ -150,10 +153,16 @@ def _gpu_network(gpu: Arch, path: str, dims: Dict[str, int], batch: int, precisi
 
 
 def check(proof: str, name: str = "proof", threads: int = 1) -> Check:
-    """Does a proof (Result.proof()) hold? By another algorithm than the search's.
+    """Does a proof hold? By another algorithm than the search's.
+
+    `proof`: the text that Result.proof(), Plan.proof() or Stream.proof() gives, or that `mapsim`
+    wrote with `--certificate`.
 
     >>> bool(check(search("teaching", Workload.gemm(8, 8, 8)).proof()))
     True
+    >>> checked = check(plan("teaching_chip", "graphs/squeezenet").proof())
+    >>> checked.holds, checked.verified[0]
+    (True, 'the plan covers every operation once, and takes what is claimed')
     """
     return Check(_mapsim.check(proof, name, threads))
 

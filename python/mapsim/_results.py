@@ -235,7 +235,9 @@ class NetworkResult:
 
     def __repr__(self) -> str:
         kind = "chains" if "chains" in self.json else "layers"
-        return f"NetworkResult({len(self)} distinct {kind})"
+        missing = self.totals.get("layers_missing", 0)
+        without = f", {missing} layers without a mapping" if missing else ""
+        return f"NetworkResult({len(self)} distinct {kind}{without})"
 
     def _repr_html_(self) -> str:
         return _page(str(self), "")
@@ -246,8 +248,11 @@ class Check:
 
     def __init__(self, text: str):
         self.json: Dict[str, Any] = json.loads(text)
-        self.holds: bool = self.json["check"]["holds"]
-        self.problems: List[str] = self.json["check"]["problems"]
+        found = self.json.get("check", self.json)  # a plan's has no part of its own
+        self.holds: bool = found["holds"]
+        self.problems: List[str] = found["problems"]
+        self.verified: List[str] = found["verified"]
+        self.unverified: List[str] = found["unverified"]
 
     def __bool__(self) -> bool:
         return self.holds

@@ -135,9 +135,10 @@ def fusion_curve(arch: Union[Arch, Named], chain: Named, level: str, max_group: 
 class Plan(_Told):
     """A network on a chip: which nodes become one kernel, and which engine runs each."""
 
-    def __init__(self, text: str, told: str, trace: str):
+    def __init__(self, text: str, told: str, trace: str, proof: str):
         super().__init__(text, told)
         self._trace = trace
+        self._proof = proof
 
     @property
     def latency_s(self) -> float:
@@ -175,6 +176,19 @@ class Plan(_Told):
         """A DataFrame, or dicts: what each kind of fusion gains."""
         return frame(self.json["passes"])
 
+    def proof(self) -> str:
+        """The proof, for check(): no plan of these groups at these prices is better.
+
+        ValueError for plans under limits, and of engines that work at the same time.
+
+        >>> from mapsim import check
+        >>> check(plan("teaching_chip", "graphs/squeezenet").proof())
+        Check(holds)
+        """
+        if not self._proof:
+            raise ValueError("plans with limits, and plans of engines at once, have no proof")
+        return self._proof
+
     def save_trace(self, path: Named) -> None:
         """The plan in time, for https://ui.perfetto.dev."""
         Path(path).write_text(self._trace, encoding="utf-8")
@@ -186,6 +200,14 @@ class Plan(_Told):
 
 class Stream(_Told):
     """A stream of frames on a chip, many in flight."""
+
+    def __init__(self, text: str, told: str, proof: str):
+        super().__init__(text, told)
+        self._proof = proof
+
+    def proof(self) -> str:
+        """The proof, for check(): no plans of these groups at these prices give more frames."""
+        return self._proof
 
     @property
     def frames_per_second(self) -> float:

@@ -3,12 +3,14 @@
 import doctest
 import importlib
 import inspect
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -178,6 +180,15 @@ def test_networks_are_fused_where_that_saves_energy():
         mapsim.network("teaching", "alexnet", fuse=True)
 
 
+def test_models_of_floats_are_searched_with_other_widths():
+    model = Path(__file__).parents[1] / "fuzz/seeds/onnx/one_input.onnx"
+    floats = mapsim.network("nvdla_like_1024", model)
+    assert "1 layers without a mapping" in repr(floats)
+    assert mapsim.network("nvdla_like_1024", model, operand_bits=8).totals["layers_missing"] == 0
+    with pytest.raises(ValueError, match="operand_bits: not for a GPU"):
+        mapsim.network("a100_40gb", model, operand_bits=8)
+
+
 def test_networks_are_planned_on_chips(tmp_path):
     plan = mapsim.plan("teaching_chip", "graphs/squeezenet", objective="energy")
     assert plan.proven and plan.complete and plan.energy_pj > 0
@@ -200,10 +211,21 @@ def test_networks_are_planned_on_chips(tmp_path):
         mapsim.plan("teaching_chip", "graphs/squeezenet", objective="energy", max_latency="1 ns")
     with pytest.raises(ValueError, match="at-once is for latency"):
         mapsim.plan("teaching_chip", "graphs/squeezenet", objective="energy", at_once=True)
+    proof = fast.proof()
+    assert mapsim.check(proof) and mapsim.check(proof).problems == []
+    forged = json.loads(proof)
+    forged["plan_certificate"]["value"] /= 2
+    checked = mapsim.check(json.dumps(forged, separators=(",", ":")))
+    assert not checked and checked.problems
+    with pytest.raises(mapsim.ConfigError, match="no certificate of a plan"):
+        mapsim.check(proof[:-20])
+    with pytest.raises(ValueError, match="no proof"):
+        mapsim.plan("teaching_chip", "graphs/squeezenet", max_latency="1 s").proof()
     wide = mapsim.plan("jetson_agx_orin", "graphs/squeezenet", precision="s8,f16")
     assert wide.latency_s <= mapsim.plan("jetson_agx_orin", "graphs/squeezenet",
                                          precision="f16").latency_s
     stream = mapsim.stream("teaching_chip", "graphs/squeezenet", engine_batches={"large": 2})
+    assert mapsim.check(stream.proof())
     assert stream.frames_per_second >= 0.99 / fast.latency_s
     assert {row["name"] for row in rows_of(stream.limits)} >= {"small", "large", "memory"}
 
