@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <string>
+
 #include "app/inputs.hpp"
 #include "app/options.hpp"
 #include "app/places.hpp"
@@ -42,6 +46,23 @@ Options mapspace_options(EvalArguments& a) {
     option.needs = {"--why"};
   }
   return options;
+}
+
+// The name of a figure's file says what its reader expects in it.
+void check_figure_name(const ShowArguments& a) {
+  const std::string& file = a.output.file;
+  for (const char* const kind : {"png", "pdf"}) {
+    if (file.ends_with(std::string{"."} + kind)) {
+      throw UsageError(
+          fmt::format("--out {}: show writes SVG; rsvg-convert -f {} converts it", file, kind));
+    }
+  }
+  if (!a.html && file.ends_with(".html")) {
+    throw UsageError(fmt::format("--out {}: show writes SVG; with --html it writes a page", file));
+  }
+  if (a.html && file.ends_with(".svg")) {
+    throw UsageError(fmt::format("--out {}: show --html writes HTML", file));
+  }
 }
 
 }  // namespace
@@ -123,7 +144,9 @@ CommandOptions options_of(ShowArguments& a) {
             .value = &a.html,
             .needs = {"MAPPING"}},
            threads_option(a.threads),
-           out_option(a.output.file)}};
+           out_option(a.output.file)},
+          "",
+          [&a](const Given& /*given*/) { check_figure_name(a); }};
 }
 
 CommandOptions options_of(HistogramArguments& a) {

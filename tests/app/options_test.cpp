@@ -106,6 +106,10 @@ TEST_F(EveryCommand, WritesNoPictureToATerminal) {
   EXPECT_THAT(file("stdout"),
               HasSubstr("SVG, which no terminal shows; write it to a file with -o"));
   EXPECT_EQ(at_terminal(show + " -o machine.svg"), 0);
+  EXPECT_EQ(shell(show + " -o machine.png"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("show writes SVG; rsvg-convert -f png converts it"));
+  EXPECT_EQ(shell(show + " -o machine.html"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("with --html it writes a page"));
   EXPECT_THAT(file("machine.svg"), HasSubstr("<svg"));
   EXPECT_EQ(run("search " + kConfigs + "/arch/teaching.yaml " + kConfigs +
                 "/workloads/teaching/conv.yaml --pareto --json -o front.json"),
