@@ -22,6 +22,18 @@ void pad(const Problem& problem, const PerFanout<Rules::AxisFactors>& axes, Boun
   }
 }
 
+// Of the mean entry, whose tensors have no windows along dims that vary if sums are told apart.
+double mean_elements(const Graph& graph, TensorId t, double of_largest) {
+  const Workload& workload = graph.problem().workload();
+  for (const DimId d : workload.dims.ids()) {
+    if (graph.entry().varies(d) && workload.tensors[t].dims().contains(d)) {
+      const std::int64_t bound = workload.dims[d].bound;
+      of_largest *= graph.entry().mean_size(d, bound) / static_cast<double>(bound);
+    }
+  }
+  return of_largest;
+}
+
 }  // namespace
 
 BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tracked,
@@ -53,7 +65,8 @@ BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tr
   }
   made.busy_outer = made.outer;
   std::fill_n(made.busy_outer.begin(), outer.above, Use::kFirst);
-  Boundary boundary{edge.tensor, outer.level, std::nullopt, outer.final, made.distinct};
+  made.begun = graph.entry().begun * mean_elements(graph, edge.tensor, made.distinct);
+  Boundary boundary{edge.tensor, outer.level, std::nullopt, outer.final, made.begun};
   if (made.has_child) {
     boundary.child = made.child = inner.level;
     made.tile_width =

@@ -24,6 +24,7 @@ struct BoundaryUse {
   std::size_t crossed = 0;  // used fanouts crossed when it is made
   std::size_t above = 0;    // used fanouts above the child
   double distinct = 0;      // elements of the tensor
+  double begun = 0;         // ... that the mean entry meets first
   std::vector<Use> outer, inner, busy_outer, busy_inner;  // per fanout above the child
   std::size_t outer_fanouts = 0;                          // above the parent
   double tile_width = 1;                                  // bits of an element in its level

@@ -61,7 +61,7 @@ std::vector<double> EdgeCosts::end(const std::vector<std::size_t>& edges) {
     }
   }
   const Problem& problem = graph_.problem();
-  sum[0] += problem.mac_energy().count() * static_cast<double>(problem.macs());
+  sum[0] += problem.mac_energy().count() * graph_.entry().operations(problem.workload());
   return sum;
 }
 

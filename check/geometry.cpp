@@ -2,6 +2,7 @@
 #include "check/geometry.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace mapsim::check {
@@ -177,6 +178,32 @@ std::vector<double> united_points(const Case& at, const Lattice& tiles, const Ra
                                   const Sharing& sharing) {
   return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
     return size_of(merge(at, rank, sharing, extents, own_tile(at, rank, sharing, extents)));
+  });
+}
+
+std::vector<double> mean_united_points(const Case& at, const Lattice& tiles, const Rank& rank,
+                                       const Sharing& sharing, const NestEntry& entry) {
+  if (!entry.varies()) {
+    return united_points(at, tiles, rank, sharing);
+  }
+  return for_each_tile(tiles, rank, [&](PerDim<std::int64_t> extents) {
+    const std::function<double(std::size_t)> mean = [&](std::size_t term) {
+      if (term == rank.terms.size()) {
+        return static_cast<double>(
+            size_of(merge(at, rank, sharing, extents, own_tile(at, rank, sharing, extents))));
+      }
+      const DimId d = rank.terms[term].dim;
+      if (!entry.varies(d) || extents[d] != tiles.bound(d)) {
+        return mean(term + 1);
+      }
+      return entry.mean(d, tiles.bound(d), [&](std::int64_t size) {
+        extents[d] = size;
+        const double points = mean(term + 1);
+        extents[d] = tiles.bound(d);
+        return points;
+      });
+    };
+    return mean(0);
   });
 }
 

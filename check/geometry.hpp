@@ -45,6 +45,9 @@ std::vector<std::uint32_t> index_tiles(const Lattice& tiles, const Rank& rank);
 // Distinct coordinates of the union tile of the instances that share it.
 std::vector<double> united_points(const Case& at, const Lattice& tiles, const Rank& rank,
                                   const Sharing& sharing);
+// ... of the mean entry, where tiles that are as large as a box differ in size.
+std::vector<double> mean_united_points(const Case& at, const Lattice& tiles, const Rank& rank,
+                                       const Sharing& sharing, const NestEntry& entry);
 // ... and how many of them are new when the loop over the rank's i-th dim takes a step.
 std::vector<double> gained_points(const Case& at, const Lattice& tiles, const Rank& rank,
                                   const Sharing& sharing, std::size_t term);

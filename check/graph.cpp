@@ -2,6 +2,7 @@
 #include "check/graph.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "check/spatial.hpp"
 #include "costmodel/timing/model.hpp"
@@ -17,14 +18,24 @@ bool slides_along(const Tensor& tensor, DimId d) {
   });
 }
 
+// Does the tensor lie there when the nest is entered?
+bool is_source(const Problem& problem, const NestEntry& entry, TensorId t,
+               const Residence& residence) {
+  const Tensor& tensor = problem.workload().tensors[t];
+  const bool is_as_wide = t != problem.workload().output() || tensor.bits == tensor.partial_bits ||
+                          entry.final_sums.value_or(residence.final) == residence.final;
+  return !residence.latch && residence.level == entry.source(t) && is_as_wide;
+}
+
 }  // namespace
 
 Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used,
-             std::optional<TensorSet> may_stay)
+             std::optional<TensorSet> may_stay, NestEntry entry)
     : problem_{&problem},
       rules_{&rules},
       used_{used},
       may_stay_{may_stay},
+      entry_{std::move(entry)},
       regions_{problem, rules, used},
       is_free_{rules.loops.empty()},
       residences_(problem.workload().tensors.size()),
@@ -231,7 +242,7 @@ void Graph::list_moves_to(std::size_t residency) {
   for (const TensorId t : residences_.ids()) {
     const std::size_t to = residence_at(residency, t);
     const Residence& inner = residences_[t][to];
-    start = start && !inner.latch && inner.level == LevelId{0};
+    start = start && is_source(*problem_, entry_, t, inner);
     if (end && !may_step(t, inner, nullptr)) {
       end.reset();
     } else if (end && !inner.latch) {

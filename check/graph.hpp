@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "check/entry.hpp"
 #include "check/goal.hpp"
 #include "check/regions.hpp"
 #include "check/residence.hpp"
@@ -18,7 +19,7 @@ class Graph {
  public:
   // `may_stay`: what may stay in a systolic array, if there is one.
   Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used,
-        std::optional<TensorSet> may_stay = {});
+        std::optional<TensorSet> may_stay = {}, NestEntry entry = {});
 
   struct Move {
     std::size_t from = 0;  // residency
@@ -35,9 +36,9 @@ class Graph {
     Loop loop;
     std::vector<std::size_t> edges;
   };
-
   const Problem& problem() const { return *problem_; }
   const Rules& rules() const { return *rules_; }
+  const NestEntry& entry() const { return entry_; }
   const std::vector<FanoutId>& used() const { return used_; }
   std::size_t stages() const { return stage_ends_.size() + 1; }
   // The used fanout that is crossed at the end of a stage; nullopt: a level closes.
@@ -88,7 +89,6 @@ class Graph {
   }
   DimSet locked(std::size_t stage, std::size_t residency) const;   // dims that no loop may cut now
   bool is_in_array(TensorId t, const Residence& residence) const;  // one that may stay there
-
   const std::vector<BoundaryEdge>& edges() const { return edges_; }
   bool slides(const BoundaryEdge& edge) const;  // does a tile that it leads to, right below a loop?
   const std::vector<CapacityConstraint>& capacities() const { return capacities_; }
@@ -117,11 +117,11 @@ class Graph {
   bool can_run(std::size_t residency) const;  // with something that may stay in a systolic array
   bool may_step(TensorId t, const Residence& outer, const Residence* inner) const;
   std::size_t number_of(const BoundaryEdge& edge);
-
   const Problem* problem_;
   const Rules* rules_;
   std::vector<FanoutId> used_;
   std::optional<TensorSet> may_stay_;
+  NestEntry entry_;
   struct StageEnd {
     std::optional<std::size_t> fanout;  // a used one
     LevelId level{};                    // that closes otherwise

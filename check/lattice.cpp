@@ -9,13 +9,14 @@ namespace mapsim::check {
 
 namespace {
 
-bool is_prime(std::int64_t n) {
-  for (std::int64_t p = 2; p * p <= n; ++p) {
-    if (n % p == 0) {
-      return false;
+// Is there an extent between the two that a loop could stop at?
+bool has_stop(const std::vector<std::int64_t>& extents, std::size_t from, std::size_t to) {
+  for (std::size_t stop = to + 1; stop < from; ++stop) {
+    if (extents[from] % extents[stop] == 0 && extents[stop] % extents[to] == 0) {
+      return true;
     }
   }
-  return n > 1;
+  return false;
 }
 
 }  // namespace
@@ -54,10 +55,11 @@ std::vector<ParallelLoops> list_parallel_loops(const Problem& problem, const Unr
 }
 
 Lattice::Lattice(const PerDim<std::int64_t>& bounds,
-                 const std::vector<PerDim<std::int64_t>>& blocks)
+                 const std::vector<PerDim<std::int64_t>>& blocks, const NestEntry& entry)
     : strides_(bounds.size()), perfect_{true} {
   for (const DimId d : bounds.ids()) {
-    high_.push_back(divisors_of(bounds[d]));
+    high_.push_back(extents_of(entry, d, bounds[d]));
+    mean_.push_back(entry.mean_size(d, bounds[d]));
     strides_[d] = size_;
     size_ *= high_[d].size();
   }
@@ -122,8 +124,8 @@ void Lattice::join(const ExtentDomains& domains, double ratio) {
   }
 }
 
-// Perfect factors: a loop is made of prime ones. Imperfect ones: of loops to the next bin, and
-// extents that share a bin have loops between them, too.
+// Perfect factors: a loop is made of those that pass no extent. Imperfect ones: of loops to the
+// next bin, and extents that share a bin have loops between them, too.
 void Lattice::list_loops() {
   steps_.resize(dims());
   runs_.resize(dims());
@@ -143,7 +145,7 @@ void Lattice::list_loops() {
         if (high_[d][from] % high_[d][to] == 0) {
           run_of_[d][from * count(d) + to] = runs_[d].size();
           runs_[d].push_back({from, to});
-          if (is_prime(high_[d][from] / high_[d][to])) {
+          if (!has_stop(high_[d], from, to)) {
             steps_[d].push_back({from, to});
           }
         }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/entry.hpp"
 #include "check/extent_domains.hpp"
 
 namespace mapsim::check {
@@ -26,8 +27,10 @@ std::vector<ParallelLoops> list_parallel_loops(const Problem& problem, const Unr
 // much as the largest of them and fits if the smallest does is a bound for all.
 class Lattice {
  public:
-  // Perfect factors. `blocks`: per used fanout, the extents at which it is crossed; 0: any.
-  Lattice(const PerDim<std::int64_t>& bounds, const std::vector<PerDim<std::int64_t>>& blocks);
+  // Perfect factors. `blocks`: per used fanout, the extents at which it is crossed; 0: any. Dims
+  // whose size differs between entries are not unrolled.
+  Lattice(const PerDim<std::int64_t>& bounds, const std::vector<PerDim<std::int64_t>>& blocks,
+          const NestEntry& entry = {});
   // Imperfect factors. `most`: tiles, about.
   Lattice(const ExtentDomains& domains, std::vector<ParallelLoops> fanouts, std::size_t most);
 
@@ -43,6 +46,11 @@ class Lattice {
   const std::vector<std::int64_t>& extents(DimId d) const { return high_[d]; }
   std::int64_t extent(DimId d, std::size_t tile) const { return high_[d][digit(d, tile)]; }
   std::int64_t bound(DimId d) const { return high_[d].back(); }
+  // Perfect factors: tiles of that extent along the dim in the mean entry.
+  double trips(DimId d, std::int64_t extent) const {
+    return extent == bound(d) ? 1 : mean_[d] / static_cast<double>(extent);
+  }
+  double mean(DimId d) const { return mean_[d]; }  // the bound of the mean entry
   const std::vector<ParallelLoops>& fanouts() const { return fanouts_; }  // imperfect factors
 
   // Tiles that differ in other dims only, counted: 0 .. size / count - 1.
@@ -103,6 +111,7 @@ class Lattice {
   std::vector<ParallelLoops> fanouts_;
   PerDim<std::vector<std::int64_t>> low_;
   PerDim<std::vector<std::int64_t>> high_;
+  PerDim<double> mean_;
   PerDim<std::size_t> strides_;
   PerDim<std::vector<Loop>> steps_;
   PerDim<std::vector<Loop>> runs_;

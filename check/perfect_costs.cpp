@@ -2,6 +2,7 @@
 #include "check/perfect_costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "check/perfect_terms.hpp"
 
@@ -31,11 +32,13 @@ double PerfectCosts::volume(const Volume& of, double trips, std::size_t tile,
       const DimId d = window.rank->terms[i].dim;
       const std::int64_t extent = lattice().extent(d, tile);
       if (index_of(d) == step.dim) {
-        const auto steps = static_cast<double>(step.from / extent);
+        const bool is_whole = step.from == lattice().bound(d);
+        const double run = is_whole ? lattice().mean(d) : static_cast<double>(step.from);
+        const double steps = run / static_cast<double>(extent);
         points = (*window.united)[index] + (steps - 1) * (*window.gained[i])[index];
-        product *= static_cast<double>(lattice().bound(d) / step.from);
+        product *= lattice().trips(d, step.from);
       } else {
-        product *= static_cast<double>(lattice().bound(d) / extent);
+        product *= lattice().trips(d, extent);
       }
     }
     product *= points;
@@ -47,12 +50,13 @@ double PerfectCosts::volume(const Volume& of, double trips, std::size_t tile,
 double PerfectCosts::networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
                                  const Step& step) const {
   double energy = 0;
+  const double begun = graph().entry().begun;
   NetworkFlow flow{entering};
   for (const Network& network : of.networks) {
     flow.leaving =
         network.merges ? volume(network.outer.crossing, trips, tile, step) : flow.entering;
     flow.returning = of.use.output && network.energy.hop_pj > 0
-                         ? flow.leaving - volume(network.outer.met, 1, tile, Step{})
+                         ? flow.leaving - begun * volume(network.outer.met, 1, tile, Step{})
                          : 0;
     flow.group_size = network.group_size;
     flow.route = network.route;
@@ -68,7 +72,11 @@ void PerfectCosts::charge(const Terms& of, double trips, std::size_t tile, const
                           double* out, std::size_t stride) {
   const auto find = [&](const End& end) {
     EndFlow at{volume(end.crossing, trips, tile, step)};
-    at.returning = of.use.output ? at.crossing - volume(end.met, 1, tile, Step{}) : 0;
+    const double met = of.use.output ? volume(end.met, 1, tile, Step{}) : 0;
+    if (std::abs(at.crossing - of.use.begun) <= kRounding * of.use.begun) {
+      at.crossing = of.use.begun;  // means are fractions
+    }
+    at.returning = of.use.output ? at.crossing - graph().entry().begun * met : 0;
     return at;
   };
   BoundaryFlow flow;
@@ -138,7 +146,7 @@ void PerfectCosts::multiply_points(const BoundaryEdge& edge, std::size_t r, std:
   const Rank& rank = graph().problem().workload().tensors[edge.tensor].ranks[r];
   if (rank.terms.size() > 1) {
     const std::vector<std::uint32_t>& index = rank_index(edge.tensor, r);
-    const std::vector<double>& points = table(edge.tensor, r, -2, {edge.crossed, above, 0, true});
+    const std::vector<double>& points = table(edge.tensor, r, -3, {edge.crossed, above, 0, true});
     for (std::size_t tile = 0; tile < values.size(); ++tile) {
       values[tile] *= points[index[tile]];
     }

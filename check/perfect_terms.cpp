@@ -18,13 +18,15 @@ const std::vector<std::uint32_t>& PerfectCosts::rank_index(TensorId t, std::size
   return index;
 }
 
-// `what`: -2 the union, -1 what is met, else what is gained along that dim of the rank.
+// `what`: -3 the largest union, -2 the union of the mean entry, -1 what is met, else what is gained
+// along that dim of the rank.
 const std::vector<double>& PerfectCosts::table(TensorId t, std::size_t rank, int what,
                                                const Sharing& sharing) {
   std::vector<double>& table = tables_[{index_of(t), rank, what, sharing}];
   if (table.empty()) {
     const Rank& of = graph().problem().workload().tensors[t].ranks[rank];
-    table = what == -2 ? united_points(at_, lattice(), of, sharing)
+    table = what == -3   ? united_points(at_, lattice(), of, sharing)
+            : what == -2 ? mean_united_points(at_, lattice(), of, sharing, graph().entry())
             : what == -1
                 ? met_points(at_, lattice(), of, sharing.crossed, sharing.above)
                 : gained_points(at_, lattice(), of, sharing, static_cast<std::size_t>(what));
@@ -55,7 +57,7 @@ InstancesByUse instances_by_use(const std::vector<PerDim<std::int64_t>>& factors
 
 // Elements of a tensor, all instances together, but for the factors of its windows.
 double elements_but_for_windows(const Workload& workload, const Tensor& tensor,
-                                const InstancesByUse& instances) {
+                                const InstancesByUse& instances, const NestEntry& entry) {
   const DimSet relevant = tensor.dims();
   double elements = 1;
   for (const DimId d : workload.dims.ids()) {
@@ -64,7 +66,7 @@ double elements_but_for_windows(const Workload& workload, const Tensor& tensor,
   for (const Rank& rank : tensor.ranks) {
     if (rank.terms.size() == 1) {
       const DimId d = rank.terms.front().dim;
-      elements *= static_cast<double>(workload.dims[d].bound) / instances.first[d];
+      elements *= entry.mean_size(d, workload.dims[d].bound) / instances.first[d];
       continue;
     }
     for (const Term& term : rank.terms) {
@@ -88,7 +90,8 @@ PerfectCosts::Volume PerfectCosts::make_volume(TensorId t, std::size_t crossed,
   sharing.together = together || sharing.merged == 0;
   Volume made;
   made.constant = elements_but_for_windows(
-      workload, tensor, instances_by_use(at_.factors, workload.dims.size(), uses, uses.size()));
+      workload, tensor, instances_by_use(at_.factors, workload.dims.size(), uses, uses.size()),
+      graph().entry());
   for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
     const Rank& rank = tensor.ranks[r];
     if (rank.terms.size() > 1) {
@@ -110,7 +113,8 @@ PerfectCosts::Volume PerfectCosts::make_met(TensorId t, std::size_t crossed,
   const Sharing sharing{std::min(crossed, above), above, 0, true};
   Volume made;
   made.constant = elements_but_for_windows(
-      workload, tensor, instances_by_use(at_.factors, workload.dims.size(), uses, above));
+      workload, tensor, instances_by_use(at_.factors, workload.dims.size(), uses, above),
+      graph().entry());
   for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
     const Rank& rank = tensor.ranks[r];
     if (rank.terms.size() > 1) {
@@ -219,7 +223,7 @@ const std::vector<double>& PerfectCosts::trips(TensorId t) {
     trips.assign(lattice().size(), 1.0);
     for (const DimId d : graph().problem().workload().dims.ids()) {
       for (std::size_t tile = 0; tile < lattice().size() && !relevant.contains(d); ++tile) {
-        trips[tile] *= static_cast<double>(lattice().bound(d) / lattice().extent(d, tile));
+        trips[tile] *= lattice().trips(d, lattice().extent(d, tile));
       }
     }
   }

@@ -76,11 +76,12 @@ struct Boundary {
 class TensorPaths {
  public:
   TensorPaths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
-              const std::vector<TensorId>& together)
+              const std::vector<TensorId>& together, const NestEntry& entry)
       : problem_{problem},
         arch_{problem.arch()},
         rules_{rules},
         ranges_{ranges},
+        entry_{entry},
         operations_{static_cast<double>(problem.macs())} {
     for (const Dim& dim : problem.workload().dims) {
       divisors_.push_back(rules.imperfect ? std::vector<std::int64_t>{dim.bound}
@@ -103,7 +104,7 @@ class TensorPaths {
     for (std::size_t state = 0; state < states_; ++state) {
       bool outside = true;
       for (std::size_t i = 0; i < moved_.size(); ++i) {
-        outside = outside && place(state, i).level == LevelId{0};
+        outside = outside && is_source(moved_[i], place(state, i));
       }
       so_far[state] = outside ? 0 : kInfinity;
     }
@@ -117,6 +118,11 @@ class TensorPaths {
   // Of tensors that lie in one capacities: cost[i][outer][place before], outer as bits.
   using Costs = std::vector<std::vector<std::vector<double>>>;
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+  bool is_source(const MovedTensor& moved, const Place& at) const {
+    const bool is_as_wide = !moved.two_widths || entry_.final_sums.value_or(at.final) == at.final;
+    return at.level == entry_.source(moved.id) && is_as_wide;
+  }
 
   std::size_t place_index(std::size_t state, std::size_t i) const {
     return state / radix_[i] % moved_[i].places.size();
@@ -412,10 +418,11 @@ class TensorPaths {
       return;
     }
     moves[i] = kNowhere;
-    if (!must_keep(problem_, rules_, l, moved_[i].id)) {
+    const bool is_inside = entry_.source(moved_[i].id) < l;
+    if (!is_inside || !must_keep(problem_, rules_, l, moved_[i].id)) {
       choose(l, i + 1, moves, so_far, next);
     }
-    for (std::size_t p = 0; p < moved_[i].places.size(); ++p) {
+    for (std::size_t p = 0; is_inside && p < moved_[i].places.size(); ++p) {
       if (moved_[i].places[p].level == l) {
         moves[i] = p;
         choose(l, i + 1, moves, so_far, next);
@@ -473,6 +480,7 @@ class TensorPaths {
   const Arch& arch_;
   const Rules& rules_;
   const ChoiceRanges& ranges_;
+  const NestEntry& entry_;
   double operations_;
   PerDim<std::vector<std::int64_t>> divisors_;
   std::vector<MovedTensor> moved_;
@@ -483,8 +491,8 @@ class TensorPaths {
 }  // namespace
 
 double least_paths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
-                   const std::vector<TensorId>& together) {
-  return TensorPaths{problem, rules, ranges, together}.least();
+                   const std::vector<TensorId>& together, const NestEntry& entry) {
+  return TensorPaths{problem, rules, ranges, together, entry}.least();
 }
 
 }  // namespace mapsim::check

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "check/boxes.hpp"
+#include "check/entry.hpp"
 #include "check/rules.hpp"
 
 namespace mapsim::check {
@@ -28,7 +29,8 @@ namespace mapsim::check {
 // tiles that stay are divisors of what the common divisor of their instances leaves.
 // Together: tensors share capacities; else each has all of them for itself. Zero where there are
 // too many paths to look at.
+// `entry`: of one size; paths begin where tensors lie.
 double least_paths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
-                   const std::vector<TensorId>& together);
+                   const std::vector<TensorId>& together, const NestEntry& entry = {});
 
 }  // namespace mapsim::check

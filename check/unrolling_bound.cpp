@@ -62,7 +62,7 @@ bool is_decided(const Question& of, EdgeCosts& costs, ArrayTimes* array, Bounded
 BoundedUnrolling bound_perfect(const Question& of, const Unrolling& unrolling) {
   BoundedUnrolling all{of.target.met(), {}, 0, 0};
   for (const Case& part : list_cases(of.graph.problem(), unrolling)) {
-    const Lattice lattice{part.bounds, part.blocks};
+    const Lattice lattice{part.bounds, part.blocks, of.graph.entry()};
     PerfectCosts costs{of.graph, part, lattice, of.price.tracked()};
     std::optional<ArrayTimes> array;
     if (of.price.times_array()) {

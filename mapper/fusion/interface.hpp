@@ -12,7 +12,7 @@
 #include "costmodel/fusion/shape.hpp"
 #include "costmodel/mapping.hpp"
 #include "mapper/mapspace/branch_entry.hpp"
-#include "workloads/chain.hpp"
+#include "workloads/chain_piece.hpp"
 
 namespace mapsim::fusion {
 
@@ -89,9 +89,5 @@ class GroupCounter {
 // halos: a box of them divides nothing, so that the whole einsum bounds it in no way but by its
 // operations.
 std::vector<bool> with_boxes_that_divide(const EinsumChain& group);
-
-// Einsums first .. last of a chain as one of their own. What they pass on to others, or get from
-// them, is not an intermediate of it.
-EinsumChain piece_of(const EinsumChain& chain, std::size_t first, std::size_t last);
 
 }  // namespace mapsim::fusion

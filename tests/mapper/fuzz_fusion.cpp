@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "check/fused_bound.hpp"
 #include "mapper/fusion/chain_front.hpp"
 #include "tests/mapper/brute_chain.hpp"
 
@@ -57,6 +58,18 @@ void compare(const TinyChain& tiny, std::uint64_t seed, Tally& tally) {
     }
   }
   tally.fused += pays ? 1 : 0;
+  if (!is_timed && !front.empty()) {
+    // The checker's own bound, too, is what brute force finds.
+    const double expected = front.front().energy;
+    const check::FusedSpace space{kMaxEinsums, kMaxDims, true};
+    const double bound = check::bound_trees(tiny.arch, tiny.chain, space, 2 * expected, {}).energy;
+    if (!(std::abs(bound - expected) <= 1e-9 * expected)) {
+      ++tally.wrong;
+      fmt::print("seed {}: the checker's bound is {}, brute force {}\n{}", seed, bound, expected,
+                 describe(tiny));
+      std::fflush(stdout);
+    }
+  }
   if (is_timed) {
     const ChainFront found = search_chain_front(tiny.arch, tiny.chain, {}, {});
     bool same = found.complete && found.points.size() == front.size();

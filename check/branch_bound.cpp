@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/branch_bound.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "arch/buffering.hpp"
+#include "check/geometry.hpp"
+#include "check/tensor_paths.hpp"
+#include "check/unrolling_bound.hpp"
+#include "costmodel/nest.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+bool takes_no_less(const TakenBits& a, const TakenBits& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return x >= y; });
+}
+
+bool divides(const PerDim<std::int64_t>& small, const PerDim<std::int64_t>& large) {
+  return std::equal(small.begin(), small.end(), large.begin(),
+                    [](std::int64_t x, std::int64_t y) { return y % x == 0; });
+}
+
+// A branch entered with boxes of one size, and how often the branch is entered so.
+struct OneSize {
+  double share = 1;
+  Problem problem;
+};
+
+// All nests of one branch, unrolling by unrolling.
+class BranchSearch {
+ public:
+  BranchSearch(const Arch& arch, const Workload& einsum, const Branch& branch, Stop stop)
+      : problem_{arch, with_bounds(einsum, branch.bounds)},
+        entry_{branch.entry},
+        rules_{free_rules(problem_)},
+        stop_{stop} {
+    goal_.function = ObjectiveFunction::product(1, 0);
+    forbid_unrolling();
+    PerDim<std::int64_t> sizes = branch.bounds;
+    list_sizes(0, 1, sizes);
+  }
+
+  double run(double enough) {
+    least_ = enough;
+    std::vector<std::pair<double, Unrolling>> open;
+    visit_open(
+        problem_, rules_, [&](const ChoiceRanges& ranges) { return floor_of(ranges) >= least_; },
+        [&](const Unrolling& unrolling) {
+          const double floor = floor_of(ranges_of(problem_.workload(), unrolling.factors));
+          if (floor < least_) {
+            open.emplace_back(floor, unrolling);
+          }
+        });
+    std::stable_sort(open.begin(), open.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [floor, unrolling] : open) {
+      if (floor < least_ && !stop_.is_set()) {
+        search(unrolling);
+      }
+    }
+    return least_;
+  }
+  std::int64_t labels() const { return labels_; }
+
+ private:
+  // Dims whose boxes differ in size are not unrolled.
+  void forbid_unrolling() {
+    DimSet fixed;
+    for (const DimId d : problem_.workload().dims.ids()) {
+      if (!entry_.varies(d)) {
+        fixed.insert(d);
+      }
+    }
+    for (auto& axes : rules_.unroll) {
+      for (AxisRules& axis : axes) {
+        axis.dims = entry_.varies() ? std::optional{fixed} : std::nullopt;
+      }
+    }
+  }
+
+  // Sizes along one dim do not depend on those along others.
+  void list_sizes(std::size_t dim, double share, PerDim<std::int64_t>& sizes) {
+    if (dim == sizes.size()) {
+      sizes_.push_back({share, {problem_.arch(), with_bounds(problem_.workload(), sizes)}});
+      return;
+    }
+    const auto d = static_cast<DimId>(dim);
+    if (!entry_.varies(d)) {
+      list_sizes(dim + 1, share, sizes);
+      return;
+    }
+    double all = 0;
+    for (const auto& [size, times] : entry_.sizes[d]) {
+      all += times;
+    }
+    for (const auto& [size, times] : entry_.sizes[d]) {
+      sizes[d] = size;
+      list_sizes(dim + 1, share * times / all, sizes);
+    }
+  }
+
+  // The mean of what the sizes need at least: a nest of the branch is one of each of them.
+  double floor_of(const ChoiceRanges& ranges) const {
+    double sum = 0;
+    for (const OneSize& size : sizes_) {
+      std::vector<TensorId> all;
+      double apart = 0;
+      for (const TensorId t : size.problem.workload().tensors.ids()) {
+        apart += least_paths(size.problem, rules_, ranges, {t}, entry_);
+        all.push_back(t);
+      }
+      const double macs =
+          size.problem.mac_energy().count() * static_cast<double>(size.problem.macs());
+      const double together = least_paths(size.problem, rules_, ranges, all, entry_);
+      sum += size.share * (macs + std::max(apart, together));
+    }
+    return sum;
+  }
+
+  void search(const Unrolling& unrolling) {
+    const std::vector<FanoutId> used = list_cases(problem_, unrolling).front().used;
+    std::unique_ptr<Graph>& graph = graphs_[used];
+    if (!graph) {
+      graph = std::make_unique<Graph>(problem_, rules_, used, std::nullopt, entry_);
+    }
+    bool is_better = true;
+    while (is_better && !stop_.is_set()) {
+      const Target target{{{{least_, 0}}, false, 0}, false, 0};
+      const BoundedUnrolling found = bound_unrolling(*graph, goal_, {}, unrolling, target, {});
+      labels_ += found.labels;
+      is_better = found.better.has_value();
+      least_ = is_better ? std::min(least_, found.better->first) : least_;
+    }
+  }
+
+  Problem problem_;
+  const NestEntry& entry_;
+  Rules rules_;
+  Goal goal_;
+  Stop stop_;
+  std::vector<OneSize> sizes_;
+  std::map<std::vector<FanoutId>, std::unique_ptr<Graph>> graphs_;
+  double least_ = kInfinity;
+  std::int64_t labels_ = 0;
+};
+
+}  // namespace
+
+TakenBits sum_of(TakenBits a, const TakenBits& b) {
+  std::transform(a.begin(), a.end(), b.begin(), a.begin(), std::plus<>{});
+  return a;
+}
+
+double elements_of(const Workload& einsum, TensorId t, const PerDim<std::int64_t>& box) {
+  double product = 1;
+  for (const Rank& rank : einsum.tensors[t].ranks) {
+    product *= static_cast<double>(count_coordinates(rank, box));
+  }
+  return product;
+}
+
+bool is_above_arrays(const Arch& arch, LevelId level) {
+  return std::all_of(arch.levels_above.begin(), arch.levels_above.end(),
+                     [&](std::size_t above) { return index_of(level) < above; });
+}
+
+Rules free_rules(const Problem& problem) {
+  const std::size_t fanouts = problem.arch().fanouts.size();
+  Rules rules;
+  rules.spatial.resize(fanouts);
+  rules.unroll = PerFanout<std::array<AxisRules, 2>>(fanouts);
+  rules.min_utilization = PerFanout<double>(fanouts, 0.0);
+  rules.keep = PerLevel<TensorSet>(problem.arch().levels.size());
+  rules.bypass = rules.keep;
+  rules.tiles.resize(problem.workload().dims.size());
+  return rules;
+}
+
+BranchBounds::BranchBounds(const Arch& arch, const EinsumChain& chain, Stop stop)
+    : arch_{arch}, chain_{chain}, stop_{stop} {
+  for (const LevelId l : arch.levels.ids()) {
+    const auto add = [&](std::optional<Role> role, Bits bits) {
+      const auto usable = static_cast<double>(bits.count() / copies_of(arch.levels[l]));
+      capacities_.push_back({l, role, usable});
+    };
+    const Capacity& capacity = arch.levels[l].capacity;
+    if (capacity.shared) {
+      add(std::nullopt, *capacity.shared);
+    }
+    for (const auto& [role, bits] : capacity.per_role) {
+      add(role, bits);
+    }
+  }
+}
+
+void BranchBounds::take(LevelId level, Role role, double bits, TakenBits& taken) const {
+  for (std::size_t c = 0; c < capacities_.size(); ++c) {
+    const CapacityOf& capacity = capacities_[c];
+    taken[c] += capacity.level == level && capacity.role.value_or(role) == role ? bits : 0;
+  }
+}
+
+bool BranchBounds::fits(const TakenBits& taken) const {
+  return std::equal(taken.begin(), taken.end(), capacities_.begin(),
+                    [](double bits, const CapacityOf& of) { return bits <= of.bits; });
+}
+
+// The machine without what is taken.
+Arch BranchBounds::remaining(const TakenBits& taken) const {
+  Arch arch = arch_;
+  for (std::size_t c = 0; c < capacities_.size(); ++c) {
+    Storage& level = arch.levels[capacities_[c].level];
+    const auto bits = static_cast<std::int64_t>(taken[c]) * copies_of(level);
+    Bits& left = capacities_[c].role ? level.capacity.per_role[*capacities_[c].role]
+                                     : *level.capacity.shared;
+    left = Bits{std::max<std::int64_t>(0, left.count() - bits)};
+  }
+  return arch;
+}
+
+BranchBounds::Key BranchBounds::family(const Branch& branch) {
+  const std::optional<bool>& final_sums = branch.entry.final_sums;
+  Key key{static_cast<std::int64_t>(branch.einsum), final_sums ? (*final_sums ? 1 : 0) : -1};
+  for (const LevelId level : branch.entry.sources) {
+    key.push_back(static_cast<std::int64_t>(index_of(level)));
+  }
+  return key;
+}
+
+BranchBounds::Key BranchBounds::key_of(const Branch& branch) {
+  Key key = family(branch);
+  key.push_back(std::bit_cast<std::int64_t>(branch.entry.begun));
+  for (const DimId d : branch.bounds.ids()) {
+    key.push_back(branch.bounds[d]);
+    for (std::size_t i = 0; branch.entry.varies(d) && i < branch.entry.sizes[d].size(); ++i) {
+      key.push_back(-branch.entry.sizes[d][i].first);
+      key.push_back(std::bit_cast<std::int64_t>(branch.entry.sizes[d][i].second));
+    }
+  }
+  return key;
+}
+
+double BranchBounds::known(const Branch& branch, const TakenBits& taken) const {
+  double most = 0;
+  if (const auto equal = known_.find(key_of(branch)); equal != known_.end()) {
+    for (const Known& one : equal->second) {
+      most = takes_no_less(taken, one.taken) ? std::max(most, one.value) : most;
+    }
+  }
+  const auto larger = families_.find(family(branch));
+  if (branch.entry.varies() || larger == families_.end()) {
+    return most;
+  }
+  const double operations =
+      branch.entry.operations(with_bounds(chain_.einsums[branch.einsum], branch.bounds));
+  for (const Known& one : larger->second) {
+    if (one.value * operations > most && takes_no_less(taken, one.taken) &&
+        divides(branch.bounds, one.bounds)) {
+      most = one.value * operations;
+    }
+  }
+  return most;
+}
+
+bool BranchBounds::is_settled(const Branch& branch, const TakenBits& taken) const {
+  const auto equal = known_.find(key_of(branch));
+  return equal != known_.end() &&
+         std::any_of(equal->second.begin(), equal->second.end(),
+                     [&](const Known& one) { return one.taken == taken && one.is_optimum; });
+}
+
+TakenBits BranchBounds::rounded(const TakenBits& taken) const {
+  constexpr double kSteps = 64;
+  TakenBits down = taken;
+  for (std::size_t c = 0; c < down.size(); ++c) {
+    const double step = std::max(1.0, std::floor(capacities_[c].bits / kSteps));
+    down[c] = std::floor(taken[c] / step) * step;
+  }
+  return down;
+}
+
+double BranchBounds::least(const Branch& branch, const TakenBits& taken, double enough) {
+  const double before = known(branch, taken);
+  if (before >= enough || is_settled(branch, taken)) {
+    return before;
+  }
+  ++searches_;
+  const Workload& einsum = chain_.einsums[branch.einsum];
+  BranchSearch search{remaining(taken), einsum, branch, stop_};
+  const double found = std::max(before, search.run(enough));
+  labels_ += search.labels();
+  if (stop_.is_set()) {
+    return before;
+  }
+  known_[key_of(branch)].push_back({branch.bounds, taken, found, found < enough});
+  if (!branch.entry.varies()) {
+    const double operations = branch.entry.operations(with_bounds(einsum, branch.bounds));
+    families_[family(branch)].push_back({branch.bounds, taken, found / operations, false});
+  }
+  return found;
+}
+
+}  // namespace mapsim::check

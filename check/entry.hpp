@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "workloads/workload.hpp"
+
+namespace mapsim::check {
+
+// How a nest is entered. A mapping of its own: once, with every tensor at the outermost level. A
+// branch of a mapping tree: again and again, with boxes that may differ in size, some tensors lying
+// further in. The workload's bounds are those of the largest box, costs those of the mean entry.
+struct NestEntry {
+  PerTensor<LevelId> sources{};      // none: the outermost
+  std::optional<bool> final_sums{};  // of an output of two widths, where it lies; none: either
+  PerDim<std::vector<std::pair<std::int64_t, double>>> sizes{};  // of dims that vary: size, times
+  double begun = 1;  // sums that an entry begins, as a share of those that it has
+
+  LevelId source(TensorId t) const { return sources.empty() ? LevelId{0} : sources[t]; }
+  bool varies(DimId d) const { return !sizes.empty() && !sizes[d].empty(); }
+  bool varies() const;
+  // Of a function of the dim's size, over all entries.
+  template <class Function>
+  double mean(DimId d, std::int64_t bound, const Function& function) const {
+    if (!varies(d)) {
+      return static_cast<double>(function(bound));
+    }
+    double sum = 0;
+    double times = 0;
+    for (const auto& [size, count] : sizes[d]) {
+      sum += count * static_cast<double>(function(size));
+      times += count;
+    }
+    return sum / times;
+  }
+  double mean_size(DimId d, std::int64_t bound) const {
+    return mean(d, bound, [](std::int64_t size) { return size; });
+  }
+  // Operations of the mean entry.
+  double operations(const Workload& workload) const;
+  friend bool operator==(const NestEntry&, const NestEntry&) = default;
+};
+
+// Extents of tiles: those that divide all sizes of a dim, and its bound.
+std::vector<std::int64_t> extents_of(const NestEntry& entry, DimId d, std::int64_t bound);
+
+}  // namespace mapsim::check

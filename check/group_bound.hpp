@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "check/fused_bound.hpp"
+#include "check/group_counts.hpp"
+
+namespace mapsim::check {
+
+// What lies where around einsums first .. last of a chain while they run as one group.
+struct Around {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::vector<PerTensor<LevelId>> sources;  // per einsum, of what does not pass within
+  std::optional<bool> final_sums;           // of what the last one makes
+  TakenBits taken;
+};
+
+// The least energy [pJ] of a group, as far as it is below `enough`.
+double bound_group(const Arch& arch, const EinsumChain& chain, const FusedSpace& space,
+                   const Around& around, double enough, BranchBounds& bounds, FusedBound& tally);
+
+}  // namespace mapsim::check
