@@ -89,8 +89,9 @@ Answer run(const CompareArguments& arguments) {
   const Problem problem{to_arch(import.design.machine), import.design.workload};
   const Mapping mapping = to_mapping(import.design);
   const Counts counts = count(problem, mapping);
-  const TimeloopRules rules = arguments.version == "2021"   ? kOldestTimeloopRules
-                              : arguments.version == "2024" ? kOldTimeloopRules
+  const TimeloopRules rules = arguments.version == "2020"   ? kTimeloopRulesOf2020
+                              : arguments.version == "2021" ? kTimeloopRulesOf2021
+                              : arguments.version == "2024" ? kTimeloopRulesOf2024
                                                             : kAllTimeloopRules;
   const ComparisonRecord record =
       comparison_of(compare(import.design, problem, counts, result, rules));

@@ -22,6 +22,7 @@
 #include "interop/timeloop_import.hpp"
 #include "interop/zigzag.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "workloads/graph_print.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
@@ -170,12 +171,18 @@ ImportedFiles import_zigzag(const ImportArguments& arguments) {
                     layer.workload);
     }
   }
-  if (network.layers.size() > 1) {
-    imported.files.push_back({"network.yaml", heading + print_network(network, ".")});
+  const PrintedGraph graph =
+      import.graph ? print_graph(import.network, *import.graph) : PrintedGraph{};
+  if (!graph.why.empty()) {
+    imported.notes.push_back("the network is a list of layers, not a graph: " + graph.why);
+  }
+  if (network.layers.size() > 1 || !graph.text.empty()) {
+    imported.files.push_back(
+        {"network.yaml",
+         heading + (graph.text.empty() ? print_network(network, ".") : graph.text)});
     imported.notes.emplace_back(
-        "mapsim network takes arch.yaml and network.yaml, and does not read constraints: its "
-        "optima "
-        "are those of free unrollings");
+        "mapsim network takes arch.yaml and network.yaml, mapsim plan a chip and a network that is "
+        "a graph; neither reads constraints: their optima are those of free unrollings");
   }
   return imported;
 }

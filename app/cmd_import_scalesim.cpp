@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "app/files.hpp"
@@ -84,13 +85,12 @@ std::string their_figures(const ScaleSimConfig& config, const ScaleSimFigures& f
 
 // Ours of one copy, of the tool's dataflow on the machine that it describes: of the layer, whose
 // ifmap SRAM holds pixels, but for the one figure of the unfolded ifmap.
-std::string our_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer,
+std::string our_figures(const ScaleSimConfig& config, std::optional<std::int64_t> pixels,
                         const Problem& problem, const Cost& cost) {
   const auto at = [&](std::size_t level, std::size_t tensor) -> const AccessCounts& {
     return cost.counts.levels[static_cast<LevelId>(level)][static_cast<TensorId>(tensor)].total;
   };
   const std::size_t output = index_of(problem.workload().output());
-  const auto pixels = ifmap_pixel_reads(config, layer, whole_gemm(layer));
   const Resource& array = cost.latency.resources.front();
   std::int64_t cycles = array.time.count();
   if (config.bandwidth && pixels) {  // a port each, also for what goes past its SRAM
@@ -117,10 +117,10 @@ void add_layer_notes(const ScaleSimLayer& layer, const std::string& name,
                     scalesim_gemm(layer).m, whole_gemm(layer).m));
   }
   if (!figures.walked) {
-    notes.push_back(
-        fmt::format("{}: too large to walk through SCALE-Sim's buffers; the figures that need "
-                    "it are empty",
-                    name));
+    notes.push_back(fmt::format(
+        "{}: too large to walk through SCALE-Sim's buffers, alone or after shorter layers; the "
+        "figures that need it are empty",
+        name));
   }
 }
 
@@ -176,7 +176,9 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
   const Arch arch = parse_arch(add("arch.yaml", scalesim_arch_text(config)), "arch.yaml");
   std::string table = heading(config);
   LayerNames names;
-  for (const ScaleSimLayer& layer : layers) {
+  const std::vector<ScaleSimWalk> walks = scalesim_walks(config, layers);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const ScaleSimLayer& layer = layers[l];
     const std::string name = names.of(layer.name);
     parse_workload(add(name + ".workload.yaml", scalesim_workload_text(layer, name)), name);
     const std::string gemm_file = layer.gemm ? name + ".workload.yaml" : name + ".gemm.yaml";
@@ -190,10 +192,11 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
     const std::string one = scalesim_gemm_text(whole_gemm(layer), 1, name);
     const Problem copy{arch, parse_workload(one, name)};
     const Cost cost = std::get<Cost>(evaluate(copy, scalesim_mapping(copy, config)));
-    const ScaleSimFigures figures = scalesim_figures(config, layer);
+    const ScaleSimFigures& figures = walks[l].figures;
     table += fmt::format("{},{},{},{},{}\n", name, layer.copies,
                          scalesim_folding(config, scalesim_gemm(layer)).folds(),
-                         their_figures(config, figures), our_figures(config, layer, copy, cost));
+                         their_figures(config, figures),
+                         our_figures(config, walks[l].pixels, copy, cost));
     add_layer_notes(layer, name, figures, imported.notes);
   }
   add_notes(arguments, config, layers, imported.notes);

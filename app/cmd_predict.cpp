@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -125,22 +124,6 @@ std::vector<GpuMeasurement> rows_of(const PredictArguments& arguments, const Gpu
              : rows_of_gpu(std::move(rows), arguments.table, name);
 }
 
-std::string letters_and_digits(const std::string& name) {
-  std::string kept;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      kept += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
-  return kept;
-}
-
-// "h100_pcie" and "NVIDIA H100 80GB HBM3" may be one GPU, "h100_pcie" and "L20" are not.
-bool may_be(const std::string& in_table, const std::string& machine) {
-  const std::string model = machine.substr(0, machine.find('_'));
-  return letters_and_digits(in_table).find(letters_and_digits(model)) != std::string::npos;
-}
-
 }  // namespace
 
 Answer run(const PredictArguments& arguments) {
@@ -160,10 +143,6 @@ Answer run(const PredictArguments& arguments) {
   }
   std::string text = fmt::format("{} on {} measurements of {}; nothing is fitted\n{}", gpu.name,
                                  rows.size(), rows.front().gpu, cache_text(cache));
-  if (arguments.gpu.empty() && !may_be(rows.front().gpu, gpu.name)) {
-    notes.insert(notes.begin(), fmt::format("the table is of {}, which may be another GPU than {}",
-                                            rows.front().gpu, gpu.name));
-  }
   for (const std::string& note : notes) {
     text += fmt::format("note: {}\n", printable(note));
   }

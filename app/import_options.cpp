@@ -51,8 +51,9 @@ CommandOptions options_of(CompareArguments& a) {
                 "timeloop: statistics that timeloop-model or timeloop-mapper wrote", &a.stats},
                {"--timeloop-version", "VERSION",
                 "timeloop: current, or 2024 for how it counted overlap before January 2025 (commit "
-                "a12fff5), or 2021, when first visits filled sums, too [current]",
-                choice(a.version, {"current", "2024", "2021"})},
+                "a12fff5), 2021, when first visits filled sums, too, or 2020, when a storage had "
+                "one energy [current]",
+                choice(a.version, {"current", "2024", "2021", "2020"})},
                {"--all", "", "Print equal figures, too", &a.all},
                budget_option(a.budget, "zigzag: time limit of each of the three searches"),
                threads_option(a.threads)},

@@ -71,6 +71,7 @@ class AccessReader {
     const std::size_t equals = one.find('=');
     std::vector<ForgeAccess> found;
     std::size_t of_output = 0;
+    std::size_t after = equals;  // the equals sign, then each operand
     for (std::size_t open = one.find('['); open != std::string::npos; open = one.find('[', open)) {
       const std::size_t close = one.find(']', open);
       std::size_t begin = open;
@@ -82,6 +83,14 @@ class AccessReader {
         break;
       }
       of_output += begin < equals ? 1 : 0;
+      if (begin > equals) {
+        const std::string between = one.substr(after + 1, begin - after - 1);
+        if (between != (after == equals ? "" : "*")) {
+          notes_.trifles.push_back({"no product, counted as one operation for each point", between,
+                                    one.substr(0, one.find('['))});
+        }
+        after = close;
+      }
       ForgeAccess access{one.substr(begin, open - begin), {}, begin < equals, false, nullptr};
       for (const TextPiece& part : pieces(one.substr(open + 1, close - open - 1), ",")) {
         const std::size_t colon = part.text.find(':');

@@ -77,6 +77,7 @@ class ComponentReader {
     }
     klass_ = fields.find("component_class");
     extra_ = fields.find("extra_attributes_for_component_model");
+    note_unread();
     instances_ = scale(fields, "n_parallel_instances");
     if (memory) {
       const Node* size = fields.require("size");
@@ -155,6 +156,19 @@ class ComponentReader {
     }
   }
 
+  // The models of AccelForge read more than our tables do.
+  void note_unread() {
+    for (const Node* attributes : {attributes_, extra_}) {
+      for (std::size_t i = 0; attributes != nullptr && i < attributes->entries.size(); ++i) {
+        const std::string& key = attributes->entries[i].key.text;
+        if (key != "tech_node" && key != "multiplier_width" && key != "adder_width") {
+          notes_.trifles.push_back(
+              {"ignored attributes, which only models of energy and area read", key, out_.name});
+        }
+      }
+    }
+  }
+
   // Of all components, or of this one: 65e-9 -> 65.
   double attribute(const char* key) {
     const Node* own = extra_ == nullptr ? nullptr : value_of(*extra_, key);
@@ -212,9 +226,8 @@ class ComponentReader {
       return;
     }
     notes_.lines.push_back(fmt::format(
-        "{}: energies by our own tables (docs/energy.md), not by the model of the class "
-        "{}: {}",
-        out_.name, klass(), source));
+        "{}: energies by our own tables (docs/energy.md){}, not by the model of the class {}: {}",
+        out_.name, out_.physical.leakage ? "" : ", and no leakage", klass(), source));
   }
 
   // sum(a.n_calls / a.throughput for a in actions) and what else designs write: `max`, `n_calls`

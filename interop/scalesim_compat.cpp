@@ -178,17 +178,25 @@ ScaleSimFolding scalesim_folding(const ScaleSimConfig& config, const ScaleSimGem
 }
 
 ScaleSimFigures scalesim_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer) {
-  // Some seconds: a step is about 3 ns.
-  constexpr std::int64_t kMostSteps = std::int64_t{1} << 30;
+  std::int64_t steps = kMostWalkSteps;
+  return scalesim_figures(config, layer, steps);
+}
+
+ScaleSimFigures scalesim_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer,
+                                 std::int64_t& steps) {
   const ScaleSimGemm gemm = scalesim_gemm(layer);
   const ScaleSimFolding folding = scalesim_folding(config, gemm);
   ScaleSimFigures figures;
   const bool given = config.bandwidth && config.not_modelled.empty();
   const std::int64_t cycle = given ? 8 : 2;  // steps, even where nothing is asked for
   const std::int64_t cycles = folding.folds() * fold_cycles(config, folding);
-  std::int64_t steps = kMostSteps - cycle * cycles;
-  figures.walked = steps > 0 && (given ? add_given(config, folding, layer, steps, figures)
-                                       : add_computed(config, folding, layer, steps, figures));
+  std::int64_t left = steps - cycle * cycles;
+  figures.walked = false;
+  if (left > 0) {  // else it would be too long, and is not begun
+    figures.walked = given ? add_given(config, folding, layer, left, figures)
+                           : add_computed(config, folding, layer, left, figures);
+    steps = std::max<std::int64_t>(left, 0);
+  }
   if (!figures.walked) {
     figures = {};
     figures.walked = false;

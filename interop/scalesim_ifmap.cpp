@@ -2,9 +2,11 @@
 #include "interop/scalesim_ifmap.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <vector>
 
+#include "interop/scalesim_import.hpp"
 #include "interop/scalesim_stream.hpp"
 
 namespace mapsim {
@@ -20,7 +22,8 @@ struct Span {
 // that do not overlap, in closed form; others are walked.
 class Pixels {
  public:
-  Pixels(const ScaleSimLayer& layer, const ScaleSimGemm& gemm) : layer_{layer}, gemm_{gemm} {
+  Pixels(const ScaleSimLayer& layer, const ScaleSimGemm& gemm, std::int64_t steps)
+      : layer_{layer}, gemm_{gemm}, steps_{steps} {
     const std::int64_t whole_width = (layer.ifmap_width - layer.filter_width) / layer.stride + 1;
     const std::int64_t whole_lines = (layer.ifmap_height - layer.filter_height) / layer.stride + 1;
     whole_ = gemm.m == whole_width * whole_lines;
@@ -51,6 +54,7 @@ class Pixels {
     return visit(m, k, [](std::uint32_t&) { return true; });
   }
   bool too_many() const { return steps_ < 0; }
+  std::int64_t steps() const { return std::max<std::int64_t>(steps_, 0); }  // left
 
  private:
   // The words of a block for which count() holds.
@@ -90,12 +94,12 @@ class Pixels {
 
   const ScaleSimLayer& layer_;
   ScaleSimGemm gemm_;
-  bool whole_ = true;                           // no window reaches beyond the ifmap
-  bool apart_ = true;                           // no two windows share a pixel
-  std::int64_t width_ = 1;                      // of a line of outputs
-  std::int64_t all_ = 0;                        // words of all windows
-  std::int64_t steps_ = std::int64_t{1} << 30;  // some seconds
-  std::vector<std::uint32_t> seen_;             // the block in which a word was seen last
+  bool whole_ = true;       // no window reaches beyond the ifmap
+  bool apart_ = true;       // no two windows share a pixel
+  std::int64_t width_ = 1;  // of a line of outputs
+  std::int64_t all_ = 0;    // words of all windows
+  std::int64_t steps_;
+  std::vector<std::uint32_t> seen_;  // the block in which a word was seen last
   std::uint32_t block_ = 0;
 };
 
@@ -154,14 +158,10 @@ std::vector<Tiles> tilings(const ScaleSimConfig& config, const ScaleSimGemm& gem
   return found;
 }
 
-}  // namespace
-
-std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
-                                              const ScaleSimLayer& layer,
-                                              const ScaleSimGemm& gemm) {
+std::optional<std::int64_t> pixel_reads(const ScaleSimConfig& config, const ScaleSimGemm& gemm,
+                                        Pixels& pixels) {
   constexpr std::int64_t kHalf = 512;  // words of a KiB that hold the tile in use
   const std::int64_t room = kHalf * config.ifmap_kb;
-  Pixels pixels(layer, gemm);
   for (const Tiles& tiles : tilings(config, gemm, room)) {
     const auto words = pixels_of(pixels, gemm, tiles, room);
     if (words || pixels.too_many()) {
@@ -172,6 +172,65 @@ std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
   const std::int64_t rounds = stays ? 1 : scalesim_folding(config, gemm).column_folds;
   const std::int64_t uses = pixels.uses({0, gemm.m}, {0, gemm.k});
   return pixels.too_many() ? std::nullopt : std::optional{rounds * uses};
+}
+
+}  // namespace
+
+std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
+                                              const ScaleSimLayer& layer,
+                                              const ScaleSimGemm& gemm) {
+  std::int64_t steps = kMostWalkSteps;
+  return ifmap_pixel_reads(config, layer, gemm, steps);
+}
+
+std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
+                                              const ScaleSimLayer& layer, const ScaleSimGemm& gemm,
+                                              std::int64_t& steps) {
+  Pixels pixels(layer, gemm, steps);
+  const auto found = pixel_reads(config, gemm, pixels);
+  steps = pixels.steps();
+  return found;
+}
+
+std::vector<ScaleSimWalk> scalesim_walks(const ScaleSimConfig& config,
+                                         const std::vector<ScaleSimLayer>& layers,
+                                         std::int64_t steps) {
+  const auto cycles = [&](std::size_t i) {
+    const ScaleSimFolding folding = scalesim_folding(config, scalesim_gemm(layers[i]));
+    return folding.folds() * folding.time;
+  };
+  std::vector<std::size_t> order(layers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return cycles(a) < cycles(b); });
+  const auto shape = [&](std::size_t i) {
+    ScaleSimLayer layer = layers[i];
+    layer.name.clear();
+    layer.ratio.clear();
+    layer.line = 0;
+    layer.copies = 1;
+    return layer;
+  };
+  std::vector<ScaleSimWalk> walks(layers.size());
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const ScaleSimLayer layer = shape(order[at]);
+    if (at > 0 && shape(order[at - 1]) == layer) {
+      walks[order[at]] = walks[order[at - 1]];
+      continue;
+    }
+    const auto spend = [&steps](const auto& walk) {
+      const std::int64_t most = std::min(steps, kMostWalkSteps);
+      std::int64_t left = most;
+      walk(left);
+      steps -= most - left;
+    };
+    ScaleSimWalk& walk = walks[order[at]];
+    spend([&](std::int64_t& left) { walk.figures = scalesim_figures(config, layer, left); });
+    spend([&](std::int64_t& left) {
+      walk.pixels = ifmap_pixel_reads(config, layer, whole_gemm(layer), left);
+    });
+  }
+  return walks;
 }
 
 }  // namespace mapsim

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "interop/scalesim_compat.hpp"
 
@@ -16,5 +17,19 @@ namespace mapsim {
 // nullopt: windows that overlap, of so large a layer that a walk through them would take too long.
 std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
                                               const ScaleSimLayer& layer, const ScaleSimGemm& gemm);
+// The same with at most `steps`, less those taken.
+std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
+                                              const ScaleSimLayer& layer, const ScaleSimGemm& gemm,
+                                              std::int64_t& steps);
+
+// What needs walks, of each layer of a topology. All walks together take about half a minute at
+// most: short ones come first, and what is left over is not known.
+struct ScaleSimWalk {
+  ScaleSimFigures figures;
+  std::optional<std::int64_t> pixels;  // of whole_gemm()
+};
+std::vector<ScaleSimWalk> scalesim_walks(const ScaleSimConfig& config,
+                                         const std::vector<ScaleSimLayer>& layers,
+                                         std::int64_t steps = 8 * kMostWalkSteps);
 
 }  // namespace mapsim

@@ -29,6 +29,7 @@ struct TimeloopStorage {
   std::optional<std::int64_t> words;  // of one instance, for all tensors; nullopt: unlimited
   bool off_chip = false;              // a DRAM
   std::int64_t word_bits = 8;
+  bool assumes_word = false;             // its width is not given
   std::int64_t block = 1;                // words of one vector access
   std::int64_t cluster = 1;              // instances that share an access, and its energy
   double multiple_buffering = 1;         // divides the capacity
@@ -43,6 +44,7 @@ struct TimeloopStorage {
   std::optional<double> area;            // mm^2 of one instance
   // Of words that say where nonzeros are: their width, and the bits of the storage for them.
   std::int64_t metadata_word_bits = 0;
+  std::int64_t metadata_width = 0;  // b of a row; 0: not said
   std::int64_t metadata_bits = 0;
   // What else the fanout below it is called (a container, or a point that keeps nothing), and what
   // has but one instance below each of its own.

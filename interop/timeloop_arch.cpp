@@ -78,7 +78,8 @@ ComponentKind kind_of(std::string klass) {
   return ComponentKind::kUnknown;
 }
 
-constexpr double kMaxKilobytes = 1 << 30;
+// What Timeloop reads (32 b), and with a word of one bit still a capacity here.
+constexpr double kMaxKilobytes = 4294967295.0;
 constexpr std::int64_t kMaxBlock = std::int64_t{1} << 20;
 
 class ArchReader {
@@ -152,11 +153,11 @@ class ArchReader {
   static void read_metadata(const TimeloopComponent& component, TimeloopStorage& storage) {
     storage.metadata_word_bits =
         whole_of(first_of(component, {"metadata_datawidth", "metadata_word_bits"}), 64);
-    const std::int64_t width =
+    storage.metadata_width =
         whole_of(first_of(component, {"metadata_storage_width", "metadata_width"}), kMaxBlock);
     const std::int64_t depth =
         whole_of(first_of(component, {"metadata_storage_depth", "metadata_depth"}), kMaxBlock);
-    storage.metadata_bits = width * depth;
+    storage.metadata_bits = storage.metadata_width * depth;
   }
 
   // What only tables of energies ask of a component; nothing here is an error.
@@ -227,7 +228,9 @@ class ArchReader {
     storage.fanout_names = component.fanout_names;
     storage.unit_names = component.unit_names;
     std::tie(storage.mesh_x, storage.mesh_y) = mesh(component, attributes);
-    storage.word_bits = attributes.whole({"word_bits", "word_width", "datawidth"}).value_or(8);
+    const auto word_bits = attributes.whole({"word_bits", "word_width", "datawidth"});
+    storage.word_bits = word_bits.value_or(8);
+    storage.assumes_word = !word_bits;
     const bool dummy = component.klass.find("dummy") != std::string::npos;
     if (dummy && absorb(storage)) {
       return;
@@ -289,8 +292,10 @@ class ArchReader {
       storage.words = *entries;
     } else if (depth) {
       storage.words = *depth * storage.block;
-    } else if (kilobytes && *kilobytes < kMaxKilobytes) {
+    } else if (kilobytes && *kilobytes <= kMaxKilobytes) {
       storage.words = static_cast<std::int64_t>(*kilobytes * 1024 * 8) / storage.word_bits;
+    } else if (kilobytes) {
+      reader_.error(*component.node, fmt::format("sizeKB is at most {:.0f}", kMaxKilobytes));
     } else if (!storage.off_chip && !storage.words) {
       out_.notes.lines.push_back(fmt::format("{}: no size given: unlimited", component.name));
     }

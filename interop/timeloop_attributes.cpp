@@ -48,11 +48,11 @@ constexpr std::array kEstimators{"technology",
                                  "power_gated_at",
                                  "network_word_bits"};
 // Of formats of sparse tensors, without which nothing is read or written that they describe.
-constexpr std::array kMetadata{
-    "metadata_storage_depth",  "metadata_storage_width", "metadata_datawidth",
-    "metadata_counter_width",  "metadata_word_bits",     "metadata_block_size",
-    "metadata_n_banks",        "metadata_depth",         "metadata_width",
-    "decompression_supported", "compression_supported"};
+constexpr std::array kMetadataWords{"metadata_storage_depth", "metadata_storage_width",
+                                    "metadata_datawidth",     "metadata_word_bits",
+                                    "metadata_depth",         "metadata_width"};
+constexpr std::array kMetadata{"metadata_counter_width", "metadata_block_size", "metadata_n_banks",
+                               "decompression_supported", "compression_supported"};
 // The same, of compute units alone: their operands have the widths of the storages.
 constexpr std::array kComputeEstimators{"multiplier_width", "adder_width", "num_pipeline_stages",
                                         "num_exponent",     "exponent",    "num_mantissa",
@@ -194,7 +194,7 @@ void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& no
                              key, component_.name});
     return;
   }
-  if (has(kMetadata, key)) {
+  if (has(kMetadata, key) || describes_words(key)) {
     notes.trifles.push_back({kOfFormats, key, component_.name});
     return;
   }
@@ -218,5 +218,7 @@ void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& no
                                            neutral->value));
   }
 }
+
+bool describes_words(const std::string& key) { return has(kMetadataWords, key); }
 
 }  // namespace mapsim

@@ -16,6 +16,8 @@ namespace mapsim {
 // A kind of notes: attributes without a part in a dense design.
 inline constexpr const char* kOfFormats =
     "no part in a dense run, attributes of formats of sparse tensors";
+// Whether one of them says how wide the words of formats are, or how many of them there are.
+bool describes_words(const std::string& key);
 
 // The attributes of one component, those around it included. As for Timeloop, block-size is
 // block_size. Of several words for one thing the component's own count before those around it, then

@@ -55,14 +55,21 @@ void TimeloopConstraints::read(Reader& reader, const Node& section) {
     read_list(reader, section);
     return;
   }
+  const Node* named = value_of(section, "constraints");
+  const bool by_name = named != nullptr && named->kind == Node::Kind::kScalar;
+  const std::string wanted = by_name ? "constraints_" + named->text : "constraints";
+  if (by_name && value_of(section, wanted) == nullptr) {
+    reader.error(*named, fmt::format("there is no {} beside it", quoted(wanted)));
+  }
   for (const Entry* entry : reader.entries(section, "constraints")) {
     const std::string& key = entry->key.text;
-    if (key == "targets" || key == "constraints") {
+    if (key == wanted || (key == "targets" && named == nullptr)) {
       read_list(reader, entry->value);
-    } else if (key.starts_with(
-                   "constraints_")) {  // kept for another day: Timeloop reads the others
-      notes_.lines.push_back(fmt::format("'{}' is not read by Timeloop either", key));
-    } else if (key != "version" && key != "template") {
+    } else if (key.starts_with("constraints_") || key == "targets") {
+      notes_.lines.push_back(
+          fmt::format("'{}' is not read, as by Timeloop: the constraints are those of '{}'", key,
+                      named == nullptr ? "targets" : wanted));
+    } else if (key != "version" && key != "template" && key != "constraints") {
       reader.error(entry->key,
                    fmt::format("unknown key {}; one of version, template, targets, constraints",
                                quoted(key)));

@@ -270,21 +270,26 @@ double TimeloopCounter::cluster_share(std::size_t level, TimeloopRules rules) co
   }
   const std::int64_t used = instances(level, {});
   const std::int64_t clusters = storage.mesh_x * storage.mesh_y / storage.cluster;
-  return static_cast<double>(storage.cluster * std::min(used, clusters)) /
-         static_cast<double>(used);
+  const std::int64_t paid = rules.contains(TimeloopRule::kClusterPaysOnce) ? 1 : storage.cluster;
+  return static_cast<double>(paid * std::min(used, clusters)) / static_cast<double>(used);
 }
 
 double TimeloopCounter::energy(TensorId tensor, std::size_t level, TimeloopRules rules) {
   const TimeloopAccesses at = accesses(tensor, level, rules);
   const TimeloopStorage& storage = design_.machine.storages[level];
   const bool whole = rules.contains(TimeloopRule::kVectorAccess);
+  const bool wide = rules.contains(TimeloopRule::kWideWords) && storage.assumes_word;
+  const std::int64_t block = wide ? std::max<std::int64_t>(1, storage.block / 2) : storage.block;
   const auto vectors = [&](double words) {
-    const double exact = words / static_cast<double>(storage.block);
+    const double exact = words / static_cast<double>(block);
     return whole ? std::ceil(exact) : exact;
   };
+  auto [read, write, update] = storage.energy;
+  if (rules.contains(TimeloopRule::kOneEnergy)) {
+    read = write = update = std::max({read, write, update});
+  }
   return static_cast<double>(instances(level, rules)) * cluster_share(level, rules) *
-         (vectors(at.reads) * storage.energy.read + vectors(at.fills) * storage.energy.write +
-          vectors(at.updates) * storage.energy.update);
+         (vectors(at.reads) * read + vectors(at.fills) * write + vectors(at.updates) * update);
 }
 
 std::int64_t TimeloopCounter::computes(TimeloopRules rules) const {

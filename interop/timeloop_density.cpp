@@ -45,8 +45,7 @@ std::string structured(const Workload& workload, const Tensor& tensor, double de
 
 class DensityImport {
  public:
-  DensityImport(Reader& reader, const TimeloopSparse& sparse, Workload& workload,
-                ImportNotes& notes)
+  DensityImport(Reader& reader, TimeloopSparse& sparse, Workload& workload, ImportNotes& notes)
       : reader_{reader}, sparse_{sparse}, workload_{workload}, notes_{notes} {}
 
   void read(const Node& node, TensorId t) {
@@ -93,9 +92,10 @@ class DensityImport {
     if (found.empty() || sparse_.has_runs(t)) {
       notes_.lines.push_back(fmt::format(
           "{}: fixed_structured is a share of every tile, whatever its shape; written as uniform, "
-          "{}: all places are equally likely, and a tile may be full",
+          "{}: all places are equally likely",
           tensor.name,
           found.empty() ? "since no n:m along a dim is this share" : "since it is stored in runs"));
+      sparse_.share_out(t);
       return text;
     }
     notes_.lines.push_back(
@@ -122,7 +122,7 @@ class DensityImport {
   }
 
   Reader& reader_;
-  const TimeloopSparse& sparse_;
+  TimeloopSparse& sparse_;
   Workload& workload_;
   ImportNotes& notes_;
 };
@@ -135,7 +135,7 @@ bool has_densities(const Node& problem) {
   return value_of(sizes, "commonDensity") != nullptr || (each != nullptr && !each->entries.empty());
 }
 
-void read_timeloop_densities(Reader& reader, const Node& problem, const TimeloopSparse& sparse,
+void read_timeloop_densities(Reader& reader, const Node& problem, TimeloopSparse& sparse,
                              Workload& workload, ImportNotes& notes) {
   DensityImport import{reader, sparse, workload, notes};
   const Node& sizes = sizes_of(problem);

@@ -56,6 +56,12 @@ class FormatOfTile {
           return (each & tensor_.dims()) == tensor_.dims();
         })) {
       out_.format.ranks = {code_of(given.ranks.back())};  // any tile is one rank
+      if (std::any_of(given.ranks.begin(), given.ranks.end() - 1,
+                      [](const TimeloopRank& each) { return each.bits > 0; })) {
+        note(
+            "a tile is one rank, by the code of the innermost; words of the ranks around it are "
+            "left out");
+      }
       return;
     }
     const std::size_t count = std::min(given.ranks.size(), tensor_.ranks.size());

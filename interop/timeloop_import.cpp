@@ -77,6 +77,8 @@ class Importer {
     if (import_.has_workload) {
       read_problem();
     }
+    note_networks();
+    note_widths();
     finish();
     if (import_.has_machine && import_.has_workload) {
       read_mapping();
@@ -363,8 +365,12 @@ class Importer {
     const std::int64_t bits = machine.storages.empty() ? 8 : machine.storages.front().word_bits;
     const auto workload = read_timeloop_problem(at.source->reader, *at.node, Bits{bits}, notes_);
     import_.design.workload = workload.value_or(Workload{});
-    note_networks();
+  }
+
+  void note_widths() {
+    const TimeloopMachine& machine = import_.design.machine;
     for (const TimeloopStorage& storage : machine.storages) {
+      const std::int64_t bits = machine.storages.front().word_bits;
       if (storage.word_bits != bits && storage.name.find("inter_") != 0) {
         notes_.lines.push_back(fmt::format(
             "{}: a word of {} b holds one element, as one of {} b does at {}; written "
@@ -430,8 +436,13 @@ class Importer {
     }
     import_.design.machine.sparsity = Shared<Sparsity>{sparse.result()};
     std::erase_if(notes_.trifles, [](const ImportNotes::Trifle& each) {
-      return each.kind == std::string_view{kOfFormats};
+      return each.kind == std::string_view{kOfFormats} && describes_words(each.what);
     });
+    for (ImportNotes::Trifle& each : notes_.trifles) {
+      if (each.kind == std::string_view{kOfFormats}) {
+        each.kind = "not read, attributes of formats of sparse tensors";
+      }
+    }
   }
 
   std::size_t errors() const {

@@ -33,16 +33,22 @@ enum class TimeloopRule : std::uint8_t {
                      // from results that are older than January 2025 (commit a12fff5)
   kFirstFills,       // sums are filled at their first visit, too. Inferred from the results that
                      // baseline-designs publishes, of 2021 and before
+  kOneEnergy,        // an access of a storage costs the largest of its energies. This and the next
+                     // two were inferred from results of 2020
+  kWideWords,        // a word without a width has 16 b
+  kClusterPaysOnce   // a cluster in use pays for one instance, however many work
 };
-inline constexpr std::size_t kTimeloopRules = 20;
+inline constexpr std::size_t kTimeloopRules = 23;
 using TimeloopRules = IdSet<TimeloopRule>;
-// Of Timeloop of 2021, before January 2025, and since.
-inline constexpr TimeloopRules kOldestTimeloopRules =
-    TimeloopRules::from_bits((1U << kTimeloopRules) - 1);
-inline constexpr TimeloopRules kOldTimeloopRules =
-    TimeloopRules::from_bits((1U << (kTimeloopRules - 1)) - 1);
-inline constexpr TimeloopRules kAllTimeloopRules =
-    TimeloopRules::from_bits((1U << (kTimeloopRules - 2)) - 1);
+// Those up to a rule: of Timeloop of 2020, of 2021, before January 2025, and since.
+constexpr TimeloopRules timeloop_rules_to(TimeloopRule last) {
+  return TimeloopRules::from_bits((2U << static_cast<unsigned>(last)) - 1);
+}
+inline constexpr TimeloopRules kTimeloopRulesOf2020 =
+    timeloop_rules_to(TimeloopRule::kClusterPaysOnce);
+inline constexpr TimeloopRules kTimeloopRulesOf2021 = timeloop_rules_to(TimeloopRule::kFirstFills);
+inline constexpr TimeloopRules kTimeloopRulesOf2024 = timeloop_rules_to(TimeloopRule::kRest);
+inline constexpr TimeloopRules kAllTimeloopRules = timeloop_rules_to(TimeloopRule::kWholeClusters);
 
 const char* to_string(TimeloopRule rule);  // "box hull", ...
 

@@ -159,6 +159,22 @@ void TimeloopSparse::read_ranks(Reader& reader, const Node& space, std::size_t l
   }
 }
 
+// Timeloop widens words until a row of the storage holds whole ones
+// (src/model/sparse-optimization-parser.cpp: AdjustFormatWordBits).
+std::int64_t TimeloopSparse::whole_in_row(std::int64_t bits, const TimeloopStorage& storage) {
+  std::int64_t wider = bits;
+  while (wider < 2 * bits && storage.metadata_width % wider != 0) {
+    ++wider;
+  }
+  if (wider != bits) {
+    notes_.lines.push_back(
+        fmt::format("{}: words of formats of {} b take {} b, as in Timeloop, so that its rows of "
+                    "{} b hold whole ones",
+                    storage.name, bits, wider, storage.metadata_width));
+  }
+  return wider;
+}
+
 std::optional<TimeloopRank> TimeloopSparse::read_rank(Reader& reader, const Node& node,
                                                       std::size_t level, bool innermost) {
   check_keys(reader, node,
@@ -177,12 +193,15 @@ std::optional<TimeloopRank> TimeloopSparse::read_rank(Reader& reader, const Node
     return std::nullopt;
   }
   const TimeloopStorage& storage = design_.machine.storages[level];
-  const auto width = [&](const char* key) {
-    const Node* bits = find_key(node, key);
-    return bits == nullptr ? storage.metadata_word_bits : read_whole(reader, bits, 0).value_or(0);
-  };
   TimeloopRank rank;
   rank.format = known->format;
+  // A bitmask without a width has places of one bit, whatever the storage says.
+  const bool is_bitmask = rank.format == RankFormat::kBitmask;
+  const auto width = [&](const char* key) {
+    const Node* bits = find_key(node, key);
+    return bits == nullptr ? (is_bitmask ? 1 : storage.metadata_word_bits)
+                           : whole_in_row(read_whole(reader, bits, 0).value_or(0), storage);
+  };
   rank.bits = width(known->width);
   if (rank.format == RankFormat::kCoordinates && !innermost) {
     rank.bits += width("payload_word_bits");  // a pointer beside each coordinate
@@ -191,7 +210,7 @@ std::optional<TimeloopRank> TimeloopSparse::read_rank(Reader& reader, const Node
     reader.error(node, fmt::format("words of {} b; at most {} b", rank.bits, kMostBits));
     return std::nullopt;
   }
-  if (rank.format == RankFormat::kBitmask && rank.bits > 1) {
+  if (is_bitmask && rank.bits > 1) {
     notes_.lines.push_back(
         fmt::format("{}: a place of a bitmask takes one bit here, {} b in "
                     "Timeloop",
@@ -366,11 +385,32 @@ void TimeloopSparse::write_formats(std::size_t l) {
   }
 }
 
+// Where every tile of what a level compresses has its share, the mean tile is the largest one.
+void TimeloopSparse::set_fits(std::size_t l) {
+  Words shared_out;
+  for (const auto& [index, place] : levels_[l].places) {
+    const Tensor& tensor = design_.workload.tensors[static_cast<TensorId>(index)];
+    if (shared_out_.contains(static_cast<TensorId>(index))) {
+      shared_out.push_back(tensor.name);
+    } else if (tensor.density < 1 && !tensor.pattern) {
+      return;
+    }
+  }
+  if (!shared_out.empty()) {
+    levels_[l].sparsity.fits.when = FitsWhen::kExpected;
+    notes_.lines.push_back(fmt::format(
+        "{}: tiles fit if their means do (fits: expected), since in Timeloop every tile of {} has "
+        "its share",
+        design_.machine.storages[l].name, joined(shared_out, " and of ")));
+  }
+}
+
 Sparsity TimeloopSparse::result() {
   RoleSet compressed;
   Words joined_storages;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     write_formats(l);
+    set_fits(l);
     sparsity_.levels.push_back(levels_[l].sparsity);
     for (const auto& format : levels_[l].sparsity.formats) {
       compressed.insert(format.first);

@@ -33,6 +33,8 @@ class TimeloopSparse {
   bool is_empty() const;
   // Whether a level stores a tensor in runs.
   bool has_runs(TensorId t) const;
+  // Every tile of this tensor has its share of nonzeros, though its density is written as uniform.
+  void share_out(TensorId t) { shared_out_.insert(t); }
   // Formats need the mapping, if there is one. `reader` takes what is wrong with them.
   Sparsity result();
 
@@ -52,21 +54,24 @@ class TimeloopSparse {
   void read_ranks(Reader& reader, const Node& space, std::size_t level, TensorId t);
   std::optional<TimeloopRank> read_rank(Reader& reader, const Node& node, std::size_t level,
                                         bool innermost);
+  std::int64_t whole_in_row(std::int64_t bits, const TimeloopStorage& storage);
   void read_actions(Reader& reader, const Node& list, std::size_t level);
   void read_condition(Reader& reader, const Node& node, ZeroAct act, std::size_t level);
   void read_compute(Reader& reader, const Node& list);
   std::optional<TensorId> tensor(Reader& reader, const Node* node) const;
   void write_formats(std::size_t l);
+  void set_fits(std::size_t l);
 
   const TimeloopDesign& design_;
   ImportNotes& notes_;
   std::vector<Level> levels_;
   Sparsity sparsity_;
+  TensorSet shared_out_;
 };
 
 // `densities` and `commonDensity` of a problem: hypergeometric becomes uniform; fixed_structured
 // becomes n:m along a dim where there is one that it divides, else uniform, with a note.
-void read_timeloop_densities(Reader& reader, const Node& problem, const TimeloopSparse& sparse,
+void read_timeloop_densities(Reader& reader, const Node& problem, TimeloopSparse& sparse,
                              Workload& workload, ImportNotes& notes);
 // Whether a problem has any.
 bool has_densities(const Node& problem);

@@ -2,13 +2,16 @@
 #include "interop/zigzag.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 
 #include "interop/foreign_yaml.hpp"
 #include "interop/onnx.hpp"
+#include "interop/zigzag_graph.hpp"
 #include "interop/zigzag_layer.hpp"
 #include "interop/zigzag_result.hpp"
 
@@ -89,12 +92,22 @@ class ZigzagImporter {
                       "known to the chip's file only",
                       machine_.name));
     }
-    import_.arch = zigzag_arch(machine_, std::vector<ZigzagUnrolling>(machine_.dims.size())).arch;
+    ZigzagArch arch = zigzag_arch(machine_, std::vector<ZigzagUnrolling>(machine_.dims.size()));
+    import_.arch = std::move(arch.arch);
+    if (!arch.copies.empty()) {
+      import_.notes.push_back(fmt::format(
+          "{}: shared along dims of the array that do not nest with those of other memories; "
+          "written as a copy for each unit, at its share of the energy",
+          fmt::join(arch.copies, ", ")));
+    }
     import_.notes.emplace_back(
         "areas have no unit and are left out; ZigZag's conventions of energy and time are others: "
         "docs/validation.md");
     for (std::size_t i = 0; layers_ != nullptr && i < layers_->root.items.size(); ++i) {
       add_layer(layers_->root.items[i]);
+    }
+    if (layers_ != nullptr) {
+      add_graph();
     }
     for (const Document* result : results_) {
       add_result(*result);
@@ -103,6 +116,25 @@ class ZigzagImporter {
   }
 
  private:
+  // Workloads without `operand_source` are lists.
+  void add_graph() {
+    const auto has_sources = [](const Node& layer) {
+      return value_of(layer, "operand_source") != nullptr;
+    };
+    const std::vector<Node>& layers = layers_->root.items;
+    const std::string stem = std::filesystem::path{layers_->file}.stem().string();
+    import_.network = is_name(stem) ? stem : machine_.name;
+    if (layers.size() < 2 || !std::all_of(layers.begin(), layers.end(), has_sources)) {
+      return;
+    }
+    ZigzagGraph built = zigzag_graph(*layers_);
+    import_.graph = std::move(built.graph);
+    import_.notes.insert(import_.notes.end(), built.notes.begin(), built.notes.end());
+    if (!built.why.empty()) {
+      import_.notes.push_back("the network is a list of layers, not a graph: " + built.why);
+    }
+  }
+
   void add_layer(const Node& node) {
     const Node* mapping = mapping_of(node);
     const std::string count = zigzag_word(node, kZigzagCount);
@@ -171,16 +203,23 @@ ZigzagImport import_zigzag(std::vector<Document> documents) {
 ZigzagImport read_zigzag(const std::vector<std::string>& paths) {
   std::vector<Document> documents;
   std::vector<std::string> notes;
+  std::optional<NetworkGraph> graph;
   for (const std::string& path : paths) {
     if (!path.ends_with(".onnx")) {
       documents.push_back(read_yaml(path));
       continue;
     }
-    const OnnxOptions options;
-    documents.push_back(
-        zigzag_workload(to_network(read_onnx(path, options), options), path, notes));
+    OnnxOptions options;
+    options.operand_bits = Bits{8};
+    const Network network = to_network(read_onnx(path, options), options);
+    documents.push_back(zigzag_workload(network, path, notes));
+    graph = network.graph;
   }
   ZigzagImport import = import_zigzag(std::move(documents));
+  if (graph) {
+    set_zigzag_widths(*graph);
+    import.graph = std::move(graph);
+  }
   import.notes.insert(import.notes.begin(), notes.begin(), notes.end());
   return import;
 }

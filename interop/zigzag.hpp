@@ -10,6 +10,7 @@
 #include "arch/arch.hpp"
 #include "core/reader.hpp"
 #include "costmodel/mapping.hpp"
+#include "workloads/graph.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -55,6 +56,7 @@ struct ZigzagUnrolling {
 struct ZigzagArch {
   Arch arch;
   std::vector<RoleSet> copied;
+  std::vector<std::string> copies;  // memories that became some
 };
 ZigzagArch zigzag_arch(const ZigzagMachine& machine,
                        const std::vector<ZigzagUnrolling>& unrollings);
@@ -97,6 +99,8 @@ struct ZigzagImport {
   Arch arch;
   std::vector<Layer> layers;
   std::map<std::string, std::int64_t> left_out;  // layers by why: Add, Pooling
+  std::string network;                           // the workload's name
+  std::optional<NetworkGraph> graph;             // of all of its layers
   ZigzagChip chip;                               // then there is neither of the above
   std::vector<std::string> notes;
 };

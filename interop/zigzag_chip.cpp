@@ -201,14 +201,27 @@ class ChipReader {
       return;
     }
     notes_.push_back(fmt::format("{}: {} of the chip", machine.name, ids));
+    std::optional<double> port;
+    std::size_t linked = 0;
+    for (const std::string& id : core.ids) {
+      const auto way = way_to(links_, id, off_chip_);
+      linked += way ? 1U : 0U;
+      port = port ? port : way;
+    }
+    if (port && linked < core.ids.size()) {
+      notes_.push_back(
+          fmt::format("{}: {} of {} have a link to the memory off the chip; here all have it, "
+                      "where the tensors "
+                      "of the others pass through links between cores",
+                      machine.name, linked, core.ids.size()));
+    }
     while (std::any_of(found_.cores.begin(), found_.cores.end(),
                        [&](const ZigzagCore& each) { return each.name == machine.name; })) {
       machine.name += "_";
     }
     const std::vector<ZigzagUnrolling> any(machine.dims.size());
     found_.cores.push_back({machine.name, zigzag_arch(machine, any).arch,
-                            static_cast<std::int64_t>(core.ids.size()), operators,
-                            way_to(links_, core.ids.front(), off_chip_)});
+                            static_cast<std::int64_t>(core.ids.size()), operators, port});
   }
 
   const ReadFile& read_;

@@ -17,13 +17,6 @@ namespace mapsim {
 
 namespace {
 
-std::string upper(std::string text) {
-  for (char& c : text) {
-    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  return text;
-}
-
 const Node& need(const Node& map, const char* key) {
   const Node* value = value_of(map, key);
   if (value == nullptr) {
@@ -60,7 +53,7 @@ class LayerReader {
     check_keys(notes);
     ZigzagImport::Layer layer;
     layer.name = name();
-    layer.workload = parse_workload(workload_text(layer.name), layer.name);
+    layer.workload = read_workload();
     const std::vector<ZigzagUnrolling> unrollings = read_unrollings(layer.workload, notes);
     ZigzagArch arch = zigzag_arch(machine_, unrollings);
     layer.constraints = constraints_text(layer.workload, unrollings, arch.copied);
@@ -77,6 +70,8 @@ class LayerReader {
     }
     return layer;
   }
+
+  Workload read_workload() { return parse_workload(workload_text(name()), name()); }
 
   std::string name() const { return zigzag_layer_name(node_); }
 
@@ -117,7 +112,7 @@ class LayerReader {
     }
     std::vector<std::string> bounds;
     for (std::size_t i = 0; i < dims.items.size(); ++i) {
-      bounds.push_back(fmt::format("{}: {}", upper(dims.items[i].text),
+      bounds.push_back(fmt::format("{}: {}", zigzag_upper(dims.items[i].text),
                                    whole(sizes.items[i], sizes.items[i].text)));
     }
     const Node& bits = need(node_, "operand_precision");
@@ -149,7 +144,7 @@ class LayerReader {
     std::map<std::string, std::string> relations;
     if (const Node* list = value_of(node_, "dimension_relations")) {
       for (const Node& item : list->items) {
-        std::string sum = upper(item.text);
+        std::string sum = zigzag_upper(item.text);
         sum.erase(std::remove(sum.begin(), sum.end(), ' '), sum.end());
         const std::size_t equals = std::min(sum.find('='), sum.size());
         relations[sum.substr(0, equals)] = sum.substr(std::min(equals + 1, sum.size()));
@@ -169,7 +164,7 @@ class LayerReader {
         ++at;
         continue;
       }
-      const std::string index = upper(text.substr(at + 1, close - at - 1));
+      const std::string index = zigzag_upper(text.substr(at + 1, close - at - 1));
       const auto relation = relations.find(index);
       out += fmt::format("[{}]", relation == relations.end() ? index : relation->second);
       at = close + 1;
@@ -239,7 +234,7 @@ class LayerReader {
       }
       std::optional<DimSet>& may = unrollings[axis_of(key)].may;
       for (const Node& item : list.items) {
-        if (const auto dim = workload.find_dim(upper(item.text))) {
+        if (const auto dim = workload.find_dim(zigzag_upper(item.text))) {
           may = may.value_or(DimSet{});
           may->insert(*dim);
         }
@@ -264,7 +259,7 @@ class LayerReader {
     const std::size_t comma = std::min(item.text.find(','), item.text.size());
     const std::int64_t size =
         whole(item, comma < item.text.size() ? item.text.substr(comma + 1) : "", true);
-    const auto dim = workload.find_dim(upper(item.text.substr(0, comma)));
+    const auto dim = workload.find_dim(zigzag_upper(item.text.substr(0, comma)));
     if (size <= 1) {
       return;
     }
@@ -348,8 +343,8 @@ class LayerReader {
     }
     std::vector<std::string> order;
     for (const Node& item : list.items) {
-      const auto dim =
-          item.items.size() == 2 ? workload.find_dim(upper(item.items[0].text)) : std::nullopt;
+      const auto dim = item.items.size() == 2 ? workload.find_dim(zigzag_upper(item.items[0].text))
+                                              : std::nullopt;
       if (!dim || item.items[1].text != std::to_string(left[*dim])) {
         return {};
       }
@@ -401,6 +396,18 @@ ZigzagImport::Layer read_zigzag_layer(const ZigzagMachine& machine, const Node& 
                                       const Node* mapping, const ZigzagResult* result,
                                       std::vector<std::string>& notes) {
   return LayerReader{machine, layer, mapping, result}.read(notes);
+}
+
+Workload read_zigzag_workload(const Node& layer) {
+  const ZigzagMachine machine;
+  return LayerReader{machine, layer, nullptr}.read_workload();
+}
+
+std::string zigzag_upper(std::string text) {
+  for (char& c : text) {
+    c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return text;
 }
 
 std::string zigzag_word(const Node& map, const char* key) {

@@ -15,7 +15,10 @@ namespace mapsim {
 ZigzagImport::Layer read_zigzag_layer(const ZigzagMachine& machine, const Node& layer,
                                       const Node* mapping, const ZigzagResult* result,
                                       std::vector<std::string>& notes);
+// What it computes, whatever maps it. Throws alike.
+Workload read_zigzag_workload(const Node& layer);
 std::string zigzag_layer_name(const Node& layer);
+std::string zigzag_upper(std::string text);                 // as dims are written here
 std::string zigzag_word(const Node& map, const char* key);  // empty: there is none
 
 // Key of a layer that a model has several times; no word of ZigZag's.

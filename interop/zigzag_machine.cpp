@@ -65,6 +65,10 @@ class MachineReader {
     const Fields fields = reader_.fields(
         node, {"is_imc", "input_precision", "unit_energy", "unit_area", "dimensions", "sizes"});
     machine_.mac_energy = reader_.number(fields.require("unit_energy"), 0).value_or(0);
+    if (fields.has("input_precision")) {
+      notes_.push_back(
+          fmt::format("{}: input_precision is left out: layers have widths", machine_.name));
+    }
     const Node* dims = fields.require("dimensions");
     const Node* sizes = fields.require("sizes");
     if (dims == nullptr || sizes == nullptr) {
@@ -130,6 +134,7 @@ class MachineReader {
   // Ports of one direction add up. An access is as wide as the widest port.
   void read_ports(const Node& list, ZigzagMemory& memory) {
     double rates[2] = {0, 0};
+    Bits narrowest{kMaxInteger};
     bool is_shared = false;
     for (const Node* item : reader_.items(list, "a list of ports")) {
       const Fields fields =
@@ -138,8 +143,15 @@ class MachineReader {
           reader_.choice(fields.require("type"), {"read", "write", "read_write"}, "type of port");
       const auto bits = reader_.integer(fields.require("bandwidth_max"), 1, kMaxInteger);
       memory.width = std::max(memory.width, Bits{bits.value_or(1)});
+      narrowest = std::min(narrowest, Bits{bits.value_or(1)});
       is_shared = is_shared || type == std::size_t{2};
       rates[type == std::size_t{1} ? 1 : 0] += static_cast<double>(bits.value_or(1));
+    }
+    if (narrowest < memory.width && !list.items.empty()) {
+      notes_.push_back(fmt::format(
+          "{}: ports of {} to {} b: an access is as wide as the widest one here, and ports add up; "
+          "in ZigZag each operand has its own port, whose width its accesses have",
+          memory.name, narrowest.count(), memory.width.count()));
     }
     if (is_shared) {
       memory.bandwidth.shared = BitsPerCycle{rates[0] + rates[1]};
@@ -218,7 +230,7 @@ std::int64_t ZigzagUnrolling::used() const {
 ZigzagArch zigzag_arch(const ZigzagMachine& machine,
                        const std::vector<ZigzagUnrolling>& unrollings) {
   const std::vector<ZigzagMemory> memories = by_sharing(machine);
-  ZigzagArch out{{}, std::vector<RoleSet>(machine.dims.size())};
+  ZigzagArch out{{}, std::vector<RoleSet>(machine.dims.size()), {}};
   std::vector<Storage> levels;                               // innermost first
   std::vector<std::pair<std::size_t, std::size_t>> fanouts;  // dim, levels inside of it
   Dims below;
@@ -237,6 +249,9 @@ ZigzagArch zigzag_arch(const ZigzagMachine& machine,
             static_cast<double>(unrollings[d].given ? unrollings[d].used() : machine.sizes[d]);
         out.copied[d] = RoleSet::from_bits(out.copied[d].bits() | memory.roles.bits());
       }
+    }
+    if (sharers > 1) {
+      out.copies.push_back(memory.name);
     }
     below.insert(nested.begin(), nested.end());
     levels.push_back(storage_of(memory, sharers));

@@ -163,7 +163,8 @@ class Checkout:
             mapping = self.scratch / f"{len(self.sets)}.map.yaml"
             mapping.write_text(mapping_text(levels))
             self.add("published result", "timeloop", [arch[0], problems[0], mapping, tables[0]])
-            self.sets[-1] = self.sets[-1]._replace(stats=str(stats), version="2021")
+            version = "2020" if "Energy-per-op" in stats.read_text() else "2021"
+            self.sets[-1] = self.sets[-1]._replace(stats=str(stats), version=version)
 
     def has_sizes(self, problem, sizes):
         found = dict(re.findall(r"^\s+([A-Z]):\s*(\d+)\s*$", problem.read_text(errors="replace"), re.MULTILINE))

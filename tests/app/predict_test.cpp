@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -46,22 +45,6 @@ TEST_F(PredictCommand, ScoresATableAsItIs) {
   const std::string of_table = printed();
   ASSERT_EQ(run("predict all.csv --arch a100_80gb"), 0);
   EXPECT_EQ(printed(), of_table);
-}
-
-TEST_F(PredictCommand, WarnsOfATableOfAnotherGpu) {
-  write("table.csv", kTable);
-  const std::string predict = "predict all.csv --arch a100_80gb";
-  const std::string import = "import gpu-table table.csv --precision bf16 -o all.csv --gpu ";
-  ASSERT_EQ(run(import + "'NVIDIA A100-SXM4'"), 0) << file("stderr");
-  ASSERT_EQ(run(predict), 0);
-  EXPECT_EQ(printed().find("another GPU"), std::string::npos) << printed();
-  std::filesystem::remove(folder() / "all.csv");
-  ASSERT_EQ(run(import + "'NVIDIA L20'"), 0) << file("stderr");
-  ASSERT_EQ(run(predict), 0);
-  EXPECT_NE(printed().find("note: the table is of NVIDIA L20, which may be another GPU than "
-                           "a100_80gb\n"),
-            std::string::npos)
-      << printed();
 }
 
 TEST_F(PredictCommand, TakesTheCacheThatIsSaid) {

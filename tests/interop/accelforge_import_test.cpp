@@ -327,6 +327,29 @@ workload:
   EXPECT_THAT(riding.notes, Contains(HasSubstr("S rides on QK")));
 }
 
+TEST(ForgeImport, NamesAttributesThatOnlyModelsRead) {
+  std::string machine = kPlainMachine;
+  machine.replace(
+      machine.find("name: MAC"), 9,
+      "name: MAC\n    extra_attributes_for_component_model: {n_banks: 4, adder_width: 16}");
+  EXPECT_THAT(parse_accelforge(machine, "m.yaml").notes,
+              Contains("ignored attributes, which only models of energy and area read: n_banks "
+                       "(MAC)"));
+}
+
+TEST(ForgeImport, NamesSumsThatItCountsAsProducts) {
+  const ForgeImport import = parse_accelforge(R"(
+workload:
+  rank_sizes: {M: 8, P: 4, E: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - "H[m, e] = X[m, e] + Y[m, e]"
+  - "Z[m, p] = H[m, e] * W[e, p]"
+)",
+                                              "m.yaml");
+  EXPECT_THAT(import.notes, Contains("no product, counted as one operation for each point: + (H)"));
+}
+
 TEST(ForgeImport, ReadsWindowsAndLists) {
   const ForgeImport import = parse_accelforge(R"(
 workload:

@@ -224,6 +224,33 @@ TEST(ScaleSimImport, DiffersFromSmallRunsByTheirSlips) {
   }
 }
 
+// A topology's walks share their steps; short ones come first, and equal layers are walked once.
+TEST(ScaleSimImport, WalksTheShortLayersOfATopologyFirst) {
+  const ScaleSimConfig config{"c", 16, 16, 64, 64, 64, ScaleSimDataflow::kWeight, {}};
+  const ScaleSimLayer small{"small", 16, 16, 3, 3, 8, 16, 1, 1, false};
+  const ScaleSimLayer large{"large", 64, 64, 3, 3, 16, 32, 1, 1, false};
+  ScaleSimLayer again = small;
+  again.name = "again";
+  const std::vector<ScaleSimLayer> layers{large, small, again};
+  const auto all = scalesim_walks(config, layers);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    EXPECT_TRUE(all[i].figures.walked);
+    EXPECT_EQ(all[i].figures.cycles_with_prefetch,
+              scalesim_figures(config, layers[i]).cycles_with_prefetch);
+    EXPECT_EQ(all[i].pixels, ifmap_pixel_reads(config, layers[i], whole_gemm(layers[i])));
+  }
+  std::int64_t left = kMostWalkSteps;
+  scalesim_figures(config, small, left);
+  ifmap_pixel_reads(config, small, whole_gemm(small), left);
+  const std::int64_t of_small = kMostWalkSteps - left;
+  ASSERT_GT(of_small, 0);
+  const auto few = scalesim_walks(config, layers, of_small + 1);
+  EXPECT_FALSE(few[0].figures.walked);
+  EXPECT_TRUE(few[1].figures.walked);
+  EXPECT_TRUE(few[2].figures.walked);
+  EXPECT_EQ(few[2].pixels, few[1].pixels);
+}
+
 // By hand: where half of the SRAM holds all pixels, each comes once, however often the unfolded
 // ifmap has it; where it holds a row fold of them, each fold's come for each column fold.
 TEST(ScaleSimImport, CountsPixelsOfAConvolutionAndNotTheUnfoldedOnes) {

@@ -105,6 +105,65 @@ TEST(TimeloopSparse, FlattenedRanksAreOne) {
   EXPECT_TRUE(has_line(print_workload(import.design.workload), "A: structured 1:2 along K"));
 }
 
+// A bitmask has places of one bit unless its rank says otherwise; words fill rows of the storage.
+TEST(TimeloopSparse, WordsAreAsWideAsTimeloopMakesThem) {
+  const auto read = [](const std::string& ranks) {
+    const TimeloopImport import =
+        parse_timeloop(design("{A: {distribution: hypergeometric, density: 0.25}}", "",
+                              formats("{name: A, ranks: [" + ranks + "]}")),
+                       "d.yaml");
+    std::string text = print_arch(to_arch(import.design.machine));
+    for (const std::string& note : import.notes) {
+      text += note + "\n";
+    }
+    return text;
+  };
+  EXPECT_TRUE(has_line(read("{format: UOP, payload-word-bits: 0}, {format: B}"),
+                       "format: {input: [dense, bitmask]}"));
+  const std::string five =
+      read("{format: UOP, payload-word-bits: 0}, {format: CP, metadata-word-bits: 5}");
+  EXPECT_TRUE(has_line(five, "format: {input: [dense, coordinates 8 b]}")) << five;
+  EXPECT_TRUE(has_line(five, "Buf: words of formats of 5 b take 8 b, as in Timeloop")) << five;
+  const std::string four =
+      read("{format: UOP, payload-word-bits: 0}, {format: CP, metadata-word-bits: 4}");
+  EXPECT_TRUE(has_line(four, "format: {input: [dense, coordinates 4 b]}")) << four;
+  EXPECT_FALSE(has_line(four, "as in Timeloop, so that its rows")) << four;
+}
+
+TEST(TimeloopSparse, NamesWhatFormatsDoNotSay) {
+  std::string text = design("{A: {distribution: hypergeometric, density: 0.25}}", "",
+                            formats("{name: A, ranks: [{format: UOP}, {format: B, "
+                                    "flattened_rankIDs: [[M, K]]}]}"));
+  text.erase(text.find("mapping:"), text.find("sparse_optimizations:") - text.find("mapping:"));
+  text.replace(text.find("metadata_storage_depth: 64"), 0, "metadata_counter_width: 9, ");
+  const TimeloopImport import = parse_timeloop(text, "d.yaml");
+  const auto has_note = [&](const std::string& part) {
+    return std::any_of(import.notes.begin(), import.notes.end(),
+                       [&](const std::string& note) { return has_line(note, part); });
+  };
+  EXPECT_TRUE(has_note("Buf, format of A: a tile is one rank, by the code of the innermost"));
+  EXPECT_TRUE(
+      has_note("not read, attributes of formats of sparse tensors: "
+               "metadata_counter_width (Buf)"));
+  EXPECT_FALSE(has_note("metadata_storage_depth"));
+}
+
+// A fixed share of every tile, for which there is no n:m: the mean tile is the largest one.
+TEST(TimeloopSparse, TilesOfAFixedShareFitIfTheirMeansDo) {
+  const auto arch = [](const std::string& of_a, const std::string& of_b) {
+    return print_arch(
+        to_arch(parse_timeloop(
+                    design("{A: {distribution: " + of_a + "}, B: {distribution: " + of_b + "}}", "",
+                           formats("{name: A, ranks: [{format: UOP}, {format: CP}]}, "
+                                   "{name: B, ranks: [{format: UOP}, {format: CP}]}")),
+                    "d.yaml")
+                    .design.machine));
+  };
+  const std::string fixed = "fixed-structured, density: 0.3";
+  EXPECT_TRUE(has_line(arch(fixed, fixed), "fits: expected"));
+  EXPECT_FALSE(has_line(arch(fixed, "hypergeometric, density: 0.3"), "fits"));
+}
+
 TEST(TimeloopSparse, DensitiesSayWhereNonzerosAre) {
   const auto density = [](const std::string& of_a, const std::string& format) {
     return print_workload(

@@ -137,7 +137,50 @@ mapping:
   TimeloopCounter counter{import.design};
   const auto input = *import.design.workload.find_tensor("I");
   EXPECT_EQ(counter.accesses(input, 1, kAllTimeloopRules).fills, 4 + 3 * 2);
-  EXPECT_EQ(counter.accesses(input, 1, kOldTimeloopRules).fills, 4 * 4);
+  EXPECT_EQ(counter.accesses(input, 1, kTimeloopRulesOf2024).fills, 4 * 4);
+}
+
+// Inferred from the results of 2020 that baseline-designs publishes.
+TEST(TimeloopStats, Of2020ChargeOneEnergyWideWordsAndAClusterOnce) {
+  const TimeloopImport import = parse_timeloop(
+      R"(arch:
+  arithmetic: {name: MAC, instances: 4, word_bits: 8}
+  storage:
+  - {name: RF, instances: 4, entries: 64, width: 64, cluster_size: 4}
+  - {name: DRAM, instances: 1, word_bits: 8, technology: DRAM}
+problem:
+  shape:
+    name: row
+    dimensions: [M, K]
+    data_spaces:
+    - {name: W, projection: [[[M]], [[K]]]}
+    - {name: I, projection: [[[K]]]}
+    - {name: O, projection: [[[M]]], read_write: true}
+  instance: {M: 4, K: 6}
+mapping:
+- {target: DRAM, type: temporal, factors: M=4 K=1, permutation: MK}
+- {target: RF, type: temporal, factors: M=1 K=6, permutation: KM}
+ERT:
+  version: 0.3
+  tables:
+  - {name: RF, actions: [{name: read, energy: 8}, {name: write, energy: 24}]}
+  - {name: DRAM, actions: [{name: read, energy: 1}, {name: write, energy: 1}]}
+  - {name: MAC, actions: [{name: compute, energy: 1}]}
+)",
+      "d.yaml");
+  const TimeloopStorage& storage = import.design.machine.storages[1];
+  ASSERT_EQ(storage.block, 2);  // of 8 b, a quarter of 64 b
+  TimeloopCounter counter{import.design};
+  const auto weight = *import.design.workload.find_tensor("W");
+  const TimeloopAccesses at = counter.accesses(weight, 1, kAllTimeloopRules);
+  ASSERT_EQ(at.reads, 24);
+  ASSERT_EQ(at.fills, 24);
+  // One of four instances works. An access is of two words by all of the cluster, at 8 and 24 pJ.
+  EXPECT_DOUBLE_EQ(counter.energy(weight, 1, kAllTimeloopRules), 12 * 8 + 12 * 24);
+  // In 2020 it is of one word of 16 b, at 24 pJ a quarter of which is paid.
+  EXPECT_DOUBLE_EQ(counter.energy(weight, 1, kTimeloopRulesOf2020), 48 * 24 / 4.0);
+  EXPECT_DOUBLE_EQ(counter.energy(weight, 1, kTimeloopRulesOf2021),
+                   counter.energy(weight, 1, kAllTimeloopRules));
 }
 
 }  // namespace

@@ -198,6 +198,8 @@ TEST(ZigzagImports, PutSharedMemoriesAboveOrBesideTheUnitsThatShareThem) {
   EXPECT_TRUE(arch.levels[LevelId{0}].capacity.unlimited());
   EXPECT_THAT(import.notes,
               Contains(HasSubstr("machine.yaml:17: ports stands here a second time")));
+  EXPECT_THAT(import.notes,
+              Contains(HasSubstr("rf_w: shared along dims of the array that do not")));
 }
 
 TEST(ZigzagImports, TakeLayersAndWhatIsUnrolled) {
@@ -430,6 +432,25 @@ TEST(StreamChip, MakesEachCoreAnArchitectureBeforeTheMemoryOffTheChip) {
       "    - {name: tpu, arch: tpu.arch.yaml, count: 2, port: 8 GB/s}\n"
       "    - {name: vector, arch: vector.arch.yaml, port: 8 GB/s}\n"
       "  transitions:\n    - {from: tpu, to: vector}\n    - {from: vector, to: tpu}\n");
+}
+
+TEST(StreamChip, SaysWhichCoresHaveNoLinkToTheMemory) {
+  const Document chip = parse_yaml(
+      "name: chip\ncores: {0: tpu.yaml, 1: tpu.yaml, 2: dram.yaml}\noffchip_core_id: 2\n"
+      "core_connectivity: [{type: link, cores: [0, 1], bandwidth: 32}, "
+      "{type: link, cores: [1, 2], bandwidth: 64}]\n",
+      "chip.yaml");
+  std::vector<std::string> notes;
+  const ZigzagChip found = read_stream_chip(
+      chip,
+      [](const std::string& path) {
+        const bool dram = path == "cores/dram.yaml";
+        return parse_yaml(stream_core(dram ? "dram" : "tpu", dram ? "offchip" : "compute", 4),
+                          path);
+      },
+      notes);
+  EXPECT_EQ(found.cores.at(0).port, 64);
+  EXPECT_THAT(notes, Contains(HasSubstr("tpu: 1 of 2 have a link to the memory off the chip")));
 }
 
 TEST(StreamChip, LeavesTheMemoryOfACoreAloneItsEnd) {

@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/rng.hpp"
 #include "tests/support/bad_inputs.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/graph_print.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim {
@@ -194,6 +196,24 @@ TEST(NetworkGraph, SurvivesDamagedFiles) {
       "name: g\ninputs: {x: {shape: [1, 4]}}\ngraph:\n"
       "  - {name: b, repeat: 2, carry: {y: x}, out: a, graph: [{name: a, op: Relu, in: y}]}\n",
       read);
+}
+
+// Every shipped graph that a list of nodes can say, written and read back: print_graph() compares.
+TEST(Graph, IsWrittenAsItIsRead) {
+  const std::string folder = MAPSIM_SOURCE_DIR "/configs/networks/graphs/";
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+    const Network network = load_network(entry.path().string(), {MAPSIM_SOURCE_DIR "/configs"});
+    const PrintedGraph printed = print_graph(network.name, *network.graph);
+    if (entry.path().stem() == "lstm_ptb") {
+      EXPECT_THAT(printed.why, ::testing::HasSubstr("is several layers")) << entry.path();
+      continue;
+    }
+    EXPECT_EQ(printed.why, "") << entry.path();
+    const Network again = read(printed.text);
+    EXPECT_EQ(again.macs(), network.macs());
+    EXPECT_EQ(again.graph->nodes.size(), network.graph->nodes.size());
+    EXPECT_EQ(again.graph->outputs.size(), network.graph->outputs.size());
+  }
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/document.hpp"
+#include "workloads/graph.hpp"
+
+namespace mapsim {
+
+// A workload of ZigZag as a graph: `operand_source` says which layer makes an operand. An operand
+// that its own layer names is a constant, or an input of the network. Where a convolution reads
+// more than is made, the rest is padding.
+struct ZigzagGraph {
+  std::optional<NetworkGraph> graph;
+  std::string why;  // that there is none
+  std::vector<std::string> notes;
+};
+ZigzagGraph zigzag_graph(const Document& workload);
+
+// The widths that ZigZag gives a model: operands of 8 b, sums of 16 b.
+void set_zigzag_widths(NetworkGraph& graph);
+
+}  // namespace mapsim

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/zigzag_graph.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interop/zigzag.hpp"
+#include "workloads/graph_print.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const char* const kMachine = R"(name: plain
+memories:
+  sram:
+    {size: 8192, r_cost: 64, w_cost: 32, area: 0, latency: 1, operands: [I1, I2, O],
+     served_dimensions: [D1],
+     ports: [{name: rw_port_1, type: read_write, bandwidth_min: 64, bandwidth_max: 128, allocation: []}]}
+  dram:
+    {size: 100000, r_cost: 640, w_cost: 640, area: 0, latency: 1, operands: [I1, I2, O],
+     served_dimensions: [D1],
+     ports: [{name: rw_port_1, type: read_write, bandwidth_min: 64, bandwidth_max: 64, allocation: []}]}
+operational_array: {unit_energy: 0.04, unit_area: 1, dimensions: [D1], sizes: [8]}
+)";
+
+// Two convolutions, of which the second is padded and has a stride; a pool, a sum of both branches,
+// and a fully connected layer behind them.
+const char* const kNetwork = R"(- id: 0
+  name: first
+  operator_type: Conv
+  equation: O[b][k][oy][ox]+=W[k][c][fy][fx]*I[b][c][iy][ix]
+  dimension_relations: [ix=1*ox+1*fx, iy=1*oy+1*fy]
+  loop_dims: [B, K, C, OY, OX, FY, FX]
+  loop_sizes: [1, 16, 8, 8, 8, 3, 3]
+  operand_precision: {W: 8, I: 8, O: 16, O_final: 8}
+  operand_source: {I: 0, W: 0}
+- id: 1
+  name: second
+  operator_type: Conv
+  equation: O[b][k][oy][ox]+=W[k][c][fy][fx]*I[b][c][iy][ix]
+  dimension_relations: [ix=2*ox+1*fx, iy=2*oy+1*fy]
+  loop_dims: [B, K, C, OY, OX, FY, FX]
+  loop_sizes: [1, 16, 16, 4, 4, 3, 3]
+  operand_precision: {W: 8, I: 8, O: 16, O_final: 8}
+  operand_source: {I: 0, W: 1}
+- id: 2
+  name: pool
+  operator_type: Pooling
+  equation: O[b][g][oy][ox]+=W[fx][fy]*I[b][g][iy][ix]
+  dimension_relations: [ix=2*ox+1*fx, iy=2*oy+1*fy]
+  loop_dims: [B, G, OY, OX, FX, FY]
+  loop_sizes: [1, 16, 4, 4, 2, 2]
+  operand_precision: {I: 8, W: 0, O: 16, O_final: 8}
+  operand_source: {I: 0, W: 2}
+- id: 3
+  name: sum
+  operator_type: Add
+  equation: O[b][g][oy][ox]=W[b][g][oy][ox]+I[b][g][oy][ox]
+  loop_dims: [B, G, OY, OX]
+  loop_sizes: [1, 16, 4, 4]
+  operand_precision: {W: 8, I: 8, O: 16, O_final: 8}
+  operand_source: {I: 1, W: 2}
+- id: 4
+  name: fc
+  operator_type: Gemm
+  equation: O[d][k]+=I[d][c]*W[c][k]
+  loop_dims: [D, K, C]
+  loop_sizes: [1, 10, 256]
+  operand_precision: {W: 8, I: 8, O: 16, O_final: 8}
+  operand_source: {I: 3, W: 4}
+)";
+
+ZigzagImport read(const std::string& machine, const std::string& layers) {
+  return import_zigzag({parse_yaml(layers, "layers.yaml"), parse_yaml(machine, "machine.yaml")});
+}
+
+TEST(ZigzagGraphs, MakeAGraphOfWhereOperandsComeFrom) {
+  const ZigzagImport import = read(kMachine, kNetwork);
+  ASSERT_TRUE(import.graph) << import.notes.back();
+  const PrintedGraph printed = print_graph(import.network, *import.graph);
+  EXPECT_EQ(printed.why, "");
+  const Network network = parse_network(printed.text, "network.yaml");
+  ASSERT_TRUE(network.graph) << printed.text;
+  const NetworkGraph& graph = *network.graph;
+  EXPECT_EQ(network.name, "layers");
+  std::vector<std::string> nodes;
+  for (const GraphNode& node : graph.nodes) {
+    nodes.push_back(node.name + " " + node.op);
+  }
+  EXPECT_THAT(nodes, ElementsAre("first Conv", "second Conv", "pool MaxPool", "sum Add",
+                                 "sum_reshaped Reshape", "fc Einsum"));
+  EXPECT_EQ(graph.tensors[graph.inputs.at(0)].shape, (Extents{1, 8, 10, 10}));
+  const GraphNode& second = graph.nodes[graph.find_node("second").value()];
+  // 9 of 8 rows: one of padding, of which the stride leaves half.
+  EXPECT_EQ(second.layers[0].workload.tensors[TensorId{0}].stored_elements, 16 * 8 * 8);
+  EXPECT_EQ(second.layers[0].workload.tensors[second.layers[0].workload.output()].partial_bits,
+            Bits{16});
+  EXPECT_EQ(network.streams.size(), 2U);
+  EXPECT_TRUE(network.unpriced.empty());
+  std::int64_t macs = 0;
+  for (const ZigzagImport::Layer& layer : import.layers) {
+    macs += layer.workload.macs();
+  }
+  EXPECT_EQ(network.macs(), macs);
+}
+
+TEST(ZigzagGraphs, SayWhyANetworkIsNoGraph) {
+  const auto why = [](const char* from, const char* to) {
+    std::string layers = kNetwork;
+    layers.replace(layers.find(from), std::string_view{from}.size(), to);
+    const ZigzagImport import = read(kMachine, layers);
+    EXPECT_FALSE(import.graph);
+    return import.notes;
+  };
+  EXPECT_THAT(why("{I: 3, W: 4}", "{I: 7, W: 4}"),
+              Contains(HasSubstr("fc reads layer 7, which is not above it")));
+  EXPECT_THAT(why("{I: 0, W: 1}", "{I: 0, W: 0}"),
+              Contains(HasSubstr("second is a convolution whose weights a layer makes")));
+  EXPECT_THAT(why("[1, 10, 256]", "[1, 10, 255]"),
+              Contains(HasSubstr("sum makes 256 elements, of which fc reads 255")));
+  EXPECT_THAT(why("[1, 16, 16, 4, 4, 3, 3]", "[1, 16, 16, 2, 2, 3, 3]"),
+              Contains(HasSubstr("no padding lets second read what is made")));
+}
+
+TEST(ZigzagGraphs, NameWhatOneWordOfAMemoryCannotSay) {
+  std::string machine = kMachine;
+  const std::string port =
+      "name: rw_port_1, type: read_write, bandwidth_min: 64, bandwidth_max: 64";
+  machine.replace(machine.find(port), 0,
+                  "name: r, type: read, bandwidth_min: 8, bandwidth_max: 32, "
+                  "allocation: []}, {");
+  machine.replace(machine.find("unit_energy"), 0, "input_precision: [8, 8], ");
+  const ZigzagImport import = read(machine, kNetwork);
+  EXPECT_THAT(import.notes, Contains(HasSubstr("dram: ports of 32 to 64 b: an access is as wide")));
+  EXPECT_THAT(import.notes, Contains(HasSubstr("input_precision is left out")));
+  EXPECT_THAT(import.notes, Not(Contains(HasSubstr("sram: ports of"))));
+}
+
+// A model's operands have 8 b, its sums 16 b.
+TEST(ZigzagGraphs, OfModelsHaveTheWidthsOfZigzag) {
+  NetworkGraph graph = *parse_network(
+                            "name: g\ninputs: {x: {shape: [2, 4]}}\ngraph:\n"
+                            "  - {name: fc, gemm: {n: 8}, in: x}\n",
+                            "g.yaml")
+                            .graph;
+  set_zigzag_widths(graph);
+  const Workload& workload = graph.nodes[0].layers[0].workload;
+  EXPECT_EQ(workload.tensors[TensorId{0}].bits, Bits{8});
+  EXPECT_EQ(workload.tensors[workload.output()].bits, Bits{8});
+  EXPECT_EQ(workload.tensors[workload.output()].partial_bits, Bits{16});
+  EXPECT_THAT(print_graph("g", graph).text, HasSubstr("partial: 16 b"));
+}
+
+}  // namespace
+}  // namespace mapsim
