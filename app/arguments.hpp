@@ -68,9 +68,9 @@ struct NetworkArguments {
 };
 
 struct CheckArguments {
-  std::string certificate;
-  std::string machine, layer, constraints;  // what it must be about, unless empty
+  std::string certificate, machine, layer, constraints;  // the last three: what it must be about
   std::int64_t max_steps = 1'000'000;
+  std::size_t sample = 0;  // of a proof of designs, so many bounds of layers; 0: all
   int threads = 1;
   Output output;
 };

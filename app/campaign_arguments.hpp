@@ -53,7 +53,8 @@ struct DesignArguments {
   bool front = false;   // of value and area
   std::size_t top = 1;  // how many of the best
   Budget budget;
-  std::string arch_file;  // the best machine goes here, unless empty
+  std::string arch_file;         // the best machine goes here, unless empty
+  std::string certificate_file;  // the proof goes here, unless empty
   int threads = 1;
   Output output;
 };

@@ -33,6 +33,22 @@ Option database_option(const std::string& name, std::string& database) {
   return required({name, "FILE", "Database of results (SQLite)", &database});
 }
 
+Options limits_of(DesignArguments& a) {
+  return {{"--max-area", "AREA", "Consider only machines of at most this area: 4mm2",
+           reads([](const std::string& text) { return parse_area(text, std::nullopt); },
+                 [&a](SquareMillimetres area) { a.limits.area = area; })},
+          {"--max-energy", "ENERGY",
+           "Consider only machines whose layers together take at most this energy: 20mJ",
+           reads(parse_energy, [&a](Picojoules energy) { a.limits.energy = energy; })},
+          {"--max-latency", "TIME",
+           "Consider only machines whose layers together take at most this time: 20ms",
+           reads(parse_seconds, [&a](Seconds time) { a.limits.latency = time; })},
+          {"--max-power", "POWER",
+           "Consider only machines of at most this average power, total energy divided by "
+           "total latency: 300mW",
+           reads(parse_power, [&a](Milliwatts power) { a.limits.power = power; })}};
+}
+
 }  // namespace
 
 CommandOptions options_of(SweepArguments& a) {
@@ -73,21 +89,9 @@ CommandOptions options_of(DesignArguments& a) {
              "or a sum over all layers: energy, latency, sum-edp (the EDP of each), a formula "
              "such as 'energy^2*latency' [the one of SPACE]",
              reads(parse_design_objective,
-                   [&a](const DesignObjective& objective) { a.objective = objective; })},
-            {"--max-area", "AREA", "Consider only machines of at most this area: 4mm2",
-             reads([](const std::string& text) { return parse_area(text, std::nullopt); },
-                   [&a](SquareMillimetres area) { a.limits.area = area; })},
-            {"--max-energy", "ENERGY",
-             "Consider only machines whose layers together take at most this energy: 20mJ",
-             reads(parse_energy, [&a](Picojoules energy) { a.limits.energy = energy; })},
-            {"--max-latency", "TIME",
-             "Consider only machines whose layers together take at most this time: 20ms",
-             reads(parse_seconds, [&a](Seconds time) { a.limits.latency = time; })},
-            {"--max-power", "POWER",
-             "Consider only machines of at most this average power, total energy divided by "
-             "total latency: 300mW",
-             reads(parse_power, [&a](Milliwatts power) { a.limits.power = power; })},
-            {"--top", "K", "Find the best K machines [1]", whole(a.top, 1, kMostTop)},
+                   [&a](const DesignObjective& objective) { a.objective = objective; })}},
+           limits_of(a),
+           {{"--top", "K", "Find the best K machines [1]", whole(a.top, 1, kMostTop)},
             {.names = "--pareto",
              .type = "area",
              .help = "Find all machines of which no other has a lower objective and no more area",
@@ -101,7 +105,9 @@ CommandOptions options_of(DesignArguments& a) {
                           "Stop after this time (10 s, 2 min); print the best machine so "
                           "far and its true gap"),
             threads,
-            {"--save-arch", "FILE", "Write the best machine to FILE (YAML)", &a.arch_file}},
+            {"--save-arch", "FILE", "Write the best machine to FILE (YAML)", &a.arch_file},
+            {"--certificate", "FILE", "Write the proof to FILE, for mapsim check",
+             &a.certificate_file}},
            output_options(a.output)}),
       "", find_work};
 }

@@ -160,6 +160,9 @@ Answer run(const CheckArguments& arguments) {
   if (is_plan_certificate(arguments.certificate)) {
     return run_on_plan(arguments);
   }
+  if (is_design_certificate(arguments.certificate)) {
+    return run_on_design(arguments);
+  }
   const check::Certificate certificate = check::load_certificate(arguments.certificate);
   check::Verdict verdict =
       check::check_certificate(certificate, {arguments.threads, arguments.max_steps});

@@ -7,6 +7,7 @@
 #include "app/space.hpp"
 #include "app/watch.hpp"
 #include "campaign/warnings.hpp"
+#include "design/certificate.hpp"
 #include "design/search.hpp"
 
 namespace mapsim {
@@ -32,6 +33,7 @@ DesignObjective objective_of(const DesignArguments& arguments, const Campaign& c
 Answer run(const DesignArguments& arguments) {
   const Campaign campaign = load_design_space(arguments.space, arguments.work, shipped_configs());
   OutputFile machine{arguments.arch_file};
+  OutputFile proof{arguments.certificate_file};
   DesignOptions options;
   options.objective = objective_of(arguments, campaign);
   options.limits = arguments.limits;
@@ -40,6 +42,11 @@ Answer run(const DesignArguments& arguments) {
   options.gap = arguments.budget.gap;
   options.seconds = arguments.budget.seconds;
   options.threads = arguments.threads;
+  options.certificate = !arguments.certificate_file.empty();
+  if (const std::string why = options.certificate ? why_no_certificate(campaign) : "";
+      !why.empty()) {
+    throw UnsupportedSearch(fmt::format("{}: {}", arguments.space, why));
+  }
   Watch watch;
   options.stop = &watch.stop();
   options.progress = [&](const DesignProgress& progress) {
@@ -56,6 +63,13 @@ Answer run(const DesignArguments& arguments) {
   origin.warnings = campaign_warnings(campaign);
   if (result.best() && !arguments.arch_file.empty()) {
     machine.write(best_arch_text(campaign, result));
+  }
+  if (options.certificate) {
+    const std::string text = design_certificate(campaign, options, result);
+    text.empty() ? proof.remove() : proof.write(text);
+    if (text.empty()) {
+      answer.remark = "no certificate: the search ended early";
+    }
   }
   answer.text = arguments.output.json
                     ? design_json(origin, campaign, options, result)

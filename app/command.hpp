@@ -38,6 +38,7 @@ bool is_chain(const std::string& path);
 Answer run_on_chain(const SearchArguments& arguments);
 Answer run_on_chain(const EvalArguments& arguments);
 Answer run_on_plan(const CheckArguments& arguments);
+Answer run_on_design(const CheckArguments& arguments);
 Answer run_on_chain(const SimulateArguments& arguments);
 Answer run_on_chain(const ShowArguments& arguments);
 Answer run(const NetworkArguments& arguments);

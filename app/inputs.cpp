@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/places.hpp"
+#include "check/design_certificate.hpp"
 #include "check/plan_proof.hpp"
 #include "core/shipped.hpp"
 #include "workloads/inline_layer.hpp"
@@ -125,7 +126,7 @@ std::vector<Input> inputs_of(const ReportArguments& a) {
 }
 
 std::vector<Input> inputs_of(const CheckArguments& a) {
-  if (is_plan_certificate(a.certificate)) {
+  if (is_plan_certificate(a.certificate) || is_design_certificate(a.certificate)) {
     return {};
   }
   return {{"CERTIFICATE", a.certificate, {FileKind::kCertificate}},
@@ -146,6 +147,11 @@ bool is_chip(const std::string& path) {
 bool is_plan_certificate(const std::string& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && check::is_plan_certificate(beginning_of(path));
+}
+
+bool is_design_certificate(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && check::is_design_certificate(beginning_of(path));
 }
 
 std::vector<Input> inputs_of(const EvalArguments& a) {

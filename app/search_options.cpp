@@ -174,7 +174,7 @@ CommandOptions options_of(ListArguments& a) {
 
 CommandOptions options_of(CheckArguments& a) {
   return {joined(
-      {{required({"CERTIFICATE", "", "File that search --certificate wrote", &a.certificate}),
+      {{required({"CERTIFICATE", "", "File that --certificate wrote", &a.certificate}),
         input({"--arch", "FILE",
                "Also verify that the proof is about this architecture (YAML, or the name of a "
                "shipped one)",
@@ -189,6 +189,9 @@ CommandOptions options_of(CheckArguments& a) {
          &a.constraints},
         {"--max-steps", "N", "Simulate the mapping if the layer has at most N MACs [1000000]",
          whole(a.max_steps, 0, kMost)},
+        {"--sample", "N",
+         "Of a proof of designs, check only N of the bounds of layers, drawn evenly [all]",
+         whole(a.sample, 1, kMost)},
         threads_option(a.threads)},
        output_options(a.output)})};
 }

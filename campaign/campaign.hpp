@@ -16,7 +16,7 @@ namespace mapsim {
 
 // A value of an architecture file and what takes its place.
 struct Setting {
-  std::string path;  // campaign/substitute.hpp
+  std::string path;  // core/substitute.hpp
   Node value;
 };
 using Settings = std::vector<Setting>;

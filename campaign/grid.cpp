@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "campaign/campaign.hpp"
-#include "campaign/substitute.hpp"
 #include "core/diagnostic.hpp"
+#include "core/substitute.hpp"
 
 namespace mapsim {
 

@@ -167,7 +167,7 @@ class Checker {
   Verdict run_imperfect() {
     const std::vector<Unrolling> unrollings =
         list_imperfect_unrollings(problem_, certificate_.rules);
-    check_size(count_imperfect(problem_, certificate_.rules, unrollings));
+    check_size([&] { return count_imperfect(problem_, certificate_.rules, unrollings); });
     std::vector<Task> tasks;
     if (certificate_.is_front()) {
       for (const Unrolling& unrolling : unrollings) {
@@ -188,7 +188,7 @@ class Checker {
   Verdict run_perfect() {
     const Rules& rules = certificate_.rules;
     const std::vector<Bundle> bundles = list_bundles(problem_, rules);
-    check_size(count_mappings(problem_, rules, bundles, options_.threads));
+    check_size([&] { return count_mappings(problem_, rules, bundles, options_.threads); });
     Claims claims = find_claims();
     std::optional<Task> others;
     if (certificate_.is_front()) {
@@ -286,9 +286,13 @@ class Checker {
     }
   }
 
-  // `found`: nullopt if it takes too long.
-  void check_size(const std::optional<std::string>& found) {
-    const std::optional<std::string> size = certificate_.size == kNotCounted ? std::nullopt : found;
+  // `count()`: nullopt if it takes too long.
+  template <class Count>
+  void check_size(const Count& count) {
+    std::optional<std::string> size;
+    if (certificate_.size != kNotCounted) {
+      size = count();
+    }
     verdict_.counted = size.has_value();
     require(
         !size || size == certificate_.size, 0,

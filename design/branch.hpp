@@ -3,6 +3,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <queue>
 #include <set>
@@ -59,7 +60,7 @@ class DesignSearch {
     SearchOptions layers;
     layers.threads = options.threads;
     layers.stop = options.stop;
-    layers.edge_folds = true;
+    layers.edge_folds = !options.certificate;  // beyond the mapspace of certificates
     layers.budget.bytes = search_bytes();
     return layers;
   }
@@ -73,11 +74,12 @@ class DesignSearch {
   bool closes(double bound, double area) const;
   double least_area(const Enclosure& enclosure);
   double rest_of(const OpenBox& box) const;
-  void settle(std::size_t space, const Values& values, double& tally);
+  void settle(std::size_t space, const Values& values, Leaf::Why why, double& tally);
+  void leave(const OpenBox& box, Leaf::Why why);
   void close(const OpenBox& box, double bound);
 
   bool is_too_large(const Enclosure& enclosure);
-  DesignMachine machine(std::size_t space, const Enclosure& enclosure, bool is_single) const;
+  DesignMachine machine(std::size_t space, const DesignBox& box, const Enclosure& enclosure) const;
 
   bool shrink(OpenBox& box, const Enclosure& enclosure);
 
@@ -108,6 +110,7 @@ class DesignSearch {
 
   std::optional<Assessment> with_own_figures(const DesignMachine& design, Assessment found);
 
+  void reject(std::size_t s, const Values& values, const Arch& arch, const Assessment& found);
   void keep(std::size_t s, const Values& values, const Arch& arch, const Assessment& found,
             std::optional<double> area);
 
@@ -115,6 +118,8 @@ class DesignSearch {
   void finish();
   void complete(BestDesign& best);
   void find_edges();
+  void find_steps();
+  AxisStep step_to(const BestDesign& best, const Values& values, std::size_t axis);
 
   using Clock = std::chrono::steady_clock;
   const Campaign& campaign_;
@@ -126,10 +131,11 @@ class DesignSearch {
   std::vector<DesignSpace> spaces_;
   std::priority_queue<OpenBox, std::vector<OpenBox>, Later> open_;
   std::int64_t pushed_ = 0;
-  std::vector<std::set<Values>> settled_, tried_;  // designs of each space
-  std::set<std::string> seeded_;                   // structures
-  double closed_ = kNoMapping;                     // the least bound of what was closed by one
-  bool is_exact_ = true;                           // every design that was kept is
+  std::vector<std::map<Values, Leaf::Why>> settled_;  // designs of each space
+  std::vector<std::set<Values>> tried_;
+  std::set<std::string> seeded_;  // structures
+  double closed_ = kNoMapping;    // the least bound of what was closed by one
+  bool is_exact_ = true;          // every design that was kept is
   DesignAnswer result_;
 };
 

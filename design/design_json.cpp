@@ -2,7 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "campaign/substitute.hpp"
+#include "core/substitute.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "design/search.hpp"
 #include "report/json_head.hpp"
@@ -98,6 +98,15 @@ std::string design_json(const Provenance& origin, const Campaign& campaign,
   for (const EdgeAxis& edge : result.edges) {
     json["edges"].push_back(
         {{"axis", edge.name}, {"value", edge.value}, {"end", edge.is_high ? "last" : "first"}});
+  }
+  json["steps"] = Json::array();
+  for (const AxisStep& step : result.steps) {
+    json["steps"].push_back({{"axis", step.name},
+                             {"value", step.value},
+                             {"least_share", finite(step.least)},
+                             {"most_share", finite(step.most)},
+                             {"area_mm2", step.area ? Json(*step.area) : Json()},
+                             {"excluded", step.excluded}});
   }
   json["branched"] = Json::array();
   for (const auto& [axis, why] : result.branched) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "arch/print.hpp"
-#include "campaign/substitute.hpp"
+#include "core/substitute.hpp"
 #include "design/search.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
@@ -165,6 +165,40 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
   return text;
 }
 
+// "+3.2 %", "+3.1 to +3.6 %", "at least +3.1 %".
+std::string change_text(const AxisStep& step) {
+  constexpr double kSame = 2e-3;  // more digits would not be known
+  const auto signed_percent = [](double share) {
+    return fmt::format("{:+.1f}", 100 * (share - 1));
+  };
+  if (std::isinf(step.least)) {
+    return "";
+  }
+  if (std::isinf(step.most)) {
+    return fmt::format("at least {} %", signed_percent(step.least));
+  }
+  return step.most - step.least <= kSame * step.most
+             ? fmt::format("{} %", signed_percent(step.most))
+             : fmt::format("{} to {} %", signed_percent(step.least), signed_percent(step.most));
+}
+
+// What each axis is worth.
+std::string steps_text(const DesignOptions& options, const DesignAnswer& result) {
+  if (result.steps.empty()) {
+    return "";
+  }
+  std::vector<Row> rows{{"axis", "value", to_string(options.objective), "area", ""}};
+  const std::optional<double>& area = result.designs.front().area;
+  for (const AxisStep& step : result.steps) {
+    rows.push_back({step.name, step.value, change_text(step),
+                    step.area && area && *area > 0
+                        ? fmt::format("{:+.1f} %", 100 * (*step.area / *area - 1))
+                        : "",
+                    step.excluded});
+  }
+  return "\none step from the best machine:\n" + table(rows);
+}
+
 std::string hints_text(const DesignOptions& options, const DesignAnswer& result) {
   std::string text;
   for (const EdgeAxis& edge : result.edges) {
@@ -204,7 +238,7 @@ std::string design_text(const Campaign& campaign, const DesignOptions& options,
     return proof_text(options, result);
   }
   return machine_text(campaign, options, result) + others_text(options, result) + "\n" +
-         proof_text(options, result) + hints_text(options, result);
+         proof_text(options, result) + steps_text(options, result) + hints_text(options, result);
 }
 
 std::string best_arch_text(const Campaign& campaign, const DesignAnswer& result) {

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "campaign/substitute.hpp"
 #include "core/diagnostic.hpp"
+#include "core/substitute.hpp"
 #include "design/branch.hpp"
 
 namespace mapsim {
@@ -26,7 +26,7 @@ void DesignSearch::take_largest(const OpenBox& box) {
   if (!enclosure || is_too_large(*enclosure) || tried_[box.space].contains(values)) {
     return;
   }
-  const Assessment known = value_.known(machine(box.space, *enclosure, true));
+  const Assessment known = value_.known(machine(box.space, single(values), *enclosure));
   if (known.is_exact()) {
     value_design(box.space, values);
   }
@@ -35,10 +35,16 @@ void DesignSearch::take_largest(const OpenBox& box) {
 bool DesignSearch::take_single(OpenBox& box) {
   const Values values = low_end(box.box);
   const auto done = value_design(box.space, values);
-  if (done && !settled_[box.space].contains(values)) {
-    close(box, *done);
+  if (!done) {
+    return false;
   }
-  return done.has_value();
+  const auto settled = settled_[box.space].find(values);
+  if (settled == settled_[box.space].end()) {
+    close(box, *done);
+  } else {
+    leave(box, settled->second);
+  }
+  return true;
 }
 
 // What is read node by node is what is read as a whole.
@@ -48,7 +54,7 @@ void DesignSearch::check_reading(std::size_t s, const Values& values, const Desi
     return other.structure == design.structure && other.numbers.rooms == design.numbers.rooms &&
            other.numbers.prices == design.numbers.prices;
   };
-  if (!enclosure || !same(machine(s, *enclosure, true))) {
+  if (!enclosure || !same(machine(s, single(values), *enclosure))) {
     throw std::logic_error("design: the nodes of an architecture depend on each other");
   }
 }
@@ -64,17 +70,17 @@ std::optional<double> DesignSearch::value_design(std::size_t s, const Values& va
   try {
     arch = spaces_[s].arch(values);
   } catch (const ConfigError& error) {
-    settle(s, values, result_.tally.unreadable);
+    settle(s, values, Leaf::Why::kUnreadable, result_.tally.unreadable);
     result_.unreadable_reason =
         result_.unreadable_reason.empty() ? error.what() : result_.unreadable_reason;
     return kNoMapping;
   }
   const auto area = optima_.area(*arch);
   if (options_.limits.area && area && *area > options_.limits.area->count()) {
-    settle(s, values, result_.tally.by_area);
+    settle(s, values, Leaf::Why::kArea, result_.tally.by_area);
     return kNoMapping;
   }
-  const DesignMachine design = machine(s, {*arch, *arch}, true);
+  const DesignMachine design = machine(s, single(values), {*arch, *arch});
   check_reading(s, values, design);
   auto found = value_.find(
       design, [&](const Assessment& known) { return closes(known.lower, area.value_or(0)); },
@@ -83,11 +89,12 @@ std::optional<double> DesignSearch::value_design(std::size_t s, const Values& va
     found = with_own_figures(design, std::move(*found));
   }
   if (!found || std::isinf(found->lower)) {
-    found ? settle(s, values, result_.tally.infeasible) : void(tried_[s].erase(values));
+    found ? settle(s, values, Leaf::Why::kBound, result_.tally.infeasible)
+          : void(tried_[s].erase(values));
     return found ? std::optional{kNoMapping} : std::nullopt;
   }
   if (!closes(found->lower, area.value_or(0))) {
-    is_beyond(options_.limits, *found) ? settle(s, values, result_.tally.by_limit)
+    is_beyond(options_.limits, *found) ? reject(s, values, *arch, *found)
                                        : keep(s, values, *arch, *found, area);
   }
   return found->lower;
@@ -112,9 +119,24 @@ std::optional<Assessment> DesignSearch::with_own_figures(const DesignMachine& de
   return found;
 }
 
+// Of what its best mappings break a limit.
+void DesignSearch::reject(std::size_t s, const Values& values, const Arch& arch,
+                          const Assessment& found) {
+  settle(s, values, Leaf::Why::kLimit, result_.tally.by_limit);
+  if (options_.certificate) {
+    BestDesign beyond;
+    beyond.space = s;
+    beyond.values = values;
+    beyond.arch = arch;
+    beyond.value = found.value;
+    beyond.layers = found.layers;
+    result_.evidence.beyond.push_back(std::move(beyond));
+  }
+}
+
 void DesignSearch::keep(std::size_t s, const Values& values, const Arch& arch,
                         const Assessment& found, std::optional<double> area) {
-  settle(s, values, result_.tally.valued);
+  settle(s, values, Leaf::Why::kBound, result_.tally.valued);
   closed_ = std::min(closed_, found.lower);
   is_exact_ = is_exact_ && found.is_exact();
   BestDesign best;
@@ -184,7 +206,7 @@ void DesignSearch::find_edges() {
 
 // The same figures as of a sweep: ties go as they go in a search of this very machine.
 void DesignSearch::complete(BestDesign& best) {
-  const DesignMachine design = machine(best.space, {best.arch, best.arch}, true);
+  const DesignMachine design = machine(best.space, single(best.values), {best.arch, best.arch});
   Assessment all{best.value, best.value, best.layers};
   if (!options_.objective.is_joint) {
     for (std::size_t l = 0; l < all.layers.size() && !over(); ++l) {
@@ -215,8 +237,10 @@ void DesignSearch::finish() {
       is_one ? closes(result_.lower_bound, kNoMapping) : !result_.interrupted && is_exact_;
   for (; !open_.empty(); open_.pop()) {
     result_.tally.open += rest_of(open_.top());
+    leave(open_.top(), Leaf::Why::kBound);
   }
   for (DesignSpace& space : spaces_) {
+    result_.evidence.axes.push_back(space.axes());
     for (const DesignAxis& axis : space.axes()) {
       if (!axis.branched.empty()) {
         result_.branched.emplace_back(axis.name, axis.branched);
@@ -228,11 +252,15 @@ void DesignSearch::finish() {
     complete(best);
     result_.designs.push_back(std::move(best));
   }
+  if (options_.certificate) {
+    result_.evidence.bounds = optima_.proven();
+  }
+  result_.searches = optima_.searches();
   if (!designs.empty()) {
     result_.unknown_areas = total_area(designs.front().arch).missing;
     find_edges();
+    find_steps();
   }
-  result_.searches = optima_.searches();
   result_.seconds = elapsed();
 }
 

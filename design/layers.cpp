@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "campaign/layer.hpp"
 #include "campaign/network.hpp"
@@ -114,10 +115,13 @@ std::vector<DistinctLayer> distinct_layers(const Campaign& campaign) {
 
 bool LayerFigures::is_exact() const { return value <= lower * (1 + kRounding); }
 
-DesignMachine::DesignMachine(const Enclosure& enclosure, bool single, const Excepted& excepted)
-    : arch{enclosure.most},
+DesignMachine::DesignMachine(std::size_t space_number, DesignBox values, const Enclosure& enclosure,
+                             const Excepted& excepted)
+    : space{space_number},
+      box{std::move(values)},
+      arch{enclosure.most},
       least{enclosure.least},
-      is_single{single},
+      is_single{mapsim::is_single(box)},
       is_engine{timing_model(enclosure.most).is_engine},
       numbers{numbers_of(enclosure.most)},
       structure{structure_of(enclosure.most, excepted)} {}
@@ -300,6 +304,7 @@ std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, st
   } else {
     figures.lower = found.certificate.status == Proof::kInfeasible ? kNoMapping : figures.lower;
   }
+  proven_.push_back({layer, machine.space, machine.box, function, figures.lower});
   if (!machine.is_engine) {
     Store& store = this->store(machine, layer);
     answers_of(store, function).push_back({numbers_of(machine, problem), figures.lower});

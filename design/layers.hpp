@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "campaign/campaign.hpp"
-#include "design/lemmas.hpp"
+#include "design/space.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
@@ -53,15 +53,27 @@ struct LayerSupport {
   std::vector<LayerPoint> points{};
 };
 
-// Machines in a form that layers are asked about.
+// Machines in a form that layers are asked about: those of a box of a space.
 struct DesignMachine {
-  DesignMachine(const Enclosure& enclosure, bool is_single, const Excepted& excepted);
+  DesignMachine(std::size_t space, DesignBox box, const Enclosure& enclosure,
+                const Excepted& excepted);
+  std::size_t space;
+  DesignBox box;
   Arch arch;   // the design, or the machine with the most room at the lowest prices
   Arch least;  // what leaks no more than any design
   bool is_single;
   bool is_engine;
   MachineNumbers numbers;
   std::string structure;
+};
+
+// No mapping of a layer has less of a function on the machine of a box [pJ, cycles]; infinite: none
+// fits. What a certificate of designs rests on.
+struct ProvenBound {
+  std::size_t layer = 0, space = 0;
+  DesignBox box;
+  ObjectiveFunction function;
+  double lower = 0;
 };
 
 // Proven optima of layers on machines, asked again and again for machines that are alike. Answers
@@ -83,6 +95,7 @@ class LayerOptima {
   // Largest over the layers, whose widths the MACs must have; nullopt: nothing has an area.
   std::optional<double> area(const Arch& arch);
   std::int64_t searches() const { return searches_; }
+  const std::vector<ProvenBound>& proven() const { return proven_; }  // by the searches
 
  private:
   struct Answer {
@@ -113,6 +126,7 @@ class LayerOptima {
   std::map<std::string, std::vector<Store>> stores_;                   // by structure, then layer
   std::map<std::string, std::optional<SquareMillimetres>> mac_areas_;  // by structure
   std::int64_t searches_ = 0;
+  std::vector<ProvenBound> proven_;
 };
 
 }  // namespace mapsim

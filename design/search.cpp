@@ -99,18 +99,25 @@ double DesignSearch::rest_of(const OpenBox& box) const {
   if (is_single(box.box)) {
     return settled.contains(low_end(box.box)) ? 0 : 1;
   }
-  const auto inside = [&](const auto& values) { return contains(box.box, values); };
+  const auto inside = [&](const auto& design) { return contains(box.box, design.first); };
   return volume(box.box) -
          static_cast<double>(std::count_if(settled.begin(), settled.end(), inside));
 }
 
-void DesignSearch::settle(std::size_t space, const Values& values, double& tally) {
-  if (settled_[space].insert(values).second) {
+void DesignSearch::settle(std::size_t space, const Values& values, Leaf::Why why, double& tally) {
+  if (settled_[space].emplace(values, why).second) {
     tally += 1;
   }
 }
 
+void DesignSearch::leave(const OpenBox& box, Leaf::Why why) {
+  if (options_.certificate) {
+    result_.evidence.leaves.push_back({box.space, box.box, why});
+  }
+}
+
 void DesignSearch::close(const OpenBox& box, double bound) {
+  leave(box, Leaf::Why::kBound);
   if (std::isinf(bound)) {
     result_.tally.infeasible += rest_of(box);
     return;
@@ -125,9 +132,9 @@ bool DesignSearch::is_too_large(const Enclosure& enclosure) {
   return area && *area > options_.limits.area->count();
 }
 
-DesignMachine DesignSearch::machine(std::size_t space, const Enclosure& enclosure,
-                                    bool is_single) const {
-  return {enclosure, is_single, spaces_[space].excepted(enclosure.most)};
+DesignMachine DesignSearch::machine(std::size_t space, const DesignBox& box,
+                                    const Enclosure& enclosure) const {
+  return {space, box, enclosure, spaces_[space].excepted(enclosure.most)};
 }
 
 // Leaves out the values of an axis with which every design is too large. False: all are.
@@ -139,10 +146,14 @@ bool DesignSearch::shrink(OpenBox& box, const Enclosure& enclosure) {
   bool some = !is_too_large(enclosure);
   for (std::size_t a = 0; a < box.box.size() && some; ++a) {
     const auto fits = [&](std::size_t value) {
-      DesignBox part = box.box;
-      part[a] = {value, value};
-      const auto of_part = spaces_[box.space].enclosure(part);
-      return !of_part || !is_too_large(*of_part);
+      OpenBox part = box;
+      part.box[a] = {value, value};
+      const auto of_part = spaces_[box.space].enclosure(part.box);
+      const bool is_small_enough = !of_part || !is_too_large(*of_part);
+      if (!is_small_enough && box.box[a].size() > 1) {
+        leave(part, Leaf::Why::kArea);
+      }
+      return is_small_enough;
     };
     ValueInterval& interval = box.box[a];
     while (interval.low < interval.high && !fits(interval.high)) {
@@ -152,6 +163,9 @@ bool DesignSearch::shrink(OpenBox& box, const Enclosure& enclosure) {
       ++interval.low;
     }
     some = interval.low < interval.high || fits(interval.low);
+  }
+  if (!some) {
+    leave(box, Leaf::Why::kArea);
   }
   result_.tally.by_area += before - (some ? rest_of(box) : 0);
   return some;
@@ -190,7 +204,7 @@ WorkValue::Enough DesignSearch::decides(const OpenBox& box) {
 }
 
 bool DesignSearch::bound(OpenBox& box, const Enclosure& enclosure) {
-  const DesignMachine composite = machine(box.space, enclosure, false);
+  const DesignMachine composite = machine(box.space, box.box, enclosure);
   const auto found = value_.find(composite, decides(box), [this] { return seconds_left(); });
   if (!found) {
     return false;
@@ -205,6 +219,7 @@ bool DesignSearch::bound(OpenBox& box, const Enclosure& enclosure) {
   if (allowed.value_or(false)) {
     push(box);
   } else if (allowed) {
+    leave(box, Leaf::Why::kLimit);
     result_.tally.by_limit += rest_of(box);
   }
   return allowed.has_value();
@@ -235,7 +250,7 @@ std::optional<bool> DesignSearch::keeps_limits(const OpenBox& box, const DesignM
 }
 
 bool DesignSearch::divide(OpenBox& box, const Enclosure& enclosure) {
-  const DesignMachine composite = machine(box.space, enclosure, false);
+  const DesignMachine composite = machine(box.space, box.box, enclosure);
   if (seeded_.insert(composite.structure).second && !seed(box)) {
     return false;
   }
@@ -296,7 +311,7 @@ std::size_t DesignSearch::axis_to_split(const OpenBox& box, const Enclosure& enc
                            std::max(1e-30, optima_.area(enclosure.least).value_or(1));
       score += kAreaWeight * std::log(std::max(1.0, share));
     }
-    const Assessment dearer = value_.known(machine(box.space, *part, is_single(upper.box)));
+    const Assessment dearer = value_.known(machine(box.space, upper.box, *part));
     if (!std::isinf(dearer.value) && !std::isinf(known.value) && known.value > 0) {
       score += std::max(0.0, dearer.value / known.value - 1);
     }

@@ -25,6 +25,27 @@ struct DesignProgress {
   std::int64_t searches = 0;  // of layers
 };
 
+// A box of designs that is done with, and why.
+struct Leaf {
+  enum class Why : std::uint8_t {
+    kBound,      // its bound is no better than what is known; of one design: its value is known
+    kArea,       // more than allowed
+    kLimit,      // more energy, latency or power than allowed
+    kUnreadable  // one design, whose values contradict each other
+  };
+  std::size_t space = 0;
+  DesignBox box;
+  Why why = Why::kBound;
+};
+
+// What an answer rests on: for its certificate.
+struct DesignEvidence {
+  std::vector<std::vector<DesignAxis>> axes;  // of each space
+  std::vector<Leaf> leaves;                   // with each design once
+  std::vector<BestDesign> beyond;             // whose best mappings break a limit
+  std::vector<ProvenBound> bounds;
+};
+
 struct DesignOptions {
   DesignObjective objective;
   DesignLimits limits{};
@@ -33,6 +54,7 @@ struct DesignOptions {
   double gap = 0;       // designs that are better by no more than this share are left out
   double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
   int threads = 1;                                           // of each search of a layer
+  bool certificate = false;  // keep what one needs; only mappings that one is about
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const DesignProgress&)> progress = {};
 };
@@ -56,6 +78,14 @@ struct EdgeAxis {
   bool is_high = false;
 };
 
+// The best design with the next value of one axis in place of its own.
+struct AxisStep {
+  std::string name, value;              // of the axis, as the file has it
+  double least = 0, most = kNoMapping;  // of the objective, as shares of the best design's
+  std::optional<double> area{};         // mm2
+  std::string excluded{};               // why it cannot be used; empty: it can
+};
+
 struct DesignAnswer {
   std::vector<BestDesign> designs;  // those wanted, best value first
   const BestDesign* best() const { return designs.empty() ? nullptr : &designs.front(); }
@@ -68,9 +98,11 @@ struct DesignAnswer {
   std::size_t layers = 0;  // distinct ones
   double seconds = 0;
   std::vector<EdgeAxis> edges;                                // of the best design
+  std::vector<AxisStep> steps;                                // from it
   std::vector<std::pair<std::string, std::string>> branched;  // axes, and why
   std::vector<std::string> unknown_areas;  // nodes of the best design whose area nobody gives
   std::string unreadable_reason;           // of the first design that cannot be read
+  DesignEvidence evidence;                 // with `certificate`
 };
 
 // Finds the design of a campaign's machines with the least objective, by best-first branch and

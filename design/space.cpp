@@ -10,8 +10,8 @@
 
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
-#include "campaign/substitute.hpp"
 #include "core/diagnostic.hpp"
+#include "core/substitute.hpp"
 
 namespace mapsim {
 

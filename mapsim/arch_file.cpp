@@ -8,8 +8,8 @@
 
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
-#include "campaign/substitute.hpp"
 #include "core/file_kind.hpp"
+#include "core/substitute.hpp"
 
 namespace mapsim {
 

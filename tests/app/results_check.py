@@ -56,7 +56,8 @@ sweep teaching_buffers --db results.sqlite
 results results.sqlite
 results results.sqlite --networks
 design teaching_buffers --objective energy
-design teaching_buffers teaching/gemm --objective sum-edp --max-area 0.2mm2
+design teaching_buffers teaching/gemm --objective sum-edp --max-area 0.2mm2 --certificate best.proof
+check best.proof
 import gpu-table timings.csv --gpu a100_80gb --precision bf16 -o measurements.csv
 calibrate measurements.csv --arch a100_80gb
 predict timings.csv --arch a100_80gb --precision bf16
@@ -110,7 +111,7 @@ def strict(schema):
 
 def form_of(document):
     """The forms of one command's answer differ in what they must have."""
-    form = "of a stream of frames" if "mix" in document else "of two networks" if "in_turn" in document else "of a plan" if "soc" in document and "verified" in document else "of a chain" if "chain" in document else "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
+    form = "of a stream of frames" if "mix" in document else "of two networks" if "in_turn" in document else "of a plan" if "soc" in document and "verified" in document else "of designs" if "bounds_checked" in document else "of a chain" if "chain" in document else "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
     return form if document.get("feasible", True) else "nothing fits"
 
 

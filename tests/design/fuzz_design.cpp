@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares search_design() with full sweeps of random spaces, and enclosures of random boxes with
-// their designs: fuzz_design FIRST COUNT.
+// Compares search_design() with full sweeps of random spaces, checks the certificates of its
+// answers, and compares enclosures of random boxes with their designs: fuzz_design FIRST COUNT.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
     const RandomSpace space = random_space(seed);
     designs += space.campaign.designs();
     for (const std::string& problem :
-         {compare_with_sweep(space, seed), compare_enclosures(space, seed, compared)}) {
+         {compare_with_sweep(space, seed), compare_certificate(space, seed),
+          compare_enclosures(space, seed, compared)}) {
       if (!problem.empty()) {
         ++wrong;
         fmt::print("seed {}: {}\n", seed, problem);

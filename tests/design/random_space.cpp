@@ -11,8 +11,10 @@
 
 #include "arch/load.hpp"
 #include "campaign/layer.hpp"
+#include "check/design_proof.hpp"
 #include "costmodel/stream.hpp"
 #include "costmodel/technology.hpp"
+#include "design/certificate.hpp"
 #include "mapper/front.hpp"
 #include "workloads/load.hpp"
 
@@ -391,6 +393,21 @@ std::string compare_with_sweep(const RandomSpace& space, std::uint64_t seed) {
                            space.text);
 }
 
+std::string compare_certificate(const RandomSpace& space, std::uint64_t seed) {
+  FullSweep sweep;
+  DesignOptions options = random_question(space, seed, sweep);
+  options.certificate = true;
+  const DesignAnswer found = search_design(space.campaign, options);
+  const std::string text = design_certificate(space.campaign, options, found);
+  auto certificate = check::parse_design_certificate(text, "certificate");
+  const check::DesignVerdict verdict = check::check_design(certificate, {});
+  return verdict.problems.empty()
+             ? ""
+             : fmt::format("{} {} {}{}: {}\n{}\n{}", to_string(options.objective),
+                           options.wanted == Wanted::kFront ? "front" : "top", options.top,
+                           limits_text(options.limits), verdict.problems.front(), space.text, text);
+}
+
 std::string compare_enclosures(const RandomSpace& space, std::uint64_t seed,
                                std::int64_t& compared) {
   Rng rng{seed};
@@ -413,7 +430,7 @@ std::string compare_enclosures(const RandomSpace& space, std::uint64_t seed,
       continue;
     }
     const Arch arch = designs.arch(member);
-    const DesignMachine composite{*enclosure, false, designs.excepted(enclosure->most)};
+    const DesignMachine composite{0, box, *enclosure, designs.excepted(enclosure->most)};
     if (optima.area(enclosure->least).value_or(0) > optima.area(arch).value_or(0)) {
       return "an enclosure has more area than a design\n" + space.text;
     }

@@ -38,6 +38,8 @@ bool keeps(const DesignLimits& limits, const FullSweep::Row& row);
 DesignOptions random_question(const RandomSpace& space, std::uint64_t seed, FullSweep& sweep);
 // What is wrong with the answer to a random question about a space; empty: nothing.
 std::string compare_with_sweep(const RandomSpace& space, std::uint64_t seed);
+// The same of the certificate of the answer, which must hold.
+std::string compare_certificate(const RandomSpace& space, std::uint64_t seed);
 // Enclosures of random boxes above any of their designs, on any layer; `compared` counts.
 std::string compare_enclosures(const RandomSpace& space, std::uint64_t seed,
                                std::int64_t& compared);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "campaign/substitute.hpp"
+#include "core/substitute.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

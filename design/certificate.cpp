@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "design/certificate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "arch/load.hpp"
+#include "check/certificate.hpp"
+#include "core/substitute.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "costmodel/timing/model.hpp"
+#include "workloads/print.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::string box_text(const DesignBox& box) {
+  std::string text;
+  for (const ValueInterval& interval : box) {
+    text += fmt::format(" {}-{}", interval.low, interval.high);
+  }
+  return text;
+}
+
+// [[[path, value], ...], ...]
+std::string axis_text(const DesignAxis& axis) {
+  std::vector<std::string> values;
+  for (const Settings& settings : axis.values) {
+    std::vector<std::string> changes;
+    for (const Setting& setting : settings) {
+      changes.push_back(fmt::format("[{:?}, {}]", setting.path, flow_text(setting.value)));
+    }
+    values.push_back(fmt::format("[{}]", fmt::join(changes, ", ")));
+  }
+  return fmt::format("      - name: {:?}\n        values: [{}]\n", axis.name,
+                     fmt::join(values, ", "));
+}
+
+std::string limits_text(const DesignLimits& limits) {
+  std::string text;
+  const auto add = [&text](const char* key, const auto& limit) {
+    text += limit ? fmt::format("{}: {}\n", key, limit->count()) : "";
+  };
+  add("max_area_mm2", limits.area);
+  add("max_energy_pj", limits.energy);
+  add("max_latency_seconds", limits.latency);
+  add("max_power_mw", limits.power);
+  return text;
+}
+
+std::string head_text(const Campaign& campaign, const DesignOptions& options,
+                      const DesignAnswer& answer, const std::vector<DistinctLayer>& layers,
+                      double gap) {
+  std::vector<std::string> counts;
+  for (const DistinctLayer& layer : layers) {
+    counts.push_back(fmt::format("{}", layer.count));
+  }
+  std::string text = fmt::format(
+      "design_certificate: 1\ntool: mapsim {}\nobjective: {:?}\nlatency: {}\nwanted: {}\ntop: "
+      "{}\ngap: "
+      "{}\n{}counts: [{}]\nspaces:\n",
+      tool_version(), to_string(options.objective),
+      to_string(campaign.questions.front().objective.mode),
+      options.wanted == Wanted::kFront ? "front" : "best", options.top, gap,
+      limits_text(options.limits), fmt::join(counts, ", "));
+  for (std::size_t s = 0; s < campaign.machines.size(); ++s) {
+    text += fmt::format("  - name: {:?}\n", campaign.machines[s].name);
+    text += answer.evidence.axes[s].empty() ? "" : "    axes:\n";
+    for (const DesignAxis& axis : answer.evidence.axes[s]) {
+      text += axis_text(axis);
+    }
+  }
+  return text;
+}
+
+std::string layers_text(const std::vector<DistinctLayer>& layers) {
+  std::string text;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const CampaignLayer& layer = *layers[l].layer;
+    text += layer.stream ? fmt::format("--- moves {} {} {}\n", l, layer.stream->in.count(),
+                                       layer.stream->out.count())
+                         : fmt::format("--- layer {}\n{}", l, print_workload(layer.workload));
+  }
+  return text;
+}
+
+std::string claim_text(const char* role, const BestDesign& design,
+                       const std::vector<DistinctLayer>& layers) {
+  std::string text = fmt::format("--- {} {} {}\nvalue: {}\n", role, design.space,
+                                 fmt::join(design.values, " "), design.value);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (design.layers[l].mapping) {
+      text += fmt::format(
+          "--- mapping {}\n{}", l,
+          print_mapping(design.arch, layers[l].layer->workload, *design.layers[l].mapping));
+    }
+  }
+  return text;
+}
+
+std::string evidence_text(const DesignEvidence& evidence, std::size_t space) {
+  constexpr std::array kWhy{"bound", "area", "limit", "unreadable"};  // in the order of Leaf::Why
+  std::string text = fmt::format("--- leaves {}\n", space);
+  for (const Leaf& leaf : evidence.leaves) {
+    if (leaf.space == space) {
+      text += kWhy[static_cast<std::size_t>(leaf.why)] + box_text(leaf.box) + '\n';
+    }
+  }
+  text += fmt::format("--- proofs {}\n", space);
+  for (const ProvenBound& bound : evidence.bounds) {
+    if (bound.space == space) {
+      text += fmt::format("{} {}{} : {}\n", bound.layer,
+                          std::isinf(bound.lower) ? "nothing-fits" : fmt::format("{}", bound.lower),
+                          box_text(bound.box), to_string(bound.function));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string why_no_certificate(const Campaign& campaign) {
+  if (!campaign.questions.front().constraints_file.empty()) {
+    return "certificates of designs are about all mappings; take the constraints out of the file";
+  }
+  for (const Machine& machine : campaign.machines) {
+    const Arch arch = read_arch(machine.document);
+    if (timing_model(arch).is_engine) {
+      return fmt::format("certificates of designs know no engines with schedules, such as {}",
+                         machine.name);
+    }
+    if (!arch.ert_file.empty() || !arch.art_file.empty()) {
+      return fmt::format("certificates of designs hold no tables of Accelergy, which {} names",
+                         machine.name);
+    }
+  }
+  return "";
+}
+
+std::string design_certificate(const Campaign& campaign, const DesignOptions& options,
+                               const DesignAnswer& answer) {
+  double gap = options.gap;
+  if (answer.interrupted) {
+    const bool is_one = options.wanted == Wanted::kBest && options.top == 1;
+    if (!is_one || answer.best() == nullptr || !(answer.lower_bound > 0)) {
+      return "";
+    }
+    gap = std::max(gap, answer.best()->value / answer.lower_bound - 1);
+  }
+  const std::vector<DistinctLayer> layers = distinct_layers(campaign);
+  std::string text = head_text(campaign, options, answer, layers, gap);
+  for (const Machine& machine : campaign.machines) {
+    text += fmt::format("--- architecture\n{}\n", flow_text(machine.document.root));
+  }
+  text += layers_text(layers);
+  for (const BestDesign& design : answer.designs) {
+    text += claim_text("answer", design, layers);
+  }
+  for (const BestDesign& design : answer.evidence.beyond) {
+    text += claim_text("beyond", design, layers);
+  }
+  for (std::size_t s = 0; s < campaign.machines.size(); ++s) {
+    text += evidence_text(answer.evidence, s);
+  }
+  return text + check::seal(text);
+}
+
+}  // namespace mapsim

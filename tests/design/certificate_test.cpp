@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "design/certificate.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <regex>
+#include <sstream>
+
+#include "check/certificate.hpp"
+#include "check/design_proof.hpp"
+#include "check/least_product.hpp"
+#include "core/diagnostic.hpp"
+#include "core/rng.hpp"
+#include "tests/design/random_space.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kCampaigns = MAPSIM_SOURCE_DIR "/configs/campaigns/";
+
+// What is wrong with a certificate whose digest is right; empty: nothing.
+std::string complaint(const std::string& text) {
+  const std::string body = text.substr(0, text.rfind("digest: "));
+  try {
+    auto certificate = check::parse_design_certificate(body + check::seal(body), "proof");
+    const check::DesignVerdict verdict = check::check_design(certificate, {});
+    return verdict.problems.empty() ? "" : verdict.problems.front();
+  } catch (const ConfigError& error) {
+    return error.diagnostics().front().message;
+  }
+}
+
+std::string replaced(const std::string& text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what << " in\n" << text;
+  return std::string{text}.replace(at, what.size(), by);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream all{text};
+  for (std::string line; std::getline(all, line);) {
+    lines.push_back(line + '\n');
+  }
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += line;
+  }
+  return text;
+}
+
+// Two machines' sizes trade area against energy; some designs are too large.
+Campaign small_space() {
+  return parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/teaching.yaml\n    grid:\n"
+      "      nodes.Buffer.capacity: [128 B, 1 KiB, 4 KiB, 16 KiB]\n"
+      "      nodes.PEs.x: [2, 4, 8]\n      nodes.PEs.y: [2, 4, 8]\n"
+      "workloads: [../workloads/teaching/gemm.yaml, ../workloads/teaching/conv.yaml]\n",
+      kCampaigns + "c.yaml");
+}
+
+std::string proof_of(const Campaign& campaign, DesignOptions options) {
+  options.certificate = true;
+  const DesignAnswer answer = search_design(campaign, options);
+  EXPECT_TRUE(answer.proven);
+  return design_certificate(campaign, options, answer);
+}
+
+DesignOptions asked(const std::string& objective) {
+  DesignOptions options;
+  options.objective = std::get<DesignObjective>(parse_design_objective(objective));
+  return options;
+}
+
+TEST(DesignProof, HoldsForRandomSpacesAndQuestions) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    EXPECT_EQ(compare_certificate(random_space(seed), seed), "") << "seed " << seed;
+  }
+}
+
+TEST(DesignProof, HoldsWithinLimitsOfAnyKind) {
+  DesignOptions options = asked("edp");
+  const Campaign campaign = small_space();
+  const DesignAnswer best = search_design(campaign, options);
+  options.limits.area = SquareMillimetres{best.best()->area.value_or(0) * 0.7};
+  EXPECT_EQ(complaint(proof_of(campaign, options)), "");
+  options.limits.latency = Seconds{best.best()->seconds() * 1.5};
+  EXPECT_EQ(complaint(proof_of(campaign, options)), "");
+  options.limits.power = Milliwatts{best.best()->energy / best.best()->seconds() * 1e-9 * 0.7};
+  EXPECT_EQ(complaint(proof_of(campaign, options)), "");
+}
+
+// Each box is needed: with any of them left out, or twice, designs have no box or two.
+TEST(DesignProof, IsRefusedWithoutAnyOfItsBoxes) {
+  DesignOptions options = asked("sum-edp");
+  const double most = search_design(small_space(), options).best()->area.value_or(0);
+  options.limits.area = SquareMillimetres{0.6 * most};  // or one box would do
+  const std::vector<std::string> lines = lines_of(proof_of(small_space(), options));
+  int tried = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (std::regex_search(lines[i], std::regex{"^(bound|area|limit)( \\d+-\\d+)+\n"})) {
+      auto without = lines;
+      without[i].clear();
+      EXPECT_THAT(complaint(joined(without)), HasSubstr("do not have each of its designs once"));
+      auto twice = lines;
+      twice[i] += twice[i];
+      EXPECT_THAT(complaint(joined(twice)), HasSubstr("do not have each of its designs once"));
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 2);
+}
+
+// Bounds that were raised are refuted, each by itself where a box needs it, and all together.
+TEST(DesignProof, IsRefusedWithRaisedBounds) {
+  constexpr std::size_t kTried = 6;  // by themselves: each is a whole check
+  const std::vector<std::string> lines = lines_of(proof_of(small_space(), asked("edp")));
+  std::vector<std::string> raised = lines;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::smatch parts;
+    if (std::regex_match(lines[i], parts, std::regex{"(\\d+) (\\S+)(( \\d+-\\d+)+ : .*\n)"})) {
+      raised[i] =
+          fmt::format("{} {}{}", parts[1].str(), std::stod(parts[2]) * 1.01, parts[3].str());
+      places.push_back(i);
+    }
+  }
+  EXPECT_THAT(complaint(joined(raised)), HasSubstr("a bound of"));
+  int refused = 0;
+  for (std::size_t t = 0; t < kTried; ++t) {
+    auto one = lines;
+    const std::size_t i = places[t * places.size() / kTried];
+    one[i] = raised[i];
+    refused += complaint(joined(one)).find("a bound of") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(refused, 1);
+}
+
+TEST(DesignProof, IsRefusedWithALowerValue) {
+  const std::string text = proof_of(small_space(), asked("edp"));
+  std::smatch value;
+  ASSERT_TRUE(std::regex_search(text, value, std::regex{"\nvalue: (\\S+)\n"}));
+  for (const double share : {0.999, 1.001}) {
+    const std::string other = fmt::format("\nvalue: {}\n", std::stod(value[1]) * share);
+    EXPECT_THAT(complaint(replaced(text, value[0], other)), HasSubstr("its mappings come to"));
+  }
+}
+
+// The best machine of another one's limits, another space, other work.
+TEST(DesignProof, IsRefusedOfAnotherQuestion) {
+  DesignOptions options = asked("edp");
+  const double most = search_design(small_space(), options).best()->area.value_or(0);
+  options.limits.area = SquareMillimetres{0.6 * most};
+  const std::string text = proof_of(small_space(), options);
+  const std::string limit = fmt::format("max_area_mm2: {}", 0.6 * most);
+  EXPECT_THAT(complaint(replaced(text, limit, "max_area_mm2: 100")),
+              HasSubstr("is not beyond the area allowed"));
+  EXPECT_THAT(complaint(replaced(text, limit, "max_area_mm2: 1e-9")),
+              HasSubstr("is beyond the limits"));
+  EXPECT_NE(complaint(replaced(text, limit + "\n", "")), "");
+  EXPECT_NE(complaint(replaced(text, "{read: 1 pJ/word", "{read: 2 pJ/word")), "");
+  EXPECT_NE(complaint(replaced(text, ", [[\"nodes.PEs.x\", 8]]", "")), "");
+  EXPECT_NE(complaint(replaced(text, "objective: \"edp\"", "objective: \"sum-edp\"")), "");
+  EXPECT_NE(complaint(replaced(text, "counts: [1, 1]", "counts: [1, 2]")), "");
+  EXPECT_NE(complaint(replaced(text, "wanted: best\ntop: 1", "wanted: best\ntop: 2")), "");
+}
+
+TEST(DesignProof, IsRefusedWithoutALayer) {
+  const std::string text = proof_of(small_space(), asked("edp"));
+  const std::size_t begin = text.find("--- layer 1");
+  const std::size_t end = text.find("---", begin + 4);
+  EXPECT_THAT(complaint(text.substr(0, begin) + text.substr(end)),
+              HasSubstr("not a bound of a layer"));
+  // That it only moves data is a claim about other work, which the mapping and the bounds refute.
+  EXPECT_NE(complaint(text.substr(0, begin) + "--- moves 1 8 8\n" + text.substr(end)), "");
+}
+
+TEST(DesignProof, IsRefusedWithOtherSecondBest) {
+  DesignOptions options = asked("sum-edp");
+  options.top = 3;
+  const std::string text = proof_of(small_space(), options);
+  EXPECT_EQ(complaint(text), "");
+  const std::size_t first = text.find("--- answer");
+  const std::size_t second = text.find("--- answer", first + 1);
+  const std::size_t third = text.find("--- answer", second + 1);
+  EXPECT_NE(complaint(text.substr(0, second) + text.substr(third)), "");
+  EXPECT_THAT(
+      complaint(text.substr(0, second) + text.substr(first, second - first) + text.substr(third)),
+      HasSubstr("is named twice"));
+}
+
+TEST(DesignProof, IsRefusedWhereItWasDamaged) {
+  const std::string text = proof_of(small_space(), asked("latency"));
+  const auto parsed = [](const std::string& damaged) {
+    return check::parse_design_certificate(damaged, "proof");
+  };
+  EXPECT_THROW(parsed(replaced(text, "gap: 0", "gap: 9")), ConfigError);
+  EXPECT_THROW(parsed(text.substr(0, text.size() / 2)), ConfigError);
+  EXPECT_THROW(parsed(""), ConfigError);
+  EXPECT_NO_THROW(parsed(text));
+}
+
+// What was proven when a search was stopped holds with the gap that is left.
+TEST(DesignProof, HoldsWithTheGapOfAStoppedSearch) {
+  std::atomic<bool> stop{false};
+  DesignOptions options = asked("edp");
+  options.certificate = true;
+  options.stop = &stop;
+  options.progress = [&](const DesignProgress& progress) { stop = progress.boxes >= 4; };
+  const Campaign campaign = small_space();
+  options.limits.area = SquareMillimetres{
+      0.6 *
+      search_design(campaign, asked("edp")).best()->area.value_or(0)};  // or the first box would do
+  const DesignAnswer answer = search_design(campaign, options);
+  ASSERT_TRUE(answer.interrupted);
+  const std::string text = design_certificate(campaign, options, answer);
+  ASSERT_NE(text, "");
+  EXPECT_EQ(complaint(text), "");
+  EXPECT_THAT(complaint(std::regex_replace(text, std::regex{"\ngap: \\S+\n"}, "\ngap: 0\n")),
+              HasSubstr("may be better"));
+}
+
+// Against all choices of points of random layers, whose bounds are those of their points.
+TEST(LeastProduct, IsNoMoreThanAnyChoice) {
+  Rng rng{7};
+  for (int tries = 0; tries < 200; ++tries) {
+    std::vector<check::LayerBounds> bounds;
+    std::vector<std::vector<std::pair<double, double>>> points;
+    for (std::size_t l = 0; l < 3; ++l) {
+      auto& own = points.emplace_back();
+      auto& bound = bounds.emplace_back();
+      bound.count = 1 + static_cast<double>(rng.below(3));
+      bound.cycles = bound.root = 1e9;
+      for (int i = 0; i < 4; ++i) {
+        own.emplace_back(1 + rng.below(50), 1 + rng.below(50));
+        bound.cycles = std::min(bound.cycles, own.back().second);
+        bound.root = std::min(bound.root, std::sqrt(own.back().first * own.back().second));
+      }
+      for (int w = 0; w < 60; ++w) {
+        const double weight = w == 0 ? 0 : std::pow(1.2, w - 30);
+        double least = 1e9;
+        for (const auto& [energy, cycles] : own) {
+          least = std::min(least, energy + weight * cycles);
+        }
+        bound.lines.emplace_back(weight, least);
+      }
+    }
+    double best = 1e99;
+    for (int choice = 0; choice < 64; ++choice) {
+      double energy = 0;
+      double cycles = 0;
+      for (std::size_t l = 0; l < 3; ++l) {
+        const auto& point = points[l][(choice >> (2 * l)) % 4];
+        energy += bounds[l].count * point.first;
+        cycles += bounds[l].count * point.second;
+      }
+      best = std::min(best, energy * cycles);
+    }
+    const double bound = check::least_product(bounds);
+    EXPECT_LE(bound, best * (1 + 1e-12));
+    EXPECT_GE(bound, best * 0.99);  // weights lie close
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
