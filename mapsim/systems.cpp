@@ -227,4 +227,10 @@ std::string arch_yaml(const DesignSolution& solution) {
   return solution.answer.best() != nullptr ? best_arch_text(solution.space, solution.answer) : "";
 }
 
+std::string certificate_text(const DesignSolution& solution) {
+  return solution.options.certificate
+             ? design_certificate(solution.space, solution.options, solution.answer)
+             : "";
+}
+
 }  // namespace mapsim

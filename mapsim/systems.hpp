@@ -11,6 +11,7 @@
 #include "campaign/campaign.hpp"
 #include "campaign/fused_network.hpp"
 #include "check/plan_proof.hpp"
+#include "design/certificate.hpp"
 #include "design/search.hpp"
 #include "mapsim/search_request.hpp"
 #include "plan/request.hpp"
@@ -110,5 +111,7 @@ DesignSolution best_design(const Campaign& space, const DesignOptions& options =
 std::string to_json(const DesignSolution& solution);
 std::string to_text(const DesignSolution& solution);
 std::string arch_yaml(const DesignSolution& solution);  // of the best machine; empty: there is none
+// What `mapsim check` verifies, where the options ask for it; empty: there is none.
+std::string certificate_text(const DesignSolution& solution);
 
 }  // namespace mapsim

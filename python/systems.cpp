@@ -37,14 +37,6 @@ Enum word_of(const py::dict& asked, const char* key, const Words& words) {
                               suggestion(word, words)};
 }
 
-SquareMillimetres area_of(const std::string& text) {
-  const Parsed<SquareMillimetres> parsed = parse_area(text, std::nullopt);
-  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
-    throw std::invalid_argument{"max_area: " + *wrong};
-  }
-  return std::get<SquareMillimetres>(parsed);
-}
-
 // A quantity as people write it ("2 ms"); nullopt: an empty text.
 template <class Quantity, class Parse>
 std::optional<Quantity> quantity_of(const py::dict& asked, const char* key, const Parse& parse) {
@@ -189,8 +181,17 @@ void bind_designs(py::module_& m) {
       throw std::invalid_argument{"objective: " + *wrong};
     }
     options.objective = std::get<DesignObjective>(parsed);
-    if (const auto area = asked["max_area"].cast<std::string>(); !area.empty()) {
-      options.limits.area = area_of(area);
+    options.limits.area = quantity_of<SquareMillimetres>(
+        asked, "max_area", [](const std::string& text) { return parse_area(text, std::nullopt); });
+    options.limits.energy = quantity_of<Picojoules>(asked, "max_energy", parse_energy);
+    options.limits.latency = quantity_of<Seconds>(asked, "max_latency", parse_seconds);
+    options.limits.power = quantity_of<Milliwatts>(asked, "max_power", parse_power);
+    options.wanted = asked["front"].cast<bool>() ? Wanted::kFront : Wanted::kBest;
+    options.top = asked["top"].cast<std::size_t>();
+    options.certificate = asked["certificate"].cast<bool>();
+    if (const std::string why = options.certificate ? why_no_certificate(campaign) : "";
+        !why.empty()) {
+      throw std::invalid_argument{"certificate: " + why};
     }
     options.gap = asked["gap"].cast<double>();
     options.threads = asked["threads"].cast<int>();
@@ -200,7 +201,8 @@ void bind_designs(py::module_& m) {
     return interruptible([&](const std::atomic<bool>& stop) {
       options.stop = &stop;
       const DesignSolution solution = best_design(campaign, options);
-      return std::tuple{to_json(solution), to_text(solution), arch_yaml(solution)};
+      return std::tuple{to_json(solution), to_text(solution), arch_yaml(solution),
+                        certificate_text(solution)};
     });
   });
 }

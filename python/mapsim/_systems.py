@@ -297,9 +297,16 @@ def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "
 class Design(_Told):
     """The best machine of a space, and the proof that none is better."""
 
-    def __init__(self, text: str, told: str, arch: str):
+    def __init__(self, text: str, told: str, arch: str, certificate: str):
         super().__init__(text, told)
         self.arch: Optional[Arch] = Arch.from_yaml(arch, "best machine") if arch else None
+        self.certificate = certificate  # the proof, with certificate=True
+
+    def save_certificate(self, path: Named) -> None:
+        """The proof, which `mapsim check` verifies."""
+        if not self.certificate:
+            raise ValueError("no certificate: call design(..., certificate=True)")
+        Path(path).write_text(self.certificate, encoding="utf-8")
 
     @property
     def value(self) -> Optional[float]:
@@ -316,6 +323,17 @@ class Design(_Told):
         return self.json["proven"]
 
     @property
+    def answers(self) -> Any:
+        """A DataFrame, or dicts: all machines that were asked for (`top`, `front`)."""
+        return frame([{**{k: v for k, v in answer.items() if k != "settings"}, **answer["settings"]}
+                      for answer in self.json["answers"]])
+
+    @property
+    def steps(self) -> Any:
+        """A DataFrame, or dicts: what the next value of each axis changes of the best machine."""
+        return frame(self.json["steps"])
+
+    @property
     def layers(self) -> Any:
         """A DataFrame, or dicts: a row for each distinct layer on the best machine."""
         return frame(self.json["best"]["layers"] if self.arch else [])
@@ -328,13 +346,18 @@ class Design(_Told):
 
 
 def design(space: Named, work: Sequence[Named] = (), objective: str = "energy",
-           max_area: str = "", gap: float = 0.0, budget: Union[None, str, float] = None,
-           threads: int = 1) -> Design:
+           max_area: str = "", max_energy: str = "", max_latency: str = "", max_power: str = "",
+           top: int = 1, front: bool = False, gap: float = 0.0,
+           budget: Union[None, str, float] = None, threads: int = 1,
+           certificate: bool = False) -> Design:
     """The best machine of a space of designs, proven.
 
     `space`: a campaign, by its file or its shipped name (shipped("campaigns")). `work`: networks
     and layers in place of those of the file. `objective`: "edp" (of all layers, mappings chosen
-    jointly), "energy", "latency", "sum-edp", or a formula. `max_area`: "4 mm2".
+    jointly), "energy", "latency", "sum-edp", or a formula. `max_area` ("4 mm2"), `max_energy`
+    ("20 mJ"), `max_latency` ("20 ms") and `max_power` ("300 mW") limit the machines. `top`: also
+    the next best ones. `front`: the Pareto front of objective and area. `certificate`: also the
+    proof.
 
     >>> best = design("teaching_buffers", ["teaching/gemm"])
     >>> best.proven, best.settings["nodes.Buffer.capacity"]
@@ -342,12 +365,16 @@ def design(space: Named, work: Sequence[Named] = (), objective: str = "energy",
     >>> best.arch
     Arch('teaching')
     """
+    if top < 1:
+        raise ValueError(f"top: {top}; it must be at least 1")
     kinds = [set(_mapsim.names(kind, configs_folders())) for kind in ("networks", "workloads")]
     works: List[str] = []
     for each in ([work] if isinstance(work, (str, os.PathLike)) else work):
         name = os.fspath(each)
         works.append(find(name, "networks" if name in kinds[0] or name.endswith(".onnx") else "workloads"))
-    asked = {"objective": objective, "max_area": max_area, "gap": gap,
+    asked = {"objective": objective, "max_area": max_area, "max_energy": max_energy,
+             "max_latency": max_latency, "max_power": max_power, "top": top, "front": front,
+             "gap": gap, "certificate": certificate,
              "budget": f"{budget} s" if isinstance(budget, (int, float)) else budget or "",
              "threads": threads or os.cpu_count() or 1}
     return Design(*_mapsim.design(find(space, "campaigns"), works, asked, configs_folders()))
