@@ -47,7 +47,9 @@ std::vector<StoreTable> tables_of_points() {
   std::vector<StoreTable> tables = shared_tables();
   std::vector<Column> values = list(kPointColumns);
   values.erase(values.begin(), values.begin() + 2);  // the key
-  values.insert(values.end(), kKeyColumns.begin(), kKeyColumns.end());
+  for (const Column& column : kKeyColumns) {
+    values.push_back(column);
+  }
   tables.push_back({"points", {kCampaign, kNumber}, values});
   return tables;
 }
