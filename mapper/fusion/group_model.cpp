@@ -58,6 +58,12 @@ bool GroupModel::may_share(const ChainTensor& use) const {
   return true;
 }
 
+bool GroupModel::may_move(const ChainTensor& use, double moved) const {
+  const bool is_last_output =
+      use.einsum + 1 == piece_.einsums.size() && use.tensor == einsum(use.einsum).output();
+  return !is_last_output || !around_.final_sums.value_or(false) || crosses_once(moved, whole(use));
+}
+
 std::vector<Sourcing> GroupModel::sourcings(std::size_t e) const {
   std::vector<Sourcing> all{{}};
   for (const TensorId t : einsum(e).tensors.ids()) {

@@ -49,6 +49,9 @@ class GroupModel {
   bool is_group() const;
   // May its intermediates lie at the level, above all arrays?
   bool may_share(LevelId level) const;
+  // May a shared keep let so many elements of the tensor cross? Sums that are held around the group
+  // as final ones arrive there once.
+  bool may_move(const ChainTensor& use, double moved) const;
   // Of scopes and shared keeps; what follows is about it.
   void set_level(LevelId level) { level_ = level; }
   LevelId level() const { return level_; }

@@ -26,7 +26,8 @@ std::vector<BranchOption> with_keep(const GroupModel& model, const BranchOptima&
   const double bits = GroupModel::bits_of(tensor, use.tensor == einsum.output(), sourcing);
   std::vector<BranchOption> longer;
   for (const KeepPosition& keep : group.keeps) {
-    for (std::size_t w = 0; keep.use == use && w < options.size(); ++w) {
+    const bool may = keep.use == use && model.may_move(use, keep.moved);
+    for (std::size_t w = 0; may && w < options.size(); ++w) {
       BranchOption option = options[w];
       option.keeps.push_back({use, keep.position});
       model.add_shared(use, keep.moved, optima.objective().charged_ports(), option.charged);

@@ -12,42 +12,11 @@
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/fusion/evaluate_tree.hpp"
 #include "costmodel/fusion/shape.hpp"
+#include "tests/mapper/tree_points.hpp"
 
 namespace mapsim {
 
 namespace {
-
-using Front = std::vector<TreePoint>;
-
-// Unless another point is as good.
-void add(const TreePoint& point, Front& front) {
-  const auto is_no_worse = [](const TreePoint& a, const TreePoint& b) {
-    return a.energy <= b.energy * (1 + 1e-12) && a.cycles <= b.cycles;
-  };
-  for (const TreePoint& other : front) {
-    if (is_no_worse(other, point)) {
-      return;
-    }
-  }
-  std::erase_if(front, [&](const TreePoint& other) { return is_no_worse(point, other); });
-  front.push_back(point);
-}
-void add(const Front& points, Front& front) {
-  for (const TreePoint& point : points) {
-    add(point, front);
-  }
-}
-Front sum_of(const Front& a, const Front& b) {
-  Front sums;
-  for (const TreePoint& x : a) {
-    for (const TreePoint& y : b) {
-      add({x.energy + y.energy, x.cycles + y.cycles}, sums);
-    }
-  }
-  return sums;
-}
-
-std::int64_t used_of(const TreePhase& phase, LevelId l) { return phase.used[l].count(); }
 
 // All trees of one partition into groups: the groups do not depend on each other.
 class BruteForce {
@@ -55,9 +24,9 @@ class BruteForce {
   BruteForce(const Arch& arch, const EinsumChain& chain, bool timed, std::int64_t& trees)
       : arch_{arch}, chain_{chain}, timed_{timed}, trees_{trees} {}
 
-  Front front() {
+  TreePoints front() {
     const std::size_t cuts = chain_.einsums.size() - 1;
-    Front front;
+    TreePoints front;
     for (std::size_t mask = 0; mask < (std::size_t{1} << cuts); ++mask) {
       groups_ = {{0, 0}};
       for (std::size_t e = 1; e <= cuts; ++e) {
@@ -67,7 +36,7 @@ class BruteForce {
           groups_.back().second = e;
         }
       }
-      held_.assign(groups_.size(), 0);
+      held_.assign(groups_.size(), {});
       add(hold(0), front);
     }
     std::sort(front.begin(), front.end(),
@@ -76,21 +45,34 @@ class BruteForce {
   }
 
  private:
-  // What passes from group g to the next is held whole at a level, or spilled.
-  Front hold(std::size_t g) {
+  // What passes from group g to the next is held whole at a level, with its final sums or not, or
+  // spilled.
+  struct Held {
+    std::size_t level = 0;
+    bool final_sums = false;
+  };
+  TreePoints hold(std::size_t g) {
     if (g + 1 >= groups_.size()) {
-      Front sums{{0, 0}};
+      TreePoints sums{{0, 0}};
       for (std::size_t i = 0; i < groups_.size() && !sums.empty(); ++i) {
         sums = sum_of(sums, front_of_group(i));
       }
       return sums;
     }
-    Front front;
+    TreePoints front;
     for (std::size_t l = 0; l < arch_.levels.size() && is_above_arrays(l); ++l) {
-      held_[g] = l;
-      add(hold(g + 1), front);
+      for (const bool final_sums : {false, true}) {
+        held_[g] = {l, final_sums};
+        if (!final_sums || (l > 0 && has_two_widths(groups_[g].second))) {
+          add(hold(g + 1), front);
+        }
+      }
     }
     return front;
+  }
+  bool has_two_widths(std::size_t e) const {
+    const Tensor& made = chain_.einsums[e].tensors[chain_.einsums[e].output()];
+    return made.bits != made.partial_bits;
   }
   bool is_above_arrays(std::size_t level) const {
     return std::all_of(arch_.levels_above.begin(), arch_.levels_above.end(),
@@ -105,9 +87,9 @@ class BruteForce {
     tree.nodes.resize(1);
     tree.nodes[0].einsum = chain_.einsums.size() - 1;
     for (std::size_t i = 0; i + 1 < groups_.size(); ++i) {
-      if (held_[i] > 0) {
+      if (held_[i].level > 0) {
         tree.nodes[0].items.emplace_back(
-            TreeKeep{static_cast<LevelId>(held_[i]), {output(groups_[i].second)}});
+            TreeKeep{static_cast<LevelId>(held_[i].level), {output(groups_[i].second)}});
       }
     }
     for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -152,19 +134,64 @@ class BruteForce {
     return 0;
   }
 
+  // Bits that are used while each einsum of a group runs, by level.
+  using Used = std::vector<std::vector<std::int64_t>>;
   // A way to map one einsum of a group.
   struct Way {
     double energy = 0;
     std::int64_t cycles = 0;
-    std::vector<std::int64_t> resident, used;  // per level: in all phases; in its own, in all
+    Used used;  // more than by scopes and what is held, with plain branches
   };
+  bool is_held(const Occupant& occupant, std::size_t g) const {
+    return occupant.scoped && held_[g].level > 0 && occupant.tensor == output(groups_[g].second);
+  }
+  // What is held whole takes the width of its state, whatever the branches are.
+  Used used_by(const MappingTree& tree, const TreeCounts& counts, std::size_t g) const {
+    const auto [first, last] = groups_[g];
+    Used used;
+    for (const TreePhase& phase : phases_of(arch_, chain_, tree, counts)) {
+      if (phase.einsum < first || phase.einsum > last) {
+        continue;
+      }
+      used.emplace_back(arch_.levels.size(), 0);
+      for (const LevelId l : arch_.levels.ids()) {
+        for (const Occupant& occupant : phase.levels[l]) {
+          Bits width = occupant.bits;
+          for (std::size_t i = 0; i < groups_.size(); ++i) {
+            const auto [e, t] = occupant.tensor;
+            const Tensor& tensor = chain_.einsums[e].tensors[t];
+            width = !is_held(occupant, i) ? width
+                    : held_[i].final_sums ? tensor.bits
+                                          : tensor.partial_bits;
+          }
+          used.back()[index_of(l)] += occupant.elements * width.count();
+        }
+      }
+    }
+    return used;
+  }
+  // Does an einsum of the group bring what is held behind it there as the state says?
+  bool is_as_held(const MappingTree& tree, const TreeCounts& counts, std::size_t g) const {
+    for (const TreePhase& phase : phases_of(arch_, chain_, tree, counts)) {
+      for (const LevelId l : arch_.levels.ids()) {
+        for (const Occupant& occupant : phase.levels[l]) {
+          if (is_held(occupant, g) && held_[g].final_sums &&
+              occupant.bits !=
+                  chain_.einsums[groups_[g].second].tensors[occupant.tensor.tensor].bits) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
 
-  Front front_of_group(std::size_t g) {
+  TreePoints front_of_group(std::size_t g) {
     const auto [first, last] = groups_[g];
     if (first == last) {
       return front_with(g, {}, 0, LevelId{0});
     }
-    Front front;
+    TreePoints front;
     for (std::size_t l = 1; l < arch_.levels.size() && is_above_arrays(l); ++l) {
       for_prefixes(g, static_cast<LevelId>(l),
                    [&](const std::vector<TreeItem>& prefix, std::size_t loops) {
@@ -217,29 +244,20 @@ class BruteForce {
     grow();
   }
 
-  Front front_with(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops,
-                   LevelId level) {
+  TreePoints front_with(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops,
+                        LevelId level) {
     const auto [first, last] = groups_[g];
     std::vector<std::vector<Way>> ways;
-    std::vector<std::vector<std::int64_t>> fixed;  // per einsum and level: scopes
     const MappingTree plain = base(g, prefix);
-    const TreeCounts counts = count_tree(arch_, chain_, plain);
-    for (const TreePhase& phase : phases_of(arch_, chain_, plain, counts)) {
-      if (phase.einsum >= first && phase.einsum <= last) {
-        fixed.emplace_back();
-        for (const LevelId l : arch_.levels.ids()) {
-          fixed.back().push_back(used_of(phase, l));
-        }
-      }
-    }
+    const Used fixed = used_by(plain, count_tree(arch_, chain_, plain), g);
     for (std::size_t e = first; e <= last; ++e) {
-      ways.push_back(ways_of(g, prefix, loops, level, e, fixed[e - first]));
+      ways.push_back(ways_of(g, prefix, loops, level, e, fixed));
     }
     return join(ways, fixed);
   }
 
   std::vector<Way> ways_of(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops,
-                           LevelId level, std::size_t e, const std::vector<std::int64_t>& fixed) {
+                           LevelId level, std::size_t e, const Used& fixed) {
     const auto [first, last] = groups_[g];
     std::vector<ChainTensor> own;
     for (const TensorId t : chain_.einsums[e].tensors.ids()) {
@@ -257,7 +275,7 @@ class BruteForce {
       const std::vector<TreeItem> with_keeps = insert(prefix, own, positions, level);
       const MappingTree tree = base(g, with_keeps);
       if (check_tree(arch_, chain_, tree).empty()) {
-        add_nests(tree, e, fixed, ways);
+        add_nests(g, tree, e, fixed, ways);
       }
       for (i = 0; i < own.size() && ++positions[i] > loops + 1; ++i) {
         positions[i] = 0;
@@ -265,35 +283,11 @@ class BruteForce {
     } while (i < own.size());
     return ways;
   }
-  static std::vector<TreeItem> insert(const std::vector<TreeItem>& prefix,
-                                      const std::vector<ChainTensor>& own,
-                                      const std::vector<std::size_t>& positions, LevelId level) {
-    std::vector<TreeItem> items;
-    std::size_t loop = 0;
-    const auto add = [&] {
-      for (std::size_t k = 0; k < own.size(); ++k) {
-        if (positions[k] == loop + 1) {
-          items.emplace_back(TreeKeep{level, {own[k]}});
-        }
-      }
-    };
-    add();
-    for (const TreeItem& item : prefix) {
-      items.push_back(item);
-      if (std::holds_alternative<Temporal>(item)) {
-        ++loop;
-        add();
-      }
-    }
-    return items;
-  }
-
   // Every nest of one branch.
-  void add_nests(const MappingTree& tree, std::size_t e, const std::vector<std::int64_t>& fixed,
+  void add_nests(std::size_t g, const MappingTree& tree, std::size_t e, const Used& fixed,
                  std::vector<Way>& ways) {
     const std::size_t leaf = leaf_of(tree, e);
     const Workload& workload = chain_.einsums[e];
-    const Way start = cost(tree, e, fixed);
     const PerDim<std::int64_t> common = common_sizes(tree, e);
     MappingTree grown = tree;
     grown.nodes[leaf].items.clear();
@@ -303,9 +297,7 @@ class BruteForce {
           const bool is_done =
               std::all_of(extents.begin(), extents.end(), [](std::int64_t n) { return n == 1; });
           if (is_done && is_grown_mapping(grown, leaf)) {
-            Way way = cost(grown, e, fixed);
-            way.resident = start.resident;
-            add_way(way, ways);
+            add_cost(g, grown, e, fixed, ways);
           }
           auto& items = grown.nodes[leaf].items;
           for (const TensorId t : workload.tensors.ids()) {
@@ -367,9 +359,13 @@ class BruteForce {
   // counts of a branch say when one of its dims is cut into ones: iterations per entry.
   PerDim<std::int64_t> common_sizes(const MappingTree& tree, std::size_t e);
 
-  Way cost(const MappingTree& tree, std::size_t e, const std::vector<std::int64_t>& fixed) {
+  void add_cost(std::size_t g, const MappingTree& tree, std::size_t e, const Used& fixed,
+                std::vector<Way>& ways) {
     ++trees_;
     const TreeCounts counts = count_tree(arch_, chain_, tree);
+    if (e == groups_[g].second && !is_as_held(tree, counts, g)) {
+      return;
+    }
     Way way;
     const Problem problem{arch_, chain_.einsums[e]};
     Energy energy;
@@ -380,23 +376,22 @@ class BruteForce {
       latency_into(problem, Nest{}, counts.einsums[e], latency);
       way.cycles = latency.steady.count();
     }
-    for (const TreePhase& phase : phases_of(arch_, chain_, tree, counts)) {
-      for (const LevelId l : arch_.levels.ids()) {
-        const std::size_t at = index_of(l);
-        if (phase.einsum == e) {
-          way.used.push_back(used_of(phase, l) - fixed[at]);
-        }
-      }
+    way.used = used_by(tree, counts, g);
+    for (std::size_t p = 0; p < way.used.size(); ++p) {
+      std::transform(way.used[p].begin(), way.used[p].end(), fixed[p].begin(), way.used[p].begin(),
+                     std::minus<>{});
     }
-    way.resident = way.used;
-    return way;
+    add_way(way, ways);
   }
   static void add_way(const Way& way, std::vector<Way>& ways) {
     const auto no_worse = [](const Way& a, const Way& b) {
       const auto less = [](std::int64_t x, std::int64_t y) { return x <= y; };
+      const auto none_more = [&](const std::vector<std::int64_t>& x,
+                                 const std::vector<std::int64_t>& y) {
+        return std::equal(x.begin(), x.end(), y.begin(), less);
+      };
       return a.energy <= b.energy && a.cycles <= b.cycles &&
-             std::equal(a.used.begin(), a.used.end(), b.used.begin(), less) &&
-             std::equal(a.resident.begin(), a.resident.end(), b.resident.begin(), less);
+             std::equal(a.used.begin(), a.used.end(), b.used.begin(), none_more);
     };
     for (const Way& other : ways) {
       if (no_worse(other, way)) {
@@ -407,9 +402,8 @@ class BruteForce {
     ways.push_back(way);
   }
 
-  Front join(const std::vector<std::vector<Way>>& ways,
-             const std::vector<std::vector<std::int64_t>>& fixed) const {
-    Front front;
+  TreePoints join(const std::vector<std::vector<Way>>& ways, const Used& fixed) const {
+    TreePoints front;
     std::vector<const Way*> chosen;
     const std::function<void(const TreePoint&)> choose = [&](const TreePoint& so_far) {
       if (chosen.size() == ways.size()) {
@@ -430,15 +424,14 @@ class BruteForce {
     choose({0, 0});
     return front;
   }
-  bool fits(const std::vector<const Way*>& chosen,
-            const std::vector<std::vector<std::int64_t>>& fixed) const {
+  bool fits(const std::vector<const Way*>& chosen, const Used& fixed) const {
     const Problem problem{arch_, chain_.einsums.front()};
-    for (std::size_t e = 0; e < chosen.size(); ++e) {
+    for (std::size_t phase = 0; phase < chosen.size(); ++phase) {
       for (const LevelId l : arch_.levels.ids()) {
         const std::size_t at = index_of(l);
-        std::int64_t used = fixed[e][at] + chosen[e]->used[at];
-        for (std::size_t other = 0; other < chosen.size(); ++other) {
-          used += other == e ? 0 : chosen[other]->resident[at];
+        std::int64_t used = fixed[phase][at];
+        for (const Way* way : chosen) {
+          used += way->used[phase][at];
         }
         const auto room = problem.capacity(l, Role::kInput);
         if (room && used > room->count()) {
@@ -454,7 +447,7 @@ class BruteForce {
   bool timed_;
   std::int64_t& trees_;
   std::vector<std::pair<std::size_t, std::size_t>> groups_;
-  std::vector<std::size_t> held_;  // per group: level of what it passes on
+  std::vector<Held> held_;  // per group: what it passes on
   PerDim<std::int64_t> largest_;
 };
 

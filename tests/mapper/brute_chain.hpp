@@ -21,6 +21,10 @@ inline constexpr std::uint64_t kFirstSpread = 1'000'000;
 inline constexpr std::uint64_t kFirstTimed = 2'000'000;  // odd millions: with an array, too
 inline constexpr std::uint64_t kFirstLarge = 4'000'000;  // odd millions: with an array, too
 inline constexpr std::uint64_t kFirstLargeTimed = 6'000'000;
+inline constexpr std::uint64_t kFirstWide = 8'000'000;  // wide_tiny_chain(), with few points
+// Three levels, three matrix products of at most `most` points each way, with sums wider than what
+// comes of them. Too many trees to look at all, unless there are very few points.
+TinyChain wide_tiny_chain(std::uint64_t seed, std::int64_t most);
 std::string describe(const TinyChain& tiny);
 
 // The points (energy, latency) of all mapping trees in the space of search_chain(), each costed by

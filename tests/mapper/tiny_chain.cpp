@@ -82,6 +82,27 @@ std::string try_chain(Rng& rng) {
   return text;
 }
 
+// Matrix products whose sums are wider than what comes of them: three in a row, so that what two
+// make together may be held whole, with its final sums or without, until the last one reads it.
+std::string wide_chain(Rng& rng, std::int64_t most) {
+  const auto size = [&] { return rng.between(1, most); };
+  const std::int64_t m = size();
+  std::int64_t k = size();
+  std::string text = "name: wide\nchain:\n";
+  for (std::size_t e = 0; e < 3; ++e) {
+    const std::int64_t n = size();
+    text += fmt::format(
+        "  - name: e{}\n    einsum: {{equation: \"O[m][n] += A[m][k] * B[k][n]\", dims: {{m: {}, "
+        "n: "
+        "{}, k: {}}}}}\n    precision: {{input: 8 b, weight: 8 b, output: 8 b, partial: {} b}}\n",
+        e, m, n, k, 8 * rng.between(2, 4));
+    text += e > 0 ? fmt::format("    in: {{A: t{}}}\n", e - 1) : "";
+    text += e < 2 ? fmt::format("    out: t{}\n", e) : "";
+    k = n;
+  }
+  return text;
+}
+
 std::string array_text(Rng& rng) {
   const auto one_in = [&](std::uint64_t n) { return rng.below(n) == 0; };
   return fmt::format(
@@ -127,12 +148,36 @@ std::string try_machine(Rng& rng, std::size_t levels, std::int64_t most, bool sp
 
 }  // namespace
 
+TinyChain wide_tiny_chain(std::uint64_t seed, std::int64_t most) {
+  Rng rng(seed);
+  std::string machine =
+      "name: wide\nnodes:\n  - {storage: L0, word: 8 b, capacity: unlimited, energy: ";
+  machine += fmt::format("{{read: {0} pJ/word, write: {0} pJ/word}}}}\n", rng.between(30, 200));
+  for (const std::int64_t bytes : {rng.between(2, 2 * most * most), rng.between(2, most * most)}) {
+    machine += fmt::format(
+        "  - {{storage: L{}, word: 8 b, capacity: {} B, energy: {{read: {} pJ/word, write: {} "
+        "pJ/word}}}}\n",
+        machine.find("L1") == std::string::npos ? 1 : 2, bytes, rng.between(1, 20),
+        rng.between(1, 20));
+  }
+  machine += "  - {compute: MAC, energy: 1 pJ}\n";
+  TinyChain tiny{parse_arch(machine, "arch.yaml"), {}};
+  const auto is_small = [&](const Workload& einsum) { return most > 2 || einsum.macs() <= 4; };
+  do {
+    tiny.chain = parse_chain(wide_chain(rng, most), "chain.yaml");
+  } while (!std::all_of(tiny.chain.einsums.begin(), tiny.chain.einsums.end(), is_small));
+  return tiny;
+}
+
 // Few enough mapping trees: what every einsum has to do, and the levels, are limited together.
 TinyChain tiny_chain(std::uint64_t seed) {
   Rng rng(seed);
   Rng of_ports(seed + 1);
   const bool is_large = seed >= kFirstLarge;
   const bool is_timed = is_large ? seed >= kFirstLargeTimed : seed >= kFirstTimed;
+  if (seed >= kFirstWide) {
+    return wide_tiny_chain(seed, 2);
+  }
   const bool spread = seed / kFirstSpread % 2 == 1;
   Rng* ports = is_timed ? &of_ports : nullptr;
   if (seed % 2 == 0 || is_large) {
