@@ -114,20 +114,18 @@ bool is_open(const SearchResult& result) {
   return result.interrupted || result.certificate.bound_but_for_bare.has_value();
 }
 
-// How often counting asks whether to go on, beside once per class of unrollings: about a second.
+// How often counting asks whether to go on, beside once per class of unrollings: at most about a
+// second.
 constexpr std::size_t kMostPolls = 400;
 
 // Imperfect factors and rules can take seconds to count, so whoever is interrupted, or is
 // meanwhile, goes without: empty. So does a space that is too much work to count, on any machine.
 std::string size_of(const Mapspace& space, bool interrupted, const Deadline& deadline) {
-  const bool is_long = !interrupted && space.constraints().factors.imperfect && !space.is_ruled();
-  std::size_t left = is_long ? kMostPolls + space.unrolling_classes().size() : 0;
-  return mapspace_size_unless(space,
-                              [&] {
-                                const bool is_enough = is_long && left-- == 0;
-                                return interrupted || is_enough || deadline.over();
-                              })
-      .value_or("");
+  if (interrupted || !space.is_listable()) {
+    return "";
+  }
+  std::size_t left = kMostPolls + space.unrolling_classes().size();
+  return mapspace_size_unless(space, [&] { return left-- == 0 || deadline.over(); }).value_or("");
 }
 
 }  // namespace

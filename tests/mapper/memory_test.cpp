@@ -196,6 +196,27 @@ TEST(Memory, IsNotSpentOnListsOfUnrollings) {
   EXPECT_FALSE(mapspace_size_unless(Mapspace{large(), ruled}, [] { return false; }));
 }
 
+// Some million states would take a minute to count: a search of milliseconds goes without.
+TEST(Memory, AndTimeAreNotSpentOnCountingUnderRules) {
+  const Problem problem{
+      parse_arch("name: two\nclock: 1 GHz\nnodes:\n"
+                 "  - {storage: L0, word: 8 b, capacity: unlimited, energy: {read: 9 pJ/word, "
+                 "write: 9 pJ/word}}\n"
+                 "  - {storage: L1, word: 8 b, capacity: 1 MiB, energy: {read: 2 pJ/word, write: "
+                 "2 pJ/word}}\n"
+                 "  - {compute: MAC, energy: 1 pJ}\n",
+                 "two.yaml"),
+      gemm("gemm", {27'720, 27'720, 27'720, {}, false})};
+  Constraints constraints;
+  constraints.one_loop_per_dim = true;
+  const Mapspace space{problem, constraints};
+  const double before = cpu_seconds();
+  const SearchResult result = search_exact(space, {});
+  EXPECT_LT(cpu_seconds() - before, 10);
+  EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+  EXPECT_EQ(result.certificate.mapspace_size, "");
+}
+
 // A part of the tiles is a lattice of its own: the whole tile, tiles of ones, divisors between.
 TEST(Memory, PartsOfTheTilesAreFewAndHaveTheEnds) {
   const Mapspace space{large(), {}};
