@@ -8,10 +8,12 @@
 #include "app/space.hpp"
 #include "arch/load.hpp"
 #include "arch/print.hpp"
+#include "check/chain_proof.hpp"
 #include "check/check.hpp"
 #include "check/plan_proof.hpp"
 #include "check/scope.hpp"
 #include "report/certificate.hpp"
+#include "report/chain_check.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
 #include "report/plan_check.hpp"
@@ -156,7 +158,34 @@ Answer run_on_plan(const CheckArguments& arguments) {
                              grouped(static_cast<std::int64_t>(verdict.labels)))};
 }
 
+// A chain's certificate, and whether it is about what was asked.
+Answer run_on_chain(const CheckArguments& arguments) {
+  if (!arguments.constraints.empty()) {
+    throw UsageError("--constraints: mapping trees of a chain have none");
+  }
+  const check::ChainClaim claim = check::load_chain_claim(arguments.certificate);
+  check::ChainVerdict verdict = check::check_chain(claim, arguments.max_steps);
+  if (!arguments.layer.empty() &&
+      print_chain(load_chain(arguments.layer)) != print_chain(claim.chain)) {
+    verdict.problems.push_back(fmt::format("it is not about the chain of {}", arguments.layer));
+  }
+  if (!arguments.machine.empty() &&
+      print_arch(load_arch(arguments.machine)) != print_arch(claim.arch)) {
+    verdict.problems.push_back(
+        fmt::format("it is not about the architecture of {}", arguments.machine));
+  }
+  const ExitCode code = verdict.problems.empty() ? kDone : kNegative;
+  if (arguments.output.json) {
+    const Provenance origin{"check", {input_file("certificate", arguments.certificate)}};
+    return {code, chain_check_json(origin, claim, verdict)};
+  }
+  return {code, chain_check_text(claim, verdict)};
+}
+
 Answer run(const CheckArguments& arguments) {
+  if (is_chain_certificate(arguments.certificate)) {
+    return run_on_chain(arguments);
+  }
   if (is_plan_certificate(arguments.certificate)) {
     return run_on_plan(arguments);
   }

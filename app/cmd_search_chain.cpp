@@ -8,9 +8,12 @@
 #include "app/files.hpp"
 #include "app/watch.hpp"
 #include "arch/load.hpp"
+#include "check/chain_proof.hpp"
 #include "mapper/fusion/chain_search.hpp"
 #include "mapper/fusion/shared_budget.hpp"
+#include "report/certificate.hpp"
 #include "report/chain_curve.hpp"
+#include "report/chain_front.hpp"
 #include "report/chain_search.hpp"
 #include "report/figures.hpp"
 #include "report/front.hpp"
@@ -26,8 +29,6 @@ void refuse_options(const SearchArguments& a) {
       {a.even, "--even"},
       {a.imperfect, "--imperfect"},
       {a.batches, "--batches"},
-      {a.pareto, "--pareto"},
-      {!a.certificate_file.empty(), "--certificate"},
       {!a.trace.empty(), "--trace"},
       {a.why, "--why"},
       {a.explain_energy, "--explain-energy"},
@@ -38,6 +39,19 @@ void refuse_options(const SearchArguments& a) {
     if (is_given) {
       throw UsageError(fmt::format("{} is for searches of one layer, not of a chain", name));
     }
+  }
+}
+
+void refuse_figures(const SearchArguments& a, const Objective& objective) {
+  const bool is_figure = a.pareto || !a.curve.empty();
+  if (!a.curve.empty() && !objective.function.is_energy()) {
+    throw UsageError("--curve: of a chain it is the least energy, so far");
+  }
+  if (!a.mapping_file.empty() && is_figure) {
+    throw UsageError("--save-mapping: a front or a curve of a chain has many; --json prints them");
+  }
+  if (!a.svg.empty() && !is_figure) {
+    throw UsageError("--svg: it draws a front or a curve; give --pareto or --curve LEVEL, too");
   }
 }
 
@@ -74,6 +88,41 @@ Answer run_curves(const SearchArguments& arguments, const Arch& arch, const Eins
   return {code, chain_curves_text(arch, chain, curves)};
 }
 
+// Energy against latency, fused and layer by layer, within limits if there are any.
+Answer run_fronts(const SearchArguments& arguments, const Arch& arch, const EinsumChain& chain,
+                  const SearchOptions& options, Watch& watch) {
+  OutputFile picture{arguments.svg};
+  const SharedBudget budget{options};
+  ChainFronts fronts;
+  fronts.on_chip = search_chain_front(arch, chain, {1, 0, true}, budget.rest());
+  fronts.fused = search_chain_front(arch, chain, arguments.fusion, budget.rest());
+  picture.write(chain_front_svg(arch, chain, fronts.fused));
+  const ExitCode done = fronts.fused.points.empty() ? kNegative : kDone;
+  const ExitCode code = !fronts.fused.complete && watch.stop() ? kInterrupted : done;
+  if (arguments.output.json) {
+    const Provenance origin{"search", input_files(arguments.arch, arch, arguments.workload)};
+    return {code, chain_fronts_json(origin, arch, chain, fronts)};
+  }
+  return {code, chain_fronts_text(arch, chain, fronts)};
+}
+
+// Of what searches find, the checker follows the least energy of a chain.
+void refuse_certificate(const SearchArguments& a, const SearchOptions& options, const Arch& arch,
+                        const EinsumChain& chain) {
+  if (a.certificate_file.empty()) {
+    return;
+  }
+  const Objective& objective = options.objective;
+  if (!objective.function.is_energy() || objective.max_energy || objective.max_latency ||
+      a.pareto || !a.curve.empty()) {
+    throw UsageError(
+        "--certificate: of a chain the checker proves the least energy, without limits, so far");
+  }
+  if (const std::string obstacle = check::chain_proof_obstacle(arch, chain); !obstacle.empty()) {
+    throw UsageError("--certificate: " + obstacle);
+  }
+}
+
 }  // namespace
 
 Answer run_on_chain(const SearchArguments& arguments) {
@@ -89,29 +138,29 @@ Answer run_on_chain(const SearchArguments& arguments) {
     throw UsageError(obstacle);
   }
   options.budget = arguments.budget;
+  refuse_figures(arguments, options.objective);
+  refuse_certificate(arguments, options, arch, chain);
   Watch watch;
   options.stop = &watch.stop();
   if (!arguments.curve.empty()) {
-    if (!options.objective.function.is_energy()) {
-      throw UsageError("--curve: of a chain it is the least energy, so far");
-    }
-    if (!arguments.mapping_file.empty()) {
-      throw UsageError("--save-mapping: a curve has many mappings; --json prints all of them");
-    }
     return run_curves(arguments, arch, chain, options, watch);
   }
-  if (!arguments.svg.empty()) {
-    throw UsageError("--svg: it draws the curve of a chain; give --curve LEVEL, too");
+  if (arguments.pareto) {
+    return run_fronts(arguments, arch, chain, options, watch);
   }
+  const Provenance origin{"search", input_files(arguments.arch, arch, arguments.workload)};
   OutputFile mapping_file{arguments.mapping_file};
+  OutputFile certificate{arguments.certificate_file};
   const ChainComparison found = compare_ways(arch, chain, arguments.fusion, options);
   if (found.fused.best) {
     mapping_file.write(print_tree(arch, chain, *found.fused.best));
   }
+  if (!arguments.certificate_file.empty()) {
+    certificate.write(chain_certificate_file(origin, arch, chain, arguments.fusion, found.fused));
+  }
   const ExitCode done = found.fused.best ? kDone : kNegative;
   const ExitCode code = !found.fused.proven && watch.stop() ? kInterrupted : done;
   if (arguments.output.json) {
-    const Provenance origin{"search", input_files(arguments.arch, arch, arguments.workload)};
     return {code, chain_search_json(origin, arch, chain, found)};
   }
   return {code, chain_search_text(arch, chain, found)};

@@ -37,6 +37,7 @@ Answer run_on_gpu(const EvalArguments& arguments, const Document& machine);
 bool is_chain(const std::string& path);
 Answer run_on_chain(const SearchArguments& arguments);
 Answer run_on_chain(const EvalArguments& arguments);
+Answer run_on_chain(const CheckArguments& arguments);
 Answer run_on_plan(const CheckArguments& arguments);
 Answer run_on_design(const CheckArguments& arguments);
 Answer run_on_chain(const SimulateArguments& arguments);

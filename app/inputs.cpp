@@ -131,7 +131,7 @@ std::vector<Input> inputs_of(const CheckArguments& a) {
   }
   return {{"CERTIFICATE", a.certificate, {FileKind::kCertificate}},
           {"--arch", a.machine, {FileKind::kArch}},
-          {"--workload", a.layer, {FileKind::kWorkload}},
+          {"--workload", a.layer, {FileKind::kWorkload, FileKind::kChain}},
           constraints(a.constraints)};
 }
 
@@ -152,6 +152,11 @@ bool is_plan_certificate(const std::string& path) {
 bool is_design_certificate(const std::string& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && check::is_design_certificate(beginning_of(path));
+}
+
+bool is_chain_certificate(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && beginning_of(path).starts_with("chain_certificate:");
 }
 
 std::vector<Input> inputs_of(const EvalArguments& a) {

@@ -12,8 +12,8 @@
 #include "arch/load.hpp"
 #include "check/engine.hpp"
 #include "check/graph.hpp"
+#include "check/sealed_file.hpp"
 #include "core/file_kind.hpp"
-#include "core/hash.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/timing/model.hpp"
 #include "workloads/load.hpp"
@@ -28,53 +28,9 @@ const Words kKeys{"certificate", "tool",   "objective", "inputs",      "architec
 const Words kArguments{"floor", "relaxation", "search"};  // in the order of Argument
 constexpr const char* kOthers = "others";
 constexpr const char* kNothing = "nothing fits";
-constexpr std::string_view kDigest = "digest: ";
-
-// The lines from `first` up to `end` (0: the last one), the others blank: a document whose errors
-// are found where they stand in the file.
-std::string cut_out(const Document& document, int first, int end) {
-  std::string lines;
-  int number = 1;
-  for (std::size_t begin = 0; begin < document.text.size(); ++number) {
-    const std::size_t stop = std::min(document.text.find('\n', begin), document.text.size());
-    if (number >= first && (end == 0 || number < end)) {
-      lines.append(document.text, begin, stop - begin);
-    }
-    lines += '\n';
-    begin = stop + 1;
-  }
-  return lines;
-}
-
-// Where the top-level key behind the one at `line` stands; 0: there is none.
-int line_behind(const Document& document, int line) {
-  for (const Entry& entry : document.root.entries) {
-    if (entry.key.line > line) {
-      return entry.key.line;
-    }
-  }
-  return 0;
-}
 
 std::string measure_unit(const Goal& goal) {
   return goal.kind == Goal::Kind::kCurve ? " b" : goal.ties_by_energy() ? " pJ" : " cycles";
-}
-
-// The file has not been cut short or changed since it was sealed.
-void check_seal(const Document& document) {
-  Reader reader{document};
-  const std::size_t last = document.text.rfind('\n' + std::string{kDigest});
-  if (last == std::string::npos) {
-    reader.error(document.root, "not a whole certificate: it ends without its digest");
-  } else if (document.text.back() != '\n') {
-    reader.error(document.root.entries.back().value, "the file has been changed: it was cut short");
-  } else if (const std::string sealed = document.text.substr(0, last + 1);
-             document.text.substr(last + 1) != seal(sealed)) {
-    const Entry& entry = document.root.entries.back();
-    reader.error(entry.value, fmt::format("the file has been changed: its lines above have the {}",
-                                          seal(sealed).substr(0, seal(sealed).size() - 1)));
-  }
-  reader.finish();
 }
 
 class CertificateReader {
@@ -91,12 +47,13 @@ class CertificateReader {
     const Node* objective = fields.require("objective");
     reader_.finish();
 
-    Arch arch = parse_arch(value_of("architecture"), document_.file);
+    Arch arch = parse_arch(value_of(document_, "architecture"), document_.file);
     const Goal goal = read_goal(*objective, arch);
     reader_.finish();
-    Problem problem{std::move(arch), parse_workload(value_of("workload"), document_.file)};
+    Problem problem{std::move(arch),
+                    parse_workload(value_of(document_, "workload"), document_.file)};
     Certificate read{document_.file, *tool, std::move(problem), goal, {}, {}, {}, 0, 0, {}};
-    read.rules_text = lines_of("rules");
+    read.rules_text = lines_of(document_, "rules");
     read.size = read_size(*fields.find("mapspace"));
     read.records_inputs = fields.has("inputs");
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
@@ -204,25 +161,6 @@ class CertificateReader {
     Mapping mapping =
         parse_mapping(cut_out(document_, begin, end), document_.file, problem.arch(), *workload);
     return {std::move(mapping), figures, line, form};
-  }
-
-  std::string value_of(const char* key) const {
-    const int line = entry_of(document_.root, key)->key.line;
-    return cut_out(document_, line + 1, line_behind(document_, line));
-  }
-
-  // What stands below a top-level key.
-  std::string lines_of(const char* key) const {
-    std::string lines = value_of(key);
-    lines.erase(0, lines.find_first_not_of('\n'));
-    lines.erase(lines.find_last_not_of('\n') + 1);
-    return lines + '\n';
-  }
-
-  static const Entry* entry_of(const Node& map, std::string_view key) {
-    const auto found = std::find_if(map.entries.begin(), map.entries.end(),
-                                    [key](const Entry& entry) { return entry.key.text == key; });
-    return found == map.entries.end() ? nullptr : &*found;
   }
 
   // What a new kind of objective would say is refused by name.
@@ -435,9 +373,5 @@ std::string goal_text(const Goal& goal) {
 }
 
 std::string unit_of(const Goal& goal) { return goal.function.unit("pJ", "cycles", "*"); }
-
-std::string seal(const std::string& text) {
-  return fmt::format("{}{:016x}\n", kDigest, fnv1a(text));
-}
 
 }  // namespace mapsim::check

@@ -7,6 +7,7 @@
 
 #include "check/goal.hpp"
 #include "check/rules.hpp"
+#include "check/sealed_file.hpp"
 #include "check/spatial.hpp"
 #include "costmodel/mapping.hpp"
 #include "workloads/form.hpp"
@@ -72,8 +73,5 @@ std::string goal_text(const Goal& goal);
 
 // "pJ", "cycles", "pJ*cycles", "pJ^2*cycles"
 std::string unit_of(const Goal& goal);
-
-// The last line of a certificate whose other lines are `text`.
-std::string seal(const std::string& text);
 
 }  // namespace mapsim::check

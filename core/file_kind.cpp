@@ -37,7 +37,7 @@ constexpr std::array kRows{
     Row{"a network", "networks", "mapsim network reads it", " layers streams graph "},
     Row{"a chain of einsums", "chains", "mapsim search, eval and simulate read it", " chain "},
     Row{"a campaign", "campaigns", "mapsim sweep reads it", " architectures "},
-    Row{"a certificate", "", "mapsim check reads it", " certificate "},
+    Row{"a certificate", "", "mapsim check reads it", " certificate chain_certificate "},
     Row{"a result that --json wrote", "", "mapsim report reads it", ""},
     Row{"a results database", "", "mapsim results and mapsim report read it", ""},
     Row{"a measurements file", "", "mapsim calibrate reads it", ""},

@@ -11,6 +11,7 @@
 #include "costmodel/stream.hpp"
 #include "mapper/branch/edge_folds.hpp"
 #include "report/figures.hpp"
+#include "report/front.hpp"
 
 namespace mapsim {
 
@@ -38,10 +39,6 @@ double memory_bytes(const Arch& arch, const Cost& cost) {
   const double timed =
       shared ? static_cast<double>(memory_time(cost).count()) * shared->count() : 0;
   return std::max(bits, timed) / kBitsPerByte;
-}
-
-double seconds_of(const Arch& arch, Cycles cycles) {
-  return static_cast<double>(cycles.count()) / arch.clock.count();
 }
 
 // Of its result in memory.

@@ -382,4 +382,22 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   return text + check::seal(text);
 }
 
+std::string chain_certificate_file(const Provenance& origin, const Arch& arch,
+                                   const EinsumChain& chain, const FusionLimits& limits,
+                                   const ChainResult& result) {
+  const check::Goal goal = unit_goal(Objective::kEnergy);
+  const double value = result.cost ? result.cost->energy.count() : HUGE_VAL;
+  const double bound = result.proven ? value : std::min(value, result.lower_bound);
+  std::string text = fmt::format(
+      "chain_certificate: 1\ntool: mapsim {}\nobjective: energy\nvalue: {}\nlower_bound: {}\n"
+      "space: {{max_group: {}, shared_loops: {}, hold: {}}}\n",
+      tool_version(), check::value_text(value, goal), check::value_text(bound, goal),
+      limits.most_einsums, limits.most_loops, limits.may_hold);
+  if (result.best) {
+    text += print_tree(arch, chain, *result.best);
+  }
+  text += subject_text(origin, arch, print_chain(chain), "");
+  return text + check::seal(text);
+}
+
 }  // namespace mapsim

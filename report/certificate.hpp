@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "mapper/fusion/chain_search.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "report/json.hpp"
 
@@ -31,5 +32,11 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
                                    const FrontSubject& subject, const Front& front, int threads = 1,
                                    check::Stop stop = {});
+
+// The same of the mapping trees of a chain, by energy: the best, the space, and the claim that
+// nothing in it is better than the search's lower bound. The checker needs no more.
+std::string chain_certificate_file(const Provenance& origin, const Arch& arch,
+                                   const EinsumChain& chain, const FusionLimits& limits,
+                                   const ChainResult& result);
 
 }  // namespace mapsim

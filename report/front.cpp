@@ -85,10 +85,6 @@ double bytes_shown(const FrontPoint& point) {
   return std::max(static_cast<double>(point.measure) / 8, kLeastBytes);
 }
 
-double seconds_of(const Arch& arch, Cycles cycles) {
-  return static_cast<double>(cycles.count()) / arch.clock.count();
-}
-
 // Of an objective's value: "J", "s", "J\u00b7s", "J^2\u00b7s".
 std::string si_unit(const Objective& objective) {
   return objective.function.unit("J", "s", "\u00b7");
@@ -154,6 +150,10 @@ Parsed<CurveCapacity> parse_curve_capacity(const std::string& text, const Arch& 
 std::string capacity_name(const Arch& arch, const CurveCapacity& capacity) {
   return arch.levels[capacity.level].name +
          (capacity.role ? fmt::format(" {}", to_string(*capacity.role)) : std::string{});
+}
+
+double seconds_of(const Arch& arch, Cycles cycles) {
+  return static_cast<double>(cycles.count()) / arch.clock.count();
 }
 
 std::string front_text(const Mapspace& space, const FrontSubject& subject, const Front& front) {

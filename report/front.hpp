@@ -20,6 +20,9 @@ Parsed<CurveCapacity> parse_curve_capacity(const std::string& text, const Arch& 
 // "GLB", "spad weight": the capacity of a curve.
 std::string capacity_name(const Arch& arch, const CurveCapacity& capacity);
 
+// [s]
+double seconds_of(const Arch& arch, Cycles cycles);
+
 // A table of the points, and what is proven: for people.
 std::string front_text(const Mapspace& space, const FrontSubject& subject, const Front& front);
 

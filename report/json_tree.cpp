@@ -4,6 +4,7 @@
 
 #include "costmodel/fusion/shape.hpp"
 #include "report/chain_curve.hpp"
+#include "report/chain_front.hpp"
 #include "report/chain_search.hpp"
 #include "report/front.hpp"
 #include "report/json_head.hpp"
@@ -180,6 +181,27 @@ std::string chain_curves_json(const Provenance& origin, const Arch& arch, const 
                            {"searches", curve->searches},
                            {"seconds", curve->seconds},
                            {"steps", std::move(steps)}};
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string chain_fronts_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
+                              const ChainFronts& fronts) {
+  Json json = provenance_json(origin);
+  json["arch"] = arch.name;
+  json["chain"] = chain.name;
+  for (const auto& [key, front] :
+       {std::pair{"on_chip", &fronts.on_chip}, {"best", &fronts.fused}}) {
+    Json points = Json::array();
+    for (const ChainPoint& point : front->points) {
+      points.push_back({{"energy_pj", point.cost.energy.count()},
+                        {"latency_cycles", point.cost.latency.count()},
+                        {"tree", print_tree(arch, chain, point.tree)}});
+    }
+    json["fronts"][key] = {{"complete", front->complete},
+                           {"searches", front->searches},
+                           {"seconds", front->seconds},
+                           {"points", std::move(points)}};
   }
   return json.dump(2) + "\n";
 }

@@ -16,6 +16,8 @@ using ::testing::HasSubstr;
 const std::string kConvs =
     kRoot + "/configs/chains/teaching_convs.yaml " + kRoot + "/configs/trees/teaching_convs.yaml";
 
+const std::string kAttention = "/configs/chains/attention_1024.yaml";
+
 // 14 x 14 points of four channels, of which a tile of two rows needs four.
 TEST_F(CommandLine, SaysWhatATreeOfAChainCosts) {
   const Outcome text = run(fmt::format("eval {} {}", kTeaching, kConvs));
@@ -84,6 +86,55 @@ TEST_F(CommandLine, DrawsTheCurveOfAChain) {
       "search teaching_flat {}/configs/chains/teaching_convs.yaml --curve DRAM", kRoot));
   EXPECT_EQ(outermost.code, 2);
   EXPECT_THAT(outermost.err, HasSubstr("DRAM holds everything"));
+}
+
+// The proof of a chain holds, is about its files, and about nothing else.
+TEST_F(CommandLine, ProvesAChain) {
+  const std::string chain = kRoot + "/configs/chains/teaching_convs.yaml";
+  const Outcome found =
+      run(fmt::format("search teaching_flat {} --certificate proof.yaml --max-group 1", chain));
+  EXPECT_EQ(found.code, 0) << found.err;
+  const Outcome held =
+      run(fmt::format("check proof.yaml --arch teaching_flat --workload {}", chain));
+  EXPECT_EQ(held.code, 0) << held.out << held.err;
+  EXPECT_THAT(held.out, HasSubstr("teaching_convs on teaching_flat: the proof holds"));
+  EXPECT_THAT(held.out, HasSubstr("space: groups of at most 1 einsums"));
+  const Json json = Json::parse(run("check proof.yaml --json").out);
+  EXPECT_EQ(json["check"]["holds"], true);
+  EXPECT_EQ(json["check"]["value"], json["check"]["lower_bound"]);
+  const Outcome other =
+      run(fmt::format("check proof.yaml --arch teaching --workload {}", kRoot + kAttention));
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.out, HasSubstr("it is not about the chain of"));
+  EXPECT_THAT(other.out, HasSubstr("it is not about the architecture of "));
+  EXPECT_EQ(run("check proof.yaml --constraints eyeriss_3x3").code, 2);
+  const Outcome timed =
+      run(fmt::format("search teaching_flat {} --certificate p.yaml --objective edp", chain));
+  EXPECT_EQ(timed.code, 2);
+  EXPECT_THAT(timed.err, HasSubstr("of a chain the checker proves the least energy"));
+}
+
+// The ends of the front are the least energy and the least latency.
+TEST_F(CommandLine, DrawsTheFrontOfAChain) {
+  const std::string search =
+      fmt::format("search teaching_flat {}/configs/chains/teaching_convs.yaml", kRoot);
+  const Outcome text = run(search + " --pareto --svg front.svg");
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("proven: every mapping tree of the space"));
+  EXPECT_THAT(file("front.svg"), HasSubstr("energy against latency"));
+  const Json front = Json::parse(run(search + " --pareto --json").out)["fronts"]["best"];
+  EXPECT_EQ(front["complete"], true);
+  const Json energy = Json::parse(run(search + " --json").out);
+  const Json latency = Json::parse(run(search + " --objective latency --json").out);
+  EXPECT_EQ(front["points"].front()["energy_pj"], energy["energy_pj"]);
+  EXPECT_EQ(front["points"].back()["latency_cycles"], latency["latency_cycles"]);
+  // Within a limit the front is the part that lies there.
+  const std::int64_t most = front["points"].back()["latency_cycles"].get<std::int64_t>();
+  const Json within =
+      Json::parse(run(fmt::format("{} --pareto --max-latency {}cycles --json", search, most))
+                      .out)["fronts"]["best"];
+  ASSERT_EQ(within["points"].size(), 1U);
+  EXPECT_EQ(within["points"][0]["energy_pj"], front["points"].back()["energy_pj"]);
 }
 
 TEST_F(CommandLine, RefusesWhatTreesDoNotHaveYet) {

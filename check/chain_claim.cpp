@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "arch/load.hpp"
+#include "check/chain_proof.hpp"
+#include "check/goal.hpp"
+#include "check/sealed_file.hpp"
+#include "core/file_kind.hpp"
+#include "costmodel/fusion/evaluate_tree.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+const Words kKeys{"chain_certificate", "tool",   "objective",    "value",    "lower_bound", "space",
+                  "mapping",           "inputs", "architecture", "workload", "digest"};
+constexpr const char* kNothing = "nothing fits";
+
+class ClaimReader {
+ public:
+  explicit ClaimReader(const Document& document) : document_{document}, reader_{document} {}
+
+  ChainClaim read() {
+    const Fields fields = reader_.fields(document_.root, kKeys);
+    reader_.integer(fields.require("chain_certificate"), 1, 1);
+    const auto tool = reader_.text(fields.require("tool"), "a name and a version");
+    const Node* value = fields.require("value");
+    const Node* bound = fields.require("lower_bound");
+    const Node* objective = fields.require("objective");
+    const Node* space = fields.require("space");
+    fields.require("architecture");
+    fields.require("workload");
+    reader_.finish();
+    reader_.choice(objective, {"energy"}, "objective");
+    ChainClaim claim;
+    claim.file = document_.file;
+    claim.tool = *tool;
+    claim.space = read_space(*space);
+    claim.value = read_value(*value);
+    claim.lower_bound = read_value(*bound);
+    claim.records_inputs = fields.has("inputs");
+    reader_.finish();
+    claim.arch = parse_arch(value_of(document_, "architecture"), document_.file);
+    claim.chain = parse_chain(value_of(document_, "workload"), document_.file);
+    if (const std::string obstacle = chain_proof_obstacle(claim.arch, claim.chain);
+        !obstacle.empty()) {
+      reader_.error(*objective, obstacle);
+    }
+    const Entry* mapping = entry_of(document_.root, "mapping");
+    if ((mapping != nullptr) != (claim.value < kInfinity)) {
+      reader_.error(*value, mapping != nullptr ? "there is a mapping, so something fits"
+                                               : "the mapping that has this value is missing");
+    }
+    reader_.finish();
+    if (mapping != nullptr) {
+      const int line = mapping->key.line;
+      claim.tree = parse_tree(cut_out(document_, line, line_behind(document_, line)),
+                              document_.file, claim.arch, claim.chain);
+    }
+    return claim;
+  }
+
+ private:
+  // {max_group: 3, shared_loops: 4, hold: true}
+  FusedSpace read_space(const Node& node) {
+    const Fields fields = reader_.fields(node, {"max_group", "shared_loops", "hold"});
+    const auto einsums = reader_.integer(fields.require("max_group"), 1, kMaxEinsums);
+    const auto loops = reader_.integer(fields.require("shared_loops"), 0, kMaxDims);
+    const auto hold = reader_.boolean(fields.require("hold"));
+    return {static_cast<std::size_t>(einsums.value_or(1)),
+            static_cast<std::size_t>(loops.value_or(0)), hold.value_or(false)};
+  }
+  double read_value(const Node& node) {
+    const std::string text = reader_.text(&node, "an energy").value_or("");
+    double value = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text == kNothing) {
+      return kInfinity;
+    }
+    if (failure != std::errc{} || std::string(end, text.data() + text.size()) != " pJ" ||
+        !(value >= 0) || !(value < kInfinity)) {
+      reader_.error(
+          node, fmt::format("expected a number of pJ or '{}', not {}", kNothing, describe(node)));
+    }
+    return value;
+  }
+
+  const Document& document_;
+  Reader reader_;
+};
+
+ChainClaim read_document(const Document& document) {
+  check_seal(document);
+  return ClaimReader{document}.read();
+}
+
+}  // namespace
+
+std::string chain_proof_obstacle(const Arch& arch, const EinsumChain& chain) {
+  if (const std::string obstacle = tree_obstacle(arch); !obstacle.empty()) {
+    return obstacle;
+  }
+  if (!arch.levels[LevelId{0}].capacity.unlimited()) {
+    return fmt::format("{} has a limited capacity, and the checker lets it hold everything",
+                       arch.levels[LevelId{0}].name);
+  }
+  for (const Workload& einsum : chain.einsums) {
+    if (Problem{arch, einsum}.leakage(Cycles{1}) > Picojoules{0}) {
+      return fmt::format("the checker does not know the leakage of mapping trees, and {} leaks",
+                         arch.name);
+    }
+  }
+  return "";
+}
+
+ChainClaim load_chain_claim(const std::string& path) {
+  return read_document(read_yaml(checked_file(path, {FileKind::kCertificate})));
+}
+
+ChainClaim parse_chain_claim(const std::string& text, const std::string& filename) {
+  return read_document(parse_yaml(text, filename));
+}
+
+}  // namespace mapsim::check

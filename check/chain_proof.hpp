@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/fused_bound.hpp"
+#include "costmodel/fusion/tree.hpp"
+
+namespace mapsim::check {
+
+// A certificate of a chain as it is claimed (docs/certificates.md): nothing of it is believed.
+struct ChainClaim {
+  std::string file;
+  std::string tool;
+  Arch arch;
+  EinsumChain chain;
+  FusedSpace space;
+  std::optional<MappingTree> tree;  // the best; none: nothing fits
+  double value = 0;                 // energy [pJ] of it; infinite without one
+  double lower_bound = 0;           // of all trees
+  bool records_inputs = false;      // hashes of files that nobody compares
+};
+
+// Throws a ConfigError: not a certificate of a chain, damaged, or beyond the checker.
+ChainClaim load_chain_claim(const std::string& path);
+ChainClaim parse_chain_claim(const std::string& text, const std::string& filename);
+
+// Why the checker cannot follow proofs on a machine; empty: it can.
+std::string chain_proof_obstacle(const Arch& arch, const EinsumChain& chain);
+
+struct ChainVerdict {
+  std::vector<std::string> problems;  // none: the proof holds
+  bool walked = false;                // the counts are the reference simulator's, too
+  FusedBound bound;
+  double seconds = 0;
+};
+
+// Does the tree lie in the space, fit, and need the energy that is claimed, and does no other tree
+// need less than the lower bound? Up to `max_steps` MACs the reference simulator walks the tree.
+ChainVerdict check_chain(const ChainClaim& claim, std::int64_t max_steps);
+
+}  // namespace mapsim::check

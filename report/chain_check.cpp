@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/chain_check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "core/diagnostic.hpp"
+#include "report/figures.hpp"
+#include "report/json_head.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// All that the file states, by whether it was looked at and is true.
+struct Stated {
+  std::vector<std::string> verified;
+  std::vector<std::string> unverified;
+};
+
+Stated stated_by(const check::ChainClaim& claim, const check::ChainVerdict& verdict) {
+  Stated stated;
+  const auto state = [&](bool is_verified, const std::string& what) {
+    (verdict.problems.empty() && is_verified ? stated.verified : stated.unverified).push_back(what);
+  };
+  state(true, "the claim");
+  if (claim.tree) {
+    state(true, "the mapping and its cost");
+    state(verdict.walked, "its cost, step by step");
+  }
+  if (claim.records_inputs) {
+    state(false, "the hashes of the files that the search read");
+  }
+  state(false, fmt::format("that it is by {}", printable(claim.tool)));
+  return stated;
+}
+
+std::string claim_text(const check::ChainClaim& claim) {
+  if (!claim.tree && !(claim.lower_bound < HUGE_VAL)) {
+    return "none fits";
+  }
+  if (!claim.tree) {
+    return fmt::format("none needs less than {} pJ", claim.lower_bound);
+  }
+  return claim.lower_bound < claim.value
+             ? fmt::format("none needs less than {} pJ; the best known needs {} pJ",
+                           claim.lower_bound, claim.value)
+             : fmt::format("none needs less than {} pJ, and one needs that", claim.value);
+}
+
+std::string space_text(const check::FusedSpace& space) {
+  return fmt::format(
+      "groups of at most {} einsums, at most {} shared loops, intermediates {}", space.most_einsums,
+      space.most_loops,
+      space.may_hold ? "may be held whole between groups" : "are spilled between groups");
+}
+
+}  // namespace
+
+std::string chain_check_text(const check::ChainClaim& claim, const check::ChainVerdict& verdict) {
+  const Stated stated = stated_by(claim, verdict);
+  const bool holds = verdict.problems.empty();
+  std::string text = fmt::format(
+      "{} on {}: the proof {}\nclaimed of all mapping trees: {}\nverified: {}\nnot verified: {}\n"
+      "objective: energy\nspace: {}\n\n",
+      claim.chain.name, claim.arch.name, holds ? "holds" : "does not hold", claim_text(claim),
+      stated.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(stated.verified, "; ")),
+      fmt::join(stated.unverified, "; "), space_text(claim.space));
+  if (!holds) {
+    text += "what is wrong:\n";
+    for (const std::string& wrong : verdict.problems) {
+      text += fmt::format("  {}\n", wrong);
+    }
+    return text;
+  }
+  text += "how it was checked:\n";
+  if (claim.tree) {
+    text += fmt::format("  the mapping lies in the space, fits, and needs what is claimed{}\n",
+                        verdict.walked ? ", walked step by step" : "");
+  }
+  const check::FusedBound& bound = verdict.bound;
+  text += fmt::format(
+      "  no tree needs less: of {} sets of shared loops {} by a bound for any order and scopes;\n"
+      "  of the others, {} interfaces, {} by a bound for any keeps and {} by trying them\n",
+      grouped(bound.classes), grouped(bound.closed), grouped(bound.interfaces),
+      grouped(bound.interfaces - bound.joined), grouped(bound.joined));
+  return text + fmt::format("checked in {}; searches of one einsum: {}; labels: {}\n",
+                            scaled(verdict.seconds, "s"), grouped(bound.branches),
+                            grouped(bound.labels));
+}
+
+std::string chain_check_json(const Provenance& origin, const check::ChainClaim& claim,
+                             const check::ChainVerdict& verdict) {
+  using Json = nlohmann::ordered_json;
+  const Stated stated = stated_by(claim, verdict);
+  const auto figure = [](double value) { return value < HUGE_VAL ? Json(value) : Json(); };
+  Json json = provenance_json(origin);
+  json["arch"] = claim.arch.name;
+  json["chain"] = claim.chain.name;
+  json["check"] = {{"holds", verdict.problems.empty()},
+                   {"verified", stated.verified},
+                   {"unverified", stated.unverified},
+                   {"problems", verdict.problems},
+                   {"objective", "energy"},
+                   {"unit", "pJ"},
+                   {"value", figure(claim.value)},
+                   {"lower_bound", figure(claim.lower_bound)},
+                   {"space",
+                    {{"max_group", claim.space.most_einsums},
+                     {"shared_loops", claim.space.most_loops},
+                     {"hold", claim.space.may_hold}}},
+                   {"walked", verdict.walked},
+                   {"groups", verdict.bound.groups},
+                   {"classes", verdict.bound.classes},
+                   {"closed", verdict.bound.closed},
+                   {"interfaces", verdict.bound.interfaces},
+                   {"joined", verdict.bound.joined},
+                   {"branches", verdict.bound.branches},
+                   {"labels", verdict.bound.labels}};
+  json["statistics"] = {{"seconds", verdict.seconds}};
+  return json.dump(2) + '\n';
+}
+
+}  // namespace mapsim

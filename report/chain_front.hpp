@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "mapper/fusion/chain_front.hpp"
+#include "report/json.hpp"
+
+namespace mapsim {
+
+// Energy against latency of the mapping trees of a chain, fused, and layer by layer with
+// intermediates held on chip where that pays.
+struct ChainFronts {
+  ChainFront fused;
+  ChainFront on_chip;
+};
+
+// A table of the points, and what is proven.
+std::string chain_fronts_text(const Arch& arch, const EinsumChain& chain,
+                              const ChainFronts& fronts);
+// The same for programs (docs/results.md#mapping-trees).
+std::string chain_fronts_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
+                              const ChainFronts& fronts);
+// The fused front as steps over latency. A whole SVG file.
+std::string chain_front_svg(const Arch& arch, const EinsumChain& chain, const ChainFront& front);
+
+}  // namespace mapsim
