@@ -9,35 +9,42 @@
 
 namespace mapsim::exact {
 
-// What `whole_tiles` adds to the tensor at a level above the array: with perfect factors all tiles
-// of it are as full.
+// How `whole_tiles` (docs/systolic.md) pads the tiles of the tensor at a level above the array.
+// With perfect factors all tiles of a tensor at a level have one size, so this does not depend on
+// the tile.
 Padding padding_of(const Problem& problem, const Unrolling& unrolling, TensorId tensor,
                    LevelId level);
 
-// The array of the timing model as an unrolling uses it; idle without one.
+// How the unrolling uses the array of the timing model; idle_array() if the unrolling leaves it
+// unused.
 ArrayUse array_use(const Problem& problem, const Unrolling& unrolling);
 
-// The compute units take no less [cycles], and exactly this where the timing model has no array.
+// A lower bound of the time of the compute units [cycles]. It is exact if the timing model has no
+// array.
 double least_compute_cycles(const StateGraph& graph, const Unrolled& unrolled);
 
-// When an array is done [cycles], by what stays in it: docs/systolic.md. All folds of a
-// perfect nest are equal, so it depends on nothing but where that tensor is placed. With several
-// tensors in the array the least of their times counts: a label carries the least so far, and of
-// two labels with one future the one with the smaller value has the smaller one in the end. An
-// array with none takes less than with any.
+// The time at which a systolic array is done [cycles] (docs/systolic.md).
+//
+// All folds of a perfect nest are equal, so this time depends only on which tensor stays in the
+// array and on the tile with which it enters. If several tensors are in the array, the least of
+// their times counts. So a label carries the least time so far: of two labels with the same
+// continuation, the one with the smaller value ends with the smaller or an equal one. The time
+// without any tensor in the array is no more than the time with any.
 class ArrayTime {
  public:
-  // The timing model has an array. `costs` outlives this.
+  // Requires a timing model with an array. `costs` outlives this.
   ArrayTime(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs);
 
-  // As if nothing stayed, a lower bound of all.
+  // The time if no tensor stayed in the array: a lower bound of all others.
   double without() const { return without_; }
-  // Does the edge bring its tensor into the array, and may it stay there?
+  // Does the edge keep its tensor inside the array, its last keep being outside, and may the tensor
+  // stay?
   bool enters(std::size_t edge) const;
-  // May a tensor still enter, and has one?
+  // May some tensor still enter the array from this residency? Is some tensor in it?
   bool may_enter(std::size_t residency) const;
   bool has_entered(std::size_t residency) const;
-  // If the tensor of an edge that enters stays: [tile]. Does not look at whether the tile fits.
+  // Cycles if the tensor of an edge that enters() stays: [tile]. Tiles that do not fit have values,
+  // too.
   const std::vector<double>& cycles(std::size_t edge);
 
  private:

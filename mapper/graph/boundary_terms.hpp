@@ -12,23 +12,26 @@
 
 namespace mapsim::imperfect {
 
-// Everything about a boundary that does not depend on tiles: whose volumes count, and what they
-// cost.
+// What the cost of a boundary with imperfect factors takes from the graph: everything that does not
+// depend on tiles. `parent` is the outer end, `child` the inner one.
 struct Terms {
-  exact::Sharing parent, child, busy_parent, busy_child;  // totals; the first instance
+  exact::Sharing parent, child, busy_parent,
+      busy_child;  // whose traffic counts: all instances; the first one
   exact::Sharing met_parent, met_child, met_busy_parent,
-      met_busy_child;                                         // distinct sums of the run
-  std::vector<std::pair<double, exact::Sharing>> reductions;  // pJ per addition, behind the fanout
-  BoundaryCost cost;                                          // but what `owes` says
+      met_busy_child;  // the same of the distinct sums of the whole run
+  std::vector<std::pair<double, exact::Sharing>>
+      reductions;     // pJ per addition, and the flow that leaves the fanout outwards
+  BoundaryCost cost;  // without what is deferred: see `owes`
   TensorId tensor{};
   bool output = false;
   bool slides = false;
   double limit = exact::kInfinity;  // bits that the tile may take
-  double stored_bits = 0;           // of an element of the tile
+  double stored_bits = 0;           // bits of one element of the tile
   std::size_t fanouts = 0;          // used fanouts above the child
-  bool owes = false;  // costs what flows leave out: hops, or cycles of first fills and last drains
+  bool owes = false;  // part of the cost does not follow from flows: hops, or cycles of first fills
+                      // and last drains
 };
-// Of each edge.
+// The terms of each edge of the graph.
 std::vector<Terms> make_terms(const exact::StateGraph& graph, const Tiles& tiles, Tracked tracked);
 
 }  // namespace mapsim::imperfect

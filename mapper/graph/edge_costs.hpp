@@ -16,68 +16,72 @@
 
 namespace mapsim::exact {
 
-// What boundaries cost on the lattices of one unrolling: the components of resource_vector.hpp. A
-// edge's tables are over the tiles of the lattice behind the fanouts that it has crossed.
+// The costs of boundary edges with perfect factors, as tables over tiles: every component of
+// costmodel/resource_vector.hpp. The tables of an edge are over the lattice behind the fanouts that
+// were crossed before it (BoundaryEdge::crossed).
 class EdgeCosts {
  public:
-  // Tables are counted, and made, within `deadline`, if there is one: else OutOfBudget.
+  // `deadline` limits the time and memory for tables, if given. Beyond it OutOfBudget is thrown.
   EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked tracked,
             const Deadline* deadline = nullptr);
 
   const Deadline* deadline() const { return deadline_; }
-  // What the tables of all edges of interest take, without those of windows that slide [B].
+  // Memory that the tables of all edges take that are not left out, without those of sliding-window
+  // edges [B].
   double bytes() const;
 
   std::size_t components() const { return components_; }
-  // No nest of interest has these edges: they cost infinitely much, and nothing is computed.
-  // Before anything is asked of them.
+  // These edges are infinitely expensive, and nothing is computed for them. Call it before anything
+  // else.
   void leave_out(std::vector<bool> edges);
   bool is_left_out(std::size_t edge) const { return !left_out_.empty() && left_out_[edge]; }
-  // Makes all tables of edges that moves of a tensor use, one to a task: whatever threads the
-  // caller's team has to spare take part. From then on threads may ask for them at once, and for
-  // mac() of what has been asked before. Several tensors may be prepared at once.
+  // Makes all tables of the edges in moves of a tensor, as one task per table: idle threads of the
+  // caller's team take part. Afterwards threads may read these tables at once; mac() of edges for
+  // which it has been called before, too. Threads may prepare several tensors at once.
   void prepare(TensorId t);
-  void prepare();  // all of them
-  // Of an edge at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
-  // itself, or the width of its sums contradicts that at the residence above.
+  void prepare();  // of all tensors
+  // The cost of an edge at every tile: [component * tiles + tile]. Infinite where the tile alone
+  // exceeds its capacity, or where the width of its sums contradicts the residence further out.
   const std::vector<double>& plain(std::size_t edge);
-  // The same right below a loop that slides along one of the lattice's runs over `dim`:
-  // [(component * runs + run) * rests + rest], where `rest` is Lattice::rest of the tile.
+  // The cost of an edge right below a loop over `dim` along which its tile slides:
+  // [(component * runs + run) * rests + rest]. `run` is an index into Lattice::runs, and `rest` is
+  // Lattice::rest of the tile.
   const std::vector<double>& sliding(std::size_t edge, DimId dim);
-  // Bits that a tile takes of its capacity: [tile]; infinite for one that a rule forbids.
+  // Bits of capacity that a tile takes: [tile]. Infinite where a rule forbids the tile.
   const std::vector<double>& bits(std::size_t edge);
-  // Elements of a tile in one instance of where it is placed: [tile].
+  // Elements of the tile in one instance of the residence further in: [tile].
   const std::vector<double>& elements(std::size_t edge);
-  // Of the compute units: their operations and accesses, at a tile of the last lattice with all
-  // extents 1. Infinite where a width contradicts.
+  // The operations of the compute units and their accesses through these edges, at a tile of the
+  // last lattice whose extents are all 1. Infinite where a width contradicts.
   std::vector<double> mac(const std::vector<std::size_t>& edges, std::size_t tile);
 
  private:
-  // The flow at an end of a boundary, as volumes.
+  // The elements that cross at one end of a boundary.
   struct End {
     Volume crossing;
-    Volume met;  // outputs: distinct sums of the whole run, which cross without coming down first
+    Volume met;  // outputs: distinct sums of the whole run; their first crossing reads nothing back
   };
-  // The network of a fanout between child and parent.
+  // The network of a fanout between the two ends of a boundary.
   struct Network {
     bool merges = false;
     NetworkEnergy energy;
-    double route = 0;       // mean hops of a group of instances that it serves together
+    double route = 0;       // mean hops to a group of instances that is served together
     double group_size = 1;  // instances of a group
-    End outer;              // what leaves it at its outer end, if it merges; what was met there
+    End outer;  // the elements at its outer end: crossing, if it merges; sums met, if hops cost
   };
-  // Everything about a boundary that does not depend on the tile.
+  // What a boundary's cost takes from the graph: everything that does not depend on the tile.
   struct Terms {
     BoundaryCost cost;
     bool output = false;
     bool has_child = false;
     bool slides = false;
-    End parent, child;                           // totals over instances
-    End busy_parent, busy_child;                 // of the first instance
-    std::vector<Network> networks;               // of fanouts between, innermost first
-    const std::vector<double>* tile = nullptr;   // elements of the child's tile, per tile
-    const std::vector<double>* trips = nullptr;  // per tile
-    FlowsByTile nonzeros;                        // of a machine that knows of zeros
+    End parent, child;                          // all instances
+    End busy_parent, busy_child;                // the first instance
+    std::vector<Network> networks;              // of the fanouts between the ends, innermost first
+    const std::vector<double>* tile = nullptr;  // elements of the child's tile, per tile
+    const std::vector<double>* trips =
+        nullptr;           // visits of the tile: prod over dims d not in t of E_d/T_d, per tile
+    FlowsByTile nonzeros;  // of a machine that exploits zeros
   };
 
   Terms make_terms(const BoundaryEdge& edge);
@@ -94,12 +98,12 @@ class EdgeCosts {
   const Terms& terms(std::size_t edge);
   void evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                 std::size_t step) const;
-  // What the rows of an edge's table are made of.
+  // What the rows of an edge's table are computed from.
   struct Table {
     const Terms& terms;
     const std::vector<double>& trips;
     const std::vector<double>& bits;
-    double most = 0;  // bits
+    double most = 0;  // bits that a tile may take
   };
   const Table& table(std::size_t edge);
   void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
@@ -110,24 +114,24 @@ class EdgeCosts {
                      std::vector<double>& points) const;
   const std::vector<double>& trips(TensorId t, std::size_t crossed);
   const Lattice& lattice_of(std::size_t edge) const;
-  // Bits that a tile may take by itself: of a capacity all, of a latch those of one element.
+  // Bits that a tile may take: all of a capacity, or one element of a register.
   double limit(std::size_t edge) const;
   void forbid(const BoundaryEdge& edge, std::vector<double>& bits) const;
   std::int64_t real_extent(const Lattice& lattice, DimId d, std::size_t digit,
                            std::size_t fanouts_above) const;
 
-  // Grows a table to so many numbers.
+  // Grows a table to so many entries, and counts its memory.
   void grow(std::vector<double>& table, std::size_t size);
 
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   const Deadline* deadline_;
   Held held_;
-  std::vector<VolumeFactory> volumes_;  // per tensor, as all that threads fill in
+  std::vector<VolumeFactory> volumes_;  // per tensor, so that threads can fill them at once
   Tracked tracked_;
   std::size_t components_;
-  std::vector<bool> left_out_;    // per edge; none: all of them count
-  std::vector<double> infinite_;  // the tables of those
+  std::vector<bool> left_out_;    // per edge; empty: none is left out
+  std::vector<double> infinite_;  // the table of the edges that are left out
   std::vector<std::optional<Terms>> terms_;
   std::vector<std::optional<Table>> tables_;
   std::vector<std::vector<double>> plain_;

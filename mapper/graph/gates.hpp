@@ -8,32 +8,37 @@
 
 namespace mapsim::imperfect {
 
-// Rules for how many tiles a region makes of a dim, ceil(extent above / extent below). Labels
-// remember where their region began and ask exactly; the completion bound does not, and asks of
-// each extent alone whether a region may begin or end there: of the first region the beginning is
-// known, of the last one the end, so that with one fanout it is as exact.
+// Rules for the number of tiles that a region makes of a dim: ceil(extent where it begins / extent
+// where it ends), with imperfect factors.
+//
+// Labels remember where their region began, so they are checked exactly: begun(), may_end(). The
+// completion bound does not remember it. It asks of each extent by itself whether a region could
+// begin or end there: close_beginnings(), close_ends(). The beginning of the first region and the
+// end of the last one are known, so with one fanout both checks agree.
 class Gates {
  public:
   Gates(const exact::StateGraph& graph, const Tiles& tiles);
 
-  bool are_open() const { return open_; }  // there are no such rules
-  // The digits of a tile that the region of a stage asks about when it ends.
+  bool are_open() const { return open_; }  // no rule restricts a number of tiles
+  // The tile at which the region of a stage begins, reduced to the dims that its rules restrict.
+  // Labels carry it until the region ends.
   std::size_t begun(std::size_t stage, std::size_t tile) const;
-  // May the region of a stage that has begun so end at this tile? Not of a coarse lattice.
+  // May the region of a stage end at `tile` if it began at `begun`? Not for coarse lattices.
   bool may_end(std::size_t stage, std::size_t begun, std::size_t tile) const;
-  // May it end at this tile or, after more loops, at one below it? Not of a coarse lattice.
+  // May it end at `tile` or, after more loops, at a smaller one? Not for coarse lattices.
   bool may_still_end(std::size_t stage, std::size_t begun, std::size_t tile) const;
-  // Makes infinite what lies at tiles at which no region of this stage can begin, or end.
+  // Set the entries of a row to infinity at tiles at which no region of this stage can begin, or
+  // end.
   void close_beginnings(std::size_t stage, double* row) const;
   void close_ends(std::size_t stage, double* row) const;
-  // The same of one tile.
+  // The same question for one tile.
   bool is_beginning(std::size_t stage, std::size_t tile) const {
     return is_open(beginnings_[stage], tile);
   }
   bool is_end(std::size_t stage, std::size_t tile) const { return is_open(ends_[stage], tile); }
 
  private:
-  using Bins = PerDim<std::vector<bool>>;  // of a dim none: every bin
+  using Bins = PerDim<std::vector<bool>>;  // of a dim without entries: every bin
   void find_lowest(std::size_t stage);
   Bins bins(std::size_t stage, bool beginning) const;
   bool meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,

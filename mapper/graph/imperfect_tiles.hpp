@@ -9,15 +9,20 @@
 
 namespace mapsim::imperfect {
 
-// The tiles of one spatial unrolling: every vector of bins, one lattice for all stages. Extents are
-// those of the nest itself, factors of fanouts below included. In a coarse lattice neighbouring
-// extents share a bin, known by the largest of them; 1 has its own. It shares numbers and sweeps
-// with exact::Lattice, and no more: loops lead to any smaller extent and not to divisors, fanouts
-// lead from tile to tile of one lattice, and the blocks they got are in the histories of labels.
+// The tiles of one spatial unrolling with imperfect factors. A tile is one bin per dim, and a bin
+// holds one or more neighbouring extents. There is one lattice for all stages; an extent includes
+// the factors of the fanouts further in.
+//
+// In a coarse lattice neighbouring extents share a bin. The largest extent stands for the bin;
+// extent 1 has a bin of its own.
+//
+// Unlike exact::Lattice, a loop leads to any smaller extent instead of a divisor, and a fanout
+// leads from a tile to a tile of the same lattice. The blocks at fanouts are part of the labels'
+// history, not of the tile. Both share the numbering of tiles (TileIndex).
 class Tiles : public exact::TileIndex {
  public:
   static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
-  // `most`: about as many tiles as a coarse lattice may have.
+  // `most`: the lattice is coarsened until it has at most about so many tiles.
   Tiles(const Mapspace& space, const UnrollingClass& unrolling_class, std::vector<FanoutId> used,
         std::size_t most = kAll);
 
@@ -25,17 +30,18 @@ class Tiles : public exact::TileIndex {
   std::int64_t extent(DimId d, std::size_t tile) const { return domains_[d][digit(d, tile)]; }
   std::int64_t bound(DimId d) const { return domains_[d].back(); }
 
-  // The fanouts with a factor > 1, outermost first, and their parallel loops in order.
+  // The used fanouts (those with a factor > 1), outermost first; the parallel loops of a used
+  // fanout, in order.
   const std::vector<FanoutId>& used() const { return used_; }
   const Unrolling& unrolls(std::size_t fanout) const { return unrolls_[fanout]; }
   std::int64_t factor(std::size_t fanout, DimId d) const { return factors_[fanout][d]; }
   bool is_coarse() const { return coarse_; }
-  // Of a bin, ascending.
+  // The extents of a bin, ascending.
   const std::vector<std::int64_t>& extents(DimId d, std::size_t bin) const { return bins_[d][bin]; }
   // Does a bin stand for several extents?
   bool is_shared(DimId d, std::size_t bin) const { return bins_[d][bin].size() > 1; }
-  // The bins behind the parallel loops of a used fanout, from the smallest to the largest, which
-  // are one unless the lattice is coarse; kNone: cannot cross there.
+  // The bins to which the parallel loops of a used fanout lead from a bin: `first` is the smallest.
+  // Both are equal unless the lattice is coarse. kNone: the fanout cannot be crossed from there.
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Behind {
     std::size_t first = kNone;
@@ -44,21 +50,21 @@ class Tiles : public exact::TileIndex {
   const Behind& behind(std::size_t fanout, DimId d, std::size_t bin) const {
     return behind_[fanout][d][bin];
   }
-  // The digits of all tiles, by dim with several bins; made by list_digits().
+  // digits(d)[tile] for every dim with more than one bin; made by list_digits().
   void list_digits();
   std::size_t bytes_of_digits() const { return dims() * size_ * sizeof(std::uint16_t); }
   const std::vector<std::uint16_t>& digits(DimId d) const { return digits_[d]; }
-  // What make_crossings() takes; of a coarse lattice nothing, which has none.
+  // Memory that make_crossings() takes [B]. A coarse lattice has no crossings.
   std::size_t bytes_of_crossings() const {
     return coarse_ ? 0 : used_.size() * size_ * sizeof(std::uint32_t);
   }
   void make_crossings();
-  // The tile behind a fanout, of each tile; size(): it cannot cross.
+  // For each tile the tile behind a used fanout; size() where the fanout cannot be crossed.
   const std::vector<std::uint32_t>& crossings(std::size_t fanout) const {
     return crossings_[fanout];
   }
-  // The smallest extent of the bin behind the used fanouts from `first` up to `end`, of those that
-  // `allowed` contains; 0: none of them can cross those.
+  // The smallest extent to which the used fanouts `first` to `end` - 1 lead from an extent of the
+  // bin, among those that `allowed` contains. 0: there is none.
   std::int64_t least_behind(DimId d, std::size_t bin, std::size_t first, std::size_t end,
                             const Allowed& allowed) const;
 
@@ -66,9 +72,9 @@ class Tiles : public exact::TileIndex {
   void coarsen(std::size_t most);
   std::optional<std::int64_t> block_behind(std::size_t fanout, DimId d, std::int64_t extent) const;
 
-  PerDim<ExtentDomain> extents_;                         // all of them
-  PerDim<ExtentDomain> domains_;                         // the largest of each bin
-  PerDim<std::vector<std::vector<std::int64_t>>> bins_;  // the extents of each, ascending
+  PerDim<ExtentDomain> extents_;                         // of the space
+  PerDim<ExtentDomain> domains_;                         // the largest extent of each bin
+  PerDim<std::vector<std::vector<std::int64_t>>> bins_;  // the extents of each bin, ascending
   bool coarse_ = false;
   PerDim<std::vector<std::uint16_t>> digits_;
   std::vector<FanoutId> used_;
@@ -78,7 +84,7 @@ class Tiles : public exact::TileIndex {
   std::vector<std::vector<std::uint32_t>> crossings_;
 };
 
-// The tiles as far as some dims go: of the others there is one digit.
+// The tiles projected onto some dims: every other dim has a single digit.
 class Projection : public exact::TileIndex {
  public:
   Projection(const Tiles& tiles, DimSet dims);
@@ -88,12 +94,11 @@ class Projection : public exact::TileIndex {
   std::vector<std::uint32_t> of_tile_;
 };
 
-// The last loop above a tile, if tiles slide along it: from the extent at which the loops over
-// its dim stand.
+// The last loop above a tile, if the tile slides along it. `from` is the tile that the loop cuts.
 struct Run {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t dim = kNone;
-  std::size_t from = 0;  // the tile that it cuts
+  std::size_t from = 0;
 };
 
 }  // namespace mapsim::imperfect

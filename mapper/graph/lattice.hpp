@@ -10,19 +10,21 @@ namespace mapsim::exact {
 // All divisors, ascending.
 std::vector<std::int64_t> divisors_of(std::int64_t n);
 
-// Where a dim stands on its way from its temporal bound down to 1: the extent now, and the extents
-// at which tracked fanouts were crossed (their blocks), outermost first.
+// The coordinate of a dim in a tile: its extent, and its blocks. A block is the extent at which a
+// fanout was crossed; only fanouts whose block affects a count are tracked (Unrolled::tracks). With
+// extent and blocks, tiles are chains bound >= block >= ... >= extent, each dividing the one
+// before.
 struct Position {
-  std::vector<std::int64_t> blocks;  // one per crossed fanout that the dim tracks
+  std::vector<std::int64_t> blocks;  // per tracked fanout crossed, outermost first
   std::int64_t extent = 1;
 };
 
-// The lattice of tiles of perfect factors between two fanouts: every vector of positions.
+// The lattice of tiles with perfect factors between two fanouts: a tile is one position per dim.
 class Lattice : public TileIndex {
  public:
-  // `tracked[d]`: how many crossed fanouts' blocks dim d remembers. `windows`: dims that tiles
-  // slide along. `domains`: the extents that a dim may have, divisors of its bound, ascending, with
-  // 1 and the bound.
+  // `tracked[d]`: how many blocks dim d remembers. `windows`: dims along which tiles slide.
+  // `domains`: the extents that a dim may have, which are divisors of its bound, ascending, from 1
+  // to the bound.
   Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked, DimSet windows,
           const PerDim<std::vector<std::int64_t>>& domains);
 
@@ -32,21 +34,22 @@ class Lattice : public TileIndex {
     return positions_[d][digit(d, tile)].extent;
   }
 
-  // A run is between the same blocks, from an extent to one that divides it; steps() are, of all
-  // divisors, those that take one prime factor. All runs: from ascending, then to.
+  // A run is a loop over d from one extent to a divisor of it, with equal blocks. steps() holds the
+  // runs between which no other extent lies: with all divisors, those of one prime factor. runs()
+  // holds all, ascending by `from`, then by `to`.
   const std::vector<Run>& runs(DimId d) const { return runs_[d]; }
-  // Which of them begin at a digit: indices first to last - 1.
+  // The runs that begin at a digit: indices first .. last - 1.
   struct Range {
     std::size_t first = 0;
     std::size_t last = 0;
   };
   Range steps_from(DimId d, std::size_t digit) const { return step_ranges_[d][digit]; }
   Range runs_from(DimId d, std::size_t digit) const { return run_ranges_[d][digit]; }
-  // What a run's loop cuts a tile into.
+  // The number of tiles that a run's loop makes of a tile.
   std::int64_t factor(DimId d, const Run& run) const {
     return positions_[d][run.from].extent / positions_[d][run.to].extent;
   }
-  // Index of a tile among those that differ in other dims only: 0 .. size / positions - 1.
+  // Numbers the tiles that share the digit of d: 0 .. size / positions - 1.
   std::size_t rest(DimId d, std::size_t tile) const {
     const std::size_t block = strides_[d] * positions_[d].size();
     return tile / block * strides_[d] + tile % strides_[d];
@@ -56,10 +59,10 @@ class Lattice : public TileIndex {
     return rest / strides_[d] * block + digit * strides_[d] + rest % strides_[d];
   }
 
-  // The tile in `inner`, the lattice below a fanout, at which one crosses it here: dims that
-  // `inner` tracks one block more of remember their extent.
+  // crossing(inner)[tile]: the tile of `inner`, the lattice behind a fanout, to which crossing the
+  // fanout leads. Dims of which `inner` tracks one block more remember their extent as that block.
   std::vector<std::size_t> crossing(const Lattice& inner) const;
-  // Tiles with every extent 1.
+  // The tiles whose extents are all 1.
   const std::vector<std::size_t>& ones() const { return ones_; }
 
  private:

@@ -10,26 +10,27 @@
 
 namespace mapsim::exact {
 
-// A node of the search graph.
+// A state of the search: a node of the state graph.
 struct Node {
   std::size_t stage = 0;
   std::size_t residency = 0;
   std::size_t tile = 0;
 };
 
-// The node behind the stage_end that ends a node's stage: the same tile, as the next lattice knows
-// it. nullopt: the stage must not end there.
+// The node behind the end of a node's stage: the same tile in the next lattice. nullopt: a rule
+// forbids to end the stage there.
 std::optional<Node> cross(const StateGraph& graph, const Unrolled& unrolled, const Node& node);
 
+// A row: all tiles of one stage and residency.
 struct RowId {
   std::size_t stage = 0;
   std::size_t residency = 0;
 };
 
-// Where the nodes of each (stage, residency) begin in a flat array.
+// Where the nodes of each row begin in a flat array.
 class NodeIndex {
  public:
-  // `tiles`: of the lattice of each stage.
+  // `tiles`: how many the lattice of each stage has.
   NodeIndex(const StateGraph& graph, std::span<const std::size_t> tiles);
   std::size_t row(std::size_t stage, std::size_t residency) const {
     return rows_[stage * residencies_ + residency];
@@ -40,7 +41,7 @@ class NodeIndex {
 
  private:
   std::size_t residencies_;
-  std::vector<std::size_t> rows_;  // of reachable ones
+  std::vector<std::size_t> rows_;  // of reachable rows
   std::size_t size_ = 0;
 };
 

@@ -13,33 +13,34 @@ namespace mapsim::exact {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Where a tensor can be on its way from the outermost level to the compute units.
+// A place where a tensor can be kept: a level, or the register of a compute unit.
 struct Residence {
   LevelId level{};
-  bool latch = false;       // the register of the compute unit; `level` is meaningless
-  bool narrow = false;      // an output whose sums arrive final: stored at its final width
-  std::size_t stage = 0;    // stage_ends that lie above the tile
-  std::size_t fanouts = 0;  // used fanouts that lie above it
+  bool latch = false;   // the register of a compute unit; `level` is then meaningless
+  bool narrow = false;  // of an output: its sums arrive final, and are stored at their final width
+  std::size_t stage = 0;    // number of stage ends above the tile
+  std::size_t fanouts = 0;  // number of used fanouts above the tile
 };
 
-// What ends a stage: a used fanout is crossed or, in even mappings, a level is closed: its keeps
-// stand here.
+// What ends a stage. Either a used fanout is crossed; or, in even mappings, a level is closed, and
+// all its keeps stand at that point of the nest.
 struct StageEnd {
-  std::optional<std::size_t> fanout;  // index in the list of used fanouts
-  LevelId level{};                    // otherwise
+  std::optional<std::size_t> fanout;  // index in the list of used fanouts; nullopt: a level
+  LevelId level{};
 };
 
-// A capacity that tiles share: a level, or the partition of a role.
+// A capacity constraint: a level's capacity, or the partition that a level has for a role.
 struct CapacityConstraint {
   LevelId level{};
   std::optional<Role> role;
   double bits = kInfinity;
-  bool is_shared = false;      // two tensors or more may be kept here: labels carry what is used
-  std::size_t last_stage = 0;  // the last stage in which a tile can still be placed here
+  bool is_shared = false;      // two or more tensors may be kept here: labels carry its use
+  std::size_t last_stage = 0;  // the last stage in which a tensor can be kept here
 };
 
-// A tensor is kept at residence `to`, its last keep being at `from`; `crossed` fanouts lie above
-// the loops that end in the tile. to = kMac: the accesses of the compute units.
+// A boundary: a tensor is kept at residence `to`, and the next keep outwards is at `from` (both are
+// indices into StateGraph::residences()). `crossed` used fanouts lie above the tile's innermost
+// loop. to = kMac: the accesses of the compute units.
 struct BoundaryEdge {
   static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();
   TensorId tensor{};
@@ -49,18 +50,18 @@ struct BoundaryEdge {
   friend auto operator<=>(const BoundaryEdge&, const BoundaryEdge&) = default;
 };
 
-// Imperfect: a tile that no temporal loop further in may cut along some dims (perfect tiles say so
-// themselves).
+// Imperfect factors: a keep below which no temporal loop may cut `dims`, because of a rule. (With
+// perfect factors the rule follows from the tile.)
 struct LoopsEnd {
   LevelId level{};
   TensorId tensor{};
   DimSet dims;
 };
 
-// Where a tensor may be placed from a stop.
+// A residence to which a tensor can go next, and the edge to it.
 struct NextResidence {
   std::size_t to = 0;
-  std::size_t edge = 0;  // index
+  std::size_t edge = 0;
 };
 
 }  // namespace mapsim::exact

@@ -11,8 +11,9 @@
 
 namespace mapsim::exact {
 
-// What zeros make of the flow of one boundary, per tile of a lattice: tiles of one shape, serving
-// one part of the operation space, share an entry. Empty where it is the same for all tiles.
+// How zeros in tensors change the flow across one boundary (docs/sparsity.md), per tile of a
+// lattice. Tiles of equal shape that serve an equal part of the operation space share an entry.
+// Empty where the flow is the same for all tiles.
 class FlowsByTile {
  public:
   FlowsByTile() = default;
@@ -27,7 +28,7 @@ class FlowsByTile {
   std::vector<std::uint32_t> index_;  // per tile
 };
 
-// Bits that tiles of a boundary's child take of its capacity: [tile].
+// Bits of capacity that the tile of an edge takes at its inner end: [tile].
 std::vector<double> stored_bits(const StateGraph& graph, const Unrolled& unrolled,
                                 const BoundaryEdge& edge, Bits width);
 

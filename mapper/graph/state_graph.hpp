@@ -12,35 +12,48 @@
 
 namespace mapsim::exact {
 
-// What the search graph looks like before any extent is known: residences, residency (one stop per
-// tensor: where it was placed last; which borders of regions have been kept that need not be;
-// imperfect: which tiles that end loops over their dims have been kept; the state of the region;
-// packed in one number, the last highest), stages and moves. docs/mapper.md.
+// The state graph without tiles: what depends on neither extents nor factors.
+//
+// A *residency* says at which residence each tensor was last kept. It is one number in mixed radix.
+// Its digits are, from the lowest to the highest:
+// 1. one per tensor: the index of its residence;
+// 2. one bit per level that ends a region (Regions) and must keep some tensor, though no particular
+//    one: has it kept one?
+// 3. imperfect factors: one bit per keep below which rules forbid loops (LoopsEnd): has it been
+//    made?
+// 4. the state of the loop-order automaton of the current region.
+//
+// A *stage* is a part of the nest between two stage ends (StageEnd). *Moves* lead from a residency
+// to another in one stage, and stage ends from a stage to the next. docs/mapper.md gives the
+// lemmas.
 class StateGraph {
  public:
-  // `used`: the fanouts with a factor > 1, outermost first. `may_stay`: what may stay in a systolic
-  // array, if there is one; a nest ends with one of these tensors in it.
+  // `used`: the fanouts with a factor > 1, outermost first. `may_stay`: the tensors that may stay
+  // in a systolic array, if the machine has one; a nest then ends with one of them in it.
   StateGraph(const Mapspace& space, const std::vector<FanoutId>& used,
              std::optional<TensorSet> may_stay = {});
 
+  // A boundary edge: one tensor is kept further in.
   struct Place {
-    std::size_t edge = 0;    // index
-    std::size_t target = 0;  // residency after it
+    std::size_t edge = 0;    // index in edges()
+    std::size_t target = 0;  // the residency that it leads to
   };
-  // One loop over `dim` and, right below, tiles that slide along it.
+  // A sliding-window edge: one loop over `dim` and, right below it, keeps of tensors that slide
+  // along `dim`.
   struct SlidingEdge {
     DimId dim{};
     std::vector<std::size_t> edges;
-    std::size_t target = 0;  // before after_loop()
+    std::size_t target =
+        0;  // residency after the keeps, without the loop: after_loop() is still to be applied
   };
 
   const Mapspace& space() const { return *space_; }
   const Problem& problem() const { return space_->problem(); }
-  // Where a nest finds the tensor.
+  // The level where the tensor lies before the nest begins.
   LevelId source(TensorId t) const { return space_->entry().source(t); }
   const std::vector<FanoutId>& used() const { return used_; }
   std::size_t stages() const { return stage_ends_.size() + 1; }
-  // Used fanouts that are crossed before a stage begins.
+  // How many used fanouts are crossed before a stage begins.
   std::size_t crossed(std::size_t stage) const;
   const StageEnd& end_of(std::size_t stage) const { return stage_ends_[stage]; }
   std::size_t residencies() const { return residencies_; }
@@ -52,7 +65,8 @@ class StateGraph {
   const Residence& residence(std::size_t residency, TensorId t) const {
     return residences_[t][residence_index(residency, t)];
   }
-  // Does a tensor of those that may stay in a systolic array stand in it?
+  // Is the tensor one of those that may stay in a systolic array, and the residence inside the
+  // array?
   bool is_in_array(TensorId t, const Residence& residence) const;
   const std::vector<BoundaryEdge>& edges() const { return edges_; }
   const std::vector<Place>& places(std::size_t stage, std::size_t residency) const {
@@ -61,33 +75,34 @@ class StateGraph {
   const std::vector<SlidingEdge>& sliding_edges(std::size_t stage, std::size_t residency) const {
     return sliding_edges_[stage * residencies_ + residency];
   }
-  // The accesses of the compute units, one edge per tensor without a latch; nullopt: not an end.
+  // The edges of the accesses of the compute units, one per tensor without a register there.
+  // nullopt: no nest may end at this residency.
   const std::optional<std::vector<std::size_t>>& end(std::size_t residency) const {
     return ends_[residency];
   }
-  // Residency after a loop; nullopt: a rule forbids it.
+  // The residency after a loop of this factor. nullopt: a rule forbids the loop.
   std::optional<std::size_t> after_loop(std::size_t stage, std::size_t residency, DimId dim,
                                         std::int64_t factor) const;
-  // Do loops over the dim leave the residency as they are, whatever their factors?
+  // Do loops over the dim leave the residency unchanged, whatever their factors?
   bool is_neutral(std::size_t stage, std::size_t residency, DimId dim) const;
-  // Residency behind the stage_end that ends the stage; nullopt: a rule forbids to end it.
+  // The residency at the start of the next stage. nullopt: a rule forbids to end the stage here.
   std::optional<std::size_t> after_stage(std::size_t stage, std::size_t residency) const;
-  // Can a nest get here? The rest of the graph is not worth bounding.
+  // Can a nest get to this row? Others need no bound.
   bool reachable(std::size_t stage, std::size_t residency) const {
     return reachable_[stage * residencies_ + residency];
   }
-  // The same of nests without some edges: by stage and residency.
+  // The same for nests without some edges: [stage * residencies() + residency].
   std::vector<char> reachable_without(const std::vector<bool>& left_out) const;
-  // The region of a stage, and whether the stage_end that ends the stage ends the region.
+  // The region of a stage; and whether the end of the stage also ends the region.
   const Region& region(std::size_t stage) const { return regions_[region_[stage]]; }
   bool ends_region(std::size_t stage) const { return region_[stage] != region_[stage + 1]; }
   std::size_t region_index(std::size_t stage) const { return region_[stage]; }
   std::size_t regions() const { return regions_.size(); }
-  // Dims that no loop may cut: those of tensors that were placed ahead of their stage or that are
-  // done with.
+  // Dims that no loop may cut: those of tensors with a deferred keep (kept for a later stage), and
+  // those that a rule closes (LoopsEnd).
   DimSet locked(std::size_t stage, std::size_t residency) const;
-  // Energy [pJ] that every nest has cost when it gets to this residency: each element of a tensor
-  // crosses every boundary on its way at least once.
+  // A lower bound of the energy [pJ] of every nest on its way to this residency: each element of a
+  // tensor crosses each boundary at least once.
   double least_so_far(std::size_t residency) const;
   const TensorMoves& moves(TensorId t) const { return tensor_moves_[t]; }
 
@@ -120,29 +135,30 @@ class StateGraph {
   std::optional<TensorSet> may_stay_;
   Regions regions_;
   std::vector<StageEnd> stage_ends_;
-  std::vector<std::size_t> region_;    // by stage
-  std::vector<LevelId> borders_;       // levels that must keep something, though no tensor must
-  std::size_t stride_of_borders_ = 1;  // in residency
+  std::vector<std::size_t> region_;  // by stage
+  std::vector<LevelId>
+      borders_;  // levels that end a region and must keep a tensor, though no particular one
+  std::size_t stride_of_borders_ = 1;  // of the digits of a residency: see above
   std::vector<LoopsEnd> loops_end_;
   std::size_t stride_of_ends_ = 1;
   std::size_t stride_of_state_ = 1;
   PerTensor<std::vector<Residence>> residences_;
   PerTensor<std::size_t> radix_;
-  PerDim<TensorSet> sliding_;                  // which tiles slide along a dim
+  PerDim<TensorSet> sliding_;                  // the tensors that slide along a dim
   PerDim<std::vector<std::int64_t>> factors_;  // that a loop over a dim may have
   std::size_t residencies_ = 1;
   std::vector<std::size_t> starts_;
   std::map<BoundaryEdge, std::size_t> edge_index_;
   std::vector<BoundaryEdge> edges_;
   PerTensor<std::vector<std::optional<std::vector<NextResidence>>>>
-      next_residences_;  // [stage * residences + stop]
+      next_residences_;  // [stage * residences + residence]
   std::vector<std::vector<Place>> places_;
   std::vector<std::vector<SlidingEdge>> sliding_edges_;
   std::vector<bool> reachable_;
   std::vector<std::optional<std::vector<std::size_t>>> ends_;
   std::vector<CapacityConstraint> capacities_;
   std::vector<Port> ports_;
-  PerTensor<std::vector<double>> least_so_far_;  // per stop
+  PerTensor<std::vector<double>> least_so_far_;  // per residence
   PerTensor<TensorMoves> tensor_moves_;
 };
 

@@ -9,8 +9,8 @@ namespace mapsim::exact {
 
 class StateGraph;
 
-// What the ways of one tensor are made of, whatever the other tensors do: the moves of any
-// residency of a graph; borders, rules and the other tensors may forbid some of them.
+// The moves of one tensor in any residency of the graph. What the other tensors do, and rules, may
+// forbid some of them, so paths over these moves are a relaxation (TensorBound).
 struct TensorMoves {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Edge {
@@ -19,9 +19,10 @@ struct TensorMoves {
     std::size_t edge = 0;
   };
   std::vector<std::vector<Edge>> edges;  // per stage
-  std::vector<bool> ends;                // per stop: may a nest end there?
-  std::vector<std::size_t> accesses;     // per stop: the edge of the units', or kNone
-  std::vector<DimId> slides;             // dims along which tiles slide
+  std::vector<bool> ends;                // per residence: may a nest end there?
+  std::vector<std::size_t>
+      accesses;               // per residence: the edge of the compute units' accesses, or kNone
+  std::vector<DimId> slides;  // dims along which its tiles slide
 };
 
 TensorMoves moves_of(const StateGraph& graph, TensorId t);

@@ -8,48 +8,53 @@
 
 namespace mapsim::exact {
 
-// Which indices an element of a tensor belongs to, whatever the unrolling and the tiles.
+// Which operations an element of a tensor takes part in, independent of unrolling and tiles.
 struct TensorUse {
   struct OfDim {
     DimId dim{};
-    std::int64_t step = 1;    // its coefficient over the greatest common divisor of the rank's
-    double least_factor = 1;  // of its bound, above 1
+    std::int64_t step =
+        1;  // its coefficient over the greatest common divisor of the rank's coefficients
+    double least_factor = 1;  // the smallest divisor > 1 of its bound
   };
   struct OfRank {
     std::vector<OfDim> dims;
-    double ways = 1;  // how the dims make up one coordinate, at most
+    double ways = 1;  // at most so many combinations of the dims' indices make up one coordinate
   };
   DimSet dims;
-  DimSet told;  // the element says which index
+  DimSet told;  // dims whose index follows from the element: those alone in a rank
   std::vector<OfRank> ranks;
-  bool slides = false;   // a rank of several dims
-  bool strides = false;  // a rank of two dims, and a step of 2 or more
-  double elements = 0;
+  bool slides = false;   // some rank has several dims
+  bool strides = false;  // some rank has two dims, one of them with a step of 2 or more
+  double elements = 0;   // of the whole tensor
 };
 TensorUse use_of(const Workload& workload, const Tensor& tensor);
 
-// Do two elements of these tensors take part in one operation at most? And is there no loop along
-// which both slide?
+// Do any two elements of these tensors take part in at most one common operation? False also if
+// both have a rank of several dims.
 bool meet_once(const Workload& workload, const TensorUse& one, const TensorUse& other);
 
 using Extents = PerDim<double>;
 
-// Instances side by side, so many along each dim, that one access of the compute units serves at
-// most. Along a window of k dims, a_1 to a_k instances need a_1 + .. + a_k - k + 1 coordinates at
-// least: a sum of two sets of numbers has |A| + |B| - 1 elements or more. Fewer instances with work
-// share no better: a / (a + c) grows with a.
+// The most compute units that one access can serve, with `instances` of them along each dim.
+//
+// Along a rank of k dims, a_1, ..., a_k instances need at least a_1 + ... + a_k - k + 1
+// coordinates, because the sum of two sets of numbers has at least |A| + |B| - 1 elements. If only
+// some of the instances have work they share no better, because a / (a + c) grows with a.
 double most_shared(const TensorUse& use, const Extents& instances);
 
-// Operations that an element takes part in at most, of so many indices along each dim: all along
-// dims that the tensor does not have, and along those of a rank no more than there are ways to make
-// up a coordinate.
+// The most operations that an element takes part in, with so many indices along each dim: the
+// product over the dims that the tensor does not have, times, for each rank, the number of index
+// combinations, or TensorUse::OfRank::ways if that is less.
 double most_operations(const TensorUse& use, const Extents& indices);
 
-// Instances of a fanout that one transfer of tiles of no more than `capacity` elements serves at
-// most: as many as operations would, but where the instances stand along a dim of step 2 or more,
-// and none of `all`, of every fanout, along the other one of a rank. With one index of that other
-// dim in the tile no two instances share a coordinate, neither now nor when it moves on by one;
-// with more, each takes capacity.
+// The most instances of a fanout that one transfer serves, if tiles have at most `capacity`
+// elements: as most_operations(), with one exception.
+//
+// Let the instances lie along a dim of step 2 or more of a rank of two dims, and let no fanout
+// unroll the other dim (`all`: the instances of all fanouts). If the tile has one index of that
+// other dim, no two instances share a coordinate, neither now nor after the tile moves by one
+// index. To share, the tile needs several indices, which takes capacity: at least two of them with
+// imperfect factors, or the smallest divisor of the bound.
 double most_served(const TensorUse& use, const Extents& instances, const Extents& all,
                    double capacity, bool imperfect);
 

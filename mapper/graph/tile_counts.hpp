@@ -9,20 +9,22 @@
 
 namespace mapsim::imperfect {
 
-// What a label knows of the loops over a dim if it knows no more than this: that they have made n
-// tiles of up to T, before any fanout cuts the dim, and that each is cut by itself from there on
-// (decision 33). Known by a number; 0: the whole is one tile.
+// The history of a label that knows tile counts only (decision 33). Per dim it is a pair (n, T): at
+// the last boundary that was charged, loops had made at least n tiles of extent up to T, and
+// further loops cut each of these by itself. A fanout that cuts the dim ends the count: the pair
+// stays what it was above the fanout. A pair is known by a number; 0 is (1, bound).
 class Counts {
  public:
   using Id = std::uint32_t;
   explicit Counts(const Tiles& tiles);
 
-  // Pieces at least if none covers more than `piece`, instances that share a transfer together:
-  // n tiles of T = q piece + r, where all beyond the first q of a tile cover no more than r.
+  // A lower bound of the number of pieces, if no piece covers more than `piece` (an extent, times
+  // the instances that share a transfer). The first q pieces of a tile of extent T = q * piece + r
+  // cover `piece` each, and all its further ones together at most r.
   std::int64_t least(DimId d, Id known, std::int64_t piece) const;
-  // How many tiles there may be at a bin behind so many used fanouts, from the least on: each
-  // number that can be cut into fewer pieces than the one before it; the last stands for all
-  // beyond.
+  // The pairs that may hold at a bin, if `crossed` used fanouts lie above it: the least possible
+  // number of tiles, then each larger number that can be cut into fewer pieces of some size than
+  // the number before it. The last one stands for all larger numbers.
   std::vector<Id> choices(DimId d, Id known, std::size_t bin, std::size_t crossed);
 
  private:
@@ -38,7 +40,7 @@ class Counts {
   const Tiles& tiles_;
   PerDim<std::vector<Count>> counts_;
   PerDim<std::map<Count, Id>> ids_;
-  PerDim<std::vector<std::vector<std::int64_t>>> steps_;  // by bin; empty: not asked for yet
+  PerDim<std::vector<std::vector<std::int64_t>>> steps_;  // by bin; empty: not computed yet
 };
 
 }  // namespace mapsim::imperfect

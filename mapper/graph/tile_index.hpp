@@ -8,11 +8,11 @@
 
 namespace mapsim::exact {
 
-// A tile as an index: mixed radix over one digit per dim, where smaller digits have smaller
-// extents, so that a loop leads to a smaller index. What a digit stands for differs, and with it
-// where loops lead. Perfect factors: a divisor of the bound and the blocks that fanouts got,
-// another lattice between any two fanouts (Lattice). Imperfect ones: any extent of the domain, or a
-// bin of neighbouring ones, one lattice for the whole nest (imperfect::Tiles).
+// The numbering of tiles: mixed radix with one digit per dim. A smaller digit is a smaller extent,
+// so a loop leads to a smaller number. Two lattices use it. With perfect factors (Lattice) a digit
+// stands for a divisor of the bound and for the blocks at fanouts, and there is one lattice between
+// any two fanouts. With imperfect factors (imperfect::Tiles) a digit stands for an extent or a bin
+// of neighbouring ones, and one lattice serves the whole nest.
 class TileIndex {
  public:
   // A loop over one dim, from a digit to a smaller one.
@@ -26,10 +26,10 @@ class TileIndex {
   std::size_t radix(DimId d) const { return radices_[d]; }
   std::size_t stride(DimId d) const { return strides_[d]; }
   std::size_t digit(DimId d, std::size_t tile) const { return tile / strides_[d] % radices_[d]; }
-  // Runs to the next digits, with none between. From ascending.
+  // The shortest runs: no other digit lies on the way. Ascending in `from`.
   const std::vector<Run>& steps(DimId d) const { return steps_[d]; }
-  // Calls visit(digit, first, last) for the runs of neighbouring tiles that share a digit of d: a
-  // sweep over all tiles without a division.
+  // Calls visit(digit, first, last) for each run [first, last) of consecutive tiles that share a
+  // digit of d. This visits all tiles without a division.
   template <class Visit>
   void sweep(DimId d, const Visit& visit) const {
     for (std::size_t first = 0; first < size_;) {
@@ -42,9 +42,10 @@ class TileIndex {
   std::vector<std::uint16_t> digits_of_tiles(DimId d) const;
 
  protected:
-  // `windows`: dims that tiles slide along. The others come first, the dim with the most digits
-  // before all, so that sweeps over the rest have rows to run along; then the windows, the one with
-  // the most digits last of all: runs of sliding windows are the most, and have the longest rows.
+  // `windows`: dims along which tiles slide. Strides ascend in this order: first the other dims,
+  // the one with the most digits innermost, so that sweeps over the rest run along contiguous rows;
+  // then the windows, the one with the most digits outermost, because runs of sliding windows are
+  // the most numerous and so get the longest rows.
   explicit TileIndex(std::size_t dims) : radices_(dims), strides_(dims), steps_(dims) {}
   void set_radices(const PerDim<std::size_t>& radices, DimSet windows);
 

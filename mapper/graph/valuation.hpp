@@ -9,44 +9,48 @@
 
 namespace mapsim::exact {
 
-// What is minimised, primary figure first.
+// The value of the objective and the figure that breaks ties, compared in this order. For a front:
+// its two figures.
 struct Key {
   double first = kInfinity;
   double second = 0;
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
-// Worse than the limit by more than rounding noise.
+// Is the first figure above the limit's by more than rounding?
 inline bool exceeds(const Key& key, const Key& limit) {
   return key.first > limit.first * (1 + kRounding);
 }
-// The same of both figures: what bounds by `key` is no better than what has `limit`.
+// Is `key` worse than `limit`: exceeds it, or ties in the first figure and is larger in the second?
+// If a lower bound is worse than the incumbent, nothing below that bound can improve on it.
 inline bool worse(const Key& key, const Key& limit) {
   return exceeds(key, limit) ||
          (key.first >= limit.first && key.second > limit.second * (1 + kRounding));
 }
 
-// What is looked for where a mapping with `limit` is known and the best may be better by a share of
-// `gap`: as good as the limit, or better by more than that.
+// The limit to prune by, if a mapping with `limit` is known and the answer may be worse than the
+// optimum by a share of `gap`.
 inline Key within_gap(const Key& limit, double gap) {
   return gap > 0 && limit.first < kInfinity ? Key{limit.first / (1 + gap), kInfinity} : limit;
 }
 
-// Without the last bits of the mantissas, so that rounding noise does not order what is equal.
-// Relative 2^-42: an optimum is one to 12 digits.
+// The key without its last 10 bits (relative 2^-42), so that rounding does not order equal keys. An
+// optimum is therefore exact to 12 digits.
 Key without_noise(const Key& key);
 
-// What labels carry beside energy.
+// The components that labels carry besides energy.
 Tracked tracked(const Problem& problem, const Objective& objective);
 
-// Objective of a whole or partial mapping from the components of its cost (resource_vector.hpp). Of
-// a branch that is of its mean entry, or of the run (BranchEntry::run).
+// The objective as a function of a cost's components (costmodel/resource_vector.hpp), for whole
+// mappings and for lower bounds. For a branch of a fused mapping, costs are those of its mean
+// entry, or of all its entries (BranchEntry::run).
 class Valuation {
  public:
+  // `compute_cycles`: time of the compute units [cycles].
   Valuation(const StateGraph& graph, const Objective& objective, double compute_cycles);
-  // Infinite where a limit is broken.
+  // The default key, which is infinite, if a limit of the objective is broken.
   Key key(const double* components) const { return key(components, compute_cycles_); }
-  // With another time for the compute units.
+  // The same with another time of the compute units.
   Key key(const double* components, double compute_cycles) const {
     return key(figures(components, compute_cycles));
   }
@@ -63,10 +67,10 @@ class Valuation {
   double component(const double* components, std::size_t k) const {
     return components[k] * entries_ + charged_[k];
   }
-  // Fractions of cycles take a whole one, but for noise where the figures of a run are sums of
-  // fractions, and for the mean entry of a branch.
+  // Rounds up to whole cycles. Exceptions: sums of fractions over a run are rounded up only beyond
+  // their rounding error, and the mean entry of a branch keeps its fractions.
   double whole(double cycles) const;
-  // Energy with leakage, and latency, which is 1 where time is not tracked.
+  // Energy with leakage, and latency. The latency is 1 if time is not tracked.
   struct Figures {
     double energy = 0;   // pJ
     double latency = 1;  // cycles
@@ -75,16 +79,16 @@ class Valuation {
   Key key(const Figures& figures) const;
 
   const std::vector<Port>& ports_;
-  std::vector<bool> hides_;           // per port: does what passes it hide behind compute?
-  std::vector<std::size_t> storeys_;  // per port
+  std::vector<bool> hides_;           // per port: do its transfers overlap with compute?
+  std::vector<std::size_t> storeys_;  // per port: Overlap::storey
   Objective objective_;
   Tracked tracked_;
   double compute_cycles_;
   double leakage_per_cycle_;  // pJ
-  // Of a branch's run; else 1, and nothing.
+  // For the run of a branch: its entries, and what has been charged already. Otherwise 1 and zeros.
   double entries_ = 1;
   std::vector<double> charged_;
-  double noise_ = 0;       // of cycles, relatively
+  double noise_ = 0;       // relative rounding error of cycles
   bool is_entry_ = false;  // costs are those of the mean entry of a branch
 };
 

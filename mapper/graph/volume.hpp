@@ -17,32 +17,32 @@
 namespace mapsim::exact {
 
 // A spatial unrolling over the fanouts that it uses (those with a factor > 1), and the lattices of
-// tiles before the first, between them, and after the last.
+// tiles before the first used fanout, between any two, and behind the last.
 struct Unrolled {
   std::vector<FanoutId> used;                 // outermost first
   std::vector<PerDim<std::int64_t>> factors;  // per used fanout
-  // Does the block of a dim at a used fanout matter to any count? Only such blocks are tracked.
+  // Does the block of a dim at a used fanout affect any count? Only such blocks are part of a tile.
   std::vector<PerDim<bool>> tracks;
   DimSet windows;                                   // dims along which any tensor slides
   std::vector<Lattice> lattices;                    // used.size() + 1
   std::vector<std::vector<std::size_t>> crossings;  // [used fanout][tile above] = tile below
 
   Unrolling unrolling;  // which axis takes which factor
-  BranchEntry entry;    // a dim whose size differs between entries has no factor
+  BranchEntry entry;    // a dim whose size differs between entries is not unrolled
 
-  // With at most `most_tiles` tiles in a lattice, as far as extents can be left out for that: the
-  // nests of fewer extents are a part of those of all.
+  // With at most `most_tiles` tiles per lattice: extents are left out until it fits, as far as
+  // possible. The remaining nests are a subset of the space.
   Unrolled(const Problem& problem, const UnrollingClass& unrolling_class,
            const BranchEntry& entry = {},
            std::size_t most_tiles = std::numeric_limits<std::size_t>::max());
   std::int64_t bound(DimId d) const { return lattices.front().bound(d); }  // temporal
-  // Tiles of that extent along a dim in the mean entry.
+  // The number of tiles of this extent along a dim, in the mean entry.
   double tiles_along(DimId d, std::int64_t extent) const {
     return extent == bound(d) ? 1.0 : entry.mean_size(d, bound(d)) / static_cast<double>(extent);
   }
 };
 
-// Over which dim, and from which digit on, the tile slides: the loop just above runs from there.
+// The loop just above a tile that slides: its dim, and the digit from which it runs.
 struct Slide {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t dim = kNone;
@@ -50,19 +50,19 @@ struct Slide {
   bool none() const { return dim == kNone; }
 };
 
-// How the used fanouts above a child take part in a transfer, and how many of them lie above the
-// temporal loops that end in the child's tile.
+// How the used fanouts above a boundary's inner end share its transfers.
 struct Sharing {
-  std::vector<LoopUse> uses;  // one per used fanout above the child
-  std::size_t crossed = 0;
-  bool together = true;
-  LoopUse temporal = LoopUse::kSum;  // kMerge: distinct elements of the whole run
+  std::vector<LoopUse> uses;  // how each used fanout above the inner end counts
+  std::size_t crossed = 0;    // how many of them lie above the loops that end in the tile
+  bool together =
+      true;  // a union of tiles that slides moves as one; else each instance's gain counts
+  LoopUse temporal = LoopUse::kSum;  // kMerge: count the distinct elements of the whole run
   friend auto operator<=>(const Sharing&, const Sharing&) = default;
 };
 
-// Factor of a volume that a sliding-window rank contributes, as a table over the rank's own tiles.
-// Entries are computed on first use by the closed form of costmodel/crossing.hpp on that rank
-// alone. Threads may share it.
+// The factor that a sliding-window rank contributes to a volume: a table over the tiles of the
+// rank's own dims. Entries are computed on first use, by the closed form of costmodel/crossing.hpp
+// for a tensor of that rank alone. Threads may share a table.
 class WindowTable {
  public:
   WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sharing,
@@ -72,7 +72,7 @@ class WindowTable {
     if (!slide.none()) {
       run = first_run_[slide.dim] == 0 ? 0 : first_run_[slide.dim] + slide.from;
     }
-    // Threads that meet here compute the same number.
+    // Two threads that compute one entry get the same number.
     const std::atomic_ref<double> entry(entries_[run * tiles_ + tile_of_rank_[tile]]);
     double factor = entry.load(std::memory_order_relaxed);
     if (factor < 0) {
@@ -93,12 +93,13 @@ class WindowTable {
   Tensor alone_tensor_;
   Sharing sharing_;
   const std::vector<std::uint32_t>& tile_of_rank_;
-  std::vector<double> entries_;         // negative = not yet computed
-  std::size_t tiles_ = 1;               // of the rank
-  std::vector<std::size_t> first_run_;  // per dim; 0 = not in the rank
+  std::vector<double> entries_;         // negative: not computed yet
+  std::size_t tiles_ = 1;               // of the rank's own dims
+  std::vector<std::size_t> first_run_;  // per dim; 0: the dim is not in the rank
 };
 
-// V of one tensor over a lattice: constant * prod_{d not in t} E_d/T_d * window tables.
+// V of docs/model.md, the elements of a tensor that cross a boundary, as a function of the tile:
+// constant * prod over dims d not in t of E_d/T_d * the tables of the sliding-window ranks.
 class Volume {
  public:
   double at(double irrelevant_trips, std::size_t tile, Slide slide) const {
@@ -115,7 +116,7 @@ class Volume {
   std::vector<WindowTable*> windows_;
 };
 
-// Makes volumes and owns the tables behind them.
+// Makes volumes, and owns the tables that they use.
 class VolumeFactory {
  public:
   VolumeFactory(const Problem& problem, const Unrolled& unrolled)
@@ -134,14 +135,14 @@ class VolumeFactory {
       tiles_of_rank_;
 };
 
-// Index of each tile of the lattice among those of a rank's own dims.
+// For each tile of the lattice its number among the tiles of the rank's own dims.
 std::vector<std::uint32_t> index_rank(const Lattice& lattice, const Rank& rank);
 
-// Dims of a rank with more than one index: others add nothing to a coordinate.
+// The dims of a rank with a bound above 1. The others add nothing to a coordinate.
 std::vector<DimId> moving_dims(const Workload& workload, const Rank& rank);
 
-// Is dim d of `tensor` one of several in a rank, of those that have more than one index: does its
-// tile slide along d?
+// Does a tile of the tensor slide along d? It does if d shares a rank with another dim, both with
+// bounds above 1.
 bool slides_along(const Workload& workload, const Tensor& tensor, DimId d);
 
 }  // namespace mapsim::exact
