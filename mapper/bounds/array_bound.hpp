@@ -8,9 +8,11 @@
 
 namespace mapsim::exact {
 
-// Per node, the least time of a tensor that can still enter the array; `without` where none has
-// entered and the nest may end like that; infinite where nothing can change any more. As in
-// CompletionBound every tile has each capacity to itself.
+// A lower bound, per node, of the cycles of a systolic array on all paths from the node to the end
+// (docs/systolic.md): the least ArrayTime over the tensors that can still enter the array. Where no
+// tensor has entered, and the nest may end without one, it is ArrayTime::without(). It is infinite
+// where no tensor can enter any more, so that the label's own time stays. As in CompletionBound,
+// every tile has each capacity to itself.
 class ArrayBound {
  public:
   ArrayBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs, ArrayTime& array,

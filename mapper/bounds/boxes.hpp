@@ -11,34 +11,37 @@
 
 namespace mapsim::branch {
 
-// A set of choices of one fanout, by what bounds need of them: of every choice in it, a tensor has
-// no more instances than `most_...` and no fewer than `fewest_...`.
+// A box: a set of choices of one fanout (FanoutChoice), described by what bounds need. The bounds
+// hold for each choice in it.
 struct Box {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-  PerTensor<double> most_served;    // operations that an element serves at one time
-  PerTensor<double> most_copies;    // instances along dims that the tensor does not have
-  PerTensor<double> fewest_copies;  // ...
-  PerDim<double> most;              // instances along the dim
-  PerDim<double> divisor;           // of the instances along the dim, common to all choices
-  double instances = 1;             // at most
-  PackedFactors common;             // `divisor`
-  double spread = 1;                // how much the choices differ: the largest ratio of one figure
-  std::uint32_t left = kNone;       // boxes, each with half of the choices; of one choice: none
+  // At most: operations of one element that the instances do at one time
+  PerTensor<double> most_served;
+  PerTensor<double> most_copies;    // at most: instances along dims that the tensor does not have
+  PerTensor<double> fewest_copies;  // at least: the same
+  PerDim<double> most;              // at most: instances along the dim
+  PerDim<double> divisor;  // of the instances along the dim: a common divisor of all choices
+  double instances = 1;    // at most: instances
+  PackedFactors common;    // `divisor`, packed
+  double spread = 1;       // the largest ratio between two choices of a most_served or most_copies
+  // the boxes with each half of the choices; kNone if there is one choice
+  std::uint32_t left = kNone;
   std::uint32_t right = kNone;
-  std::uint32_t choice = kNone;  // if there is but one
+  std::uint32_t choice = kNone;  // the choice, if there is only one
 };
 
-// The boxes of one fanout as a binary tree. Choices that use the fanout and the one that does not
-// are kept apart: each has a tree of its own, since the search graph is another one.
+// The boxes of one fanout as binary trees. The choice that leaves the fanout idle has a tree of its
+// own, because its state graph differs from that of the others.
 class BoxTree {
  public:
-  // `uses`: of the tensors. All choices of `classes` for the fanout.
+  // All choices that `classes` has for the fanout. `uses`: per tensor.
   BoxTree(const UnrollingClasses& classes, FanoutId fanout,
           const PerTensor<exact::TensorUse>& uses);
 
   const Box& operator[](std::uint32_t box) const { return boxes_[box]; }
-  std::optional<std::uint32_t> idle() const { return idle_; }  // the choice of one instance
-  std::optional<std::uint32_t> busy() const { return busy_; }  // the root of the others
+  // The box of the choice with one instance
+  std::optional<std::uint32_t> idle() const { return idle_; }
+  std::optional<std::uint32_t> busy() const { return busy_; }  // the root of all other choices
 
  private:
   struct Figures;

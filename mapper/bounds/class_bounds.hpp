@@ -15,36 +15,39 @@
 
 namespace mapsim::exact {
 
-// Classes of unrollings that use the same fanouts, and of which the same tensors may stay in a
-// systolic array: they share the state graph.
+// Classes of unrollings that share a state graph: those that use the same fanouts and let the same
+// tensors stay in a systolic array.
 struct Kind {
   std::unique_ptr<StateGraph> graph;
   std::optional<EnergyBound> bound;
-  std::vector<double> port_bits;  // at least
+  std::vector<double> port_bits;  // a lower bound per port [b]
   std::optional<Valuation> valuation;
 };
 
-// What may stay in a systolic array, if there is one.
+// The tensors that may stay in the systolic array; nullopt: the machine has none.
 std::optional<TensorSet> may_stay_with(const Problem& problem,
                                        const UnrollingClass& unrolling_class);
 
-// Unrolling bounds: no mapping of a class, or of all classes in boxes, is better, whatever the
-// tiles. May threads ask at once: yes.
+// Unrolling bounds: a lower bound of the objective over all mappings of a class, or of all classes
+// in boxes. Each component is minimised by itself: energy (EnergyBound), bits per port, cycles of
+// the compute units. The objective is monotone in each, so the key of the minima is a bound.
+// Threads may use an object at once.
 class ClassBounds {
  public:
-  ClassBounds(const Mapspace& space, const Objective& objective);  // which outlive the bounds
+  ClassBounds(const Mapspace& space, const Objective& objective);  // both outlive the bounds
 
   struct Bound {
     const Kind* kind = nullptr;
-    std::optional<TensorSet> may_stay;  // none: no systolic array
-    double cycles = 0;                  // of the compute units, at least
+    std::optional<TensorSet> may_stay;  // nullopt: no systolic array
+    double cycles = 0;                  // at least, of the compute units
     Key key;
   };
-  // `closely`: else the energy is what no mapping of the whole space can do without.
+  // `closely` is false: instead of EnergyBound uses energy_bound(), which is the same for all
+  // classes and faster.
   Bound of(const UnrollingClass& unrolling_class, bool closely = true);
-  // Of all classes that choose from a box per fanout. Perfect factors.
+  // For all classes that choose from these boxes, one per fanout. Perfect factors only.
   Key of(const UnrollingBound::Boxes& boxes);
-  // The kind of a class and what it takes to know it, without a key.
+  // `kind` and `may_stay` of a class, without the bound.
   Bound kind_of(const UnrollingClass& unrolling_class);
 
  private:
@@ -55,9 +58,9 @@ class ClassBounds {
 
   const Mapspace& space_;
   const Objective& objective_;
-  double least_energy_;  // of the whole space [pJ]
-  double steps_;         // of the compute units on one instance [cycles]
-  std::mutex mutex_;     // of the kinds
+  double least_energy_;  // energy_bound() [pJ]
+  double steps_;         // cycles of one compute unit that does all operations
+  std::mutex mutex_;     // of `kinds_`
   std::map<std::pair<std::vector<FanoutId>, std::optional<std::uint32_t>>, Kind> kinds_;
 };
 

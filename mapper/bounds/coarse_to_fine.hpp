@@ -12,32 +12,35 @@
 
 namespace mapsim::imperfect {
 
-// Tiles of the lattices on the way to a fine one.
+// Tiles of the coarse lattices that lead to a fine one.
 inline constexpr std::array<std::size_t, 3> kOnTheWay{300, 3'000, 30'000};
 
-// What a search looks for: nothing that `known` rules out.
+// What the search is still interested in: nothing that `known` rules out.
 struct Interest {
-  const exact::Valuation& valuation;  // its compute cycles: no nest of the class needs fewer
-  std::size_t components = 1;         // that bounds are made of: energy, then those of the ports
+  const exact::Valuation& valuation;  // with a lower bound of the class's compute cycles
+  std::size_t components = 1;         // of the bounds: energy, or energy and the bits of every port
   const exact::Incumbent& known;
 };
 
-// Coarse to fine. On a lattice of a few hundred tiles what a nest has cost at least when it gets to
-// a node, and what it still has to pay at least (the completion bound), are found in no time. Where
-// the objective of both together is ruled out, no nest through that node is of interest, nor
-// through any node of a finer lattice that it stands for. So only a small part of a fine lattice is
-// bounded. Ports are looked at on the coarser lattices alone: what every nest needs of them, too,
-// limits the energy on the others.
+// Coarse to fine. On a lattice of a few hundred tiles, two bounds are cheap: the cost so far of
+// every nest at a node (CostSoFar), and the cost to go from there (CompletionBound). If the
+// incumbent rules out the objective of their sum, no nest through that node is of interest. Neither
+// is any node of a finer lattice that the coarse node stands for, because a coarse tile never costs
+// more than the tiles that it stands for. So only a small part of a fine lattice is left to bound.
 //
-// The tiles of a lattice, by row, through which a nest of interest may lead. Nothing: all of them
-// may, as far as is known. Where none are listed no nest of the unrolling is of interest. Within
-// the deadline: else OutOfBudget.
+// Bits of ports are bounded on lattices of up to 3,000 tiles only. On finer ones their least values
+// over all nests tighten the limit on energy.
+//
+// The result lists, per row, the tiles of `tiles` that are left. nullopt: no coarse lattice was of
+// use, so all are left. If every row is empty, no nest of the unrolling is of interest. Throws
+// OutOfBudget at the deadline.
 std::optional<exact::RowTiles> surviving_tiles(const exact::StateGraph& graph,
                                                const UnrollingClass& unrolling_class,
                                                const Tiles& tiles, const Interest& interest,
                                                const Deadline& deadline,
                                                std::span<const std::size_t> counts = kOnTheWay);
 
+// Memory of the lists.
 std::size_t bytes_of(const exact::RowTiles& rows);
 
 }  // namespace mapsim::imperfect

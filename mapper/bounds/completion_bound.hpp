@@ -16,66 +16,68 @@ namespace mapsim::exact {
 
 class CompletionBound;
 
-// Tiles, ascending, by [stage * residencies + residency].
+// Per row, [stage * residencies + residency]: a list of tiles, ascending.
 using RowTiles = std::vector<std::vector<std::uint32_t>>;
 
-// One row of a completion bound: one component at all tiles of a stage and residency.
+// A row of a completion bound: one component at all tiles of a stage and residency.
 struct BoundRow {
   std::size_t component = 0;
   std::size_t stage = 0;
   std::size_t residency = 0;
-  double* values = nullptr;              // [tile], infinite so far
-  std::span<const std::uint32_t> tiles;  // of interest; none listed: all
+  double* values = nullptr;              // [tile], initially infinite
+  std::span<const std::uint32_t> tiles;  // the tiles of interest; empty: all
 };
 
-// Makes values infinite at tiles that are not listed, of so many.
+// Sets the values of a row with `tiles` tiles to infinity, except at row.tiles, if it lists any.
 void keep_listed(const BoundRow& row, std::size_t tiles);
 
-// What edges cost, as far as a completion bound asks: exactly (perfect factors, LatticeRows), or at
-// least (imperfect factors, whose cost depends on the loops outside the edge: ImperfectRows).
+// What edges cost, as far as a completion bound needs it. With perfect factors costs are exact
+// (LatticeRows). With imperfect factors the cost of an edge depends on the loops further out, so
+// rows hold the least cost over all of them (ImperfectRows).
 class BoundRows {
  public:
   virtual ~BoundRows() = default;
   virtual std::size_t components() const = 0;
-  // Of the lattice of a stage.
+  // How many the lattice of a stage has.
   virtual std::size_t tiles(std::size_t stage) const = 0;
-  // From the rows that the edges of this one lead to, which are known. False: none of them leads to
-  // a node of interest. Threads may fill rows of several components at once.
+  // Fills a row from the rows that its edges lead to, which are known. Returns false if no edge
+  // leads to a node of interest. Threads may fill rows of several components at once.
   virtual bool fill(const BoundRow& row, const CompletionBound& behind) = 0;
 };
 
-// The least that is still to pay from each node to the end, per component, when every tile has its
-// capacity for itself: the exact shortest path of that relaxed problem, found from the inside out.
-// So it never overestimates, and along an edge it falls by at most the edge's cost (admissible,
-// consistent).
+// The completion bound: for each node and component the least cost of a path from there to the end,
+// if every tile only has to fit each capacity alone. It is an exact shortest path of this
+// relaxation, computed backwards from the end. So it never overestimates (admissible), and along an
+// edge it falls by at most the edge's cost (consistent).
 class CompletionBound {
  public:
-  // The nodes that are of interest: others may be left at infinity, and what leads to them need not
-  // be looked at. Those through which a nest needs no more than `most` [pJ], as far as `per_tensor`
-  // can tell, or else what every nest has cost when it gets to a row.
+  // The nodes of interest. Other nodes may get an infinite bound, which saves work. A node is of
+  // interest if a nest through it may cost at most `most` [pJ]; its cost so far is bounded by
+  // `per_tensor`, or else by StateGraph::least_so_far().
   struct Scope {
     const PerTensorBound* per_tensor = nullptr;
     double most = std::numeric_limits<double>::infinity();
-    std::vector<char> reachable{};     // by stage and residency; none: all rows
-    const RowTiles* listed = nullptr;  // the tiles of interest, where there is no `per_tensor`
+    std::vector<char> reachable{};     // [stage * residencies + residency]; empty: all rows
+    const RowTiles* listed = nullptr;  // tiles of interest, if there is no `per_tensor`
   };
-  // Idle threads of the team take part. Within `deadline`, if there is one: else OutOfBudget.
+  // Idle threads of the caller's team take part. Throws OutOfBudget at the deadline, if one is
+  // given.
   CompletionBound(const StateGraph& graph, BoundRows& rows, const Scope& scope,
                   const Deadline* deadline);
   double at(const Node& node, std::size_t component) const {
     return to_go_[component][place(node)];
   }
   const NodeIndex& nodes() const { return nodes_; }
-  // Where a node that leads on stands among those of all live rows: 0 .. places() - 1.
+  // Numbers the nodes of all live rows: 0 .. places() - 1.
   std::size_t place(const Node& node) const {
     return offset(node.stage, node.residency) + node.tile;
   }
   std::size_t places() const { return filled_; }
-  // Does anything of interest lead on from there?
+  // Does some node of the row lead to an end of interest?
   bool is_live(std::size_t stage, std::size_t residency) const {
     return live_[index(stage, residency)] != 0;
   }
-  // At all tiles; of a row that is not live infinite.
+  // At all tiles; infinite for a row that is not live.
   const double* row(std::size_t component, std::size_t stage, std::size_t residency) const {
     return to_go_[component].get() + offset(stage, residency);
   }
@@ -101,18 +103,20 @@ class CompletionBound {
   Held held_;
   std::vector<std::size_t> tiles_of_stage_;
   NodeIndex nodes_;
-  std::vector<char> live_;            // per stage and residency; found with the energies
-  std::vector<std::size_t> offsets_;  // of the rows; those that are not live share the first one
-  std::size_t longest_ = 0;           // tiles of a lattice
-  std::size_t filled_ = 0;            // rows before this are known
+  std::vector<char> live_;  // per stage and residency; determined with the energies
+  // where rows begin; rows that are not live share the first one
+  std::vector<std::size_t> offsets_;
+  std::size_t longest_ = 0;  // the most tiles of a lattice
+  std::size_t filled_ = 0;   // entries before this one are known
   std::vector<std::unique_ptr<double[]>> to_go_;
   struct Range {
     std::size_t first = 0;
     std::size_t last = 0;
   };
-  std::vector<Range> ranges_;  // of tiles_, by stage and residency; none: all tiles
+  // ranges of tiles_, per stage and residency; empty: all tiles are of interest
+  std::vector<Range> ranges_;
   std::vector<std::uint32_t> tiles_;
-  std::vector<double> so_far_;  // at those of a row
+  std::vector<double> so_far_;  // cost so far at the listed tiles of a row
 };
 
 }  // namespace mapsim::exact

@@ -10,15 +10,16 @@
 
 namespace mapsim::imperfect {
 
-// What a nest has cost at least of one component when it gets to a node: as the completion bound,
-// but from the outside in. Rows that the completion bound found to lead nowhere are left out.
+// The mirror image of the completion bound, for one component: at each node a lower bound of what
+// any nest has cost on its way there. Rows in which the completion bound found no node of interest
+// are left out.
 class CostSoFar {
  public:
-  // Within the deadline: else OutOfBudget.
+  // Throws OutOfBudget at the deadline.
   CostSoFar(const exact::StateGraph& graph, const Tiles& tiles, const Gates& gates,
             LeastCosts& costs, const exact::CompletionBound& to_go, std::size_t component,
             const Deadline& deadline);
-  // At all tiles; null: no nest of interest gets there.
+  // At all tiles; null: no nest of interest reaches the row.
   const double* at(std::size_t stage, std::size_t residency) const {
     const Row& row = rows_[stage * graph_.residencies() + residency];
     return row.empty() ? nullptr : row.data();

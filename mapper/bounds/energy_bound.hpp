@@ -8,28 +8,30 @@
 
 namespace mapsim::exact {
 
-// Energy that no mapping can do without [pJ]: the operations, every element once through the
-// level where its tensor lies, and the compute units' accesses to whichever level could serve them
-// most cheaply.
+// A lower bound of the energy of every mapping of the space [pJ]: the operations, one transfer of
+// every element out of the level where its tensor lies, and the compute units' accesses to the
+// level that serves them most cheaply.
 double energy_bound(const Mapspace& space);
 
-// Bits that pass each port of the graph in any mapping, at least: every element leaves the
-// outermost level once (a sum comes there), if one instance of it has them all.
+// A lower bound of the bits through each port of the graph, for every mapping: each element leaves
+// the outermost level once (a sum arrives there once). All zero if a fanout lies above the
+// outermost level, since one instance then need not have all elements; and for a branch of a fused
+// mapping.
 std::vector<double> least_port_bits(const StateGraph& graph);
 
-// The least energy of the nests of one class, whatever their tiles: of all ways that tensors may
-// take, the cheapest by UnrollingBound. docs/decisions/0031, 0036, 0039.
+// A lower bound of the energy of all mappings of a class of unrollings: UnrollingBound for the
+// cheapest choice of levels for each tensor.
 class EnergyBound {
  public:
-  explicit EnergyBound(const StateGraph& graph);  // outlives the bound
-  // Infinite: nothing can serve a tensor.
+  explicit EnergyBound(const StateGraph& graph);  // `graph` outlives the bound
+  // [pJ]; infinite: no level can serve some tensor.
   double of(const UnrollingClass& unrolling_class) const;
-  // No more than the least of all classes in the boxes.
+  // A lower bound for all classes in the boxes [pJ].
   double of(const UnrollingBound::Boxes& boxes) const;
-  // As UnrollingBound::patterns() has them.
+  // See UnrollingBound::patterns().
   std::vector<Pattern> patterns(const UnrollingClass& unrolling_class, const KeyOf& key_of,
                                 const Incumbent& known, bool first_only) const;
-  // Per edge of the graph: has no nest of the pattern it?
+  // Per edge of the graph: true if no nest of the pattern has it.
   std::vector<bool> edges_outside(const Pattern& pattern) const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace mapsim::imperfect {
 
-// Rows of the completion bound of imperfect factors, by what edges cost at least. The lattice may
-// be coarse.
+// Rows of the completion bound with imperfect factors, from the least costs of edges. The lattice
+// may be coarse.
 class ImperfectRows : public exact::BoundRows {
  public:
   ImperfectRows(const exact::StateGraph& graph, const Tiles& tiles, const Gates& gates,

@@ -8,50 +8,51 @@
 
 namespace mapsim::exact {
 
-// What a search knows of its answer, and so what it can leave out: the best mapping, or a Pareto
-// front, of which no point is better than another in both figures. A front has the first figure
-// ascending and the second one descending; first figures that differ by no more than rounding count
-// as equal.
+// The incumbent: what a search knows of its answer, and therefore what it may prune. It is one
+// mapping, or a Pareto front. In a front no point is at least as good as another one in both
+// figures, so the first figure ascends while the second one descends. First figures that differ by
+// no more than rounding count as equal.
 class Incumbent {
  public:
   static constexpr std::int64_t kNoTag = -1;
   struct Point {
     Key key;
-    std::int64_t tag = kNoTag;  // whose point it is, up to the user; none: known from elsewhere
+    // chosen by the caller, to say whose point it is; kNoTag: found elsewhere
+    std::int64_t tag = kNoTag;
   };
 
-  // One mapping whose key is no more than the limit; infinite: none is known.
+  // One mapping with this key; infinite: none is known.
   Incumbent(const Key& limit = {}) : best_{limit} {}
-  // A front of which nothing is known. `is_measured`: the second figure is what a mapping takes of
-  // a capacity, of which lower bounds know nothing.
+  // An empty front. `is_measured`: its second figure is the use of a capacity, of which lower
+  // bounds know nothing.
   static Incumbent front(bool is_measured);
 
   bool is_front() const { return is_front_; }
   bool is_measured() const { return is_measured_; }
   std::span<const Point> points() const;
-  // Of one mapping: infinite if none is known.
+  // The key of the one mapping; infinite: none is known.
   const Key& limit() const { return best_.key; }
-  // Is nothing with this key of interest? One mapping: it is worse; a front: a point is no worse in
-  // either figure. An infinite key never is.
+  // May a mapping with this key be pruned? One mapping: yes if the key is worse. A front: yes if
+  // some point is no worse in both figures. An infinite key always may.
   bool covers(const Key& key) const;
-  // The same of everything whose figures are no less than these of a lower bound.
+  // May all mappings be pruned whose figures are at least those of the lower bound?
   bool rules_out(const Key& bound) const;
-  // Adds what is not covered, and drops what is no better than it. Of equal mappings the newest
-  // stays, of equal points of a front the oldest.
+  // Adds a key that is not covered, and drops points that are no better than it. Among equal keys a
+  // mapping keeps the newest, a front the oldest.
   void insert(const Key& key, std::int64_t tag = kNoTag);
-  // The same points, known from elsewhere.
+  // The same points, all with kNoTag.
   Incumbent without_tags() const;
 
  private:
   bool is_front_ = false;
   bool is_measured_ = false;
   Point best_;
-  std::vector<Point> points_;  // of a front
+  std::vector<Point> points_;  // of a front, first figure ascending
 };
 
-// The most energy [pJ] that what is known does not rule out, where no mapping needs less than
-// `least` per component (energy not looked at; other components can only add to the figures).
-// Negative: there is none. `least_second`: of the second figure of a front.
+// The largest energy [pJ] that the incumbent does not rule out. `least`: lower bounds of the
+// components of every mapping (that of energy is ignored); `least_second`: of the second figure of
+// a front. Negative: every energy is ruled out.
 double most_energy(const Valuation& valuation, std::vector<double> least, const Incumbent& known,
                    double least_second = 0);
 

@@ -12,22 +12,23 @@
 
 namespace mapsim::exact {
 
-// Rows of the completion bound of perfect factors: what an edge costs is a function of its ends, so
-// its table is exact. A row of which few tiles are of interest is filled tile by tile
-// (listed_tiles.cpp), others in vectors.
+// Rows of the completion bound with perfect factors. The cost of an edge depends only on its ends,
+// so its table is exact. A row with few tiles of interest is filled tile by tile
+// (listed_tiles.cpp), any other by vector instructions.
 class LatticeRows : public BoundRows {
  public:
-  // Of several components all tables of the costs are made before rows are filled side by side.
+  // If there are several components, all cost tables must be made (EdgeCosts::prepare) before
+  // threads fill rows at once.
   LatticeRows(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
       : graph_{graph}, unrolled_{unrolled}, costs_{costs}, digits_(unrolled.lattices.size()) {}
   std::size_t components() const override { return costs_.components(); }
   std::size_t tiles(std::size_t stage) const override { return lattice(stage).size(); }
   bool fill(const BoundRow& row, const CompletionBound& behind) override;
-  // Call it before rows with listed tiles are filled.
+  // To be called before rows with listed tiles are filled.
   void list_digits();
 
  private:
-  struct Digits {  // of a lattice's tiles; Lattice::rest
+  struct Digits {  // of the tiles of a lattice; rests as in Lattice::rest
     PerDim<std::vector<std::uint16_t>> digits;
     PerDim<std::vector<std::uint32_t>> rests;
   };
@@ -54,10 +55,11 @@ class LatticeRows : public BoundRows {
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   EdgeCosts& costs_;
-  std::vector<std::optional<Digits>> digits_;  // per lattice, if tiles are listed
+  std::vector<std::optional<Digits>> digits_;  // per lattice; nullopt: not listed
 };
 
-// Within the deadline of the costs, if they have one: else OutOfBudget.
+// The completion bound with perfect factors. Throws OutOfBudget at the deadline of `costs`, if it
+// has one.
 CompletionBound complete_on_lattice(const StateGraph& graph, const Unrolled& unrolled,
                                     EdgeCosts& costs, const CompletionBound::Scope& scope);
 

@@ -16,45 +16,51 @@
 
 namespace mapsim::imperfect {
 
-// What edges cost at least with imperfect factors, whatever the loops outside them: every loop
-// leads from the bound straight to its tile, so that it makes the fewest tiles: no chain of loops
-// to the same tile costs less (docs/decisions/0008-imperfect-factors.md). In a coarse lattice a bin
-// costs what its largest extent does and fits if its smallest one does: the number of tiles never
-// grows with an extent, footprints never shrink. The points of a window P + R, summed over n x m
-// tiles, are P m + R n - n m: they grow with n, as m <= R, and with m, as n <= P.
+// The least cost of each edge with imperfect factors, over all loops that may stand outside of it.
+//
+// The least cost is that of a single loop per dim, from the bound straight to the tile: it makes
+// the fewest tiles, so no chain of loops to the same tile costs less
+// (docs/decisions/0008-imperfect-factors.md).
+//
+// In a coarse lattice a bin costs as much as its largest extent, and fits if its smallest extent
+// does. Both only lower the cost, because a larger extent never makes more tiles, and a smaller one
+// never needs more capacity. The points of a window P + R, summed over n x m tiles, are P m + R n -
+// n m; they grow with n, as m <= R, and with m, as n <= P.
 class LeastCosts {
  public:
-  // `terms`: of each edge. Tables are counted within the deadline: else OutOfBudget.
+  // `terms`: of each edge. Tables count towards the deadline's memory: OutOfBudget is thrown beyond
+  // it.
   LeastCosts(const exact::StateGraph& graph, const Tiles& tiles, const std::vector<Terms>& terms,
              std::size_t components, const Deadline& deadline);
   using Row = std::vector<double>;
 
   std::size_t components() const { return components_; }
-  // Of an edge at every tile, [component * tiles + tile]: infinite where the tile does not fit.
-  // Given the dim of a run, the index is the tile from which the run starts; the tile below may be
-  // any that fits.
+  // The cost of an edge at every tile: [component * tiles + tile]. With `run` = Run::kNone it is
+  // infinite where the tile does not fit. With a dim as `run`, the entry of a tile is the cost of
+  // one loop over that dim that starts there and leads to any smaller tile, whether or not that one
+  // fits.
   const Row& costs(std::size_t edge, std::size_t run);
-  // The same at single tiles, whether or not they fit.
+  // The same values at single tiles, whether or not they fit.
   struct Table {
     const double* values = nullptr;
     const Projection* seen = nullptr;
     double at(std::size_t tile) const { return values[seen->of_tile(tile)]; }
   };
   Table table(std::size_t edge, std::size_t run, std::size_t component);
-  // Bits that the tile of an edge takes; infinite where a rule forbids it.
+  // Bits of capacity that the tile of an edge takes; infinite where a rule forbids the tile.
   Table bits(std::size_t edge);
-  // What it may take at most, a finite number.
+  // The bits that it may take; finite.
   double limit(std::size_t edge) const {
     return std::min(terms_[edge].limit, std::numeric_limits<double>::max());
   }
-  // Makes a row infinite where the tile of an edge does not fit.
+  // Sets the entries of a row to infinity where the tile of an edge does not fit.
   void keep_fitting(std::size_t edge, double* row);
-  // Makes every table that moves use, so that threads may ask for them.
+  // Makes all tables of edges in moves. Afterwards threads may read them at once.
   void prepare();
-  // The tables of all tiles go.
+  // Frees the tables over all tiles; those over projections stay.
   void forget_tables();
-  // What crosses at least when a tensor is placed at a tile, after a run or without one, given what
-  // is known of how many tiles there were.
+  // The least flow across the boundary of an edge at a tile, right below the loop `run` if there is
+  // one, given the tile counts that a label knows.
   BoundaryFlow least(std::size_t edge, std::size_t tile, Run run, const Counts& counts,
                      const PerDim<Counts::Id>& known) const;
 
@@ -94,7 +100,7 @@ class LeastCosts {
   Held held_;
   std::map<std::tuple<std::size_t, std::size_t>, Row> costs_;
   PerTensor<std::optional<Projection>> projections_, footprint_projections_;
-  // On the projections of their tensors.
+  // Tables over the projection onto the dims on which the values of their tensor depend.
   std::map<std::tuple<std::size_t, std::size_t>, Row> charged_;
   std::map<std::tuple<TensorId, exact::Sharing, std::size_t>, Row> flows_;
   std::vector<Row> footprints_;

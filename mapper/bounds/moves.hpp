@@ -12,16 +12,17 @@
 
 namespace mapsim::exact {
 
-// One step of a nest, outside in.
+// One step of a path through the state graph, from the outermost level inwards.
 struct Step {
   enum class Kind : std::uint8_t { kStart, kLoop, kCross, kPlace, kSlidingEdge, kEnd };
   Kind kind = Kind::kStart;
-  Node node;             // where the step leads
-  std::size_t move = 0;  // kPlace, kSlidingEdge: index in the graph's lists at the node before
+  Node node;             // the node that the step leads to
+  std::size_t move = 0;  // kPlace, kSlidingEdge: index in StateGraph::places() or sliding_edges()
+                         // of the node before
 };
 
-// What a step pays for an edge (BoundaryEdge::kMac: the compute units): component k is cost[k *
-// step].
+// The cost of a boundary edge in a step: component k is cost[k * step]. `edge` is
+// BoundaryEdge::kMac for the operations and accesses of the compute units.
 struct Payment {
   std::size_t edge = BoundaryEdge::kMac;
   const double* cost = nullptr;
@@ -29,7 +30,7 @@ struct Payment {
   std::size_t tile = 0;
 };
 
-// The sliding_edges among the steps of for_each_move().
+// The part of for_each_move() for sliding-window edges.
 template <class CostTables, class OfInterest, class Visit>
 void for_each_sliding_edge(const StateGraph& graph, const Lattice& tiles, CostTables& costs,
                            const Node& at, const OfInterest& of_interest, const Visit& visit) {
@@ -60,9 +61,9 @@ void for_each_sliding_edge(const StateGraph& graph, const Lattice& tiles, CostTa
   }
 }
 
-// Calls visit(Step, std::span<const Payment>) for every step that leads on from a node to one of
-// interest, in a fixed order. Some payments may be infinite. `CostTables`: EdgeCosts, or what has
-// its tables. `of_interest`: bool(Node); ends are.
+// Calls visit(Step, std::span<const Payment>) for every step from a node to a node of interest or
+// to the end, in a fixed order. Costs may be infinite. `CostTables` has the tables of EdgeCosts.
+// `of_interest` is bool(Node).
 template <class CostTables, class OfInterest, class Visit>
 void for_each_move(const StateGraph& graph, const Unrolled& unrolled, CostTables& costs,
                    const Node& at, const OfInterest& of_interest, const Visit& visit) {

@@ -12,42 +12,44 @@
 
 namespace mapsim::exact {
 
-// What nests need at least if each tensor takes the way that is best for it alone (TensorBound). A
-// nest is a way of each of its tensors, and its energy is the sum of theirs and of the operations:
-// so sums over the tensors never overestimate, and to_go() falls along an edge by at most its cost.
-// docs/decisions/0038-per-tensor-bound.md.
+// A lower bound of a nest's energy by decomposition: every tensor takes the path that is cheapest
+// for it alone (TensorBound). A nest consists of one path per tensor, and its energy is the sum of
+// theirs and of the operations. So the sum of the tensors' least costs never overestimates it, and
+// along an edge to_go() falls by at most the edge's cost. docs/decisions/0038-per-tensor-bound.md.
 class PerTensorBound {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
  public:
-  // Finds what is to go, and makes all tables of costs, a tensor to a task: whatever threads the
-  // caller's team has to spare take part, here and below.
+  // Computes the cost to go, and makes all tables of `costs`, as one task per tensor: idle threads
+  // of the caller's team take part, also in find_cost_so_far().
   PerTensorBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs);
-  // The least from the start [pJ].
+  // The least energy of a whole nest [pJ].
   double root() const;
-  // Finds the cost so far; until then it is infinite.
+  // Computes the cost so far, which is infinite until then.
   void find_cost_so_far(EdgeCosts& costs);
 
-  // Of all tensors.
+  // The sum over all tensors [pJ].
   double to_go(std::size_t stage, std::size_t residency, std::size_t tile) const;
-  // sum[i] = the cost so far at tiles[i]
+  // sum[i] = the cost so far at tiles[i] [pJ]
   void add_cost_so_far(std::size_t stage, std::size_t residency,
                        std::span<const std::uint32_t> tiles, std::vector<double>& sum) const;
 
-  // The tiles, ascending, through which a nest may need no more than `most`, row by row.
+  // Per row, the tiles at which the cost so far plus the cost to go is at most `most` [pJ],
+  // ascending.
   class Selection {
    public:
     Selection(const PerTensorBound& per_tensor, double most);
-    // Valid until the next call.
+    // The result is valid until the next call.
     std::span<const std::uint32_t> tiles(std::size_t stage, std::size_t residency);
 
    private:
-    // Tiles that are possible by what one tensor and those behind it need.
+    // Tiles that remain possible by the sums of one tensor and those after it in the order of
+    // tensors.
     struct Part {
-      std::size_t residence = kNone;  // of the tensor
-      double rest = 0;                // what those before it need at least
+      std::size_t residence = kNone;  // residence of that tensor
+      double rest = 0;                // least sum of the tensors before it
       std::vector<std::uint32_t> tiles;
-      std::vector<double> sums;  // of the tensors of the part, and the operations
+      std::vector<double> sums;  // per tile: of the tensors of the part, and the operations
     };
     void start(std::size_t stage);
     void extend(std::size_t i);
@@ -55,7 +57,7 @@ class PerTensorBound {
     const PerTensorBound& per_tensor_;
     double most_;
     std::size_t stage_ = kNone;
-    std::vector<Part> parts_;  // per tensor, and one with none
+    std::vector<Part> parts_;  // one per tensor, and an empty one
   };
 
  private:

@@ -10,31 +10,33 @@
 
 namespace mapsim::exact {
 
-// What one tensor would have to pay [pJ] if it were alone: for its least way from the start to
-// where it was placed last (a stop of the graph) and a tile, and for the least way on from
-// there, when every loop is the tensor's to choose and every tile has its capacity to itself.
-// Without operations. docs/decisions/0038-per-tensor-bound.md.
+// The least energy [pJ] of one tensor's boundaries if the tensor were alone: from the start to each
+// (residence, tile), and from there to the end. Every loop may serve this tensor alone, and every
+// tile has its capacity to itself. Energy of operations is not part of it.
+// docs/decisions/0038-per-tensor-bound.md.
 class TensorBound {
  public:
-  // `operations`: energy of all of them [pJ]. Within `deadline`, if there is one: else OutOfBudget.
+  // `operations`: energy of all operations [pJ]. Throws OutOfBudget at the deadline, if one is
+  // given.
   TensorBound(const StateGraph& graph, const Unrolled& unrolled, TensorId t, double operations,
               const Deadline* deadline);
-  // Both make what tables of the tensor they need.
+  // Both functions make the tables of the tensor that they need.
   void find_to_go(EdgeCosts& costs);
-  void find_cost_so_far(EdgeCosts& costs);  // after that
+  void find_cost_so_far(EdgeCosts& costs);  // call it after find_to_go()
 
-  // At all tiles of the stage's lattice. Until found: infinite (to go) or not to be asked for.
+  // At all tiles of the stage's lattice. The cost to go is infinite before find_to_go(); the cost
+  // so far must not be read before find_cost_so_far().
   const double* so_far(std::size_t stage, std::size_t residence) const {
     return &so_far_[row(stage, residence)];
   }
   const double* to_go(std::size_t stage, std::size_t residence) const {
     return &to_go_[row(stage, residence)];
   }
-  // The least sum of both over the tiles, per stop.
+  // Per residence: the least sum of both over the tiles.
   const std::vector<double>& least(std::size_t stage) const { return least_[stage]; }
 
  private:
-  // Values on the way of a sliding_edge; as long as nothing leads there, not to be read.
+  // Values halfway along a sliding-window edge (extend_runs); not to be read unless `known`.
   struct Runs {
     std::vector<double> values;
     bool known = false;
@@ -65,9 +67,9 @@ class TensorBound {
   std::vector<std::size_t> first_;  // per stage: entries of the stages before it
   std::vector<double> so_far_;
   std::vector<double> to_go_;
-  std::vector<std::vector<double>> least_;  // per stage and stop
+  std::vector<std::vector<double>> least_;  // per stage and residence
   std::vector<double> nowhere_;             // infinite rows and runs
-  std::vector<PerDim<Runs>> runs_;          // per stop and dim
+  std::vector<PerDim<Runs>> runs_;          // per residence and dim
 };
 
 }  // namespace mapsim::exact

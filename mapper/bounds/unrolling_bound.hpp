@@ -14,26 +14,26 @@
 
 namespace mapsim::exact {
 
-// Where tensors stand on their way in: the levels and, behind them, the latches of the compute
-// units.
+// The nodes of a tensor's route: the levels, then the registers (latches) of the compute units.
 inline constexpr std::size_t kMostNodes = kMaxLevels + 1;
 struct RouteBoundary {
-  std::size_t from = 0;  // nodes
-  std::size_t to = 0;
+  std::size_t from = 0;  // node further out
+  std::size_t to = 0;    // node further in
   friend auto operator<=>(const RouteBoundary&, const RouteBoundary&) = default;
 };
 
-// Where one tensor may go, whatever the unrolling.
+// The boundaries that one tensor may have, whatever the unrolling.
 struct Route {
   TensorUse use;
   std::vector<RouteBoundary> boundaries;  // ascending
-  std::array<bool, kMostNodes> serves{};  // the compute units, by node
+  std::array<bool, kMostNodes> serves{};  // by node: may it serve the compute units?
 };
 using TensorPair = std::pair<TensorId, TensorId>;
 
-// What the bound adds up: nonnegative weights of the bits that levels read, write and update, and
-// of the energies of operations and additions. The energies of an architecture [pJ/b], or what a
-// bit takes of one port.
+// Weights of a sum over traffic: of the bits that each level reads, writes and updates, and of the
+// energy of operations and additions. With the energies of an architecture [pJ/b] the sum is
+// energy; with 1 for one port and 0 otherwise it is the bits of that port. Weights are never
+// negative.
 struct BoundWeights {
   struct Level {
     double read = 0;
@@ -41,41 +41,51 @@ struct BoundWeights {
     double update = 0;
   };
   std::array<Level, kMaxLevels> levels{};
-  double operations = 1;  // weight of a pJ of operations and additions
+  double operations = 1;  // per pJ of operations and additions
 };
 BoundWeights energy_weights(const Problem& problem);
 
-// The levels that keep each tensor of a mapping, and the one that serves the compute units: its
-// residency pattern. Every mapping has exactly one.
+// A residency pattern: for each tensor of a mapping the levels that keep it, and the node that
+// serves the compute units. Every mapping has exactly one pattern.
 struct Pattern {
   PerTensor<std::vector<RouteBoundary>> boundaries;  // from level to level, outermost first
-  PerTensor<std::size_t> serving;                    // node
-  Key bound;  // no mapping of this pattern is better; of a front, in either figure
+  PerTensor<std::size_t> serving;                    // a node per tensor
+  Key bound;  // a lower bound of the mappings of the pattern; of a front, in both figures
 };
-// The key of lower bounds: energy [pJ], then the busiest instance's bits of each port.
+// The key of a vector of lower bounds: energy [pJ], then the bits of the busiest instance of each
+// port.
 using KeyOf = std::function<Key(const std::vector<double>&)>;
 
-// Energy [pJ] that no nest of a class of unrollings can do without, whatever its tiles. Each tensor
-// comes to the node that serves the compute units over boundaries. On each of them every instance
-// gets its own copy of each element at least once, transfers serve no more instances than the
-// unrolling has, sums are added up in the networks between, come back to be added to, and are final
-// only when each leaves once. Of tensors that one level serves from one capacity, one comes there
-// again and again: while its element stays, it meets only what fits of another beside it. Of boxes
-// it is a bound of all classes in them: each figure is taken where it costs least (box_bound.cpp).
-// Why a tensor comes back so often: docs/decisions/0036-bounds-of-imperfect-classes.md, with
-// perfect factors more of it: 0039-copies-capacities-and-symmetry.md.
+// A lower bound of the energy [pJ] of all nests of a class of unrollings, whatever their tiles and
+// loops: a closed form.
+//
+// Each tensor reaches the node that serves the compute units across boundaries. The bound charges:
+// - compulsory traffic: every instance of a node gets its copy of each element at least once;
+// - sharing: one transfer serves at most as many instances as the unrolling has;
+// - sums: they are added where networks merge, come back to be added to, and are narrow only when
+//   each element leaves once;
+// - refetches for lack of capacity: of two tensors at the node that serves the compute units, one
+//   moves while a tile of the other stays. An element that moves meets only the operations of the
+//   tile that stays, so it comes back for the others.
+//
+// The result is the least over all choices of serving nodes and over which tensor moves further in.
+// For boxes of choices (box_bound.cpp) each figure is taken where it costs least, so the result
+// bounds all classes in them. Proofs: docs/decisions/0036-bounds-of-imperfect-classes.md, and for
+// perfect factors 0039-copies-capacities-and-symmetry.md.
 class UnrollingBound {
  public:
-  // `pairs`: two elements of which take part in one operation at most. All outlives the bound.
+  // `pairs`: pairs of tensors of which any two elements take part in at most one common operation
+  // (meet_once). All arguments outlive the bound.
   UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
                  const std::vector<TensorPair>& pairs, const UnrollingClass& unrolling_class);
   using Boxes = PerFanout<const branch::Box*>;
   UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
                  const std::vector<TensorPair>& pairs, const Boxes& boxes);
-  double least();  // infinite: nothing can serve a tensor
-  // The residency patterns that are not ruled out, best first: of a pattern and an order of its
-  // innermost loops the least of each of `weights` is known at once, which a bound that takes each
-  // port by itself is not. `first_only`: the best of them alone; of a front, the first that is met.
+  double least();  // [pJ]; infinite: no node can serve some tensor
+  // The residency patterns that the incumbent does not rule out, best bound first. For one pattern,
+  // and one order in which its tensors move, the least of all `weights` is known at once, so the
+  // figures of one mapping are bounded together. A bound that minimises each port by itself is
+  // lower. `first_only`: the best pattern alone; of a front, the first that is found.
   // (residency_patterns.cpp)
   std::vector<Pattern> patterns(const std::vector<BoundWeights>& weights, const KeyOf& key_of,
                                 const Incumbent& known, bool first_only);
@@ -83,16 +93,16 @@ class UnrollingBound {
  private:
   using PerNode = std::array<double, kMostNodes>;
   struct Choice {
-    std::size_t node = 0;  // that serves the compute units
-    double cost = 0;       // of the way there, and of the accesses [pJ]
+    std::size_t node = 0;  // node that serves the compute units
+    double cost = 0;       // of the route to it and the accesses there [pJ]
   };
-  // What the class makes of a route.
+  // The figures of a route for one class.
   struct Traffic {
-    PerFanout<PerNode> served;  // instances that one transfer to a node serves at most
-    PerNode copies{};           // instances that each need all elements of theirs, at most
-    PerNode busy{};             // ... at least: partial tiles leave some without work
-    PerNode shared{};           // instances that one access of the compute units serves at most
-    PerNode so_far{};           // the way there [pJ]; infinite: none
+    PerFanout<PerNode> served;  // at most: instances that one transfer to a node serves
+    PerNode copies{};           // at most: copies of an element over the instances of a node
+    PerNode busy{};    // at least: the same; fewer, if partial tiles leave instances without work
+    PerNode shared{};  // at most: compute units that one access to a node serves
+    PerNode so_far{};  // of the cheapest route to a node [pJ]; infinite: none
   };
 
   UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
@@ -101,7 +111,8 @@ class UnrollingBound {
   void find_traffic(TensorId t, const Boxes& boxes);
   void find_ways(TensorId t);
   void find_choices(TensorId t);
-  // Where the tensor lies whole before the nest: there it neither comes again nor takes capacity.
+  // The node where the tensor lies before the nest: there it is neither refetched nor takes
+  // capacity.
   std::size_t source(TensorId t) const { return index_of(entry_.source(t)); }
   bool is_between(const RouteBoundary& boundary, FanoutId fanout) const;
   double accesses(TensorId t, std::size_t node) const;
@@ -116,10 +127,10 @@ class UnrollingBound {
   double width(TensorId t, std::size_t node) const;
   double capacity(TensorId t, std::size_t node) const;
   double held(TensorId t, std::size_t node) const;
-  struct Stay;  // of a tensor's tile at a node, while another one moves
+  struct Stay;  // the tile of one tensor at a node, while another tensor moves
   double operations(TensorId moves, std::size_t to, TensorId stays, std::size_t at) const;
   double operations(const Stay& stay, std::size_t dim, double capacity, Extents& extents) const;
-  // Elements that come to the node that serves the compute units at least, all instances together.
+  // Per tensor, a lower bound of the elements that arrive at its serving node, over all instances.
   using Fills = PerTensor<double>;
   void for_each_order(const std::function<void(const Fills&)>& visit) const;
   Fills fills_in(const std::vector<TensorId>& order,
@@ -134,7 +145,7 @@ class UnrollingBound {
   const PerDim<ExtentDomain>& domains_;
   const PerTensor<Route>& routes_;
   const std::vector<TensorPair>& pairs_;
-  // Instances along each dim; of boxes: a common divisor of theirs.
+  // Instances along each dim; for boxes, a common divisor of theirs.
   PerFanout<Extents> factors_;
   bool counts_additions_ = true;
   BoundWeights weights_;

@@ -43,8 +43,8 @@ class StateGraph {
   struct SlidingEdge {
     DimId dim{};
     std::vector<std::size_t> edges;
-    std::size_t target =
-        0;  // residency after the keeps, without the loop: after_loop() is still to be applied
+    // residency after the keeps, without the loop: after_loop() is still to be applied
+    std::size_t target = 0;
   };
 
   const Mapspace& space() const { return *space_; }
@@ -136,8 +136,8 @@ class StateGraph {
   Regions regions_;
   std::vector<StageEnd> stage_ends_;
   std::vector<std::size_t> region_;  // by stage
-  std::vector<LevelId>
-      borders_;  // levels that end a region and must keep a tensor, though no particular one
+  // Levels that end a region and must keep a tensor, though no particular one
+  std::vector<LevelId> borders_;
   std::size_t stride_of_borders_ = 1;  // of the digits of a residency: see above
   std::vector<LoopsEnd> loops_end_;
   std::size_t stride_of_ends_ = 1;

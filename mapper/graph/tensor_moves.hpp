@@ -20,8 +20,8 @@ struct TensorMoves {
   };
   std::vector<std::vector<Edge>> edges;  // per stage
   std::vector<bool> ends;                // per residence: may a nest end there?
-  std::vector<std::size_t>
-      accesses;               // per residence: the edge of the compute units' accesses, or kNone
+  // per residence: the edge of the compute units' accesses, or kNone
+  std::vector<std::size_t> accesses;
   std::vector<DimId> slides;  // dims along which its tiles slide
 };
 

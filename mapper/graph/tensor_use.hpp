@@ -12,8 +12,8 @@ namespace mapsim::exact {
 struct TensorUse {
   struct OfDim {
     DimId dim{};
-    std::int64_t step =
-        1;  // its coefficient over the greatest common divisor of the rank's coefficients
+    // its coefficient over the greatest common divisor of the rank's coefficients
+    std::int64_t step = 1;
     double least_factor = 1;  // the smallest divisor > 1 of its bound
   };
   struct OfRank {
