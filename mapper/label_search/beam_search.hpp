@@ -10,14 +10,15 @@
 namespace mapsim::exact {
 
 struct BeamNest {
-  Key key;                  // infinite: it came to no end
+  Key key;                  // infinite: the search did not reach the end
   std::vector<Step> steps;  // from the start to the end
 };
 
-// A nest that fits, and of a good one as a rule: a beam search, step by step from the start, of the
-// nodes that promise the least energy by what each tensor alone has to go; if the objective is time
-// alone, of those first that have taken the least time so far. It may come to no end, or to none
-// within the objective's limits. Machines whose outermost level is finite are not searched.
+// A nest that fits and is usually good, for a first incumbent. The beam search goes step by step
+// from the start. It keeps the nodes with the least estimated energy: the cost so far plus each
+// tensor's least cost to go. If the objective is latency alone, nodes with the least latency so far
+// come first. The search may fail: it may reach no end, or none within the objective's limits. It
+// does nothing if the capacity of the outermost level is finite.
 BeamNest beam_search(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
                      const PerTensorBound& per_tensor, const Valuation& valuation);
 

@@ -9,30 +9,32 @@
 
 namespace mapsim::exact {
 
-// Adds to the values of a label that starts what the outermost level holds: every tensor, whole.
-// `slots`: where the values have what is used of a capacity, if they do. False: it does not fit.
+// Adds what the outermost level holds before the nest, every tensor whole, to the values of a start
+// label. `slots`: per capacity, the index of its use in the values; nullopt: not carried. Returns
+// false if it does not fit.
 bool occupy_start(const StateGraph& graph, std::size_t residency,
                   std::span<const std::optional<std::size_t>> slots, double* values);
 
-// What is used of each capacity that a search carries in its labels: the shared ones, and the
-// measured one, which has no limit. Their values follow a label's `first` values.
+// The capacities whose use labels carry: those that several tensors share, and the measured one,
+// which has no limit. A use [b] is a value of the label, behind its `first` other values.
 class CapacityUse {
  public:
   CapacityUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first);
 
-  std::size_t width() const { return width_; }  // of all values of a label
-  // Where a label's values have what is used of a capacity.
+  std::size_t width() const { return width_; }  // number of values of a label
+  // The index of a capacity's use in a label's values; nullopt: not carried.
   const std::optional<std::size_t>& slot(std::size_t capacity) const { return slots_[capacity]; }
   std::span<const std::optional<std::size_t>> slots() const { return slots_; }
-  // Where all that can still enter a capacity fits in, what is used of it is of no interest any
-  // more and becomes 0.
+  // A capacity cannot bind any more once its use plus everything that can still enter it fits. Its
+  // use is then set to 0, so that it no longer prevents dominance.
   void drop_non_binding(const Node& node, double* values);
 
  private:
-  // Per tensor that can still enter: the bits of its tiles, by tile. Tiles only shrink.
+  // The tensors that can still enter a capacity, and for each the bits of its tiles, by tile.
+  // Extents only shrink, so the current tile bounds what enters later.
   struct Entrants {
-    bool known = false;      // are they listed?
-    bool unbounded = false;  // one has no table
+    bool known = false;      // have they been determined?
+    bool unbounded = false;  // some tensor has no such table: it enters behind a fanout
     std::vector<const double*> bits;
   };
   const Entrants& entrants(std::size_t capacity, const Node& node);
@@ -40,9 +42,11 @@ class CapacityUse {
 
   Instance& instance_;
   std::vector<std::optional<std::size_t>> slots_;  // per capacity
-  std::vector<std::size_t> filling_;               // shared capacities that fill up on the way
+  // Carried capacities that can become non-binding: shared, with a limit, not at the outermost
+  // level
+  std::vector<std::size_t> filling_;
   std::size_t width_;
-  std::vector<Entrants> entrants_;  // per capacity, stage, residency
+  std::vector<Entrants> entrants_;  // [capacity][stage][residency]
 };
 
 }  // namespace mapsim::exact

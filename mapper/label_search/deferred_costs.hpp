@@ -7,11 +7,12 @@
 
 namespace mapsim::imperfect {
 
-// Dims that are alone in a rank of the tensor.
+// The dims that are alone in some rank of the tensor.
 DimSet single_dims(const Tensor& tensor);
 
-// Per stage and residency, [stage * graph.residencies() + residency]: dims whose chains still
-// matter, being unrolled further in, or not alone in a rank of a tensor that is still to be placed.
+// Per [stage * graph.residencies() + residency]: the dims whose loop chain still affects a cost. A
+// fanout further in unrolls such a dim, or some tensor that can still be kept does not have it as
+// the only dim of a rank.
 std::vector<DimSet> dims_that_matter(const exact::StateGraph& graph, const Tiles& tiles);
 
 }  // namespace mapsim::imperfect

@@ -7,33 +7,39 @@
 
 namespace mapsim::imperfect {
 
-// What a label remembers of its loops with imperfect factors, where the cost of an edge depends on
-// the loops outside it.
+// The history of a label with imperfect factors: what it remembers of the loops further out, on
+// which the cost of an edge depends. A *point* is a position of the nest where a fanout or a keep
+// that is not deferred stands. The other members prevent paths that describe the same nest twice.
 struct LoopHistory {
-  PerDim<Chains::Id> chains;  // as far as the last point: a keep that stands here, or a fanout
-  DimSet since;    // dims cut since something was placed before; if it is placed here, above it
-  DimSet settled;  // dims that no loop may cut next: the keep above might as well stand below it
-  // Where loops have an order: dims that the next loop may not be over; those cut since the last
-  // point, loops over which end nowhere yet.
+  // Loops of each dim, down to the last point; with tile counts: ids of Counts
+  PerDim<Chains::Id> chains;
+  DimSet since;  // dims of the loops since the keep further out; a keep here does not change them
+  // Dims over which no loop may come next: the last keep could as well stand below that loop
+  DimSet settled;
+  // Only in regions with an ordered loop rule: `open` has the dims of loops since the last point
+  // that still end at no point, and `barred` those over which no further loop may come.
   DimSet barred, open;
-  std::size_t begun = 0;  // the tile at which the region began, as far as its rules ask
-  bool placed = true;     // something here, ahead of its place or not
-  // What was placed ahead at less than it may cost in the end; 0: nothing. Such a label is dearer
-  // than it looks, by as much as any other that owes the same.
+  std::size_t begun = 0;  // Gates::begun() of the current region
+  bool placed = true;     // has a keep, deferred or not, been made since the last loop?
+  // Identifies the keeps of which the label has not paid the full cost yet; 0: none. Two labels
+  // with the same value have the same costs outstanding.
   std::size_t deferred = 0;
+  // Does a point stand here?
   bool at_point = true;
-  std::size_t next_dim = 0;      // loops of a block come in the order of dims, edges apart
-  std::size_t run = Run::kNone;  // dim of the last loop, if tiles slide along it
-  double steps = 0;              // temporal, of the first instance: at least
+  // Loops between two points come in the order of dims, except those of sliding-window edges
+  std::size_t next_dim = 0;
+  std::size_t run = Run::kNone;  // dim of the last loop, if it belongs to a sliding-window edge
+  double steps = 0;              // lower bound of the temporal steps of the first instance
 };
 
 using Label = exact::Label<LoopHistory>;
 using LabelSetting = exact::LabelSetting<LoopHistory>;
 using Labels = LabelSetting::Labels;
 
-// Of the list of labels that one is compared with: those of its node and chains, and few others.
+// A hash of the node and the history's chains, which selects the list of labels that this one is
+// compared with.
 std::uint64_t list_of(const Label& label);
-// See label_store.hpp.
+// Dominance, see label_store.hpp: true only for labels at the same node with equal chains.
 bool may_stand_for(const Label& a, const Label& b);
 
 }  // namespace mapsim::imperfect

@@ -9,15 +9,15 @@
 
 namespace mapsim::imperfect {
 
-// What the `move` of a loop's step says: its extent is passed on the way to a smaller one, or a
-// loop ends there though nothing is kept there.
+// Values of Step::move for a loop's step. kPassed: the loop goes on to a smaller extent.
+// kLeftStanding: it ends there, although nothing is kept there (a free tile boundary).
 inline constexpr std::size_t kPassed = 0;
 inline constexpr std::size_t kLeftStanding = 1;
 
-// The mapping that the steps of a label describe, in canonical form. Loops over one dim that are
-// not to be joined stand apart if there are other loops to put between them, or a keep from above
-// that none of them moves. Where there is neither, further mappings have a keep from below there,
-// each another one: its tile is larger, and may not fit.
+// The mappings that the steps of a label describe, in canonical form. Two loops over one dim, with
+// a free tile boundary between them, must be kept apart by something: another loop, or a keep from
+// further out that neither loop moves. If there is neither, one mapping is returned for each keep
+// from further in that could be moved there. Its tile is larger there, so it may not fit.
 std::vector<Mapping> rebuild(const exact::StateGraph& graph, const Tiles& tiles,
                              const std::vector<exact::Step>& steps);
 

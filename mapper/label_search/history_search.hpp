@@ -16,16 +16,23 @@
 
 namespace mapsim::imperfect {
 
-// What labels know of the loops of a dim.
+// The history of the labels: what they know of the loops of a dim.
 enum class Loops : std::uint8_t {
-  kAtPoints,  // every one, if loops end where something stands
-  kAnywhere,  // every one, and they may end where nothing stands
-  kNone,      // nothing: edges cost what they cost at least, capacities are shared (decision 33)
-  kCounted,   // how many tiles there were where something was placed last: chains are Counts
+  kAtPoints,  // the loop chain; every loop ends at a point
+  kAnywhere,  // the loop chain; a loop may also end at a free tile boundary
+  kNone,      // nothing: edges have their least cost, capacities are shared (decision 33)
+  // Tile counts at the last boundary that was charged (decision 33); LoopHistory::chains holds
+  // Counts::Id
+  kCounted,
 };
 
-// The label search of one unrolling (decisions 8, 18 and 33): imperfect_search.cpp has the queue,
-// expand.cpp what may come next in a nest.
+// The label search of one unrolling with imperfect factors (decisions 8, 18 and 33).
+// imperfect_search.cpp has its passes and bounds, expand.cpp the steps from a label.
+//
+// run() has three passes, each of which may end the search: labels without history, which bound all
+// mappings; labels with chains whose loops end at points, which find the best of those mappings;
+// and the proof for free tile boundaries (prove()), again without history, with tile counts, then
+// with chains.
 class Search {
  public:
   Search(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
@@ -35,7 +42,7 @@ class Search {
   exact::Key chainless_bound(Loops loops);
   Outcome run();
 
-  // What exact::LabelSetting asks for.
+  // What exact::LabelSetting requires.
   bool is_of_use(const exact::Key& key) const { return !is_hopeless(key); }
   bool is_last(const exact::Key& key) const {
     return !known_.is_front() && exact::exceeds(key, known_.limit());
@@ -77,7 +84,7 @@ class Search {
   bool cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
             BoundaryFlow& flow);
   bool pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
-  // Edges that come together, after a run or without one.
+  // Edges that are taken in one step, right below the loop `run` if there is one.
   struct Together {
     std::span<const std::size_t> edges;
     std::size_t tile = 0;
@@ -94,7 +101,7 @@ class Search {
   const Objective& objective_;
   const exact::LabelQuery& query_;
   const Deadline& deadline_;
-  std::span<const std::size_t> lattices_;  // on the way to the fine one
+  std::span<const std::size_t> lattices_;  // of the coarse lattices (surviving_tiles)
   Held held_;
   Tiles tiles_;
   Gates gates_;
@@ -108,20 +115,21 @@ class Search {
   std::vector<std::optional<std::size_t>> slot_of_capacity_;
   LeastCosts costs_;
   std::optional<exact::CompletionBound> bound_;
-  bool is_ruled_out_ = false;  // by coarse lattices: then there is no bound
+  bool is_ruled_out_ = false;  // every node is ruled out by coarse lattices: there is no bound_
   bool is_out_of_memory_ = false;
-  std::vector<DimSet> relevant_;  // per stage and residency
+  std::vector<DimSet> relevant_;  // dims_that_matter()
   std::map<std::vector<std::size_t>, std::size_t> deferred_costs_;
   std::vector<double> scratch_;
   std::optional<LabelSetting> setting_;
-  std::unordered_map<std::uint64_t, Labels::Id> heads_;  // of the lists of labels
+  // Heads of the lists of labels, by list_of()
+  std::unordered_map<std::uint64_t, Labels::Id> heads_;
   std::int64_t most_labels_ = 0;
   Loops loops_ = Loops::kAtPoints;
-  bool to_improve_ = false;  // what is as good as the limit is of no use
+  bool to_improve_ = false;  // only mappings better than the limit are of interest
   std::optional<Mapping> best_;
   exact::Key best_key_;
-  exact::Incumbent known_;              // of a front, tags: indices of points_
-  std::vector<Outcome::Point> points_;  // all that have joined a front
+  exact::Incumbent known_;              // of a front, tags are indices of points_
+  std::vector<Outcome::Point> points_;  // all mappings that have joined the front
 };
 
 }  // namespace mapsim::imperfect

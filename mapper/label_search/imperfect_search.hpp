@@ -15,59 +15,60 @@
 
 namespace mapsim::imperfect {
 
-// Tiles of the lattices on which classes are bounded before any is searched.
+// Tiles of the coarse lattices on which all classes are bounded before any is searched.
 inline constexpr std::array<std::size_t, 2> kCoarseTiles{300, 30'000};
 
-// So many states bounded count as one label of a budget: no less work than most labels are.
+// So many states of a completion bound count as one label of a budget. Bounding them takes at least
+// as long as expanding most labels.
 inline constexpr std::int64_t kStatesPerLabel = 1'000;
 
-// What the label search orders whole mappings by.
+// The key of a whole mapping, by which the label search compares mappings.
 exact::Key key_of_cost(const Objective& objective, const Cost& cost);
 
-// What became of one spatial unrolling.
+// The result of searching one spatial unrolling.
 struct Outcome {
-  // Of a query for a front: what nothing covers, in no order.
+  // For a front: the points that no other one covers, in no particular order.
   struct Point {
     exact::Key key;
     Mapping mapping;
   };
   std::vector<Point> points;
-  std::optional<Mapping> best;  // as good as the limit, or better
-  exact::Key key;               // of the best
-  exact::Key root;              // what the relaxation says
-  exact::Key bound;             // nothing of this unrolling is better
-  std::int64_t states = 0;      // bounded
+  std::optional<Mapping> best;  // no worse than the limit; nullopt: none was found
+  exact::Key key;               // of `best`
+  exact::Key root;              // the completion bound at the start
+  exact::Key bound;             // a lower bound of all mappings of the unrolling
+  std::int64_t states = 0;      // nodes of the completion bound
   std::int64_t labels = 0;      // expanded
-  std::int64_t spent = 0;       // of the query's budget; all of it, if that is too small to begin
-  bool searched = false;        // labels were needed
-  bool complete = true;         // false: stopped
+  std::int64_t spent = 0;       // of the query's budget; all of it, if it was too small to begin
+  bool searched = false;        // some label had to be expanded
+  bool complete = true;         // false: stopped early
   bool is_out_of_memory = false;
-  // What bounds the mappings with an extent at which nothing stands, where not all were looked at.
+  // A lower bound of the mappings with a free tile boundary, if they were not searched to the end.
   std::optional<exact::Key> bare;
 };
 
-// The best mapping of one unrolling of an imperfect space, or all of a front, as far as what the
-// query knows does not cover them. Its tick is not asked. `lattices`: tiles of those on the way to
-// the fine one (surviving_tiles).
+// The best mapping of one unrolling of a space with imperfect factors, or its part of a front,
+// unless the query's incumbent rules it out. The query's tick is not called. `lattices`: tiles of
+// the coarse lattices on the way to the fine one (surviving_tiles).
 Outcome search_class(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
                      const Objective& objective, const exact::LabelQuery& query,
                      const Deadline& deadline, std::span<const std::size_t> lattices = kOnTheWay);
 
-// No mapping of the unrolling is better: the least of labels that know where tensors are kept and
-// not by which loops, or only how many tiles these made (`counted`; decision 33). At most half of
-// `labels`; infinite: there is none.
+// A lower bound of all mappings of the unrolling: the least key of labels without history or, if
+// `counted`, with tile counts (decision 33). Expands at most half of `labels`. Infinite: no mapping
+// fits.
 exact::Key chainless_bound(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
                            const Objective& objective, bool counted, std::int64_t labels,
                            const Deadline& deadline);
 
-// No mapping of the unrolling is better, in either figure: what the relaxation says on a lattice of
-// about `most` tiles; nothing if there is no time. If it is beyond what is known, it says no more
-// than that.
+// A lower bound of all mappings of the unrolling, in both figures: the completion bound on a
+// lattice of about `most` tiles. {0, 0} if the deadline has passed. It is cut off just above the
+// limit of `known`.
 exact::Key coarse_bound(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
                         const Objective& objective, std::size_t most, const Deadline& deadline,
                         const exact::Incumbent& known = {});
 
-// Labels of a budget that a bound on a lattice of so many tiles counts for.
+// How many labels of a budget the completion bound of a lattice with so many tiles counts as.
 std::int64_t labels_of_bound(const exact::StateGraph& graph, std::size_t tiles);
 
 }  // namespace mapsim::imperfect

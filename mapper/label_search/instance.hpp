@@ -16,40 +16,41 @@
 
 namespace mapsim::exact {
 
-// With a limit and few rows, to leave rows out once they are filled is cheaper than to know
-// beforehand which of them, and which edges, are of interest.
+// Is the graph large? For a small one with an incumbent it is cheaper to drop rows once they are
+// filled than to determine first, by the per-tensor bound, which rows and edges are of interest.
 bool has_many_rows(const StateGraph& graph);
 
-// Does the completion bound of the energy alone rule out every nest? Where time counts, too, that
-// takes a fraction of what an instance takes. Arguments as an instance has them.
+// Does the completion bound of energy alone rule out every nest? If latency matters, too, this
+// takes a fraction of the time that an Instance takes. The arguments are those of Instance.
 bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
                             const Objective& objective, const Incumbent& known,
                             std::vector<bool> left_out, double least_second,
                             const Deadline* deadline = nullptr);
 
-// Everything that the search of one class of unrollings needs.
+// Everything that the label search of one class of unrollings with perfect factors needs.
 struct Instance {
-  // What is known leaves out keys, and says what is looked for. `may_beam_search`: if nothing is
-  // known, a beam search looks for something first. `least_second`: of the second figure of a
-  // front. `left_out`: per edge, nests with it are not looked at; none: all are. Within `deadline`,
-  // if there is one: else OutOfBudget.
+  // `known`: the incumbent, by which nodes are pruned. `may_beam_search`: without an incumbent, a
+  // beam search may look for one first. `left_out`: per edge, nests with it are left out; empty:
+  // none is. `least_second`: a lower bound of the second figure of a front. Throws OutOfBudget at
+  // the deadline, if one is given.
   Instance(const StateGraph& graph, Unrolled unrolled, const Objective& objective,
            const Incumbent& known = {}, bool may_beam_search = false,
            std::vector<bool> left_out = {}, double least_second = 0,
            const Deadline* deadline = nullptr);
-  // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
-  // nothing fits, or nothing within the limit.
+  // The least key that the completion bound allows at the start. Infinite: no mapping fits, or none
+  // is within the incumbent's limit.
   Key root() const;
-  // The least time of the compute units from a node on, if what has entered a systolic array so far
-  // can be done after `entered` cycles (infinite: nothing has; always so without such an array).
+  // A lower bound of the cycles of the compute units on all paths through a node. `entered`: the
+  // cycles of the systolic array by the tensors that have entered it; infinite: none has, or there
+  // is no array.
   double compute_cycles(const Node& node, double entered) const;
 
   const StateGraph& graph;
   Unrolled unrolled;
   EdgeCosts costs;
-  std::optional<ArrayTime> array;  // where time counts
+  std::optional<ArrayTime> array;  // only if there is an array and latency matters
   Valuation valuation;
-  BeamNest beam;  // a nest that fits, if it has been looked for
+  BeamNest beam;  // empty steps: no beam search was made, or it failed
   CompletionBound bound;
   std::optional<ArrayBound> array_bound;
 };

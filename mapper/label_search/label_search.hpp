@@ -12,18 +12,19 @@
 
 namespace mapsim::exact {
 
-// What is looked for among the mappings of an instance: one whose key is least, or every one of a
-// front, as far as what is known does not cover it.
+// What to search for among the mappings of an instance: the best one, or all points of a front,
+// unless the incumbent rules them out.
 struct LabelQuery {
   Incumbent known;
-  // Of a front that is measured: the capacity whose used bits are the second figure, and which has
-  // no limit. Else the second figure is Valuation's.
+  // Of a measured front: the capacity whose use [b] is the second figure. It has no limit.
+  // Otherwise Valuation gives the second figure.
   std::optional<std::size_t> measured_capacity;
-  std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // expand no more than these
-  // Imperfect factors: no more than these and what bounding takes (kStatesPerLabel) together.
+  std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // to be expanded at most
+  // Imperfect factors: at most so many, counting the states bounded as well (kStatesPerLabel).
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   double gap = 0;  // Budget::gap
-  // Is told, now and then, a bound of the instance and how many labels were expanded since.
+  // Called now and then with a lower bound of the instance and the number of labels expanded since
+  // the last call.
   std::function<void(const Key& bound, std::int64_t labels)> tick;
 };
 
@@ -32,16 +33,17 @@ struct GoalLabel {
   std::vector<Step> steps;  // from the start to the end
 };
 struct LabelResult {
-  std::vector<GoalLabel> goals;  // at most one, or the front: first figure ascending
-  Key bound;                     // no mapping of this unrolling is better than this
+  std::vector<GoalLabel> goals;  // at most one; of a front all points, first figure ascending
+  Key bound;                     // a lower bound of all mappings of this unrolling
   std::int64_t expanded = 0;
-  bool stopped = false;           // before it was sure
-  bool is_out_of_memory = false;  // ... for want of it
+  bool stopped = false;           // stopped before the proof was complete
+  bool is_out_of_memory = false;  // ... because memory ran out
 };
 
-// Best-first search over labels (a node, the cost so far, what is used of each shared capacity),
-// pruned by dominance and by the bound: the first label that ends is an optimum of the unrolling.
-// One that is stopped before it has a goal label completes labels greedily until it has one.
+// Label setting for perfect factors. A label is a node, the cost so far, and the use of each shared
+// capacity; labels are pruned by dominance and by the completion bound. The first label that
+// reaches the end is an optimum of the unrolling. A search that is stopped earlier completes its
+// best labels greedily until one reaches the end.
 LabelResult search_labels(Instance& instance, const LabelQuery& query, const Deadline& deadline);
 
 }  // namespace mapsim::exact

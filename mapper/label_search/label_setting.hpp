@@ -11,13 +11,13 @@
 #include "mapper/graph/valuation.hpp"
 #include "mapper/label_search/label_store.hpp"
 
-// Label setting in best-first order (A*): the one loop of every label search. Labels wait in a
-// queue in the order of the best that can become of them, the cost so far and the completion bound
-// together; so the first that ends is optimal. Searches differ in what labels remember of the loops
-// further out (their history), and so in what may follow a label:
+// Label setting in best-first order (A*): the loop that all label searches share. Labels wait in a
+// queue, ordered by the objective of cost so far plus completion bound, so the first label that
+// reaches the end is optimal. Searches differ in what labels remember of the loops further out
+// (their history), and therefore in the steps that may follow a label:
 //
-// - nothing: perfect factors (label_search.cpp), and a bound of imperfect ones;
-// - how many tiles there were: a closer bound of imperfect factors;
+// - nothing: perfect factors (label_search.cpp), and a bound for imperfect ones;
+// - tile counts: a closer bound for imperfect factors;
 // - the whole chain of loops: the cost of an imperfect mapping (history_search.hpp).
 
 namespace mapsim::exact {
@@ -30,15 +30,17 @@ class LabelSetting {
   struct Queued {
     Key key;
     Id label = 0;
-    // Heaps have the largest on top: smaller keys first, of equal ones the newest.
+    // std::push_heap puts the largest first: here the smallest key, among equal keys the newest
+    // label.
     friend bool operator<(const Queued& a, const Queued& b) {
       return a.key != b.key ? a.key > b.key : a.label < b.label;
     }
   };
-  // Is told, now and then, the least key in the queue and how many labels were expanded since.
+  // Called now and then with the least key in the queue and the number of labels expanded since the
+  // last call.
   using Tick = std::function<void(const Key& least, std::int64_t labels)>;
 
-  // Labels of so many values. Time and memory are the deadline's.
+  // `width`: values per label. `deadline` limits time and memory.
   LabelSetting(std::size_t width, const Deadline& deadline, Tick tick = nullptr)
       : labels{width}, deadline_{deadline}, held_{&deadline}, tick_{std::move(tick)} {}
 
@@ -61,10 +63,14 @@ class LabelSetting {
   const Key& least() const { return queue_.front().key; }
   const std::vector<Queued>& queue() const { return queue_; }
 
-  // Expands labels until one that ends is the best of all, which it returns, or nothing is left
-  // that is of use, or `most` have been expanded in all, or time or memory is over: then the best
-  // is back in the queue. `search` has is_of_use(key), is_last(key): no later one is of use,
-  // is_looked_for(goal), and expand(label).
+  // Expands labels in the order of their keys. Returns the first label that reaches the end and
+  // that `search` accepts. Returns nothing if the queue has no label of use left, or if the search
+  // was stopped: `most` labels have been expanded in all, or time or memory is over. A stopped
+  // search leaves its best label in the queue.
+  //
+  // `search` has: is_of_use(key), false if the incumbent rules the key out; is_last(key), true if
+  // no label with this or a later key is of use; is_looked_for(goal), false if the search goes on
+  // after this goal; and expand(label).
   template <class Search>
   std::optional<Queued> run(Search& search, std::int64_t most) {
     is_stopped_ = false;
@@ -97,11 +103,11 @@ class LabelSetting {
   }
 
   std::int64_t expanded() const { return expanded_; }
-  bool is_stopped() const { return is_stopped_; }  // before it was sure
+  bool is_stopped() const { return is_stopped_; }  // before the proof was complete
   bool is_out_of_memory() const { return is_out_of_memory_; }
 
  private:
-  static constexpr std::int64_t kTick = 256;  // labels between two looks at the clock
+  static constexpr std::int64_t kTick = 256;  // labels between two polls of the deadline
 
   bool is_over(const Key& least, std::int64_t most) {
     if (expanded_ >= most) {
@@ -117,7 +123,7 @@ class LabelSetting {
     }
     return deadline_.over() || !has_memory();
   }
-  // For as many labels as now, once more: vectors double.
+  // Is there memory for twice as many labels as now? Vectors double when they grow.
   bool has_memory() {
     try {
       held_.grow_to(2 * (labels.bytes() + queue_.capacity() * sizeof(Queued)));

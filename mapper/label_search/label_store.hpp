@@ -9,24 +9,26 @@
 
 namespace mapsim::exact {
 
-// What a label remembers of the loops further out where the cost of an edge is a function of its
-// ends, as it is with perfect factors: nothing.
+// The history of labels with perfect factors: empty, because the cost of an edge depends only on
+// its ends.
 struct NoHistory {};
 
-// A partial path: its last step, and the label that it extends.
+// A label: a partial path, by its last step and the label that it extends.
 template <class History>
 struct Label : History {
   Step step;
   std::int64_t before = -1;
-  std::int64_t next = -1;  // in the list of labels that are compared with it
+  std::int64_t next = -1;  // in the list of labels that are compared with this one; -1: none
   bool dominated = false;
 };
 
-// Of two labels in one list: are they at one node, and may whatever follows the other follow this
-// one, at no more cost? Each history has this function; lists of perfect factors are of one node.
+// Dominance, the part of the history: are both labels at one node, and may every continuation of
+// the second one follow the first one at no more cost? Each type of history has such a function.
+// With perfect factors all labels of a list are at one node.
 inline bool may_stand_for(const Label<NoHistory>&, const Label<NoHistory>&) { return true; }
 
-// The labels of a search, each with `width` values: components so far, then used capacities.
+// The labels of a search. Each has `width` values: the components of its cost so far, then its use
+// of capacities.
 template <class History>
 class LabelStore {
  public:
@@ -40,12 +42,13 @@ class LabelStore {
   double* values(Id id) { return &values_[index(id) * width_]; }
   const double* values(Id id) const { return &values_[index(id) * width_]; }
   std::size_t size() const { return labels_.size(); }
-  // Of its tables, as far as they are in use.
+  // Memory of its tables [B].
   std::size_t bytes() const {
     return labels_.capacity() * sizeof(Label<History>) + values_.capacity() * sizeof(double);
   }
 
-  // A new one, with the values of the one that it extends, to be amended; the newest of all.
+  // Appends a label, the newest. It gets the values of the label that it extends, for the caller to
+  // amend.
   Id add(Label<History> label) {
     const auto id = static_cast<Id>(labels_.size());
     const Id before = label.before;
@@ -56,14 +59,15 @@ class LabelStore {
     }
     return id;
   }
-  // Takes the newest back.
+  // Removes the newest label.
   void retract() {
     labels_.pop_back();
     values_.resize(values_.size() - width_);
   }
-  // Dominance. False: a label in the list is no worse than the newest in any way, which stays out.
-  // Else the newest joins the list, and strikes out what it is no worse than. `head`: 1 + the
-  // newest label of the list, 0: none.
+  // Dominance. If a label of the list is no worse than the newest in any value, returns false; the
+  // caller then retracts the newest. Otherwise the newest joins the list, and the labels that it is
+  // no worse than are marked as dominated. `head`: 1 + the newest label of the list; 0: the list is
+  // empty.
   bool join(Id& head) {
     const Id id = static_cast<Id>(labels_.size()) - 1;
     for (Id other = head - 1; other != kNone; other = (*this)[other].next) {
@@ -80,7 +84,7 @@ class LabelStore {
     head = id + 1;
     return true;
   }
-  // From the start to a label.
+  // The steps from the start to a label.
   std::vector<Step> trace(Id id) const {
     std::vector<Step> steps;
     for (; id != kNone; id = (*this)[id].before) {
@@ -92,8 +96,9 @@ class LabelStore {
 
  private:
   static std::size_t index(Id id) { return static_cast<std::size_t>(id); }
-  // Energies (the first value) that were added in another order differ in their last bits: 1e-13.
-  // Bits and cycles are whole numbers.
+  // Is label `a` no worse than `b`? Energies (the first value) may differ by a relative 1e-13,
+  // since equal sums added in different orders differ in their last bits. Bits and cycles are whole
+  // numbers and compare exactly.
   bool is_no_worse(Id a, Id b) const {
     if (!may_stand_for((*this)[a], (*this)[b])) {
       return false;

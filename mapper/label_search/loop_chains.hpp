@@ -11,16 +11,17 @@
 
 namespace mapsim::imperfect {
 
-// What a nest has made of one dim so far: its loops, outermost first.
+// A loop of a chain: the extent of its tiles, and whether it is temporal or parallel.
 struct Link {
   static constexpr std::size_t kTemporal = static_cast<std::size_t>(-1);
   std::int64_t extent = 1;
-  std::size_t fanout = kTemporal;  // a parallel loop: index of its used fanout
+  std::size_t fanout = kTemporal;  // index of the used fanout of a parallel loop
   friend auto operator<=>(const Link&, const Link&) = default;
 };
 
-// Chains of loops per dim, each known by a number. Chains that make the same tiles of a dim share
-// one as far as that is easily seen: a loop is dropped if the next one's extent divides its own.
+// Chains: per dim the loops that a nest has so far, outermost first, each chain known by a number.
+// A temporal loop is dropped if the extent of the next loop divides its own, since the tiles are
+// then the same. So chains that make the same tiles often share a number.
 class Chains {
  public:
   using Id = std::uint32_t;
@@ -28,10 +29,10 @@ class Chains {
 
   const std::vector<Link>& links(DimId d, Id id) const { return chains_[d][id]; }
   Id none() const { return 0; }
-  Id loop(DimId d, Id id, std::int64_t extent);  // a temporal loop to `extent`
-  Id cross(DimId d, Id id, std::size_t fanout);  // the parallel loops of a used fanout
-  Id drop_loops(DimId d, Id id);                 // those behind the last parallel one
-  std::int64_t extent(DimId d, Id id) const {    // of the tiles that it ends in
+  Id loop(DimId d, Id id, std::int64_t extent);  // adds a temporal loop to `extent`
+  Id cross(DimId d, Id id, std::size_t fanout);  // adds the parallel loops of a used fanout
+  Id drop_loops(DimId d, Id id);  // drops the temporal loops behind the last parallel one
+  std::int64_t extent(DimId d, Id id) const {  // of the tiles in which the chain ends
     const auto& links = chains_[d][id];
     return links.empty() ? tiles_->bound(d) : links.back().extent;
   }
@@ -44,17 +45,19 @@ class Chains {
   PerDim<std::map<std::vector<Link>, Id>> ids_;
 };
 
-// What really crosses when a tensor is placed at `tile` behind chains, by the closed form of
-// costmodel/crossing.hpp: one more loop leads from the end of each chain to the tile. False: the
-// tensor is placed ahead of fanouts that its tile cannot cross. A flow is only a bound if it is
-// placed ahead of fanouts over dims that it does not have, and those may share partial tiles yet.
+// The exact flow across a boundary whose tile is `tile`, below given chains: the closed form of
+// costmodel/crossing.hpp, with one more loop per dim from the end of its chain to the tile. Returns
+// false if the keep is deferred and its tile cannot cross the fanouts. The flow is only a lower
+// bound (BoundaryFlow::is_bound) if the keep is deferred past parallel loops over a dim that its
+// tensor does not have, unless there is one such loop and all tiles of that dim are full.
 class ExactFlows {
  public:
   ExactFlows(const Workload& workload, const Tiles& tiles, Chains& chains)
       : workload_{workload}, tiles_{tiles}, chains_{chains} {}
   bool at(const Terms& terms, std::size_t tile, const PerDim<Chains::Id>& ids, Run run,
           BoundaryFlow& flow);
-  // Temporal steps of the first instance over one dim, once its chain goes on to 1: at least.
+  // A lower bound of the temporal steps of the first instance over one dim, if its chain goes on
+  // straight to extent 1.
   std::int64_t steps(DimId d, Chains::Id id);
 
  private:
@@ -68,7 +71,7 @@ class ExactFlows {
   const Tiles& tiles_;
   Chains& chains_;
   std::vector<NestLoop> loops_;
-  std::vector<std::size_t> fanouts_;  // per loop; Link::kTemporal
+  std::vector<std::size_t> fanouts_;  // per loop: its fanout, or Link::kTemporal
   std::vector<LoopUse> uses_;
   PerDim<std::int64_t> reached_;
   std::size_t moving_ = kNoLoop;
