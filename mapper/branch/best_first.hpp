@@ -15,32 +15,41 @@
 
 namespace mapsim::branch {
 
-// Generates the classes of unrollings of a space of perfect factors, best bound first, by branch
-// and bound: a box per fanout stands for all classes that choose from them. The one with the best
-// bound is split until it is a class, whose own bound then counts. So no class is made whose boxes
-// are ruled out by what the search has found, and whatever is left is no better than the front of
-// the queue. The order is that of all classes by (bound, time of the compute units, order of
-// lists), whatever is known. docs/decisions/0052-unrollings-lazily.md.
+// Generates the classes of unrollings of a space with perfect factors, best bound first, by branch
+// and bound.
+//
+// A node of the branch and bound is a tuple with one box per fanout. It stands for all classes that
+// take one choice from each box, and its bound is at most that of each of them. The queue is
+// ordered by bound. The first tuple is split in two, until it is a single class, which then gets
+// its own bound.
+//
+// A class in no queue entry has been generated, or the incumbent has ruled out its tuple, or
+// another class stands for it by symmetry (Symmetry). So once the incumbent rules out the first
+// entry, the search may stop without ever listing the other classes. The order of classes is that
+// of the list sorted by (bound, cycles of the compute units, order of lists); it does not depend on
+// the incumbent. docs/decisions/0052-unrollings-lazily.md.
 class BestFirst {
  public:
-  // All outlive it.
+  // All arguments outlive it.
   BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::ClassBounds& bounds);
 
   using Tuple = UnrollingClasses::Tuple;
-  // The next class, of alike ones the first; nullopt: all that are left are ruled out by what is
-  // known, which does not shrink from one call to the next, or `over` says that time is up. Then
-  // the first call still finds a class, if not the best, by splitting the better half on and on.
+  // The next class; of classes that symmetry makes equal, only the first. nullopt: the incumbent
+  // rules out all that are left, or `over` says that time is up. The incumbent must not get worse
+  // between calls. If time is up on the first call, next() still finds a class, though perhaps not
+  // the best: it keeps splitting the better half.
   std::optional<Tuple> next(const exact::Incumbent& known, const std::function<bool()>& over);
-  // Was there no time to look for the next class?
+  // Did time run out before the next class was found?
   bool is_stopped() const { return is_stopped_; }
-  // No class that has not been generated is better, but for those that are like one that has been.
+  // A lower bound of all classes that have not been generated, except those equal to a generated
+  // one by symmetry.
   exact::Key bound() const;
 
  private:
   struct Entry {
     exact::Key key;
     double cycles = 0;      // of a class
-    bool is_class = false;  // `tuple` has choices, else boxes
+    bool is_class = false;  // `tuple` holds choices; otherwise boxes
     Tuple tuple{};
   };
   bool comes_later(const Entry& a, const Entry& b) const;
@@ -58,8 +67,8 @@ class BestFirst {
   exact::ClassBounds& bounds_;
   std::vector<BoxTree> trees_;  // by fanout
   std::vector<Entry> queue_;    // a heap
-  exact::Key left_out_;         // the best of what was ruled out
-  bool has_begun_ = false;      // a class has been found
+  exact::Key left_out_;         // the least key of what was ruled out
+  bool has_begun_ = false;      // a class has been generated
   bool is_stopped_ = false;
 };
 

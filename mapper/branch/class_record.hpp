@@ -14,63 +14,66 @@
 
 namespace mapsim {
 
-// What a search knows: the best so far, and of each class of unrollings a bound and why. Shared by
-// threads; which of equal mappings is the best does not depend on who comes first.
+// What a search has found so far: the best mapping, and for each class of unrollings a lower bound
+// and the argument for it. Threads share it. Which of several equal mappings is the best does not
+// depend on the order in which threads finish.
 class ClassRecord {
  public:
-  // Of so many classes (nullopt: not counted), of which it knows none yet. All arguments outlive
-  // the record.
-  // `front`: what is found is added to it in the order of classes, by front_result().
+  // `total`: number of classes; nullopt: not counted. The record begins without classes. `front`:
+  // points are added to it by front_result(), in the order of classes. All arguments outlive the
+  // record.
   ClassRecord(const Problem& problem, const SearchOptions& options,
               std::optional<std::int64_t> total, FrontTarget* front = nullptr);
-  // No fewer than there are.
+  // An upper limit of the number of classes.
   std::size_t most() const {
     return static_cast<std::size_t>(total_.value_or(std::numeric_limits<std::int64_t>::max()));
   }
-  // The next class. Nothing of it is better than its bound.
+  // Adds the next class, with a lower bound of its mappings.
   void add(const exact::Key& bound);
-  // Nothing of any class that is still to be added is better.
+  // Sets a lower bound of all classes that have not been added yet.
   void bound_others(const exact::Key& bound);
-  // No class will be added: the others are worse than what has been found.
+  // No more classes will be added: all others are worse than what has been found.
   void finish_others(const Deadline& deadline);
 
-  // The best so far is known from elsewhere.
+  // Sets a mapping that was found elsewhere as the best so far.
   void start_from(const Mapping& mapping, const Cost& cost, const exact::Key& key);
   const exact::Key& start() const { return start_; }  // its key
-  exact::Incumbent known_at_start() const;            // the same, or the points of the front
-  // So many mappings were evaluated, or states bounded, elsewhere.
+  exact::Incumbent known_at_start() const;            // it, or the points of the front
+  // Counts evaluations of mappings, or states bounded, that happened elsewhere.
   void count_evaluations(std::int64_t evaluations);
   void count_states(std::size_t states);
-  // Nothing of the class is of interest.
+  // The class has no mapping of interest.
   void rule_out(std::size_t unrolling_class) { bounds_[unrolling_class] = exact::Key{}; }
 
-  // Nothing of the class is better.
+  // A lower bound of the class's mappings.
   exact::Key bound(std::size_t unrolling_class);
   bool has_best();
 
-  // A relaxation of so many states bounds the class.
+  // A relaxation with so many states bounds the class.
   void relax(std::size_t unrolling_class, const exact::Key& bound, std::size_t states);
-  // A search of the class goes on, and has expanded so many labels since it told last.
+  // A search of the class is still running: its bound so far, and the labels that it expanded since
+  // the last call.
   void tick(std::size_t unrolling_class, const exact::Key& bound, std::int64_t labels,
             const Deadline& deadline);
   void searched(std::size_t unrolling_class, const exact::LabelResult& found);
   void finish(std::size_t unrolling_class, const Deadline& deadline);
-  // Classes that are like another one wait for what is found out of that.
+  // Classes that equal an earlier one by symmetry are not searched: skip_symmetric() marks them,
+  // repeat_for_symmetric() copies the result of the earlier one.
   void skip_symmetric(const std::vector<std::size_t>& first_alike);
   void repeat_for_symmetric(const std::vector<std::size_t>& first_alike);
-  // Not all mappings with an extent at which nothing stands were looked at.
+  // Not all mappings with a free tile boundary were searched: a lower bound of them.
   void leave_bare(const exact::Key& bound);
-  // Something was not looked at.
+  // Some class was not searched to its end.
   void leave_open();
-  // A class needed more memory than there was, if not more time.
+  // Counts a class that needed more memory than there was, unless time was over as well.
   void count_out_of_memory(const Deadline& deadline);
-  // A mapping of a task, which found it with that key: the best so far, if it is, or a point of the
-  // front. Of equal ones the first task's is.
+  // A mapping that a task found, and its key. It becomes the best so far, or a point of the front.
+  // Among equal mappings the one of the first task stays.
   void offer(const Mapping& mapping, const exact::Key& key, std::size_t task);
 
-  // What all of it says together, when no class is searched any more.
+  // The result, to be called when no class is searched any more.
   SearchResult result();
-  // The same of a front, to which all points are added.
+  // The same for a front, to which all points are added.
   SearchResult front_result();
 
  private:
@@ -79,9 +82,10 @@ class ClassRecord {
     exact::Key key;
     FrontPoint point;
   };
-  // Might one of those not looked at be as fast as the best, and need less energy?
+  // Might a mapping that was left out with free tile boundaries be as fast as the best and need
+  // less energy?
   bool leaves_ties_open(double value) const;
-  // The same of classes that a budget has kept from being searched to their end.
+  // The same for classes that were not searched to their end.
   bool has_open_ties(double value) const;
   double least_bound() const;
   void report(const Deadline& deadline) const;
@@ -90,10 +94,10 @@ class ClassRecord {
   const SearchOptions& options_;
   std::optional<std::int64_t> total_;
   std::mutex mutex_;
-  std::vector<exact::Key> bounds_;   // per class: nothing of it is better
-  std::vector<Argument> arguments_;  // per class: why
+  std::vector<exact::Key> bounds_;   // per class: a lower bound
+  std::vector<Argument> arguments_;  // per class: how the bound was found
   std::vector<bool> done_;
-  exact::Key others_;  // of classes that are still to be added
+  exact::Key others_;  // a lower bound of the classes that are still to be added
   bool others_done_ = false;
   bool incomplete_ = false;
   std::optional<exact::Key> bare_;
@@ -102,8 +106,8 @@ class ClassRecord {
   std::size_t task_ = 0;
   FrontTarget* front_;
   std::vector<Offer> offers_;  // of a front
-  exact::Key start_;           // of the best known from elsewhere
-  std::int64_t ticked_ = 0;    // labels, as far as searches have told
+  exact::Key start_;           // key of a mapping that was found elsewhere
+  std::int64_t ticked_ = 0;    // labels, as far as searches have reported them
   Statistics statistics_;
 };
 

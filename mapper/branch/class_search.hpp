@@ -16,34 +16,35 @@ namespace mapsim {
 
 struct FrontTarget;  // mapper/branch/front_points.hpp
 
-// What a search of classes may be given beside its space. All of it outlives the search.
+// Further inputs of a search over classes. All of them outlive the search.
 struct ClassSearch {
   std::vector<SharedBounds*> shared{};
-  // To be expanded at most, whatever the budget.
+  // Labels to be expanded at most, whatever the budget says.
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();
-  // Objectives with latency, and fronts: of a class of unrollings, before it is searched by
-  // residency patterns. Once one class has taken more, the others are searched by patterns at once.
-  // 0: all are.
+  // For objectives with latency, and for fronts: labels that a class may take before it is searched
+  // by residency patterns (docs/mapper.md). Once one class has taken more, later classes are
+  // searched by patterns at once. 0: all classes are.
   std::int64_t trial_labels = 2'000;
-  // A step of what is done meanwhile by threads that are free; false: there was none left. Called
-  // by several threads at once when it has returned for the first time.
+  // Work that idle threads do meanwhile: one step per call; false: no step was left. The first call
+  // returns before others begin; then several threads may call it at once.
   std::function<bool()> beside{};
   struct Known {
     const Mapping* mapping;
     const Cost* cost;
     exact::Key key;
   };
-  std::optional<Known> best{};  // known from elsewhere
-  // A front is looked for in place of the best mapping: points that are known, to which those are
-  // added that are found. The result has statistics and what of the proof is missing.
+  std::optional<Known> best{};  // a mapping that was found elsewhere
+  // If set, the search looks for a front instead of the best mapping. It holds points that are
+  // known, and gets those that are found. The result then has statistics, and says what is missing
+  // in the proof.
   FrontTarget* front = nullptr;
-  // The first unrollings of classes that are known to hold nothing of interest.
+  // Classes, each given by its first unrolling, that are known to have no mapping of interest.
   std::vector<Unrolling> ruled_out{};
 };
 
-// The best mapping of a space, or its front, class by class of its unrollings, with bounds of all
-// of them. Which of equal mappings it is, and all statistics, do not depend on the number of
-// threads.
+// The best mapping of a space, or its front: searches the classes of unrollings one by one, and
+// bounds all of them. The result, which of several equal mappings it is, and all statistics do not
+// depend on the number of threads.
 SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
                             const Deadline& deadline, const ClassSearch& more = {});
 

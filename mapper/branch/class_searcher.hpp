@@ -13,12 +13,13 @@
 
 namespace mapsim {
 
-// The key as it is pruned by where the best may be better by a share of `gap` (exact::within_gap).
+// The incumbent to prune by, if the result may be worse than the optimum by a share of `gap`
+// (exact::within_gap).
 exact::Incumbent within_gap(exact::Incumbent known, double gap);
 
-// Searches one class of spatial unrollings at a time, for the best mapping or for a front: with
-// perfect factors as a whole or by residency patterns, with imperfect ones by label searches with
-// histories. The record hears what came of it. Several threads may search different classes.
+// Searches one class of spatial unrollings, for the best mapping or a front. With perfect factors
+// the class is searched as a whole or by residency patterns, with imperfect factors by label
+// searches with histories. Results go to the record. Several threads may search different classes.
 class ClassSearcher {
  public:
   // All arguments outlive it.
@@ -31,19 +32,19 @@ class ClassSearcher {
         record_{record},
         deadline_{deadline} {}
 
-  // `query`: what is known, and labels. `is_hard`: a class before it took many labels. One that
-  // needs more memory than there is stays open, and a part of its tiles is searched.
+  // `query`: the incumbent, and limits on labels. `is_hard`: an earlier class took many labels. A
+  // class that needs more memory than there is stays open; a part of its tiles is searched.
   TaskWindow::Outcome search(std::size_t unrolling_class, exact::LabelQuery query, bool is_hard);
 
  private:
   using Outcome = TaskWindow::Outcome;
-  // What labels make of a class of unrollings, or of one of its residency patterns.
+  // The result of a label search of a class, or of one of its residency patterns.
   struct Labelled {
-    exact::Key root;  // what the bound says before any label
+    exact::Key root;  // the completion bound at the start
     std::vector<exact::Key> found;
     exact::LabelResult result;
     std::size_t states = 0;
-    bool is_open = false;  // labels were needed
+    bool is_open = false;  // some label had to be expanded
   };
 
   bool is_imperfect() const { return space_.constraints().factors.imperfect; }

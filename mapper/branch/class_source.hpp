@@ -12,25 +12,28 @@
 
 namespace mapsim::branch {
 
-// The classes of unrollings of a space in the order in which a search takes them. Perfect factors:
-// generated best bound first. Imperfect ones: all listed. A record hears of each.
+// The classes of unrollings of a space, in the order in which they are searched. With perfect
+// factors they are generated best bound first (BestFirst), with imperfect factors all are listed.
+// Each class is added to the record.
 class ClassSource {
  public:
-  // `ruled_out`: the first unrollings of classes that hold nothing of interest. All arguments
+  // `ruled_out`: first unrollings of classes that have no mapping of interest. All arguments
   // outlive the source.
   ClassSource(const Mapspace& space, const Objective& objective, const Deadline& deadline,
               const std::vector<Unrolling>& ruled_out, ClassRecord& record);
 
   const exact::UnrollingTasks& classes() const { return source_.classes(); }
-  // How many there are at most.
+  // An upper limit of their number.
   std::size_t count() const;
-  // Imperfect factors: all but those that are like one before them. Else what has been found.
+  // Imperfect factors: all classes except those equal to an earlier one by symmetry. Perfect
+  // factors: the classes generated so far.
   std::vector<std::size_t>& order() { return is_imperfect() ? source_.listed() : order_; }
-  // The class of that place; nothing: none is left that is not ruled out by what is known, which
-  // does not shrink from one place to the next, or there is no time to look for it.
+  // The class at a place of the order. nullopt: the incumbent rules out all classes that are left,
+  // or there is no time to find the next one. The incumbent must not get worse from one place to
+  // the next.
   std::optional<std::size_t> find(std::size_t place, const exact::Incumbent& known);
   std::size_t operator[](std::size_t place) { return order()[place]; }
-  // What the record says of them, and of those that are like them.
+  // The record's result for these classes and for those equal to them by symmetry.
   SearchResult result() const;
 
  private:

@@ -7,19 +7,20 @@
 
 namespace mapsim {
 
-// Imperfect spaces of so few mappings are looked at one by one if labels do not decide them first:
-// 200,000 take a second or two, and labels that owe what they do not count (ramped latency) can be
-// more than the mappings that they are to save (decision 33).
+// Spaces with imperfect factors and at most so many mappings are enumerated if a few labels do not
+// decide them first. Evaluating 200,000 mappings takes a second or two. Labels with deferred costs
+// (ramped latency) hardly dominate each other, so there can be more of them than mappings (decision
+// 33).
 inline constexpr std::int64_t kFewMappings = 200'000;
 
-// How many mappings such a space has; 0: it is not one.
+// The number of mappings of such a space; 0: it has more, or perfect factors.
 std::int64_t count_if_few(const Mapspace& space);
 
-// Labels to try it with: about as much work as looking at all of `few` mappings.
+// Labels to try first: about as much work as evaluating `few` mappings.
 std::int64_t labels_worth(std::int64_t few);
 
-// Puts what looking at every mapping says in the place of what a search has left open, if deadline
-// lasts for all.
+// Replaces `result`, which a search left open, by the result of exhaustive search, unless the
+// deadline comes first.
 void look_at_all(const Mapspace& space, SearchOptions options, const Deadline& deadline,
                  SearchResult& result);
 

@@ -11,20 +11,20 @@
 
 namespace mapsim {
 
-// The points of a front as they are found.
+// The points of a front that is being searched.
 class FrontPoints {
  public:
   explicit FrontPoints(bool is_measured) : known_{exact::Incumbent::front(is_measured)} {}
 
   const exact::Incumbent& known() const { return known_; }
-  // Unless it is covered. The first of equal ones stays.
+  // Adds a point unless it is covered. Among equal points the first stays.
   void insert(const exact::Key& key, FrontPoint point) {
     if (!known_.covers(key)) {
       known_.insert(key, static_cast<std::int64_t>(points_.size()));
       points_.push_back(std::move(point));
     }
   }
-  // Those that no other covers, the least value first.
+  // The points that no other one covers, the least value first.
   std::vector<FrontPoint> take() {
     std::vector<FrontPoint> front;
     for (const exact::Incumbent::Point& point : known_.points()) {
@@ -34,15 +34,15 @@ class FrontPoints {
   }
 
  private:
-  exact::Incumbent known_;  // tags: indices of points_
+  exact::Incumbent known_;  // tags are indices of points_
   std::vector<FrontPoint> points_;
 };
 
-// What a search of a front is given, and what it adds to.
+// What the search of a front starts from, and adds its points to.
 struct FrontTarget {
-  std::optional<CurveCapacity> capacity;             // whose used bits are the second figure
-  std::function<std::int64_t(const Cost&)> measure;  // the second figure
-  FrontPoints points;                                // known to be of the space
+  std::optional<CurveCapacity> capacity;             // its use [b] is the second figure
+  std::function<std::int64_t(const Cost&)> measure;  // the second figure of a mapping
+  FrontPoints points;                                // points of mappings of the space
 };
 
 }  // namespace mapsim

@@ -10,19 +10,20 @@
 
 namespace mapsim {
 
-// What a search with imperfect factors begins with. `charged`: labels of its budget that are spent.
+// What the start of a search with imperfect factors works on.
 struct ImperfectStart {
   const Mapspace& space;
   const SearchOptions& options;
   const Deadline& deadline;
   const exact::UnrollingTasks& classes;
   ClassRecord& record;
-  std::vector<std::size_t>& order;  // of the classes; in the order of their bounds afterwards
-  std::int64_t charged = 0;
+  std::vector<std::size_t>& order;  // of the classes; sorted by their bounds afterwards
+  std::int64_t charged = 0;         // labels of the budget that are spent already
 };
 
-// Good mappings, of padded problems, and bounds on coarse lattices, both before any class is
-// searched. Idle threads of the caller's team take part. Labels of the budget that are then spent.
+// Before any class is searched: finds incumbents from padded problems (padded.hpp), if asked to,
+// and bounds all classes on coarse lattices. Idle threads of the caller's team take part. Returns
+// the labels of the budget that are spent afterwards.
 std::int64_t prepare_imperfect(const ImperfectStart& start, bool find_incumbents);
 
 }  // namespace mapsim

@@ -8,16 +8,17 @@
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 
-// Incumbents of imperfect spaces from padded problems.
+// Incumbents of spaces with imperfect factors, from padded problems.
 //
 // A dim of 997 has no divisors, but 1000 has sixteen. The search with perfect factors solves the
 // padded problem in milliseconds. Its mapping becomes one of the imperfect space by lowering every
-// tile extent to the next extent that the space has: tiles do not grow, so what fitted still fits,
-// and the last tile of a loop is partial. A coordinate descent over the extents follows.
+// tile extent to the next extent of the space. Tiles do not grow, so they still fit, and the last
+// tile of a loop is partial. A coordinate descent over the extents follows.
+// docs/decisions/0049-padded-incumbents.md.
 
 namespace mapsim {
 
-// A mapping of a space, with its cost and the key that it is ordered by.
+// A mapping of a space, its cost, and the key by which mappings are compared.
 struct Incumbent {
   Mapping mapping;
   Cost cost;
@@ -25,13 +26,13 @@ struct Incumbent {
 };
 
 struct PaddedSearch {
-  std::optional<Incumbent> best;  // nullopt: nothing was found that fits and lies in the space
+  std::optional<Incumbent> best;  // nullopt: no mapping was found that fits and lies in the space
   std::int64_t labels = 0;        // expanded
   std::int64_t evaluations = 0;   // of whole mappings
 };
 
-// The padded problem of one class of spatial unrollings: every dim is a multiple of the instances
-// that the class has for it. `labels` bounds its search. `space` has imperfect factors.
+// Solves the padded problem of one class of spatial unrollings, in which every dim is a multiple of
+// the class's instances for it. `labels` limits its search. `space` has imperfect factors.
 PaddedSearch search_padded(const Mapspace& space, const UnrollingClass& unrolling_class,
                            const SearchOptions& options, std::int64_t labels,
                            const Deadline& deadline);

@@ -19,7 +19,7 @@ class TaskWindow {
  public:
   struct Labels {
     std::int64_t expanded = 0;
-    std::int64_t budget = 0;  // these and what else counts for labels
+    std::int64_t budget = 0;  // labels, and what else counts as labels
   };
   // What a task knows and may use when it begins.
   struct Start {
@@ -60,14 +60,14 @@ class TaskWindow {
   Start begin();
 
   std::size_t count_;
-  std::deque<Task> tasks_;  // that have begun
+  std::deque<Task> tasks_;  // those that have begun
   std::size_t begun_ = 0;
-  std::size_t ended_ = 0;  // all of the first ones so far
-  std::size_t known_ = 0;  // those of them that `incumbent_` and `left_` are after
+  std::size_t ended_ = 0;  // the first so many tasks have all ended
+  std::size_t known_ = 0;  // results of the first so many tasks are in `incumbent_` and `left_`
   exact::Incumbent incumbent_;
   bool is_hard_ = false;
   Labels left_;
-  Labels granted_;  // to those that have begun and are not known
+  Labels granted_;  // to tasks that have begun and whose results are not in `left_` yet
 };
 
 }  // namespace mapsim

@@ -14,32 +14,33 @@
 
 namespace mapsim::branch {
 
-// How many classes of unrollings a space has, if that is soon counted.
+// The number of classes of unrollings of a space; nullopt if counting takes more than a few
+// milliseconds.
 std::optional<std::int64_t> count_soon(const Mapspace& space);
 
-// The classes of unrollings of a space, best bound first, each class of alike ones once. Perfect
-// factors: generated one by one. Imperfect ones: listed.
+// The classes of unrollings of a space, best bound first, one of each set that symmetry makes
+// equal. With perfect factors they are generated one by one, with imperfect factors listed.
 class UnrollingSource {
  public:
   // All arguments outlive the source.
   UnrollingSource(const Mapspace& space, const Objective& objective, const Deadline& deadline);
 
   const exact::UnrollingTasks& classes() const { return *classes_; }
-  // Of the space, alike ones included; 0: not soon counted.
+  // Of all classes, symmetric ones included; 0: counting takes too long.
   std::int64_t count() const;
-  // Imperfect factors: all of them, which a search may put into another order.
+  // Imperfect factors: all classes. A search may reorder them.
   std::vector<std::size_t>& listed() { return listed_; }
   const std::vector<std::size_t>& listed() const { return listed_; }
-  // The next class; nothing: none is left that is not ruled out, or there is no time to look for
-  // it. What is known does not shrink from one call to the next. The first call finds a class
-  // whatever the time.
+  // The next class. nullopt: the incumbent rules out all classes that are left, or there is no time
+  // to find the next one. The incumbent must not get worse from one call to the next. The first
+  // call finds a class whatever the time.
   std::optional<std::size_t> next(const exact::Incumbent& known);
-  // Was there no time to look for the next class?
+  // Did time run out before the next class was found?
   bool is_stopped() const { return generator_ && generator_->is_stopped(); }
-  // Perfect factors: no class that has not been generated is better, but for those that are like
-  // one that has been.
+  // Perfect factors: a lower bound of all classes that have not been generated, except those equal
+  // to a generated one by symmetry.
   exact::Key bound_of_others() const { return generator_->bound(); }
-  // The classes that are like one that has been generated.
+  // The classes that equal a generated one by symmetry.
   std::vector<UnrollingClass> others(std::size_t unrolling_class) const;
 
  private:
@@ -49,10 +50,10 @@ class UnrollingSource {
   const Deadline& deadline_;
   std::optional<exact::ClassBounds> bounds_;
   std::optional<exact::UnrollingTasks> classes_;
-  std::optional<Symmetry> symmetry_;  // perfect factors, as the next two
+  std::optional<Symmetry> symmetry_;  // perfect factors, like the next two
   std::optional<BestFirst> generator_;
   std::vector<UnrollingClasses::Tuple> generated_;  // by class
-  std::vector<std::size_t> listed_;                 // imperfect factors, as the next one
+  std::vector<std::size_t> listed_;                 // imperfect factors, like the next one
   std::size_t taken_ = 0;
 };
 

@@ -18,19 +18,20 @@
 
 namespace mapsim::exact {
 
-// Throws UnsupportedSearch.
+// Throws UnsupportedSearch if the exact strategy cannot prove anything for this space and
+// objective.
 void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective);
 
-// Classes of spatial unrollings, as tasks of a search: all of a space in the order of lists, or
-// those that are added one by one. What is known of one does not move, so that threads may ask
-// while others are added.
+// The classes of spatial unrollings, as tasks of a search: all of a space in the order of lists, or
+// those that are added one by one. Entries do not move in memory, so threads may read them while
+// others are added.
 class UnrollingTasks {
  public:
-  // All of them. Idle threads of the caller's team take part. Without deadline, bounds are that of
-  // the whole space. All arguments outlive the classes.
+  // All classes of the space. Idle threads of the caller's team take part. Classes bounded after
+  // the deadline get the bound of the whole space. All arguments outlive the object.
   UnrollingTasks(const Mapspace& space, const Objective& objective,
                  const Deadline* deadline = nullptr);
-  // None yet.
+  // No class yet.
   UnrollingTasks(ClassBounds& bounds, const Mapspace& space, const Objective& objective,
                  const Deadline* deadline = nullptr);
   std::size_t add(UnrollingClass unrolling);
@@ -39,44 +40,47 @@ class UnrollingTasks {
   const UnrollingClass& unrolling(std::size_t unrolling_class) const {
     return *at(unrolling_class).unrolling;
   }
-  // By class, of all: the first one that is like it (mapper/mapspace/symmetric_classes.hpp), whose
-  // bound it has.
+  // Per class: the first class that equals it by symmetry (mapper/mapspace/symmetric_classes.hpp).
+  // Both have the same bound.
   const std::vector<std::size_t>& first_alike() const { return first_alike_; }
-  // Nothing of a class is better, whatever the tiles.
+  // A lower bound of the class's mappings, whatever the tiles.
   const Key& bound(std::size_t unrolling_class) const { return at(unrolling_class).bound.key; }
   const StateGraph& graph(std::size_t unrolling_class) const {
     return *at(unrolling_class).bound.kind->graph;
   }
-  // Has the class only nests that a systolic array cannot run?
+  // Does the class have only nests that a systolic array cannot run?
   bool is_idle(std::size_t unrolling_class) const {
     const Member& member = at(unrolling_class);
     return member.bound.may_stay && member.bound.may_stay->empty();
   }
-  // Perfect factors. As Instance has it.
+  // Perfect factors: the instance of a class, or of one residency pattern of it. Arguments as in
+  // Instance.
   std::unique_ptr<Instance> build(std::size_t unrolling_class, const Incumbent& known = {},
                                   bool may_beam_search = false,
                                   const Pattern* pattern = nullptr) const;
-  // Of a part of its tiles, so many at most, whatever there is of time and memory.
+  // An instance with a part of the class's tiles: at most so many. It ignores limits of time and
+  // memory.
   std::unique_ptr<Instance> build_part(std::size_t unrolling_class, const Incumbent& known,
                                        std::size_t most_tiles) const;
-  // The residency patterns of a class that are not ruled out, best first, or the best of them alone
-  // (of a front: some one). Objectives with latency, without a timing model.
+  // The residency patterns of a class that the incumbent does not rule out, best bound first.
+  // `first_only`: the best one alone; of a front, any one. For objectives with latency, without a
+  // timing model.
   std::vector<Pattern> patterns(std::size_t unrolling_class, const Incumbent& known,
                                 bool first_only) const;
-  // Of a front of which something is known: can the class, or a pattern of it, be left out?
+  // For a front with points: can the class, or one of its patterns, be left out?
   bool is_ruled_out(std::size_t unrolling_class, const Incumbent& known,
                     const Pattern* pattern = nullptr) const;
   Mapping mapping(const Instance& instance, std::size_t unrolling_class,
                   const std::vector<Step>& steps) const;
 
-  // All of them, those that leave little time first.
+  // All classes, those with the fewest cycles of the compute units first.
   std::vector<std::size_t> by_steps() const;
-  // The best bound first; of equal ones, those that leave little time.
+  // The best bound first; of equal bounds, the fewest cycles of the compute units.
   std::vector<std::size_t> by_bound() const;
-  // The batch of these that begins there, of a fixed size. Tasks of a batch share what is known
-  // when it begins, so that no result or statistic depends on which thread is first.
+  // The batch of `order` that begins at `first`; its size is fixed. Tasks of a batch share what is
+  // known when it begins, so no result or statistic depends on which thread is first.
   static std::span<const std::size_t> batch(std::span<const std::size_t> order, std::size_t first);
-  // Calls visit(batch) with the classes in this order until it returns false.
+  // Calls visit(batch) in this order until it returns false.
   static void for_batches(const std::vector<std::size_t>& order,
                           const std::function<bool(std::span<const std::size_t>)>& visit);
 
@@ -86,7 +90,7 @@ class UnrollingTasks {
     ClassBounds::Bound bound;
   };
   const Member& at(std::size_t unrolling_class) const;
-  // Of a pattern, or of the whole class: edges that no nest of it has, and the least of the
+  // For a pattern, or the whole class: the edges that none of its nests has; a lower bound of the
   // second figure.
   std::vector<bool> left_out(std::size_t unrolling_class, const Pattern* pattern) const;
   double least_second(std::size_t unrolling_class, const Pattern* pattern) const;
