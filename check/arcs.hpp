@@ -8,21 +8,23 @@
 
 namespace mapsim::check {
 
-// The way in which labels walk the graph: from the outermost level to the compute units, or back.
+// The direction in which labels walk the graph: from the outermost level to the compute units, or
+// back.
 enum class Direction : std::uint8_t { kInwards, kOutwards };
 
-// What leads away from a residency in a stage, and to which residency.
+// The arcs that leave a residency in a stage, each with the residency that it leads to.
 struct Arcs {
   template <class What>
   using List = std::vector<std::pair<const What*, std::size_t>>;
   List<Graph::Loop> loops;
   List<Graph::Move> moves;
   List<Graph::SlidingEdge> slides;
-  std::vector<std::size_t> crossings;  // of the stage after or before
+  // Residencies of the neighbouring stage, across a fanout or the close of a level
+  std::vector<std::size_t> crossings;
 };
 
-// Of all nodes that labels come to: outwards each when it is asked for, since the graph has them;
-// inwards all at once.
+// The arcs of each node of the graph, which stores them by the node that they lead to from outside.
+// Outwards, lists are made when they are first needed; inwards, all at once.
 class ArcLists {
  public:
   ArcLists(const Graph& graph, Direction direction);

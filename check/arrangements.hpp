@@ -12,15 +12,16 @@
 
 namespace mapsim::check {
 
-// What stands between loops: chains of levels, one per tensor (in an even space one for all of
-// them), and the used fanouts. Points are taken one by one, outermost first.
+// Counts the ways to place keeps and used fanouts on the points of a nest. A point is a position
+// between loops. Levels are in chains, one chain per tensor (in an even space, one chain for all),
+// and stand in order. Points are filled one by one, outermost first.
 class Arrangements {
  public:
   Arrangements(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used);
 
-  // Per chain the first level that can still come; used fanouts that have been crossed; what the
-  // region has read; dims of the loops since the last point, as bits (where each may have one
-  // only).
+  // How far the points so far have come: per chain the next level that can still be placed, the
+  // number of used fanouts crossed, what the current region has read (regions.hpp), and the dims of
+  // the loops since the last point, as bits (only where each may have a single loop).
   struct State {
     std::vector<std::size_t> next;
     std::size_t crossed = 0;
@@ -28,30 +29,30 @@ class Arrangements {
     std::uint32_t since = 0;
     friend auto operator<=>(const State&, const State&) = default;
   };
-  using TensorPaths = std::map<State, mpz_class>;
-  // What may stand at a level, of one chain.
+  using TensorPaths = std::map<State, mpz_class>;  // ways to reach each state
+  // What may stand at a level of a chain.
   struct Link {
-    long ways = 0;      // non-empty sets of tensors
-    bool skip = false;  // nothing at all?
+    long ways = 0;      // number of non-empty sets of tensors
+    bool skip = false;  // may the level keep nothing?
   };
   using Chains = std::vector<std::vector<Link>>;
 
-  TensorPaths start() const;  // the outermost level keeps everything
-  // Whatever the tile, and where tiles are these (per number of fanouts crossed above them), with
-  // `left` of each dim to temporal loops further in.
+  TensorPaths start() const;  // the outermost level keeps every tensor
+  // The chains, whatever the tile; and the chains where the tiles are `extents` (per number of
+  // fanouts crossed above them), with `left` of each dim for temporal loops further in.
   const Chains& chains() const { return chains_; }
   Chains chains_at(const std::vector<PerDim<std::int64_t>>& extents,
                    const PerDim<std::int64_t>& left) const;
-  // After a loop; nullopt: its region does not allow it.
+  // The state after a loop; nullopt: the region does not allow the loop.
   std::optional<State> after_loop(const State& state, DimId dim, std::int64_t factor) const;
-  // TensorPaths after one more point that is not empty.
+  // The ways after one more point that is not empty.
   TensorPaths occupy(const TensorPaths& before, const Chains& chains) const;
-  // Those with nothing left to place.
+  // The number of ways in which nothing is left to place.
   mpz_class whole(const TensorPaths& ways) const;
   std::size_t most_points() const;
 
  private:
-  // What a chain may do at a point.
+  // What a chain may place at a point.
   struct Step {
     std::size_t next = 0;
     mpz_class ways;

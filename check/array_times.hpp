@@ -9,16 +9,15 @@
 
 namespace mapsim::check {
 
-// When an array is done, if the tensor of an edge that brings it into the array stays there. With
-// divisors all folds are alike, so that
-// neither the order of the loops nor what else is placed matters. Of several tensors in the array
-// the one with which it is done first counts.
+// The time of a systolic array [cycles], if the tensor of an edge that enters the array stays
+// there. With divisors all folds are alike, so the time does not depend on the order of loops or on
+// other tensors. If several tensors are in the array, the least of their times counts.
 class ArrayTimes {
  public:
-  // The architecture has such an array; the rest outlives this.
+  // Requires an architecture with such an array. All arguments outlive the object.
   ArrayTimes(const Graph& graph, const Case& at, const Lattice& tiles, EdgeCosts& edge_costs);
   bool enters(std::size_t edge) const;
-  // Cycles of the array, of an edge that enters: [tile].
+  // Cycles of the array for an edge that enters(): [tile]; infinite where the tile does not fit.
   const std::vector<double>& cycles(std::size_t edge);
 
  private:
@@ -27,7 +26,7 @@ class ArrayTimes {
   EdgeCosts& edge_costs_;
   const ArrayModel& model_;
   ArraySize used_;
-  double steps_ = 1;  // cycles of one instance's operations, all folds together
+  double steps_ = 1;  // cycles of one instance for all its operations
   std::vector<std::vector<double>> cycles_;
 };
 

@@ -9,31 +9,34 @@
 
 namespace mapsim::check {
 
-// How the instances of a used fanout above a child count: each, the first one, or as one.
+// How the instances of a used fanout above a boundary's inner end count: each of them, the first
+// one only, or all as one.
 enum class Use : std::uint8_t { kSum, kFirst, kMerge };
 
-// An edge as a boundary: whose traffic counts at its ends, and what that traffic costs.
+// A boundary: whose traffic counts at its ends, and what that traffic costs.
 struct BoundaryUse {
   BoundaryCost cost;
   TensorId tensor{};
   LevelId parent{};
-  std::optional<LevelId> child;  // a level
+  std::optional<LevelId> child;  // nullopt: the compute units or their registers
   bool output = false;
-  bool has_child = false;   // a level: not the compute units, not a register of theirs
-  bool returns = false;     // sums without a window: those met before come down again
-  std::size_t crossed = 0;  // used fanouts crossed when it is made
-  std::size_t above = 0;    // used fanouts above the child
-  double distinct = 0;      // elements of the tensor
-  double begun = 0;         // ... that the mean entry meets first
-  std::vector<Use> outer, inner, busy_outer, busy_inner;  // per fanout above the child
-  std::size_t outer_fanouts = 0;                          // above the parent
-  double tile_width = 1;                                  // bits of an element in its level
-  // `met`: at most so many distinct sums are met, which cross without coming down first.
+  bool has_child = false;  // its inner end is a level
+  // Sums without a window: all but the first that an instance meets are read back
+  bool returns = false;
+  std::size_t crossed = 0;                                // used fanouts crossed above it
+  std::size_t above = 0;                                  // used fanouts above the inner end
+  double distinct = 0;                                    // elements of the whole tensor
+  double begun = 0;                                       // ... that the mean entry meets first
+  std::vector<Use> outer, inner, busy_outer, busy_inner;  // per fanout above the inner end
+  std::size_t outer_fanouts = 0;                          // used fanouts above the outer end
+  double tile_width = 1;                                  // bits of an element at the inner level
+  // The flow of `crossing` elements. `met`: an upper bound of the distinct sums that are met, whose
+  // first crossing reads nothing back.
   EndFlow flow(double crossing, double met) const {
     return {crossing, returns ? std::max(0.0, crossing - met) : 0};
   }
 };
-// `axes`: of every fanout, where tiles may be padded to the instances of an array; else none.
+// `axes`: per fanout, if tiles may be padded to the instances of an array; otherwise null.
 BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tracked,
                         const PerFanout<Rules::AxisFactors>* axes = nullptr);
 

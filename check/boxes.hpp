@@ -9,14 +9,14 @@
 
 namespace mapsim::check {
 
-// What the choices of a box, a set of ways to use one fanout, have in common. Of one choice all
-// figures are its own.
+// Bounds on all choices of a box, which is a set of ways to use one fanout. If the box has one
+// choice, they are its figures.
 struct ChoiceRange {
-  PerDim<std::int64_t> least;   // instances along the dim
-  PerDim<std::int64_t> most;    // ...
-  PerDim<std::int64_t> common;  // divides all of them
-  // Instances along dims that a tensor lacks, and along these and the dims of its windows: as many
-  // may share an element.
+  PerDim<std::int64_t> least;   // at least: instances along the dim
+  PerDim<std::int64_t> most;    // at most: the same
+  PerDim<std::int64_t> common;  // a common divisor of the instances along the dim
+  // Instances along dims that the tensor does not have. most_sharing counts those along the dims of
+  // its windows as well, since they may share an element, too.
   PerTensor<double> fewest_lacking;
   PerTensor<double> most_lacking;
   PerTensor<double> most_sharing;
@@ -24,25 +24,25 @@ struct ChoiceRange {
 };
 using ChoiceRanges = PerFanout<ChoiceRange>;
 
-// Of one unrolling.
+// The figures of one unrolling.
 ChoiceRanges ranges_of(const Workload& workload, const SpatialFactors& factors);
 
-// Visits unrollings of perfect factors as far as it must: a set of them, by a box per fanout, is
-// left alone when `is_closed` says of what they have in common that nothing in it is of interest;
-// else one of its boxes is halved. What is left in the end are single unrollings, which `visit`
-// gets. docs/certificates.md.
+// Visits the unrollings of perfect factors that bounds leave open. A set of unrollings is given by
+// one box per fanout. `is_closed` is called with the box figures; if it returns true, nothing in
+// the set is of interest. Otherwise one of the boxes is halved. Sets of a single unrolling that
+// stay open go to `visit`. docs/certificates.md.
 void visit_open(const Problem& problem, const Rules& rules,
                 const std::function<bool(const ChoiceRanges&)>& is_closed,
                 const std::function<void(const Unrolling&)>& visit);
 bool is_in_space(const Problem& problem, const Rules& rules, const Unrolling& unrolling);
 
-// The unrollings that use the same fanouts and leave the same bounds to temporal loops, counted
-// without a list of them.
+// The number of unrollings that use the same fanouts and leave the same bounds for temporal loops.
+// list_bundles() counts them without listing unrollings.
 struct Bundle {
   std::vector<FanoutId> used;
   PerDim<std::int64_t> left;
-  std::int64_t classes = 0;      // that differ in more than axes, unless these matter
-  std::int64_t assignments = 0;  // of factors to axes, all together
+  std::int64_t classes = 0;      // that differ in more than axes; where axes matter, in anything
+  std::int64_t assignments = 0;  // ways to give factors to axes, summed over the classes
 };
 std::vector<Bundle> list_bundles(const Problem& problem, const Rules& rules);
 

@@ -11,36 +11,39 @@ namespace mapsim::check {
 
 struct CheckOptions {
   int threads = 1;
-  std::int64_t max_steps = 1'000'000;  // walk the mapping step by step if it takes no more
-  Effort effort = {};                  // for an unrolling of an imperfect space
+  // MACs up to which the reference simulator executes the mapping, too
+  std::int64_t max_steps = 1'000'000;
+  Effort effort = {};  // per unrolling of an imperfect space
 };
 
-// What a check has looked at, and what is wrong.
+// The result of a check: what was verified, and what is wrong.
 struct Verdict {
   std::vector<std::string> problems;     // empty: the proof holds
-  bool counted = true;                   // the size of the mapspace, anew
-  bool walked = false;                   // the mapping's counts are also the reference simulator's
-  std::int64_t by_unrolling_bound = 0;   // unrollings whose bound follows whatever the tiles ...
-  std::int64_t by_completion_bound = 0;  // ... if every tile has its capacity for itself ...
-  std::int64_t by_label_search = 0;      // ... from a search that found nothing better
-  std::int64_t states = 0;               // nodes of the walks
-  std::int64_t forms = 0;                // of the layer, on an engine after NVDLA ...
-  std::int64_t schedules = 0;  // ... of all of them; by_unrolling_bound: forms that need no look
-  std::int64_t labels = 0;     // partial nests of the label searches
+  bool counted = true;                   // the checker counted the mapspace
+  bool walked = false;                   // the reference simulator confirmed the mapping's counts
+  std::int64_t by_unrolling_bound = 0;   // unrollings whose bound follows from a closed form ...
+  std::int64_t by_completion_bound = 0;  // ... from the completion bound ...
+  std::int64_t by_label_search = 0;      // ... from the label search
+  std::int64_t states = 0;               // nodes of the completion bounds
+  std::int64_t forms = 0;                // of the layer, on an NVDLA-like engine ...
+  // ... schedules of all forms; by_unrolling_bound: forms that were only counted
+  std::int64_t schedules = 0;
+  std::int64_t labels = 0;  // partial nests of the label searches
   double seconds = 0;
 };
 
-// Does the certificate prove what it claims? docs/certificates.md says what that takes. Shares the
-// cost model with the search, and no code of mapper/.
+// Does the certificate prove what it claims? docs/certificates.md lists the steps. The checker
+// shares the cost model with the search, and no code of mapper/.
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options);
 
-// Of an imperfect space, for each claim of a certificate: what the checker can follow, up to the
-// value of its mapping. Whatever the claim says. Only of the least of them all that it can: more of
-// the others proves no more of the space.
+// Imperfect factors: for each claim of a certificate the bound that the checker can prove, at most
+// the value of the mapping. It does not depend on the claimed bounds. Only the least of the results
+// is proven as far as possible, because larger bounds elsewhere prove nothing more about the space.
 std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options);
 
-// Of an imperfect space and a certificate of ties, a front or a curve: no mapping comes to less
-// than this share of both figures of the point that it comes nearest to; 1: each is covered.
+// Imperfect factors, for a certificate of ties, a front or a curve: a number s such that every
+// mapping has at least the share s of both figures of some point. 1: every mapping is covered by a
+// point.
 double provable_share(const Certificate& certificate, const CheckOptions& options);
 
 }  // namespace mapsim::check

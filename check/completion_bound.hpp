@@ -11,35 +11,36 @@
 
 namespace mapsim::check {
 
-// A node of the walk: a stage, the residency of the tensors, and the tile.
+// A node of the state graph: a stage, the residency of the tensors, and the tile.
 struct Node {
   std::size_t stage = 0;
   std::size_t residency = 0;
   std::size_t tile = 0;
 };
 
-// The least that the rest of any walk costs that a label at a node is a part of, per component, if
-// every tile only has to fit its capacity alone: a dynamic program along the graph. Perfect
-// factors: from a start to the node, since labels walk outwards there. Imperfect ones: from the
-// node to the end. Admissible: with imperfect factors the tables of edge costs are bounds
-// themselves, and loops are taken to lead to any smaller extent.
+// The completion bound: per component, the least cost of the part of a path that a label at the
+// node has not walked yet, if every tile only has to fit each capacity alone. A dynamic program
+// along the graph computes it. With perfect factors this is the part from a start to the node,
+// because labels walk outwards; with imperfect factors the part from the node to the end. It is
+// admissible. With imperfect factors the tables of edge costs are lower bounds themselves, and a
+// loop leads to any smaller extent.
 class CompletionBound {
  public:
-  // `array`: of which the times are asked for, or none. Told to stop it leaves rows out, and says
-  // nothing. All else outlives this.
+  // `array`: null if times of a systolic array do not count. If `stop` is set, rows are left out,
+  // and the object must not be used. All other arguments outlive it.
   CompletionBound(const Graph& graph, EdgeCosts& costs, ArrayTimes* array, Stop stop = {});
   double at(const Node& node, std::size_t component) const {
     return rest_[component][rows_[node.stage * graph_.residencies() + node.residency] + node.tile];
   }
-  // The least time of a systolic array that any of the walks enters with there; infinite: none
-  // enters.
+  // The least time of a systolic array with which one of these paths enters it [cycles]; infinite:
+  // none enters.
   double array_at(const Node& node) const { return array_ == nullptr ? 0 : at(node, components_); }
   std::int64_t states() const { return states_; }
-  // Figures that no whole walk is better than, of each residency in which walks start or end.
-  // `steps`: of the compute units, at least.
+  // Lower bounds of the figures of all whole paths, one per residency in which labels end. `steps`:
+  // a lower bound of the steps of the compute units.
   std::vector<Figures> of_whole_walks(const Price& price, double steps) const;
 
-  // Doubles that it takes for each tile.
+  // How many doubles a tile takes.
   static std::size_t width(const Graph& graph, Tracked tracked);
 
  private:
@@ -67,8 +68,8 @@ class CompletionBound {
   ArrayTimes* array_;
   bool from_outside_;
   std::size_t components_;
-  std::vector<std::size_t> rows_;          // of those alive
-  std::vector<std::vector<double>> rest_;  // per component; then times of the array
+  std::vector<std::size_t> rows_;          // where the rows of live residencies begin
+  std::vector<std::vector<double>> rest_;  // per component; then the times of the array
   std::int64_t states_ = 0;
 };
 

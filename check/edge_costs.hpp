@@ -10,29 +10,29 @@
 
 namespace mapsim::check {
 
-// Tables of what the edges of an unrolling's graph cost, per tile: the components of
-// resource_vector.hpp. Perfect factors: exactly (perfect_costs.hpp). Imperfect ones: at least,
-// whatever loops have led to the tile (traffic_bounds.hpp). Every component is infinite where the
-// tile does not fit its capacity alone or breaks a rule, or where the sums are not as wide as the
-// residence says.
+// The costs of the edges of an unrolling's graph, as tables over tiles: the components of
+// costmodel/resource_vector.hpp. With perfect factors they are exact (perfect_costs.hpp). With
+// imperfect factors they are lower bounds over all loops that may lead to the tile
+// (traffic_bounds.hpp). All components are infinite where the tile alone exceeds its capacity or
+// breaks a rule, or where sums are not as wide as the residence says.
 class EdgeCosts {
  public:
   virtual ~EdgeCosts() = default;
 
   const Lattice& lattice() const { return lattice_; }
   std::size_t components() const { return components_; }
-  // Bits that the tile takes of its capacity; infinite where it may not stand there.
+  // Bits of capacity that the tile takes; infinite where a rule forbids the tile.
   const std::vector<double>& bits(std::size_t edge);
-  // Component k of tile T at [k * tiles + T], wherever the loops above leave the tile.
+  // The cost of an edge at every tile: [component * tiles + tile], wherever the loops above stand.
   const std::vector<double>& plain(std::size_t edge);
-  // Does sliding() say what the edge costs right below a loop? Otherwise plain() does.
+  // Is the edge's cost right below a loop that of sliding()? Otherwise it is that of plain().
   bool by_run(std::size_t edge) const {
     return lattice_.is_perfect() || graph_.slides(graph_.edges()[edge]);
   }
-  // Right below a loop over `dim`: component k of run r of the lattice at
-  // [(k * runs + r) * rests + rest], `rest` counting the tiles that differ in other dims.
+  // The cost right below a loop over `dim`: [(component * runs + run) * rests + rest]. `run` is an
+  // index into Lattice::runs, and `rest` numbers the tiles that differ in other dims.
   const std::vector<double>& sliding(std::size_t edge, DimId dim);
-  // The operations, and the edges into the compute units that end a nest.
+  // The operations, and the edges into the compute units at the end of a nest.
   std::vector<double> end(const std::vector<std::size_t>& edges);
 
  protected:
@@ -42,11 +42,11 @@ class EdgeCosts {
   Tracked tracked() const { return tracked_; }
 
  private:
-  // As bits(), plain() and sliding(), but for component 0 alone being infinite.
+  // Like bits(), plain() and sliding(); where a cost is infinite, component 0 suffices.
   virtual std::vector<double> make_bits(std::size_t edge) = 0;
   virtual std::vector<double> make_plain(std::size_t edge) = 0;
   virtual std::vector<double> make_sliding(std::size_t edge, DimId dim) = 0;
-  // The components of an edge into the compute units, at the tile of ones.
+  // The components of an edge into the compute units, at the tile whose extents are all 1.
   virtual std::vector<double> make_last(std::size_t edge) = 0;
 
   const Graph& graph_;

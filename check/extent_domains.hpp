@@ -9,18 +9,19 @@
 
 namespace mapsim::check {
 
-// Extents that tiles may have where factors are imperfect, per dim, ascending from 1 to the bound
-// D: every ceil(D/n), or those of the first `pieces` n and the divisors, and what the rules list.
+// Imperfect factors: the extents that tiles may have, per dim, ascending from 1 to the bound D.
+// They are every ceil(D/n), or only those with n <= `pieces` and the divisors, and the extents that
+// the rules list.
 using ExtentDomains = PerDim<std::vector<std::int64_t>>;
 ExtentDomains list_extent_domains(const Workload& workload, const Rules& rules);
 
-// What a parallel loop over so many instances leaves of a tile; nullopt: fewer would do, or tiles
-// may not have that extent.
+// The extent to which a parallel loop over `instances` cuts a tile. nullopt: fewer instances would
+// suffice, or tiles may not have that extent.
 std::optional<std::int64_t> block_of(const std::vector<std::int64_t>& domain, std::int64_t tile,
                                      std::int64_t instances);
 
-// Every unrolling of an imperfect space, each once, with its axes: any number of instances that
-// some tile gives work to. X splits a tile before Y does.
+// Every unrolling of an imperfect space, with its axes, each once: any number of instances such
+// that some tile gives all of them work. X splits a tile before Y does.
 std::vector<Unrolling> list_imperfect_unrollings(const Problem& problem, const Rules& rules);
 
 }  // namespace mapsim::check

@@ -12,41 +12,44 @@
 
 namespace mapsim::check {
 
-// Two values of one thing, summed up in different orders, are the same up to this.
+// Relative rounding error within which two sums of the same terms, added in different orders, are
+// equal.
 inline constexpr double kRounding = 1e-10;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Is `claimed` more than `found` by more than rounding?
+// Is `claimed` larger than `found` by more than rounding?
 inline bool exceeds(double claimed, double found) {
   return claimed < kInfinity ? claimed > found * (1 + kRounding) : found < kInfinity;
 }
 
-// Of a mapping, or at least of what it will come to: what is minimised, and what it is weighed
+// The two figures of a mapping, or lower bounds of them: what is minimised, and what it is weighed
 // against.
 struct Figures {
   double first = 0;
   double second = 0;
 };
 
-// What is claimed of the mappings within the limits. kValue: none has a smaller objective. kTies:
-// none has less energy, and of those with the least none is faster; or the other way round. kFront:
-// none beats a point in energy and latency. kCurve: none beats a point in the objective and the
-// bits that it needs of a level's capacity.
+// What is claimed about the mappings within the limits.
+// - kValue: none has a smaller objective value.
+// - kTies: none has less energy, and among those with the least energy none is faster; or with
+//   energy and latency exchanged.
+// - kFront: none is better than a point in energy and latency.
+// - kCurve: none is better than a point in the objective and the bits that it needs of a capacity.
 struct Goal {
   enum class Kind : std::uint8_t { kValue, kTies, kFront, kCurve };
   Kind kind = Kind::kValue;
   ObjectiveFunction function = ObjectiveFunction::product(1, 0);
-  bool ramped = false;                // the latency that counts; else the steady one
+  bool ramped = false;                // the latency is the ramped one; otherwise the steady one
   std::optional<double> max_energy;   // pJ
   std::optional<double> max_latency;  // cycles
-  LevelId level{};                    // kCurve: of the capacity,
-  std::optional<Role> role;           // ... if it is a partition, of this role
+  LevelId level{};                    // kCurve: the level of the capacity
+  std::optional<Role> role;           // kCurve: if the capacity is a partition, its role
 
   double value(double picojoules, double cycles) const {
     return function.value(picojoules, cycles);
   }
-  // Infinite beyond the limits. `bits`: in the curve's capacity.
+  // Infinite beyond the limits. `bits`: use of the curve's capacity.
   Figures figures(double picojoules, double cycles, double bits) const {
     return is_within_limits(picojoules, cycles) ? unlimited(picojoules, cycles, bits)
                                                 : Figures{kInfinity, kInfinity};
@@ -71,12 +74,12 @@ struct Goal {
   }
 };
 
-// What a proof leaves open: nothing that is no better than one of the points. First figures are
-// equal up to rounding, second ones are whole numbers.
+// The claimed points. A proof shows that every mapping is covered by one of them: it is no better
+// in either figure. First figures are equal up to rounding; second figures are whole numbers.
 struct Frontier {
   std::vector<Figures> points;
-  bool first_decides = false;  // who is worse in the first figure is worse
-  double slack = 0;            // share by which second figures that are energies may differ
+  bool first_decides = false;  // a larger first figure suffices to be covered
+  double slack = 0;            // relative tolerance of second figures, if they are energies
 
   bool covers(const Figures& found) const {
     return !(found.first < kInfinity) ||
@@ -86,8 +89,9 @@ struct Frontier {
                     (first_decides && found.first > point.first * (1 + kRounding));
            });
   }
-  // How near it comes to being covered: at least so large a share of both figures of some point; 1:
-  // it is. No less for what is worse in a figure.
+  // How near figures come to being covered: the largest share s such that, for some point, both are
+  // at least s times the point's figures; 1: they are covered. The share does not fall as figures
+  // grow.
   double share(const Figures& found) const {
     if (covers(found)) {
       return 1;
@@ -101,12 +105,12 @@ struct Frontier {
   }
 };
 
-// What is to be proven of walks whose figures are at least so much: of a single figure that it is
-// no less than a value, or of a frontier that they come near to it.
+// What must be proven for paths with given lower bounds of their figures: either the first figure
+// is at least that of the only point, or the path's share of the frontier is large enough.
 struct Target {
   Frontier frontier;
-  bool by_share = false;  // of the frontier; else by the first figure of its only point
-  double enough = 0;      // then: the share; 1: each is to be covered
+  bool by_share = false;  // by the share of the frontier; otherwise by the first figure
+  double enough = 0;      // the share that suffices; 1: every path must be covered
 
   double of(const Figures& found) const { return by_share ? frontier.share(found) : found.first; }
   double met() const { return by_share ? enough : frontier.points.front().first; }

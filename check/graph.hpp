@@ -12,12 +12,13 @@
 
 namespace mapsim::check {
 
-// Nests as walks, outside in (docs/certificates.md). A residency says where every tensor stands,
-// which levels that end a region keep something, and what the region has read of its loops; stages
-// end when a used fanout is crossed or, in an even space, a level closes.
+// The state graph: nests as paths from the outermost level inwards (docs/certificates.md). A
+// residency says where each tensor was last kept, which levels that end a region keep a tensor, and
+// what the region has read of its loops (regions.hpp). A stage ends where a used fanout is crossed
+// or, in an even space, where a level closes.
 class Graph {
  public:
-  // `may_stay`: what may stay in a systolic array, if there is one.
+  // `may_stay`: the tensors that may stay in a systolic array, if there is one.
   Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used,
         std::optional<TensorSet> may_stay = {}, NestEntry entry = {});
 
@@ -25,13 +26,14 @@ class Graph {
     std::size_t from = 0;  // residency
     std::size_t edge = 0;
   };
-  // A loop over `dim`, if passes() says so.
+  // A loop over `dim`, for the factors for which passes() is true.
   struct Loop {
     DimId dim{};
     std::size_t from = 0;  // residency
     std::size_t to = 0;    // residency right below the loop
   };
-  // The same with edges right below it, of tensors that slide along it.
+  // A sliding-window edge: such a loop, and boundary edges right below it of tensors that slide
+  // along it.
   struct SlidingEdge {
     Loop loop;
     std::vector<std::size_t> edges;
@@ -51,7 +53,7 @@ class Graph {
   std::size_t residence_at(std::size_t residency, TensorId t) const {
     return residency / radix_[t] % residences_[t].size();
   }
-  // Moves and slides lead to larger residencies, loops to no smaller ones.
+  // Boundary and sliding-window edges lead to larger residencies, loops to no smaller ones.
   const std::vector<Move>& moves_to(std::size_t stage, std::size_t residency) const {
     return moves_[stage * residencies_ + residency];
   }
@@ -61,36 +63,38 @@ class Graph {
   const std::vector<Loop>& loops_to(std::size_t stage, std::size_t residency) const {
     return loops_[stage * residencies_ + residency];
   }
-  // Does a loop of this factor lead from the one residency to the other?
+  // Does a loop of this factor lead from loop.from to loop.to?
   bool passes(std::size_t stage, const Loop& loop, std::int64_t factor) const {
     return is_free_ || region(stage).after(reading_at(loop.from), loop.dim, factor) ==
                            std::optional{reading_at(loop.to)};
   }
-  // Imperfect: may the region that the stage is in make so many tiles of one of the dim?
+  // Imperfect factors: may the region of the stage cut one tile of the dim into so many?
   bool allows_tiles(std::size_t stage, DimId d, std::int64_t tiles) const {
     return is_free_ || region(stage).allows(d, tiles);
   }
   bool ends_region(std::size_t stage) const {
     return stage + 1 == stages() || region_of_[stage] != region_of_[stage + 1];
   }
-  bool counts_tiles() const;  // imperfect: do regions allow only some numbers?
-  // Residencies of the stage before from which this one is come to.
+  bool counts_tiles() const;  // imperfect factors: do regions restrict the number of tiles?
+  // Residencies of the previous stage from which this one is entered.
   const std::vector<std::size_t>& crossings_to(std::size_t stage, std::size_t residency) const {
     return crossings_[stage * residencies_ + residency];
   }
   const std::vector<std::size_t>& starts() const { return starts_; }
-  // Placings into the compute units, where a nest may end; empty: it may not.
+  // The edges into the compute units, if a nest may end at the residency; nullopt: it may not.
   const std::optional<std::vector<std::size_t>>& end(std::size_t residency) const {
     return ends_[residency];
   }
-  // Is the residency on a way from a start to an end in this stage?
+  // Does a path from a start to an end lead through the residency in this stage?
   bool alive(std::size_t stage, std::size_t residency) const {
     return alive_[stage * residencies_ + residency];
   }
-  DimSet locked(std::size_t stage, std::size_t residency) const;   // dims that no loop may cut now
-  bool is_in_array(TensorId t, const Residence& residence) const;  // one that may stay there
+  DimSet locked(std::size_t stage, std::size_t residency) const;  // dims that no loop may cut
+  // Inside the array, and the tensor may stay there
+  bool is_in_array(TensorId t, const Residence& residence) const;
   const std::vector<BoundaryEdge>& edges() const { return edges_; }
-  bool slides(const BoundaryEdge& edge) const;  // does a tile that it leads to, right below a loop?
+  // Does its tile slide along the loop right above it?
+  bool slides(const BoundaryEdge& edge) const;
   const std::vector<CapacityConstraint>& capacities() const { return capacities_; }
   std::optional<std::size_t> capacity_of(const BoundaryEdge& edge) const;  // of its tile
   const std::vector<Port>& ports() const { return ports_; }
@@ -113,8 +117,8 @@ class Graph {
   std::size_t with_reading(std::size_t residency, std::size_t reading) const {
     return residency % (places_ << flags_.size()) + reading * (places_ << flags_.size());
   }
-  std::size_t flag_of(LevelId level) const;   // what it adds to a residency; 0: none
-  bool can_run(std::size_t residency) const;  // with something that may stay in a systolic array
+  std::size_t flag_of(LevelId level) const;   // what the level's flag adds to a residency; 0: none
+  bool can_run(std::size_t residency) const;  // a tensor that may stay in a systolic array is in it
   bool may_step(TensorId t, const Residence& outer, const Residence* inner) const;
   std::size_t number_of(const BoundaryEdge& edge);
   const Problem* problem_;
@@ -124,16 +128,16 @@ class Graph {
   NestEntry entry_;
   struct StageEnd {
     std::optional<std::size_t> fanout;  // a used one
-    LevelId level{};                    // that closes otherwise
+    LevelId level{};                    // otherwise: the level that closes
   };
   std::vector<StageEnd> stage_ends_;
   Regions regions_;
-  std::vector<std::size_t> region_of_;  // a stage
-  bool is_free_;                        // no rules for loops
-  std::vector<LevelId> flags_;          // end a region, and no tensor must be kept there
+  std::vector<std::size_t> region_of_;  // per stage
+  bool is_free_;                        // there are no rules for loops
+  std::vector<LevelId> flags_;          // levels that end a region, and must keep some tensor
   PerTensor<std::vector<Residence>> residences_;
   PerTensor<std::size_t> radix_;
-  std::size_t places_ = 1;  // of the tensors
+  std::size_t places_ = 1;  // number of combinations of the tensors' residences
   std::size_t residencies_ = 1;
   std::vector<std::vector<Move>> moves_;
   std::vector<std::vector<Loop>> loops_;

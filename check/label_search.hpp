@@ -9,14 +9,15 @@
 namespace mapsim::check {
 
 struct SearchResult {
-  double bound = 0;               // no mapping has less of the target
-  std::optional<Figures> better;  // perfect factors: of a mapping that the target does not cover
-  std::int64_t labels = 0;        // partial nests looked into
+  double bound = 0;  // a lower bound of Target::of() over all mappings
+  // Perfect factors: figures of a mapping that the target does not cover
+  std::optional<Figures> better;
+  std::int64_t labels = 0;  // expanded
 };
 
-// What labels at one node remember of the loops above, beside the cost so far and what is used
-// of capacities that are shared. kNone: nothing, edges cost what their tables say. kLoopChains: all
-// that loops have made of each dim; edges cost what moves below these loops.
+// What labels at a node remember of the loops further out, besides the cost so far and the use of
+// shared capacities. kNone: nothing; edges cost what their tables say. kLoopChains: all loops of
+// each dim; edges cost what they move below these loops.
 enum class History : std::uint8_t { kNone, kLoopChains };
 
 // Walks the nests of an unrolling, all tiles of a capacity in it together, leaving out what meets

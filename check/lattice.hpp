@@ -14,24 +14,26 @@ struct ParallelLoops {
   FanoutId fanout{};
   std::vector<std::pair<DimId, std::int64_t>> loops;  // instances
   std::int64_t factor(DimId d) const;
-  std::int64_t block(DimId d, std::int64_t extent) const;  // whatever tiles may measure
+  // Any extent, whether tiles may have it or not
+  std::int64_t block(DimId d, std::int64_t extent) const;
 };
 std::vector<ParallelLoops> list_parallel_loops(const Problem& problem, const Unrolling& unrolling);
 
 // The tiles of an unrolling: one bin of extents per dim. A larger tile has a larger number; number
-// 0 is the tile of ones.
+// 0 has extent 1 in every dim.
 //
-// Perfect factors: each bin is one divisor of the temporal bound, and a loop leads to a divisor of
-// where it starts. Imperfect ones: extents count what is behind a fanout, too; a loop leads to any
-// smaller extent. Neighbouring extents may share a bin, so that there are few enough: what costs as
-// much as the largest of them and fits if the smallest does is a bound for all.
+// With perfect factors a bin is one divisor of the temporal bound, and a loop leads to a divisor of
+// its start. With imperfect factors extents include what lies behind fanouts, and a loop leads to
+// any smaller extent. Neighbouring extents may share a bin, to keep the lattice small. Such a bin
+// costs as much as its largest extent and fits if its smallest one does, which bounds all of its
+// extents.
 class Lattice {
  public:
   // Perfect factors. `blocks`: per used fanout, the extents at which it is crossed; 0: any. Dims
   // whose size differs between entries are not unrolled.
   Lattice(const PerDim<std::int64_t>& bounds, const std::vector<PerDim<std::int64_t>>& blocks,
           const NestEntry& entry = {});
-  // Imperfect factors. `most`: tiles, about.
+  // Imperfect factors. `most`: about as many tiles at most.
   Lattice(const ExtentDomains& domains, std::vector<ParallelLoops> fanouts, std::size_t most);
 
   std::size_t size() const { return size_; }
@@ -51,9 +53,9 @@ class Lattice {
     return extent == bound(d) ? 1 : mean_[d] / static_cast<double>(extent);
   }
   double mean(DimId d) const { return mean_[d]; }  // the bound of the mean entry
-  const std::vector<ParallelLoops>& fanouts() const { return fanouts_; }  // imperfect factors
+  const std::vector<ParallelLoops>& fanouts() const { return fanouts_; }  // imperfect factors only
 
-  // Tiles that differ in other dims only, counted: 0 .. size / count - 1.
+  // Numbers the tiles that differ in other dims only: 0 .. size / count - 1.
   std::size_t rests(DimId d) const { return size_ / count(d); }
   std::size_t rest(DimId d, std::size_t tile) const {
     return tile / (strides_[d] * count(d)) * strides_[d] + tile % strides_[d];
@@ -62,34 +64,34 @@ class Lattice {
     return rest / strides_[d] * (strides_[d] * count(d)) + digit * strides_[d] + rest % strides_[d];
   }
 
-  // A loop over one dim, by bins.
+  // A loop over one dim, from bin to bin.
   struct Loop {
     std::size_t from = 0;
     std::size_t to = 0;
   };
-  // Loops of which all loops over the dim are made; ascending in `from`.
+  // The shortest loops, of which all others consist; ascending in `from`.
   const std::vector<Loop>& steps(DimId d) const { return steps_[d]; }
-  // Loops that tell apart what a tile that slides right below one costs. Perfect factors: all
-  // loops. Imperfect ones: the cost is bounded by where the loop starts, so that there is one per
-  // start; further steps() lead on from it.
+  // The loops that have different costs for a tile that slides right below. With perfect factors
+  // these are all loops. With imperfect factors the cost is bounded by the loop's start alone, so
+  // there is one run per start, and steps() may follow it.
   const std::vector<Loop>& runs(DimId d) const { return runs_[d]; }
   // The run of a loop; kNone: there is no such loop. No two extents may share a bin.
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t run_of(DimId d, std::size_t from, std::size_t to) const {
     return perfect_ ? run_of_[d][from * count(d) + to] : from - 1;
   }
-  // What rules for loops see of a loop's factor.
+  // The factor of a loop, as the rules for loops see it.
   std::int64_t factor(DimId d, const Loop& loop) const;
 
-  // Bins that a used fanout leaves of one; where changes() is false, the same bin.
+  // The bins to which a used fanout leads from a bin; only the same bin, unless changes().
   const std::vector<std::size_t>& behind(std::size_t fanout, DimId d, std::size_t bin) const {
     return behind_[fanout].bins[d][bin];
   }
   bool changes(std::size_t fanout, DimId d) const { return behind_[fanout].changed.contains(d); }
   std::size_t bin_of(DimId d, std::int64_t extent) const;
 
-  // Calls visit(bin, first, last) for every run of neighbouring tiles that share a bin of d, from
-  // the smallest on.
+  // Calls visit(bin, first, last) for each run of consecutive tiles that share a bin of d, from the
+  // smallest tile on.
   template <class Visit>
   void sweep(DimId d, const Visit& visit) const {
     for (std::size_t first = 0; first < size_;) {

@@ -10,38 +10,39 @@
 
 namespace mapsim::check {
 
-// A loop over a dim: temporal, or of a used fanout. Parallel ones of one fanout stand together.
+// A loop over a dim: temporal, or parallel over a used fanout. Parallel loops of one fanout are
+// adjacent.
 struct ChainLoop {
   static constexpr std::size_t kTime = static_cast<std::size_t>(-1);
   std::int64_t extent = 1;
-  std::size_t fanout = kTime;  // index of a used one
+  std::size_t fanout = kTime;  // index of the used fanout
   friend auto operator<=>(const ChainLoop&, const ChainLoop&) = default;
 };
 using Chain = std::vector<ChainLoop>;
 
-// `chain` with one more temporal loop. A loop right above whose extent is a multiple makes no
-// difference and goes.
+// `chain` with one more temporal loop. A temporal loop right above is dropped if its extent is a
+// multiple, since it does not change the tiles.
 Chain with_loop(Chain chain, std::int64_t extent);
-// ... with the parallel loops of a used fanout over the dim.
+// `chain` with the parallel loops of a used fanout over the dim.
 Chain with_fanout(Chain chain, const ParallelLoops& loops, std::size_t fanout, DimId d,
                   std::int64_t extent);
 
-// How many tiles of which size a chain leaves of a dim.
+// The tiles into which a chain cuts a dim: how many there are of each size.
 using Leaves = std::map<std::int64_t, std::int64_t>;
-// Of instances that count each (kSum) or as the first one; `uses` per used fanout.
+// Counts the tiles of all instances (kSum) or of the first one only; `uses`: per used fanout.
 Leaves leaves_of(std::int64_t bound, const Chain& chain, const std::vector<Use>& uses);
 
-// What an edge moves below the chains of all dims: exactly, but for fanouts that are still to come
-// and for windows that instances share, where it is at least so much.
+// The flow across an edge, below the loop chains of all dims. It is exact, except for fanouts that
+// are still to be crossed and for windows that instances share, where it is a lower bound.
 class LoopChains {
  public:
   LoopChains(const Graph& graph, const Lattice& lattice, Tracked tracked);
   const BoundaryUse& boundary(std::size_t edge) const { return boundaries_[edge]; }
-  // `start`: right below a loop over that dim, the chain of which ends where the loop starts; no
-  // dim: none.
+  // `start`: the edge is right below a loop over that dim, and the dim's chain ends where the loop
+  // starts. nullopt: no such loop.
   BoundaryFlow flow(std::size_t edge, const std::vector<Chain>& chains,
                     std::optional<DimId> start = std::nullopt) const;
-  // Steps of the first instance, at least.
+  // A lower bound of the steps of the first instance.
   double steps(const std::vector<Chain>& chains, std::size_t crossed) const;
 
  private:

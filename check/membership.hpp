@@ -7,8 +7,8 @@
 
 namespace mapsim::check {
 
-// Why a mapping that satisfies check_structure() is not in the declared mapspace
-// (docs/mapspace.md); empty: it is.
+// Why a mapping is not in the declared mapspace (docs/mapspace.md); empty if it is. The mapping
+// satisfies check_structure().
 std::string why_outside(const Problem& problem, const Rules& rules, const Mapping& mapping);
 
 }  // namespace mapsim::check

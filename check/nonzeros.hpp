@@ -9,19 +9,19 @@
 
 namespace mapsim::check {
 
-// What zeros make of transfers, derived anew from the words of docs/sparsity.md: chances by sums of
-// logarithms, formats by their tables, data by counting. Perfect factors.
+// How zeros change transfers, implemented anew from docs/sparsity.md: probabilities by sums of
+// logarithms, formats from their tables, data by counting. Perfect factors.
 class NonzeroFlows {
  public:
   explicit NonzeroFlows(const Problem& problem);
 
-  // Of a transfer of `t` from `parent` into a tile of these extents; `shared`: instances per dim
-  // that it serves at once.
+  // The flow of `t` from `parent` into a tile of these extents. `shared`: instances per dim that
+  // one transfer serves.
   FlowOfNonzeros flow(TensorId t, LevelId parent, std::optional<LevelId> child,
                       const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& shared);
-  // Bits that the tile takes of the level's capacity.
+  // Bits of the level's capacity that the tile takes.
   double stored_bits(TensorId t, LevelId level, const PerDim<std::int64_t>& extents, Bits width);
-  // Is a flow the same whatever the tile?
+  // Is the flow the same for all tiles?
   bool is_plain(TensorId t, LevelId parent, std::optional<LevelId> child) const;
 
  private:
@@ -29,7 +29,7 @@ class NonzeroFlows {
   struct Zeros {
     Shape box;
     double all = 1, nonzeros = 1;
-    std::map<Shape, double> empty;  // known chances
+    std::map<Shape, double> empty;  // probabilities computed so far
   };
 
   double empty(TensorId t, const Shape& shape);

@@ -15,8 +15,7 @@
 
 namespace mapsim::check {
 
-// What the edges of a case cost, exactly: flows are from the formulas of docs/model.md for perfect
-// factors.
+// The exact costs of the edges of a case with perfect factors, by the formulas of docs/model.md.
 class PerfectCosts : public EdgeCosts {
  public:
   PerfectCosts(const Graph& graph, const Case& at, const Lattice& lattice, Tracked tracked);
@@ -29,7 +28,8 @@ class PerfectCosts : public EdgeCosts {
   struct End;
   struct Network;
 
-  // A loop over `dim` that starts at this extent, the tile sliding along it; no dim: none.
+  // A loop over `dim` that starts at this extent, with the tile sliding along it; by default no
+  // loop.
   struct Step {
     std::size_t dim = static_cast<std::size_t>(-1);
     std::int64_t from = 1;
@@ -60,7 +60,7 @@ class PerfectCosts : public EdgeCosts {
   PerDim<std::int64_t> extents_at(std::size_t above, std::size_t tile) const;
 
   const Case& at_;
-  std::optional<NonzeroFlows> nonzeros_;  // of a machine that knows of zeros
+  std::optional<NonzeroFlows> nonzeros_;  // of a machine that exploits zeros
   std::vector<std::unique_ptr<Terms>> terms_;
   PerTensor<std::vector<double>> trips_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> rank_index_;

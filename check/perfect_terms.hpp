@@ -8,40 +8,43 @@
 
 namespace mapsim::check {
 
-// A sliding-window rank of a volume: points per tile of the rank, and those gained along each dim.
+// The factor of a sliding-window rank in a volume: points per tile of the rank, and those gained by
+// a step along each of its dims.
 struct PerfectCosts::Window {
   const Rank* rank = nullptr;
   const std::uint32_t* index = nullptr;            // per tile
   const std::vector<double>* united = nullptr;     // per tile of the rank
-  std::vector<const std::vector<double>*> gained;  // per dim of the rank; none where nothing slides
+  std::vector<const std::vector<double>*> gained;  // per dim of the rank; empty if nothing slides
 };
 
-// V of docs/model.md: constant * prod_{d not in t} E_d/T_d * prod over windows.
+// V of docs/model.md, the elements that cross: constant * prod over dims d not in t of E_d/T_d *
+// the windows.
 struct PerfectCosts::Volume {
   double constant = 1;
   std::vector<Window> windows;
 };
 
-// The flow at an end of a boundary.
+// The elements that cross at one end of a boundary.
 struct PerfectCosts::End {
   Volume crossing;
-  Volume met;  // outputs: distinct sums of the whole run, which cross without coming down first
+  Volume met;  // outputs: distinct sums of the whole run; their first crossing reads nothing back
 };
 
-// The network of a fanout between parent and child.
+// The network of a fanout between the two ends.
 struct PerfectCosts::Network {
   bool merges = false;
   NetworkEnergy energy;
-  double route = 0;  // hops to one group of instances that are served together, on average
+  double route = 0;  // mean hops to a group of instances that is served together
   double group_size = 1;
-  End outer;  // what is left at its outer end, if it merges; what a copy of it meets
+  End outer;  // the elements at its outer end, and the sums met there
 };
 
 struct PerfectCosts::Terms {
   BoundaryUse use;
   End outer, inner, busy_outer, busy_inner;
-  std::vector<Network> networks;                   // innermost first; none if they cost nothing
-  const std::vector<double>* tile_bits = nullptr;  // where first fills and last drains count
+  std::vector<Network> networks;  // innermost first; empty if they cost nothing
+  // Only if cycles of first fills and last drains count
+  const std::vector<double>* tile_bits = nullptr;
 };
 
 }  // namespace mapsim::check

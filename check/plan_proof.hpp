@@ -8,10 +8,10 @@
 
 namespace mapsim::check {
 
-// A plan of a network on a chip and what is claimed of it (docs/certificates.md): nothing of it is
-// believed but the prices of groups and moves, which are what it is about.
+// A plan of a network on a chip, and what is claimed about it (docs/certificates.md). The checker
+// trusts only the prices of groups and moves, because the claim is about these.
 
-// [s], [pJ], [B], and the engine that is busy meanwhile [s].
+// [s], [pJ], [B]; and the engine that is busy meanwhile [s].
 struct PlanPrice {
   double latency = 0, energy = 0, bytes = 0, busy = 0;
   std::optional<std::size_t> engine{};
@@ -19,13 +19,13 @@ struct PlanPrice {
 
 struct PlanGroup {
   std::vector<std::size_t> operations, reads, writes;
-  std::size_t anchor = 0;                    // where it stands in the order
-  std::vector<std::optional<PlanPrice>> on;  // by place
+  std::size_t anchor = 0;                    // position in the order of groups
+  std::vector<std::optional<PlanPrice>> on;  // per place; nullopt: cannot run there
 };
 
 struct PlanTensor {
   std::vector<std::size_t> readers;
-  std::vector<std::optional<PlanPrice>> moves;  // by from * places + to; empty: none
+  std::vector<std::optional<PlanPrice>> moves;  // [from * places + to]; nullopt: not possible
 };
 
 struct PlanWeights {
@@ -33,7 +33,7 @@ struct PlanWeights {
   std::vector<double> busy{};  // by engine
 };
 
-// A group that was chosen, and the place where it runs.
+// The groups that were chosen, each with the place where it runs.
 using PlanChoices = std::vector<std::pair<std::size_t, std::size_t>>;
 
 struct PlanClaim {
@@ -41,13 +41,13 @@ struct PlanClaim {
   std::size_t operations = 0, engines = 0, places = 0;
   std::vector<PlanTensor> tensors;
   std::vector<PlanGroup> groups;
-  PlanWeights weights;  // of a frame: what its plan is the least of
-  PlanChoices plan;     // by anchors
+  PlanWeights weights;  // of the sum, per frame, that the plan minimises
+  PlanChoices plan;     // ascending by anchor
   double value = 0;
-  // Of a stream of frames.
+  // For a stream of frames.
   std::vector<double> rooms, duals;
-  std::vector<std::pair<double, PlanChoices>> mix;  // frames a second, plan
-  // Of tensors in memory: bytes, first and last group, offset.
+  std::vector<std::pair<double, PlanChoices>> mix;  // frames per second, and the plan that they use
+  // Tensors in memory: size and offset [B], first and last group that uses them.
   struct Buffer {
     double bytes = 0, offset = 0;
     std::size_t first = 0, last = 0;
@@ -64,7 +64,7 @@ PlanClaim parse_plan_claim(const std::string& text, const std::string& name);
 PlanClaim load_plan_claim(const std::string& path);
 
 struct PlanVerdict {
-  std::vector<std::string> problems;  // none: what is verified holds
+  std::vector<std::string> problems;  // empty: what is verified holds
   std::vector<std::string> verified, unverified;
   std::size_t labels = 0;  // of the search
 };
@@ -75,8 +75,8 @@ struct PlanVerdict {
 // tensor is read.)
 PlanVerdict check_plan(const PlanClaim& claim);
 
-// The least value of all plans by that search; nullopt: there is none, or it takes more than
-// `most_labels`.
+// The least value of all plans, by that search. nullopt: there is no plan, or it takes more than
+// `most_labels` labels.
 std::optional<double> least_plan(const PlanClaim& claim, const PlanWeights& weights,
                                  std::size_t most_labels, std::size_t& labels);
 

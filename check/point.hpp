@@ -9,13 +9,13 @@
 
 namespace mapsim::check {
 
-// The figures of a mapping that costs this; of several frames that are computed together, those of
-// one. Infinite beyond the limits, which are about all of them.
+// The figures of a mapping with this cost. If several frames are computed together, they are per
+// frame. Infinite beyond the limits, which apply to all frames together.
 Figures figures_of(const Problem& problem, const Goal& goal, const Cost& cost);
 
-// What is wrong with a point of a certificate, whatever the mapspace: its mapping fits, is within
-// the limits, and has the figures that are claimed; if it takes no more than `max_steps`, the
-// reference simulator counts the same, which sets `walked`. Nothing: no fault.
+// The faults of a point of a certificate, independent of the mapspace; empty: none. The mapping
+// must fit, be within the limits, and have the claimed figures. If it has at most `max_steps` MACs,
+// the reference simulator must count the same; this sets `walked`.
 std::vector<std::string> faults_of_point(const Problem& problem, const Goal& goal,
                                          const Point& point, std::int64_t max_steps, bool& walked);
 

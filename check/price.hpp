@@ -5,18 +5,18 @@
 
 namespace mapsim::check {
 
-// The goal's figures of a resource vector: energy, bits through each port, first and last
-// transfers.
+// The goal's figures as a function of a resource vector: energy, bits through each port, cycles of
+// first fills and last drains.
 class Price {
  public:
   Price(const Problem& problem, const Graph& graph, const Goal& goal);
   Tracked tracked() const { return tracked_; }
-  // Does the time depend on what stays in a systolic array?
+  // Does the time depend on the tensor that stays in a systolic array?
   bool times_array() const { return times_array_; }
-  // Cycles of the compute units for so many steps.
+  // The time of the compute units for so many steps [cycles].
   double cycles_of(double steps) const;
-  // `compute`: cycles of the compute units or of a systolic array. `bits`: capacity that the tiles
-  // in the curve's capacity ask for.
+  // `compute`: cycles of the compute units or of a systolic array. `bits`: use of the curve's
+  // capacity.
   Figures of(const double* components, double compute, double bits) const;
 
  private:

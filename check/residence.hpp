@@ -10,26 +10,26 @@
 
 namespace mapsim::check {
 
-// Where a tensor can have got to on its way inwards.
+// A place where a tensor can be kept, on its way inwards.
 struct Residence {
   LevelId level{};
-  bool latch = false;     // the register of the compute units, further in than any level
-  bool final = false;     // sums arrive here finished; only where these are narrower
-  std::size_t stage = 0;  // from which on loops may cut what is kept here
+  bool latch = false;     // the register of a compute unit, further in than any level
+  bool final = false;     // of outputs with two widths: sums arrive final here
+  std::size_t stage = 0;  // the first stage in which loops may cut what is kept here
   std::size_t above = 0;  // used fanouts further out
 };
 
-// A tensor between a residence and one further in, or the compute units.
+// A boundary: a tensor is kept at `inner`, and next further out at `outer`.
 struct BoundaryEdge {
   static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();
   TensorId tensor{};
   std::size_t outer = 0;    // index of a residence
-  std::size_t inner = 0;    // ... or kMac
-  std::size_t crossed = 0;  // used fanouts crossed when it is made
+  std::size_t inner = 0;    // ... or kMac: the accesses of the compute units
+  std::size_t crossed = 0;  // used fanouts crossed above it
   friend bool operator==(const BoundaryEdge&, const BoundaryEdge&) = default;
 };
 
-// A level, or the partition of a role, that tiles share.
+// A capacity constraint: a level's capacity, or its partition for a role.
 struct CapacityConstraint {
   LevelId level{};
   std::optional<Role> role;  // a partition

@@ -4,9 +4,9 @@
 
 namespace mapsim::check {
 
-// Hops from beside the first column of a mesh, in the middle of its rows, to a group of instances
-// that are served together, on average over the groups:
-// docs/model.md#networks. Every instance is looked at.
+// The mean number of hops to a group of instances that one transfer serves. A route begins beside
+// the first column of a mesh, at the middle of its rows (docs/model.md#networks). Computed by
+// visiting every instance.
 double mean_route(const Fanout& fanout, const Rules::AxisFactors& axes, DimSet shared);
 
 }  // namespace mapsim::check

@@ -12,7 +12,7 @@
 
 namespace mapsim::check {
 
-// Whole numbers that a rule allows: those listed or, without a list, all from `least` to `most`.
+// Whole numbers that a rule allows: `values` or, if there are none, all from `least` to `most`.
 struct Allowed {
   std::vector<std::int64_t> values;
   std::int64_t least = 1;
@@ -23,7 +23,7 @@ struct Allowed {
   }
 };
 
-// What may be unrolled along an axis, beyond what the architecture allows.
+// What may be unrolled along an axis, in addition to the limits of the architecture.
 struct AxisRules {
   std::optional<DimSet> dims;
   std::vector<std::pair<DimId, Allowed>> factors;  // instances that the dim takes
@@ -31,7 +31,7 @@ struct AxisRules {
   bool allow(DimId dim, std::int64_t factor) const;
 };
 
-// What a tile kept at a level may measure.
+// Extents that a tile kept at a level may have.
 struct ExtentRule {
   LevelId level{};
   TensorId tensor{};
@@ -40,8 +40,8 @@ struct ExtentRule {
   bool done = false;  // no temporal loop further in cuts it
 };
 
-// The temporal loops right above a node of the architecture: a level, a fanout or (neither) the
-// compute units; regions.hpp has what it means.
+// A rule for the temporal loops right above a node of the architecture: a level, a fanout or, if
+// neither is set, the compute units. regions.hpp explains it.
 struct LoopRule {
   std::optional<LevelId> level;
   std::optional<FanoutId> fanout;
@@ -50,23 +50,24 @@ struct LoopRule {
   DimSet rest;                                     // no loop over these further in
 };
 
-// The mapspace that a certificate speaks of, read by the checker's own reader. The architecture's
-// rules hold beside these, and win.
+// The mapspace of a certificate, read by the checker's own reader. The rules of the architecture
+// hold, too, and take precedence.
 struct Rules {
-  bool schedules = false;  // not of nests, but of an engine's schedules (engine.hpp): no other rule
-  bool batches = false;    // ... and of several frames computed together
-  bool even = false;       // the keeps of one level stand together, levels in order
-  bool once = false;       // at most one loop over a dim between two keeps or fanouts
-  // Extents need not divide each other: those of extent_domains.hpp.
+  // The space is that of an engine's schedules (engine.hpp); there are no other rules
+  bool schedules = false;
+  bool batches = false;  // ... including several frames computed together
+  bool even = false;     // the keeps of one level stand together, levels in order
+  bool once = false;     // at most one loop over a dim between two keeps or fanouts
+  // Imperfect factors: extents are those of extent_domains.hpp and need not divide each other.
   bool imperfect = false;
   std::int64_t pieces = 0;                    // of ceil(D/n) only n <= pieces; 0: all n
-  PerDim<std::vector<std::int64_t>> tiles{};  // further ones
-  // Instances per dim along X and Y, where the unrolling of a fanout is given; nullopt: it is free.
+  PerDim<std::vector<std::int64_t>> tiles{};  // further extents
+  // Instances per dim along X and Y of a fanout with a given unrolling; nullopt: it is free.
   using AxisFactors = std::array<PerDim<std::int64_t>, 2>;
   PerFanout<std::optional<AxisFactors>> spatial;
-  // Where it is free.
+  // For fanouts that are free.
   PerFanout<std::array<AxisRules, 2>> unroll;
-  PerFanout<double> min_utilization;  // share of the instances that work
+  PerFanout<double> min_utilization;  // share of the instances that must work
   std::vector<ExtentRule> extents;
   std::vector<LoopRule> loops;
   PerLevel<TensorSet> keep;
@@ -80,16 +81,16 @@ struct Rules {
 bool must_keep(const Problem& problem, const Rules& rules, LevelId level, TensorId tensor);
 bool may_keep(const Problem& problem, const Rules& rules, LevelId level, TensorId tensor);
 
-// May `dim` be unrolled along this axis of the fanout?
+// May `dim` be unrolled along this axis, by the architecture?
 bool may_unroll(const Problem& problem, FanoutId fanout, Axis axis, DimId dim);
 
-// May a tile with these extents of its dims be kept at the level, `left` of each to temporal loops
-// further in?
+// May a tile with these extents be kept at the level, if `left` of each dim remains for temporal
+// loops further in?
 bool allows_extents(const Rules& rules, LevelId level, TensorId tensor,
                     const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& left);
 
-// Reads the rules of `map`, a map of the keys below. A rule that it does not know is refused by
-// name: a proof is worth nothing to a reader who skips half of what is claimed.
+// Reads the rules of a map. It refuses rules that it does not know, by name, because a proof that
+// ignored part of a claim would be worth nothing.
 Rules read_rules(Reader& reader, const Node& map, const Problem& problem);
 
 }  // namespace mapsim::check

@@ -4,8 +4,8 @@
 
 namespace mapsim::check {
 
-// Does a certificate hold whose mapspace is an engine's schedules (`rules: {schedules: nvdla}`)?
-// Every schedule of every form of the layer is evaluated.
+// Checks a certificate whose mapspace is an engine's schedules (`rules: {schedules: nvdla}`), by
+// evaluating every schedule of every form of the layer.
 Verdict check_schedules(const Certificate& certificate, const CheckOptions& options);
 
 }  // namespace mapsim::check

@@ -8,9 +8,8 @@
 
 namespace mapsim::check {
 
-// All that a certificate states beside the problem that it is about, each once: what a check has
-// looked at and found true, and what it has not looked at. Of a proof that does not hold nothing is
-// verified.
+// All statements of a certificate besides the problem: those that the check has verified, and those
+// that it has not looked at. If the proof does not hold, nothing is verified.
 struct Scope {
   std::vector<std::string> verified;
   std::vector<std::string> unverified;

@@ -9,12 +9,11 @@
 
 namespace mapsim::check {
 
-// Exact number of mappings in the declared mapspace of perfect factors, decimal:
-// docs/certificates.md.
+// The exact number of mappings in a mapspace of perfect factors, decimal (docs/certificates.md).
 std::string count_mappings(const Problem& problem, const Rules& rules,
                            const std::vector<Bundle>& bundles, int threads);
 
-// The same with imperfect factors; nullopt: too many to be counted in some seconds, or there are
+// The same for imperfect factors. nullopt: counting takes more than some seconds, or there are
 // rules for extents.
 std::optional<std::string> count_imperfect(const Problem& problem, const Rules& rules,
                                            const std::vector<Unrolling>& unrollings);

@@ -14,28 +14,28 @@ std::vector<std::int64_t> divisors_of(std::int64_t n);
 
 using SpatialFactors = PerFanout<PerDim<std::int64_t>>;  // instances per dim, both axes together
 
-// Spatial unrollings that differ only in which axis takes which factor; they cost the same, unless
-// hops cost something: then each stands alone, and `axes` says which it is.
+// Spatial unrollings that differ only in which axis takes which factor. They cost the same, unless
+// hops cost energy; then each stands alone, and `axes` says which one it is.
 struct Unrolling {
   SpatialFactors factors;
   PerFanout<Rules::AxisFactors> axes;
   std::int64_t assignments = 0;  // ways to give the factors to the axes, >= 1
 };
 
-// What one fanout may do, whatever the others do: unrollings of it alone.
+// The choices of one fanout, whatever the others do: unrollings of it alone.
 std::vector<Unrolling> list_choices(const Problem& problem, const Rules& rules, FanoutId fanout);
 
 // Every unrolling of the space, each once.
 std::vector<Unrolling> list_unrollings(const Problem& problem, const Rules& rules);
 
-// Tensors that may stay in a systolic array while the others move, each along an axis of its own
-// (docs/systolic.md); nullopt: there is no such array.
+// The tensors that may stay in a systolic array while the others move, each along an axis of its
+// own (docs/systolic.md). nullopt: there is no such array.
 std::optional<TensorSet> may_stay_in_array(const Problem& problem, const Unrolling& unrolling);
 
 // "PEs: K 16, C 2" or, where the axes matter, "PEs: X K 16, Y C 2"
 std::string unrolling_text(const Problem& problem, const Unrolling& unrolling);
 
-// What is left of each dim for temporal loops; of imperfect factors at least.
+// The bound of each dim that is left for temporal loops; with imperfect factors a lower bound.
 PerDim<std::int64_t> temporal_bounds(const Workload& workload, const SpatialFactors& factors);
 
 }  // namespace mapsim::check

@@ -6,8 +6,8 @@
 
 namespace mapsim::check {
 
-// When work is to end early: when somebody who no longer waits sets the flag, which is never taken
-// back, or at a moment, when what is known by then will do.
+// When work ends early: when a flag is set, because nobody waits for the result any more (it is
+// never reset); or at a moment, after which the result so far is used.
 struct Stop {
   using Clock = std::chrono::steady_clock;
   const std::atomic<bool>* flag = nullptr;

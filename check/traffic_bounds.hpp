@@ -10,8 +10,8 @@
 
 namespace mapsim::check {
 
-// What edges cost with imperfect factors at least, whatever loops have led to the tile.
-// docs/certificates.md has why.
+// Lower bounds of the costs of edges with imperfect factors, over all loops that may lead to the
+// tile. docs/certificates.md gives the argument.
 class TrafficBounds : public EdgeCosts {
  public:
   TrafficBounds(const Graph& graph, const Lattice& lattice, Tracked tracked);
@@ -21,7 +21,7 @@ class TrafficBounds : public EdgeCosts {
   std::vector<double> make_plain(std::size_t edge) override;
   std::vector<double> make_sliding(std::size_t edge, DimId dim) override;
   std::vector<double> make_last(std::size_t edge) override;
-  // Per tile of `bits`. `run`: right below a loop over that dim which starts with the tile.
+  // Per tile of `bits`. `run`: right below a loop over that dim, which starts at the tile.
   std::vector<double> costs(std::size_t edge, std::optional<DimId> run,
                             const std::vector<double>& bits) const;
   std::vector<double> volumes(const BoundaryUse& of, const std::vector<Use>& uses,
@@ -31,12 +31,14 @@ class TrafficBounds : public EdgeCosts {
   std::vector<std::int64_t> tile_extents(const BoundaryEdge& of, DimId d) const;
   double met(const BoundaryUse& of, std::size_t fanouts, bool first) const;
 
-  std::vector<BoundaryUse> boundaries_;                      // per edge
-  std::map<const Rank*, std::vector<std::uint32_t>> index_;  // per tile, of the rank's own bins
+  std::vector<BoundaryUse> boundaries_;  // per edge
+  // Per tile, the number of its bins of the rank's own dims
+  std::map<const Rank*, std::vector<std::uint32_t>> index_;
 };
 
-// Steps of the loops over d that an irrelevant tile is moved by, at least, where tiles of up to
-// `extent` hold `size` elements of a dim in all: fanouts from `crossed` on are still to split them.
+// A lower bound of the visits of a tile along dim d, which does not move it: `size` elements of the
+// dim are cut into tiles of up to `extent`, and the fanouts from `crossed` on are still to split
+// them.
 std::int64_t least_visits(const std::vector<ParallelLoops>& fanouts, DimId d, std::int64_t size,
                           std::int64_t extent, std::size_t crossed, const std::vector<Use>& uses);
 

@@ -11,30 +11,32 @@
 
 namespace mapsim::check {
 
-// What follows of the mappings of one unrolling, up to the target.
+// What has been proven about the mappings of one unrolling, up to the target.
 struct BoundedUnrolling {
-  double bound = 0;               // no mapping has less of the target; infinite: none fits
-  std::optional<Figures> better;  // perfect factors: of a mapping that does not meet the target
-  std::int64_t states = 0;        // nodes of the walks
-  std::int64_t labels = 0;        // partial nests looked into; 0: none were needed
+  double bound = 0;  // a lower bound of Target::of(); infinite: no mapping fits
+  // Perfect factors: figures of a mapping that does not meet the target
+  std::optional<Figures> better;
+  std::int64_t states = 0;  // nodes of the completion bounds
+  std::int64_t labels = 0;  // expanded; 0: none were needed
 };
 
-// Lattices of imperfect factors that are tried before the finest one, in tiles.
+// Tiles of the coarse lattices that are tried before the finest one (imperfect factors).
 inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
 
-// How far to go with imperfect factors: `tiles` of the finest lattice, and partial nests. Perfect
-// factors are always decided.
+// Limits for imperfect factors: tiles of the finest lattice, and labels. With perfect factors every
+// unrolling is decided.
 struct Effort {
   std::size_t tiles = 2'000'000;
   std::int64_t labels = 200'000;
   Stop stop = {};
 };
 
-// The completion bound first; a label search of what that leaves open. Perfect factors: case by
-// case, on the lattice of divisors. Imperfect ones: from coarse lattices to the finest, labels
-// without a history before labels with loop chains. Stops as soon as every mapping meets the
-// target, and says no more than that; when it is told to stop, what it knows by then.
-// `graph`: of the fanouts that the unrolling uses. `domains`: of imperfect factors.
+// Bounds one unrolling: first by the completion bound, then by label searches if that leaves it
+// open. With perfect factors this is done for each case of blocks (geometry.hpp), on the lattice of
+// divisors. With imperfect factors lattices go from coarse to fine, and labels without history come
+// before labels with loop chains. It stops as soon as every mapping is known to meet the target;
+// the bound is then just the target. If effort.stop is set, it returns what it knows. `graph`: of
+// the fanouts that the unrolling uses. `domains`: of imperfect factors.
 BoundedUnrolling bound_unrolling(const Graph& graph, const Goal& goal, const ExtentDomains& domains,
                                  const Unrolling& unrolling, const Target& target,
                                  const Effort& effort);
