@@ -10,28 +10,29 @@
 
 namespace mapsim {
 
-// How a nest is entered. A mapping of its own is entered once, with every tensor at the outermost
-// level. A branch of a fused mapping (mapper/fusion/) is entered again and again, with boxes of
-// iterations that may differ, and with some tensors further in; costs are then those of the mean
-// entry. A workload's bounds are those of the largest box.
+// How a nest is entered. An ordinary mapping is entered once, with every tensor at the outermost
+// level. A branch of a fused mapping (mapper/fusion/) is entered many times, with boxes of
+// iterations whose sizes may differ, and with some tensors further in. Costs are then those of the
+// mean entry, and the workload's bounds are those of the largest box.
 struct BranchEntry {
-  // So often is a dim entered with this size. Sizes along one dim do not depend on those of others.
+  // A size of a dim, and how many entries have it. Sizes along one dim do not depend on those along
+  // others.
   struct Length {
     std::int64_t size = 1;
     std::int64_t times = 1;
     friend bool operator==(const Length&, const Length&) = default;
   };
 
-  PerTensor<LevelId> sources;           // the level where each tensor lies; none: the outermost
-  PerDim<std::vector<Length>> lengths;  // per dim; none, or none of a dim: always its bound
-  // Distinct sums of the run per sum of an entry's output: less than 1 where entries go on with
+  PerTensor<LevelId> sources;           // the level where each tensor lies; empty: the outermost
+  PerDim<std::vector<Length>> lengths;  // per dim; empty, or empty for a dim: always its bound
+  // Distinct sums of the whole run per sum of an entry's output. Less than 1 if entries continue
   // sums that earlier ones began.
   double sums_begun = 1;
-  // Of an output with two widths: has its source sums that are final? None: either.
+  // For an output with two widths: does its source level hold final sums? nullopt: either.
   std::optional<bool> final_sums;
-  // All entries together, in whole cycles, as far as a search counts time: so many of them, beside
-  // what the run has been charged for already (components of resource_vector.hpp). No entries:
-  // costs are those of the mean entry, in fractions of cycles.
+  // All entries together, for searches that count latency in whole cycles: how many entries there
+  // are, and what the run has been charged already (components of costmodel/resource_vector.hpp).
+  // With 0 entries costs are those of the mean entry, in fractions of cycles.
   struct Run {
     double entries = 0;
     std::vector<double> charged;
@@ -47,9 +48,9 @@ struct BranchEntry {
     return std::any_of(lengths.begin(), lengths.end(),
                        [](const std::vector<Length>& of_dim) { return of_dim.size() > 1; });
   }
-  // Extents that divide all sizes of a dim, ascending, and its bound.
+  // The extents that divide all sizes of a dim, and its bound; ascending.
   std::vector<std::int64_t> extents(DimId d, std::int64_t bound) const;
-  // Of a function of a dim's size, over all entries.
+  // The mean over all entries of a function of a dim's size.
   template <class Function>
   double mean(DimId d, std::int64_t bound, const Function& function) const {
     if (!varies(d)) {

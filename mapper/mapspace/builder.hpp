@@ -9,24 +9,24 @@
 
 namespace mapsim::nests {
 
-// Where every nest begins: the outermost level keeps every tensor.
+// The first node of every nest: the outermost level keeps every tensor.
 Keep outermost_keep(const Workload& workload);
 
-// A mapping in the making, from the outside in, in canonical order. Begins with the outermost level
-// keeping everything.
+// Builds a mapping from the outside in, in canonical order. It begins with the outermost level
+// keeping every tensor.
 class NestBuilder {
  public:
-  // All of them outlive the nest.
+  // All arguments outlive the builder.
   NestBuilder(const Mapspace& space, const Placements& placements, const Unrolling& unrolling);
 
   void add_loop(DimId dim, std::int64_t factor);
   void add_loop_to(DimId dim, std::int64_t extent);
-  // False: a tile there is one that a rule forbids.
+  // Returns false if a rule forbids the extents of a tile that the point keeps.
   bool add_point(const Point& point);
   const Mapping& mapping() const { return mapping_; }
   const PerDim<std::int64_t>& extents() const { return extents_; }  // of the tile so far
 
-  // To go back to where the nest has been.
+  // A position to which the builder can go back.
   struct Mark {
     std::size_t nodes = 0;
     PerDim<std::int64_t> extents, left;
@@ -42,7 +42,8 @@ class NestBuilder {
   const Unrolling* unrolling_;
   Mapping mapping_;
   PerDim<std::int64_t> extents_;
-  PerDim<std::int64_t> left_;  // to temporal loops; imperfect: 1, whoever builds bars them
+  // Left to temporal loops; imperfect factors: 1, callers check the rules themselves
+  PerDim<std::int64_t> left_;
 };
 
 }  // namespace mapsim::nests

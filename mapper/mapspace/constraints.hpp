@@ -8,21 +8,23 @@
 
 namespace mapsim {
 
-// A rule whose dims a workload lacks, in part or all: it means something else there, or nothing.
-// Dims that a file names by name must exist; words for windows (docs/formats.md) need not.
+// A rule with words for dims of which the workload lacks some or all, so it means less than it
+// seems to. (Dims that a file calls by their names must exist; words for windows, see
+// docs/formats.md, need not.)
 struct LackingRule {
-  std::string place;              // file:line:column: the rule: "a.yaml:3:9: mapspace.dataflow"
-  std::string preset;             // the dataflow, if the rule is one; else empty
+  std::string place;              // file:line:column and the rule: "a.yaml:3:9: mapspace.dataflow"
+  std::string preset;             // the dataflow, if the rule is one; otherwise empty
   std::vector<std::string> dims;  // words, in the order of the file
   friend bool operator==(const LackingRule&, const LackingRule&) = default;
 };
-// What to tell the user: the place, the dims, and what the rule is without them. `who` lacks them.
+// The warning for the user: the place, the dims, and what remains of the rule. `who` lacks the
+// dims.
 std::string warning_of(const LackingRule& rule, const std::string& who);
 
-// Read what the user fixes in the mapspace of `problem` (docs/formats.md). Every unrolling that
-// comes back fits its axis, is allowed along it, and divides its bound; no rule contradicts the
-// architecture; anything else throws a ConfigError with all that is wrong with the file.
-// `lacking`, if given, gets one entry a rule, or a dataflow.
+// Reads the constraints of the mapspace of `problem` (docs/formats.md). The result is consistent:
+// every given unrolling fits its axis, is allowed along it and divides its bound, and no rule
+// contradicts the architecture. Otherwise throws a ConfigError that lists all faults of the file.
+// `lacking`, if given, gets an entry per rule or dataflow.
 Constraints load_constraints(const std::string& path, const Problem& problem,
                              std::vector<LackingRule>* lacking = nullptr);
 Constraints parse_constraints(const std::string& text, const std::string& filename,

@@ -5,7 +5,7 @@
 
 namespace mapsim {
 
-// Calls visit(prime, exponent) for the primes of n >= 1, ascending.
+// Calls visit(prime, exponent) for the prime factors of n >= 1, ascending.
 template <class Visit>
 void for_each_prime(std::int64_t n, Visit visit) {
   for (std::int64_t p = 2; p * p <= n; ++p) {
@@ -25,8 +25,8 @@ void for_each_prime(std::int64_t n, Visit visit) {
 // Every divisor of n >= 1, ascending.
 std::vector<std::int64_t> divisors(std::int64_t n);
 
-// Exponents of the primes of n, largest first: 12 -> {2, 1}. Whatever counts factorisations depends
-// on nothing else.
+// The exponents of the primes of n, largest first: 12 -> {2, 1}. The number of factorisations
+// depends on nothing else.
 std::vector<int> prime_exponents(std::int64_t n);
 
 }  // namespace mapsim

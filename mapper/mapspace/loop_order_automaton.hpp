@@ -13,37 +13,43 @@ namespace mapsim {
 
 class Mapspace;
 
-// The loops that a region of a nest may have, as an automaton that reads them from the outside in.
-// Its states are numbers; 0 is the start, and a loop never leads to a smaller one. It sees what
-// adjacent loops over a dim multiply to, not how they are cut. With imperfect factors that is how
-// many tiles the region makes of one, ceil(extent above it / extent below it): no state knows it,
-// and who reads asks allows() where the region ends.
+// The loop-order automaton of a region. A region is the part of a nest between two neighbouring
+// borders (Regions::Border). The automaton reads the region's temporal loops from the outside in.
+// States are numbers; 0 is the start, and a loop never leads to a smaller one.
+//
+// With perfect factors it tracks the product of adjacent loops over a dim, not how they are cut.
+// With imperfect factors a rule concerns the number of tiles that the region makes of a tile,
+// ceil(extent above it / extent below it). No state knows that number, so callers check allows()
+// where the region ends.
 class Region {
  public:
-  // Of dims with these bounds: what a rule allows, without loops over `exhausted`; null: no rule.
+  // The loops over dims with these bounds that a rule allows, without loops over `exhausted`.
+  // `rule` null: all loops.
   Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet exhausted,
          bool imperfect);
 
-  // The loops of this region, then those of `inner`, with nothing to tell where one ends.
+  // The loops of this region, followed by those of `inner`, with no mark between them.
   Region joined_with(const Region& inner) const;
 
   std::size_t states() const { return states_; }
-  // Where a loop of this factor leads; nullopt: there must be none, or of no such factor.
+  // The state after a loop of this factor; nullopt: the loop, or its factor, is not allowed.
   std::optional<std::size_t> after(std::size_t state, DimId dim, std::int64_t factor) const;
   bool may_end(std::size_t state) const;
-  // Imperfect: may the region make so many tiles of the dim?
+  // Imperfect factors: may the region cut one tile of the dim into so many?
   bool allows(DimId dim, std::int64_t tiles) const;
   // Does the order of loops matter?
   bool is_ordered() const { return groups_.size() > 1; }
-  // Does it matter to what the loops over `dim` multiply?
+  // Does the product of the loops over `dim` matter?
   bool tracks(DimId dim) const;
-  // The groups that a dim is in, as bits: dims with equal ones are alike, unless tracked.
+  // The groups of the loop order that contain a dim, as bits. Dims with equal bits are alike,
+  // unless one is tracked.
   std::uint64_t groups_of(DimId dim) const;
 
  private:
   struct Tracked {
     DimId dim{};
-    std::vector<std::int64_t> products;  // those that can still become allowed ones, ascending
+    // Products from which an allowed one can still be reached, ascending
+    std::vector<std::int64_t> products;
     std::vector<bool> allowed;
     std::size_t stride = 1;
   };
@@ -52,25 +58,27 @@ class Region {
 
   bool imperfect_;
   PerDim<std::int64_t> bounds_;
-  PerDim<std::vector<Allowed>> parts_;          // imperfect: of the regions that are joined in this
+  // Imperfect factors: per region that was joined into this one
+  PerDim<std::vector<Allowed>> parts_;
   PerDim<std::vector<std::int64_t>> divisors_;  // of the bounds
-  PerDim<std::vector<std::int64_t>> factors_;   // those that the loops may multiply to
+  PerDim<std::vector<std::int64_t>> factors_;   // that the loops over a dim may multiply to
   std::vector<DimSet> groups_;
   std::vector<Tracked> tracked_;
   std::size_t stride_ = 1;  // of the group in a state
   std::size_t states_ = 1;
 };
 
-// The regions of the nests that use the same fanouts, outermost first, and what parts them.
+// The regions of all nests that use the same fanouts, outermost first, and the borders between
+// them.
 class Regions {
  public:
   Regions(const Mapspace& space, const std::vector<FanoutId>& used);
 
-  // What stands between two regions: a used fanout or (even spaces) a level, which must keep
+  // A border between two regions: a used fanout or, in even spaces, a level, which must then keep
   // something.
   struct Border {
-    std::optional<std::size_t> fanout;  // index in the list of used fanouts
-    LevelId level{};                    // otherwise
+    std::optional<std::size_t> fanout;  // index in the list of used fanouts; nullopt: a level
+    LevelId level{};
     friend bool operator==(const Border&, const Border&) = default;
   };
   const std::vector<Border>& borders() const { return borders_; }
@@ -80,16 +88,17 @@ class Regions {
   // The region below `fanouts` used fanouts and, in an even space, the point of `level`.
   std::size_t below(std::size_t fanouts, std::size_t level) const;
 
-  // A nest in the making, as the rules see it.
+  // The state of a nest in the making: its region, and the state of that region's automaton.
   struct State {
     std::size_t region = 0;
     std::size_t of_region = 0;
   };
   std::optional<State> after_loop(State state, DimId dim, std::int64_t factor) const;
-  std::optional<State> enter(State state, std::size_t region) const;  // `region` or further in
+  // `region` is this one or further in
+  std::optional<State> enter(State state, std::size_t region) const;
   bool may_end(State state) const;
-  // Imperfect: may a nest go on to `region` with tiles that region `from` has begun as one, and
-  // that have become the other? What lies between is without loops.
+  // Imperfect factors: may a nest go on to `region`, if region `from` began with tile `begun` and
+  // ended with `tile`? Between the two regions there are no loops.
   bool allow(std::size_t from, std::size_t region, const PerDim<std::int64_t>& begun,
              const PerDim<std::int64_t>& tile) const;
 
@@ -98,15 +107,16 @@ class Regions {
   std::vector<Region> regions_;  // one more than borders
 };
 
-// May a tile of these extents be kept there, with `left` of each dim to temporal loops further in
-// (imperfect: 1, whoever asks bars those loops)?
+// May a tile with these extents be kept, if `left` of each dim remains for temporal loops further
+// in? (Imperfect factors: pass 1, and forbid those loops.)
 bool fits_rules(const std::vector<ExtentRule>& rules, LevelId level, TensorSet tensors,
                 const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& left);
 
-// Dims that no temporal loop may cut below these keeps, by rules for extents.
+// The dims that no temporal loop may cut below these keeps, because of rules for extents.
 DimSet done_below(const std::vector<ExtentRule>& rules, LevelId level, TensorSet tensors);
 
-// Does a mapping with extents and keeps as the space allows obey its rules for extents and loops?
+// Does a mapping obey the rules for extents and loops? Its extents and keeps are allowed by the
+// space.
 bool obeys_rules(const Mapspace& space, const Mapping& mapping);
 
 }  // namespace mapsim

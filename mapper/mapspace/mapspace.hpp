@@ -20,17 +20,18 @@ namespace mapsim {
 
 enum class KeepRule : std::uint8_t { kFree, kKeep, kBypass };
 
-// What the user fixes, beyond what the architecture demands.
+// The user's constraints, in addition to those of the architecture.
 struct Constraints {
-  bool even = false;  // the keeps of one level stand together, levels in order
-  // Given spatial unrolling, complete for every fanout that it names an axis of (a factor 1 names
-  // an axis and leaves it idle); the fanouts that it does not name are free.
+  bool even = false;  // all keeps of a level stand at one point, levels in order
+  // The given spatial unrolling. It is complete for each fanout of which it names an axis (factor 1
+  // names an axis and leaves it idle); other fanouts are free.
   std::optional<Unrolling> spatial;
-  // Per level and tensor; empty = all free. The architecture's own rules are added to it, and win.
+  // Per level and tensor; empty: all are free. Rules of the architecture are added, and take
+  // precedence.
   PerLevel<PerTensor<KeepRule>> keeps;
-  std::vector<UnrollRule> unroll{};   // one a fanout at most
+  std::vector<UnrollRule> unroll{};   // at most one per fanout
   std::vector<ExtentRule> extents{};  // of tiles
-  std::vector<LoopRule> loops{};      // one a node at most; for a level: even only
+  std::vector<LoopRule> loops{};      // at most one per node; for levels only in even spaces
   Factors factors{};
   // At most one loop over a dim between two keeps or fanouts. Perfect factors only.
   bool one_loop_per_dim = false;
@@ -38,17 +39,18 @@ struct Constraints {
 };
 
 // The declared mapspace: every canonical mapping (costmodel/mapping.hpp) with
-//  - perfect factors: every extent divides the extent above it; or imperfect ones: every extent is
-//    one of those that mapper/mapspace/factors.hpp lists, and a parallel loop gives ceil(extent /
-//    factor) to each instance, `factor` being how many it uses;
-//  - per fanout axis a product of factors <= its size, dims as the architecture allows; the
-//    parallel nodes of one fanout stand together, X before Y, dims in order;
-//  - keeps as the architecture and the constraints allow, each at any point of the nest that the
-//    structure rules allow (even: the keeps of one level at one point);
-//  - tiles and loops as the rules allow (mapper/mapspace/rules.hpp);
-//  - any loop order, at most one loop per dim between two keeps or fanouts or loops over other
-//  dims; with one_loop_per_dim at most one between two keeps or fanouts.
-// Capacities are not part of the structure. Uniform samples: mapper/baselines/sampler.hpp.
+// - extents. Perfect factors: every extent divides the extent above it. Imperfect factors: extents
+//   are those of mapper/mapspace/factors.hpp, and a parallel loop over `factor` instances gives
+//   ceil(extent / factor) to each;
+// - unrollings: per fanout axis a product of factors of at most its size, with dims that the
+//   architecture allows. The parallel nodes of a fanout are adjacent, X before Y, dims in order;
+// - keeps that the architecture and the constraints allow, each at any point of the nest that the
+//   structure rules allow (even spaces: the keeps of one level at one point);
+// - tiles and loops that the rules allow (mapper/mapspace/rules.hpp);
+// - any loop order, with at most one loop per dim between two keeps, fanouts, or loops over other
+//   dims; with one_loop_per_dim at most one between two keeps or fanouts.
+// Capacities are not part of it: a mapping of the space may not fit. mapper/baselines/sampler.hpp
+// draws uniform samples.
 class Mapspace {
  public:
   // `problem` outlives the mapspace.
@@ -59,25 +61,26 @@ class Mapspace {
   const BranchEntry& entry() const { return entry_; }
   const Constraints& constraints() const { return constraints_; }
   const PerDim<ExtentDomain>& domains() const { return domains_; }  // extents that tiles may have
-  KeepRule keep_rule(LevelId level, TensorId tensor) const;         // outermost level: kKeep
-  // Are there rules that tie loops and keeps together? Then nests are counted one by one.
+  KeepRule keep_rule(LevelId level, TensorId tensor) const;         // kKeep for the outermost level
+  // Do rules tie loops and keeps together? Then nests are counted one by one.
   bool is_ruled() const {
     return !constraints_.extents.empty() || !constraints_.loops.empty() ||
            constraints_.one_loop_per_dim;
   }
 
-  // The classes of spatial unrollings: those whose costs are equal. Perfect factors: not listed.
+  // The classes of spatial unrollings: unrollings with equal costs. Perfect factors; they are not
+  // listed.
   const UnrollingClasses& classes() const { return *classes_; }
-  // Perfect factors: all of them, by what they leave to temporal loops.
+  // Perfect factors: all classes, grouped by used fanouts and by the bounds left to temporal loops.
   const std::vector<UnrollingClasses::Product>& products() const { return counts().products; }
   std::int64_t class_count() const { return counts().classes; }
-  // Counts classes and products, unless `stop`, which is told now and then how many steps that took
-  // so far, returns true. Is it done?
+  // Counts classes and products. `stop` is called now and then with the number of steps so far; if
+  // it returns true, counting ends. Returns true if it is finished.
   bool count_unless(const std::function<bool(std::int64_t steps)>& stop) const;
-  // All of them in a fixed order, listed when somebody asks for the first time: millions of them
-  // take minutes and gigabytes.
+  // All classes in a fixed order. The list is made on the first call; millions of classes take
+  // minutes and gigabytes.
   const std::vector<UnrollingClass>& unrolling_classes() const;
-  // Can they be listed? Of imperfect factors there may be too many: then the list is refused.
+  // Can the classes be listed? With imperfect factors there may be too many.
   bool is_listable() const;
   std::vector<Unrolling> assignments(const UnrollingClass& unrolling_class) const;
   // All unrollings, class by class.
@@ -94,7 +97,7 @@ class Mapspace {
   BranchEntry entry_;
   PerDim<ExtentDomain> domains_;
   std::optional<UnrollingClasses> classes_;  // perfect factors
-  // What is found out when somebody asks for the first time; copies of the space share it.
+  // Results that are computed on first use; copies of the space share them.
   struct Found {
     std::once_flag listed;
     std::optional<std::vector<UnrollingClass>> list;

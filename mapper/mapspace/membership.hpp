@@ -7,10 +7,10 @@
 
 namespace mapsim {
 
-// The first thing in a canonical mapping that the space does not have, for people ("tiles of 3 of P
-// in tiles of 10 are partial"); empty: the space has the mapping. The parallel loops of a fanout
-// may stand in any order, as far as they are over different dims. `mapping` passes
-// check_structure(). Capacities are no part of it.
+// The first property of a canonical mapping that the space does not allow, as text ("tiles of 3 of
+// P in tiles of 10 are partial"); empty: the space has the mapping. Parallel loops of a fanout over
+// different dims may be in any order. `mapping` satisfies check_structure(). Capacities do not
+// matter.
 std::string first_breach(const Mapspace& space, const Mapping& mapping);
 
 }  // namespace mapsim

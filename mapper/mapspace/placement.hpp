@@ -12,34 +12,35 @@
 
 namespace mapsim::nests {
 
-// A level in a chain: the sets of tensors that it may keep there, and whether one of them must be.
+// A level in a chain: the sets of tensors that it may keep, and whether it must keep one of them.
 struct Place {
   std::vector<TensorSet> choices;
   bool required = false;
 };
 
-// Levels that are placed strictly inwards, one after the other. Uneven mappings have a chain per
-// tensor, with that tensor alone as the choice; even ones have one chain, whose levels choose among
-// the sets of tensors.
-using Chain = PerLevel<Place>;  // the outermost level is no part of it: its places are empty
+// The order in which levels are placed: each strictly further in than the one before. Uneven
+// mappings have a chain per tensor, whose levels keep that tensor or nothing. Even mappings have a
+// single chain, whose levels choose among sets of tensors.
+using Chain = PerLevel<Place>;  // the outermost level is not part of it: its entry has no choices
 
-// How far a nest has come, from the outside.
+// How much of a nest is placed, from the outside in.
 struct Cursor {
   std::size_t fanouts = 0;                       // used fanouts placed
   std::array<std::uint8_t, kMaxTensors> last{};  // per chain: the last level placed
   std::uint64_t key() const;                     // distinct for distinct cursors
 };
 
-// What stands between two loops: keeps, and used fanouts [first_fanout, end_fanout).
+// A point of a nest, which lies between two loops: the keeps there, and the used fanouts
+// [first_fanout, end_fanout).
 struct Point {
   PerLevel<TensorSet> keeps;
   std::size_t first_fanout = 0;
   std::size_t end_fanout = 0;
 };
 
-// Where keeps and fanouts may stand, for one set of used fanouts. An unused fanout has no nodes, so
-// the levels around it belong to one stage. Stages lie between used fanouts: a level is placed
-// after the fanouts above it and before those below it, at the same point or at different ones.
+// Where keeps and fanouts may stand, for one set of used fanouts. Stages lie between used fanouts.
+// A level is placed behind the fanouts above it and before those below it; it may share a point
+// with them. An unused fanout has no nodes, so the levels around it belong to one stage.
 class Placements {
  public:
   Placements(const Mapspace& space, std::vector<FanoutId> used);
@@ -56,8 +57,8 @@ class Placements {
     return regions_.below(cursor.fanouts, cursor.last[0]);
   }
 
-  // Calls `visit` with every way to fill the next occupied point and where that leads, in a fixed
-  // order. No way leaves a required level behind.
+  // Calls `visit` with every way to fill the next point that is not empty, and with the cursor
+  // behind it, in a fixed order. No way skips a required level.
   using Visit = std::function<void(const Point&, const Cursor&)>;
   void for_each_point(const Cursor& from, const Visit& visit) const;
   // May the nest end here?
@@ -71,7 +72,7 @@ class Placements {
   std::vector<FanoutId> used_;
   Regions regions_;
   std::vector<Chain> chains_;
-  std::vector<std::size_t> bounds_;  // of the stages: 1, ..., number of levels
+  std::vector<std::size_t> bounds_;  // first level of each stage, then the number of levels
 };
 
 // The used fanouts of a class.

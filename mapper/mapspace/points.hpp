@@ -7,15 +7,15 @@
 
 namespace mapsim::nests {
 
-// A way to fill the next occupied point.
+// A way to fill the next point that is not empty.
 struct Way {
   Point point;
   std::size_t cursor = 0;          // behind it
-  std::vector<std::size_t> rules;  // for extents, of what is kept there
+  std::vector<std::size_t> rules;  // indices of the rules for extents of what is kept there
 };
 
-// All cursors that a nest can come to, numbered from the one before any point on, and the ways on
-// from each.
+// All cursors that a nest can reach, numbered from 0, the one before any point, and the ways that
+// lead on from each.
 class Points {
  public:
   Points(const Placements& placements, const std::vector<ExtentRule>& rules);

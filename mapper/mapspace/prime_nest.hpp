@@ -9,9 +9,9 @@
 
 namespace mapsim {
 
-// A mapping as those see it who change it step by step (walks, annealing, genetic search): temporal
-// loops of one prime factor each, and the points between them (0 = before the first loop) where
-// keeps and fanouts stand.
+// A mapping in a form that is easy to change step by step (walks, annealing, genetic search):
+// temporal loops of one prime factor each, and keeps and fanouts at the points between them. Point
+// 0 is before the first loop.
 struct PrimeNest {
   struct Prime {
     DimId dim{};
@@ -26,24 +26,25 @@ struct PrimeNest {
   };
   Unrolling unrolling;
   std::vector<Prime> loops;
-  std::vector<Place> places;           // tensor by tensor, levels inwards
-  std::vector<FanoutId> fanouts;       // used ones, outermost first
+  std::vector<Place> places;           // by tensor, levels inwards
+  std::vector<FanoutId> fanouts;       // used fanouts, outermost first
   std::vector<std::size_t> crossings;  // the point of each
 };
 
-// Of a mapping of the space with perfect factors.
+// The nest of a mapping of a space with perfect factors.
 PrimeNest take_apart(const Mapspace& space, const Mapping& mapping);
-// Neighbouring loops over one dim with nothing in between become one: several nests, one mapping.
+// Adjacent loops over one dim with nothing between them become one, so several nests are one
+// mapping.
 Mapping put_together(const Mapspace& space, const PrimeNest& nest);
 
-// Does loop i join the loop before it into one?
+// Is loop i merged with the loop before it?
 bool joins(const PrimeNest& nest, std::size_t i);
 // Are keeps and fanouts in an order that the space allows, and does the nest obey its rules?
 bool is_ordered(const Mapspace& space, const PrimeNest& nest);
 
-// Swaps two loops, or moves a keep or a fanout (under rules, also a loop by itself): each proposal
-// as likely as the one back. False: no nest of the space, or the same; what is in `nest` is of no
-// use then.
+// Swaps two loops, or moves a keep or a fanout (under rules, also a single loop). Each proposal is
+// as likely as its inverse. Returns false if the result is not in the space or nothing changed;
+// `nest` must then not be used.
 bool rearrange(const Mapspace& space, PrimeNest& nest, Rng& rng);
 
 }  // namespace mapsim

@@ -15,17 +15,18 @@
 
 namespace mapsim {
 
-// Words for dims: their names, then those for the GEMM axes and for windows, which may mean none.
+// The words for dims: their names, then words for the axes of a GEMM and for windows, which may
+// mean no dim.
 std::vector<std::pair<std::string, DimSet>> dim_words(const Workload& workload);
 
-// A word of a rule, here a window's, that means no dim of the workload: the rule says less than it
-// seems to. (A GEMM axis that a workload lacks counts as 1, and rules of it say nothing.)
+// A word for a window in a rule that means no dim of the workload, so the rule says less than it
+// seems to. (A GEMM axis that a workload lacks counts as 1, so rules for it are void.)
 struct LackingWord {
   const Node* at = nullptr;
   std::string word;
 };
 
-// Words for tensors: their names, then those of roles.
+// The words for tensors: their names, then those of roles.
 std::vector<std::pair<std::string, TensorSet>> tensor_words(const Workload& workload);
 
 template <class Set>
@@ -37,7 +38,7 @@ Words words_of(const std::vector<std::pair<std::string, Set>>& sets) {
   return words;
 }
 
-// Reads what rules are made of: numbers and dims of a workload.
+// Reads the parts of rules: numbers and dims of a workload.
 class RuleValues {
  public:
   RuleValues(Reader& reader, const Workload& workload, const Factors& factors)
@@ -50,14 +51,14 @@ class RuleValues {
         tensors_{words_of(tensor_sets_)} {}
 
  protected:
-  // One number, several, or from min to max; `whole` is the bound of the dim.
+  // One number, several, or a range from min to max. `bound`: of the dim, meant by `whole`.
   std::optional<Allowed> read_allowed(const Node& node, std::int64_t bound);
-  // Is some extent that a tile may have allowed, or some factor: with perfect factors, a divisor of
-  // the dim's bound? Otherwise nothing can obey.
+  // Does `allowed` contain an extent that a tile may have, or a factor? (With perfect factors: a
+  // divisor of the dim's bound.) Otherwise nothing can obey the rule, which is an error at `at`.
   bool check_extent(const Node& at, DimId dim, const Allowed& allowed);
   bool check_factor(const Node& at, DimId dim, const Allowed& allowed);
   DimSet read_dims(const Node& list);
-  // Of a word, which stands at `at`; notes one that is lacking.
+  // The dims of a word; notes it if it means none.
   DimSet dims_of(std::size_t word, const Node& at);
   std::optional<std::int64_t> read_number(const Node* node, std::int64_t bound);
   const std::string& name(DimId d) const { return workload_.dims[d].name; }

@@ -10,7 +10,7 @@ namespace mapsim {
 
 // Reads `unroll`, `extents` and `loops` of a mapspace (docs/formats.md) into `constraints`, whose
 // other members have been read. Rules that contradict each other, the architecture or the workload
-// are errors at their place. Returns the words that mean no dim here.
+// are errors at their place in the file. Returns the words that mean no dim of the workload.
 std::vector<LackingWord> read_rules(Reader& reader, const Problem& problem, const Fields& mapspace,
                                     Constraints& constraints);
 

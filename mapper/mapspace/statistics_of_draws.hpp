@@ -10,23 +10,24 @@
 
 namespace mapsim {
 
-// The best of a sequence of mappings, and what became of the others. Tallies of consecutive parts,
-// added in order, give the statistics of the whole: on ties the first mapping stays.
+// The best of a sequence of mappings, and why others did not fit. Statistics of consecutive parts,
+// added in order, give those of the whole: among equal mappings the first stays.
 class SampleStatistics {
  public:
-  // True: it fits and is within the limits; evaluator.cost() is what it costs.
+  // Evaluates a mapping and counts it. Returns true if it fits and is within the limits;
+  // evaluator.cost() is then its cost.
   bool consider(Evaluator& evaluator, const Objective& objective, const Mapping& mapping);
   void add(const Objective& objective, SampleStatistics other);
   std::int64_t evaluations() const { return evaluations_; }
-  // As far as it goes: best, cost, infeasible, evaluations.
+  // A result with best, cost, infeasible and evaluations.
   SearchResult result(const Problem& problem) const;
 
  private:
-  // What was exceeded: the alternative of Infeasible, its index, its partition or axis.
+  // What was exceeded: the alternative of Infeasible, its index, and its partition or axis.
   using Reason = std::tuple<std::size_t, std::size_t, int>;
   struct Misfits {
     std::int64_t count = 0;
-    Infeasible least;  // of the smallest need
+    Infeasible least;  // with the smallest need
   };
   void note(const Infeasible& why, std::int64_t count);
 
@@ -37,8 +38,8 @@ class SampleStatistics {
   InfeasibleReport beyond_limits_;
 };
 
-// Considers `count` mappings, the i-th being `mapping_at(i)`, on several threads; the result is
-// that of one thread.
+// Considers `count` mappings on several threads; the i-th is mapping_at(i). The result is that of a
+// single thread.
 using MappingAt = std::function<Mapping(std::int64_t)>;
 SampleStatistics consider_all(const Problem& problem, const SearchOptions& options,
                               std::int64_t count, const MappingAt& mapping_at);

@@ -7,11 +7,11 @@
 
 namespace mapsim {
 
-// For each class of unrollings of a space the first one that is like it but for the names of dims:
-// whatever is true of one is true of the other, since renaming dims makes a mapping of either into
-// one of the other that costs as much. A square image under a square kernel may be turned, say:
-// P for Q and R for S. Classes of imperfect factors are alike, too, that have the same dims along
-// other axes. A class stands for itself where rules tell dims apart, or places on the array.
+// For each class of unrollings of a space, the first class that equals it but for names of dims.
+// Renaming dims turns each mapping of one into a mapping of the other with the same cost, so their
+// optima and bounds are equal. For a square image under a square kernel, for example, P and Q, R
+// and S may be exchanged. With imperfect factors, classes that have the same dims along other axes
+// are equal, too. A class stands for itself if rules distinguish dims or places in the array.
 std::vector<std::size_t> symmetric_classes(const Mapspace& space);
 
 }  // namespace mapsim

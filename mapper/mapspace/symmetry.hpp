@@ -7,29 +7,29 @@
 
 namespace mapsim::branch {
 
-// All ways to rename dims that leave every tensor's ranks what they are, but for their order; the
-// first one renames nothing. No others where rules tell dims apart, or places on the array.
+// All renamings of dims that leave the ranks of every tensor the same, up to their order. The first
+// one renames nothing. It is the only one if rules distinguish dims or places in the array.
 std::vector<PerDim<DimId>> renamings_of(const Mapspace& space);
 
-// Symmetry classes of perfect factors: classes of unrollings that differ in nothing but names of
-// dims, such as the two directions of a square image. Whatever is true of one is true of the
-// others, so that the first of them in the order of lists stands for all.
+// Symmetry of perfect factors: two classes of unrollings are equal if they differ only in names of
+// dims, such as the two directions of a square image. They have the same costs and bounds, so the
+// first one in the order of lists stands for all.
 class Symmetry {
  public:
   explicit Symmetry(const Mapspace& space);  // which outlives the symmetry
 
   using Tuple = UnrollingClasses::Tuple;
+  // Is the class the first of those that equal it?
   bool is_first(const Tuple& tuple) const;
-  std::vector<Tuple> others(const Tuple& tuple) const;  // each once
+  std::vector<Tuple> others(const Tuple& tuple) const;  // each of them once
 
  private:
-  // Calls visit(tuple) with what each renaming makes of it, until it returns false.
+  // Calls visit(tuple) with the image of a class under each renaming, until it returns false.
   template <class Visit>
   void for_each_image(const Tuple& tuple, const Visit& visit) const;
 
   const UnrollingClasses& classes_;
-  // Per renaming but the first, fanout and choice: the choice that it becomes, if the fanout has
-  // it.
+  // Per renaming (but the first), fanout and choice: the image of the choice, if the fanout has it.
   std::vector<PerFanout<std::vector<std::uint32_t>>> images_;
 };
 

@@ -13,10 +13,10 @@
 
 namespace mapsim {
 
-// The classes of spatial unrollings of a space of perfect factors, known by what each fanout may
-// do: a class is a choice per fanout, and their factors together divide the bounds. There may be
-// millions of classes where each fanout has some thousand choices, so that they are counted, and
-// generated best bound first (mapper/branch/), without a list.
+// The classes of spatial unrollings of a space with perfect factors, given by the choices of each
+// fanout. A class is one choice per fanout whose factors together divide the bounds. If each fanout
+// has some thousand choices, there can be millions of classes. So they are counted, and generated
+// best bound first (mapper/branch/), without a list.
 class UnrollingClasses {
  public:
   UnrollingClasses(const Problem& problem, const UnrollingLimits& limits);
@@ -24,22 +24,23 @@ class UnrollingClasses {
   const PerFanout<std::vector<FanoutChoice>>& choices() const { return choices_; }
   const PrimeFields& primes() const { return primes_; }
 
-  // A choice per fanout, as indices.
+  // A class, as the index of a choice per fanout.
   using Tuple = std::array<std::uint32_t, kMaxFanouts>;
   UnrollingClass unrolling_class(const Tuple& tuple) const;
-  // The order of lists: the fewest instances first, then the choices of the outermost fanout.
+  // The order of lists: fewest instances first, then by the choices, outermost fanout first.
   bool comes_before(const Tuple& a, const Tuple& b) const;
   std::vector<UnrollingClass> list() const;
 
-  // The classes that use the same fanouts and leave the same bounds to temporal loops: whatever
-  // counts their nests depends on nothing else.
+  // The classes that use the same fanouts and leave the same bounds to temporal loops. The number
+  // of nests depends on nothing else.
   struct Product {
     std::vector<FanoutId> used;
     PerDim<std::int64_t> left;
     std::int64_t classes = 0;
     std::int64_t unrollings = 0;
   };
-  // nullopt: `stop`, which is told now and then how many products it took so far, returned true.
+  // nullopt: `stop` returned true. It is called now and then with the number of products computed
+  // so far.
   std::optional<std::vector<Product>> products(
       const std::function<bool(std::int64_t steps)>& stop) const;
 
@@ -49,8 +50,8 @@ class UnrollingClasses {
   PrimeFields primes_;
 };
 
-// Every admissible unrolling, by class, in the order of lists. With `limits.remainders` also
-// factors that divide no bound, of each fanout for itself.
+// Every admissible unrolling, by class, in the order of lists. With `limits.remainders` each fanout
+// by itself may also have factors that divide no bound.
 std::vector<UnrollingClass> list_unrolling_classes(const Problem& problem,
                                                    const UnrollingLimits& limits);
 

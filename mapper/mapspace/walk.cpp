@@ -41,7 +41,8 @@ bool Walk::step(const Accept& accept) {
   const PrimeNest before = nest_;
   if (rearrange(*space_, nest_, rng_)) {
     const double copies = log_copies(nest_);
-    // Rarer nests are taken back more often, so that mappings, not nests, are uniform.
+    // Mappings that more nests represent are accepted less often, so mappings are uniform, not
+    // nests.
     if (copies <= log_copies_ || rng_.uniform() < std::exp(log_copies_ - copies)) {
       Mapping next = put_together(*space_, nest_);
       if (next != mapping_ && accept(next)) {

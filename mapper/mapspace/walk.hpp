@@ -9,15 +9,16 @@
 
 namespace mapsim {
 
-// A random walk over the mappings of an unrolling that `accept` accepts, uniform in the long run:
-// swaps of loops and moves of keeps and fanouts, by Metropolis' rule with the number of prime nests
-// that are the same mapping as the weight (Metropolis et al., J. Chem. Phys. 21, 1953).
+// A random walk over the mappings of an unrolling that `accept` accepts. It is uniform in the long
+// run: it proposes swaps of loops and moves of keeps and fanouts, by the rule of Metropolis et al.
+// (J. Chem. Phys. 21, 1953). A mapping that many prime nests represent is accepted less often in
+// proportion, so mappings are uniform, not nests.
 class Walk {
  public:
   using Accept = std::function<bool(const Mapping&)>;
-  // Starts from a mapping of the space that is accepted.
+  // `start` is a mapping of the space that `accept` accepts.
   Walk(const Mapspace& space, const Mapping& start, std::uint64_t seed);
-  // One proposal; true: it was taken, and mapping() is new.
+  // Makes one proposal. Returns true if it was accepted; mapping() is then new.
   bool step(const Accept& accept);
   const Mapping& mapping() const { return mapping_; }
 
