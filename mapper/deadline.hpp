@@ -12,11 +12,11 @@
 
 namespace mapsim {
 
-// Thrown where a search has used up its time or its memory, and caught where a class of unrollings
-// begins: the class is then left open with the bound that it had.
+// Thrown when a search has used up its time or its memory. It is caught where the search of a class
+// of unrollings begins; the class is then left open with the bound that it had.
 struct OutOfBudget {};
 
-// What a search may take: time until the caller says stop or the seconds of the budget are over,
+// The limits of a search: time (until the caller stops it, or the seconds of the budget are over)
 // and memory for its large tables. Threads share it.
 class Deadline {
  public:
@@ -40,7 +40,7 @@ class Deadline {
   }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  // Takes memory, or throws OutOfBudget where there is not so much left.
+  // Takes memory, or throws OutOfBudget if less than that is left.
   void take(std::size_t bytes) const {
     const std::size_t taken = taken_.fetch_add(bytes) + bytes;
     if (taken > most_bytes_) {
@@ -64,20 +64,21 @@ class Deadline {
   mutable std::atomic<std::size_t> peak_{0};
 };
 
-// Does work that may take more time or memory than there is. False: it was left where it was.
+// Does work that may exceed the limits of time or memory. Returns false if it did; the work is then
+// left incomplete.
 template <class Work>
 bool is_within_budget(const Work& work) {
   try {
     work();
     return true;
   } catch (const OutOfBudget&) {
-  } catch (const std::bad_alloc&) {  // the machine has less than was thought
+  } catch (const std::bad_alloc&) {  // the machine has less memory than the limit
   }
   return false;
 }
 
-// Memory that an object holds of a search's, and gives back at its end. Without a deadline nothing
-// is counted. Threads may take at once.
+// Memory that an object takes from a deadline's limit and gives back when it is destroyed. Without
+// a deadline nothing is counted. Threads may take at once.
 class Held {
  public:
   explicit Held(const Deadline* deadline) : deadline_{deadline} {}
@@ -95,7 +96,7 @@ class Held {
       bytes_ += bytes;
     }
   }
-  // Takes what is missing to so much.
+  // Takes the difference between what is held and `bytes`.
   void grow_to(std::size_t bytes) {
     if (bytes > bytes_) {
       take(bytes - bytes_);

@@ -7,51 +7,50 @@
 
 namespace mapsim {
 
-// A mapping of which none is better in both figures.
+// A point of a Pareto front: no mapping is better in both figures.
 struct FrontPoint {
-  double value = 0;          // what is minimised
-  std::int64_t measure = 0;  // what it is weighed against: cycles, or bits of capacity
+  double value = 0;          // the figure that is minimised
+  std::int64_t measure = 0;  // the second figure: cycles, or bits of capacity
   Mapping mapping;
   Cost cost;
-  Form form{};  // of the workload that it is a mapping of: of an engine after NVDLA it may vary
+  Form form{};  // of the workload that the mapping is for; NVDLA-like engines may choose it
 };
 
-// All of them: value ascending, measure descending. Values that differ by no more than kRounding
-// count as equal.
+// A front: values ascend, measures descend. Values that differ by at most kRounding are equal.
 struct Front {
   std::vector<FrontPoint> points;
-  // Proven: no mapping of the space lies below the points. Else it was stopped early, and the
-  // points are those that were found.
+  // Proven: no mapping of the space lies below the points. Otherwise the search was stopped early,
+  // and the points are those that it found.
   bool complete = false;
-  // Imperfect factors, complete: of mappings with an extent at which nothing stands not all were
-  // looked at, and the proof is about the others (decision 18).
+  // Imperfect factors, `complete`: mappings with a free tile boundary were not all searched, and
+  // the proof is about the others (decision 18).
   bool but_for_bare = false;
-  bool schedules = false;  // of an engine, in all its forms of the layer; not of nests
+  bool schedules = false;  // the points are schedules of an engine, in all its forms of the layer
   std::string mapspace_size;
   Statistics statistics;
-  InfeasibleReport infeasible;  // filled when it is complete and empty
+  InfeasibleReport infeasible;  // filled if the front is complete and empty
 };
 
 // The workload that a point is a mapping of.
 Workload workload_of(const Problem& problem, const FrontPoint& point);
 
 // The energy/latency front of a space: value in pJ, measure in cycles of the objective's mode,
-// within its limits; its powers are not looked at. Of an engine after NVDLA: of its schedules. One
-// search: spatial unrollings share the points that were found. The same on any number of threads.
-// `trial_labels`: as ClassSearch has them.
+// within its limits. The objective's function is not used. For an NVDLA-like engine: the front of
+// its schedules. One search finds all points; classes of unrollings share the points found so far.
+// The result does not depend on the number of threads. `trial_labels`: see ClassSearch.
 Front search_front(const Mapspace& space, const SearchOptions& options,
                    std::int64_t trial_labels = 2'000);
 
-// A capacity in question: that of a level, or the partition of a role.
+// The capacity that a curve varies: that of a level, or its partition for a role.
 struct CurveCapacity {
   LevelId level{};
   std::optional<Role> role;
 };
 
-// The optimum of the objective as a function of a capacity, all else equal (its energies
-// too): with a capacity from a point's measure [bits] up to that of the point before it, the
-// optimum is the point's value; with less than the last, nothing fits. One search for all of it.
-// The capacity must be one that the level's way of sharing has, or the level be unlimited.
+// The optimum of the objective as a function of one capacity, all else equal, energies included. If
+// the capacity is at least a point's measure [b], and less than that of the point before, the
+// optimum is the point's value. With less than the last measure nothing fits. One search finds all
+// points. The level must have that capacity or partition, or be unlimited.
 Front search_curve(const Mapspace& space, const SearchOptions& options, const CurveCapacity& curve);
 
 }  // namespace mapsim

@@ -10,16 +10,16 @@
 namespace mapsim {
 
 struct HistogramOptions {
-  std::int64_t mappings = 480'000;  // distinct ones wanted
+  std::int64_t mappings = 480'000;  // distinct mappings wanted
   double within_peak = 0.05;        // only mappings that reach (1 - this) of the peak MAC rate
   bool compute_only = false;        // the rate without transfers: as if bandwidths were infinite
-  std::int64_t thinning = 4;        // steps of a walk between two mappings that count
+  std::int64_t thinning = 4;        // steps of the walk per mapping that counts
   std::uint64_t seed = 1;
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
 };
 
-// What became of one mapping.
+// Figures of one mapping.
 struct HistogramPoint {
   double energy_pj = 0;
   std::int64_t outermost_accesses = 0;  // elements that the outermost level reads and writes
@@ -28,19 +28,20 @@ struct HistogramPoint {
 struct Histogram {
   std::vector<HistogramPoint> points;  // distinct mappings, in a fixed order
   std::optional<Cost> optimum;         // of the whole mapspace, for energy, proven
-  std::int64_t unrollings = 0;         // reach the peak rate; each gets the same share of walks
+  std::int64_t unrollings = 0;  // those that reach the rate; each gets the same share of walks
   std::int64_t unrollings_total = 0;
   std::int64_t proposals = 0;
   std::string mapspace_size{};  // exact, decimal; empty: interrupted before it was counted
   bool interrupted = false;
 };
 
-// The distribution of energy over the mappings of a space that keep the machine busy: random walks,
-// uniform in the long run (mapper/mapspace/walk.hpp), from the fastest mapping of every unrolling
-// that can reach the rate. Empty points: none can. The same for any number of threads.
+// The distribution of energy over the mappings of a space that keep the machine busy. Random walks,
+// uniform in the long run (mapper/mapspace/walk.hpp), begin at the fastest mapping of each
+// unrolling that reaches the rate. Without points no mapping reaches it. The result does not depend
+// on the number of threads.
 Histogram make_histogram(const Mapspace& space, const HistogramOptions& options);
 
-// What the figure 1 of Timeloop (Parashar et al., ISPASS 2019) shows of such a set.
+// The statistics that figure 1 of Timeloop (Parashar et al., ISPASS 2019) shows.
 struct HistogramSummary {
   double least_pj = 0;
   double most_pj = 0;

@@ -7,10 +7,10 @@
 
 namespace mapsim {
 
-// Why no mapping of the space is the same as this one, for people ("tiles of 3 of P in tiles of 10
-// are partial"); empty: one is. The same: in canonical form, and the parallel loops of a fanout in
-// any order, as far as they are over different dims. `mapping` passes check_structure(). Capacities
-// are no part of it.
+// Why the space has no mapping equal to this one, as text ("tiles of 3 of P in tiles of 10 are
+// partial"); empty if it has. Mappings are equal if their canonical forms are, where parallel loops
+// of a fanout over different dims may be in any order. `mapping` satisfies check_structure().
+// Capacities do not matter.
 std::string why_outside_of(const Mapspace& space, const Mapping& mapping);
 
 }  // namespace mapsim

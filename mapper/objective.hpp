@@ -11,28 +11,30 @@
 
 namespace mapsim {
 
-// Which latency counts: docs/model.md. Energy always has the leakage of the steady one.
+// Which latency counts (docs/model.md). The energy always includes leakage for the steady one.
 enum class LatencyMode : std::uint8_t { kSteady, kRamped };
 
-// What to minimise of the mappings within the limits.
+// What to minimise, over the mappings within the limits.
 struct Objective {
   ObjectiveFunction function = ObjectiveFunction::product(1, 0);
-  bool exact_ties = false;  // energy or latency alone: of the least the least other one, proven
+  // Energy or latency alone: among all minima the one with the least other figure, proven
+  bool exact_ties = false;
   LatencyMode mode = LatencyMode::kSteady;
   std::optional<Picojoules> max_energy = std::nullopt;
   std::optional<Cycles> max_latency = std::nullopt;
   friend bool operator==(const Objective&, const Objective&) = default;
 
-  // Ties go to the second figure, then to the first mapping in a fixed order.
-  static const Objective kEnergy;   // then latency (exact_ties, or of the best of each unrolling)
-  static const Objective kLatency;  // then energy
-  static const Objective kEdp;      // then energy
+  // Ties are broken by the second figure, then by a fixed order of mappings.
+  // Second figure: latency (least with exact_ties, or of each class's best)
+  static const Objective kEnergy;
+  static const Objective kLatency;  // second figure: energy
+  static const Objective kEdp;      // second figure: energy
 };
 inline constexpr Objective Objective::kEnergy{};
 inline constexpr Objective Objective::kLatency{ObjectiveFunction::product(0, 1)};
 inline constexpr Objective Objective::kEdp{ObjectiveFunction::product(1, 1)};
 
-// Figures of two orders of summation are equal if they differ by no more, relatively.
+// Relative difference up to which figures are equal, since they may be summed in different orders.
 inline constexpr double kRounding = 1e-11;
 
 Cycles latency_of(LatencyMode mode, const Latency& latency);
@@ -40,12 +42,11 @@ double objective_value(const Objective& objective, const Cost& cost);
 // The figure that breaks ties: latency [cycles] where the objective uses energy alone, else energy
 // [pJ].
 double second_figure(const Objective& objective, double picojoules, double cycles);
-// Do the limits hold? That on energy to kRounding.
+// Are the limits respected? That on energy up to kRounding.
 bool is_within_limits(const Objective& objective, const Cost& cost);
-// Is `a` better than `b`? A strict weak order without tolerances; what is beyond a limit comes
-// last.
+// Is `a` better than `b`? A strict weak order without tolerances. Costs beyond a limit come last.
 bool better(const Objective& objective, const Cost& a, const Cost& b);
-// Does any latency but that of leakage play a part?
+// Does the objective depend on a latency, apart from leakage?
 bool asks_for_latency(const Objective& objective);
 
 // What parse_objective_function() reads, or "energy,latency" (minimise energy, break ties by

@@ -6,10 +6,10 @@
 
 namespace mapsim {
 
-// Throws UnsupportedSearch if a strategy (find_mapper) cannot search such a space: annealing and
-// genetic know perfect factors only, no imperfect space has more than kMostExtents extents or a
-// rule for one loop per dim, and only the exact strategy knows the schedules of an engine after
-// NVDLA.
+// Throws UnsupportedSearch if a strategy (find_mapper) cannot search this space. Annealing and
+// genetic search know perfect factors only. A space with imperfect factors has at most kMostExtents
+// extents and no rule for one loop per dim. Only the exact strategy knows the schedules of an
+// NVDLA-like engine.
 void check_supported(const Problem& problem, const Constraints& constraints,
                      std::string_view strategy);
 

@@ -10,28 +10,29 @@
 
 namespace mapsim {
 
-// How good a mapping is to those who search by small steps: the first figure counts, then the
-// second, then the third. What does not fit is worse than what does, and the worse the more it
-// exceeds; that leads to where mappings fit.
+// How good a mapping is, for searches by small steps: compared by `excess`, then `beyond`, then
+// `value`. Mappings that do not fit are worse than those that fit, in proportion to their excess,
+// which leads searches to mappings that fit.
 struct Fitness {
-  double excess = 0;  // mapsim::excess(); 0: it fits
-  double beyond = 0;  // log2 of how often over the objective's limits, summed; 0: within
-  double value = 0;   // of the objective, if it fits and is within
+  double excess = 0;  // mapsim::excess(): log2 of need / capacity, summed; 0: it fits
+  double beyond = 0;  // log2 of figure / limit of the objective, summed; 0: within
+  double value = 0;   // of the objective, if the mapping fits and is within the limits
   friend auto operator<=>(const Fitness&, const Fitness&) = default;
 };
 
-// A mapping that a search stands at, or might go to.
+// The current mapping of a search, or a proposal.
 struct Candidate {
   PrimeNest nest;
   Fitness fitness;
 };
 
-// The mappings next to a mapping of a space: small changes of order, tiling, keeps and unrolling.
+// The neighbours of a mapping: small changes of order, tiling, keeps and unrolling.
 class Neighbours {
  public:
   explicit Neighbours(const Mapspace& space);  // `space` outlives it
 
-  // One small change, at random. False: it led out of the space, and `nest` is of no use.
+  // Makes one random small change. Returns false if it left the space; `nest` must then not be
+  // used.
   bool change(PrimeNest& nest, Rng& rng) const;
 
  private:
@@ -45,7 +46,7 @@ class Neighbours {
   std::map<std::vector<std::int64_t>, std::vector<std::size_t>> classes_;  // by their factors
 };
 
-// Considers the mapping of a nest: how fit it is.
+// Evaluates the mapping of a nest, counts it, and returns its fitness.
 Fitness judge(const Mapspace& space, Evaluator& evaluator, const SearchOptions& options,
               const PrimeNest& nest, SampleStatistics& statistics);
 

@@ -18,12 +18,12 @@
 
 namespace mapsim {
 
-// Draws mappings of a mapspace, each with the same probability (up to the rounding of the weights
-// to double), feasible or not. All tables are built once; sample() may be called from many threads.
+// Draws mappings of a mapspace with equal probability (up to rounding of the weights to doubles),
+// whether they fit or not. Tables are built once; several threads may call sample().
 class Sampler {
  public:
-  // `space` outlives the sampler. With imperfect factors and rules the tables can take long: when
-  // `stop` says so, draws go to those classes of unrollings alone whose tables are done by then.
+  // `space` outlives the sampler. With imperfect factors and rules, tables can take long to build.
+  // Once `stop` returns true, only classes of unrollings whose tables are finished are drawn.
   explicit Sampler(const Mapspace& space, const std::function<bool()>& stop = [] { return false; });
 
   bool is_partial() const { return partial_; }
@@ -31,14 +31,15 @@ class Sampler {
   Mapping sample(Rng& rng) const;  // not if empty()
 
  private:
-  // Ways to arrange keeps and fanouts, for one set of used fanouts.
+  // The ways to arrange keeps and fanouts, for one set of used fanouts.
   struct Arrangements {
     nests::Placements placements;
-    std::vector<double> counts;  // by the number of occupied points
-    // From each cursor on: ways to finish with k more occupied points, by k.
+    std::vector<double> counts;  // by the number of points that are not empty
+    // From each cursor on: the ways to finish with k more such points, by k.
     std::unordered_map<std::uint64_t, std::vector<double>> ways;
   };
-  // The shape of a nest: how many points are occupied, and whether the first and the last one are.
+  // The shape of a nest: how many points are not empty, and whether the first and the last point
+  // are among them.
   struct Shape {
     std::size_t points = 0;
     bool first = false;
@@ -49,13 +50,14 @@ class Sampler {
     std::size_t words = 0;
   };
 
-  void add_free();  // members_ and their tables, where no rule ties loops and keeps together
-  // Weighs all classes, or some from all over the list until `stop` says so or `weigh` gives up.
+  void add_free();  // fills members_ and their tables; no rule ties loops and keeps together
+  // Weighs all classes or, if `stop` returns true or `weigh` gives up, some that are spread over
+  // the list.
   void weigh_classes(
       const std::function<bool()>& stop,
       const std::function<std::optional<double>(std::size_t unrolling_class)>& weigh);
-  void add_ruled(const std::function<bool()>& stop);      // ruled_, where one does
-  void add_imperfect(const std::function<bool()>& stop);  // extent_nests_
+  void add_ruled(const std::function<bool()>& stop);      // fills ruled_; some rule does
+  void add_imperfect(const std::function<bool()>& stop);  // fills extent_nests_
   void add_ruled_imperfect(const std::function<bool()>& stop);
   const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
   Shape draw_shape(const Member& member, Rng& rng) const;
@@ -69,8 +71,9 @@ class Sampler {
   std::vector<Member> members_;             // per class of unrollings
   std::vector<std::unique_ptr<nests::ExtentNests>> extent_nests_;  // per class, imperfect factors
   std::vector<std::shared_ptr<nests::RuledTable>> ruled_;  // per class of unrollings, under rules
-  std::vector<std::shared_ptr<nests::RuledExtents>> ruled_extents_;  // both
-  std::vector<double> cumulative_;  // weights of the classes, summed
+  // Per class, imperfect factors under rules
+  std::vector<std::shared_ptr<nests::RuledExtents>> ruled_extents_;
+  std::vector<double> cumulative_;  // weights of the classes, summed up
   bool partial_ = false;
 };
 

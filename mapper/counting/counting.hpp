@@ -16,35 +16,37 @@ mpz_class binomial(std::size_t n, std::size_t k);
 // sum += C(n, k) * x
 void add_multiple(mpz_class& sum, std::size_t n, std::size_t k, const mpz_class& x);
 
-// Ways to spread a chain's levels [begin, end) over n points in order, any number to a point:
-// sum over m of (ways to choose m levels and their tensors) * (ways to choose m points).
+// The ways to spread a chain's levels [begin, end) over n points in order, several at one point
+// allowed: the sum over m of (ways to choose m levels and their tensors) * (ways to choose m
+// points).
 mpz_class spread(const Chain& chain, std::size_t begin, std::size_t end, std::size_t n);
 
 // H(n, c) for c = 0, 1, ...: ordered factorisations of n into c factors > 1.
 std::vector<mpz_class> ordered_factorizations(std::int64_t n);
 
-// Sequences of n = 0, 1, ... letters that a bound of one dim stands for, where a loop counts as all
-// sequences of letters that multiply to its factor, by weights that add up to 1 (the series h of
-// docs/mapspace.md).
+// For n = 0, 1, ...: the number of sequences of n letters that represent the loops over a dim with
+// this bound (the series h of docs/mapspace.md). A loop is represented by all sequences of letters
+// that multiply to its factor, with weights that add up to 1.
 std::vector<mpz_class> count_letters(std::int64_t bound);
-// Sequences of letters of two sets of dims, mixed in any order.
+// The sequences of letters of two sets of dims, interleaved in any order.
 std::vector<mpz_class> mix_letters(const std::vector<mpz_class>& a,
                                    const std::vector<mpz_class>& b);
 
 // Z(j) for j = 0, 1, ...: nests of loops over dims with these bounds, cut by j barriers into j + 1
-// non-empty blocks, no two neighbours in a block over one dim. Empty if every bound is 1.
+// non-empty blocks, where adjacent loops of a block are over different dims. Empty if every bound
+// is 1.
 std::vector<mpz_class> count_loop_words(const std::vector<std::int64_t>& bounds);
 
-// Q(k) for k = 0, 1, ...: ways to put all keeps and used fanouts on k points, none of them empty.
+// Q(k) for k = 0, 1, ...: the ways to put all keeps and used fanouts on k points, none of them
+// empty.
 std::vector<mpz_class> count_arrangements(const Placements& placements);
 
-// Nests with `arrangements` Q and `words` Z, over any number of points.
+// The number of nests with arrangements Q and words Z, over all numbers of points.
 mpz_class count_nests(const std::vector<mpz_class>& arrangements,
                       const std::vector<mpz_class>& words);
 
-// Counts mappings per class of unrollings. What several have in common is counted once:
-// words depend on the temporal bounds only by the multiset of their prime exponents, arrangements
-// on the set of used fanouts.
+// Counts mappings per class of unrollings. Common parts are counted once: words depend only on the
+// multiset of prime exponents of the temporal bounds, arrangements only on the set of used fanouts.
 class MappingCounter {
  public:
   explicit MappingCounter(const Mapspace& space) : space_{&space} {}
@@ -53,7 +55,7 @@ class MappingCounter {
   std::size_t arrangement_class(const UnrollingClass& unrolling_class);
   const std::vector<mpz_class>& words(std::size_t id) const { return words_[id]; }
   const std::vector<mpz_class>& arrangements(std::size_t id) const { return arrangements_[id]; }
-  // Mappings with one axis assignment of the class.
+  // The mappings with one axis assignment of the class.
   const mpz_class& count(const UnrollingClass& unrolling_class);
 
  private:

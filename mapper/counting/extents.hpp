@@ -17,9 +17,9 @@ namespace mapsim::nests {
 // Uniform in [0, bound), by rejection.
 mpz_class below(const mpz_class& bound, Rng& rng);
 
-// The nests of one unrolling of an imperfect space, counted and drawn: docs/mapspace.md. A loop
-// goes down some extents of its dim's domain; a block of loops without equal neighbours is a word
-// of single extents, runs of one dim being one loop.
+// The nests of one unrolling of a space with imperfect factors, to be counted and drawn
+// (docs/mapspace.md). A loop passes one or several extents of its dim's domain. So a block of loops
+// is a word of single extents, in which a run of one dim is one loop.
 class ExtentNests {
  public:
   ExtentNests(const Mapspace& space, const UnrollingClass& unrolling_class);  // both outlive it
@@ -46,12 +46,12 @@ class ExtentNests {
   ExtentStages stages_;
   std::vector<DimId> free_;      // dims that no fanout unrolls
   std::vector<DimId> unrolled_;  // the others
-  // Ways to share extents that are told apart among the stages: of the free dims, then with one
-  // more unrolled dim each.
+  // The ways to distribute distinguishable extents over the stages: for the free dims, then with
+  // one more unrolled dim each.
   std::vector<Words> words_;
-  std::vector<std::vector<mpz_class>> ways_;  // per stage, by extents: for keeps and barriers
-  std::vector<mpz_class> orders_;             // of extents that are told apart
-  mpz_class copies_;  // nests, each as often as the extents of its dims can change places
+  std::vector<std::vector<mpz_class>> ways_;  // per stage, by extents: ways for keeps and barriers
+  std::vector<mpz_class> orders_;             // of distinguishable extents
+  mpz_class copies_;  // nests, each counted once per permutation of the extents of its dims
   mpz_class count_;
 };
 

@@ -3,8 +3,8 @@
 
 namespace mapsim {
 
-// From now on GMP throws std::bad_alloc where memory ends, in the whole process, which it would end
-// of itself. Its functions leak what they were working with. To be called before it is used.
+// Makes GMP throw std::bad_alloc if memory ends, in the whole process; by default it would abort.
+// GMP functions that are interrupted in this way leak memory. To be called before GMP is used.
 void let_gmp_throw();
 
 }  // namespace mapsim

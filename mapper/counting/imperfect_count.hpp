@@ -9,8 +9,9 @@
 
 namespace mapsim::nests {
 
-// The mappings of an imperfect space, over all its unrollings: the sum of ExtentNests::count().
-// Nothing if `stop` says so, which is asked before each of the steps of a few milliseconds.
+// The number of mappings of a space with imperfect factors: the sum of ExtentNests::count() over
+// its unrollings. nullopt if `stop` returns true; it is called before each step of a few
+// milliseconds.
 std::optional<mpz_class> count_extent_nests(const Mapspace& space,
                                             const std::function<bool()>& stop);
 

@@ -21,13 +21,14 @@ struct Loop {
 };
 using Block = std::vector<Loop>;
 
-// Draws loop nests uniformly: non-empty blocks of loops, no two neighbours in a block over one dim,
-// the factors of each dim having a given product.
+// Draws loop nests uniformly. A nest is a sequence of non-empty blocks of loops; adjacent loops of
+// a block are over different dims, and the factors of each dim have a given product.
 //
-// A word of loops is built dim by dim, most loops first. It starts as blocks + 1 barriers, whose
-// gaps are all bad: equal neighbours. The c loops of a dim enter in m runs, in i of the b bad gaps
-// and m - i of the g - b good ones; a run of s adds s gaps, s - 1 of them bad. At the end no gap is
-// bad. Counting backwards gives the exact weights for drawing c, m and i forwards.
+// A word of loops is built dim by dim, those with most loops first. It starts as blocks + 1
+// barriers, all of whose gaps are bad, which means that equal neighbours meet there. The c loops of
+// a dim enter in m runs: i of them in the b bad gaps, and m - i in the g - b good gaps. A run of s
+// loops adds s gaps, of which s - 1 are bad. In the end no gap may be bad. Counting backwards gives
+// exact weights for drawing c, m and i.
 class LoopWords {
  public:
   explicit LoopWords(const Workload& workload);  // tables for every divisor of its bounds
@@ -35,8 +36,8 @@ class LoopWords {
   LoopWords& operator=(const LoopWords&) = delete;
   ~LoopWords();
 
-  // `bounds` divide the workload's; at least one is > 1, and there are enough loops for the blocks.
-  // May be called from many threads.
+  // `bounds` divide the workload's bounds, at least one of them is > 1, and there are enough loops
+  // for the blocks. Several threads may call it.
   std::vector<Block> draw(const PerDim<std::int64_t>& bounds, std::size_t blocks, Rng& rng) const;
 
  private:
@@ -54,8 +55,8 @@ class LoopWords {
 
   std::unordered_map<std::int64_t, Factorizations> factorizations_;
   std::vector<std::vector<double>> binomials_;
-  // By the number of blocks and the bounds, in the order of the stages; made when first asked for.
-  // Shared with draws under way: when there are too many all are dropped.
+  // By number of blocks and bounds, in the order of the stages; made on first use, and shared with
+  // draws that are running. If there are too many, all are dropped.
   mutable std::mutex mutex_;
   mutable std::map<std::vector<std::int64_t>, std::shared_ptr<const Table>> tables_;
 };

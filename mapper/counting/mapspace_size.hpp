@@ -8,11 +8,10 @@
 
 namespace mapsim {
 
-// Exact number of mappings of a space, as a decimal string. By a closed form: docs/mapspace.md.
-// Throws UnsupportedSearch where that is beyond it: imperfect factors under rules, large extent
-// domains.
+// The exact number of mappings of a space, decimal, by a closed form (docs/mapspace.md). Throws
+// UnsupportedSearch if there is none: imperfect factors under rules, or large extent domains.
 std::string mapspace_size(const Mapspace& space);
-// The same; nullopt once `stop` returns true, or where the number is beyond the closed form.
+// The same. nullopt if `stop` returns true, or if there is no closed form.
 std::optional<std::string> mapspace_size_unless(const Mapspace& space,
                                                 const std::function<bool()>& stop);
 

@@ -18,22 +18,23 @@
 
 namespace mapsim::nests {
 
-// The nests of one unrolling of an imperfect space under rules for extents and loops, counted and
-// drawn. As in extents.hpp a nest is a word of single extents with points between; dynamic
-// programming over where keeps and fanouts have come to, the group of the region's order, the tile
-// where the region began, the dims that are done with, and the tile: the extent of each dim that a
-// rule or a fanout measures, and the extents left of each class of dims that nothing tells apart.
+// Counts and draws the nests of one unrolling of a space with imperfect factors under rules for
+// extents and loops. As in extents.hpp, a nest is a word of single extents with points between. The
+// dynamic program's state has: the keeps and fanouts placed so far; the group of the region's loop
+// order; the tile at which the region began; the dims that no loop may cut any more; and the tile.
+// The tile has the extent of each dim that a rule or a fanout measures, and for each class of
+// indistinguishable dims the extents that are left.
 class RuledExtents {
  public:
   RuledExtents(const Mapspace& space, const UnrollingClass& unrolling_class);  // both outlive it
 
-  // Of one unrolling: some 600 MB.
+  // Per unrolling: about 600 MB.
   static constexpr std::size_t kMostStates = 3'000'000;
 
-  // Nothing if `stop`, which is asked now and then, says so, or if it takes more states than that.
+  // nullopt if `stop` returns true, or if more states than `most` are needed.
   std::optional<mpz_class> count(const std::function<bool()>& stop, std::size_t most = kMostStates);
-  std::size_t states() const { return known_.size(); }  // that count() has looked at
-  // Uniform; count() has been called and is not 0.
+  std::size_t states() const { return known_.size(); }  // visited by count()
+  // Uniform. count() has been called, and its result is not 0.
   Mapping sample(const UnrollingClass& unrolling_class, Rng& rng) const;
 
  private:
@@ -49,13 +50,14 @@ class RuledExtents {
   struct Hash {
     std::size_t operator()(const At& at) const;
   };
-  // Nests from there on that begin with a extent, and those that begin with a point or end.
+  // The nests from there on: those that begin with an extent, and those that begin with a point or
+  // end.
   struct Ways {
     mpz_class extents;
     mpz_class rest;
   };
   struct Axis {
-    std::vector<DimId> dims;  // one, if measured
+    std::vector<DimId> dims;  // a single one if it is measured
     bool measured = false;
     std::size_t size = 1;
     std::size_t stride = 1;
@@ -84,13 +86,13 @@ class RuledExtents {
   std::vector<Axis> axes_;
   std::size_t tiles_ = 1;
   std::unordered_map<At, Ways, Hash> known_;
-  mpz_class copies_ = 1;  // ways to tell apart the dims of classes
+  mpz_class copies_ = 1;  // permutations of the dims of the classes
   const std::function<bool()>* stop_ = nullptr;
   std::size_t most_ = kMostStates;
   bool stopped_ = false;
 };
 
-// The tables of a whole space, one for unrollings that differ in their axes only.
+// The tables of a whole space; unrollings that differ only in axes share one.
 class RuledExtentTables {
  public:
   explicit RuledExtentTables(const Mapspace& space) : space_{&space} {}
@@ -101,8 +103,8 @@ class RuledExtentTables {
   std::map<std::vector<std::int64_t>, std::shared_ptr<RuledExtents>> tables_;
 };
 
-// The mappings of all unrollings; nothing if `stop` says so, or if they take more states than that
-// together: a few seconds, and the same answer on any machine.
+// The number of mappings of all unrollings. nullopt if `stop` returns true, or if they need more
+// than `most` states together, which is a few seconds and the same on any machine.
 inline constexpr std::size_t kMostCounted = 1'000'000;
 std::optional<mpz_class> count_ruled_extents(const Mapspace& space,
                                              const std::function<bool()>& stop,

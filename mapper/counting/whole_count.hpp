@@ -16,20 +16,20 @@
 
 namespace mapsim::nests {
 
-// Mappings of a whole mapspace of perfect factors without rules that tie loops and keeps together:
-// the sum of MappingCounter over its classes of unrollings, those of one product of factors at
-// once. Products are words, a letter per dim that stands for what is left of its bound, and the
-// words a trie, whose branches add up before they are mixed with what they hang from. Counted in
-// steps, for threads that have nothing else to do.
+// The number of mappings of a whole mapspace of perfect factors, without rules that tie loops and
+// keeps together: the sum of MappingCounter over its classes of unrollings, grouped by products of
+// factors. A product is a word with a letter per dim, which stands for the bound that is left. The
+// words form a trie, and the sums of its branches are added before they are multiplied with what
+// they hang from. The count is made in steps, for threads that are idle.
 class WholeCount {
  public:
   explicit WholeCount(const Mapspace& space) : space_{space} {}  // which outlives it
 
-  // Does a step; false: there was none left, or `stop`, which only the first one asks, returned
-  // true. When the first one has returned, threads may do others at once.
+  // Makes a step. Returns false if none was left, or if `stop` returned true, which only the first
+  // step calls. After the first step several threads may call it at once.
   bool step(const std::function<bool()>& stop);
   bool is_done() const { return begun_ && next_ >= branches_.size(); }
-  // When no step is left.
+  // To be called when no step is left.
   mpz_class result() const;
 
  private:
@@ -37,7 +37,7 @@ class WholeCount {
   using Words = std::span<const std::size_t>;  // products
   struct Branch {
     Words words;
-    std::size_t depth = 0;  // letters that they share
+    std::size_t depth = 0;  // number of letters that they share
   };
 
   void begin();
@@ -60,16 +60,17 @@ class WholeCount {
 
   const Mapspace& space_;
   bool begun_ = false;
-  std::vector<std::size_t> words_;  // [product * width() + depth]; first the class of arrangements
+  // [product * width() + depth]; the first letter is the class of arrangements
+  std::vector<std::size_t> words_;
   std::vector<Series> arrangements_;
   std::map<std::vector<FanoutId>, std::size_t> arrangement_ids_;
   std::vector<Series> letters_;
   std::map<std::vector<int>, std::size_t> classes_;    // by the exponents of a bound's primes
   std::unordered_map<std::int64_t, std::size_t> ids_;  // by bound
-  std::vector<std::size_t> order_;                     // of the products, by their words
-  std::vector<Branch> branches_;                       // a step each
-  std::vector<Series> sums_;                           // of them
-  std::atomic<std::size_t> next_{0};                   // of them
+  std::vector<std::size_t> order_;                     // the products, sorted by their words
+  std::vector<Branch> branches_;                       // one per step
+  std::vector<Series> sums_;                           // of the branches
+  std::atomic<std::size_t> next_{0};                   // index of the next branch
 };
 
 // All steps at once.

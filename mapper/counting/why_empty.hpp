@@ -6,7 +6,7 @@
 
 namespace mapsim {
 
-// Why a space has no mapping at all: which of its constraints leave some if they are dropped alone.
+// Why a space has no mapping at all: the constraints which, if dropped alone, would leave some.
 std::string why_empty(const Mapspace& space);
 
 }  // namespace mapsim

@@ -12,7 +12,7 @@
 namespace mapsim {
 
 struct GpuSearchOptions {
-  std::optional<GpuPath> path{};  // absent: mma, and on Hopper wgmma where the TMA can feed it;
+  std::optional<GpuPath> path{};  // nullopt: mma, on Hopper also wgmma where the TMA can feed it;
                                   // simt where a form says so
   std::size_t top = 10;
   const std::atomic<bool>* stop = nullptr;  // set by the caller: return without kernels
@@ -20,16 +20,17 @@ struct GpuSearchOptions {
 
 struct RankedKernel {
   KernelChoice kernel;
-  std::size_t form = 0;  // of the result's forms
+  std::size_t form = 0;  // index into the result's forms
   GpuEstimate estimate;
   GpuWork work;
-  Seconds passes{0};  // beside the kernel
+  Seconds passes{0};  // extra passes besides the kernel
   Seconds total{0};   // kernel and passes
   std::int64_t same =
-      0;  // other kernels with exactly this prediction; this one is the first of them
-  // Closer to the fastest than the model, or a measurement, tells kernels apart.
+      0;  // other kernels with exactly this prediction, of which this one is the first
+  // Its distance to the fastest is below what the model, or a measurement, can distinguish.
   bool as_good_as_first = false;
-  // The kernel that is best on average where the model is good for times only; it comes first.
+  // The kernel that is best on average, which comes first if the model predicts times well, but
+  // choices badly.
   bool is_fixed = false;
 };
 
@@ -39,26 +40,28 @@ struct GpuSearchResult {
   std::vector<RankedKernel> ranked;  // fastest first, `top` at most
   std::int64_t considered = 0;
   std::int64_t legal = 0;
-  std::int64_t as_good_as_first = 0;  // of all legal ones, the first included
+  std::int64_t as_good_as_first = 0;  // of all legal kernels, including the first
   bool interrupted = false;           // by options.stop: `ranked` is empty
 };
 
-// Every kernel of the declared set, legal ones ranked by predicted time, equal times by the kernels
-// themselves: the result depends on nothing else. The set: blocks and warps of powers of two from
-// 16 to 256, K steps of 64 B and 128 B, 2 to 6 stages, K whole or split up to 32 times, rasters 0,
-// 1, 4, 8, 16, clusters of 1 and 2 (docs/gpu.md). Empty `ranked`: no kernel is legal.
+// Evaluates every kernel of the declared set, and ranks the legal ones by predicted time. Equal
+// times are ordered by the kernels themselves, so the result depends on nothing else. The set:
+// blocks and warps of powers of two from 16 to 256, K steps of 64 B and 128 B, 2 to 6 stages, K
+// whole or split up to 32 times, rasters 0, 1, 4, 8, 16, clusters of 1 and 2 (docs/gpu.md). Empty
+// `ranked`: no kernel is legal.
 GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& forms,
                                const GpuSearchOptions& options);
 
-// One kernel, which must be legal for the form `index` of `forms`, as a search would list it.
+// A single kernel, legal for the form `index` of `forms`, with the figures that a search would give
+// it.
 RankedKernel rank_kernel(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index,
                          const KernelChoice& kernel);
 
-// What a choice of fragments and padding is where nobody makes one: WMMA's first fragment, padded
-// by 16 B; a thread's tile of a 32nd of its warp's; a warpgroup's tile whole.
+// Fills in fragments and padding that were not chosen: WMMA's first fragment, padded by 16 B; a
+// thread's tile of a 32nd of its warp's tile; a warpgroup's whole tile.
 KernelChoice completed(const GemmProblem& problem, KernelChoice kernel);
 
-// All kernels of that set on one path, legal or not, in a fixed order.
+// All kernels of the set on one path, legal or not, in a fixed order.
 std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem, GpuPath path);
 
 }  // namespace mapsim

@@ -4,8 +4,8 @@
 
 namespace mapsim {
 
-// The energy/latency front of an engine's schedules in all forms that it has of the layer, a frame
-// each: what search_front() is of nests. Throws UnsupportedSearch with constraints.
+// The energy/latency front of an engine's schedules in all forms of the layer, per frame: the
+// counterpart of search_front(). Throws UnsupportedSearch if there are constraints.
 Front search_engine_front(const Mapspace& space, const SearchOptions& options);
 
 }  // namespace mapsim

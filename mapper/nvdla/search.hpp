@@ -7,20 +7,20 @@
 
 namespace mapsim {
 
-// Strategy exact on an engine after NVDLA: every schedule of the problem (mapper/nvdla/schedules),
-// by evaluate(). The certificate's space is that of the schedules. Takes no constraints: throws
-// UnsupportedSearch.
+// The exact strategy for an NVDLA-like engine: evaluate() for every schedule of the problem
+// (mapper/nvdla/schedules.hpp). The certificate's space is that of the schedules. Throws
+// UnsupportedSearch if there are constraints.
 SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options);
 
-// A form that was tried: what its best schedule costs a frame; infinite if nothing fits.
+// A form that was tried, and the value of its best schedule per frame; infinite if nothing fits.
 struct TriedForm {
   Form form;
   double value = 0;
 };
 
-// The best schedule of the best form that the engine has: direct, Winograd, image input, merged
-// groups, batches of fully connected layers (compared by the frame). Ties: the first in this order,
-// or where ties count (exact_ties) the one with the least of the other figure.
+// The best schedule over all forms of the layer: direct, Winograd, image input, merged groups,
+// batches of fully connected layers (compared per frame). Among equal values the first form in this
+// order wins; with exact_ties, the one with the least other figure.
 struct FormedResult {
   Problem problem;  // with the workload in the best form
   SearchResult result;
@@ -31,7 +31,7 @@ FormedResult search_forms(const Problem& problem, const SearchOptions& options,
                           Frames frames = Frames::kBatches);
 std::vector<Form> forms_of(const Problem& problem, Frames frames);
 
-// Schedules of all forms, with those of the merges that forms_of() leaves out.
+// The number of schedules of all forms, including merges that forms_of() leaves out.
 std::int64_t count_schedules(const Problem& problem, Frames frames);
 
 }  // namespace mapsim
