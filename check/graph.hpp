@@ -12,10 +12,9 @@
 
 namespace mapsim::check {
 
-// The state graph: nests as paths from the outermost level inwards (docs/certificates.md). A
-// residency says where each tensor was last kept, which levels that end a region keep a tensor, and
-// what the region has read of its loops (regions.hpp). A stage ends where a used fanout is crossed
-// or, in an even space, where a level closes.
+// The state graph: nests as paths inwards (docs/certificates.md). A residency says where tensors
+// were last kept, which levels that end a region keep one, and what the region has read of its
+// loops. A stage ends where a used fanout is crossed or, in an even space, where a level closes.
 class Graph {
  public:
   // `may_stay`: the tensors that may stay in a systolic array, if there is one.
@@ -32,8 +31,7 @@ class Graph {
     std::size_t from = 0;  // residency
     std::size_t to = 0;    // residency right below the loop
   };
-  // A sliding-window edge: such a loop, and boundary edges right below it of tensors that slide
-  // along it.
+  // A sliding-window edge: such a loop, and right below it edges of tensors that slide along it.
   struct SlidingEdge {
     Loop loop;
     std::vector<std::size_t> edges;
@@ -89,12 +87,10 @@ class Graph {
   bool alive(std::size_t stage, std::size_t residency) const {
     return alive_[stage * residencies_ + residency];
   }
-  DimSet locked(std::size_t stage, std::size_t residency) const;  // dims that no loop may cut
-  // Inside the array, and the tensor may stay there
-  bool is_in_array(TensorId t, const Residence& residence) const;
+  DimSet locked(std::size_t stage, std::size_t residency) const;   // dims that no loop may cut
+  bool is_in_array(TensorId t, const Residence& residence) const;  // and it may stay there
   const std::vector<BoundaryEdge>& edges() const { return edges_; }
-  // Does its tile slide along the loop right above it?
-  bool slides(const BoundaryEdge& edge) const;
+  bool slides(const BoundaryEdge& edge) const;  // does its tile slide along the loop above it?
   const std::vector<CapacityConstraint>& capacities() const { return capacities_; }
   std::optional<std::size_t> capacity_of(const BoundaryEdge& edge) const;  // of its tile
   const std::vector<Port>& ports() const { return ports_; }

@@ -9,6 +9,19 @@
 #include "mapper/graph/parts.hpp"
 #include "mapper/objective.hpp"
 
+// The terms of the bound, besides the operations:
+//
+// - compulsory traffic: every instance of a node gets its copy of each element at least once;
+// - sharing: one transfer serves at most as many instances as the unrolling has;
+// - sums: they are added where networks merge, come back to be added to, and are narrow only if
+//   each element leaves once;
+// - refetches for lack of capacity: of two tensors at the node that serves the compute units, one
+//   moves while a tile of the other stays. An element that moves meets only the operations of the
+//   tile that stays, so it comes back for the others.
+//
+// Proofs: docs/decisions/0036-bounds-of-imperfect-classes.md, and for perfect factors
+// 0039-copies-capacities-and-symmetry.md.
+
 namespace mapsim::exact {
 
 BoundWeights energy_weights(const Problem& problem) {

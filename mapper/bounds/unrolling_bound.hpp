@@ -30,10 +30,9 @@ struct Route {
 };
 using TensorPair = std::pair<TensorId, TensorId>;
 
-// Weights of a sum over traffic: of the bits that each level reads, writes and updates, and of the
-// energy of operations and additions. With the energies of an architecture [pJ/b] the sum is
-// energy; with 1 for one port and 0 otherwise it is the bits of that port. Weights are never
-// negative.
+// Weights (>= 0) of a sum over traffic: of the bits that each level reads, writes and updates, and
+// of the energy of operations and additions. With the energies of an architecture [pJ/b] the sum is
+// energy; with 1 for one port and 0 otherwise it is the bits of that port.
 struct BoundWeights {
   struct Level {
     double read = 0;
@@ -52,26 +51,14 @@ struct Pattern {
   PerTensor<std::size_t> serving;                    // a node per tensor
   Key bound;  // a lower bound of the mappings of the pattern; of a front, in both figures
 };
-// The key of a vector of lower bounds: energy [pJ], then the bits of the busiest instance of each
-// port.
+// The key of lower bounds: energy [pJ], then the bits of each port's busiest instance.
 using KeyOf = std::function<Key(const std::vector<double>&)>;
 
 // A lower bound of the energy [pJ] of all nests of a class of unrollings, whatever their tiles and
-// loops: a closed form.
-//
-// Each tensor reaches the node that serves the compute units across boundaries. The bound charges:
-// - compulsory traffic: every instance of a node gets its copy of each element at least once;
-// - sharing: one transfer serves at most as many instances as the unrolling has;
-// - sums: they are added where networks merge, come back to be added to, and are narrow only when
-//   each element leaves once;
-// - refetches for lack of capacity: of two tensors at the node that serves the compute units, one
-//   moves while a tile of the other stays. An element that moves meets only the operations of the
-//   tile that stays, so it comes back for the others.
-//
-// The result is the least over all choices of serving nodes and over which tensor moves further in.
-// For boxes of choices (box_bound.cpp) each figure is taken where it costs least, so the result
-// bounds all classes in them. Proofs: docs/decisions/0036-bounds-of-imperfect-classes.md, and for
-// perfect factors 0039-copies-capacities-and-symmetry.md.
+// loops. It is a closed form of traffic that no mapping avoids: each tensor's compulsory traffic to
+// the node that serves the compute units, and refetches for lack of capacity (unrolling_bound.cpp
+// has the terms). The least over all serving nodes and orders of refetched tensors counts. For
+// boxes (box_bound.cpp) each figure is taken where it costs least, which bounds all their classes.
 class UnrollingBound {
  public:
   // `pairs`: pairs of tensors of which any two elements take part in at most one common operation
@@ -82,11 +69,9 @@ class UnrollingBound {
   UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
                  const std::vector<TensorPair>& pairs, const Boxes& boxes);
   double least();  // [pJ]; infinite: no node can serve some tensor
-  // The residency patterns that the incumbent does not rule out, best bound first. For one pattern,
-  // and one order in which its tensors move, the least of all `weights` is known at once, so the
-  // figures of one mapping are bounded together. A bound that minimises each port by itself is
-  // lower. `first_only`: the best pattern alone; of a front, the first that is found.
-  // (residency_patterns.cpp)
+  // The residency patterns that the incumbent does not rule out, best bound first. `first_only`:
+  // the best pattern alone; of a front, the first that is found. All `weights` of a pattern are
+  // bounded for the same mappings at once (residency_patterns.cpp).
   std::vector<Pattern> patterns(const std::vector<BoundWeights>& weights, const KeyOf& key_of,
                                 const Incumbent& known, bool first_only);
 

@@ -8,6 +8,15 @@
 #include "mapper/graph/volume.hpp"
 #include "mapper/mapspace/factor.hpp"
 
+// A residency is a number in mixed radix. Its digits are, from the lowest to the highest:
+//
+// 1. per tensor: the index of the residence where it was last kept;
+// 2. one bit per level that ends a region and must keep some tensor, though no particular one
+//    (borders_): has it kept one?
+// 3. with imperfect factors, one bit per keep below which rules forbid loops (loops_end_): has it
+//    been made?
+// 4. the state of the loop-order automaton of the current region.
+
 namespace mapsim::exact {
 
 namespace {

@@ -12,20 +12,10 @@
 
 namespace mapsim::exact {
 
-// The state graph without tiles: what depends on neither extents nor factors.
-//
-// A *residency* says at which residence each tensor was last kept. It is one number in mixed radix.
-// Its digits are, from the lowest to the highest:
-// 1. one per tensor: the index of its residence;
-// 2. one bit per level that ends a region (Regions) and must keep some tensor, though no particular
-//    one: has it kept one?
-// 3. imperfect factors: one bit per keep below which rules forbid loops (LoopsEnd): has it been
-//    made?
-// 4. the state of the loop-order automaton of the current region.
-//
-// A *stage* is a part of the nest between two stage ends (StageEnd). *Moves* lead from a residency
-// to another in one stage, and stage ends from a stage to the next. docs/mapper.md gives the
-// lemmas.
+// The state graph without tiles: what depends on neither extents nor factors (docs/mapper.md).
+// A *residency* is a number that says at which residence each tensor was last kept, and what rules
+// need to know of the nest so far; state_graph.cpp lists its digits. A *stage* is the part of a
+// nest between two stage ends (StageEnd). *Moves* lead from residency to residency in one stage.
 class StateGraph {
  public:
   // `used`: the fanouts with a factor > 1, outermost first. `may_stay`: the tensors that may stay
@@ -38,13 +28,12 @@ class StateGraph {
     std::size_t edge = 0;    // index in edges()
     std::size_t target = 0;  // the residency that it leads to
   };
-  // A sliding-window edge: one loop over `dim` and, right below it, keeps of tensors that slide
-  // along `dim`.
+  // A sliding-window edge: a loop over `dim` and, right below, keeps of tensors that slide along
+  // it.
   struct SlidingEdge {
     DimId dim{};
     std::vector<std::size_t> edges;
-    // residency after the keeps, without the loop: after_loop() is still to be applied
-    std::size_t target = 0;
+    std::size_t target = 0;  // residency after the keeps; after_loop() is still to be applied
   };
 
   const Mapspace& space() const { return *space_; }
@@ -65,8 +54,7 @@ class StateGraph {
   const Residence& residence(std::size_t residency, TensorId t) const {
     return residences_[t][residence_index(residency, t)];
   }
-  // Is the tensor one of those that may stay in a systolic array, and the residence inside the
-  // array?
+  // Is the residence inside a systolic array, in which the tensor may stay?
   bool is_in_array(TensorId t, const Residence& residence) const;
   const std::vector<BoundaryEdge>& edges() const { return edges_; }
   const std::vector<Place>& places(std::size_t stage, std::size_t residency) const {
@@ -75,8 +63,7 @@ class StateGraph {
   const std::vector<SlidingEdge>& sliding_edges(std::size_t stage, std::size_t residency) const {
     return sliding_edges_[stage * residencies_ + residency];
   }
-  // The edges of the accesses of the compute units, one per tensor without a register there.
-  // nullopt: no nest may end at this residency.
+  // The edges of the compute units' accesses, if a nest may end here. nullopt: it may not.
   const std::optional<std::vector<std::size_t>>& end(std::size_t residency) const {
     return ends_[residency];
   }
@@ -101,8 +88,7 @@ class StateGraph {
   // Dims that no loop may cut: those of tensors with a deferred keep (kept for a later stage), and
   // those that a rule closes (LoopsEnd).
   DimSet locked(std::size_t stage, std::size_t residency) const;
-  // A lower bound of the energy [pJ] of every nest on its way to this residency: each element of a
-  // tensor crosses each boundary at least once.
+  // A lower bound of the energy [pJ] on the way here: elements cross each boundary at least once.
   double least_so_far(std::size_t residency) const;
   const TensorMoves& moves(TensorId t) const { return tensor_moves_[t]; }
 
@@ -135,9 +121,8 @@ class StateGraph {
   std::optional<TensorSet> may_stay_;
   Regions regions_;
   std::vector<StageEnd> stage_ends_;
-  std::vector<std::size_t> region_;  // by stage
-  // Levels that end a region and must keep a tensor, though no particular one
-  std::vector<LevelId> borders_;
+  std::vector<std::size_t> region_;    // by stage
+  std::vector<LevelId> borders_;       // end a region, must keep a tensor, but no particular one
   std::size_t stride_of_borders_ = 1;  // of the digits of a residency: see above
   std::vector<LoopsEnd> loops_end_;
   std::size_t stride_of_ends_ = 1;
