@@ -7,7 +7,7 @@ namespace mapsim::exact {
 
 namespace {
 
-// A loop costs nothing: what is least for a tile is so for the one that a run leads from.
+// Loops cost nothing: a tile takes the least of the tiles to which its runs lead.
 void relax(const Lattice& lattice, DimId dim, const Lattice::Run& run, const double* below,
            double* row) {
   const std::size_t stride = lattice.stride(dim);
@@ -138,7 +138,8 @@ void ArrayBound::sliding_edge(const Row& at, const StateGraph::SlidingEdge& slid
 void ArrayBound::loop(const Row& at) {
   const Lattice& lattice = unrolled_.lattices[graph_.crossed(at.stage)];
   const DimSet locked = graph_.locked(at.stage, at.residency);
-  for (const bool neutral : {false, true}) {  // what leads elsewhere has been bounded before
+  // Loops to other residencies first, which are complete
+  for (const bool neutral : {false, true}) {
     for (std::size_t i = 0; i < lattice.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
       if (locked.contains(d) || graph_.is_neutral(at.stage, at.residency, d) != neutral) {

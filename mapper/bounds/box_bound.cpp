@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// UnrollingBound of boxes (a set of choices per fanout): the least of all classes in them. Each
-// step is monotone in how many instances share, of which there are as many as any choice has; in
-// the copies that elements must have, the fewest; in those of which no sum comes back, the most;
-// and in the tiles that stay, which divide what the common divisor of the choices leaves of the
-// bounds. Additions are left out. docs/decisions/0052-unrollings-lazily.md.
+// UnrollingBound for boxes: a lower bound of all classes that take one choice from each box. Every
+// step is monotone, so each figure takes its extreme over the choices: instances that share, the
+// most; copies that elements need, the fewest; copies to which no sum returns, the most; tiles that
+// stay, divisors of what the choices' common divisor leaves of the bounds. Energy of additions is
+// left out. docs/decisions/0052-unrollings-lazily.md.
 #include "core/arithmetic.hpp"
 #include "mapper/bounds/unrolling_bound.hpp"
 
@@ -51,7 +51,7 @@ void UnrollingBound::find_traffic(TensorId t, const Boxes& boxes) {
       traffic.busy[n] *= box.fewest_copies[t];
     }
     others *= merges ? box.most_copies[t] : 1;
-    // Windows share across fanouts, of which one may have the one dim and one the other.
+    // Windows share across fanouts, one of which may unroll one dim and another one the other.
     for (const DimId d : below.ids()) {
       below[d] *= merges && use.slides && use.dims.contains(d) ? box.most[d] : 1;
     }

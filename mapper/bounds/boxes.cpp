@@ -8,8 +8,8 @@
 
 namespace mapsim::branch {
 
-// Of one choice, what a box is known by, in one row: operations per element and copies of each
-// tensor, instances along each dim.
+// The figures of one choice, in one row: operations per element and copies of each tensor, then
+// instances along each dim.
 struct BoxTree::Figures {
   std::vector<double> row;
   PackedFactors packed;
@@ -51,8 +51,8 @@ BoxTree::BoxTree(const UnrollingClasses& classes, FanoutId fanout,
   }
 }
 
-// A box is split at the geometric mean of the figure in which its choices differ most. Instances
-// along single dims matter through the other figures.
+// Splits a box at the geometric mean of the figure in which its choices differ most. Instances
+// along single dims are not split by; they act through the other figures.
 std::uint32_t BoxTree::build(std::vector<Figures>& figures, std::size_t begin, std::size_t end) {
   const std::size_t width = figures[begin].row.size();
   std::vector<double> least = figures[begin].row;

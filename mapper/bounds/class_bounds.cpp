@@ -63,7 +63,7 @@ ClassBounds::Bound ClassBounds::of(const UnrollingClass& unrolling_class, bool c
   return bound;
 }
 
-// Energies add up in another order than those of one class.
+// The rounding margin is for energies that are added in another order than those of one class.
 Key ClassBounds::of(const UnrollingBound::Boxes& boxes) {
   std::vector<FanoutId> used;
   double instances = 1;

@@ -21,14 +21,14 @@ using exact::StateGraph;
 
 namespace {
 
-// A lattice is worth it on the way to one of so many times its tiles.
+// A coarse lattice is used if the target lattice has at least so many times its tiles.
 constexpr std::size_t kFiner = 3;
-// Ports, of which there are many, are looked at on lattices of no more tiles.
+// Lattices with at most so many tiles also bound the bits of ports, of which there are many.
 constexpr std::size_t kTilesWithPorts = 3'000;
-// Sums of the same costs in another order.
+// Relative tolerance for sums of the same costs in another order.
 constexpr double kSlack = 1e-9;
 
-// The tiles of a finer lattice that a coarse one stands for, as tables per dim.
+// For each tile of a coarse lattice the tiles of a finer one that it stands for, as tables per dim.
 class Finer {
  public:
   Finer(const Tiles& coarse, const Tiles& fine) : coarse_{coarse} {
@@ -70,7 +70,7 @@ bool is_any(const RowTiles& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return !row.empty(); });
 }
 
-// Each coarse tile becomes those that it stands for.
+// Replaces each coarse tile by the tiles that it stands for.
 void refine(const Tiles& coarse, const Tiles& fine, RowTiles& rows, Held& held) {
   const Finer children(coarse, fine);
   std::size_t tiles = 0;
@@ -86,7 +86,7 @@ void refine(const Tiles& coarse, const Tiles& fine, RowTiles& rows, Held& held) 
   }
 }
 
-// Both bounds on one lattice.
+// The nodes of one lattice that cost so far and cost to go together do not rule out.
 class Survivors {
  public:
   Survivors(const StateGraph& graph, Tiles& tiles, const RowTiles* listed, const Interest& interest,
@@ -105,7 +105,7 @@ class Survivors {
     }
   }
 
-  // What every nest needs, per component.
+  // Per component, a lower bound of every nest.
   std::vector<double> least() const {
     std::vector<double> least = figures_;
     for (std::size_t k = 0; k < so_far_.size(); ++k) {
@@ -117,7 +117,7 @@ class Survivors {
     return least;
   }
 
-  // The tiles of all rows that are not ruled out.
+  // Per row, the tiles that are not ruled out.
   RowTiles list() {
     RowTiles found(graph_.stages() * graph_.residencies());
     for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {
@@ -164,7 +164,8 @@ class Survivors {
   ImperfectRows rows_;
   CompletionBound to_go_;
   std::deque<CostSoFar> so_far_;  // per component
-  std::vector<double> figures_;   // of those that are not looked at, what every nest needs
+  // Of the components that this lattice does not bound: the least of every nest
+  std::vector<double> figures_;
 };
 
 }  // namespace

@@ -36,12 +36,13 @@ NodeIndex::NodeIndex(const StateGraph& graph, std::span<const std::size_t> tiles
 
 namespace {
 
-// The other components follow the first at a distance of so much. A part of fewer nodes is not
-// worth a task.
+// If threads help, rows are split into so many parts; other components are computed one part behind
+// the energy. A part with fewer nodes is not worth a task.
 constexpr std::size_t kParts = 6;
 constexpr std::size_t kNodesOfPart = 4'000;
 
-// Later stages first, and within one the residency that moves lead to.
+// The order of the backward pass: later stages first, and in a stage larger residencies first, to
+// which moves lead.
 std::vector<RowId> inside_out(const StateGraph& graph) {
   std::vector<RowId> rows;
   for (std::size_t stage = graph.stages(); stage-- > 0;) {
@@ -97,7 +98,7 @@ CompletionBound::CompletionBound(const StateGraph& graph, BoundRows& rows, const
   }
 }
 
-// About as many nodes each.
+// Parts with about equally many nodes.
 std::vector<std::span<const RowId>> CompletionBound::parts(std::span<const RowId> order) const {
   const std::size_t nodes = nodes_.size();
   const std::size_t count = std::min(nodes / kNodesOfPart, kParts);
@@ -114,7 +115,7 @@ std::vector<std::span<const RowId>> CompletionBound::parts(std::span<const RowId
   return split;
 }
 
-// With threads to share the work with: the other components follow the first, part by part.
+// With idle threads: the other components follow the energy, part by part.
 void CompletionBound::fill_together(BoundRows& rows, const Scope& scope,
                                     std::span<const RowId> order) {
   for (std::size_t component = 1; component < to_go_.size(); ++component) {
@@ -129,7 +130,7 @@ void CompletionBound::fill_together(BoundRows& rows, const Scope& scope,
   }
   PerTensorBound::Selection* selection = chosen ? &*chosen : nullptr;
   const auto split = parts(order);
-  // What tasks wait for: parts of the first component; a component's part before.
+  // Dependences of tasks: the parts of the energy, and per component its previous part.
   std::vector<char> marks(split.size() + to_go_.size());
   [[maybe_unused]] char* mark = marks.data();
   Caught caught;
@@ -148,7 +149,7 @@ void CompletionBound::fill_together(BoundRows& rows, const Scope& scope,
   caught.rethrow();
 }
 
-// Not initialised: what is left out need not even be touched.
+// Not initialised, so that rows that are left out are never touched.
 void CompletionBound::grow(std::size_t component, std::size_t size) {
   to_go_[component].reset(new double[size]);
   std::fill_n(to_go_[component].get(), longest_, kInfinity);
@@ -163,7 +164,7 @@ BoundRow CompletionBound::begin(std::size_t component, const RowId& row) {
           std::span(tiles_.data() + range.first, range.last - range.first)};
 }
 
-// The energies, which settle which rows there are.
+// Computes the energies, which determine the live rows.
 void CompletionBound::settle(BoundRows& rows, const Scope& scope,
                              PerTensorBound::Selection* selection, std::span<const RowId> order) {
   for (const RowId& id : order) {
@@ -188,7 +189,7 @@ void CompletionBound::settle(BoundRows& rows, const Scope& scope,
   }
 }
 
-// Another component, of rows that are settled.
+// Computes another component of the live rows.
 void CompletionBound::follow(BoundRows& rows, std::size_t component, std::span<const RowId> order) {
   for (const RowId& id : order) {
     held_.check();
@@ -209,15 +210,16 @@ void keep_listed(const BoundRow& row, std::size_t tiles) {
   }
 }
 
-// Lists the tiles of interest of a row. False: there are none.
+// Stores the tiles of interest of a row. Returns false if there are none.
 bool CompletionBound::list(std::size_t index, std::span<const std::uint32_t> tiles) {
   ranges_[index] = {tiles_.size(), tiles_.size() + tiles.size()};
   tiles_.insert(tiles_.end(), tiles.begin(), tiles.end());
   return !tiles.empty();
 }
 
-// Of the listed tiles of a row, known now, only those stay to which no tensor has to pay too much,
-// and which lead on; of a row without a list all or none. False: none.
+// Of the tiles of a row, whose energies to go are known now, keeps those within the cutoff: cost so
+// far plus cost to go is at most scope.most. A row without a list is kept as a whole or dropped.
+// Returns false if nothing is kept.
 bool CompletionBound::keep_near(const BoundRow& row, const Scope& scope) {
   if (ranges_.empty()) {
     return !(scope.most < kInfinity &&

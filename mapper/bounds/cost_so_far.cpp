@@ -37,12 +37,12 @@ CostSoFar::CostSoFar(const StateGraph& graph, const Tiles& tiles, const Gates& g
   }
 }
 
-// At all tiles.
+// The cost of the edge at all tiles, for this component.
 const double* CostSoFar::costs(std::size_t edge, std::size_t run) {
   return &costs_.costs(edge, run)[component_ * tiles_.size()];
 }
 
-// Null: nothing of interest leads on from there.
+// Null: no node of interest lies in the row.
 double* CostSoFar::row(std::size_t stage, std::size_t residency) {
   if (!graph_.reachable(stage, residency) || !to_go_.is_live(stage, residency)) {
     return nullptr;
@@ -55,7 +55,7 @@ double* CostSoFar::row(std::size_t stage, std::size_t residency) {
   return row.data();
 }
 
-// What a row says of those that its edges lead to.
+// Passes the values of a row on to the rows to which its edges lead.
 void CostSoFar::spread(std::size_t stage, std::size_t residency) {
   double* here = rows_[stage * graph_.residencies() + residency].data();
   const DimSet locked = graph_.locked(stage, residency);
@@ -93,7 +93,7 @@ void CostSoFar::spread(std::size_t stage, std::size_t residency) {
 
 void CostSoFar::spread_loops(DimId d, double* row) const { exact::spread_neutral(tiles_, d, row); }
 
-// To the next smaller bin, or to the same one where extents share it.
+// A loop to the next smaller bin, or within a bin that several extents share.
 void CostSoFar::shift(DimId d, const double* here, double* there) const {
   const std::size_t stride = tiles_.stride(d);
   tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
@@ -153,7 +153,7 @@ void CostSoFar::end_stage(std::size_t stage, std::size_t residency, const double
   }
 }
 
-// Dim by dim, to all bins that the extents may lead to.
+// Dim by dim, to all bins to which the extents may lead.
 void CostSoFar::cross(std::size_t fanout, Row& values) const {
   Row behind;
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {

@@ -117,7 +117,8 @@ double EnergyBound::of(const UnrollingBound::Boxes& boxes) const {
   return UnrollingBound(graph_->space(), routes_, pairs_, boxes).least();
 }
 
-// A port's busiest instance moves at least the mean of those that the unrolling uses.
+// The busiest instance of a port moves at least the mean over the instances that the unrolling
+// uses.
 std::vector<BoundWeights> EnergyBound::weights_of_figures(
     const UnrollingClass& unrolling_class) const {
   const Arch& arch = graph_->problem().arch();

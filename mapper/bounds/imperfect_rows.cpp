@@ -15,13 +15,13 @@ using exact::StateGraph;
 
 namespace {
 
-// A row of which less than one in so many tiles is of interest is filled tile by tile.
+// A row with less than one tile of interest in so many is filled tile by tile.
 constexpr std::size_t kFew = 8;
 
 }  // namespace
 
-// Time is asked for between passes over the tiles: of a large lattice one takes a good part of a
-// second.
+// The deadline is polled between passes over the tiles, which take a good part of a second for a
+// large lattice.
 bool ImperfectRows::fill(const BoundRow& row, const CompletionBound& behind) {
   const bool few = !row.tiles.empty() && row.tiles.size() < tiles_.size() / kFew;
   if (few) {
@@ -88,8 +88,8 @@ bool ImperfectRows::relax_end(const BoundRow& row) {
   return true;
 }
 
-// Loops that lead to a later group of the region's order go first: what lies behind them is done.
-// False: none leads to another row of interest.
+// Loops that lead to a later group of the region's order come first; the rows behind them are
+// complete. Returns false if none leads to another row of interest.
 bool ImperfectRows::relax_loops(const BoundRow& row, const CompletionBound& behind) const {
   const DimSet locked = graph_.locked(row.stage, row.residency);
   DimSet staying;
@@ -125,7 +125,8 @@ bool ImperfectRows::relax_loops(const BoundRow& row, const CompletionBound& behi
   return leads_on;
 }
 
-// The least of what lies behind: of a coarse lattice, of all bins that the extents may lead to.
+// The least value behind a fanout; of a coarse lattice, over all bins to which the extents may
+// lead.
 void ImperfectRows::relax_crossing(std::size_t fanout, double* row) const {
   std::vector<double> behind(row, row + tiles_.size());
   if (!tiles_.is_coarse()) {
@@ -156,8 +157,8 @@ void ImperfectRows::relax_crossing(std::size_t fanout, double* row) const {
   }
 }
 
-// A run from one bin to any below it costs what its start says; between extents that share a bin
-// there are runs, too.
+// A loop from one bin to any smaller one is charged by its start. Extents that share a bin have
+// loops between them, too.
 void ImperfectRows::relax_sliding_edge(const BoundRow& row,
                                        const StateGraph::SlidingEdge& sliding_edge,
                                        const double* below) {
@@ -189,12 +190,12 @@ void ImperfectRows::relax_sliding_edge(const BoundRow& row,
   });
 }
 
-// A loop costs nothing: the value of a tile is the least over the tiles that loops lead to.
+// Loops cost nothing: the value of a tile is the least of the tiles to which loops lead.
 void ImperfectRows::relax_loops(DimId dim, double* row) const {
   exact::relax_neutral(tiles_, dim, row);
 }
 
-// The tiles that lie behind one when a fanout is crossed.
+// The tiles behind a fanout, for one tile.
 void ImperfectRows::list_behind(std::size_t fanout, std::size_t tile,
                                 std::vector<std::size_t>& behind) const {
   behind.assign(1, tile);
@@ -215,7 +216,7 @@ void ImperfectRows::list_behind(std::size_t fanout, std::size_t tile,
   }
 }
 
-// As fill_all() has it, at the listed tiles alone.
+// fill_all() for the listed tiles alone.
 bool ImperfectRows::fill_listed(const BoundRow& row, const CompletionBound& behind) {
   bool leads_on = row.stage + 1 < graph_.stages() ? end_stage_of_listed(row, behind)
                                                   : relax_end(row) && row.tiles.front() == 0;

@@ -10,11 +10,11 @@ namespace mapsim::exact {
 
 namespace {
 
-// A row of which less than one in so many tiles is of interest is found tile by tile, others in
+// A row with less than one tile of interest in so many is filled tile by tile, any other by
 // vectors.
 constexpr std::size_t kFew = 8;
 
-// To the rows behind the runs. `rests`: of the table that has their costs.
+// The steps to the rows behind the runs. `rests`: of the table with their costs.
 std::vector<RunStep> steps_to(const std::vector<const double*>& behind,
                               const std::vector<Lattice::Run>& runs, std::size_t rests) {
   std::vector<RunStep> steps;
@@ -33,8 +33,8 @@ bool LatticeRows::fill(const BoundRow& row, const CompletionBound& behind) {
   return few ? fill_listed(row, behind) : fill_all(row, behind);
 }
 
-// What the nodes behind the end of the stage have to go. False: there are none, or none worth
-// looking at.
+// Copies the cost to go of the nodes behind the end of the stage. Returns false if there are none
+// of interest.
 bool LatticeRows::copy_behind(const BoundRow& row, const CompletionBound& behind) const {
   const auto residency = graph_.after_stage(row.stage, row.residency);
   if (!residency || !behind.is_live(row.stage + 1, *residency)) {
@@ -51,7 +51,7 @@ bool LatticeRows::copy_behind(const BoundRow& row, const CompletionBound& behind
   return true;
 }
 
-// The rows that loops over the runs lead to from the residency; null: none worth looking at.
+// The rows to which loops over the runs lead from the residency; null: not of interest.
 std::vector<const double*> LatticeRows::rows_behind(const BoundRow& row,
                                                     const CompletionBound& behind, DimId dim,
                                                     std::size_t residency,
@@ -77,8 +77,8 @@ std::vector<const double*> LatticeRows::rows_behind(const BoundRow& row,
   return any ? rows : std::vector<const double*>{};
 }
 
-// Loops that lead to another residency, which have been bounded before; those that do not are
-// `neutral`. False: none leads to a node worth looking at.
+// Loops that lead to another residency, whose rows are complete; the other dims are `neutral`.
+// Returns false if none leads to a node of interest.
 bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind,
                               DimSet& neutral) const {
   bool leads_on = false;
@@ -112,7 +112,7 @@ std::vector<const double*> LatticeRows::run_costs(const StateGraph::SlidingEdge&
   return costs;
 }
 
-// The runs of a sliding edge. False: none leads to a node worth looking at.
+// The runs of a sliding-window edge. Returns false if none leads to a node of interest.
 bool LatticeRows::relax_sliding_edge(const BoundRow& row, const CompletionBound& behind,
                                      const StateGraph::SlidingEdge& sliding_edge) {
   const Lattice& lattice = this->lattice(row.stage);
@@ -127,7 +127,7 @@ bool LatticeRows::relax_sliding_edge(const BoundRow& row, const CompletionBound&
   return true;
 }
 
-// False: no move leads to a node worth looking at.
+// Returns false if no move leads to a node of interest.
 bool LatticeRows::fill_all(const BoundRow& row, const CompletionBound& behind) {
   const Lattice& lattice = this->lattice(row.stage);
   bool leads_on = false;

@@ -14,7 +14,8 @@ using exact::Sharing;
 
 namespace {
 
-// Instances that the largest piece keeps busy at least, of parallel loops from `first` inwards.
+// A lower bound of the instances that work on the largest piece, of the parallel loops from `first`
+// inwards.
 std::int64_t busy_of(const std::vector<std::int64_t>& split, std::size_t first) {
   std::int64_t busy = 1;
   for (std::size_t i = split.size(); i-- > first;) {
@@ -23,8 +24,9 @@ std::int64_t busy_of(const std::vector<std::int64_t>& split, std::size_t first) 
   return busy;
 }
 
-// Distinct coordinates of a window of two dims, summed over tiles of these extents. A window whose
-// instances' blocks lie apart has at least as many as one of unit strides whose blocks do not.
+// Distinct coordinates of a window of two dims, summed over tiles with these extents. If the blocks
+// of instances lie apart, the coordinates are at least those of a window with unit strides whose
+// blocks do not.
 double window_points(const Rank& rank, const std::array<std::int64_t, 2>& bounds,
                      const std::array<std::int64_t, 2>& extents, bool apart) {
   const auto points = [&](std::int64_t a, std::int64_t b) {
@@ -95,7 +97,7 @@ void LeastCosts::forget_tables() {
   flows_.clear();
 }
 
-// Extents that the rules allow the tile of an edge; nullopt: none.
+// The extents that rules allow for the tile of an edge; nullopt: none.
 std::optional<Allowed> LeastCosts::allowed(std::size_t edge, DimId d) const {
   const exact::BoundaryEdge& of = graph_.edges()[edge];
   std::optional<Allowed> all = Allowed{};
@@ -111,7 +113,7 @@ std::optional<Allowed> LeastCosts::allowed(std::size_t edge, DimId d) const {
   return all;
 }
 
-// What a tile takes depends on the dims of its tensor.
+// The bits of a tile depend on its tensor's dims only.
 const Projection& LeastCosts::footprint_projection(TensorId t) {
   return make_projection(footprint_projections_[t], graph_.problem().workload().tensors[t].dims());
 }
@@ -172,7 +174,7 @@ void LeastCosts::keep_fitting(std::size_t edge, double* row) {
   }
 }
 
-// Elements of the dims that stand alone in their rank; of the first instance its share.
+// Elements along the dims that are alone in their rank; for the first instance its share.
 double LeastCosts::constant(TensorId t, const Sharing& sharing) const {
   double points = 1;
   for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
@@ -188,7 +190,7 @@ double LeastCosts::constant(TensorId t, const Sharing& sharing) const {
   return points;
 }
 
-// Distinct sums that the instances meet in the whole run, without windows: exact.
+// The distinct sums that instances meet in the whole run. Exact without windows.
 double LeastCosts::met(TensorId t, const Sharing& sharing) const {
   double points = constant(t, sharing);
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
@@ -212,10 +214,11 @@ std::int64_t LeastCosts::together(DimId d, const Sharing& sharing) const {
   return together;
 }
 
-// n_d >= D / what one combination covers. Of fanouts still to come, some of whose parallel loops
-// may stand below the loops that lead to the tile: before them a block is no larger than its share,
-// and of what is left the largest piece keeps so many busy at least, the last instance of each loop
-// having one below it.
+// The least number of visits: D over the elements that one visit covers. Fanouts that are not
+// crossed yet may have some of their parallel loops above, and some below, the loops that lead to
+// the tile. Above, a block is no larger than its share of the tile. Below, the largest piece keeps
+// at least busy_of() instances at work, since the last instance of each loop has at least one
+// working instance below it. The least over all such positions counts.
 std::int64_t LeastCosts::visits(DimId d, std::int64_t extent, const Sharing& sharing) const {
   const std::int64_t together = this->together(d, sharing);
   std::vector<std::int64_t> split;  // instances per parallel loop, outermost first
@@ -257,7 +260,7 @@ void LeastCosts::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) 
   }
 }
 
-// Points of a rank with a window, summed over tiles of these bins of its first two dims.
+// Points of a rank with a window, summed over tiles with these bins of its first two dims.
 double LeastCosts::window(const Rank& rank, const Sharing& sharing, std::size_t run,
                           const std::array<std::size_t, 2>& bins) const {
   if (rank.terms.size() > 2) {  // every point once
@@ -284,7 +287,7 @@ double LeastCosts::window(const Rank& rank, const Sharing& sharing, std::size_t 
   return window_points(rank, bounds, extents, apart);
 }
 
-// Multiplies each tile's entry by a value of its extents (by index) of a window's two dims.
+// Multiplies each tile's entry by a value for its extents (by index) along a window's two dims.
 template <class Value>
 void LeastCosts::multiply(const exact::TileIndex& tiles, const Rank& rank, Row& row,
                           const Value& value) const {
@@ -307,7 +310,7 @@ void LeastCosts::multiply(const exact::TileIndex& tiles, const Rank& rank, Row& 
   });
 }
 
-// At one tile.
+// The elements that cross at one tile.
 double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t run, std::size_t tile,
                             const Counts& counts, const PerDim<Counts::Id>& known) const {
   const Tensor& tensor = graph_.problem().workload().tensors[t];
@@ -330,7 +333,8 @@ double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t run,
   return elements;
 }
 
-// What crosses depends on the dims that the tensor lacks and on those of its windows.
+// The elements that cross depend on the dims that the tensor does not have, and on the dims of its
+// windows.
 const Projection& LeastCosts::projection(TensorId t) {
   if (projections_[t]) {
     return *projections_[t];
@@ -374,7 +378,8 @@ const LeastCosts::Row& LeastCosts::flow(TensorId t, const Sharing& sharing, std:
   return flow;
 }
 
-// Sums that are met for the first time need not be read back; of windows, none need.
+// Distinct sums, which are not read back when they are met first. With windows no read-back is
+// charged.
 LeastCosts::Met LeastCosts::met(const Terms& terms) const {
   const Tensor& tensor = graph_.problem().workload().tensors[terms.tensor];
   const bool windowless = std::all_of(tensor.ranks.begin(), tensor.ranks.end(),
@@ -386,10 +391,10 @@ LeastCosts::Met LeastCosts::met(const Terms& terms) const {
           met(terms.tensor, terms.met_busy_parent), met(terms.tensor, terms.met_busy_child)};
 }
 
-// What enters the networks and does not leave them is added. A sum that is not added there is one
-// update more above; at the lesser of the two prices the cost falls neither in what enters nor in
-// what leaves, so that lower bounds of both may stand in it. Sums with a window: nothing is known
-// of how many are met.
+// Sums that enter the networks and do not leave them are added there. A sum that is not added there
+// is one update more at the outer level. If both are charged the lesser price, the cost falls
+// neither in the number that enters nor in the number that leaves, so lower bounds of both may be
+// used. For sums with a window the number met is unknown, and nothing is charged.
 double LeastCosts::least_reduction_energy(const Terms& terms, const Met& met,
                                           const BoundaryFlow& flow) {
   if (terms.reductions.empty() || !(met.parent < kInfinity)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of which few tiles are of interest, filled tile by tile.
+// Rows of LatticeRows with few tiles of interest, filled tile by tile.
 #include <algorithm>
 #include <vector>
 
@@ -34,7 +34,7 @@ void LatticeRows::list_digits() {
   }
 }
 
-// False: it leads to no node worth looking at.
+// Returns false if it leads to no node of interest.
 bool LatticeRows::relax_sliding_edge_of_listed(const BoundRow& row, const CompletionBound& behind,
                                                const Digits& digits,
                                                const StateGraph::SlidingEdge& sliding_edge) {
@@ -69,7 +69,8 @@ bool LatticeRows::relax_sliding_edge_of_listed(const BoundRow& row, const Comple
   return true;
 }
 
-// Loops to another residency, then those that stay. False: there is none worth looking at.
+// Loops to another residency, then those that keep it. Returns false if none leads to a node of
+// interest.
 bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBound& behind,
                                         const Digits& digits) const {
   const Lattice& lattice = this->lattice(row.stage);
@@ -78,7 +79,7 @@ bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBou
   struct Way {
     DimId dim{};
     const std::uint16_t* digits = nullptr;
-    std::vector<const double*> behind;  // per run; none: the row itself
+    std::vector<const double*> behind;  // per run; empty: the row itself
   };
   std::vector<Way> ways;
   const DimSet locked = graph_.locked(row.stage, row.residency);
@@ -114,7 +115,7 @@ bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBou
   return leads_on;
 }
 
-// As fill_all() has it.
+// fill_all() for the listed tiles alone.
 bool LatticeRows::fill_listed(const BoundRow& row, const CompletionBound& behind) {
   const Lattice& lattice = this->lattice(row.stage);
   const Digits& digits = *digits_[graph_.crossed(row.stage)];

@@ -24,7 +24,7 @@ void PerTensorBound::find_cost_so_far(EdgeCosts& costs) {
   for_each_tensor([&](TensorId t) { tensors_[index_of(t)].find_cost_so_far(costs); });
 }
 
-// One to a task.
+// One task per tensor.
 template <class Visit>
 void PerTensorBound::for_each_tensor(const Visit& visit) const {
   Caught caught;
@@ -69,8 +69,8 @@ double PerTensorBound::to_go(std::size_t stage, std::size_t residency, std::size
 PerTensorBound::Selection::Selection(const PerTensorBound& per_tensor, double most)
     : per_tensor_{per_tensor}, most_{most}, parts_(per_tensor.tensors_.size() + 1) {}
 
-// Rows that come one after the other differ in the first tensors' residences, as a rule: sums over
-// the last tensors are kept.
+// Consecutive rows mostly differ in the residences of the first tensors, so sums over the last
+// tensors are kept from row to row.
 std::span<const std::uint32_t> PerTensorBound::Selection::tiles(std::size_t stage,
                                                                 std::size_t residency) {
   const std::size_t tensors = per_tensor_.tensors_.size();
@@ -105,7 +105,7 @@ void PerTensorBound::Selection::start(std::size_t stage) {
   }
 }
 
-// Adds tensor i, at the stop of its part, to the part of those behind it.
+// Adds tensor i, at its residence, to the part of the tensors after it.
 void PerTensorBound::Selection::extend(std::size_t i) {
   const TensorBound& tensor = per_tensor_.tensors_[i];
   const Part& from = parts_[i + 1];

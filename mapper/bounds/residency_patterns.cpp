@@ -6,16 +6,15 @@
 #include "core/arithmetic.hpp"
 #include "mapper/bounds/unrolling_bound.hpp"
 
-// Bounds of residency patterns.
+// Bounds of residency patterns (docs/decisions/0050-residency-patterns.md).
 //
-// A bound that takes each port by itself lets DRAM be used as one mapping does and the registers as
-// another one, so that on a machine whose ports are equally busy it lies far below any mapping.
-// Once it is fixed which levels keep which tensor, and which of the tensors that one level serves
-// moves furthest in, UnrollingBound knows the least traffic of every boundary. So it bounds the
-// energy and the bits of all ports of the same mappings at once, and the busiest port bounds the
-// latency. Every step of UnrollingBound is monotone in the traffic and holds for any nonnegative
-// weights; a port's busiest instance moves at least the mean of the instances that the unrolling
-// uses.
+// A bound that minimises each port by itself may use DRAM as one mapping does and the registers as
+// another one does. If all ports are equally busy, it lies far below any mapping. For a fixed
+// pattern, and a fixed choice of the tensor that moves furthest in at the serving level,
+// UnrollingBound knows the least traffic of every boundary. So it bounds the energy and the bits of
+// all ports for the same mappings at once, and the busiest port bounds the latency. Every step of
+// UnrollingBound is monotone in the traffic and holds for any nonnegative weights. The busiest
+// instance of a port moves at least the mean over the instances that the unrolling uses.
 
 namespace mapsim::exact {
 
@@ -48,12 +47,12 @@ class UnrollingBound::Patterns {
   }
 
  private:
-  using Vector = std::vector<double>;  // by weights
+  using Vector = std::vector<double>;  // one value per weights
   struct Path {
     std::vector<std::size_t> boundaries;  // of the route
-    std::size_t node = 0;                 // that serves the compute units
+    std::size_t node = 0;                 // node that serves the compute units
     Vector but_last;  // accesses of the compute units and all boundaries but the last one
-    Vector last;      // the last boundary, with as little as anything moves over it
+    Vector last;      // the last boundary, with the least traffic over it
   };
   struct Way {
     std::size_t path = 0;
@@ -77,7 +76,7 @@ class UnrollingBound::Patterns {
     }
   }
 
-  // Depth first over the boundaries of the route.
+  // Depth-first search over the boundaries of the route.
   void find_paths(TensorId t) {
     Path path;
     path.but_last = Vector(weights_.size(), 0.0);
@@ -108,7 +107,7 @@ class UnrollingBound::Patterns {
     }
   }
 
-  // The serving nodes of the tensors from this one on.
+  // Chooses the serving nodes of the tensors from this one on.
   void choose(std::size_t tensor) {
     if (tensor == tensors_.size()) {
       bound_.for_each_order([this](const Fills& fills) { combine(fills); });
@@ -130,7 +129,7 @@ class UnrollingBound::Patterns {
     combine(0);
   }
 
-  // All paths to the chosen node that so much comes to.
+  // The paths to the chosen node, across whose last boundary `fills` elements come.
   void find_ways(TensorId t, double fills) {
     ways_[t].clear();
     const std::size_t node = bound_.chosen_[t].node;
@@ -154,7 +153,7 @@ class UnrollingBound::Patterns {
     }
   }
 
-  // The best pattern has none that another one is no worse than in anything.
+  // Drops paths that another path dominates: the best pattern has none of them.
   static void drop_dominated(std::vector<Way>& ways) {
     const auto no_worse = [](const Way& a, const Way& b) {
       return std::equal(a.cost.begin(), a.cost.end(), b.cost.begin(),
@@ -184,7 +183,7 @@ class UnrollingBound::Patterns {
     }
   }
 
-  // Several orders may bound one pattern: the least of them counts.
+  // If several orders bound one pattern, the least of their keys counts.
   void take(const Key& key) {
     if (first_only_) {
       if (found_.empty() || key < found_.front().bound) {
@@ -234,7 +233,7 @@ class UnrollingBound::Patterns {
   PerTensor<std::vector<Path>> tensors_;
   PerTensor<std::vector<Way>> ways_;
   PerTensor<std::size_t> taken_;  // path of each tensor
-  std::vector<Vector> sums_;      // of the first tensors
+  std::vector<Vector> sums_;      // of the first tensors, per number of tensors
   std::vector<Pattern> found_;
   std::map<PerTensor<std::size_t>, std::size_t, ByPaths> indices_;  // in found_
 };

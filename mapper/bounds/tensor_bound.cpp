@@ -43,13 +43,13 @@ void TensorBound::find_cost_so_far(EdgeCosts& costs) {
   }
 }
 
-// As StateGraph::locked has it of this tensor.
+// StateGraph::locked() for this tensor alone.
 DimSet TensorBound::locked(std::size_t stage, std::size_t residence) const {
   return residences()[residence].stage > stage ? graph_.problem().workload().tensors[tensor_].dims()
                                                : DimSet{};
 }
 
-// In the memory that is there.
+// Reuses the memory that is already allocated.
 void TensorBound::make_runs(std::size_t stage) {
   const Lattice& tiles = lattice(stage);
   runs_.resize(std::max(runs_.size(), residences().size()), PerDim<Runs>(tiles.dims()));
@@ -65,7 +65,8 @@ void TensorBound::make_runs(std::size_t stage) {
   }
 }
 
-// From where a sliding_edge is, or begins or ends at the row, past one more edge.
+// Extends sliding-window edges by one more boundary edge: those under way (`in`), and those that
+// begin or end at the row.
 void TensorBound::extend(const Lattice& tiles, DimId dim, End end, const double* row,
                          const Runs& in, const std::vector<double>& cost, Runs& out) const {
   extend_runs(tiles, dim, end, row, in.known ? in.values.data() : nowhere_.data(), cost.data(),
@@ -92,7 +93,8 @@ void TensorBound::copy_behind(std::size_t stage, EdgeCosts& costs) {
   }
 }
 
-// From the innermost stop outwards. A sliding_edge places the tensor at one stop after the other.
+// From the innermost residence outwards. A sliding-window edge may keep the tensor at several
+// residences in turn.
 void TensorBound::find_to_go(std::size_t stage, EdgeCosts& costs) {
   copy_behind(stage, costs);
   const Lattice& tiles = lattice(stage);
@@ -143,7 +145,7 @@ void TensorBound::copy_before(std::size_t stage) {
   }
 }
 
-// From the outermost stop inwards.
+// From the outermost residence inwards.
 void TensorBound::find_cost_so_far(std::size_t stage, EdgeCosts& costs) {
   copy_before(stage);
   const Lattice& tiles = lattice(stage);

@@ -83,8 +83,9 @@ bool ArrayTime::has_entered(std::size_t residency) const {
   return false;
 }
 
-// The array is filled afresh whenever a loop above the edge advances: E_d / T_d, over all dims;
-// over those of the tensor: tiles that it has not held before.
+// folds: the array is filled anew whenever a loop above the edge advances, E_d / T_d times for
+// every dim. distinct: the same over the tensor's own dims only, which counts the tiles that it has
+// not held before.
 const std::vector<double>& ArrayTime::cycles(std::size_t index) {
   std::vector<double>& cycles = cycles_[index];
   if (cycles.empty()) {

@@ -15,7 +15,8 @@ using exact::StateGraph;
 
 namespace {
 
-// On the way up each merging fanout adds what enters it to what leaves it, innermost first.
+// Adds the networks that sums pass on their way outwards, innermost first. Each fanout with spatial
+// reduction adds what enters it and passes on the merged sums.
 void add_reductions(const Problem& problem, const Tiles& tiles, const Residence& from,
                     Terms& terms) {
   Sharing sharing = terms.child;

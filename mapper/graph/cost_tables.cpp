@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs over all tiles of a lattice: edge_costs.cpp says what one tile costs.
+// Tables of EdgeCosts over all tiles of a lattice. edge_costs.cpp computes the cost at one tile.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -37,8 +37,8 @@ const std::vector<double>& EdgeCosts::footprints(TensorId t, std::size_t crossed
   return points;
 }
 
-// points[tile] *= distinct coordinates of the rank in the tile as it is above the fanouts that are
-// still to come.
+// points[tile] *= distinct coordinates of the rank in the tile, with the extents that it has above
+// the fanouts that are not crossed yet.
 void EdgeCosts::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
                               std::vector<double>& points) const {
   const auto real = [&](DimId d, std::size_t digit) {
@@ -155,7 +155,7 @@ void EdgeCosts::forbid(const BoundaryEdge& edge, std::vector<double>& bits) cons
   }
 }
 
-// Extent of a tile as it is above the fanouts that are still to come.
+// The extent of a tile above the fanouts that are not crossed yet.
 std::int64_t EdgeCosts::real_extent(const Lattice& lattice, DimId d, std::size_t digit,
                                     std::size_t fanouts_above) const {
   std::int64_t extent = lattice.positions(d)[digit].extent;
@@ -165,7 +165,7 @@ std::int64_t EdgeCosts::real_extent(const Lattice& lattice, DimId d, std::size_t
   return extent;
 }
 
-// What a tile may take at most: a latch holds one element, a capacity what it has bits for.
+// Bits that a tile may take: a register holds one element, a level its capacity.
 double EdgeCosts::limit(std::size_t index) const {
   const BoundaryEdge& edge = graph_.edges()[index];
   const Residence& residence = graph_.residences(edge.tensor)[edge.to];
@@ -177,7 +177,7 @@ double EdgeCosts::limit(std::size_t index) const {
   return capacity ? graph_.capacities()[*capacity].bits : std::numeric_limits<double>::max();
 }
 
-// Neighbouring tiles that differ in dims that nothing slides along.
+// The length of runs of tiles that differ only in dims along which nothing slides.
 std::size_t EdgeCosts::row_size(const Lattice& lattice) const {
   std::size_t size = 1;
   for (const DimId d : graph_.problem().workload().dims.ids()) {
@@ -193,8 +193,9 @@ const EdgeCosts::Table& EdgeCosts::table(std::size_t index) {
   return *tables_[index];
 }
 
-// Of the tiles of a row, or a part of one: only how often they come differs, and the cycles of the
-// edges.
+// The tiles of a row, or a part of one, differ only in how often they are visited, and in cycles of
+// first fills and last drains. So the cost per visit is evaluated once, and otherwise once per
+// number of visits.
 void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
                              double* out, std::size_t step) const {
   const double* trips_of = &table.trips[first];
@@ -202,14 +203,14 @@ void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t 
   if (components_ == 1 && !table.terms.output && table.terms.nonzeros.empty()) {
     const double* fits =
         std::find_if(bits_of, bits_of + size, [&](double bits) { return bits <= table.most; });
-    double each = 0;  // per trip
+    double each = 0;  // per visit
     if (fits != bits_of + size) {
       evaluate(table.terms, 1, first + static_cast<std::size_t>(fits - bits_of), slide, &each, 1);
     }
     multiply_fitting(out, trips_of, each, bits_of, table.most, size);
     return;
   }
-  std::array<std::size_t, 64> known;  // by how often they come: one that has been evaluated
+  std::array<std::size_t, 64> known;  // by number of visits: a tile that has been evaluated
   known.fill(size);
   for (std::size_t i = 0; i < size; ++i) {
     if (!(bits_of[i] <= table.most)) {

@@ -33,7 +33,7 @@ const Lattice& EdgeCosts::lattice_of(std::size_t edge) const {
   return unrolled_.lattices[graph_.edges()[edge].crossed];
 }
 
-// Points of the output that the mean entry makes.
+// Points of the output that the mean entry computes.
 double EdgeCosts::made_by_entry() const {
   const Workload& workload = graph_.problem().workload();
   const Tensor& output = workload.tensors[workload.output()];
@@ -117,7 +117,7 @@ void EdgeCosts::set_met(const BoundaryEdge& edge, std::size_t parent_fanouts,
 
 namespace {
 
-// The loops over fanouts as a nest has them.
+// The parallel loops of an unrolling, as a nest has them.
 std::vector<NestLoop> parallel_loops(const Unrolling& unrolling) {
   std::vector<NestLoop> loops;
   for (const Unroll& unroll : unrolling) {
@@ -133,7 +133,7 @@ std::vector<NestLoop> parallel_loops(const Unrolling& unrolling) {
 
 }  // namespace
 
-// `sharing`: of the child's end. A transfer merges from the innermost fanout outwards.
+// `sharing`: of the inner end. A transfer merges from the innermost fanout outwards.
 void EdgeCosts::add_networks(const BoundaryEdge& edge, Sharing sharing, bool together,
                              Terms& terms) {
   const Problem& problem = graph_.problem();
@@ -178,7 +178,7 @@ void EdgeCosts::add_networks(const BoundaryEdge& edge, Sharing sharing, bool tog
   }
 }
 
-// In a perfect nest every group is sent as much.
+// In a perfect nest every group of instances is sent equally much.
 double EdgeCosts::networks_pj(const Terms& terms, double entering, double trips, std::size_t tile,
                               Slide slide) const {
   double energy = 0;

@@ -46,7 +46,8 @@ bool Gates::may_still_end(std::size_t stage, std::size_t begun, std::size_t tile
   return true;
 }
 
-// Is there another end of the region for this one?
+// Could the region's other end be at some extent, if this end (`beginning`: its beginning) is at
+// `extent`?
 bool Gates::meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,
                   bool beginning) const {
   if (beginning && index + 1 == graph_.regions()) {

@@ -58,7 +58,8 @@ Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
   }
 }
 
-// Joins the neighbours whose extents are closest, wherever they are, until there are few enough.
+// Joins the two neighbouring bins with the smallest ratio of extents, over all dims, until the
+// lattice is small enough.
 void Tiles::coarsen(std::size_t most) {
   const auto size = [&] {
     double product = 1;

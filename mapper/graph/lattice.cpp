@@ -23,8 +23,8 @@ std::vector<std::int64_t> divisors_of(std::int64_t n) {
 
 namespace {
 
-// Chains bound >= block >= block >= extent, each dividing the one before; for equal blocks the
-// extents ascend.
+// Lists the chains bound >= block >= ... >= extent in which each divides the one before. For equal
+// blocks extents ascend.
 void list_positions(std::size_t tracked, std::vector<std::int64_t> blocks, std::int64_t bound,
                     const std::vector<std::int64_t>& domain, std::vector<Position>& found) {
   for (const std::int64_t extent : domain) {
@@ -41,7 +41,8 @@ void list_positions(std::size_t tracked, std::vector<std::int64_t> blocks, std::
   }
 }
 
-// Is no extent between the two, of the same blocks, a multiple of one and a divisor of the other?
+// Does no extent with the same blocks lie between the two, as a divisor of one and a multiple of
+// the other?
 bool is_step(const std::vector<Position>& positions, std::size_t from, std::size_t to) {
   for (std::size_t i = to + 1; i < from; ++i) {
     if (positions[i].blocks == positions[to].blocks &&

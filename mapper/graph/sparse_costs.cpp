@@ -9,7 +9,7 @@ namespace mapsim::exact {
 
 namespace {
 
-// Extents of a tile where `fanouts` used fanouts lie above it.
+// The extents of a tile below `fanouts` used fanouts.
 PerDim<std::int64_t> extents_of(const Unrolled& unrolled, const Lattice& lattice, std::size_t tile,
                                 std::size_t fanouts) {
   PerDim<std::int64_t> extents(lattice.dims());

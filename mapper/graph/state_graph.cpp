@@ -190,7 +190,7 @@ DimSet StateGraph::locked(std::size_t stage, std::size_t residency) const {
   return dims;
 }
 
-// No level that the tensor must be kept at lies between the residences; `to` null: the compute
+// Is there no level between the residences at which the tensor must be kept? `to` null: the compute
 // units.
 bool StateGraph::may_pass(TensorId t, const Residence& from, const Residence* to) const {
   if (from.latch) {
@@ -231,7 +231,7 @@ std::size_t StateGraph::find_edge(const BoundaryEdge& edge) {
   return entry->second;
 }
 
-// Where a tensor may be placed from a stop, whatever the others do.
+// The residences at which a tensor can be kept next, whatever the other tensors do.
 const std::vector<NextResidence>& StateGraph::next_residences(std::size_t stage, TensorId t,
                                                               std::size_t from) {
   std::optional<std::vector<NextResidence>>& next =
@@ -250,7 +250,7 @@ const std::vector<NextResidence>& StateGraph::next_residences(std::size_t stage,
   return *next;
 }
 
-// Calls visit(Place) for every next stop of a tensor.
+// Calls visit(Place) for every next residence of a tensor.
 template <class Visit>
 void StateGraph::for_each_step(std::size_t stage, std::size_t residency, TensorId t,
                                const Visit& visit) {
@@ -271,8 +271,8 @@ void StateGraph::for_each_step(std::size_t stage, std::size_t residency, TensorI
   }
 }
 
-// Adds to `found` every way to place tensors from t on that slide along `dim`, one or several
-// levels each. `so_far` is left as it is.
+// Adds to `found` every way to keep some of the tensors from t on that slide along `dim`, each at
+// one or several levels. `so_far` is restored.
 void StateGraph::extend_sliding_edge(std::size_t stage, DimId dim, TensorId t, SlidingEdge& so_far,
                                      std::vector<SlidingEdge>& found) {
   if (index_of(t) == residences_.size()) {
@@ -350,8 +350,8 @@ std::optional<std::size_t> StateGraph::after_stage(std::size_t stage, std::size_
   return region(stage).may_end(state(residency)) ? std::optional(next) : std::nullopt;
 }
 
-// Moves go to a later stage or to larger residency: one sweep in that order sees all that a nest
-// can reach.
+// Moves lead to a later stage or a larger residency, so a single sweep in that order reaches all
+// that a nest can reach.
 void StateGraph::make_moves() {
   sliding_.resize(problem().workload().dims.size());
   factors_.resize(sliding_.size());
@@ -422,7 +422,7 @@ void StateGraph::make_moves(std::size_t stage, std::size_t residency) {
       SlidingEdge none{d, {}, residency};
       extend_sliding_edge(stage, d, TensorId{0}, none, sliding_edges_[node]);
     }
-    // Loops of all factors lead to one place if they are neutral.
+    // If loops are neutral, loops of all factors lead to the same residency.
     const std::size_t kinds = is_neutral(stage, residency, d) ? 1 : factors_[d].size();
     for (std::size_t i = 0; i < kinds; ++i) {
       reach(stage, after_loop(stage, residency, d, factors_[d][i]));
@@ -433,11 +433,11 @@ void StateGraph::make_moves(std::size_t stage, std::size_t residency) {
   }
 }
 
-// Edges lead to residences further on. Sums may move at either width.
+// Edges lead to residences with a larger index. Sums may move at either width.
 void StateGraph::make_least_so_far() {
   const Arch& arch = problem().arch();
   least_so_far_.resize(residences_.size());
-  double share = 1;  // the mean entry's points per point of the largest one, at least
+  double share = 1;  // a lower bound of the mean entry's points per point of the largest entry
   for (const DimId d : problem().workload().dims.ids()) {
     const std::int64_t bound = problem().workload().dims[d].bound;
     share *= space_->entry().mean_size(d, bound) / static_cast<double>(bound);

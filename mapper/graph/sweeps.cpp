@@ -16,11 +16,11 @@ namespace {
 #define MAPSIM_ANY_VECTORS
 #endif
 
-// Longer sums are added up piece by piece, so that the pieces stay in the cache.
+// Long sums are added in pieces that stay in the cache.
 constexpr std::size_t kPiece = 64;
 
-// row[from] = min(.., below[to] + costs) of all tiles and steps. Inlined: once for each number of
-// costs.
+// row[from] = min(row[from], below[to] + costs), for all tiles and steps. Inlined once for each
+// number of costs.
 template <std::size_t count>
 [[gnu::always_inline]] inline void relax_steps(double* row, std::size_t size, std::size_t stride,
                                                std::size_t positions,
@@ -98,8 +98,8 @@ void relax_often_paid(double* row, std::size_t size, std::size_t stride, std::si
   }
 }
 
-// The tile at one end of a run takes the least of both, from the innermost run outwards (kFrom) or
-// the other way. Inlined: once for each end, in vectors and without.
+// The tile at one end of a run takes the minimum of both, from the innermost run outwards (kFrom)
+// or the other way. Inlined once for each end, with and without vectors.
 template <End end>
 [[gnu::always_inline]] inline void take_runs(const TileIndex& tiles, DimId dim, std::size_t stride,
                                              double* row) {
@@ -128,7 +128,7 @@ void spread_runs(const TileIndex& tiles, DimId dim, double* row) {
   take_runs<End::kTo>(tiles, dim, tiles.stride(dim), row);
 }
 
-// Where the tiles of a run lie: `digit` is that of one of its ends.
+// The tiles of a run; `digit` is the digit of one of its ends.
 struct Shape {
   std::size_t size = 0;
   std::size_t stride = 0;
@@ -196,7 +196,7 @@ void multiply_fitting(double* out, const double* factors, double each, const dou
   }
 }
 
-// Twice a number is exact.
+// least_of() adds a row to itself: twice a number, and half of that, are exact.
 double least_sum(const double* a, const double* b, std::size_t size) {
   std::array<double, 64> least{};
   least.fill(kInfinity);

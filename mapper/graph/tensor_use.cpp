@@ -13,8 +13,9 @@ namespace mapsim::exact {
 
 namespace {
 
-// Of a p + b r, g their greatest common divisor, p can only go on by b/g, and r back by a/g. Of
-// more dims all but one are free.
+// p and r have the coordinate a p + b r. With g = gcd(a, b), other indices with the same coordinate
+// differ in p by multiples of b/g and in r by multiples of a/g. With more than two dims all but one
+// are free.
 double ways_to_meet(const Workload& workload, const Rank& rank) {
   const auto bound = [&](std::size_t i) { return workload.dims[rank.terms[i].dim].bound; };
   if (rank.terms.size() == 2) {
@@ -76,7 +77,8 @@ bool meet_once(const Workload& workload, const TensorUse& one, const TensorUse& 
   if (one.slides && other.slides) {
     return false;
   }
-  const TensorUse& whole = one.slides ? other : one;  // its elements tell all of its dims
+  // The index of each of its dims follows from its element
+  const TensorUse& whole = one.slides ? other : one;
   const TensorUse& window = one.slides ? one : other;
   for (const TensorUse::OfRank& rank : window.ranks) {
     const auto open = std::count_if(rank.dims.begin(), rank.dims.end(), [&](const auto& of) {
@@ -104,8 +106,8 @@ double meeting(const TensorUse::OfRank& rank, const Extents& indices) {
   return std::min(blocks, rank.ways);
 }
 
-// Indices that a tile needs along a dim so that instances along the other one share anything; 1: no
-// more than it has anyway.
+// How many indices a tile needs along one dim before instances along the other dim share anything;
+// 1: it always has enough.
 double needed(const TensorUse::OfRank& rank, const Extents& instances, const Extents& all,
               bool imperfect) {
   if (rank.dims.size() != 2) {
@@ -120,7 +122,7 @@ double needed(const TensorUse::OfRank& rank, const Extents& instances, const Ext
   return imperfect ? 2 : within.least_factor;
 }
 
-// The most over whether each rank from this one on shares.
+// The maximum over whether each rank from this one on shares.
 double most_of_ranks(const TensorUse& use, const Extents& instances, const Extents& all,
                      double capacity, bool imperfect, std::size_t rank) {
   if (rank == use.ranks.size()) {

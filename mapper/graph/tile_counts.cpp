@@ -9,7 +9,8 @@ namespace mapsim::imperfect {
 
 namespace {
 
-// Pieces of up to `piece` in `tiles` tiles of up to `extent` that cover `bound`.
+// A lower bound of the pieces of up to `piece` that cover `bound`, cut from `tiles` tiles of up to
+// `extent`.
 std::int64_t least_pieces(std::int64_t bound, std::int64_t extent, std::int64_t tiles,
                           std::int64_t piece) {
   const std::int64_t full = tiles * (extent / piece);
@@ -40,7 +41,8 @@ std::int64_t Counts::least(DimId d, Id known, std::int64_t piece) const {
   return std::max(count.tiles, least_pieces(tiles_.bound(d), count.extent, count.tiles, piece));
 }
 
-// What pieces may cover of tiles at a bin, and less: extents, times instances that share them.
+// The sizes that pieces of a tile at the bin may have: extents, times the instances that share
+// them.
 std::vector<std::int64_t> Counts::pieces_below(DimId d, std::size_t bin) const {
   std::vector<std::int64_t> shares{1};
   for (std::size_t f = 0; f < tiles_.used().size(); ++f) {
@@ -59,7 +61,7 @@ std::vector<std::int64_t> Counts::pieces_below(DimId d, std::size_t bin) const {
   return pieces;
 }
 
-// Numbers of tiles that can be cut into other numbers of pieces than one less, of some size.
+// The numbers of tiles that can be cut into fewer pieces of some size than the number before.
 const std::vector<std::int64_t>& Counts::steps(DimId d, std::size_t bin) {
   std::vector<std::int64_t>& steps = steps_[d][bin];
   if (!steps.empty()) {

@@ -47,7 +47,7 @@ double Valuation::whole(double cycles) const {
   return is_entry_ ? cycles : std::ceil(cycles * (1 - noise_));
 }
 
-// As latency_into() has it. The ports of a storey are neighbours.
+// The rule of latency_into(). Ports of one storey are adjacent.
 Valuation::Cycles Valuation::cycles(const double* components, double compute_cycles) const {
   const double computing = noise_ > 0 ? whole(compute_cycles * entries_) : compute_cycles;
   double steady = computing;

@@ -39,8 +39,8 @@ DimSet window_dims(const Workload& workload) {
   return windows;
 }
 
-// The block of dim d at a fanout matters where a union of instances slides along d, or where sums
-// of a window in the output are told apart by instance.
+// Does the block of dim d at a fanout affect a count? It does if a union of instances slides along
+// d, or if sums of a window of the output are distinguished by instance.
 bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
   for (const TensorId t : problem.workload().tensors.ids()) {
     const bool output = t == problem.workload().output();
@@ -60,8 +60,8 @@ std::int64_t real_bound(const Unrolled& unrolled, DimId d) {
   return bound;
 }
 
-// Adds the loops of one dim, outermost first, as they are in the nest: extents of tiles below which
-// fanouts are still to come are larger by those fanouts' factors.
+// Adds the loops of one dim as a nest has them, outermost first. Tiles above fanouts that are not
+// crossed yet are larger by those fanouts' factors.
 class DimLoops {
  public:
   // `size`: of the dim, which is its bound unless sizes differ between entries.
@@ -125,8 +125,8 @@ double count_tiles(const Domains& domains, const PerDim<std::size_t>& tracked) {
   return tiles;
 }
 
-// Leaves out, in the longest domain, the extent that has the closest neighbours, until there are
-// few enough tiles. 1 and the bound stay.
+// Removes the extent with the closest neighbours from the longest domain, until the lattice is
+// small enough. 1 and the bound stay.
 void thin_out(Domains& domains, const PerDim<std::size_t>& tracked, std::size_t most_tiles) {
   while (count_tiles(domains, tracked) > static_cast<double>(most_tiles)) {
     const auto longest =
@@ -209,7 +209,7 @@ WindowTable::WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sha
   entries_.assign(tiles_ * runs, -1.0);
 }
 
-// The mean over entries: over the sizes that dims of the rank may have.
+// The mean over entries, whose dims of the rank may differ in size.
 double WindowTable::compute(std::size_t tile, Slide slide) {
   double sum = 0;
   double entries = 0;
