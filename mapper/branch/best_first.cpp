@@ -22,7 +22,7 @@ BestFirst::BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::Cla
   begin();
 }
 
-// Every way to use some of the fanouts and not the others.
+// One tuple for each set of fanouts in use.
 void BestFirst::begin() {
   std::vector<Tuple> tuples{{}};
   for (std::size_t f = 0; f < trees_.size(); ++f) {
@@ -42,7 +42,8 @@ void BestFirst::begin() {
   }
 }
 
-// Of one mapping nothing behind what is beyond the limit counts; a front has other points there.
+// If one mapping is searched, no entry behind one beyond the limit matters. A front may have points
+// there.
 bool BestFirst::is_exhausted(const Incumbent& known) const {
   return queue_.empty() || (!known.is_front() && exact::exceeds(queue_.front().key, known.limit()));
 }
@@ -92,7 +93,7 @@ Key BestFirst::bound() const {
   return queue_.empty() ? left_out_ : std::min(left_out_, queue_.front().key);
 }
 
-// Boxes come before classes of the same bound, which they may contain.
+// Of equal bounds, boxes come before classes, since they may contain one that comes first.
 bool BestFirst::comes_later(const Entry& a, const Entry& b) const {
   if (a.key != b.key || a.is_class != b.is_class) {
     return a.key != b.key ? b.key < a.key : a.is_class;
@@ -103,7 +104,7 @@ bool BestFirst::comes_later(const Entry& a, const Entry& b) const {
   return classes_.comes_before(b.tuple, a.tuple);
 }
 
-// In the fanout whose choices differ most.
+// Splits the box whose choices differ most.
 BestFirst::Halves BestFirst::split(const Entry& entry) {
   std::size_t widest = trees_.size();
   for (std::size_t f = 0; f < trees_.size(); ++f) {
@@ -121,7 +122,7 @@ BestFirst::Halves BestFirst::split(const Entry& entry) {
   return {entry_of(left), entry_of(right)};
 }
 
-// Nothing: the boxes hold no class, or one that another one stands for.
+// nullopt: the boxes hold no class, or a class for which another one stands by symmetry.
 std::optional<BestFirst::Entry> BestFirst::entry_of(const Tuple& boxes) {
   Entry entry{{}, 0, true, boxes};
   PackedFactors common;

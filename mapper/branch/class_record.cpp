@@ -134,7 +134,8 @@ void ClassRecord::offer(const Mapping& mapping, const Key& key, std::size_t task
   }
 }
 
-// Whoever comes first: points of one task are in the order in which it found them.
+// Points are added task by task, in the order in which each task found them, so the result does not
+// depend on which task ended first.
 SearchResult ClassRecord::front_result() {
   std::stable_sort(offers_.begin(), offers_.end(),
                    [](const Offer& a, const Offer& b) { return a.task < b.task; });

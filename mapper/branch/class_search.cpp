@@ -26,7 +26,8 @@ namespace mapsim {
 
 namespace {
 
-// One search: classes take turns (TaskWindow); what is known of them is in a record.
+// One search over all classes of unrollings. The window says which class begins when, and what it
+// knows; the record keeps results.
 class ExactSearch {
  public:
   ExactSearch(const Mapspace& space, const SearchOptions& options, const Deadline& deadline,
@@ -40,10 +41,10 @@ class ExactSearch {
         searcher_{space, options, more, source_.classes(), record_, deadline} {}
 
   ClassRecord& record() { return record_; }
-  // Of the budget, so much is spent.
+  // Labels of the budget that have been spent elsewhere.
   void charge(std::int64_t labels) { charged_ += labels; }
 
-  // The search is over when the team of threads that calls this is.
+  // The search is over when the caller's team of threads has finished its tasks.
   void start() {
     if (space_.constraints().factors.imperfect && more_.front == nullptr) {
       charged_ = prepare_imperfect(
@@ -85,7 +86,7 @@ class ExactSearch {
     waiting_.pop_front();
     return start;
   }
-  // How many may begin now.
+  // Ends a turn. Returns how many classes may begin now.
   std::size_t end(const TaskWindow::Start& start, TaskWindow::Outcome outcome) {
     const std::lock_guard lock(mutex_);
     window_->end(start, std::move(outcome));
@@ -121,7 +122,7 @@ class ExactSearch {
     return joined;
   }
 
-  // Nothing is left to search it with. The first one is searched whatever the budget.
+  // Is the budget spent? The first class is searched in any case.
   bool is_stopped(const TaskWindow::Start& start) {
     return start.index > 0 ? start.labels.expanded == 0 || deadline_.over()
                            : deadline_.over() && record_.has_best();
@@ -143,7 +144,7 @@ class ExactSearch {
   const SearchOptions& options_;
   const Deadline& deadline_;
   const ClassSearch& more_;
-  std::int64_t charged_ = 0;  // to the budget, before any class is searched
+  std::int64_t charged_ = 0;  // labels, before any class is searched
   ClassRecord record_;
   branch::ClassSource source_;
   ClassSearcher searcher_;
@@ -153,7 +154,8 @@ class ExactSearch {
   Caught caught_;
 };
 
-// The best mapping with perfect factors is one of the imperfect space too, and known at once.
+// The best mapping with perfect factors. It is also a mapping of the imperfect space, and found
+// quickly.
 SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
                                   const Deadline& deadline, std::int64_t labels) {
   Constraints constraints = space.constraints();
@@ -165,7 +167,7 @@ SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
   return search_classes(perfect, options, deadline, more);
 }
 
-// Of a space of more unrollings than can be listed: a mapping of it, and no bound.
+// The result for a space with more unrollings than can be listed: a mapping, and no bound.
 SearchResult without_proof(SearchResult found) {
   found.interrupted = true;
   found.certificate = {};
@@ -174,8 +176,8 @@ SearchResult without_proof(SearchResult found) {
   return found;
 }
 
-// As tasks, each of which makes those that come after it: they queue behind what the search makes
-// meanwhile. The first step is done alone, then `chains` go on.
+// Runs steps as tasks, each of which creates the next one, so they queue behind the tasks of the
+// search. The first step runs alone; then `chains` sequences of steps run.
 void do_beside(const std::function<bool()>& step, int chains, Caught& caught) {
 #pragma omp task shared(step, caught) firstprivate(chains)
   caught.run([&] {

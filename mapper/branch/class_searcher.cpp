@@ -13,14 +13,15 @@ using exact::Key;
 
 namespace {
 
-constexpr double kWeakPatterns = 1.02;  // bounds of whole classes are as much better
-// Of classes that are searched on a part of their tiles.
+// Patterns are used if their best bound is above the class's by this ratio
+constexpr double kWeakPatterns = 1.02;
+// For classes that are searched on a part of their tiles: tiles, and labels.
 constexpr std::size_t kPartTiles = 30'000;
-constexpr std::size_t kHastyTiles = 2'000;  // when time is over
+constexpr std::size_t kHastyTiles = 2'000;  // if time is over
 constexpr std::int64_t kPartLabels = 20'000;
 constexpr int kMostParts = 8;
 
-// Counts what labels took, and goes on with what they found.
+// Counts the labels of a search, and adds the mappings that it found to the incumbent.
 void add(const std::vector<Key>& found, std::int64_t labels, exact::LabelQuery& query,
          TaskWindow::Outcome& outcome) {
   query.labels -= std::min(query.labels, labels);
@@ -31,7 +32,7 @@ void add(const std::vector<Key>& found, std::int64_t labels, exact::LabelQuery& 
   outcome.taken = {outcome.taken.expanded + labels, outcome.taken.budget + labels};
 }
 
-// The capacity of a curve among those of a state graph.
+// The index of a curve's capacity in a state graph.
 std::size_t index_of(const CurveCapacity& curve, const exact::StateGraph& graph) {
   const auto found =
       std::find_if(graph.capacities().begin(), graph.capacities().end(),
@@ -80,8 +81,9 @@ TaskWindow::Outcome ClassSearcher::search_whole(std::size_t unrolling_class,
   return search_perfect(unrolling_class, query, is_hard);
 }
 
-// The best nest of a part of a class's tiles. Until something is known, and of a few classes more
-// if there is time: the bound of the class says nothing of how good they are.
+// The best nest of a part of a class's tiles. This is done until some mapping is known, and for a
+// few more classes if there is time, since the bound of a class does not tell how good its mappings
+// are.
 TaskWindow::Outcome ClassSearcher::search_part(std::size_t unrolling_class,
                                                exact::LabelQuery query) {
   Outcome outcome;
@@ -108,8 +110,8 @@ void ClassSearcher::offer(const exact::Instance& instance, std::size_t unrolling
   }
 }
 
-// Coarse lattices first: they are cheap, and most classes need no other. Of one objective they are
-// asked of all classes before any is searched (imperfect_start.cpp).
+// Bounds the class on coarse lattices, which is cheap and rules out most classes. If one mapping is
+// searched, imperfect_start.cpp does so for all classes beforehand.
 bool ClassSearcher::is_ruled_out_coarsely(std::size_t unrolling_class,
                                           exact::LabelQuery& query) const {
   const exact::StateGraph& graph = classes_.graph(unrolling_class);
@@ -166,7 +168,7 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
   return outcome;
 }
 
-// As another design shows.
+// Do bounds that other designs share rule the class out?
 bool ClassSearcher::is_known_beyond(std::size_t unrolling_class, const Key& limit) const {
   return limit.first < exact::kInfinity &&
          std::any_of(
@@ -177,17 +179,16 @@ bool ClassSearcher::is_known_beyond(std::size_t unrolling_class, const Key& limi
              });
 }
 
-// May the bounds of residency patterns say more than those of whole classes? Only of latency: the
-// least of each port may be that of another mapping (mapper/bounds/residency_patterns.cpp). Of a
-// curve they know one figure only.
+// Can the bounds of residency patterns be better than that of the whole class? For latency they
+// can: the bound of the class takes the least bits of each port from different mappings
+// (mapper/bounds/residency_patterns.cpp). For a curve they know only one figure.
 bool ClassSearcher::has_patterns() const {
   const bool is_timed =
       more_.front != nullptr ? !more_.front->capacity : options_.objective.function.uses_latency();
   return is_timed && !space_.problem().is_timed_by_model();
 }
 
-// The class as a whole, with few labels if that may be enough, then one residency pattern after
-// the other.
+// Searches the class as a whole, with few labels if patterns may help, then pattern by pattern.
 TaskWindow::Outcome ClassSearcher::search_perfect(std::size_t unrolling_class,
                                                   exact::LabelQuery query, bool is_hard) {
   Outcome outcome;
@@ -209,8 +210,8 @@ TaskWindow::Outcome ClassSearcher::search_perfect(std::size_t unrolling_class,
   return outcome;
 }
 
-// Is the class searched by patterns at once? It may also be that all of them are ruled out: of a
-// front that is asked in any case.
+// Is the class to be searched by patterns at once? Sets `is_ruled_out` if all of its patterns are
+// ruled out; for a front this is always tested.
 bool ClassSearcher::are_patterns_next(std::size_t unrolling_class, const exact::LabelQuery& query,
                                       bool is_hard, bool& is_ruled_out) const {
   const bool is_front = query.known.is_front();
@@ -225,7 +226,7 @@ bool ClassSearcher::are_patterns_next(std::size_t unrolling_class, const exact::
           best.front().bound.first > kWeakPatterns * classes_.bound(unrolling_class).first);
 }
 
-// One residency pattern of the class after the other, best bound first.
+// Searches the residency patterns of the class one by one, best bound first.
 void ClassSearcher::search_patterns(std::size_t unrolling_class, exact::LabelQuery& query,
                                     Outcome& outcome, exact::LabelResult& all) {
   outcome.is_hard = true;
@@ -237,7 +238,7 @@ void ClassSearcher::search_patterns(std::size_t unrolling_class, exact::LabelQue
       if (is_front) {
         continue;
       }
-      break;  // and so are all that follow
+      break;  // the bounds of all others are no better
     }
     if (query.labels == 0 || deadline_.over()) {
       all.bound = std::min(all.bound, patterns[p].bound);
@@ -260,7 +261,8 @@ void ClassSearcher::search_patterns(std::size_t unrolling_class, exact::LabelQue
   record_.searched(unrolling_class, all);
 }
 
-// The class as a whole. False: so many labels were not enough, and there are more.
+// Searches the class as a whole. Returns false if `most` labels did not suffice and more are
+// allowed.
 bool ClassSearcher::search_at_once(std::size_t unrolling_class, exact::LabelQuery& query,
                                    std::int64_t most, Outcome& outcome, exact::LabelResult& all) {
   exact::LabelQuery trial = query;
@@ -296,7 +298,7 @@ ClassSearcher::Labelled ClassSearcher::search_labels(std::size_t unrolling_class
   }
   const auto instance = classes_.build(unrolling_class, query.known, true, pattern);
   labelled.states = instance->bound.nodes().size();
-  if (!instance->beam.steps.empty()) {  // the best so far, in case that labels are stopped
+  if (!instance->beam.steps.empty()) {  // keep it in case that the label search is stopped
     const Key& key = instance->beam.key;
     record_.offer(classes_.mapping(*instance, unrolling_class, instance->beam.steps), key,
                   unrolling_class);

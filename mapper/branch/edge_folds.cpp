@@ -21,17 +21,18 @@ namespace mapsim::exact {
 
 namespace {
 
-// Unrollings beyond these, and labels beyond as many as the mapspace took or these, keep their
-// bounds: a proof within a fraction of a percent is not worth more than the optimum itself.
+// Unrollings beyond these keep their bounds, and so do those that are left after as many labels as
+// the mapspace took, or these. Proving the last fraction of a percent is not worth more time than
+// the optimum itself.
 constexpr std::size_t kMostUnrollings = 256;
 constexpr std::int64_t kLeastLabels = 50'000;
 
 struct Case {
   UnrollingClass unrolling_class;
-  PerDim<std::int64_t> rounded;  // bounds
-  double share = 1;              // of the costs there that are left here
-  double cycles = 0;             // that the array takes at least
-  Key bound;                     // of all its mappings, here
+  PerDim<std::int64_t> rounded;  // bounds, rounded up
+  double share = 1;   // lower bound of (a count here) / (the count in the rounded problem)
+  double cycles = 0;  // of the array, at least
+  Key bound;          // of all mappings of the case, for the real problem
 };
 
 class EdgeFolds {
@@ -81,7 +82,7 @@ class EdgeFolds {
     return result_.cost ? objective_value(options_.objective, *result_.cost) : kInfinity;
   }
 
-  // Only what may be done sooner than the best without a remainder.
+  // Lists the cases that may be faster than the best mapping without partial folds.
   void list_cases() {
     const double known =
         result_.cost ? static_cast<double>(
@@ -107,7 +108,7 @@ class EdgeFolds {
       if (each.share == 1) {
         continue;
       }
-      // Where waves cross what a fold occupies, the last fold may occupy a single instance.
+      // If waves cross only what a fold occupies, the last fold may occupy a single instance.
       const bool is_whole = array_.partial_folds(problem_.arch()) == PartialFolds::kTime;
       const ArraySize used =
           is_whole ? size_of(array_use(problem_, each.unrolling_class.first)) : ArraySize{};
@@ -123,9 +124,9 @@ class EdgeFolds {
                      [](const Case& a, const Case& b) { return a.bound < b.bound; });
   }
 
-  // The problem with bounds rounded up, on a machine that costs less: of energies and of the bits
-  // through a port no less than the share is left here. What a hop costs does not go with points.
-  // With `enlarged` capacities, whatever fits here fits there.
+  // The problem with bounds rounded up, on a machine whose energies and port bits are scaled by the
+  // share. Energy of hops is not proportional to points, and counts as nothing. With `enlarged`
+  // capacities, whatever fits the real problem fits this one.
   Problem rounded(const Case& each, bool enlarged) const {
     Workload workload = problem_.workload();
     for (const DimId d : workload.dims.ids()) {
@@ -165,7 +166,7 @@ class EdgeFolds {
     }
   }
 
-  // `limit`: the best so far.
+  // `limit`: value of the best mapping so far.
   Found search(const Case& each, double limit, std::int64_t labels,
                const Deadline& deadline) const {
     Found found = search_rounded(each, true, limit, labels, deadline);
@@ -184,7 +185,7 @@ class EdgeFolds {
     Constraints constraints = space_.constraints();
     constraints.spatial = each.unrolling_class.first;
     const Mapspace space{there, constraints};
-    Objective objective = options_.objective;  // limits are looked at here, not there
+    Objective objective = options_.objective;  // limits apply to the real problem, not to this one
     objective.max_energy.reset();
     objective.max_latency.reset();
     const UnrollingTasks classes(space, objective);
@@ -192,7 +193,7 @@ class EdgeFolds {
     query.known = limit < kInfinity ? Key{limit, kInfinity} : Key{};
     query.labels = labels;
     Found found;
-    // Of folds whose time goes with the rows and columns in use only the bound is known.
+    // If the time of a fold depends on the rows and columns in use, only the bound is known.
     const bool full = array_.partial_folds(problem_.arch()) == PartialFolds::kTime;
     const auto bound = [&](double value) {
       return full ? std::max(each.bound.first, value) : each.bound.first;
@@ -249,7 +250,8 @@ class EdgeFolds {
     proof.gap = tight ? 0 : value / proof.lower_bound - 1;
     proof.status = tight ? Proof::kOptimal : proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
     if (tight && options_.objective.exact_ties) {
-      proof.bound_but_for_bare = value;  // of all folds that take as long nobody has the energies
+      // The energies of equally fast mappings with partial folds are not known
+      proof.bound_but_for_bare = value;
     }
   }
 

@@ -17,8 +17,8 @@ namespace {
 struct FiniteCapacity {
   LevelId level{};
   std::optional<Role> role;
-  Bits have{0};  // for tiles
-  Bits need{0};  // what it is to have in the problem at hand
+  Bits have{0};  // available to tiles
+  Bits need{0};  // size in the current trial
 };
 
 std::vector<FiniteCapacity> finite_capacities(const Problem& problem) {
@@ -35,7 +35,7 @@ std::vector<FiniteCapacity> finite_capacities(const Problem& problem) {
   return capacities;
 }
 
-// Does anything of the space fit if capacities are as large as they need?
+// Does some mapping of the space fit if capacities have the size `need`?
 bool fits(const Mapspace& space, const std::vector<FiniteCapacity>& capacities) {
   Arch arch = space.problem().arch();
   for (const FiniteCapacity& capacity : capacities) {
@@ -66,7 +66,7 @@ bool fits(const Mapspace& space, const std::vector<FiniteCapacity>& capacities) 
   return false;
 }
 
-// The least that a capacity needs, the others being as they are.
+// The least size of a capacity, the others being as they are.
 void shrink(const Mapspace& space, std::vector<FiniteCapacity>& capacities,
             FiniteCapacity& capacity) {
   std::int64_t too_small = capacity.have.count();
@@ -93,12 +93,12 @@ InfeasibleReport least_enlargement(const Mapspace& space) {
   }
   InfeasibleReport report;
   if (timing_model(space.problem().arch()).array != nullptr &&
-      !fits(space, capacities)) {  // whatever
+      !fits(space, capacities)) {  // whatever the capacities
     add(report, space.problem(), NotRunnable{*array_of(space.problem().arch()), {}, {}},
         std::ssize(space.unrolling_classes()));
     return report;
   }
-  // Capacities that are large enough as they are, then the least size of the others one by one.
+  // First finds capacities that are large enough; then the least size of the others, one by one.
   for (FiniteCapacity& capacity : capacities) {
     const Bits need = std::exchange(capacity.need, capacity.have);
     capacity.need = fits(space, capacities) ? capacity.have : need;

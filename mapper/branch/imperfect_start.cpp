@@ -16,7 +16,7 @@ namespace {
 using exact::Key;
 
 constexpr std::int64_t kPaddedLabels = 3'000;  // of the search of a padded problem
-constexpr std::size_t kMostInVain = 30;        // padded problems that lead to nothing better
+constexpr std::size_t kMostInVain = 30;        // padded problems in a row without a better mapping
 
 class Start {
  public:
@@ -29,9 +29,9 @@ class Start {
         order_{start.order},
         charged_{start.charged} {}
 
-  // Good answers before proofs: padded problems of the classes with the best bounds, until none of
-  // many has led to anything better. All of a batch know the same, so that the result does not
-  // depend on the number of threads.
+  // Searches padded problems of the classes with the best bounds, until kMostInVain in a row found
+  // nothing better. All problems of a batch know the same, so the result does not depend on the
+  // number of threads.
   void find_incumbents() {
     std::size_t in_vain = 0;
     exact::UnrollingTasks::for_batches(order_, [&](std::span<const std::size_t> batch) {
@@ -75,8 +75,9 @@ class Start {
     });
   }
 
-  // Brings imperfect classes, of which there are hundreds and each takes seconds, into the order of
-  // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
+  // Sorts the classes by their bounds on coarse lattices, which are cheap; there are hundreds of
+  // classes, and a search of one takes seconds. It also narrows the gap of a search that is
+  // stopped.
   void bound_coarsely(std::size_t most) {
     const std::vector<std::size_t> open = to_bound(most);
 #pragma omp taskloop grainsize(1) shared(open)
@@ -101,7 +102,7 @@ class Start {
     });
   }
 
-  // Those that may hold something better, as far as half of a budget of labels goes.
+  // The classes that may have something better, as many as half of the budget of labels pays for.
   std::vector<std::size_t> to_bound(std::size_t most) {
     const bool is_limited = options_.budget.labels < Budget{}.labels;
     std::vector<std::size_t> open;

@@ -11,10 +11,10 @@ namespace mapsim::exact {
 
 namespace {
 
-// What a mapping lacks: capacities that its tiles do not fit in.
+// What a mapping lacks: the capacities that its tiles exceed.
 struct Lack {
   std::vector<CapacityExceeded> exceeded;
-  std::int64_t excess = 0;  // bits, all capacities
+  std::int64_t excess = 0;  // bits, summed over capacities
 };
 
 bool is_less(const Lack& a, const Lack& b) {
@@ -54,9 +54,9 @@ Lack lack_of(const Problem& problem, const Mapping& mapping) {
   return lack;
 }
 
-// The mapping of an unrolling with the smallest tiles: all temporal loops outermost, and only what
-// must be kept is kept, but for the output at `output_levels`. Loops that do not index the output
-// are the inner ones, so that no sum leaves before it is finished where that can be helped.
+// The mapping of an unrolling with the smallest tiles: all temporal loops are outermost, and only
+// what must be kept is kept, except the output at `output_levels`. Loops over dims that the output
+// does not have are innermost, so that as few partial sums as possible leave.
 class Leanest {
  public:
   Leanest(const Mapspace& space, const UnrollingClass& unrolling_class, LevelSet output_levels)
@@ -106,7 +106,7 @@ class Leanest {
     }
   }
 
-  // The smallest extent that gives the instances of all fanouts work.
+  // The smallest extent that gives work to the instances of all fanouts.
   std::int64_t least_before_fanouts(DimId d) const {
     if (!space_.constraints().factors.imperfect) {
       return workload().dims[d].bound / temporal_bounds(workload(), unrolling_class_)[d];
@@ -153,8 +153,8 @@ class Leanest {
   Mapping mapping_;
 };
 
-// Sets of levels at which the output may be kept though it need not: what is kept further in hands
-// on finished, narrower sums. Only the empty one if they are not narrower.
+// The sets of levels that may keep the output without having to. A keep further in passes on final
+// sums, which are narrower. Only the empty set if they are not.
 std::vector<LevelSet> output_choices(const Mapspace& space) {
   const Workload& workload = space.problem().workload();
   const Tensor& output = workload.tensors[workload.output()];
@@ -177,7 +177,7 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
     return least_enlargement(space);
   }
   if (!space.is_listable()) {
-    return {};  // nobody waits for so many reasons
+    return {};  // too many unrollings to give reasons
   }
   const std::vector<LevelSet> choices = output_choices(space);
   InfeasibleReport report;
@@ -194,7 +194,7 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
     for (const CapacityExceeded& exceeded : of_class->exceeded) {
       add(report, space.problem(), exceeded);
     }
-    if (of_class->exceeded.empty()) {  // it would fit: a systolic array cannot run it
+    if (of_class->exceeded.empty()) {  // it would fit, but a systolic array cannot run it
       const Evaluation tried =
           evaluate(space.problem(), Leanest{space, unrolling_class, {}}.mapping());
       if (const auto* why = std::get_if<Infeasible>(&tried)) {
@@ -217,8 +217,8 @@ namespace {
 
 using SearchFor = std::function<SearchResult(const Objective&)>;
 
-// Adds what a limited figure has to be at least: with the other limit, if there is anything within.
-// If there is not, and this limit alone leaves something, it is the other that is at fault.
+// Adds the least value of a limited figure: with the other limit, if a mapping is within it.
+// Otherwise, if a mapping is within this limit alone, the other limit is at fault.
 void explain_limit(const char* name, Objective least, const Objective& limit,
                    const SearchFor& search, InfeasibleReport& report) {
   for (const bool alone : {false, true}) {

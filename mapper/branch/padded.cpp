@@ -16,12 +16,13 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kPadding = 12;           // a bound grows by one part in so many at most
+constexpr std::int64_t kPadding = 12;           // a bound grows by at most 1 / kPadding
 constexpr std::int64_t kMostTried = 128;        // numbers that padding chooses from
 constexpr std::size_t kFewDivisors = 6;         // a bound with fewer is padded
 constexpr std::int64_t kMostEvaluations = 150;  // of the descent
 
-// Of n and the numbers a little above it, the one with the most divisors, the least of equal ones.
+// The number with the most divisors among n and the numbers slightly above it; of equal ones the
+// least.
 std::int64_t rich_in_divisors(std::int64_t n) {
   std::int64_t best = n;
   std::size_t most = divisors(n).size();
@@ -48,7 +49,7 @@ Workload padded(const Workload& workload, const UnrollingClass& unrolling_class)
   return wider;
 }
 
-// Exactly the unrolling of the class: what it does not use stays idle.
+// Exactly the unrolling of the class; unused fanouts are given as idle.
 Unrolling complete(const Arch& arch, const UnrollingClass& unrolling_class) {
   Unrolling all = unrolling_class.first;
   for (const FanoutId f : arch.fanouts.ids()) {
@@ -59,7 +60,7 @@ Unrolling complete(const Arch& arch, const UnrollingClass& unrolling_class) {
   return all;
 }
 
-// Instances of each parallel loop, by node; of other nodes 0.
+// The instances of each parallel loop, by node; 0 for other nodes.
 std::vector<std::int64_t> instances_of(const Workload& workload, const Mapping& mapping) {
   PerDim<std::int64_t> extents = bounds_of(workload);
   std::vector<std::int64_t> instances(mapping.nodes.size(), 0);
@@ -75,7 +76,7 @@ std::vector<std::int64_t> instances_of(const Workload& workload, const Mapping& 
 }
 
 // The mapping with every extent lowered to one that the space has. A parallel loop keeps its
-// instances, or as many of them as some block of the space gives work to.
+// instances, or as many of them as a block of the space gives work to.
 Mapping lower(const Mapspace& space, const Mapping& mapping,
               const std::vector<std::int64_t>& instances) {
   const PerDim<ExtentDomain>& domains = space.domains();
@@ -111,7 +112,7 @@ Mapping lower(const Mapspace& space, const Mapping& mapping,
   return canonical(space.problem().workload(), lowered);
 }
 
-// The best mapping of a space that was looked at.
+// The best mapping among those that were evaluated.
 class Candidates {
  public:
   Candidates(const Mapspace& space, const Objective& objective)
@@ -120,7 +121,7 @@ class Candidates {
   std::int64_t evaluations() const { return evaluations_; }
   std::optional<Incumbent>& best() { return best_; }
 
-  // Takes a mapping that is better than the best so far. False: it is not.
+  // Evaluates a mapping, and keeps it if it is the best so far; then returns true.
   bool offer(const Mapping& mapping) {
     const Problem& problem = space_.problem();
     if (!check_structure(problem.arch(), problem.workload(), mapping).empty()) {
@@ -148,8 +149,8 @@ class Candidates {
   std::optional<Incumbent> best_;
 };
 
-// Moves the extent of one temporal loop of the best mapping along the extents of the space. True:
-// that was better.
+// Moves the extent of one temporal loop of the best mapping along the extents of the space. Returns
+// true if that improved it.
 bool improve_once(const Mapspace& space, Candidates& candidates, std::int64_t most) {
   const Mapping from = candidates.best()->mapping;
   const std::vector<std::int64_t> instances = instances_of(space.problem().workload(), from);

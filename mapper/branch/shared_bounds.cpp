@@ -10,7 +10,8 @@ namespace mapsim {
 
 namespace {
 
-// Designs with less capacity have higher optima: bounds up to this times the first limit are kept.
+// Designs with less capacity have higher optima, so bounds up to this times the first limit are
+// computed exactly.
 constexpr double kMargin = 1.5;
 constexpr std::int64_t kPatience = 2;
 
@@ -94,7 +95,7 @@ SharedBounds::SharedBounds(const Arch& widest, const Workload& workload, const R
 
 namespace {
 
-// The class of a space with these factors; nullopt: there is none.
+// The class of a space with the same factors; nullopt: there is none.
 std::optional<UnrollingClass> find_class(const Mapspace& space, const UnrollingClass& alike) {
   UnrollingClasses::Tuple tuple{};
   PackedFactors product;
@@ -114,7 +115,7 @@ std::optional<UnrollingClass> find_class(const Mapspace& space, const UnrollingC
 
 }  // namespace
 
-// Costs depend on the factors alone (UnrollingClass), unless hops cost something: then nothing is
+// Costs depend on the factors alone (UnrollingClass), unless hops cost energy; then nothing is
 // shared.
 SharedBounds::Factors SharedBounds::factors_of(const UnrollingClass& unrolling_class) {
   Factors factors;

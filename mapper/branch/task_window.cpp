@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kFewestBeside = 2;
 constexpr std::size_t kMostBeside = 64;
 constexpr std::size_t kMostBesideOfFront = 8;
-constexpr std::size_t kOneOf = 4;  // of so many that have begun, one is not known yet
+constexpr std::size_t kOneOf = 4;  // one in so many of the tasks that have begun is not known yet
 
 std::int64_t share_of(std::int64_t labels, std::size_t shares) {
   return labels > 0 ? std::max<std::int64_t>(1, labels / static_cast<std::int64_t>(shares)) : 0;

@@ -18,10 +18,10 @@ namespace mapsim::exact {
 
 namespace {
 
-// One class alone tells the others what to beat; threads then have a few at a time.
+// The first class alone provides an incumbent; then threads have a few classes at a time.
 constexpr std::size_t kSecondBatch = 4;
 constexpr std::size_t kLargestBatch = 64;
-constexpr std::int64_t kBounds = 32;  // worth a task
+constexpr std::int64_t kBounds = 32;  // classes per task
 
 }  // namespace
 

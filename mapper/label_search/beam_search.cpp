@@ -15,8 +15,8 @@ namespace mapsim::exact {
 
 namespace {
 
-// Nodes side by side: the narrow beam finds what needs some percent more than the best in four of
-// five searches; where it is far from what bounds promise, the wide one is worth its time.
+// Beam widths. In four of five searches the narrow beam finds a nest within some percent of the
+// best. Where its energy is far above the bound at the start, the wide beam is worth its time.
 constexpr std::size_t kNarrow = 4;
 constexpr std::size_t kWide = 16;
 constexpr double kFar = 1.3;
@@ -35,7 +35,7 @@ class Beam {
     }
   }
 
-  // The least key of an end; how far the energy there is from what the start promised.
+  // The nest with the least key at an end. Sets least_ and promised_.
   BeamNest run(std::size_t width) {
     best_ = BeamNest{};
     least_ = {kInfinity, kInfinity};
@@ -66,14 +66,15 @@ class Beam {
 
  private:
   struct Estimate {
-    double time = 0;    // so far, as the objective values it; 0: energy counts
+    // Objective of the latency so far, if the objective is latency alone; otherwise 0
+    double time = 0;
     double energy = 0;  // of the whole nest [pJ]
     friend auto operator<=>(const Estimate&, const Estimate&) = default;
   };
   struct Label {
     Node node;
     Estimate estimate;
-    std::vector<double> values;  // components so far, then bits used of each capacity
+    std::vector<double> values;  // components of the cost so far, then bits used of each capacity
     std::size_t mark = 0;        // index in the trail
   };
   struct Mark {
@@ -104,7 +105,7 @@ class Beam {
            a.node.tile == b.node.tile;
   }
 
-  // One label of a node.
+  // Keeps the best labels, at most one per node.
   static void keep_best(std::vector<Label>& labels, std::size_t width) {
     std::sort(labels.begin(), labels.end(), before);
     std::vector<Label> kept;
@@ -138,7 +139,7 @@ class Beam {
                   });
   }
 
-  // `energy`: of the whole nest, as estimated.
+  // `energy`: the estimate for the whole nest [pJ].
   void follow(const Label& label, const Step& step, double energy,
               std::span<const Payment> payments) {
     std::vector<double> values = label.values;
@@ -182,8 +183,8 @@ class Beam {
   std::vector<Label> next_;
   std::vector<Mark> trail_;
   BeamNest best_;
-  Estimate least_;               // of the best
-  double promised_ = kInfinity;  // at the start
+  Estimate least_;               // of the best nest
+  double promised_ = kInfinity;  // least estimate at the start [pJ]
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace mapsim::exact {
 bool occupy_start(const StateGraph& graph, std::size_t residency,
                   std::span<const std::optional<std::size_t>> slots, double* values) {
   if (graph.space().entry().is_of_branch()) {
-    return true;  // what lies outside a branch takes none of the capacity that is left to it
+    return true;  // capacities of a branch are what tensors outside it leave
   }
   const Workload& workload = graph.problem().workload();
   const PerDim<std::int64_t> bounds = bounds_of(workload);
@@ -68,7 +68,7 @@ const CapacityUse::Entrants& CapacityUse::entrants(std::size_t r, const Node& no
     if (at.latch || !has_role || index_of(at.level) >= index_of(capacity.level)) {
       continue;
     }
-    // Of a tensor that may be stored in two widths, the wide one.
+    // A tensor that may be stored in two widths counts with the wider one.
     const double* widest = nullptr;
     bool enters = false;
     for (std::size_t p = 0; p < graph.edges().size(); ++p) {

@@ -39,8 +39,8 @@ void Search::expand(Labels::Id id) {
   sliding_edge(id, from);
 }
 
-// To the next smaller extent. It may be passed, or left standing: then the chain goes on from it,
-// though nothing is kept there.
+// A loop to the next smaller extent. In the first variant the loop goes on (kPassed). In the second
+// one (kLeftStanding) it ends at a free tile boundary, and the chain goes on from there.
 void Search::loop(Labels::Id id, const Label& from, DimId d) {
   const Node at = from.step.node;
   const auto residency = graph_.after_loop(at.stage, at.residency, d, 1);
@@ -72,9 +72,9 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
   }
 }
 
-// Where loops have an order they are written in the order of their steps. So all loops over a dim
-// that are to be one stand together, one that is left standing ends its dim's, and a keep can only
-// pass the loop right above it, or right below.
+// If a rule orders the loops of a region, loops are written in the order of the steps. All parts of
+// one loop must then be adjacent, a loop that ends at a free tile boundary must be the last one
+// over its dim, and a keep can only be exchanged with the loop right above or below it.
 void Search::note_order(Label& label, const Label& from, DimId last, bool stands) const {
   if (!is_ordered(label)) {
     return;
@@ -115,7 +115,7 @@ void Search::end(Labels::Id id, const Label& from) {
   offer();
 }
 
-// A point stands here: chains go on to the tile.
+// A point stands here, so chains end at the tile.
 void Search::settle_point(Label& label) {
   for (const DimId d : label.chains.ids()) {
     if (has_chains()) {
@@ -128,8 +128,8 @@ void Search::settle_point(Label& label) {
   label.open = {};
 }
 
-// A keep might as well stand below a loop over a dim that is alone in a rank of the tensor, unless
-// a rule measures it: then neither that keep nor one further out of the same tensor.
+// A keep may as well stand below a loop over a dim that is alone in a rank of its tensor. Unless a
+// rule restricts that extent of the keep, such a loop need not come next.
 void Search::settle_keep(Label& label, std::size_t edge) {
   settle_point(label);
   const exact::BoundaryEdge& of = graph_.edges()[edge];
@@ -198,13 +198,14 @@ void Search::cross(Labels::Id id, const Label& from) {
   for (std::size_t r = 0; r < slot_of_capacity_.size(); ++r) {
     if (slot_of_capacity_[r] && r != query_.measured_capacity &&
         graph_.capacities()[r].last_stage <= at.stage) {
-      values[*slot_of_capacity_[r]] = 0;  // nothing more can come here
+      values[*slot_of_capacity_[r]] = 0;  // no tensor can enter any more
     }
   }
   offer();
 }
 
-// False: the tile cannot cross the fanouts that it is placed ahead of.
+// Finds the flow of an edge. Returns false if the tile cannot cross the fanouts past which the keep
+// is deferred.
 bool Search::cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
                   BoundaryFlow& flow) {
   const Terms& terms = terms_[edge];
@@ -215,7 +216,7 @@ bool Search::cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& 
   return true;  // or its bits are infinite
 }
 
-// Adds an edge's costs and bits to the newest label; false: it does not fit.
+// Adds an edge's costs and bits to the newest label. Returns false if its tile does not fit.
 bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
   double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
   const Terms& terms = terms_[edge];
@@ -240,7 +241,7 @@ bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& c
   return true;
 }
 
-// Adds what comes after edges to the labels, if it fits and may be of use.
+// Adds the label behind some edges, if their tiles fit and it may be of use.
 void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together) {
   if (loops_ == Loops::kCounted) {
     add_counted(next, together, 0);
@@ -259,8 +260,8 @@ void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Togeth
   }
 }
 
-// The same for each number of tiles that there may be of dims that the edges pay for, from
-// `dim` on, the least first. False: with none of them.
+// The same with tile counts: one label for each combination of counts, from `dim` on, of the dims
+// that change what the edges move; the least first. Returns false if no combination is of use.
 bool Search::add_counted(Label& next, const Together& together, std::size_t dim) {
   if (dim == tiles_.dims()) {
     Label label = next;
@@ -292,7 +293,7 @@ bool Search::add_counted(Label& next, const Together& together, std::size_t dim)
   for (const Counts::Id count : counts_.choices(d, known, bin, crossed)) {
     next.chains[d] = count;
     if (!add_counted(next, together, dim + 1)) {
-      break;  // nor with more
+      break;  // larger counts are of no use either
     }
     any = true;
     if (!matters) {
@@ -303,7 +304,7 @@ bool Search::add_counted(Label& next, const Together& together, std::size_t dim)
   return any;
 }
 
-// Does a keep of this edge stand where it is placed?
+// Does the keep of this edge stand at this point, or is it deferred?
 bool Search::stands_here(std::size_t edge, std::size_t stage) const {
   const exact::BoundaryEdge& of = graph_.edges()[edge];
   const exact::Residence& residence = graph_.residences(of.tensor)[of.to];
@@ -319,7 +320,7 @@ void Search::place(Labels::Id id, const Label& from) {
     const bool moved_last =
         from.run != Run::kNone && dims_of(t).contains(static_cast<DimId>(from.run));
     if (!moved_last && !within(from.since, dims_of(t))) {
-      continue;  // as good above the loop that does not move it, or better
+      continue;  // the keep is at least as good above the loop that does not move its tile
     }
     Label next = after(id, from, {Step::Kind::kPlace, {at.stage, places[m].target, at.tile}, m});
     next.settled = next.at_point ? next.settled : DimSet{};

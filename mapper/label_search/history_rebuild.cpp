@@ -20,7 +20,8 @@ namespace {
 
 class Rebuilder {
  public:
-  // `lifted`: which of the keeps below two loops that need one between them goes there, from 0 on.
+  // `lifted`: which of the keeps further in is moved between two loops that need a separator,
+  // counted from 0.
   Rebuilder(const StateGraph& graph, const Tiles& tiles, std::optional<std::size_t> lifted)
       : graph_{graph}, tiles_{tiles}, lifted_{lifted} {
     mapping_.nodes.emplace_back(nests::outermost_keep(graph.problem().workload()));
@@ -58,11 +59,11 @@ class Rebuilder {
     }
     return canonical(graph_.problem().workload(), mapping_);
   }
-  // Are there loops that nothing could be put between?
+  // Were there adjacent loops over one dim that nothing could separate?
   bool has_joined() const { return has_joined_; }
 
  private:
-  // The one dim that differs.
+  // The loop between two tiles, which differ in one dim.
   Temporal piece(std::size_t from, std::size_t to) const {
     DimId dim{};
     for (std::size_t i = 0; i < tiles_.dims(); ++i) {
@@ -72,7 +73,8 @@ class Rebuilder {
     return {dim, tiles_.extent(dim, to)};
   }
 
-  // nullopt: no loops are left.
+  // The loop to write next, from the inside out: of a dim other than that of the loop below, if
+  // possible, and of those the dim with the most loops left. nullopt: no loops are left.
   static std::optional<DimId> next_above(const std::vector<Temporal>& loops,
                                          const PerDim<std::vector<Temporal>>& left) {
     const auto joins = [&loops](DimId d) { return !loops.empty() && loops.back().dim == d; };
@@ -85,12 +87,11 @@ class Rebuilder {
     return next;
   }
 
-  // Writes the loops since the last node, from the inside out so that neighbours differ: of the
-  // dims that the one below is not over, the one with the most loops left. Their order is of no
-  // account but that `last`, the loop of a window, stands lowest; where it is, they are written as
-  // they come.
+  // Writes the loops since the last node. Unless their order matters, they are arranged so that
+  // adjacent loops are over different dims, and `last`, the loop of a sliding-window edge, is the
+  // innermost.
   void finish_block(std::size_t stage, std::optional<Temporal> last) {
-    std::vector<Temporal> loops;  // joined
+    std::vector<Temporal> loops;  // parts of one loop are joined
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       const bool joins = i > 0 && pieces_[i - 1].dim == pieces_[i].dim && !last_stands_[i - 1];
       if (joins) {
@@ -112,7 +113,8 @@ class Rebuilder {
     }
   }
 
-  // The same loops, so that neighbours differ, and the last from `below`, if that can be.
+  // The same loops, arranged so that adjacent ones are over different dims, also the last one and
+  // `below`, as far as possible.
   std::vector<Temporal> apart(const std::vector<Temporal>& loops,
                               const std::optional<Temporal>& below) const {
     PerDim<std::vector<Temporal>> left(tiles_.dims());
@@ -134,8 +136,8 @@ class Rebuilder {
     return written;
   }
 
-  // Outermost first. Between two loops over one dim, where there is no other, stands a keep from
-  // above that neither they nor the loops above move, which costs what it did.
+  // Writes loops, outermost first. Two adjacent loops over one dim are separated by a keep from
+  // further out that neither they nor the loops above move; its cost does not change.
   void write_block(const std::vector<Temporal>& loops) {
     gap_.reset();
     below_gap_.clear();
@@ -159,10 +161,10 @@ class Rebuilder {
     }
   }
 
-  // In an even space all keeps of a level stand at its point, which parts loops by itself.
+  // In an even space all keeps of a level stand at its point, which separates loops anyway.
   bool may_move() const { return !graph_.space().constraints().even; }
 
-  // The last keep of a tensor right above node `first` that no loop over `dims` moves.
+  // The innermost keep, above node `first`, of a tensor that no loop over `dims` moves.
   std::optional<std::size_t> separator(std::size_t first, DimSet dims) const {
     TensorSet seen;
     for (std::size_t i = first; may_move() && i-- > 1;) {
@@ -224,12 +226,13 @@ class Rebuilder {
 
   const StateGraph& graph_;
   const Tiles& tiles_;
-  std::vector<std::pair<std::size_t, Keep>> pending_;  // placed ahead: for the stage that they name
-  std::vector<Temporal> pieces_;                       // loops since the last node, outermost first
+  // Deferred keeps, with the stage where they stand
+  std::vector<std::pair<std::size_t, Keep>> pending_;
+  std::vector<Temporal> pieces_;   // loops since the last node, outermost first
   std::vector<bool> last_stands_;  // per piece: it is not joined with the next one
   std::optional<std::size_t> lifted_;
-  std::optional<std::size_t> gap_;   // where a keep from below the block would part two loops
-  std::vector<TensorId> below_gap_;  // kept right below the block so far
+  std::optional<std::size_t> gap_;   // where a keep from further in would separate two loops
+  std::vector<TensorId> below_gap_;  // tensors kept right below the block so far
   bool has_joined_ = false;
   Mapping mapping_;
 };

@@ -22,10 +22,10 @@ using exact::Step;
 
 namespace {
 
-// Labels that know no loops, at most.
+// Labels without loop chains, at most.
 constexpr std::int64_t kChainlessLabels = 50'000;
-// Labels for extents at which nothing stands: as many as the search took without them, and these;
-// or so many where only the second figure may get better, of which nothing is claimed.
+// Labels for the pass with free tile boundaries: as many as the search without them took, and
+// these. If only the second figure may improve, of which nothing is claimed, so many in all.
 constexpr std::int64_t kBareLabels = 50'000;
 constexpr std::int64_t kTieLabels = 5'000;
 
@@ -62,7 +62,7 @@ Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
   scratch_.resize(components_ + 1);
 }
 
-// False: beyond the budget.
+// Returns false if the budget is exceeded.
 bool Search::make_bound() {
   const std::int64_t left = query_.budget - labels_of_bound(graph_, tiles_.size());
   most_labels_ = std::min(query_.labels, left);
@@ -92,7 +92,7 @@ bool Search::make_bound() {
     held_.take(tiles_.bytes_of_crossings());
     tiles_.make_crossings();
     if (components_ > 1 && omp_get_num_threads() > 1) {
-      costs_.prepare();  // components are found side by side
+      costs_.prepare();  // threads compute several components at once
     }
     ImperfectRows rows(graph_, tiles_, gates_, costs_, deadline_);
     bound_.emplace(graph_, rows, scope, &deadline_);
@@ -102,7 +102,7 @@ bool Search::make_bound() {
   return is_made;
 }
 
-// What the completion bound says: the least of each figure.
+// The completion bound at the start: the least of each figure.
 Key Search::root() {
   if (!make_bound()) {
     return {0, 0};
@@ -172,7 +172,8 @@ bool Search::is_hopeless(const Key& key) const {
                                                         : exact::exceeds(key, known_.limit()));
 }
 
-// Than the best so far, by more than rounding; of equally fast ones those that need less energy.
+// Is the key better than the best mapping by more than rounding? Among equally fast mappings: does
+// it need less energy?
 bool Search::is_better(const Key& key) const {
   const Key& limit = known_.limit();
   const bool is_tie = !objective_.function.uses_energy() && !exact::exceeds(key, limit) &&
@@ -180,8 +181,8 @@ bool Search::is_better(const Key& key) const {
   return key.first < limit.first * (1 - 3 * kRounding) || is_tie;
 }
 
-// Expands labels until none can be better than the best. The key of the one that ends, or at which
-// it was stopped; infinite: none is left.
+// Expands labels until none can be better than the best mapping. Returns the key of the label that
+// ended or at which it was stopped; infinite: none is left.
 Key Search::explore(std::int64_t most, Outcome& outcome) {
   const std::optional<LabelSetting::Queued> goal = setting_->run(*this, most - outcome.labels);
   outcome.labels += setting_->expanded();
@@ -206,7 +207,7 @@ void Search::restart(Loops loops, bool to_improve) {
   start();
 }
 
-// No mapping needs less than this, whatever its loops; infinite: none can be of use.
+// A lower bound of all mappings, whatever their loops; infinite: none can be of use.
 Key Search::search_relaxed(Loops loops, Outcome& outcome) {
   if (relevant_.empty()) {
     relevant_ = dims_that_matter(graph_, tiles_);
@@ -218,8 +219,8 @@ Key Search::search_relaxed(Loops loops, Outcome& outcome) {
   return reached;
 }
 
-// Whether there is a better one than what is known now, if chains may have extents at which nothing
-// stands: they are rarely of use, but they are in the space (decisions 18 and 33).
+// Searches for better mappings with free tile boundaries, and proves that there are none. Such
+// mappings are rarely of use, but they are in the space (decisions 18 and 33).
 void Search::prove(Key relaxed, Outcome& outcome) {
   const std::int64_t labels = outcome.labels;
   to_improve_ = true;
@@ -270,7 +271,8 @@ void Search::start() {
   }
 }
 
-// Temporal steps of the first instance, fanouts from `fanout` on still to be crossed: at least.
+// A lower bound of the temporal steps of the first instance, if the fanouts from `fanout` on are
+// not crossed yet.
 double Search::steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout) {
   double product = 1;
   for (const DimId d : chains.ids()) {
@@ -288,8 +290,7 @@ Key Search::key_of(const double* components, double steps) const {
       components, steps * static_cast<double>(graph_.problem().arch().compute.issue_interval));
 }
 
-// Puts the newest label into the queue, or takes it back. False: it is of no use, whatever the
-// others.
+// Pushes the newest label, or retracts it. Returns false if the incumbent rules it out.
 bool Search::offer() {
   const auto id = static_cast<Labels::Id>(labels().size()) - 1;
   const Label& label = labels().newest();
@@ -300,7 +301,8 @@ bool Search::offer() {
       scratch_[k] += bound_->at(label.step.node, k);
     }
   }
-  scratch_[components_] = 0;  // edges are not counted, which is a bound
+  // Cycles of first fills and last drains are not counted, which is a lower bound
+  scratch_[components_] = 0;
   Key key = key_of(scratch_.data(), label.steps);
   if (query_.measured_capacity) {
     key.second = values[*slot_of_capacity_[*query_.measured_capacity]];
@@ -319,8 +321,8 @@ bool Search::offer() {
   return true;
 }
 
-// The newest label ends, and is a mapping that costs no less than the label says; or, where loops
-// have no chains, perhaps none.
+// The newest label reached the end. With chains it stands for mappings whose cost is at least that
+// of the label. Without chains there may be no such mapping, and the label is only a bound.
 void Search::finish(Labels::Id id, const Key& key) {
   if (!has_chains()) {
     setting_->push({exact::without_noise(key), id});
@@ -355,7 +357,7 @@ void Search::finish(Labels::Id id, const Key& key) {
   setting_->push({exact::without_noise(found), id});
 }
 
-// Of the mapping itself.
+// The key of the mapping itself, by evaluate().
 Key Search::true_key(Labels::Id id, const Mapping& mapping) const {
   const Evaluation evaluation = evaluate(graph_.problem(), mapping);
   const Cost* cost = std::get_if<Cost>(&evaluation);
@@ -394,7 +396,8 @@ Key coarse_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
                  const Objective& objective, std::size_t most, const Deadline& deadline,
                  const exact::Incumbent& known) {
   exact::LabelQuery query;
-  if (!known.is_measured()) {  // else its second figure is one that this bound knows nothing of
+  // Otherwise the second figure is a use of capacity, which this bound does not know
+  if (!known.is_measured()) {
     query.known = known;
   }
   const Key bound = Search(graph, unrolling_class, objective, query, deadline, most).root();

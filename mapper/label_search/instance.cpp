@@ -23,7 +23,7 @@ std::optional<ArrayTime> array_time(const StateGraph& graph, const Unrolled& unr
              : std::nullopt;
 }
 
-// Side by side, where there are threads: a beam search needs costs to go only.
+// With idle threads, both run at once: a beam search needs only the cost to go.
 BeamNest beam_search_and_cost_so_far(const StateGraph& graph, const Unrolled& unrolled,
                                      EdgeCosts& costs, const Valuation& valuation,
                                      PerTensorBound& per_tensor) {
@@ -39,8 +39,8 @@ BeamNest beam_search_and_cost_so_far(const StateGraph& graph, const Unrolled& un
   return found;
 }
 
-// Of what is not ruled out. If nothing is known, of what may be better than what a beam search
-// finds.
+// The completion bound over the nodes that the incumbent does not rule out. Without an incumbent, a
+// beam search may provide one first.
 CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
                            const Valuation& valuation, Incumbent known, bool may_beam_search,
                            double least_second, std::vector<bool> left_out, BeamNest& beam) {
@@ -66,7 +66,7 @@ CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, Ed
   may_beam_search = may_beam_search && known.points().empty() && !known.is_measured();
   if (is_limited ? !has_many_rows(graph) : !may_beam_search) {
     if (!is_limited || costs.components() > 1) {
-      costs.prepare();  // components are found side by side
+      costs.prepare();  // threads compute several components at once
     }
     return complete_on_lattice(graph, unrolled, costs, scope);
   }
@@ -90,7 +90,8 @@ bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
                             const Objective& objective, const Incumbent& known,
                             std::vector<bool> left_out, double least_second,
                             const Deadline* deadline) {
-  const bool is_timed = graph.problem().is_timed_by_model();  // then only leakage is less
+  // Then only leakage depends on time here
+  const bool is_timed = graph.problem().is_timed_by_model();
   const Valuation valuation(graph, objective, is_timed ? 0 : least_compute_cycles(graph, unrolled));
   CompletionBound::Scope scope;
   scope.most =

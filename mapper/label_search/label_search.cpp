@@ -15,9 +15,9 @@ namespace mapsim::exact {
 
 namespace {
 
-constexpr int kAttempts = 32;  // to complete a label greedily
+constexpr int kAttempts = 32;  // greedy completions before the search gives up
 
-// Labels without a history: of perfect factors.
+// The label search of perfect factors, whose labels have no history.
 class LabelSearch {
  public:
   using Setting = LabelSetting<NoHistory>;
@@ -53,7 +53,7 @@ class LabelSearch {
     return finish(bound, true);
   }
 
-  // What LabelSetting asks for.
+  // What LabelSetting requires.
   bool is_of_use(const Key& key) const { return !known_.covers(key); }
   bool is_last(const Key& key) const { return !known_.is_front() && known_.covers(key); }
   bool is_looked_for(const Queued&) const { return !known_.is_front(); }
@@ -91,7 +91,8 @@ class LabelSearch {
         [](const Incumbent::Point& point) { return point.tag != Incumbent::kNoTag; });
   }
   LabelResult finish(const Key& bound, bool is_stopped) const {
-    // Labels in the queue of a front need no less energy than this one, but perhaps less time.
+    // Other labels in the queue of a front need at least as much of the first figure, but perhaps
+    // less of the second.
     const Key least{bound.first, known_.is_front() ? 0 : bound.second};
     LabelResult result{{}, least, setting_.expanded(), is_stopped, setting_.is_out_of_memory()};
     for (const Incumbent::Point& point : known_.points()) {
@@ -117,7 +118,7 @@ class LabelSearch {
     }
   }
 
-  // The best that can become of a label.
+  // The key of the label's cost so far plus completion bound.
   Key key_of(Id id) {
     const Step& step = labels_[id].step;
     const double* values = labels_.values(id);
@@ -131,7 +132,7 @@ class LabelSearch {
     }
     return without_noise(key);
   }
-  // Behind the components a label has the least time of a tensor that is in the systolic array.
+  // Behind the components, a label has the least time of the tensors in the systolic array.
   double compute_cycles(const Step& step, const double* values) const {
     const double entered = instance_.array ? values[components_] : kInfinity;
     const bool is_known = step.kind == Step::Kind::kEnd && entered < kInfinity;
@@ -152,7 +153,7 @@ class LabelSearch {
     }
   }
 
-  // Adds costs and bits to label `id`; false: it does not fit.
+  // Adds the cost and the bits of an edge to a label. Returns false if its tile does not fit.
   bool pay(Id id, const Payment& payment) {
     double* values = labels_.values(id);
     if (!(payment.cost[0] < kInfinity)) {
@@ -177,7 +178,8 @@ class LabelSearch {
     return true;
   }
 
-  // The best labels, each with the best of what it leads to, until there is a goal label.
+  // Takes the best label and follows the best of its successors to the end; repeated until one gets
+  // there.
   void complete_greedily() {
     for (int i = 0; i < kAttempts && !has_ending(); ++i) {
       std::optional<Queued> at = setting_.pop();
@@ -188,7 +190,7 @@ class LabelSearch {
       }
     }
   }
-  // The best in the queue of the labels from `first_new` on.
+  // The best label in the queue from `first_new` on.
   std::optional<Queued> newest_best(Id first_new) const {
     std::optional<Queued> best;
     for (const Queued& queued : setting_.queue()) {
@@ -203,18 +205,18 @@ class LabelSearch {
   const StateGraph& graph_;
   const LabelQuery& query_;
   std::size_t components_;
-  // Values of a label: components, of a systolic array its time, bits used of capacities.
+  // A label's values: components; with a systolic array its time; bits used of capacities.
   CapacityUse capacity_use_;
   Setting setting_;
   Setting::Labels& labels_;
-  // Per node: of the list of its labels. From calloc(), since a search touches few nodes and the
-  // others' pages then cost nothing.
+  // Per node: head of the list of its labels. From calloc(), because a search touches few nodes,
+  // and untouched pages cost nothing.
   struct Free {
     void operator()(Id* ids) const { std::free(ids); }
   };
   std::unique_ptr<Id[], Free> heads_;
   std::vector<double> scratch_;
-  Incumbent known_;  // tags: labels
+  Incumbent known_;  // tags are labels
 };
 
 }  // namespace

@@ -80,16 +80,17 @@ void ExactFlows::add_chain(DimId d, Chains::Id id) {
   }
 }
 
-// Are all tiles of the loops over d so far of one size?
+// Do the loops over d so far make tiles of one size?
 bool ExactFlows::divides(DimId d) const {
   return std::all_of(loops_.begin(), loops_.end(), [d](const NestLoop& loop) {
     return loop.dim != d || loop.outer % loop.extent == 0;
   });
 }
 
-// Parallel loops of fanouts still to come above the child. Dims of the tensor are locked until
-// then. Others may be cut further; the largest of their loops, from here, has as many instances
-// with work as all of them wherever they come, or fewer.
+// Adds the parallel loops past which a keep is deferred. Dims of its tensor are locked until these
+// fanouts are crossed, so their loops follow at once. Other dims may still be cut before. There the
+// largest of the parallel loops is added at this point; it has at most as many working instances as
+// all of them have, wherever they come.
 bool ExactFlows::add_ahead(const Terms& terms, DimId d, bool relevant) {
   std::int64_t most = 1;
   std::size_t at = 0;

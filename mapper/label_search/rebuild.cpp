@@ -63,7 +63,8 @@ class Rebuilder {
       const std::int64_t before = lattice.extent(d, from.tile);
       const std::int64_t after = lattice.extent(d, to.tile);
       if (before != after) {
-        extents_[d] = extents_[d] / before * after;  // the factors of fanouts below stay in it
+        // The extent includes the factors of fanouts further in
+        extents_[d] = extents_[d] / before * after;
         mapping_.nodes.emplace_back(Temporal{d, extents_[d]});
       }
     }
@@ -73,7 +74,7 @@ class Rebuilder {
     const BoundaryEdge& edge = graph_.edges()[index];
     const Residence& residence = graph_.residences(edge.tensor)[edge.to];
     if (residence.latch) {
-      return;  // the compute unit's own; no node
+      return;  // the register of a compute unit is no node of a mapping
     }
     const Keep keep{residence.level, TensorSet{edge.tensor}};
     if (residence.stage > at.stage) {
@@ -108,10 +109,10 @@ class Rebuilder {
   Mapping mapping_;
 };
 
-// Of loops over one dim between two keeps or fanouts the innermost takes them all. The search
-// itself sees the wider space, which loses nothing: a loop that moves inwards to the next one over
-// its dim adds no access. What stays while the inner loop runs now stays for both, a window slides
-// on, and all other loops still come between the same two tiles.
+// Merges the loops over a dim between two keeps or fanouts into the innermost one, for spaces with
+// one_loop_per_dim. The search covers the wider space, which loses nothing: moving a loop inwards
+// to the next loop over its dim adds no access. Tiles that stay while the inner loop runs now stay
+// for both, a window slides on, and all other loops stand between the same two tiles as before.
 Mapping with_one_loop_per_dim(const Mapping& mapping) {
   Mapping merged;
   DimSet inner;
