@@ -22,7 +22,7 @@ const Arcs& ArcLists::at(std::size_t stage, std::size_t residency) {
   return arcs_[index];
 }
 
-// The graph says how a residency is come to.
+// The graph stores arcs by the residency that they lead to from outside.
 void ArcLists::list_to(std::size_t stage, std::size_t residency) {
   if (!graph_.alive(stage, residency)) {
     return;

@@ -58,7 +58,7 @@ Arrangements::TensorPaths Arrangements::start() const {
   return {{State{std::vector<std::size_t>(chains_.size(), 1), 0, 0}, mpz_class{1}}};
 }
 
-// Levels end regions in even spaces only, where there is one chain.
+// Levels end regions in even spaces only, which have a single chain.
 std::size_t Arrangements::region_of(const State& state) const {
   return regions_.behind(state.crossed, rules_.even ? state.next.front() : 0);
 }
@@ -89,8 +89,8 @@ std::size_t Arrangements::most_points() const {
   return used_.size() + chains_.size() * (problem_.arch().levels.size() - 1);
 }
 
-// Levels above the fanouts that will have been crossed are behind; those below the next one are out
-// of reach.
+// Levels above the fanouts that will have been crossed cannot be placed any more; those below the
+// next fanout cannot be placed yet.
 std::vector<Arrangements::Step> Arrangements::steps(const std::vector<Link>& chain,
                                                     std::size_t from, std::size_t crossed) const {
   const Arch& arch = problem_.arch();
@@ -101,7 +101,7 @@ std::vector<Arrangements::Step> Arrangements::steps(const std::vector<Link>& cha
   if (may_skip(chain, from, behind)) {
     found.push_back({std::max(from, behind), 1, false});
   }
-  mpz_class subsets = 1;  // of the levels from .. next - 1
+  mpz_class subsets = 1;  // subsets of the levels from .. next - 1
   for (std::size_t next = from; next < reach; ++next) {
     const Link& link = chain[next];
     if (link.ways > 0 && subsets > 0 && may_skip(chain, next + 1, behind)) {

@@ -14,7 +14,7 @@ namespace mapsim::check {
 
 namespace {
 
-// The range of one choice.
+// The box figures of a single choice.
 ChoiceRange range_of(const Workload& workload, const PerDim<std::int64_t>& factors) {
   ChoiceRange range{factors, factors, factors, {}, {}, {}, 1};
   for (const Tensor& tensor : workload.tensors) {
@@ -49,15 +49,15 @@ void widen(ChoiceRange& range, const ChoiceRange& more) {
   range.most_instances = std::max(range.most_instances, more.most_instances);
 }
 
-// Boxes of one fanout: halves of halves of its choices. A box is halved at the geometric mean of
-// the figure in which its choices differ most.
+// The boxes of one fanout, a binary tree. A box is halved at the geometric mean of the figure in
+// which its choices differ most.
 class Halves {
  public:
   struct Box {
     ChoiceRange range;
-    double width = 1;        // the ratio of the figure that differs most
-    std::size_t choice = 0;  // of a box of one
-    std::size_t first = 0;   // its halves are boxes `first` and `second`; 0: it is one choice
+    double width = 1;        // the largest ratio of a figure between two choices
+    std::size_t choice = 0;  // of a box with one choice
+    std::size_t first = 0;   // its halves are the boxes `first` and `second`; 0: it has one choice
     std::size_t second = 0;
   };
 

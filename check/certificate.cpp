@@ -133,7 +133,7 @@ class CertificateReader {
     if (gap != nullptr && read.rules.imperfect) {
       read.gap = read_number(*gap, "");
     } else {
-      refuse("gap");  // whoever looks at all walks needs none
+      refuse("gap");  // all paths are searched, which needs no gap
     }
     for (const char* key : {"value", "lower_bound", "tie", "form", "mapping", "bounds"}) {
       refuse(key);
@@ -146,8 +146,8 @@ class CertificateReader {
     }
   }
 
-  // `map` has a mapping, up to the line `end`, and the form right above it if it is not the
-  // layer's.
+  // `map` holds a mapping, up to the line `end`; the form is right above it, unless it is that of
+  // the layer.
   Point read_point(const Node& map, int end, const Certificate& read, Figures figures, int line) {
     const Entry* entry = entry_of(map, "form");
     const Form form = entry == nullptr ? Form{} : parse_form(entry->value.text).value_or(Form{});
@@ -163,7 +163,7 @@ class CertificateReader {
     return {std::move(mapping), figures, line, form};
   }
 
-  // What a new kind of objective would say is refused by name.
+  // Refuses unknown kinds of objectives by name.
   Goal read_goal(const Node& node, Arch& arch) {
     Goal goal;
     std::pair<double, double>
@@ -217,7 +217,7 @@ class CertificateReader {
     return std::get<ObjectiveFunction>(parsed);
   }
 
-  // {level: GLB, role: weight}: a curve is about any capacity of it.
+  // {level: GLB, role: weight}: a curve holds for every size of this capacity.
   void read_curve(const Node& node, Goal& goal, Arch& arch) {
     constexpr Bits kPlenty{std::int64_t{1} << 52};
     const Words roles{to_string(Role::kInput), to_string(Role::kWeight), to_string(Role::kOutput)};

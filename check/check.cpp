@@ -46,7 +46,7 @@ class Checker {
     return is_imperfect() ? run_imperfect() : run_perfect();
   }
 
-  // The proof is about costs that depend on the tile below a boundary alone.
+  // The proof requires that costs depend only on the tile below a boundary.
   std::string why_not_checked() const {
     const SparseModel* zeros = problem_.sparse();
     if (zeros == nullptr) {
@@ -59,9 +59,9 @@ class Checker {
                                               : why_not_separable(problem_);
   }
 
-  // Of all unrollings: those of which it takes long are looked at more closely if they are few.
+  // The least share over all unrollings. Those that take long are searched further if they are few.
   double provable_share() {
-    constexpr std::size_t kMostTiles = 6'000'000;  // of a round, some minutes at most
+    constexpr std::size_t kMostTiles = 6'000'000;  // of a round: some minutes at most
     constexpr std::size_t kMostClose = 64;
     const Target target{points_frontier(), true, 1};
     const std::vector<Unrolling> unrollings =
@@ -87,7 +87,7 @@ class Checker {
       for_each_on_threads(open.size(), options_.threads, [&](std::size_t i) {
         shares[i] = bound_of(unrollings[open[i]], target, effort).bound;
       });
-      if (options_.effort.stop.is_set()) {  // of this round not all was looked at
+      if (options_.effort.stop.is_set()) {  // this round was not finished
         break;
       }
       share = *std::min_element(shares.begin(), shares.end());
@@ -102,12 +102,12 @@ class Checker {
     return share;
   }
 
-  // Of each claim, in order, a bound that follows; none above `wanted`. The least of them is as
-  // high as all effort makes it: the least is looked at more closely, until it can be no more.
+  // For each claim, in order, a bound that can be proven, at most `wanted`. The least of them is
+  // searched further until it cannot be raised.
   std::vector<double> provable(double wanted) {
-    constexpr std::size_t kBatch = 16;  // on any number of threads
+    constexpr std::size_t kBatch = 16;  // whatever the number of threads
     const Target target{{{{wanted, 0}}}, false, 0};
-    std::vector<Effort> steps{{0, 0}};  // the floor
+    std::vector<Effort> steps{{0, 0}};  // the closed-form bound
     for (const std::size_t tiles : kCoarseTiles) {
       if (tiles < options_.effort.tiles) {
         steps.push_back({tiles, 0, options_.effort.stop});
@@ -126,7 +126,7 @@ class Checker {
     };
     using Open = std::pair<double, std::size_t>;
     std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-    double least = wanted;  // of those that nothing more can be done for
+    double least = wanted;  // of the claims whose bounds cannot be raised
     const auto sort_in = [&](std::size_t c) {
       if (done[c] < steps.size()) {
         open.emplace(bounds[c], c);
@@ -154,13 +154,13 @@ class Checker {
  private:
   bool is_imperfect() const { return certificate_.rules.imperfect; }
 
-  // Of one unrolling: every mapping is one that the frontier covers.
+  // For one unrolling: every mapping must be covered by the frontier.
   struct Task {
     Unrolling unrolling;
     Frontier frontier;
     int line = 0;
   };
-  // Claims by what they are about; nothing: the others.
+  // The claims by what they are about; nullopt: the others.
   using Key = std::vector<std::int64_t>;
   using Claims = std::map<Key, const Claim*>;
 
@@ -184,7 +184,7 @@ class Checker {
     return finish(tasks);
   }
 
-  // Unrollings that have no claim of their own are closed by boxes as far as that goes.
+  // Unrollings without a claim of their own are closed by boxes, as far as possible.
   Verdict run_perfect() {
     const Rules& rules = certificate_.rules;
     const std::vector<Bundle> bundles = list_bundles(problem_, rules);
@@ -241,12 +241,14 @@ class Checker {
     return std::move(verdict_);
   }
 
-  // What no mapping of the unrolling is below, up to what is wanted, by the cheapest argument.
+  // A lower bound of the mappings of the unrolling, up to `target`, by the cheapest argument that
+  // suffices.
   BoundedUnrolling bound_of(const Unrolling& unrolling, const Target& target,
                             const Effort& effort) {
     const Goal& goal = certificate_.goal;
     BoundedUnrolling found;
-    // Together the tensors say more, but of imperfect factors no more than a coarse lattice does.
+    // All tensors together give a better bound. With imperfect factors it is no better than that of
+    // a coarse lattice.
     for (const bool together : {false, true}) {
       if (together && (is_imperfect() || !goal.needs_energy())) {
         continue;
@@ -343,7 +345,7 @@ class Checker {
     return claims;
   }
 
-  // Every unrolling of the space has a claim, and nothing else has.
+  // Every unrolling of the space needs a claim, and no other one may have one.
   void take_claim(const Unrolling& unrolling, Claims& claims, std::vector<Task>& tasks) {
     const auto found = claims.find(key_of(unrolling));
     if (found == claims.end()) {
@@ -373,7 +375,7 @@ class Checker {
             "the lower bound exceeds the value of the mapping");
   }
 
-  // Used fanouts, and bits of what may stay in a systolic array.
+  // The used fanouts, and the tensors that may stay in a systolic array, as bits.
   using Kind = std::pair<std::vector<FanoutId>, std::uint32_t>;
   Kind kind_of(const Unrolling& unrolling) const {
     if (is_imperfect()) {
@@ -405,7 +407,8 @@ class Checker {
     return frontier;
   }
 
-  // None is better than the bound; where that is the optimum and ties count, none is faster.
+  // What must be covered: no mapping is better than the bound and, if the bound is the optimum and
+  // ties count, none is faster.
   Frontier below(const Claim& claim) const {
     if (certificate_.goal.kind == Goal::Kind::kTies && !certificate_.points.empty() &&
         !exceeds(claim.bound, certificate_.value)) {
@@ -460,7 +463,7 @@ class Checker {
   const Certificate& certificate_;
   const CheckOptions& options_;
   const Problem& problem_;
-  ExtentDomains domains_;  // of an imperfect space
+  ExtentDomains domains_;  // of a space with imperfect factors
   std::map<Kind, std::unique_ptr<Graph>> graphs_;
   Verdict verdict_;
 };

@@ -15,8 +15,8 @@ namespace mapsim::check {
 
 namespace {
 
-// Folds that a tensor in the array takes at least: a tile of e elements in one instance has no
-// extent above e, and a rank of k terms no more than e^k tiles' worth of them.
+// A lower bound of the folds for a tensor in the array. A tile with e elements in one instance has
+// no extent above e, so a rank of k terms has at most e^k index combinations in it.
 double fewest_folds(const Problem& problem, FanoutId array, const PerDim<std::int64_t>& bounds,
                     TensorId t) {
   const Tensor& tensor = problem.workload().tensors[t];
@@ -39,8 +39,8 @@ double fewest_folds(const Problem& problem, FanoutId array, const PerDim<std::in
   return std::max(1.0, tiles / std::pow(std::max(1.0, most), static_cast<double>(terms)));
 }
 
-// An array takes no less than with the fewest folds, of one point in each instance. Infinite:
-// nothing may stay in it.
+// A lower bound of the array's time [cycles], from the fewest folds with one point per instance.
+// Infinite: no tensor may stay in the array.
 double array_floor(const Problem& problem, const Unrolling& unrolling,
                    const PerDim<std::int64_t>& bounds, double steps) {
   const FanoutId array = *array_of(problem.arch());
@@ -58,8 +58,8 @@ double array_floor(const Problem& problem, const Unrolling& unrolling,
   return least;
 }
 
-// Every element of an input leaves the outermost level at least once, and every sum comes there:
-// cycles of its busiest port. Only if one instance of it has them all.
+// A lower bound of the cycles of the outermost level's busiest port: every element of an input
+// leaves it at least once, and every sum arrives there. 0 if the level has several instances.
 double port_floor(const Problem& problem) {
   for (const FanoutId f : problem.arch().fanouts.ids()) {
     if (!problem.arch().is_above(LevelId{0}, f)) {
@@ -86,7 +86,7 @@ double port_floor(const Problem& problem) {
   return cycles;
 }
 
-// From the cycles of the compute units.
+// The goal's figures of a lower bound of the compute units' cycles.
 Figures floor_from(const Problem& problem, const Rules& rules, const Goal& goal,
                    const ChoiceRanges& ranges, double cycles, bool together) {
   if (!(cycles < kInfinity)) {

@@ -40,9 +40,10 @@ CompletionBound::CompletionBound(const Graph& graph, EdgeCosts& costs, ArrayTime
   }
 }
 
-// From outside a row takes what leads to it, and its own loops come last. From inside all that
-// leads away from it is known: it goes to where walks come from, its own loops first. The energy is
-// the first component, since the times of an array count where there is a walk.
+// From outside: a row takes the values of rows that lead to it, and then passes along its own
+// loops. From inside: the row is complete; its values pass along its own loops first, and then to
+// the rows that lead to it. Energy is the first component, since the array's time only counts where
+// a path exists.
 void CompletionBound::fill(std::size_t stage, std::size_t residency) {
   begin(stage, residency);
   for (std::size_t k = 0; k < rest_.size(); ++k) {
@@ -75,7 +76,7 @@ void CompletionBound::begin(std::size_t stage, std::size_t residency) {
   }
 }
 
-// By all but loops.
+// All arcs that lead to the row except loops.
 void CompletionBound::arrive(std::size_t component, std::size_t stage, std::size_t residency) {
   for (const std::size_t from : graph_.crossings_to(stage, residency)) {
     if (graph_.alive(stage - 1, from)) {
@@ -94,7 +95,7 @@ void CompletionBound::arrive(std::size_t component, std::size_t stage, std::size
   }
 }
 
-// `stays`: those that lead from the residency to itself, or the others.
+// `stays`: loops that keep the residency; otherwise those that change it.
 void CompletionBound::loops(std::size_t component, std::size_t stage, std::size_t residency,
                             bool stays) {
   for (const Graph::Loop& each : graph_.loops_to(stage, residency)) {
@@ -113,7 +114,7 @@ void CompletionBound::loops(std::size_t component, std::size_t stage, std::size_
   }
 }
 
-// Steps ascend: in one row, what a step is taken from has been come to already.
+// Steps ascend, so in one row the source of a step is complete.
 void CompletionBound::take_steps(DimId dim, const std::vector<Lattice::Loop>& steps,
                                  const double* source, double* target) const {
   const std::size_t stride = lattice_.stride(dim);
@@ -162,7 +163,7 @@ void CompletionBound::cross(std::size_t component, std::size_t stage, std::size_
   }
 }
 
-// The time of an array falls to the least that is entered with, on walks that there are.
+// The array's time falls to the least with which a tensor enters, on paths that exist.
 void CompletionBound::move(std::size_t component, std::size_t stage, std::size_t residency,
                            const Graph::Move& each) {
   const std::size_t tiles = lattice_.size();
@@ -187,8 +188,8 @@ void CompletionBound::move(std::size_t component, std::size_t stage, std::size_t
   }
 }
 
-// From inside: a run stands for all loops that start where it does, and extents may share a bin, so
-// that further loops lead on from where the run ends.
+// From inside: a run stands for all loops with its start. Extents may share a bin, so further loops
+// follow where the run ends.
 void CompletionBound::slide(std::size_t component, std::size_t stage, std::size_t residency,
                             const Graph::SlidingEdge& slide) {
   double* inner = row_of(component, stage, residency);
@@ -213,7 +214,7 @@ void CompletionBound::slide(std::size_t component, std::size_t stage, std::size_
   }
 }
 
-// The times of an array that a slide leaves, from outside.
+// The array's time after a sliding-window edge, from outside.
 void CompletionBound::slide_in(std::size_t stage, std::size_t residency,
                                const Graph::SlidingEdge& slide) {
   std::vector<double> energy(lattice_.size(), kInfinity);

@@ -7,7 +7,7 @@ namespace mapsim::check {
 
 namespace {
 
-// Where component 0 is infinite, all are.
+// Makes all components infinite where component 0 is.
 void exclude(std::vector<double>& costs, std::size_t components) {
   const std::size_t size = costs.size() / components;
   for (std::size_t at = 0; at < size; ++at) {

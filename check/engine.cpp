@@ -16,12 +16,12 @@ const NvdlaTiming& timing_of(const Problem& problem) {
   return std::get<NvdlaTiming>(problem.arch().compute.timing);
 }
 
-// What an atomic operation takes of each dim that the array spreads.
+// What one atomic operation takes along each dim that the array spreads.
 struct Operation {
   std::int64_t kernels = 1, channels = 1, lines = 1, columns = 1;
 };
 
-// A schedule: the tiles of the buffer and of the accumulators.
+// A schedule: tiles of the buffer and of the accumulators.
 struct Schedule {
   std::int64_t channels = 1, rows = 1, kernels = 1;
   bool kernels_first = true;
@@ -84,14 +84,13 @@ class Engine {
   }
   FormKind form() const { return problem_.workload().form.kind; }
 
-  // Parts of a whole that are as even as can be: those extents with which no smaller one makes as
-  // few parts.
+  // The extents that cut a whole as evenly as possible: no smaller extent makes as few parts.
   static std::vector<std::int64_t> shares(std::int64_t whole) {
     std::vector<std::int64_t> found;
     std::int64_t fewest = 0;
     for (std::int64_t part = whole; part >= 1; --part) {
       const std::int64_t parts = (whole - 1) / part + 1;
-      if (parts > fewest) {  // any larger part makes fewer: the least one that makes `parts`
+      if (parts > fewest) {  // a larger part makes fewer; the least one that makes `parts`
         const std::int64_t least = (whole - 1) / parts + 1;
         found.push_back(least);
         fewest = parts;
@@ -100,7 +99,7 @@ class Engine {
     return found;
   }
 
-  // Whole kernel groups.
+  // The extents that are whole kernel groups.
   std::vector<std::int64_t> kernel_shares(const Operation& operation) const {
     const std::int64_t kernels = extent(view_.kernel);
     std::vector<std::int64_t> found = shares((kernels - 1) / operation.kernels + 1);
@@ -118,15 +117,15 @@ class Engine {
     }
     std::int64_t lanes = array_.y;
     if (form() == FormKind::kWinograd) {
-      plain.lines = plain.columns = 4;  // of a patch
+      plain.lines = plain.columns = 4;  // extents of a patch
       lanes /= plain.lines * plain.columns;
     }
     plain.channels = std::min(extent(view_.channel), lanes);
     return lanes == 0 ? std::vector<Operation>{} : std::vector{plain};
   }
 
-  // One filter line, or two or four where they and the pixels of a step fit beside each other
-  // (nvdla/doc, unit description, "Limits of channel post-extension").
+  // One filter line, or two or four if they and the pixels of a step fit side by side (nvdla/doc,
+  // unit description, "Limits of channel post-extension").
   std::vector<Operation> of_images(const Operation& plain) const {
     std::vector<Operation> found;
     for (std::int64_t side_by_side = 1; side_by_side <= 4; side_by_side *= 2) {
@@ -144,7 +143,7 @@ class Engine {
     return found;
   }
 
-  // As many as fit in the buffer beside the least that can be done with them.
+  // The most channels that fit in the buffer beside the smallest possible tiles.
   std::int64_t channels_at_once(const Operation& operation) const {
     const std::int64_t channels = extent(view_.channel);
     std::int64_t tile = channels;
@@ -179,7 +178,7 @@ class Engine {
     return count;
   }
 
-  // A loop or the instances of a dim, down to an extent; nothing where it is that small.
+  // A loop, or the instances of a dim, down to an extent; nullopt if the dim is that small already.
   struct Cut {
     std::optional<DimId> dim;
     std::int64_t extent = 1;
@@ -233,7 +232,7 @@ class Engine {
     return nest;
   }
 
-  // What the machine's levels from `first` on, before `last`, keep.
+  // Adds the keeps of the machine's levels `first` to `last` - 1.
   void add_keeps(Mapping& nest, std::size_t first, std::size_t last) const {
     for (std::size_t i = first; i < last; ++i) {
       Keep keep{static_cast<LevelId>(i), {}};

@@ -12,7 +12,7 @@ namespace {
 
 using Extents = std::set<std::int64_t>;
 
-// Unrollings so far, and what a tile can measure behind them.
+// An unrolling so far, and the extents that tiles may have behind it.
 struct Choice {
   Unrolling unrolling;
   PerDim<Extents> tiles;
@@ -46,7 +46,7 @@ class ImperfectUnrollings {
   }
 
  private:
-  // By the loops of one fanout, X first.
+  // Adds the loops of one fanout, X first.
   void extend(FanoutId fanout, const Choice& above, std::vector<Choice>& found) const {
     const PerDim<std::int64_t> ones(domains_.size(), 1);
     Choice begun = above;

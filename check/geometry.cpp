@@ -12,7 +12,7 @@ namespace {
 // A set of coordinates from 0 on.
 using Coordinates = std::vector<char>;
 
-// What is found at a coordinate of `set` plus one of `count` multiples of `step`.
+// The sums of a coordinate of `set` and one of the first `count` multiples of `step`.
 Coordinates spread(const Coordinates& set, std::int64_t count, std::int64_t step) {
   const auto shift = static_cast<std::size_t>(step);
   Coordinates wide(set.size() + static_cast<std::size_t>(count - 1) * shift, 0);
@@ -26,7 +26,7 @@ Coordinates spread(const Coordinates& set, std::int64_t count, std::int64_t step
 
 std::int64_t size_of(const Coordinates& set) { return std::count(set.begin(), set.end(), 1); }
 
-// What of `set`, `step` further on, was not in it before.
+// The coordinates of `set`, moved by `step`, that were not in it before.
 Coordinates news(const Coordinates& set, std::int64_t step) {
   const auto shift = static_cast<std::size_t>(step);
   Coordinates moved(set.size() + shift, 0);
@@ -39,8 +39,8 @@ Coordinates news(const Coordinates& set, std::int64_t step) {
   return moved;
 }
 
-// Does the block of dim d at a fanout matter: is there a window along d that instances share there,
-// or a window of sums, which are told apart by instance?
+// Does the block of dim d at a fanout affect a count: do instances share a window along d there, or
+// is there a window of sums, which instances distinguish?
 bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
   const Workload& workload = problem.workload();
   for (const TensorId t : workload.tensors.ids()) {
@@ -56,7 +56,7 @@ bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
   return false;
 }
 
-// Chains of blocks, each dividing the one further out.
+// The chains of blocks in which each divides the one further out.
 void list_blocks(const Problem& problem, std::size_t f, std::size_t dim, PerDim<std::int64_t> left,
                  Case so_far, std::vector<Case>& found) {
   if (f == so_far.used.size()) {
@@ -157,7 +157,7 @@ Coordinates own_tile(const Case& at, const Rank& rank, const Sharing& sharing,
   return set;
 }
 
-// `set` wherever an instance of the merged fanouts has it.
+// The union of `set` over the instances of the merged fanouts.
 Coordinates merge(const Case& at, const Rank& rank, const Sharing& sharing,
                   const PerDim<std::int64_t>& extents, Coordinates set) {
   for (const Term& term : rank.terms) {

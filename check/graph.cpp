@@ -47,8 +47,8 @@ Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<Fanou
   mark_alive();
 }
 
-// Levels and used fanouts from the outside in. In an even space a level that is not the outermost
-// closes once its keeps stand; what is placed there earlier waits for that.
+// The order is from the outside in. In an even space a level, except the outermost one, closes when
+// all its keeps stand; keeps that are made earlier wait for that.
 void Graph::list_residences() {
   const Arch& arch = problem_->arch();
   const Workload& workload = problem_->workload();
@@ -61,7 +61,7 @@ void Graph::list_residences() {
     if (rules_->even && l != LevelId{0}) {
       stage_ends_.push_back({std::nullopt, l});
     }
-    // Uneven: free once every fanout above has been crossed, whenever that was.
+    // Uneven: loops may cut the tile once every fanout above its level has been crossed.
     for (const TensorId t : workload.tensors.ids()) {
       must = must || must_keep(*problem_, *rules_, l, t);
       if (may_keep(*problem_, *rules_, l, t)) {
@@ -163,7 +163,8 @@ DimSet Graph::locked(std::size_t stage, std::size_t residency) const {
   return dims;
 }
 
-// Strictly inwards, past no level that must keep the tensor; the latch, if there is one, is last.
+// A tensor moves strictly inwards, and past no level that must keep it. The register, if there is
+// one, is last.
 bool Graph::may_step(TensorId t, const Residence& outer, const Residence* inner) const {
   if (outer.latch || (inner == nullptr && residences_[t].back().latch)) {
     return outer.latch && inner == nullptr;
@@ -230,7 +231,7 @@ bool Graph::can_run(std::size_t residency) const {
   return can;
 }
 
-// A tile for a level that ends a region says that something is kept there.
+// Keeping a tensor at a level that ends a region sets the level's flag.
 void Graph::list_moves_to(std::size_t residency) {
   bool start = residency < places_;
   const std::size_t reading = reading_at(residency);
@@ -272,7 +273,7 @@ void Graph::list_moves_to(std::size_t residency) {
   ends_[residency] = end;
 }
 
-// Is there a factor of which a loop is allowed?
+// Is a loop allowed for some factor?
 bool Graph::is_possible(std::size_t stage, const Loop& loop) const {
   if (is_free_) {
     return true;
@@ -290,10 +291,10 @@ void Graph::list_loops(std::size_t stage, std::size_t residency) {
   }
 }
 
-// Adds to the loops and slides into `target` those that end with `so_far`: before it come edges
-// of the tensors up to `tensors`, from the inside out. What does not slide costs the same right
-// below the loop as anywhere: it is placed by a move, unless the tensor goes on from there and
-// slides.
+// Adds the loops and sliding-window edges into `target` that end with the edges of `so_far`. Edges
+// of the tensors up to `tensors` come before these, from the inside out. An edge whose tile does
+// not slide costs the same anywhere; it is left to a boundary edge of its own, unless the tensor
+// goes on from there and slides.
 void Graph::list_slides(std::size_t stage, std::size_t target, std::size_t tensors,
                         const SlidingEdge& so_far) {
   const std::size_t to = so_far.loop.to;
@@ -311,7 +312,7 @@ void Graph::list_slides(std::size_t stage, std::size_t target, std::size_t tenso
   for (const Move& move : moves_to(stage, to)) {
     const TensorId t = edges_[move.edge].tensor;
     const bool further_in =
-        !so_far.edges.empty() && edges_[so_far.edges.back()].tensor == t;  // what slides already
+        !so_far.edges.empty() && edges_[so_far.edges.back()].tensor == t;  // its later edge slides
     if (index_of(t) < tensors && (further_in || slides(edges_[move.edge])) &&
         slides_along(problem_->workload().tensors[t], dim)) {
       SlidingEdge longer = so_far;
@@ -322,8 +323,8 @@ void Graph::list_slides(std::size_t stage, std::size_t target, std::size_t tenso
   }
 }
 
-// A region that ends must be done with, and a level that ends it must keep something; behind it
-// nothing of that is remembered.
+// A region may end only if its automaton allows it, and if the level that ends it keeps something.
+// Afterwards both are forgotten.
 void Graph::list_crossings(std::size_t stage, std::size_t residency) {
   if (stage == 0) {
     return;
@@ -342,7 +343,7 @@ void Graph::list_crossings(std::size_t stage, std::size_t residency) {
   }
 }
 
-// Moves lead to larger residencies or later stages: one sweep forth, one back.
+// Moves lead to larger residencies or later stages, so one sweep forwards and one back suffice.
 void Graph::mark_alive() {
   std::vector<bool> forth(stages() * residencies_, false);
   for (const std::size_t start : starts_) {

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t kMostWork = 30'000'000;  // multiplications: some ten seconds
 
-// Per stage, of which each used fanout begins one: letters, or points. A letter is a bin of a
-// domain: a loop goes down one or several, and what goes down one dim without anything between is
-// one loop.
+// Numbers per stage, each of which begins at a used fanout: of letters, or of points. A letter is
+// an extent of a domain. A loop passes one or several letters; adjacent letters of one dim are one
+// loop.
 using PerPhase = std::vector<std::size_t>;
 using Words = std::map<PerPhase, mpz_class>;
 
@@ -27,12 +27,13 @@ mpz_class choose(std::size_t n, std::size_t k) {
   return ways;
 }
 
-// Words of the letters of some dims, dim after dim. Unrollings come with common beginnings.
+// Counts words over the letters of some dims, dim by dim. Unrollings share common prefixes of this
+// computation.
 class WordCounts {
  public:
   explicit WordCounts(const ExtentDomains& domains) : domains_{domains} {}
 
-  // False: it takes too long.
+  // Returns false if it takes too long.
   bool add(const std::vector<ParallelLoops>& fanouts, Words& sum) {
     std::size_t free_letters = 0;
     mpz_class free_words = 1;
@@ -108,7 +109,7 @@ class WordCounts {
     return product;
   }
 
-  // Letters of the dim in each stage, wherever the fanouts are crossed.
+  // The letters of the dim in each stage, for all places where the fanouts may be crossed.
   void descend(const Part& part, std::size_t stage, std::size_t bin, PerPhase& letters,
                Words& found) const {
     const std::vector<std::int64_t>& domain = domains_[part.dim];
@@ -155,9 +156,8 @@ class WordCounts {
   std::size_t work_ = 0;
 };
 
-// TensorPaths to put keeps and fanouts on points, by how many stand apart from fanouts in each
-// stage, and whether the stage lies between two fanouts at one point (by a number that no count
-// reaches).
+// Ways to put keeps and fanouts on points, by the number of points of each stage apart from its
+// fanouts. kNowhere: the stage lies between two fanouts at one point.
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 using Points = std::map<PerPhase, mpz_class>;
 
@@ -190,7 +190,8 @@ Points list_points(const Problem& problem, const Rules& rules, const std::vector
   return found;
 }
 
-// Points stand at different gaps between the letters of their stage, those of its fanouts taken.
+// The ways to put points into different gaps between the letters of their stage, excluding those
+// that its fanouts take.
 mpz_class gaps(std::size_t letters, std::size_t points, std::size_t ends) {
   if (points == kNowhere) {
     return letters == 0 ? 1 : 0;

@@ -16,19 +16,21 @@ namespace mapsim::check {
 
 namespace {
 
-// A partial nest: its cost so far, then the bits of each shared capacity, then when a systolic
-// array is done by what is in it.
+// A label: a partial nest. Its values are the cost so far, the bits used of each shared capacity,
+// and the time of a systolic array with the tensors in it.
 struct Label {
   Node node;
   std::vector<double> values;
-  std::vector<Chain> chains{};  // per dim; kNone: empty, and the next two are not used
-  std::optional<DimId> last{};  // what stands right above is a temporal loop over it
-  TensorSet loose{};            // whose last keep could stand here as well: no loop since moves it
+  std::vector<Chain> chains{};  // per dim; with kNone empty, and the next two are unused
+  // Dim of the temporal loop right above; nullopt: another node stands there
+  std::optional<DimId> last{};
+  // Tensors whose last keep could also stand here, since no loop since then moves it
+  TensorSet loose{};
   bool whole = false;
-  std::size_t begun = 0;  // the tile with which the region began, if it matters
+  std::size_t begun = 0;  // the tile at which the region began, if rules count tiles
 };
 
-// Partial nests with the same future.
+// Labels with equal continuations.
 using Future = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Chain>,
                           std::optional<DimId>, std::uint32_t, std::size_t>;
 
@@ -128,8 +130,8 @@ class LabelSearch {
     }
   }
 
-  // Without a history loops are made of steps, which cost nothing; with one, two in a row are not
-  // what one is.
+  // Without loop chains a loop consists of the shortest loops, which cost nothing. With chains it
+  // is a single step, because two loops in a row have another chain.
   void take_loop(const Label& label, const Graph::Loop& loop, std::size_t residency) {
     const DimId d = loop.dim;
     const std::size_t digit = lattice_.digit(d, label.node.tile);
@@ -168,8 +170,8 @@ class LabelSearch {
     }
   }
 
-  // Two loops over one dim are one, unless a keep parts them that neither moves, and that stands
-  // further out here for not being moved by what is between.
+  // Two adjacent loops over one dim are a single one, unless a keep separates them that neither
+  // loop moves.
   bool may_loop(const Label& label, DimId d) const {
     bool may = !chains_ || label.last != d;
     for (const TensorId t : graph_.problem().workload().tensors.ids()) {
@@ -198,7 +200,7 @@ class LabelSearch {
     return next;
   }
 
-  // Has the region that ends with this stage made as many tiles as it may?
+  // May the region that ends with this stage make as many tiles as it does?
   bool may_leave(const Label& label) const {
     bool may = true;
     for (std::size_t i = 0; counts_tiles_ && i < lattice_.dims(); ++i) {
@@ -246,21 +248,21 @@ class LabelSearch {
     offer(std::move(next));
   }
 
-  // A loop that what slides lies right below, as the lattice has it.
+  // A loop right below which tiles slide; `number` is its run in the lattice.
   struct Run {
     DimId dim{};
     std::size_t number = 0;
   };
 
-  // Where an edge is made: the tile that it leads to, and what the search came from: a label right
-  // above the tile or, with loop chains, above the loop of the run.
+  // Where an edge is made: its tile, and the label that is extended. That label stands right above
+  // the tile or, with loop chains, above the loop of the run.
   struct Site {
     std::size_t tile = 0;
     const Label& origin;
     std::optional<Run> run;
   };
 
-  // False: nothing would be as the residence says.
+  // Adds the cost of an edge. Returns false if sums would not have the width of the residence.
   bool pay_for(Label& label, std::size_t edge, const Site& site) {
     const std::optional<Run> run = costs_.by_run(edge) ? site.run : std::nullopt;
     if (chains_) {
@@ -286,7 +288,8 @@ class LabelSearch {
     return *costs < kInfinity;
   }
 
-  // False: the tile does not fit with the others, or nothing would be as the residence says.
+  // Makes an edge. Returns false if its tile does not fit beside the others, or if sums would not
+  // have the width of the residence.
   bool place(Label& label, std::size_t edge, const Site& site) {
     const double bits = costs_.bits(edge)[site.tile];
     if (!(bits < kInfinity) || !pay_for(label, edge, site)) {
@@ -302,7 +305,8 @@ class LabelSearch {
     return capacity_use_.add(edge, bits, label.values);
   }
 
-  // False: nothing would be as the residence says.
+  // Adds the operations and the edges into the compute units. Returns false if sums would not have
+  // the width of the residence.
   bool add_end(const std::vector<std::size_t>& edges, Label& label) {
     if (!chains_) {
       const std::vector<double> end = costs_.end(edges);
@@ -321,7 +325,7 @@ class LabelSearch {
     return true;
   }
 
-  // If the label stands where walks in its direction may end.
+  // If paths in the label's direction may end here, makes the whole path.
   void finish(const Label& label) {
     const auto& [stage, residency, tile] = label.node;
     const auto& starts = graph_.starts();
@@ -340,7 +344,7 @@ class LabelSearch {
     }
   }
 
-  // No mapping that the label leads to is better than that.
+  // Lower bounds of the figures of all mappings that extend the label.
   Figures figures_of(const Label& label) {
     sum_.assign(label.values.begin(),
                 label.values.begin() + static_cast<std::ptrdiff_t>(components_));
@@ -378,7 +382,7 @@ class LabelSearch {
     open_[inwards_ ? target_.of(figures) : number_of(node)].push_back(std::move(label));
   }
 
-  // Walks outwards go to larger numbers.
+  // Orders the nodes of outward paths: a path leads to larger numbers.
   double number_of(const Node& node) const {
     const std::size_t rows = graph_.stages() * graph_.residencies();
     const std::size_t row = rows - 1 - (node.stage * graph_.residencies() + node.residency);
@@ -398,7 +402,7 @@ class LabelSearch {
     return false;
   }
 
-  // Labels of one node.
+  // The labels of one node that no other one dominates.
   static std::vector<Label> undominated(std::vector<Label> labels) {
     std::sort(labels.begin(), labels.end(),
               [](const Label& a, const Label& b) { return a.values < b.values; });
@@ -417,9 +421,9 @@ class LabelSearch {
   EdgeCosts& costs_;
   const Lattice& lattice_;
   const CompletionBound& bound_;
-  ArrayTimes* array_;  // none: not asked for
+  ArrayTimes* array_;  // null: times of an array do not count
   const Price& price_;
-  double compute_;  // cycles of the compute units, at least
+  double compute_;  // lower bound of the compute units' cycles
   std::size_t components_;
   Target target_;
   bool inwards_;
@@ -428,7 +432,8 @@ class LabelSearch {
   std::size_t width_;
   ArcLists arcs_;
   std::optional<LoopChains> chains_;
-  std::map<double, std::vector<Label>> open_;  // by number of the node, or by the least it comes to
+  // By number_of() the node (outwards), or by the bound (inwards)
+  std::map<double, std::vector<Label>> open_;
   std::map<Future, std::vector<std::vector<double>>> known_;
   std::vector<double> sum_;
   SearchResult found_;

@@ -88,7 +88,7 @@ Lattice::Lattice(const ExtentDomains& domains, std::vector<ParallelLoops> fanout
   constexpr double kWider = 1.1;
   double ratio = 1;
   join(domains, ratio);
-  // The bounds and 1 stay apart: no ratio above the largest bound does more.
+  // The bound and 1 are never joined with others, so ratios above the largest bound have no effect.
   for (; size_ > most && ratio < 1e12; ratio *= kWider) {
     join(domains, ratio);
   }
@@ -99,7 +99,7 @@ Lattice::Lattice(const ExtentDomains& domains, std::vector<ParallelLoops> fanout
   list_behind(domains);
 }
 
-// Joins neighbours from the largest on, as long as they differ by no more than the ratio.
+// Joins neighbouring extents, from the largest one on, while their ratio is at most `ratio`.
 void Lattice::join(const ExtentDomains& domains, double ratio) {
   size_ = 1;
   for (const DimId d : domains.ids()) {

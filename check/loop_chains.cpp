@@ -68,7 +68,7 @@ LoopChains::LoopChains(const Graph& graph, const Lattice& lattice, Tracked track
   }
 }
 
-// Elements of the dims that stand alone in their rank; of the first instance at least its share.
+// Elements along the dims that are alone in their rank; for the first instance at least its share.
 double LoopChains::share(const BoundaryUse& of, std::size_t firsts,
                          const std::vector<Chain>& chains) const {
   std::vector<Use> uses(lattice_.fanouts().size(), Use::kSum);
@@ -93,7 +93,7 @@ double LoopChains::share(const BoundaryUse& of, std::size_t firsts,
 
 double LoopChains::window(const BoundaryUse& of, const Rank& rank, const std::vector<Use>& uses,
                           const std::vector<Chain>& chains, std::optional<DimId> start) const {
-  // Per dim: coordinates along it that are together at a time, how often.
+  // Per dim: how many coordinates along it are present at once, and how often.
   std::array<Leaves, 2> tiles;
   double shares = 1;
   bool apart = false;
@@ -111,7 +111,8 @@ double LoopChains::window(const BoundaryUse& of, const Rank& rank, const std::ve
       }
     }
     apart = apart || shared > 1;
-    if (shared > 1) {  // together at most so many, all of them the elements of the dim
+    // Instances that share have at most so many, and together all elements of the dim
+    if (shared > 1) {
       const std::int64_t most = std::min(lattice_.bound(d), shared * block);
       double all = 0;
       std::vector<Use> each(uses);
@@ -154,7 +155,8 @@ double LoopChains::volume(const BoundaryUse& of, const std::vector<Use>& uses,
       std::find_if(uses.begin(), uses.end(), [](Use use) { return use != Use::kFirst; }) -
       uses.begin());
   double volume = share(of, firsts, chains);
-  std::vector<Use> padded = uses;  // fanouts that the chains know, further in than the child
+  // Fanouts that the chains have, but that lie further in than the boundary
+  std::vector<Use> padded = uses;
   padded.resize(lattice_.fanouts().size(), Use::kSum);
   for (const Rank& rank : tensor.ranks) {
     if (rank.terms.size() == 2) {
@@ -168,7 +170,7 @@ double LoopChains::volume(const BoundaryUse& of, const std::vector<Use>& uses,
       }
     }
   }
-  std::vector<Use> known = uses;  // the chain has them
+  std::vector<Use> known = uses;  // fanouts that the chain has already
   std::fill_n(known.begin(), of.crossed, Use::kSum);
   for (const DimId d : workload.dims.ids()) {
     if (relevant.contains(d)) {
@@ -185,7 +187,7 @@ double LoopChains::volume(const BoundaryUse& of, const std::vector<Use>& uses,
   return volume;
 }
 
-// What enters each fanout that adds up less what leaves it, where all of them have been crossed.
+// What enters each fanout that adds sums, less what leaves it, if all of them have been crossed.
 double LoopChains::additions(const BoundaryUse& of, const std::vector<Chain>& chains) const {
   std::vector<Use> uses = of.inner;
   double energy = 0;

@@ -49,7 +49,7 @@ class Reading {
   }
 
  private:
-  // What the rules for loops must know beforehand: the fanouts, and what temporal loops will cut.
+  // Prepares what rules for loops need: the fanouts, and the bounds that temporal loops cut.
   void prepare(const Mapping& mapping) {
     PerDim<std::int64_t> extents = extents_;
     for (const MappingNode& node : mapping.nodes) {
@@ -153,7 +153,7 @@ class Reading {
     used_[loop.fanout][static_cast<std::size_t>(loop.axis)][loop.dim] *= instances;
   }
 
-  // Levels that end a region keep something, and the last region is done with.
+  // Levels that end a region must keep something, and the last region may end.
   void check_regions() {
     for (const LevelId l : kept_.ids()) {
       require(!regions_->ends_at(l) || !kept_[l].empty(),
@@ -212,8 +212,8 @@ class Reading {
   const Problem& problem_;
   const Rules& rules_;
   PerDim<std::int64_t> extents_;
-  PerDim<std::int64_t> begun_;  // those with which the region began
-  PerDim<std::int64_t> left_;   // of them to temporal loops further in
+  PerDim<std::int64_t> begun_;  // extents at which the region began
+  PerDim<std::int64_t> left_;   // what temporal loops further in cut of them
   DimSet since_;                // dims with a loop since the last keep or fanout
   ExtentDomains domains_;       // of an imperfect space
   PerLevel<TensorSet> kept_;

@@ -23,8 +23,8 @@ double product(const std::vector<std::int64_t>& of, std::size_t first, std::size
   return n;
 }
 
-// Chance that `drawn` of `all` places miss all `marked` ones, as a sum of logarithms: log1p keeps
-// the digits that a ratio near 1 would lose.
+// The probability that `drawn` of `all` places miss all `marked` ones, as a sum of logarithms:
+// log1p keeps digits that a ratio near 1 would lose.
 double misses(double all, double marked, double drawn) {
   if (drawn > all - marked) {
     return 0;
@@ -86,7 +86,7 @@ double NonzeroFlows::empty(TensorId t, const Shape& shape) {
   return at->second;
 }
 
-// Every alignment of the tile to its blocks, place by place.
+// For every alignment of the tile to its blocks, place by place.
 double NonzeroFlows::blocks_empty(TensorId t, const Shape& shape) const {
   const Tensor& tensor = problem_.workload().tensors[t];
   const Pattern& pattern = *tensor.pattern;
@@ -129,8 +129,8 @@ double NonzeroFlows::data_empty(TensorId t, const Shape& shape) const {
   return static_cast<double>(empties) / static_cast<double>(hit.size());
 }
 
-// Formats of data are read from the elements: the closed form's own reader, which the reference
-// simulator has confirmed, tile by tile.
+// Formats of given data are measured on the elements, by the closed form's reader, which the
+// reference simulator has confirmed tile by tile.
 MovedShare NonzeroFlows::data_share(TensorId t, const TensorFormat& format,
                                     const Shape& shape) const {
   const StoredTile stored = stored_on_average(format, problem_.sparse()->occupancy(t), shape);
@@ -148,7 +148,7 @@ MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given) {
   if (pattern && pattern->kind == PatternKind::kData && !is_proportional(format)) {
     return data_share(t, format, given);
   }
-  // Ranks in the order of the format, each with its place in the tensor.
+  // The ranks in the order of the format, each with its index in the tensor.
   Shape order(given.size());
   std::iota(order.begin(), order.end(), 0);
   if (format.columns) {
@@ -229,7 +229,8 @@ FlowOfNonzeros NonzeroFlows::flow(TensorId t, LevelId parent, std::optional<Leve
   return flow;
 }
 
-// A tile's capacity is the machine's statement of what it reserves, not a probability of the proof.
+// The bits that the machine reserves for a tile are part of the architecture's description, not a
+// probability that the proof must derive.
 double NonzeroFlows::stored_bits(TensorId t, LevelId level, const PerDim<std::int64_t>& extents,
                                  Bits width) {
   return problem_.sparse()->stored_bits(level, t, shape_of(t, extents), width);

@@ -20,8 +20,8 @@ PerfectCosts::PerfectCosts(const Graph& graph, const Case& at, const Lattice& la
 }
 PerfectCosts::~PerfectCosts() = default;
 
-// A rank whose dim w slides in a loop from E' to T: of the E/T tiles along w the first of each run
-// is fetched whole, the others gain what the step before did not have.
+// A rank slides along dim w in a loop from extent E' to T. Of the E/T tiles along w, the first tile
+// of each run is fetched whole; each other tile fetches what the step before did not have.
 double PerfectCosts::volume(const Volume& of, double trips, std::size_t tile,
                             const Step& step) const {
   double product = of.constant * trips;
@@ -46,7 +46,7 @@ double PerfectCosts::volume(const Volume& of, double trips, std::size_t tile,
   return product;
 }
 
-// Of what the networks between the ends add up and hand on.
+// Energy of what the networks between the ends add and pass on [pJ].
 double PerfectCosts::networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
                                  const Step& step) const {
   double energy = 0;
@@ -66,8 +66,8 @@ double PerfectCosts::networks_pj(const Terms& of, double entering, double trips,
   return energy;
 }
 
-// Adds to out[k * stride]. Sums come back but for the first time that an instance meets the
-// element.
+// Adds to out[k * stride]. A sum comes back unless the instance meets its element for the first
+// time.
 void PerfectCosts::charge(const Terms& of, double trips, std::size_t tile, const Step& step,
                           double* out, std::size_t stride) {
   const auto find = [&](const End& end) {
@@ -172,7 +172,8 @@ std::vector<double> PerfectCosts::make_bits(std::size_t index) {
     bits[tile] = nonzeros_->stored_bits(edge.tensor, residence.level,
                                         extents_at(residence.above, tile), width);
   }
-  // What does not fit its capacity alone, or a latch of one element, or the rules, does not exist.
+  // A tile that exceeds its capacity alone, or the one element of a register, or that breaks a
+  // rule, is infinitely expensive.
   const auto capacity = graph().capacity_of(edge);
   const double most = residence.latch ? static_cast<double>(width.count())
                       : capacity      ? graph().capacities()[*capacity].bits

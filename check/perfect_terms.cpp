@@ -36,7 +36,7 @@ const std::vector<double>& PerfectCosts::table(TensorId t, std::size_t rank, int
 
 namespace {
 
-// Instances per dim below some used fanouts, by what becomes of their elements.
+// Instances per dim below some used fanouts, by how they count.
 struct InstancesByUse {
   PerDim<double> summed;
   PerDim<double> first;
@@ -55,7 +55,7 @@ InstancesByUse instances_by_use(const std::vector<PerDim<std::int64_t>>& factors
   return instances;
 }
 
-// Elements of a tensor, all instances together, but for the factors of its windows.
+// Elements of a tensor, over all instances, without the factors of its windows.
 double elements_but_for_windows(const Workload& workload, const Tensor& tensor,
                                 const InstancesByUse& instances, const NestEntry& entry) {
   const DimSet relevant = tensor.dims();
@@ -78,7 +78,7 @@ double elements_but_for_windows(const Workload& workload, const Tensor& tensor,
 
 }  // namespace
 
-// One entry of `uses` per used fanout above the child.
+// `uses`: one per used fanout above the inner end.
 PerfectCosts::Volume PerfectCosts::make_volume(TensorId t, std::size_t crossed,
                                                const std::vector<Use>& uses, bool together) {
   const Workload& workload = graph().problem().workload();
@@ -105,7 +105,8 @@ PerfectCosts::Volume PerfectCosts::make_volume(TensorId t, std::size_t crossed,
   return made;
 }
 
-// Distinct elements met by the instances below `above` used fanouts: summed, or the first one's.
+// Distinct elements that the instances below `above` used fanouts meet: summed, or of the first
+// one.
 PerfectCosts::Volume PerfectCosts::make_met(TensorId t, std::size_t crossed,
                                             const std::vector<Use>& uses, std::size_t above) {
   const Workload& workload = graph().problem().workload();
@@ -124,7 +125,7 @@ PerfectCosts::Volume PerfectCosts::make_met(TensorId t, std::size_t crossed,
   return made;
 }
 
-// Every fanout between parent and child, used or idle, from the innermost outwards.
+// Every fanout between the two ends, used or idle, from the innermost outwards.
 void PerfectCosts::add_networks(const BoundaryEdge& edge, bool together, Terms& made) {
   const Problem& problem = graph().problem();
   const Arch& arch = problem.arch();
@@ -215,7 +216,7 @@ const PerfectCosts::Terms& PerfectCosts::terms(std::size_t edge) {
   return *terms_[edge];
 }
 
-// Times that the tile is exchanged for dims that do not index the tensor.
+// How often the tile is replaced because of loops over dims that the tensor does not have.
 const std::vector<double>& PerfectCosts::trips(TensorId t) {
   std::vector<double>& trips = trips_[t];
   if (trips.empty()) {

@@ -82,7 +82,7 @@ PlanClaim claim_of(const Json& json) {
   return claim;
 }
 
-// Indices that name nothing.
+// Finds indices that are out of range.
 std::optional<std::string> damage(const PlanClaim& claim) {
   const auto within = [](const std::vector<std::size_t>& list, std::size_t limit) {
     return std::all_of(list.begin(), list.end(), [limit](std::size_t i) { return i < limit; });
@@ -109,7 +109,7 @@ double value_of(const PlanWeights& weights, const PlanPrice& price) {
          weights.bytes * price.bytes + engine * price.busy;
 }
 
-// What a plan takes of everything: by engine, bytes, energy; and its value.
+// The resources that a plan takes: per engine, bytes and energy; and its value.
 struct Walked {
   std::vector<double> loads;
   double value = 0;
@@ -220,7 +220,8 @@ void check_frame(const PlanClaim& claim, PlanVerdict& verdict) {
   }
 }
 
-// The mix fits; its rate is the rooms' worth at the duals; no plan is worth more than it costs.
+// Verifies the plans of a stream: the mix fits; its rate equals the value of the rooms at the
+// duals; no plan is worth more than it costs.
 void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
   std::vector<double> used(claim.engines + 2, 0);
   double rate = 0;

@@ -18,7 +18,7 @@ double value_of(const PlanWeights& weights, const PlanPrice& price) {
          weights.bytes * price.bytes + engine * price.busy;
 }
 
-// What is behind a position asks of what is in front.
+// What the groups behind a position demand of those in front of it.
 struct Demand {
   std::vector<std::size_t> covered;  // operations in front that a group behind has
   std::vector<std::size_t> later;    // operations behind that a group in front will have
@@ -65,7 +65,7 @@ class Backward {
   }
 
  private:
-  // Nothing is anchored at operation i, or one group is.
+  // Either nothing is anchored at operation i, or one group is.
   void step_back(std::size_t i, const Demand& demand, double value) {
     const bool is_covered = std::binary_search(demand.covered.begin(), demand.covered.end(), i);
     Demand after = demand;
@@ -122,7 +122,7 @@ class Backward {
     keep(i, std::move(before), value);
   }
 
-  // A tensor from where it is made to all that read it, one after the other.
+  // Moves a tensor from where it is made to all places that read it, one after the other.
   double deliver(std::size_t tensor, std::size_t made, const std::vector<std::size_t>& places) {
     std::vector<std::size_t> there{made};
     double value = 0;
@@ -143,7 +143,7 @@ class Backward {
     return value;
   }
 
-  // In front of operation i.
+  // Keeps a state in front of operation i.
   void keep(std::size_t i, Demand&& demand, double value) {
     if (std::any_of(demand.later.begin(), demand.later.end(),
                     [&](std::size_t j) { return first_[j] >= i; })) {
@@ -157,7 +157,7 @@ class Backward {
   const PlanWeights& weights_;
   std::size_t most_labels_;
   std::vector<std::vector<std::size_t>> at_;  // groups, by anchor
-  std::vector<std::size_t> first_;            // by operation: the first anchor of its groups
+  std::vector<std::size_t> first_;  // per operation: the first anchor of the groups that have it
   std::map<Demand, double> next_;
 };
 

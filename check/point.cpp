@@ -13,7 +13,7 @@ namespace mapsim::check {
 
 namespace {
 
-// Bits of the curve's capacity that the tiles ask for.
+// The mapping's use of the curve's capacity [b].
 double capacity_for(const Problem& problem, const Goal& goal, const Cost& cost) {
   double bits = 0;
   for (const TensorId t : problem.workload().tensors.ids()) {
@@ -29,7 +29,7 @@ double cycles_of(const Goal& goal, const Cost& cost) {
   return static_cast<double>((goal.ramped ? cost.latency.ramped : cost.latency.steady).count());
 }
 
-// Whatever the limits.
+// The figures, whether or not they are within the limits.
 Figures figures_of_frame(const Problem& problem, const Goal& goal, const Cost& cost) {
   const auto frames = static_cast<double>(frames_of(problem.workload().form));
   return goal.unlimited(cost.energy.total.count() / frames, cycles_of(goal, cost) / frames,

@@ -21,8 +21,8 @@ double Price::cycles_of(double steps) const {
       .cycles_of_steps(problem, steps * static_cast<double>(problem.arch().compute.issue_interval));
 }
 
-// As docs/model.md has it: the compute units with first fills and last drains, and beside them what
-// hides; then the busiest port of each storey that shows.
+// docs/model.md: the compute units with first fills and last drains overlap with ports that hide;
+// the busiest port of each storey that does not hide is added.
 double Price::ramped_cycles(const double* components, double compute) const {
   double hidden = compute + components[1 + graph_.ports().size()];
   PerLevel<double> shown(graph_.problem().arch().levels.size(), 0.0);

@@ -13,7 +13,8 @@ namespace mapsim::check {
 
 namespace {
 
-// What loops over a dim may multiply to, or with imperfect factors how many tiles they may make.
+// The numbers that rules may allow: products of the loops over a dim or, with imperfect factors,
+// numbers of tiles.
 std::vector<std::int64_t> numbers_up_to(std::int64_t bound, bool imperfect) {
   if (!imperfect) {
     return divisors_of(bound);
@@ -117,7 +118,7 @@ std::optional<std::size_t> Region::after(std::size_t state, DimId dim, std::int6
 
 namespace {
 
-// What stands between loops, from the outside in: with a place in a nest, or without.
+// A node between loops, from the outside in; it may or may not have a place in the nest.
 struct Node {
   const LoopRule* rule = nullptr;
   std::optional<std::size_t> used;  // fanout
@@ -170,7 +171,7 @@ std::vector<Node> list_nodes(const Problem& problem, const Rules& rules,
 
 DimSet without(DimSet set, DimSet others) { return DimSet::from_bits(set.bits() & ~others.bits()); }
 
-// What a node allows right above it, dims that are exhausted further out left out.
+// What a rule allows right above its node, without dims that rules further out have exhausted.
 Region::Rule allowed_by(const LoopRule* rule, const PerDim<std::int64_t>& bounds, DimSet exhausted,
                         bool imperfect) {
   DimSet all;
@@ -232,7 +233,7 @@ Region::Rule joined(Region::Rule outer, const Region::Rule& inner,
 Regions::Regions(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used) {
   const PerDim<std::int64_t> bounds = bounds_of(problem.workload());
   const std::vector<Node> nodes = list_nodes(problem, rules, used);
-  // Is there a rule between node `first` (not included) and the next one with a place?
+  // Is there a rule between node `first` (excluded) and the next node with a place?
   const auto is_ruled = [&](std::size_t first) {
     for (std::size_t n = first; n < nodes.size(); ++n) {
       if (nodes[n].rule != nullptr || nodes[n].used || nodes[n].level) {
@@ -248,7 +249,7 @@ Regions::Regions(const Problem& problem, const Rules& rules, const std::vector<F
     const LoopRule* rule = nodes[n].rule;
     Region::Rule here = allowed_by(rule, bounds, exhausted, rules.imperfect);
     ruled_above = ruled_above || rule != nullptr;
-    // Behind a level that is no border the same loops go on.
+    // Behind a level that is no border the same region goes on.
     open = open && ruled_above ? joined(*std::move(open), here, bounds, rules.imperfect)
                                : std::move(here);
     exhausted = exhausted | (rule != nullptr ? rule->rest : DimSet{});

@@ -32,11 +32,11 @@ int moebius(std::int64_t n) {
   return n > 1 ? -sign : sign;
 }
 
-// Numbers of loop nests. In the ring of functions of vectors of divisors, with Dirichlet
-// convolution as the product, loops over one dim are x = zeta - 1, and nests of one loop or more
-// without equal neighbours s = u / (1 - u) with u = sum_d x_d / (1 + x_d) = sum_d (1 - mu_d). So u
-// is minus the Moebius function of the one dim that is cut, and s^j, nests of j such runs in a row,
-// follows from s^j = u * (s^j + s^(j-1)), s^0 = [nothing is cut].
+// Counts loop nests. In the ring of functions on vectors of divisors, with Dirichlet convolution as
+// the product, the loops over one dim are x = zeta - 1. Nests of at least one loop without equal
+// neighbours are s = u / (1 - u) with u = sum_d x_d / (1 + x_d) = sum_d (1 - mu_d). So u is minus
+// the Moebius function of the one dim that is cut. Nests of j such runs in a row, s^j, follow from
+// s^j = u * (s^j + s^(j-1)), s^0 = [nothing is cut].
 class LoopNests {
  public:
   explicit LoopNests(const PerDim<std::int64_t>& bounds) : strides_(bounds.size(), 0) {
@@ -50,7 +50,7 @@ class LoopNests {
     list_terms();
   }
 
-  // TensorPaths to cut these extents down to 1 in `runs` runs.
+  // The number of ways to cut these extents down to 1 in `runs` runs.
   const mpz_class& count(const PerDim<std::int64_t>& extents, std::size_t runs) {
     while (powers_.size() <= runs) {
       multiply();
@@ -63,7 +63,7 @@ class LoopNests {
   }
 
  private:
-  // u at the quotient of two divisors of one dim.
+  // A term of u at the quotient of two divisors of one dim.
   struct Term {
     std::size_t to = 0;  // digit of the smaller one
     int sign = 0;
@@ -120,7 +120,7 @@ class LoopNests {
   std::vector<std::vector<mpz_class>> powers_;         // s^0, s^1, ...
 };
 
-// Numbers of ways at k occupied points: Q of docs/mapspace.md.
+// Numbers of ways with k points that are not empty: Q of docs/mapspace.md.
 class PointCounts {
  public:
   PointCounts(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used)
@@ -140,8 +140,8 @@ class PointCounts {
   std::vector<mpz_class> counts_;
 };
 
-// k occupied points, of which the one before the first loop and the one after the last do not
-// separate any.
+// Sums over k points that are not empty. Those before the first loop and behind the last one
+// separate no loops.
 mpz_class count_nests(LoopNests& loops, PointCounts& points, const PerDim<std::int64_t>& bounds) {
   if (std::all_of(bounds.begin(), bounds.end(), [](auto n) { return n == 1; })) {
     return points.at(0) + points.at(1);
@@ -157,7 +157,7 @@ mpz_class count_nests(LoopNests& loops, PointCounts& points, const PerDim<std::i
   return sum;
 }
 
-// Extents of a tile where so many fanouts have been crossed.
+// The extents of a tile, per number of fanouts crossed.
 std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Lattice& tiles,
                                                std::size_t tile) {
   std::vector<PerDim<std::int64_t>> extents;
@@ -170,10 +170,10 @@ std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Lattice& ti
   return extents;
 }
 
-// The same where rules concern tiles or loops: walks the tiles from the largest on. `runs` is what
-// has ended a run of loops there, by s = u * (1 + s); a point that is not empty may follow. Loops
-// act on what regions have read: one of a*b as one of a, then one of b, so 1 + x_d has its inverse
-// in the Moebius function as before.
+// The same if rules concern tiles or loops: visits the tiles from the largest on. `runs` has the
+// ways that end with a run of loops at a tile, by s = u * (1 + s); a point that is not empty may
+// follow. Loops change what regions have read: a loop of a*b reads as one of a, then one of b, so
+// the inverse of 1 + x_d is the Moebius function as before.
 mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
                             const Unrolling& unrolling) {
   const Case at = list_cases(problem, unrolling).front();
@@ -181,7 +181,7 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
   const Arrangements points{problem, rules, at.used};
   const auto loop = [&points, &rules](const Arrangements::TensorPaths& from, DimId d,
                                       std::int64_t factor, Arrangements::TensorPaths& to) {
-    const int sign = rules.once ? 1 : -moebius(factor);  // whole loops, or parts of them
+    const int sign = rules.once ? 1 : -moebius(factor);  // whole loops, or factors of them
     for (const auto& [state, ways] : sign != 0 ? from : Arrangements::TensorPaths{}) {
       if (const auto after = points.after_loop(state, d, factor)) {
         to[*after] += sign * ways;
@@ -189,7 +189,8 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
     }
   };
   std::vector<Arrangements::TensorPaths> runs(tiles.size());
-  std::vector<Arrangements::TensorPaths> all(tiles.size());  // with those that end with a point
+  // Including those that end with a point
+  std::vector<Arrangements::TensorPaths> all(tiles.size());
   for (std::size_t tile = tiles.size(); tile-- > 0;) {
     Arrangements::TensorPaths before = runs[tile];
     if (tile + 1 == tiles.size()) {
@@ -231,7 +232,7 @@ mpz_class count_free(const Problem& problem, const Rules& rules,
   return size;
 }
 
-// Unrollings share nothing here: threads take one each.
+// Unrollings share nothing here; each is a task of its own.
 mpz_class count_ruled(const Problem& problem, const Rules& rules,
                       const std::vector<Unrolling>& unrollings, int threads) {
   std::vector<mpz_class> nests(unrollings.size());

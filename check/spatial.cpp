@@ -14,18 +14,18 @@ namespace mapsim::check {
 
 namespace {
 
-// What the axes of a fanout have given so far: instances, and dims that took more than one.
+// What the axes of a fanout have been given so far: instances, and dims with more than one.
 struct Taken {
   std::array<std::int64_t, 2> instances{1, 1};
   std::array<std::int64_t, 2> dims{0, 0};
   std::vector<std::int64_t> along_x;  // per dim, where hops cost something
   friend auto operator<=>(const Taken&, const Taken&) = default;
 };
-// How many ways there are to have given it.
+// The number of ways to have given it.
 using AxisWays = std::map<Taken, std::int64_t>;
 
-// Walks the dims and grows the ways axis by axis: a fanout's factors are admissible if some way is
-// left at the end.
+// Lists the choices of a fanout: for each dim it extends the ways to give factors to the axes;
+// factors are admissible if some way remains.
 class FanoutChoices {
  public:
   FanoutChoices(const Problem& problem, const Rules& rules, FanoutId fanout)
@@ -119,7 +119,7 @@ class FanoutChoices {
   bool places_matter_;
   const std::array<AxisRules, 2>& rules_;
   double least_;                // instances that must work
-  std::array<DimSet, 2> dims_;  // that the architecture allows
+  std::array<DimSet, 2> dims_;  // dims that the architecture allows
   std::vector<Unrolling> found_;
 };
 

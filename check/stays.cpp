@@ -8,8 +8,8 @@ namespace mapsim::check {
 
 namespace {
 
-// No more than the distinct points of a tile: F(a, b) of docs/model.md; of more dims at least the
-// sum of the extents, less one for each dim after the first.
+// A lower bound of the distinct points of a tile: F(a, b) of docs/model.md for ranks of two dims;
+// for longer ranks the sum of the extents, less one for each dim after the first.
 double least_points(const Tensor& tensor, const PerDim<std::int64_t>& extents) {
   double points = 1;
   for (const Rank& rank : tensor.ranks) {
@@ -31,8 +31,8 @@ double least_points(const Tensor& tensor, const PerDim<std::int64_t>& extents) {
   return points;
 }
 
-// Indices of a window's dims with one coordinate. The last index follows from the others; those of
-// the whole window that have one coordinate lie a/g or b/g apart.
+// How many index combinations of a window's dims have one coordinate, at most. The last index
+// follows from the others; indices of the whole window with one coordinate are a/g or b/g apart.
 double ways(const Workload& workload, const Rank& rank, const PerDim<std::int64_t>& extents) {
   double all = 1;
   std::int64_t most = 1;
@@ -99,7 +99,7 @@ class Stay {
   }
 
  private:
-  // Larger extents take part in more, but fit less.
+  // Larger extents take part in more operations, but fit less.
   void descend(std::size_t next) {
     if (next == open_.size()) {
       most_ = std::max(most_, operations());
@@ -119,7 +119,7 @@ class Stay {
     extents_[d] = capacities_.below[d];
   }
 
-  // With the dims from `next` on as large as can be.
+  // The operations if the dims from `next` on are as large as possible.
   double at_most(std::size_t next) {
     for (std::size_t i = next; i < open_.size(); ++i) {
       extents_[open_[i]] = capacities_.extents[open_[i]].back();
@@ -163,10 +163,10 @@ class Stay {
   const PerDim<std::int64_t>& merged_;
   PerDim<std::int64_t> extents_;
   DimSet free_;               // dims of which an element meets several indices
-  std::vector<DimId> open_;   // ... as many as fit
-  std::vector<double> left_;  // per capacity: bits that the smallest tiles leave
+  std::vector<DimId> open_;   // those of them that capacities limit
+  std::vector<double> left_;  // per capacity: bits beside the smallest tiles
   std::vector<std::vector<SharedCapacities::Tile>>
-      among_;  // per capacity: whose tiles are as large as T
+      among_;  // per capacity: the tensors whose tiles are as large as T
   double most_ = 0;
 };
 

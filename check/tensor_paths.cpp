@@ -15,12 +15,12 @@ namespace mapsim::check {
 
 namespace {
 
-// Energy per bit of what a level gives to what is further in, or takes from there.
+// Energy per bit of an access of a level from further in [pJ].
 double access_energy(const Storage& level, bool output) {
   return parent_energy(level, output).crossing_pj;
 }
 
-// Energy per bit of what a level takes from further out, or gives back.
+// Energy per bit of an access of a level from further out [pJ].
 double arrival_energy(const Storage& level, bool output) {
   return child_energy(level, output).crossing_pj;
 }
@@ -33,27 +33,27 @@ double product(const PerDim<std::int64_t>& factors) {
   return product;
 }
 
-// More than that, rounding aside: both are products of whole numbers.
+// Is it more than that, apart from rounding? Both are products of whole numbers.
 bool is_more(double elements, double than) { return elements > than * (1 + 1e-9); }
 
-// Where a tensor is kept on its way.
+// A level that keeps a tensor on its path.
 struct Place {
   LevelId level{};
-  bool final = false;  // sums arrive here finished; only where these have a width of their own
+  bool final = false;  // sums arrive final here; only if they then have another width
 };
 
-// What is known of a tensor in the unrolling.
+// A tensor's properties in the unrolling.
 struct MovedTensor {
   TensorId id{};
   const Tensor* tensor = nullptr;
   bool output = false;
-  bool plain = false;       // every element once: of imperfect factors, of sums with a window
-  bool two_widths = false;  // sums that are wider while they are partial, and not plain
+  bool plain = false;       // every element crosses once: imperfect factors, or sums with a window
+  bool two_widths = false;  // sums are wider while they are partial, and not plain
   bool latched = false;
   double distinct = 1;  // elements
-  double narrow = 0;    // bits that an element moves; partial sums: `wide`
+  double narrow = 0;    // bits that an element moves; `wide`: of a partial sum
   double wide = 0;
-  double stored = 1;          // share of a width that any level stores, at least
+  double stored = 1;          // at least: the share of a width that a level stores
   std::vector<Place> places;  // from the outside in
   double bits_at(const Place& place) const {
     const auto bits = static_cast<double>(tensor->bits.count());
@@ -65,7 +65,7 @@ struct MovedTensor {
   }
 };
 
-// A step of a tensor inwards; without a level to its latch or to the compute units.
+// A step of a tensor inwards; without a level it leads to the register or the compute units.
 struct Boundary {
   const MovedTensor* moved = nullptr;
   LevelId from{};
@@ -100,7 +100,7 @@ class TensorPaths {
     if (states_ > kMostStates || moved_.size() > kMostTensors) {
       return 0;
     }
-    std::vector<double> so_far(states_, kInfinity);  // per place of each tensor
+    std::vector<double> so_far(states_, kInfinity);  // per combination of the tensors' places
     for (std::size_t state = 0; state < states_; ++state) {
       bool outside = true;
       for (std::size_t i = 0; i < moved_.size(); ++i) {
@@ -115,7 +115,7 @@ class TensorPaths {
   }
 
  private:
-  // Of tensors that lie in one capacities: cost[i][outer][place before], outer as bits.
+  // For tensors that share a capacity: cost[i][outer tensors, as bits][place before].
   using Costs = std::vector<std::vector<std::vector<double>>>;
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
@@ -162,7 +162,7 @@ class TensorPaths {
     return !to || !arch_.is_above(*to, f);
   }
 
-  // Instances before a place that differ in dims that the tensor lacks.
+  // A lower bound of the instances that differ in dims that the tensor does not have.
   double fewest_copies(const MovedTensor& moved, const std::optional<LevelId>& at) const {
     double copies = 1;
     for (const FanoutId f : ranges_.ids()) {
@@ -178,10 +178,10 @@ class TensorPaths {
     return copies;
   }
 
-  // Instances that one transfer of the boundary serves, at most.
+  // Upper bounds of the instances that one transfer across the boundary serves.
   struct Merged {
     PerDim<std::int64_t> along;  // per dim
-    double lacking = 1;          // along dims that the tensor lacks
+    double lacking = 1;          // along dims that the tensor does not have
     double sharing = 1;          // along these and the dims of its windows
   };
   Merged merged(const Boundary& boundary) const {
@@ -199,9 +199,9 @@ class TensorPaths {
     return merged;
   }
 
-  // Elements of a tensor that the units use at once, over the units that use them: what they share,
-  // at best. Units side by side along k dims of a window see the sum of them less k - 1
-  // coordinates, or more.
+  // The least number of elements per compute unit that uses them at the same time, which is what
+  // units share at best. Units side by side along k dims of a window use at least the sum of their
+  // numbers less k - 1 coordinates.
   double least_share(const Boundary& boundary) const {
     const Merged units = merged(boundary);
     double used = 1;
@@ -224,9 +224,9 @@ class TensorPaths {
     return used / units.lacking;
   }
 
-  // What `child` sums that leave their child cost on the way and at the level that takes them.
-  // Networks are included where every instance of theirs has a sum to add, as with perfect factors:
-  // of a partial tile they add less, and more arrives.
+  // Energy of `child` sums that leave the inner end, in the networks and at the level that takes
+  // them [pJ]. Networks count if every instance has a sum to add, as with perfect factors. For
+  // partial tiles they add less, and more sums arrive.
   double taking(const Boundary& boundary, double child) const {
     const MovedTensor& moved = *boundary.moved;
     double arriving = child;
@@ -261,7 +261,8 @@ class TensorPaths {
     return taking(boundary, operations_);
   }
 
-  // `stay`: most operations of a stay at the end of the boundary, beside `outer`.
+  // `stay`: the most operations of a stay at the inner end, if the tensors in `outer` move further
+  // out.
   double carry(const Boundary& boundary, const SharedCapacities& capacities, TensorSet outer,
                double stay) const {
     const MovedTensor& moved = *boundary.moved;
@@ -295,7 +296,7 @@ class TensorPaths {
     return moved.narrow * (parent * access_energy(from, false) + child * arrival);
   }
 
-  // Of every tensor that moves to a place of the capacities (kNowhere: it does not).
+  // For every tensor that moves to a place of these capacities (kNowhere: it does not).
   Costs costs_of(const SharedCapacities& capacities, const std::vector<std::size_t>& moves,
                  std::optional<LevelId> to) const {
     std::size_t sharers = 0;
@@ -339,7 +340,7 @@ class TensorPaths {
     return set;
   }
 
-  // In the cheapest order of their loops, outermost first.
+  // The cheapest order of the tensors' loops, outermost first.
   double settle(const Costs& costs, std::size_t state) const {
     std::vector<double> least(std::size_t{1} << costs.size(), kInfinity);
     least[0] = 0;
@@ -363,7 +364,7 @@ class TensorPaths {
     capacities.latch = !at;
     capacities.below = PerDim<std::int64_t>(divisors_.size(), 1);
     for (const DimId d : divisors_.ids()) {
-      std::int64_t outside = 1;  // divides the instances there
+      std::int64_t outside = 1;  // common divisors of the instances there
       std::int64_t inside = 1;
       for (const FanoutId f : ranges_.ids()) {
         (is_before(f, at) ? outside : inside) *= ranges_[f].common[d];
@@ -376,14 +377,14 @@ class TensorPaths {
           capacities.extents[d].push_back(extent);
         }
       }
-      if (capacities.extents[d].empty()) {  // then no unrolling of the box divides the bounds
+      if (capacities.extents[d].empty()) {  // no unrolling of the box divides the bounds
         capacities.extents[d].push_back(capacities.below[d]);
       }
     }
     return capacities;
   }
 
-  // Puts a tensor into the capacity of its role, or into that of all.
+  // Adds a tensor to the capacity of its role, or to the shared one.
   void add_tile(LevelId l, const MovedTensor& moved, double bits, std::vector<Role>& roles,
                 SharedCapacities& capacities) const {
     const Role role = moved.tensor->role;
@@ -402,7 +403,7 @@ class TensorPaths {
         {moved.id, bits});
   }
 
-  // The cost so far once the level is behind.
+  // The cost so far behind the level.
   std::vector<double> pass(LevelId l, const std::vector<double>& so_far) const {
     std::vector<double> next(states_, kInfinity);
     std::vector<std::size_t> moves(moved_.size(), kNowhere);
@@ -410,7 +411,7 @@ class TensorPaths {
     return next;
   }
 
-  // All choices of what is kept at the level.
+  // Tries all choices of tensors that the level keeps.
   void choose(LevelId l, std::size_t i, std::vector<std::size_t>& moves,
               const std::vector<double>& so_far, std::vector<double>& next) const {
     if (i == moved_.size()) {
@@ -453,7 +454,7 @@ class TensorPaths {
     }
   }
 
-  // To the compute units, latches first.
+  // The last steps: into the registers, then to the compute units.
   double finish(const std::vector<double>& so_far) const {
     SharedCapacities latches = make_capacities(std::nullopt);
     std::vector<std::size_t> moves(moved_.size(), kNowhere);

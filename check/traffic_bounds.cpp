@@ -13,8 +13,8 @@ namespace mapsim::check {
 
 namespace {
 
-// Coordinates of a window over tiles of these extents of its two dims. Of tiles that do not lie
-// together no fewer than of unit strides.
+// Coordinates of a window over tiles with these extents of its two dims. If the tiles lie apart,
+// they have at least as many as with unit strides.
 double count_points(const Rank& rank, std::int64_t a, std::int64_t b, bool apart) {
   if (a == 0 || b == 0) {
     return 0;
@@ -30,12 +30,12 @@ double count_points(const Rank& rank, std::int64_t a, std::int64_t b, bool apart
 
 }  // namespace
 
-// A tile of r elements out of up to T that parallel loops split, whose instances all work where it
-// is as large as the loops before left it: at least `busy` of them then, and otherwise as many as
-// each block's share, since no block is larger than that of T. So r times the least of both rates.
+// Consider a tile with r of up to T elements that parallel loops split. Where the loops before left
+// it as large as possible, at least `busy` instances work on it. Elsewhere each block has at most
+// its share of T. So the visits are at least r times the least of both rates.
 std::int64_t least_visits(const std::vector<ParallelLoops>& fanouts, DimId d, std::int64_t size,
                           std::int64_t extent, std::size_t crossed, const std::vector<Use>& uses) {
-  std::vector<std::int64_t> loops;  // still to come, each instance counted
+  std::vector<std::int64_t> loops;  // still to come, each instance counts
   std::int64_t shared = 1;          // instances whose tiles are one visit
   for (std::size_t f = 0; f < uses.size(); ++f) {
     if (f < crossed) {
@@ -73,7 +73,8 @@ TrafficBounds::TrafficBounds(const Graph& graph, const Lattice& lattice, Tracked
   }
 }
 
-// At most how many distinct sums instances meet, over all or the first one; without windows.
+// An upper bound of the distinct sums that instances meet, over all or for the first one; without
+// windows.
 double TrafficBounds::met(const BoundaryUse& of, std::size_t fanouts, bool first) const {
   const DimSet relevant = graph().problem().workload().tensors[of.tensor].dims();
   double met = of.distinct;
@@ -86,9 +87,9 @@ double TrafficBounds::met(const BoundaryUse& of, std::size_t fanouts, bool first
   return met;
 }
 
-// Every step of the loops over a window's dims moves what instances have together then. Tiles of at
-// most so many elements, all together as many as the dim has, have the fewest coordinates if they
-// are as large as can be: each further element of a tile brings no more than the one before.
+// Every step of the loops over a window's dims moves the union of the instances that share. Tiles
+// with a given total, none larger than a limit, have the fewest coordinates if they are as large as
+// possible, because each further element of a tile adds no more coordinates than the one before.
 void TrafficBounds::multiply_window(const BoundaryUse& of, const Rank& rank,
                                     const std::vector<Use>& uses, std::optional<DimId> run,
                                     std::vector<double>& values) const {
@@ -127,7 +128,7 @@ void TrafficBounds::multiply_window(const BoundaryUse& of, const Rank& rank,
   }
 }
 
-// At least so many elements pass an end, per tile from the smallest on.
+// A lower bound of the elements that cross at one end, per tile.
 std::vector<double> TrafficBounds::volumes(const BoundaryUse& of, const std::vector<Use>& uses,
                                            std::optional<DimId> run, std::size_t tiles) const {
   const Workload& workload = graph().problem().workload();
@@ -205,8 +206,8 @@ std::vector<double> TrafficBounds::make_plain(std::size_t edge) {
   return found;
 }
 
-// Of a sliding tile right below a loop over `dim`, by where that starts, whichever tile it ends in:
-// that may be the smallest.
+// For a tile right below a loop over `dim`, by the start of the loop. The loop may end at any
+// smaller tile, the smallest included, so capacities do not limit it here.
 std::vector<double> TrafficBounds::make_sliding(std::size_t edge, DimId dim) {
   const std::vector<double> by_start = costs(edge, dim, std::vector<double>(lattice().size(), 0.0));
   const std::vector<Lattice::Loop>& runs = lattice().runs(dim);
@@ -227,7 +228,7 @@ std::vector<double> TrafficBounds::make_last(std::size_t edge) {
   return costs(edge, std::nullopt, {0.0});
 }
 
-// Extents of the smallest tile of a bin behind the fanouts that the edge waits for; 0: the
+// The extents of the smallest tile of a bin behind the fanouts past which the keep is deferred; 0:
 // rules forbid them.
 std::vector<std::int64_t> TrafficBounds::tile_extents(const BoundaryEdge& of, DimId d) const {
   const Residence& residence = graph().residences(of.tensor)[of.inner];
@@ -260,7 +261,7 @@ std::vector<double> TrafficBounds::make_bits(std::size_t edge) {
                                       : kInfinity;
   std::vector<double> bits(lattice().size(), width);
   for (const Rank& rank : tensor.ranks) {
-    // Points per tile of the rank, the first dim's bins outermost.
+    // Points per tile of the rank; bins of the first dim vary slowest.
     std::vector<PerDim<std::int64_t>> tiles{PerDim<std::int64_t>(lattice().dims(), 1)};
     for (const Term& term : rank.terms) {
       std::vector<PerDim<std::int64_t>> longer;

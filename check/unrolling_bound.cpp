@@ -11,20 +11,20 @@ namespace mapsim::check {
 
 namespace {
 
-// Doubles that a lattice may take (1 GB).
+// Limit of the doubles of a lattice (1 GB).
 constexpr std::size_t kMostDoubles = 130'000'000;
 
-// What is the same for all lattices of an unrolling.
+// The inputs that all lattices of an unrolling share.
 struct Question {
   const Graph& graph;
   const Goal& goal;
   const Price& price;
   const Target& target;
   const Effort& effort;
-  double steps;  // of the compute units, at least
+  double steps;  // lower bound of the compute units' steps
 };
 
-// True: no other lattice says more.
+// Bounds the unrolling on one lattice. Returns true if no other lattice is needed or can help.
 bool is_decided(const Question& of, EdgeCosts& costs, ArrayTimes* array, BoundedUnrolling& found) {
   const CompletionBound bound{of.graph, costs, array, of.effort.stop};
   if (of.effort.stop.is_set()) {

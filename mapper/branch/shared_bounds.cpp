@@ -10,8 +10,8 @@ namespace mapsim {
 
 namespace {
 
-// Designs with less capacity have higher optima, so bounds up to this times the first limit are
-// computed exactly.
+// A class is bounded once, up to this times the limit of that call, since designs with less
+// capacity have higher optima.
 constexpr double kMargin = 1.5;
 constexpr std::int64_t kPatience = 2;
 
