@@ -26,7 +26,8 @@ void add(Statistics& sum, const Statistics& other) {
   sum.states += other.states;
 }
 
-// Classes that one search or the other has looked into; of alike ones one.
+// The number of classes that at least one of the two searches searched, one for each set that
+// symmetry makes equal.
 std::int64_t count_searched(const std::vector<ClassBound>& one,
                             const std::vector<ClassBound>& other) {
   std::vector<const Unrolling*> searched;
@@ -44,7 +45,7 @@ std::int64_t count_searched(const std::vector<ClassBound>& one,
   return std::ssize(searched);
 }
 
-// Of all mappings that need as little energy as `least`, the fastest.
+// The fastest of all mappings that need as little energy as `least`.
 SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResult least,
                         const Deadline& deadline, std::int64_t labels) {
   const Objective asked = options.objective;
@@ -77,7 +78,7 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   return least;
 }
 
-// Labels after which nobody waits any longer for what a limit would have to be.
+// Labels to be spent on finding out what a limit would need to be.
 constexpr std::int64_t kMostToExplain = 50'000;
 
 InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Deadline& deadline) {
@@ -91,7 +92,7 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Dea
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
 
-// A deadline and a little more, for what is done soon as a rule: the size of a space.
+// A deadline, and a little more time for something that is usually quick: the size of a space.
 class Grace {
  public:
   explicit Grace(const Deadline& deadline) : deadline_{deadline} {}
@@ -109,7 +110,7 @@ class Grace {
   mutable std::atomic<double> end_{exact::kInfinity};
 };
 
-// Has the search left anything open that looking at every mapping would say?
+// Has the search left anything open that exhaustive search would decide?
 bool is_open(const SearchResult& result) {
   return result.interrupted || result.certificate.bound_but_for_bare.has_value();
 }
@@ -118,8 +119,8 @@ bool is_open(const SearchResult& result) {
 // second.
 constexpr std::size_t kMostPolls = 400;
 
-// Imperfect factors and rules can take seconds to count, so whoever is interrupted, or is
-// meanwhile, goes without: empty. So does a space that is too much work to count, on any machine.
+// The size of the space. With imperfect factors or rules counting can take seconds, so it is empty
+// if the search is or gets interrupted, or if the space takes too much work on any machine.
 std::string size_of(const Mapspace& space, bool interrupted, const Deadline& deadline) {
   if (interrupted || !space.is_listable()) {
     return "";
@@ -141,7 +142,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked,
   }
   SearchOptions options = asked;
   if (options.objective.exact_ties || space.problem().is_timed_by_model()) {
-    options.budget.gap = 0;  // what follows takes an optimum
+    options.budget.gap = 0;  // the next search needs the optimum
   }
   const Deadline deadline(options);
   const std::int64_t few = count_if_few(space);

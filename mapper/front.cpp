@@ -19,14 +19,14 @@ namespace mapsim {
 
 namespace {
 
-// More than any tile takes, and a whole number of bits as a double.
+// More bits than any tile takes, and exact as a double.
 constexpr Bits kPlenty{std::int64_t{1} << 52};
 FrontPoint point_of(const Objective& objective, const FrontTarget& target, const Mapping& mapping,
                     const Cost& cost) {
   return {objective_value(objective, cost), target.measure(cost), mapping, cost};
 }
 
-// A mapping that is known to be of the space joins the front if it is within the limits.
+// Adds a mapping of the space to the front if it is within the limits.
 void join(const Problem& problem, const Objective& objective, const Mapping& mapping,
           const Cost& cost, FrontTarget& target) {
   if (is_within_limits(objective, cost)) {
@@ -38,7 +38,7 @@ void join(const Problem& problem, const Objective& objective, const Mapping& map
   }
 }
 
-// Looks at every mapping of a space of few. True: there was time for all.
+// Evaluates every mapping of a small space. Returns true if there was time for all.
 bool look_at_all(const Mapspace& space, const Objective& objective, const Deadline& deadline,
                  FrontTarget& target, Statistics& statistics) {
   Evaluator evaluator(space.problem());
@@ -51,14 +51,15 @@ bool look_at_all(const Mapspace& space, const Objective& objective, const Deadli
   });
 }
 
-// What a search that came before has taken.
+// Adds the statistics of an earlier search.
 void add(const Statistics& before, Statistics& sum) {
   sum.evaluations += before.evaluations;
   sum.labels += before.labels;
   sum.states += before.states;
 }
 
-// The fast end, of which one objective is enough: so the energies of all others are limited.
+// Finds the fast end of the front, for which one objective suffices; its energy limits that of all
+// other points.
 Statistics find_fastest(const Mapspace& space, SearchOptions options, const Deadline& deadline,
                         FrontTarget& target) {
   const Objective asked = options.objective;
@@ -73,8 +74,8 @@ Statistics find_fastest(const Mapspace& space, SearchOptions options, const Dead
   return found.statistics;
 }
 
-// What is known before classes are searched: with imperfect factors the front of perfect ones,
-// else the fastest mapping, if it is a front of latency.
+// Points known before classes are searched: with imperfect factors the front of perfect ones,
+// otherwise the fastest mapping, if the front is one of latency.
 Statistics find_some(const Mapspace& space, SearchOptions options, const Deadline& deadline,
                      std::int64_t trial_labels, FrontTarget& target) {
   if (!space.constraints().factors.imperfect) {
@@ -112,7 +113,7 @@ Front search_for_front(const Mapspace& space, SearchOptions options, FrontTarget
     front.but_for_bare = front.but_for_bare && !front.complete;
   }
   front.points = target.points.take();
-  // Imperfect factors and rules can take long to count: whoever is stopped goes without.
+  // With imperfect factors or rules counting can take long, so a stopped search goes without it.
   front.mapspace_size =
       mapspace_size_unless(space, [&] { return !front.complete || deadline.over(); }).value_or("");
   front.statistics.seconds = deadline.seconds();
@@ -120,7 +121,7 @@ Front search_for_front(const Mapspace& space, SearchOptions options, FrontTarget
   return front;
 }
 
-// Bits that the tiles take of a capacity, and what the level must have for them.
+// The capacity [b] that the level must have for the tiles of a mapping.
 std::int64_t capacity_for(const Problem& problem, const CurveCapacity& curve, const Cost& cost) {
   std::int64_t bits = 0;
   for (const TensorId t : problem.workload().tensors.ids()) {

@@ -14,11 +14,11 @@ namespace mapsim {
 
 namespace {
 
-// Walks are short enough to be many, so that threads have work and starts are forgotten; long
-// enough that the first steps, which are thrown away, are few.
+// Walks over all unrollings, at least: enough to give threads work and to forget the starts. Each
+// is long enough that the discarded first steps are few.
 constexpr std::int64_t kWalks = 32;
-constexpr std::int64_t kBurnIn = 4'000;  // steps thrown away
-constexpr std::int64_t kPatience = 200;  // steps per mapping wanted, after which a walk gives up
+constexpr std::int64_t kBurnIn = 4'000;  // discarded
+constexpr std::int64_t kPatience = 200;  // steps per wanted mapping after which a walk gives up
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return (hash ^ value) * 0x9E3779B97F4A7C15ULL ^ (hash >> 29);
@@ -41,7 +41,7 @@ std::uint64_t hash_of(const Mapping& mapping) {
   return hash;
 }
 
-// Can the unrolling be busy enough, transfers apart?
+// Can the unrolling reach the rate, apart from transfers?
 bool may_reach(const Problem& problem, const UnrollingClass& unrolling_class, double share) {
   double steps = 1;
   for (const std::int64_t bound : temporal_bounds(problem.workload(), unrolling_class)) {
@@ -51,7 +51,7 @@ bool may_reach(const Problem& problem, const UnrollingClass& unrolling_class, do
          share * steps * static_cast<double>(problem.arch().mac_units());
 }
 
-// Share of the peak MAC rate that a mapping reaches.
+// The share of the peak MAC rate that a mapping reaches.
 double rate(const Problem& problem, const Cost& cost, bool compute_only) {
   if (!compute_only) {
     return cost.utilization;
@@ -60,7 +60,7 @@ double rate(const Problem& problem, const Cost& cost, bool compute_only) {
          (static_cast<double>(cost.counts.steps) * static_cast<double>(problem.arch().mac_units()));
 }
 
-// A space with one unrolling only.
+// The constraints with this unrolling alone.
 Constraints with_unrolling(Constraints constraints, const Unrolling& unrolling, const Arch& arch) {
   constraints.spatial = unrolling;
   for (const FanoutId f : arch.fanouts.ids()) {
@@ -135,7 +135,7 @@ class Walker {
 Histogram make_histogram(const Mapspace& space, const HistogramOptions& options) {
   const Problem& problem = space.problem();
   const double share = 1 - options.within_peak;
-  space.unrolling_classes();  // or they are too many
+  space.unrolling_classes();  // throws if there are too many
   SearchOptions search{Objective::kEnergy, options.threads, 0, 1, options.stop};
   Histogram histogram;
   const SearchResult best = search_exact(space, search);
@@ -146,7 +146,7 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
       mapspace_size_unless(space, [&] { return is_stopped(options); }).value_or("");
   histogram.unrollings_total = space.class_count();
 
-  // The fastest mapping of each unrolling that can be busy enough is where walks start.
+  // Walks begin at the fastest mapping of each unrolling that can reach the rate.
   search.objective = Objective::kLatency;
   std::vector<Mapping> starts;
   for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {

@@ -108,7 +108,7 @@ Parsed<Cycles> parse_duration(std::string_view text, Hertz clock) {
     }
     cycles = std::get<Seconds>(time).count() * clock.count();
   }
-  // What is a whole number but for rounding is one: 6 ms at 200 MHz are 1,200,000 cycles.
+  // A number that is whole but for rounding counts as whole: 6 ms at 200 MHz are 1,200,000 cycles.
   cycles = std::floor(cycles * (1 + kRounding));
   if (!(cycles >= 1) || cycles > 0x1p53) {
     return fmt::format("'{}' is not at least 1 cycle and at most 2^53", text);

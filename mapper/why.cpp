@@ -53,7 +53,7 @@ void twice(std::optional<BitsPerCycle>& bandwidth) {
   bandwidth = BitsPerCycle{2 * bandwidth->count()};
 }
 
-// Everything finite about a level, and how to double it.
+// All finite resources of a level, and how to double each.
 std::vector<Change> changes_of(const Storage& storage) {
   std::vector<Change> changes;
   if (storage.capacity.shared) {

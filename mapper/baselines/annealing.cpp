@@ -13,10 +13,10 @@ namespace {
 constexpr std::int64_t kAnnealingPerRun = 4'000;
 constexpr double kStart = 0.1;      // T_0
 constexpr double kCooling = 0.999;  // T_i = T_0 * this^i
-constexpr int kTries = 32;          // to find a change that stays in the space
+constexpr int kTries = 32;          // attempts to find a change that stays in the space
 
-// c / c', as far as the figure tells in which they differ first; 0: one fits, or is within the
-// limits, and the other is not.
+// c / c' of the first figure of Fitness in which the two differ. 0: one of them fits, or is within
+// the limits, and the other is not.
 double ratio(const Fitness& now, const Fitness& next) {
   if (now.excess > 0) {
     return (1 + now.excess) / (1 + next.excess);
@@ -27,7 +27,7 @@ double ratio(const Fitness& now, const Fitness& next) {
   return now.beyond > 0 ? (1 + now.beyond) / (1 + next.beyond) : now.value / next.value;
 }
 
-// What is worse, c' instead of c, is accepted with probability exp((c / c' - 1) / T).
+// A worse cost c' instead of c is accepted with probability exp((c / c' - 1) / T).
 bool accepts(const Fitness& now, const Fitness& next, double temperature, Rng& rng) {
   return next <= now || rng.uniform() < std::exp((ratio(now, next) - 1) / temperature);
 }

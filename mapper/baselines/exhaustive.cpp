@@ -11,7 +11,7 @@
 namespace mapsim {
 namespace {
 
-// Mappings that are made before threads evaluate them: enough to keep all of them busy.
+// Mappings that are listed before threads evaluate them: enough to keep all threads busy.
 constexpr std::size_t kBatch = 16'384;
 
 }  // namespace

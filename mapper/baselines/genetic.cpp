@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A genetic search in the manner of GAMMA (Kao & Krishna, ICCAD 2020): tournaments, crossover of
-// tilings, orders and keeps, mutation of all that and of the unrolling.
+// A genetic search in the manner of GAMMA (Kao & Krishna, ICCAD 2020): tournaments; crossover of
+// tilings, orders and keeps; mutation of these and of the unrolling.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -13,7 +13,7 @@ namespace mapsim {
 namespace {
 
 constexpr std::size_t kPopulation = 64;
-constexpr std::size_t kElite = 6;       // pass on as they are
+constexpr std::size_t kElite = 6;       // kept unchanged
 constexpr std::size_t kTournament = 3;  // the best of so many becomes a parent
 constexpr double kCrossover = 0.6;      // share of children with two parents
 constexpr int kMostMutations = 3;       // a child has 1 to so many
@@ -21,7 +21,7 @@ constexpr std::int64_t kGeneticPerRun = 100 * static_cast<std::int64_t>(kPopulat
 
 using Population = std::vector<Candidate>;
 
-// Where something stands in a nest, as a share of the nest: comparable between two parents.
+// A position in a nest as a share of its length, so that positions in two parents compare.
 double place_of_loop(const PrimeNest& nest, std::size_t i) {
   return (static_cast<double>(i) + 0.5) / static_cast<double>(nest.loops.size());
 }
@@ -41,7 +41,7 @@ std::map<std::int64_t, std::vector<double>> places_of(const PrimeNest& nest, Dim
   return places;
 }
 
-// The places of a's loops; those over `dims` stand where b has them, as far as it has.
+// The positions of a's loops. Loops over `dims` take b's positions, as far as b has such loops.
 std::vector<double> cross_loops(const PrimeNest& a, const PrimeNest& b, DimSet dims) {
   std::vector<double> places;
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> taken;
@@ -60,7 +60,7 @@ std::vector<double> cross_loops(const PrimeNest& a, const PrimeNest& b, DimSet d
   return places;
 }
 
-// Keeps on the side of the fanouts where their levels lie.
+// Moves keeps to the side of the fanouts on which their levels lie.
 void clamp(const Arch& arch, PrimeNest& nest) {
   for (PrimeNest::Place& place : nest.places) {
     for (std::size_t f = 0; f < nest.fanouts.size() && place.point; ++f) {
@@ -71,8 +71,8 @@ void clamp(const Arch& arch, PrimeNest& nest) {
   }
 }
 
-// A child with a's unrolling: some dims tiled and ordered as in b, the keeps of some tensors as in
-// b (even spaces: of all or none), the rest as in a.
+// A child with a's unrolling: some dims are tiled and ordered as in b, the keeps of some tensors
+// are as in b (even spaces: of all or none), and the rest is as in a.
 PrimeNest cross_over(const Mapspace& space, const PrimeNest& a, const PrimeNest& b, Rng& rng) {
   const auto dims = DimSet::from_bits(static_cast<std::uint32_t>(rng.next()));
   auto tensors = TensorSet::from_bits(static_cast<std::uint32_t>(rng.next()));

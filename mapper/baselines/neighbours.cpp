@@ -48,7 +48,7 @@ PrimeNest::Prime take_loop(PrimeNest& nest, std::size_t i) {
   return loop;
 }
 
-// Anywhere; where something stands, above or below it.
+// Inserts a loop at any position; at a point, above or below it.
 void insert_loop(PrimeNest& nest, PrimeNest::Prime loop, Rng& rng) {
   const std::size_t i = rng.below(nest.loops.size() + 1);
   const std::size_t first_below = i + rng.below(2);
@@ -96,7 +96,7 @@ bool Neighbours::move_loop(PrimeNest& nest, Rng& rng) const {
   return is_ordered(*space_, nest);
 }
 
-// A prime goes from a fanout to the loops, or from the loops to a fanout, or two change places.
+// Moves a prime factor from a fanout to the loops or back, or exchanges two.
 bool Neighbours::change_unrolling(PrimeNest& nest, Rng& rng) const {
   const Problem& problem = space_->problem();
   Factors factors = factors_of(problem, nest.unrolling);
@@ -132,7 +132,8 @@ bool Neighbours::unroll_as(PrimeNest& nest, const Factors& factors, Rng& rng) co
   return update_crossings(nest, rng) && is_ordered(*space_, nest);
 }
 
-// A fanout that comes into use is crossed anywhere between what must be above and what below it.
+// A fanout that comes into use is crossed anywhere between the keeps that must be above and below
+// it.
 bool Neighbours::update_crossings(PrimeNest& nest, Rng& rng) const {
   const Arch& arch = space_->problem().arch();
   std::vector<FanoutId> used;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uniform samples of the mapspace, the best of which is kept.
+// Uniform samples of the mapspace; the best one is kept.
 #include "mapper/baselines/restarts.hpp"
 
 namespace mapsim {

@@ -12,10 +12,10 @@ namespace mapsim {
 
 namespace {
 
-// Runs whose tallies wait to be added up in order.
+// Runs whose statistics wait to be added in order.
 constexpr std::int64_t kRunsAtOnce = 64;
 
-// A stream of its own for each run, whichever thread makes it.
+// Each run has a random stream of its own, whichever thread executes it.
 Rng stream(std::uint64_t seed, std::int64_t run) {
   return Rng{Rng{seed}.next() ^ Rng{~static_cast<std::uint64_t>(run)}.next()};
 }

@@ -42,7 +42,7 @@ Sampler::Sampler(const Mapspace& space, const std::function<bool()>& stop)
 void Sampler::weigh_classes(const std::function<bool()>& stop,
                             const std::function<std::optional<double>(std::size_t)>& weigh) {
   const std::size_t count = space_->unrolling_classes().size();
-  // Far from one to the next: the list goes from few instances to many.
+  // Visits classes far apart in turn, because the list goes from few instances to many.
   std::size_t step = std::max<std::size_t>(1, count * 5 / 8);
   while (std::gcd(step, count) > 1) {
     ++step;
@@ -176,7 +176,7 @@ std::vector<nests::Point> Sampler::draw_points(const Arrangements& table, std::s
         cursor, [&](const nests::Point& point, const nests::Cursor& next) {
           const double weight = is_drawn ? 0.0 : table.ways.at(next.key())[left - 1];
           if (weight > 0) {
-            drawn = point;  // the last one possible, should rounding leave a rest
+            drawn = point;  // the last possible one, if rounding leaves a rest
             behind = next;
             is_drawn = rest < weight;
             rest -= weight;

@@ -13,7 +13,7 @@ namespace {
 
 using Series = std::vector<mpz_class>;
 
-// Pascal's triangle as far as its numbers surely fit.
+// Pascal's triangle, up to rows whose numbers certainly fit.
 constexpr std::size_t kRows = 63;
 using Triangle = std::array<std::array<std::uint64_t, kRows>, kRows>;
 
@@ -48,7 +48,7 @@ mpz_class binomial(std::size_t n, std::size_t k) {
 
 namespace {
 
-// Non-decreasing sequences of m positions among n.
+// The number of non-decreasing sequences of m positions among n.
 mpz_class multichoose(std::size_t n, std::size_t m) {
   return m == 0 ? mpz_class{1} : binomial(n + m - 1, m);
 }
@@ -94,7 +94,7 @@ mpz_class spread(const Chain& chain, std::size_t begin, std::size_t end, std::si
 
 namespace {
 
-// Most points that keeps and fanouts can occupy.
+// The most points that keeps and fanouts can occupy.
 std::size_t most_points(const Placements& placements) {
   std::size_t most = placements.used_fanouts().size();
   for (const Chain& chain : placements.chains()) {
@@ -104,9 +104,9 @@ std::size_t most_points(const Placements& placements) {
   return most;
 }
 
-// R(k): ways to put keeps and fanouts on k points, which may stay empty. With the points of the
-// used fanouts fixed, stage p has an interval of n_p >= 1 points, and intervals share their ends,
-// so that sum n_p = k + fanouts; a stage is a product over chains.
+// R(k): the ways to put keeps and fanouts on k points, which may stay empty. For fixed points of
+// the used fanouts, stage p has an interval of n_p >= 1 points. Neighbouring intervals share an
+// end, so sum n_p = k + fanouts. The ways of a stage are a product over chains.
 Series count_loose(const Placements& placements) {
   const std::size_t fanouts = placements.used_fanouts().size();
   const std::size_t size = most_points(placements) + fanouts + 1;
@@ -173,10 +173,10 @@ std::vector<mpz_class> mix_letters(const std::vector<mpz_class>& a,
   return mixed;
 }
 
-// Words without equal neighbours have the generating function 1 / (1 - u), u = sum_d x_d / (1 +
-// x_d) (Carlitz), non-empty ones G = u / (1 - u), and j barriers between j + 1 of them G^(j+1) =
-// sum_N C(N-1, j) u^N. Factors come in by the linear functional x_d^c -> H(D_d, c), which
-// turns u^N into N! [z^N] prod_d sum_n h_d(n) z^n / n!, a binomial convolution of the h_d.
+// Words without equal neighbours have the generating function 1 / (1 - u) with u = sum_d x_d / (1 +
+// x_d) (Carlitz). Non-empty ones have G = u / (1 - u), and j barriers between j + 1 of them G^(j+1)
+// = sum_N C(N-1, j) u^N. Factors come in by the linear functional x_d^c -> H(D_d, c). It turns u^N
+// into N! [z^N] prod_d sum_n h_d(n) z^n / n!, a binomial convolution of the h_d.
 std::vector<mpz_class> count_loop_words(const std::vector<std::int64_t>& bounds) {
   Series powers{1};  // of u, under the functional
   for (const std::int64_t bound : bounds) {
@@ -203,8 +203,8 @@ std::vector<mpz_class> count_arrangements(const Placements& placements) {
   return exact;
 }
 
-// k occupied points, of which the one before the first loop and the one after the last may be two;
-// the others are barriers between loops. Without loops there is one point only.
+// Of k points that are not empty, those before the first loop and behind the last one separate no
+// loops; the others are barriers between loops. Without loops there is only one point.
 mpz_class count_nests(const std::vector<mpz_class>& arrangements,
                       const std::vector<mpz_class>& words) {
   if (words.empty()) {

@@ -5,7 +5,7 @@
 
 namespace mapsim::nests {
 
-// Draws a nest from the outside in, each step by the number of ways to finish after it.
+// Draws a nest from the outside in. Each step is weighted by the number of ways to finish after it.
 class RuledExtents::Draw {
  public:
   Draw(const RuledExtents& table, const UnrollingClass& unrolling_class, Rng& rng)
@@ -26,7 +26,7 @@ class RuledExtents::Draw {
   }
 
  private:
-  // False: the nest ends.
+  // Returns false if the nest ends.
   bool step() {
     const Ways& ways = table_.known_.at(at_);
     const mpz_class end = table_.ends(at_) ? 1 : 0;
@@ -53,7 +53,7 @@ class RuledExtents::Draw {
       }
       rest -= weight;
     }
-    return false;  // never: the weights add up to the ways
+    return false;  // cannot happen: the weights add up to the ways
   }
 
   void add_extent(mpz_class rest) {
@@ -74,7 +74,7 @@ class RuledExtents::Draw {
     }
   }
 
-  // All orders of the extents of a class are alike.
+  // All orders of the extents of a class are equally likely.
   DimId draw_dim(const Axis& axis) {
     if (axis.measured) {
       return axis.dims.front();
@@ -87,7 +87,7 @@ class RuledExtents::Draw {
     return axis.dims[i];
   }
 
-  // Goes on with the loop above, if it is over the same dim.
+  // Adds an extent; continues the loop above if it is over the same dim.
   void add_loop(DimId dim) {
     const ExtentDomain& domain = table_.space_->domains()[dim];
     const std::int64_t extent = domain[extent_of(domain, nest_.extents()[dim]) - 1];

@@ -8,7 +8,7 @@
 namespace mapsim::nests {
 namespace {
 
-// Draws a nest from the outside in, each step by the number of ways to finish after it.
+// Draws a nest from the outside in. Each step is weighted by the number of ways to finish after it.
 class Draw {
  public:
   Draw(const Mapspace& space, const RuledTable& table, const Unrolling& unrolling,
@@ -34,8 +34,8 @@ class Draw {
     double weight = 0;
   };
 
-  // The loops over `dim` that may come next. ways[r]: to finish from r left of it on, the loop
-  // above being one over it and the next one not; that is what a loop is drawn by.
+  // The loops over `dim` that may come next. ways[r]: the ways to finish with r of it left, if the
+  // loop above is over it and the next one is not; a loop is drawn with this weight.
   void list_loops(DimId dim, std::vector<Next>& found) const {
     const std::vector<std::int64_t> sizes = divisors(left_[dim]);
     std::vector<double> begun;  // ways from each size on that begin with a loop over the dim
@@ -64,7 +64,7 @@ class Draw {
     }
   }
 
-  // False: the nest ends.
+  // Returns false if the nest ends.
   bool step() {
     std::vector<Next> loops;
     for (const DimId d : left_.ids()) {

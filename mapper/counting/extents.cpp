@@ -26,8 +26,7 @@ mpz_class below(const mpz_class& bound, Rng& rng) {
 
 namespace {
 
-// `count` of first, first + 1, ..., first + size - 1, ascending; each set with the same
-// probability.
+// `count` of the numbers first, ..., first + size - 1, ascending; all sets are equally likely.
 std::vector<std::size_t> draw_positions(std::size_t first, std::size_t size, std::size_t count,
                                         Rng& rng) {
   std::vector<std::size_t> all(size);
@@ -40,7 +39,7 @@ std::vector<std::size_t> draw_positions(std::size_t first, std::size_t size, std
   return all;
 }
 
-// Ways to put a chain's levels [level, end) on points [point, points).
+// The ways to put a chain's levels [level, end) on the points [point, points).
 double spread_from(const Chain& chain, std::size_t level, std::size_t end, std::size_t point,
                    std::size_t points) {
   if (level == end) {
@@ -55,7 +54,7 @@ double spread_from(const Chain& chain, std::size_t level, std::size_t end, std::
   return ways;
 }
 
-// Draws one of them and adds it to `keeps`.
+// Draws one of these ways and adds it to `keeps`.
 void draw_chain(const Chain& chain, std::size_t level, std::size_t end,
                 std::vector<PerLevel<TensorSet>>& keeps, Rng& rng) {
   std::size_t point = 0;
@@ -87,7 +86,7 @@ void merge(const PerLevel<TensorSet>& from, PerLevel<TensorSet>& to) {
   }
 }
 
-// Every point from first to last has a keep.
+// Does every point from first to last have a keep?
 bool are_occupied(const std::vector<PerLevel<TensorSet>>& keeps, std::size_t first,
                   std::size_t last) {
   return std::all_of(keeps.begin() + static_cast<std::ptrdiff_t>(first),
@@ -102,7 +101,7 @@ bool are_occupied(const std::vector<PerLevel<TensorSet>>& keeps, std::size_t fir
 ExtentNests::ExtentNests(const Mapspace& space, const UnrollingClass& unrolling_class)
     : space_{&space}, class_{&unrolling_class}, stages_{space, unrolling_class} {
   std::size_t extents = 0;
-  mpz_class copies = 1;  // of each nest among words of extents that are told apart
+  mpz_class copies = 1;  // how often each nest occurs among words of distinguishable extents
   for (const DimId d : space.domains().ids()) {
     const bool is_unrolled =
         std::any_of(unrolling_class.factors.begin(), unrolling_class.factors.end(),
@@ -113,7 +112,7 @@ ExtentNests::ExtentNests(const Mapspace& space, const UnrollingClass& unrolling_
     copies *= factorial(of_dim);
   }
   const std::size_t stages = stages_.size();
-  // A word of the free dims, cut anywhere into stages.
+  // A word of the free dims, cut into stages anywhere.
   Extents cut(stages, 0);
   const std::function<void(std::size_t, std::size_t, const mpz_class&)> add =
       [&](std::size_t stage, std::size_t left, const mpz_class& ways) {
@@ -137,7 +136,7 @@ ExtentNests::ExtentNests(const Mapspace& space, const UnrollingClass& unrolling_
   count_ = copies_ / copies;
 }
 
-// Ways to put keeps and barriers into each stage, and to order its extents, by how many there are.
+// Per stage and number of extents: the ways for keeps and barriers, and to order the extents.
 void ExtentNests::find_ways() {
   Extents most(stages_.size(), 0);
   for (const auto& entry : words_.back()) {
@@ -167,7 +166,7 @@ std::vector<Extents> ExtentNests::splits_of(DimId dim) const {
   return splits(*space_, stages_.placements().used_fanouts(), of_dim(class_->first, dim), dim);
 }
 
-// The extents of one more dim join the words of each stage.
+// Adds the extents of one more dim to the words of each stage.
 void ExtentNests::add_dim(DimId dim) {
   Words longer;
   for (const Extents& split : splits_of(dim)) {
@@ -195,7 +194,7 @@ Extents ExtentNests::draw_end(Rng& rng) const {
   return {};
 }
 
-// Unrolled dims leave the words in the reverse order, then come back letter by letter.
+// Removes the unrolled dims from the words in reverse order, then inserts their letters one by one.
 std::vector<std::vector<DimId>> ExtentNests::draw_words(Extents extents, Rng& rng) const {
   std::vector<Extents> drawn(unrolled_.size());
   for (std::size_t i = unrolled_.size(); i-- > 0;) {
@@ -243,7 +242,8 @@ std::vector<std::vector<DimId>> ExtentNests::draw_words(Extents extents, Rng& rn
   return words;
 }
 
-// What stands at the points of a stage: its ends and, with a keep at least, `interior` of its own.
+// The keeps at the points of a stage: its ends, and `interior` points of its own with at least one
+// keep.
 std::vector<PerLevel<TensorSet>> ExtentNests::draw_keeps(std::size_t stage, std::size_t interior,
                                                          bool together, Rng& rng) const {
   const std::size_t first = stage > 0 ? 1 : 0;

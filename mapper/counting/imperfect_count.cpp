@@ -13,17 +13,17 @@
 namespace mapsim::nests {
 namespace {
 
-// Words by the extents in each stage, as one number: digits to a base above all extents together,
-// so that the codes of sums are the sums of codes.
+// Words by the extents in each stage, coded as one number in a base above the number of all
+// extents, so codes add as extents do.
 using Words = std::unordered_map<std::uint64_t, mpz_class>;
 
-// Products that are added up between two questions whether to go on.
+// Products that are added between two polls.
 constexpr std::size_t kSumsOfPoll = 10'000;
 
-// The nests of all unrollings that use the same fanouts. The words of an unrolling are a product
-// over dims, and its nests a linear function of them, so unrollings are summed up dim by dim: a
-// tree of what they do with one dim after the other, whose equal subtrees are one node. There are
-// few nodes, since what the dims before leave to the others is what is left along the axes.
+// Counts the nests of all unrollings that use the same fanouts. The words of an unrolling are a
+// product over dims, and the number of nests is linear in them. So unrollings are summed dim by
+// dim, along a tree of what they do with one dim after the other. Equal subtrees are one node.
+// There are few nodes, because earlier dims affect later ones only by what they leave of the axes.
 class ExtentCount {
  public:
   ExtentCount(const Mapspace& space, const UnrollingClass& one)
@@ -71,11 +71,11 @@ class ExtentCount {
   }
 
  private:
-  using Path = std::vector<std::size_t>;  // per dim of dims_: what is done with it, in owns_
-  // What may be done with a dim, and the node that leads to; at the last dim all to 0.
+  using Path = std::vector<std::size_t>;  // per dim of dims_: index in owns_
+  // The ways to unroll a dim, each with the node that follows; at the last dim all lead to 0.
   using Node = std::vector<std::pair<std::size_t, std::size_t>>;
 
-  // The node of paths [begin, end), which do the same with the dims before `depth`.
+  // The node of the paths [begin, end), which agree in the dims before `depth`.
   std::size_t build(std::size_t depth, std::size_t begin, std::size_t end) {
     if (depth == dims_.size()) {
       return 0;
@@ -116,7 +116,7 @@ class ExtentCount {
     return code;
   }
 
-  // Sum over the children of (what is done) * (the words of the other dims).
+  // The sum over the children of (words of this dim) * (words of the other dims).
   static bool sum_up(const Node& node, const std::vector<Words>& factors,
                      const std::vector<Words>& below, const std::function<bool()>& stop,
                      Words& sum) {
@@ -126,7 +126,7 @@ class ExtentCount {
         by_child[child][extents] += number;
       }
     }
-    std::size_t since = kSumsOfPoll;  // the last time that `stop` was asked
+    std::size_t since = kSumsOfPoll;  // products since the last poll
     for (const auto& [child, factor] : by_child) {
       for (const auto& [extents, number] : below[child]) {
         since += factor.size();
@@ -142,8 +142,8 @@ class ExtentCount {
     return true;
   }
 
-  // Words with their extents told apart, each as often as the extents of its dims can change
-  // places.
+  // The words with distinguishable extents, each counted once per permutation of the extents of its
+  // dims.
   mpz_class weigh(const Words& words) const {
     std::vector<std::map<std::size_t, mpz_class>> known(stages_.size());
     mpz_class sum;
@@ -169,7 +169,7 @@ class ExtentCount {
 
   const Mapspace& space_;
   ExtentStages stages_;
-  std::vector<DimId> dims_;  // the longest domains first: few products of long sums
+  std::vector<DimId> dims_;  // longest domains first, so that sums are long and products few
   std::uint64_t base_ = 1;
   PerDim<std::vector<Unrolling>> owns_;
   std::vector<Path> paths_;

@@ -10,11 +10,11 @@
 namespace mapsim::nests {
 namespace {
 
-// A word in the making: indices of dims, or a barrier.
+// A word in the making: indices of dims, and barriers.
 using Word = std::vector<int>;
 constexpr int kBarrier = -1;
 
-// `count` of the items, each subset with the same probability, in their order.
+// `count` of the items, in their order; all subsets are equally likely.
 std::vector<std::size_t> draw_subset(std::vector<std::size_t> items, std::size_t count, Rng& rng) {
   for (std::size_t i = 0; i < count; ++i) {
     std::swap(items[i], items[i + rng.below(items.size() - i)]);
@@ -38,9 +38,9 @@ std::vector<std::size_t> draw_composition(std::size_t total, std::size_t parts, 
   return cuts;
 }
 
-// Most letters of one word: bounds multiply to at most 2^53, and there is a barrier per block.
+// The most letters of a word: bounds multiply to at most 2^53, and each block has a barrier.
 constexpr std::size_t kMostLetters = 128;
-// Some 60 kB each.
+// About 60 kB each.
 constexpr std::size_t kMostTables = 2048;
 
 }  // namespace
@@ -51,7 +51,7 @@ struct LoopWords::Insertion {
   std::size_t runs_in_bad = 0;
 };
 
-// Ways to complete a word, by dims inserted, gaps, and bad gaps.
+// The ways to complete a word, by dims inserted, gaps, and bad gaps.
 class LoopWords::Table {
  public:
   Table(const LoopWords& owner, std::vector<const Factorizations*> dims, std::size_t blocks)
@@ -91,7 +91,7 @@ class LoopWords::Table {
     return ways_[(stage * stride_ + gaps) * stride_ + bad];
   }
 
-  // Every loop to come mends one bad gap at most; more bad gaps are hopeless and stay 0.
+  // A loop mends at most one bad gap, so entries with more bad gaps than loops stay 0.
   void fill(std::size_t stage, std::size_t least_gaps) {
     const std::size_t loops_to_come = most_before_.back() - most_before_[stage];
     for (std::size_t gaps = least_gaps; gaps <= most_before_[stage]; ++gaps) {
@@ -177,7 +177,7 @@ std::vector<std::int64_t> LoopWords::draw_factors(std::int64_t bound, std::size_
 
 namespace {
 
-// Puts `runs` runs of `letter`, `loops` letters in all, into `word`.
+// Inserts `runs` runs of `letter`, with `loops` letters in all, into `word`.
 Word insert_runs(const Word& word, int letter, std::size_t loops, std::size_t runs,
                  std::size_t runs_in_bad, Rng& rng) {
   std::vector<std::size_t> bad;
@@ -207,7 +207,7 @@ Word insert_runs(const Word& word, int letter, std::size_t loops, std::size_t ru
 
 LoopWords::~LoopWords() = default;
 
-// A table takes longer to fill than a nest to draw.
+// Filling a table takes longer than drawing a nest, so tables are shared.
 std::shared_ptr<const LoopWords::Table> LoopWords::table(const std::vector<DimId>& dims,
                                                          const PerDim<std::int64_t>& bounds,
                                                          std::size_t blocks) const {

@@ -9,11 +9,12 @@
 namespace mapsim::nests {
 namespace {
 
-// Asked whether to stop once in so many states.
+// `stop` is called once per so many states.
 constexpr std::size_t kPause = 256;
 
-// -mu(n): the weight of a letter. A loop of factor m is every sequence of letters that multiply to
-// m, whose weights add up to 1; so neighbours over one dim need not be told apart.
+// -mu(n): the weight of a letter. A loop of factor m is represented by every sequence of letters
+// that multiply to m; their weights add up to 1, so adjacent letters of one dim need not be
+// distinguished.
 int letter_weight(std::int64_t n) {
   int weight = -1;
   for (const int exponent : prime_exponents(n)) {
@@ -30,7 +31,7 @@ std::size_t most_letters(std::int64_t n) {
   return most;
 }
 
-// What the extents of a tile at a level still have of a dim: factors of the fanouts below it.
+// The part of an extent of a tile at the level that belongs to fanouts further in.
 std::int64_t factor_below(const Arch& arch, const UnrollingClass& unrolling_class, LevelId level,
                           DimId dim) {
   std::int64_t factor = 1;
@@ -84,7 +85,7 @@ void RuledTable::make_axes(const UnrollingClass& unrolling_class) {
     }
     Axis& axis = classes[alike];
     axis.dims.push_back(d);
-    // Of the whole bound, so that other unrollings fit.
+    // Sized for the whole bound, so that the table also serves other unrollings.
     const std::size_t more = most_letters(workload.dims[d].bound) + (axis.sizes.empty() ? 1 : 0);
     for (std::size_t i = 0; i < more; ++i) {
       axis.sizes.push_back(std::ssize(axis.sizes));
@@ -148,7 +149,7 @@ DimSet RuledTable::still_open(DimSet since, std::size_t tile) const {
   return since;
 }
 
-// What is left of measured dims; 1 for the others, which no rule asks about.
+// What is left of measured dims; 1 for the others, which no rule concerns.
 PerDim<std::int64_t> RuledTable::left_at(std::size_t tile) const {
   PerDim<std::int64_t> left(space_->problem().workload().dims.size(), 1);
   for (const Axis& axis : axes_) {

@@ -11,7 +11,7 @@ namespace mapsim::nests {
 
 namespace {
 
-// Asked whether to stop once in so many states.
+// `stop` is called once per so many states.
 constexpr std::size_t kPause = 1024;
 
 bool is_unrolled(const UnrollingClass& unrolling_class, DimId dim) {
@@ -77,7 +77,7 @@ void RuledExtents::make_axes() {
   }
 }
 
-// Of measured dims; 1 of the others, which nothing asks about.
+// The extents of measured dims; 1 for the others, which nothing concerns.
 PerDim<std::int64_t> RuledExtents::extents(std::size_t tile) const {
   PerDim<std::int64_t> extents(space_->domains().size(), 1);
   for (const Axis& axis : axes_) {
@@ -88,7 +88,7 @@ PerDim<std::int64_t> RuledExtents::extents(std::size_t tile) const {
   return extents;
 }
 
-// Those that its region does not track as if it had not cut them.
+// The tile at which the region began. Dims that the region does not track count as uncut.
 PerDim<std::int64_t> RuledExtents::begun(const At& at) const {
   PerDim<std::int64_t> extents = this->extents(at.tile);
   for (const Axis& axis : axes_) {
@@ -213,7 +213,7 @@ std::optional<mpz_class> RuledExtents::count(const std::function<bool()>& stop, 
 
 namespace {
 
-// Unrollings with the same key have as many nests: axes do not matter to them.
+// Unrollings with the same key have equally many nests, since axes do not matter.
 std::vector<std::int64_t> key_of(const UnrollingClass& unrolling_class) {
   Unrolling sorted = unrolling_class.first;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Unroll& a, const Unroll& b) {

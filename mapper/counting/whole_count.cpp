@@ -12,7 +12,7 @@ namespace mapsim::nests {
 
 namespace {
 
-constexpr std::size_t kWordsOfStep = 64;  // at most, unless they differ in nothing
+constexpr std::size_t kWordsOfStep = 64;  // at most, unless its words are equal
 
 void add(std::vector<mpz_class>& sum, const std::vector<mpz_class>& other) {
   sum.resize(std::max(sum.size(), other.size()));
@@ -57,7 +57,7 @@ void WholeCount::find_words() {
   }
 }
 
-// The last letters first, each stable and by counting, as different ones are few.
+// Sorts by the last letter first, by stable counting sorts, since there are few different letters.
 void WholeCount::sort_by_words() {
   order_.resize(space_.products().size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -91,7 +91,7 @@ mpz_class WholeCount::result() const {
   mpz_class nests;
   std::size_t next = 0;
   for_each_branch(order_, 0, [&](Words branch) {
-    // Points of a nest of n letters lie in its n + 1 gaps, each in one of its own.
+    // The points of a nest of n letters lie in different ones of its n + 1 gaps.
     const Series& points = arrangements_[*at(branch.front(), 0)];
     const Series letters = collect(branch, 1, next);
     for (std::size_t n = 0; n < letters.size(); ++n) {
@@ -125,7 +125,7 @@ std::size_t WholeCount::letters_id(std::int64_t bound) {
   return ids_[bound] = entry->second;
 }
 
-// Neighbours with the same letter at `depth`.
+// Calls visit() for each run of words with the same letter at `depth`.
 template <class Visit>
 void WholeCount::for_each_branch(Words words, std::size_t depth, const Visit& visit) const {
   for (std::size_t first = 0, last = 0; first < words.size(); first = last) {
@@ -136,8 +136,8 @@ void WholeCount::for_each_branch(Words words, std::size_t depth, const Visit& vi
   }
 }
 
-// Sequences of letters of the dims from `depth` on, over all unrollings of these words, with their
-// ways to give factors to axes. `sum_of(branch)`: the same from depth + 1 on.
+// The sequences of letters of the dims from `depth` on, summed over the unrollings of these words,
+// times their ways to give factors to axes. `sum_of(branch)`: the same from depth + 1 on.
 template <class SumOfBranch>
 WholeCount::Series WholeCount::mix(Words words, std::size_t depth,
                                    const SumOfBranch& sum_of) const {
@@ -159,7 +159,7 @@ WholeCount::Series WholeCount::count(Words words, std::size_t depth) const {
   return all;
 }
 
-// From the sums of the steps, of which `next` is the next.
+// The same from the sums of the steps; `next` is the index of the next one.
 WholeCount::Series WholeCount::collect(Words words, std::size_t depth, std::size_t& next) const {
   if (is_step(words, depth)) {
     return sums_[next++];

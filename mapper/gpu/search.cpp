@@ -18,12 +18,12 @@ constexpr std::array<std::int64_t, 6> kSplits{1, 2, 4, 8, 16, 32};
 constexpr std::array<std::int64_t, 5> kRasters{0, 1, 4, 8, 16};
 constexpr std::array<std::int64_t, 2> kClusters{1, 2};  // of warpgroup kernels
 constexpr std::int64_t kMostWarps = 16;
-// Bytes after a row of shared memory under WMMA: less memory, no bank conflicts for any row that is
-// searched, or rows that begin at multiples of 32 B as load_matrix_sync asks of its pointers.
+// Padding of a row in shared memory for WMMA [B]. 0: least memory. 16: no bank conflicts for any
+// row that is searched. 32: rows begin at multiples of 32 B, as load_matrix_sync asks of pointers.
 constexpr std::array<std::int64_t, 3> kPaddings{0, 16, 32};
 
-// Fragments of a warp's tile on a path. ldmatrix feeds instructions of 16x8, whatever a kernel
-// calls its fragment: only WMMA has a choice.
+// The fragments of a warp's tile on a path. Only WMMA has a choice: ldmatrix feeds instructions of
+// 16x8, whatever a kernel calls its fragment.
 std::vector<GemmTile> fragments_for(const GemmProblem& problem, GpuPath path,
                                     const GemmTile& warp) {
   const std::int64_t size = operand_size(problem.precision).count();
@@ -48,7 +48,7 @@ std::vector<GemmTile> fragments_for(const GemmProblem& problem, GpuPath path,
   return fitting;
 }
 
-// The tiles of a block and its warps, everything else as it is in `kernel`.
+// Adds the tiles of a block and its warps; everything else is as in `kernel`.
 void add_tiles(const GemmProblem& problem, KernelChoice kernel, std::int64_t depth,
                std::vector<KernelChoice>& tiles) {
   const bool wide = kernel.path == GpuPath::kWgmma;
@@ -74,7 +74,7 @@ void add_tiles(const GemmProblem& problem, KernelChoice kernel, std::int64_t dep
 }
 
 struct Candidate {
-  Seconds key{0};  // total, or that of a sibling that goes before it
+  Seconds key{0};  // total, or that of a kernel that is ranked before it
   std::size_t form = 0;
   bool waived = false;
   KernelChoice kernel;
@@ -85,7 +85,7 @@ struct Candidate {
   }
 };
 
-// All that could be the fastest: WMMA is mma.sync with worse loads.
+// The paths that can be fastest. WMMA is mma.sync with slower loads.
 std::vector<GpuPath> paths_of(const Gpu& gpu, const GemmForm& form,
                               const std::optional<GpuPath>& asked) {
   if (asked) {
@@ -104,7 +104,7 @@ bool is_stopped(const std::atomic<bool>* stop) {
   return stop != nullptr && stop->load(std::memory_order_relaxed);
 }
 
-// Ends early where `stop` is set.
+// Ends early if `stop` is set.
 void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
                     const std::atomic<bool>* stop, GpuSearchResult& result,
                     std::vector<Candidate>& candidates) {
@@ -193,7 +193,7 @@ std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem,
 
 namespace {
 
-// The kernel that a calibration puts before its own choice, if it can run `problem`.
+// The kernel that a calibration prefers to its own choice, if it can run `problem`.
 std::optional<KernelChoice> fixed_kernel(const Gpu& gpu, const GemmProblem& problem, GpuPath path,
                                          const GpuCalibration& calibration) {
   if (!calibration.best_fixed) {
@@ -213,7 +213,7 @@ std::optional<KernelChoice> fixed_kernel(const Gpu& gpu, const GemmProblem& prob
   return illegal(gpu, problem, kernel) ? std::nullopt : std::optional{kernel};
 }
 
-// It is as good as the first if it takes `near` seconds at most.
+// It counts as good as the first if it takes at most `near` seconds.
 void put_fixed_first(const Gpu& gpu, double near, std::size_t top, GpuSearchResult& result) {
   if (result.ranked.empty()) {
     return;

@@ -75,7 +75,7 @@ class ConstraintsReader {
     }
   }
 
-  // A word that means no dim, in a rule or in a dataflow of that name.
+  // Notes a word that means no dim, in a rule or in the dataflow `preset`.
   void note(const Node& at, const std::string& preset, const std::string& word) {
     const std::string place = place_of(at);
     const auto same = [&](const LackingRule& rule) { return rule.place == place; };
@@ -135,8 +135,8 @@ class ConstraintsReader {
     return tiles;
   }
 
-  // The lines that a preset stands for, as if they stood here. What is wrong with them on this
-  // machine is wrong with the preset.
+  // Reads the lines that a preset stands for, as if they were in the file. Faults of these lines on
+  // this machine are reported at the preset.
   void read_dataflow(const Node& node, Constraints& constraints) {
     const auto preset = reader_.choice(&node, preset_names(), "dataflow");
     const auto lines = preset ? expand_preset(*preset, problem_, constraints) : std::nullopt;
@@ -191,7 +191,7 @@ class ConstraintsReader {
       }
     }
     if (unrolling.size() == before) {
-      // Named without factors: idle, which a factor of 1 says.
+      // Named without factors, a fanout is idle; a factor of 1 records that.
       unrolling.push_back({DimId{0}, fanout, Axis::kX, 1});
     }
   }
@@ -222,7 +222,7 @@ class ConstraintsReader {
     }
   }
 
-  // All factors of a dim together, whatever their fanouts, divide its bound.
+  // The product of a dim's factors over all fanouts must divide its bound.
   void check_divides(DimId dim, std::int64_t factor, const Node& at) {
     const std::int64_t bound = workload_.dims[dim].bound;
     const bool fits = factor <= bound / used_[dim];
@@ -292,7 +292,7 @@ class ConstraintsReader {
   const Workload& workload_;
   Words dims_;
   Words levels_;
-  bool of_preset_ = false;  // reads lines that a preset stands for: factors are known
+  bool of_preset_ = false;  // reads lines of a preset; factors are known then
   bool imperfect_ = false;
   PerDim<std::int64_t> used_;  // product of the factors of a dim so far
   std::vector<LackingRule> lacking_;

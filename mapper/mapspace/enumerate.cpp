@@ -11,8 +11,8 @@ namespace {
 
 using Visit = std::function<bool(const Mapping&)>;
 
-// Walks all nests of one unrolling depth first: after a loop or at the start a point may come, then
-// loops, no two neighbours over one dim.
+// Visits all nests of one unrolling, depth first. At the start, and after each loop, a point may
+// come; then loops, adjacent ones over different dims.
 class Enumerator {
  public:
   Enumerator(const Mapspace& space, const nests::Placements& placements, const Unrolling& unrolling,
@@ -27,14 +27,15 @@ class Enumerator {
     }
   }
 
-  // False if `visit` asked to stop.
+  // Returns false if `visit` asked to stop.
   bool run() {
     at_point(nests::Cursor{}, {}, {});
     return !stopped_;
   }
 
  private:
-  // Between two loops; there is none over `barred` dims before a point.
+  // Between two loops: with a point here, or without one, after which no loop over `barred` dims
+  // may come.
   void at_point(const nests::Cursor& cursor, Regions::State state, DimSet barred) {
     continue_below(cursor, state, barred);
     placements_.for_each_point(cursor, [&](const nests::Point& point, const nests::Cursor& next) {
@@ -50,7 +51,7 @@ class Enumerator {
     });
   }
 
-  // The point above is settled: ends the nest or adds a loop.
+  // The point above is complete: ends the nest or adds a loop.
   void continue_below(const nests::Cursor& cursor, Regions::State state, DimSet barred) {
     bool has_loops = false;
     for (const DimId dim : left_.ids()) {
@@ -96,8 +97,8 @@ class Enumerator {
   bool stopped_ = false;
 };
 
-// The same with imperfect factors: loops lead to any smaller extent of a dim's domain, and fanouts
-// are crossed where the unrolling gives every instance work.
+// The same with imperfect factors: loops lead to any smaller extent of a dim's domain, and a fanout
+// is crossed where the unrolling gives work to every instance.
 class ImperfectEnumerator {
  public:
   ImperfectEnumerator(const Mapspace& space, const nests::Placements& placements,
@@ -109,18 +110,18 @@ class ImperfectEnumerator {
         visit_{visit},
         nest_{space, placements, unrolling} {}
 
-  // False if `visit` asked to stop.
+  // Returns false if `visit` asked to stop.
   bool run() {
     at_point({{}, {}, nest_.extents(), {}}, std::nullopt);
     return !stopped_;
   }
 
  private:
-  // What stands so far, as the rules see it.
+  // The state of the nest so far, as the rules see it.
   struct At {
     nests::Cursor cursor;
     Regions::State state;
-    PerDim<std::int64_t> begun;  // the tile where the region began
+    PerDim<std::int64_t> begun;  // the tile at which the region began
     DimSet done;                 // dims that no loop may cut
   };
 

@@ -11,16 +11,17 @@
 namespace mapsim {
 namespace {
 
-// The distinct ceil(bound / n), n <= most (0: any), unsorted.
+// Adds the distinct ceil(bound / n) with n <= most (0: all n), unsorted.
 void add_imperfect(std::int64_t bound, std::int64_t most, ExtentDomain& extents) {
   for (std::int64_t n = 1; n <= bound && (most == 0 || n <= most);) {
     const std::int64_t extent = ceil_div(bound, n);
     extents.push_back(extent);
-    n = extent == 1 ? bound + 1 : (bound - 1) / (extent - 1) + 1;  // the next with a smaller one
+    // The next n with a smaller extent
+    n = extent == 1 ? bound + 1 : (bound - 1) / (extent - 1) + 1;
   }
 }
 
-// Extends unrollings by the unrollings of one fanout after the other.
+// Lists unrollings fanout by fanout, outermost first.
 class UnrollingLister {
  public:
   UnrollingLister(const Problem& problem, const PerDim<ExtentDomain>& all,
@@ -44,7 +45,7 @@ class UnrollingLister {
   const Arch& arch() const { return problem_.arch(); }
   const Workload& workload() const { return problem_.workload(); }
 
-  // `tiles`: per dim, the extents that a tile can have here.
+  // `tiles`: per dim, the extents that a tile may have here.
   void at_fanout(std::size_t index, const UnrollingClass& unrolling_class,
                  const PerDim<ExtentDomain>& tiles) {
     if (found_.size() > most_) {
@@ -97,7 +98,8 @@ class UnrollingLister {
                        [fanout](const Unroll& unroll) { return unroll.fanout == fanout; });
   }
 
-  // The rules for one axis, all dims of which are chosen and, behind the last, for the fanout.
+  // Checks the rules of an axis, all dims of which are chosen, and after the last axis those of the
+  // fanout.
   bool obeys(FanoutId fanout, Axis axis, const UnrollingClass& unrolling_class) const {
     const AxisRule& rule = rules_[fanout].along(axis);
     std::int64_t dims = 0;
@@ -152,7 +154,7 @@ class UnrollingLister {
     return blocks;
   }
 
-  // Whatever a loop can make of these tiles.
+  // The extents to which loops may cut these tiles.
   PerDim<ExtentDomain> below(const PerDim<ExtentDomain>& tiles) const {
     PerDim<ExtentDomain> all = all_;
     for (const DimId d : all.ids()) {

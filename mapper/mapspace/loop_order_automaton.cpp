@@ -18,7 +18,7 @@ DimSet without(DimSet set, DimSet others) { return DimSet::from_bits(set.bits() 
 constexpr std::int64_t kNoNumber = 0;
 const Allowed kNone{{kNoNumber}, 1, 1};
 
-// Is the number a product of one from each of the sets from `first` on?
+// Is the number a product of one number from each of the sets from `first` on?
 bool splits_into(const std::vector<Allowed>& parts, std::size_t first, std::int64_t number) {
   if (first + 1 == parts.size()) {
     return parts[first].contains(number);
@@ -87,7 +87,7 @@ Region Region::joined_with(const Region& inner) const {
   return joined;
 }
 
-// Imperfect: drops dims that cannot be cut. Only whoever reads knows how many tiles there are.
+// Imperfect factors: removes dims that cannot be cut. The number of tiles is checked by the caller.
 void Region::settle_imperfect() {
   for (const DimId d : parts_.ids()) {
     if (std::all_of(parts_[d].begin(), parts_[d].end(),
@@ -99,7 +99,7 @@ void Region::settle_imperfect() {
   }
 }
 
-// Brings the groups and what is tracked in line with the factors.
+// Makes groups and tracked dims consistent with the allowed factors.
 void Region::settle() {
   settle_imperfect();
   tracked_.clear();
@@ -189,10 +189,11 @@ std::uint64_t Region::groups_of(DimId dim) const {
 
 namespace {
 
-// A node of the architecture that loops can stand above, and whether it parts what is around it.
+// A node of the architecture right above which loops can stand.
 struct Part {
   Region region;
-  std::optional<Regions::Border> border;  // none: the compute units, or no place in a mapping
+  // Nullopt: the compute units, or a node without a place in a mapping
+  std::optional<Regions::Border> border;
   bool ruled = false;
 };
 
@@ -247,7 +248,8 @@ std::vector<Part> parts_of(const Mapspace& space, const std::vector<FanoutId>& u
 }  // namespace
 
 Regions::Regions(const Mapspace& space, const std::vector<FanoutId>& used) {
-  std::optional<Region> open;  // of nodes without a place, waiting for one that has
+  // The joined regions of nodes without a place, waiting for a node with one
+  std::optional<Region> open;
   std::vector<bool> ruled{false};
   for (Part& part : parts_of(space, used)) {
     open = open ? open->joined_with(part.region) : std::move(part.region);
@@ -259,8 +261,8 @@ Regions::Regions(const Mapspace& space, const std::vector<FanoutId>& used) {
       open.reset();
     }
   }
-  regions_.push_back(std::move(*open));  // the compute units part nothing
-  // Regions without rules are alike, and need no level between them.
+  regions_.push_back(std::move(*open));  // the compute units separate nothing
+  // Two adjacent regions without rules are alike, and need no level between them.
   for (std::size_t b = borders_.size(); b-- > 0;) {
     if (!borders_[b].fanout && !ruled[b] && !ruled[b + 1]) {
       borders_.erase(borders_.begin() + static_cast<std::ptrdiff_t>(b));
@@ -346,7 +348,8 @@ class RuleReading {
 
   bool obeys() {
     const bool imperfect = space_.constraints().factors.imperfect;
-    PerDim<std::int64_t> left(extents_.size(), 1);  // to temporal loops; imperfect: not known
+    // Left to temporal loops; imperfect factors: unknown
+    PerDim<std::int64_t> left(extents_.size(), 1);
     for (const MappingNode& node : mapping_.nodes) {
       const auto* loop = std::get_if<Temporal>(&node);
       const DimId dim = loop != nullptr ? loop->dim : DimId{};
@@ -375,7 +378,7 @@ class RuleReading {
     return used;
   }
 
-  // A level between two regions keeps something.
+  // Does each level between two regions keep something?
   bool keeps_borders() const {
     return std::all_of(regions_.borders().begin(), regions_.borders().end(),
                        [this](const Regions::Border& border) {
@@ -430,7 +433,8 @@ class RuleReading {
     const bool entered = enter(regions_.below(fanouts_, level_));
     note_extent(node);
     if (parallel != nullptr) {
-      begun_[parallel->dim] = parallel->extent;  // the region below begins behind all of them
+      // The region below begins behind all parallel loops
+      begun_[parallel->dim] = parallel->extent;
     }
     return entered;
   }
@@ -451,7 +455,7 @@ class RuleReading {
   std::vector<FanoutId> used_;
   Regions regions_;
   PerDim<std::int64_t> extents_;
-  PerDim<std::int64_t> begun_;  // extents where the region began
+  PerDim<std::int64_t> begun_;  // extents at which the region began
   Regions::State state_;
   DimSet done_;
   DimSet since_;  // dims with a loop since the last keep or fanout

@@ -11,10 +11,10 @@ namespace mapsim {
 
 namespace {
 
-// A list of so many takes a second and 200 MB, and their bounds several times that.
+// Listing so many classes takes a second and 200 MB, and bounding them several times that.
 constexpr std::size_t kMostImperfectClasses = 50'000;
-// Of perfect factors a list of so many takes some seconds and 2 GB. Counting them takes a step per
-// product of factors, a microsecond at most.
+// With perfect factors, listing so many classes takes some seconds and 2 GB. Counting takes a step
+// per product of factors, a microsecond at most.
 constexpr std::int64_t kMostPerfectClasses = 2'000'000;
 constexpr std::int64_t kMostSteps = 4'000'000;
 

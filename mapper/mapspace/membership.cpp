@@ -14,7 +14,7 @@ namespace mapsim {
 
 namespace {
 
-// Reads a nest node by node and notes the first thing that the space has not.
+// Reads a nest node by node, and notes the first property that the space does not allow.
 class Reading {
  public:
   explicit Reading(const Mapspace& space)
@@ -103,7 +103,7 @@ class Reading {
     }
   }
 
-  // One of those that the space has, whatever the order of its loops.
+  // The unrolling must be one of the space's, whatever the order of its loops.
   void check_unrolling() {
     std::sort(unrolling_.begin(), unrolling_.end(), [](const Unroll& a, const Unroll& b) {
       return std::tuple{a.fanout, a.axis, a.dim} < std::tuple{b.fanout, b.axis, b.dim};

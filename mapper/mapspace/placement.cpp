@@ -7,7 +7,7 @@
 namespace mapsim::nests {
 namespace {
 
-// One tensor by itself.
+// The chain of a single tensor.
 Chain chain_of(const Mapspace& space, TensorId tensor) {
   Chain chain(space.problem().arch().levels.size());
   for (const LevelId level : chain.ids()) {
@@ -19,7 +19,7 @@ Chain chain_of(const Mapspace& space, TensorId tensor) {
   return chain;
 }
 
-// All tensors together.
+// The chain of all tensors together, for even spaces.
 Chain common_chain(const Mapspace& space, const Regions& regions) {
   const Problem& problem = space.problem();
   Chain chain(problem.arch().levels.size());
@@ -85,7 +85,7 @@ Placements::Placements(const Mapspace& space, std::vector<FanoutId> used)
   bounds_.push_back(problem.arch().levels.size());
 }
 
-// One point in the making.
+// A point in the making.
 struct Placements::Step {
   const Cursor& from;
   const Visit& visit;
@@ -102,10 +102,11 @@ bool Placements::requires_any(std::size_t chain, std::size_t begin, std::size_t 
   return false;
 }
 
-// Chooses the levels of `chain` from `level` on, then those of the chains behind it.
+// Chooses for the levels of `chain` from `level` on, then for those of the later chains.
 void Placements::choose(Step& step, std::size_t chain, std::size_t level) const {
   if (chain == chains_.size()) {
-    const bool has_keeps = step.next.last != step.from.last;  // each kept level advances its chain
+    // Each level that keeps something advances its chain
+    const bool has_keeps = step.next.last != step.from.last;
     if (has_keeps || step.next.fanouts > step.from.fanouts) {
       step.visit(step.point, step.next);
     }

@@ -20,7 +20,7 @@ void push_primes(DimId dim, std::int64_t factor, std::vector<PrimeNest::Prime>& 
   }
 }
 
-// All tensor-level pairs that the space lets be kept, absent as yet.
+// All pairs of a tensor and a level that may keep it, initially without a point.
 std::vector<PrimeNest::Place> open_places(const Mapspace& space) {
   std::vector<PrimeNest::Place> places;
   const Problem& problem = space.problem();
@@ -75,8 +75,8 @@ bool joins(const PrimeNest& nest, std::size_t i) {
   return i > 0 && nest.loops[i].dim == nest.loops[i - 1].dim && !occupied(nest, i);
 }
 
-// Levels inwards per tensor; fanouts in order, levels on their side of them; even: one point a
-// level.
+// Per tensor, levels in order inwards; fanouts in order; levels on the right side of the fanouts;
+// in even spaces, one point per level.
 bool is_ordered(const Mapspace& space, const PrimeNest& nest) {
   const Arch& arch = space.problem().arch();
   for (std::size_t f = 1; f < nest.crossings.size(); ++f) {
@@ -116,7 +116,7 @@ bool rearrange(const Mapspace& space, PrimeNest& nest, Rng& rng) {
     const std::size_t a = rng.below(loops);
     const std::size_t b = rng.below(loops);
     const bool changes = !(nest.loops[a] == nest.loops[b]);
-    // Where the order is fixed, a swap seldom leads anywhere.
+    // If the order is fixed, a swap of loops is rarely legal.
     if (space.is_ruled() && rng.below(2) == 0) {
       const PrimeNest::Prime loop = nest.loops[a];
       nest.loops.erase(nest.loops.begin() + static_cast<std::ptrdiff_t>(a));

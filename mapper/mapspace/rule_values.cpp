@@ -8,7 +8,7 @@
 namespace mapsim {
 namespace {
 
-// Dims of the windows of the inputs: of the last rank that slides, or of the others.
+// The dims of the inputs' windows: of the last rank that slides, or of the other ones.
 DimSet window_dims(const Workload& workload, GemmAxis axis, bool last) {
   DimSet set;
   for (const Tensor& tensor : workload.tensors) {
@@ -132,7 +132,7 @@ DimSet RuleValues::read_dims(const Node& list) {
 }
 
 DimSet RuleValues::dims_of(std::size_t word, const Node& at) {
-  constexpr std::size_t kAxes = 4;  // of a GEMM: after the names, before the words for windows
+  constexpr std::size_t kAxes = 4;  // axes of a GEMM: between the names and the words for windows
   const auto& [name, dims] = dim_sets_[word];
   if (dims.empty() && word >= workload_.dims.size() + kAxes) {
     lacking_.push_back({&at, name});

@@ -124,8 +124,8 @@ class RulesReader : RuleValues {
       rule.dims = read_dims(*dims);
     }
     rule.max_dims = reader_.integer(fields.find("max_dims"), 0, kMaxDims);
-    std::int64_t least = 1;  // instances that the factors take together
-    std::int64_t busy = 0;   // dims that are unrolled for sure
+    std::int64_t least = 1;  // product of the factors, at least
+    std::int64_t busy = 0;   // dims that are certainly unrolled
     const Node* factors = fields.find("factors");
     const auto read_factor = [&](DimId d, const Node& at) {
       const auto allowed = read_allowed(at, workload_.dims[d].bound);
@@ -245,7 +245,8 @@ class RulesReader : RuleValues {
     }
   }
 
-  // {done: true, min: 2} or {done: true, only: [2, 4]}: what rules of one place join to.
+  // {done: true, min: 2} or {done: true, only: [2, 4]}: the form in which joined rules of one place
+  // are written.
   std::optional<Allowed> read_limits_of_done(const Node& at, std::int64_t bound) {
     const Fields fields = reader_.fields(at, {"done", "min", "max", "only"});
     if (reader_.boolean(fields.find("done")) == false) {
@@ -260,7 +261,7 @@ class RulesReader : RuleValues {
     return allowed;
   }
 
-  // Joins what is said of one place by dim and by tensor.
+  // Joins rules of one place that were given by dim and by tensor.
   void add_extent(const ExtentRule& rule, const Node& at) {
     for (ExtentRule& known : constraints_.extents) {
       if (known.level == rule.level && known.tensor == rule.tensor && known.dim == rule.dim) {
@@ -279,7 +280,7 @@ class RulesReader : RuleValues {
 
   // ---- loops
 
-  // The place of a node in the order of the architecture: nodes further out first.
+  // The position of a node in the architecture, outermost first.
   std::size_t rank(const LoopRule& rule) const {
     if (rule.level) {
       return 2 * index_of(*rule.level) * kMaxFanouts;
@@ -361,8 +362,8 @@ class RulesReader : RuleValues {
     }
   }
 
-  // Outside in: given factors divide the bound together (perfect ones), and after `rest` there is
-  // none.
+  // From the outside in: the given factors of a dim divide its bound together (perfect factors),
+  // and none follows a `rest`.
   void check_factors(DimId d) {
     std::int64_t product = 1;
     bool exhausted = false;
@@ -384,7 +385,7 @@ class RulesReader : RuleValues {
     }
   }
 
-  // Items are dims or lists of them, one group each; `rest`: the dims that no other item names.
+  // Items are dims or lists of dims, each a group. `rest`: the dims that no other item names.
   std::vector<DimSet> read_order(const Node& list) {
     std::vector<DimSet> groups;
     DimSet seen;
@@ -415,12 +416,12 @@ class RulesReader : RuleValues {
     return groups;
   }
 
-  // What a file says of the factor of a dim in a region.
+  // A statement of the file about the factor of a dim in a region.
   struct Said {
     std::size_t rank = 0;  // of the region
     DimId dim{};
     Allowed factors;
-    bool rest = false;  // instead
+    bool rest = false;  // it says `rest` instead
     const Node* at = nullptr;
   };
 

@@ -20,7 +20,7 @@ struct DimFactor {
   FanoutId fanout{};
   DimId dim{};
   std::int64_t outer = 1;
-  std::int64_t inner = 1;  // imperfect, along both axes: of the second one
+  std::int64_t inner = 1;  // imperfect factors, along both axes: those of the second one
   friend auto operator<=>(const DimFactor&, const DimFactor&) = default;
 };
 

@@ -13,10 +13,10 @@ namespace {
 
 using Renaming = PerDim<DimId>;
 
-constexpr std::size_t kMostRenamings = 24;  // of a convolution there are two
+constexpr std::size_t kMostRenamings = 24;  // a convolution has two
 constexpr int kMostTries = 2'000;
 
-// What a dim is to a tensor. Dims that may change places agree in it.
+// How a tensor uses a dim. Dims that may be exchanged agree in it.
 std::tuple<std::int64_t, std::size_t> use_of(const Tensor& tensor, DimId dim) {
   for (const Rank& rank : tensor.ranks) {
     for (const Term& term : rank.terms) {
@@ -49,8 +49,7 @@ std::vector<std::vector<std::size_t>> ranks_of(const Tensor& tensor, const Renam
   return ranks;
 }
 
-// All ways to rename dims that leave every tensor's ranks what they are, but for their order; the
-// first one renames nothing.
+// Lists the renamings of renamings_of(), the identity first.
 class Renamings {
  public:
   explicit Renamings(const Mapspace& space)
@@ -68,7 +67,7 @@ class Renamings {
       return;
     }
     for (std::size_t i = 0; i < renamed_.size(); ++i) {
-      const std::size_t to = i == 0 ? dim : (i <= dim ? i - 1 : i);  // as it is: first
+      const std::size_t to = i == 0 ? dim : (i <= dim ? i - 1 : i);  // the identity first
       if (!taken_.contains(static_cast<DimId>(to)) && all_.size() < kMostRenamings &&
           tries_++ < kMostTries &&
           are_alike(space_, static_cast<DimId>(dim), static_cast<DimId>(to))) {

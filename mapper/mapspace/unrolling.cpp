@@ -23,8 +23,8 @@ namespace {
 
 using Factors = PerDim<std::int64_t>;
 
-// One fanout of a problem, with what its unrollings must obey. It is made anew for each class whose
-// members are listed, so that nothing in it grows with the bounds of the dims.
+// A fanout of a problem, and the rules of its unrollings. It is made anew for each class whose
+// members are listed, so its size must not grow with the bounds of dims.
 struct Scope {
   FanoutId fanout{};
   std::int64_t x_size = 1;
@@ -33,7 +33,7 @@ struct Scope {
   DimSet y_dims;
   std::optional<Unrolling> given;  // of this fanout only, sorted, factors > 1
   UnrollRule rule;
-  bool ruled = false;  // what stands along an axis
+  bool ruled = false;  // there are rules for an axis
 };
 
 DimSet allowed_dims(const Workload& workload, const AxisConstraint& constraint) {
@@ -50,7 +50,7 @@ bool by_axis_and_dim(const Unroll& a, const Unroll& b) {
   return a.axis != b.axis ? a.axis < b.axis : index_of(a.dim) < index_of(b.dim);
 }
 
-// ceil(n / 1), ceil(n / 2), ..., ascending: the divisors are among them.
+// ceil(n / 1), ceil(n / 2), ..., ascending; the divisors of n are among them.
 std::vector<std::int64_t> parts(std::int64_t n) {
   std::vector<std::int64_t> found;
   for (std::int64_t k = n; k >= 1; --k) {
@@ -61,7 +61,7 @@ std::vector<std::int64_t> parts(std::int64_t n) {
   return found;
 }
 
-// Per factor, what of it may stand along X, the rest along Y.
+// Per factor: the parts of it that may be along X, with the rest along Y.
 std::vector<std::vector<std::int64_t>> splits(const Scope& scope, DimId dim,
                                               const std::vector<std::int64_t>& factors) {
   std::vector<std::vector<std::int64_t>> of_factor;
@@ -109,7 +109,7 @@ Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& l
   return scope;
 }
 
-// Every way to give `factors` to the two axes.
+// Lists the ways to give `factors` to the two axes.
 class AxisSplitter {
  public:
   AxisSplitter(const Scope& scope, const Factors& factors)
@@ -122,7 +122,7 @@ class AxisSplitter {
     }
   }
 
-  // Calls `visit()` at each way until it returns false; current() says which.
+  // Calls `visit()` for each way until it returns false; current() returns that way.
   template <class Visit>
   void for_each(Visit visit) {
     split(0, scope_.x_size, scope_.y_size, visit);
@@ -189,8 +189,9 @@ class AxisSplitter {
 
   const Scope& scope_;
   const Factors& factors_;
-  PerDim<DimId> unrolled_;                            // those with a factor > 1
-  std::vector<std::vector<std::int64_t>> x_factors_;  // of those: what may stand along X
+  PerDim<DimId> unrolled_;  // dims with a factor > 1
+  // For these dims: the parts that may be along X
+  std::vector<std::vector<std::int64_t>> x_factors_;
   Factors along_x_;
 };
 
@@ -228,8 +229,8 @@ void add_choice(const Scope& scope, const Factors& factors, std::vector<FanoutCh
   }
 }
 
-// All choices of a fanout. What ways there are to give the factors of the dims so far to the axes
-// goes along: how many leave how much along X.
+// Lists the choices of a fanout, dim by dim. It carries the ways to give the factors so far to the
+// axes: how many of them use how much of X.
 class Lister {
  public:
   // `remainders`: also factors that divide no bound.
@@ -254,7 +255,8 @@ class Lister {
     std::int64_t count = 0;
   };
 
-  // The dims from `index` on; those before it take so many instances, in the ways at `depth`.
+  // Chooses for the dims from `index` on. The earlier ones take `instances`, in the ways at
+  // `depth`.
   void list(std::size_t index, std::size_t depth, std::int64_t instances) {
     if (index == factors_.size()) {
       add(ways_[depth], instances);
@@ -273,7 +275,7 @@ class Lister {
     factors_[dim] = 1;
   }
 
-  // The ways at depth + 1, if the factor of one more dim may stand along X in these parts.
+  // Computes the ways at depth + 1, if the factor of one more dim may have these parts along X.
   bool extend(std::size_t depth, const std::vector<std::int64_t>& along_x, std::int64_t instances) {
     std::vector<Ways>& longer = ways_[depth + 1];
     longer.clear();
@@ -335,7 +337,7 @@ std::vector<FanoutChoice> choices(const Scope& scope, const Workload& workload, 
   return found;
 }
 
-// A choice for each way to give the factors to the axes.
+// One choice for each way to give the factors to the axes.
 std::vector<FanoutChoice> one_by_one(const Scope& scope, const std::vector<FanoutChoice>& choices) {
   std::vector<FanoutChoice> single;
   for (const FanoutChoice& choice : choices) {

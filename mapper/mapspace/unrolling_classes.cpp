@@ -103,12 +103,13 @@ std::vector<UnrollingClass> UnrollingClasses::list() const {
 
 namespace {
 
-// How many classes come to a product, by open addressing: there are a million to be added up.
+// The number of classes per product of factors, in a hash table with open addressing: a million
+// products are added up.
 class ProductTable {
  public:
   struct Entry {
     PackedFactors product;
-    std::uint32_t used = 0;  // fanouts, as bits; the highest bit: there is an entry
+    std::uint32_t used = 0;  // fanouts in use, as bits; the highest bit marks an occupied entry
     std::int64_t classes = 0;
     std::int64_t unrollings = 0;
   };

@@ -9,7 +9,8 @@ namespace mapsim {
 
 namespace {
 
-// Prime nests that are the same mapping: the orders of the primes of each joined loop.
+// Logarithm of the number of prime nests that represent the same mapping: the orders of the primes
+// in each joined loop.
 double log_copies(const PrimeNest& nest) {
   double copies = 0;
   for (std::size_t i = 0; i < nest.loops.size();) {

@@ -33,7 +33,7 @@ std::int64_t bound(const Problem& problem, std::optional<DimId> dim) {
   return dim ? problem.workload().dims[*dim].bound : 1;
 }
 
-// Adds loops and keeps from the outside in; loops that do nothing are left out.
+// Builds a mapping from the outside in; loops without effect are left out.
 class NestBuilder {
  public:
   explicit NestBuilder(const Problem& problem)
@@ -56,7 +56,7 @@ class NestBuilder {
       mapping_.nodes.emplace_back(Keep{level, tensors});
     }
   }
-  // What the levels from `first` on, up to but not `last`, must keep.
+  // Adds the keeps that the levels from `first` to `last` - 1 must have.
   void keep_levels(std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) {
       const auto level = static_cast<LevelId>(i);
@@ -77,7 +77,7 @@ class NestBuilder {
   Mapping mapping_;
 };
 
-// Stripes of a tile of rows, over all tiles of the layer: how many, and what they take.
+// The stripes of a tile of rows, over all tiles of the layer: their number and cost.
 struct StripeSum {
   std::int64_t count = 0;
   std::int64_t cycles = 0;
@@ -101,8 +101,8 @@ StripeSum stripes_of_tile(std::int64_t rows, std::int64_t columns, std::int64_t 
   return sum;
 }
 
-// Outputs whose sums the levels between buffer and array certainly hold, all kernels of an
-// atom being kept.
+// A lower bound of the outputs whose sums the levels between buffer and array hold, if they keep
+// all kernels of an atom.
 std::int64_t certain_outputs(const Problem& problem, const NvdlaAtom& atom) {
   const TensorId output = problem.workload().output();
   const Tensor& tensor = problem.workload().tensors[output];
@@ -124,7 +124,7 @@ struct Stripe {
   StripeSum sum;
 };
 
-// Appends stripes of tiles of `rows` rows; returns how many there are with those left out.
+// Adds the stripes of tiles of `rows` rows. Returns their number, including those left out.
 class StripeChoices {
  public:
   StripeChoices(const Problem& problem, const LayerView& view, const NvdlaAtom& atom,
@@ -159,8 +159,8 @@ class StripeChoices {
     return {tiles * whole.count + rest.count, tiles * whole.cycles + rest.cycles};
   }
 
-  // Fewer stripes fetch the weights of the array less often; everything else but the last drain is
-  // the same. What may not fit neither is left out nor rules anything out.
+  // Fewer stripes fetch the array's weights less often; everything else is equal, except the last
+  // drain. A stripe that may not fit is neither left out nor used to leave others out.
   void offer(const Stripe& stripe, std::vector<Stripe>& kept) const {
     const auto fits = [this](const Stripe& s) { return s.rows * s.columns <= certain_; };
     const auto rules_out = [&](const Stripe& a, const Stripe& b) {
@@ -184,7 +184,7 @@ class StripeChoices {
   std::int64_t certain_;
 };
 
-// Appends the schedules of one atom and one tile of channels.
+// Adds the schedules of one atom and one tile of channels.
 void add_schedules(const Problem& problem, const LayerView& view, const NvdlaAtom& atom,
                    std::int64_t channels, LatencyMode mode, NvdlaSpace& space) {
   const std::int64_t all_rows = bound(problem, view.rows);
@@ -211,7 +211,7 @@ void add_schedules(const Problem& problem, const LayerView& view, const NvdlaAto
   }
 }
 
-// The least that the engine can do at a time: does it fit?
+// Does the smallest amount of work that the engine can do at a time fit?
 bool least_fits(const Problem& problem, const NvdlaAtom& atom, std::int64_t channels) {
   const NvdlaSchedule least{atom, channels, 1, atom.kernels, true, 1, 1};
   return std::holds_alternative<Cost>(evaluate(problem, mapping_of(problem, least)));
@@ -236,8 +236,8 @@ std::vector<NvdlaAtom> nvdla_atoms(const Problem& problem) {
     return {atom};
   }
   // Two or four filter lines side by side, if they and the pixels of a step fit (nvdla/doc, unit
-  // description, "Limits of channel post-extension", with atomic-C = 64); more lines than the
-  // filter has are cut off.
+  // description, "Limits of channel post-extension", with atomic-C = 64), but no more than the
+  // filter has.
   std::vector<NvdlaAtom> atoms;
   const std::int64_t columns = bound(problem, view->filter_columns);
   for (const std::int64_t lines : {1, 2, 4}) {

@@ -16,7 +16,7 @@ namespace mapsim {
 
 namespace {
 
-// Of one frame: what is minimised, and what decides ties.
+// Per frame: the figure that is minimised, and the one that decides ties.
 struct Worth {
   double value = std::numeric_limits<double>::infinity();
   double second = 0;
@@ -39,8 +39,8 @@ bool is_better(const Objective& objective, const Worth& a, const Worth& b) {
              : a.value < b.value;
 }
 
-// Of the least energy the fastest, or the other way round: what has the other figure least within
-// the least of the first.
+// The objective of the second search: the least other figure among the schedules with the least
+// first one.
 Objective tie_breaker(const Objective& objective, const Cost& best) {
   Objective other = objective;
   if (!objective.function.uses_latency()) {
@@ -53,15 +53,16 @@ Objective tie_breaker(const Objective& objective, const Cost& best) {
   return other;
 }
 
-// What merging `count` groups takes a position of the output, over all merges: everything that a
-// schedule's time, energy and capacity grow with and that the merge decides.
+// What merging `count` groups takes for each position of the output, over all merges: all
+// quantities that a schedule's time, energy and capacity grow with and that depend on the merge.
 struct Merge {
-  std::int64_t count = 1;   // of one merge: capacity, kernel groups that pass one after the other
-  std::int64_t groups = 1;  // with those of zeros: features in the buffer, `count` times: weights
-  std::int64_t operations = 1;    // atomic, a filter element
-  std::int64_t input_words = 1;   // of the memory
-  std::int64_t output_words = 1;  // of the memory
-  std::int64_t post_cycles = 0;   // behind the array
+  std::int64_t count = 1;  // in one merge; affects capacity, and kernel groups that pass in turn
+  // Including groups of zeros; features in the buffer, and `count` times weights
+  std::int64_t groups = 1;
+  std::int64_t operations = 1;    // atomic operations per filter element
+  std::int64_t input_words = 1;   // from memory
+  std::int64_t output_words = 1;  // to memory
+  std::int64_t post_cycles = 0;   // in the units behind the array
   bool is_no_worse_than(const Merge& other) const {
     return count <= other.count && groups <= other.groups && operations <= other.operations &&
            input_words <= other.input_words && output_words <= other.output_words &&
@@ -90,8 +91,8 @@ Merge merge_of(const Problem& problem, const LayerView& view, std::int64_t count
   return merge;
 }
 
-// Merges of every number of groups, less those that a smaller one is at least as good as in
-// everything: with its smaller tiles it runs any schedule of theirs.
+// Adds the merges of every number of groups, without those for which a smaller merge is no worse in
+// everything: with its smaller tiles it can run every schedule of theirs.
 void add_merged(const Problem& problem, const LayerView& view, std::vector<Form>& forms) {
   const std::int64_t groups = view.group ? problem.workload().dims[*view.group].bound : 1;
   std::vector<Merge> kept;
