@@ -29,9 +29,10 @@ bool has_window(const Tensor& tensor);
 // Does the dim share a rank with another one?
 bool is_in_window(const Tensor& tensor, DimId d);
 
-// The most operations that can take part in one *stay* of an element of `t` at a level. A stay
-// lasts from the transfer of the element until it is replaced. It counts the operations of all
-// instances that one transfer serves: `merged` of them per dim. 0: not even the smallest tiles fit.
+// An upper bound m of the operations that take part in one *stay* of an element of `t` at a level.
+// A stay lasts from the transfer of the element until it is replaced. The bound counts the
+// operations of all instances that one transfer serves: `merged` of them per dim. 0: not even the
+// smallest tiles fit.
 //
 // Why m is a bound. Let j be the innermost loop that moves the tile of t. While j runs through
 // once, the indices of an instance are a box; let T be its extents. `outer` holds tensors u whose

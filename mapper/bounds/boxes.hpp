@@ -24,7 +24,7 @@ struct Box {
   double instances = 1;    // at most: instances
   PackedFactors common;    // `divisor`, packed
   double spread = 1;       // the largest ratio between two choices of a most_served or most_copies
-  // the boxes with each half of the choices; kNone if there is one choice
+  // The boxes with each half of the choices; kNone if there is one choice.
   std::uint32_t left = kNone;
   std::uint32_t right = kNone;
   std::uint32_t choice = kNone;  // the choice, if there is only one

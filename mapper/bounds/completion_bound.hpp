@@ -104,7 +104,7 @@ class CompletionBound {
   std::vector<std::size_t> tiles_of_stage_;
   NodeIndex nodes_;
   std::vector<char> live_;  // per stage and residency; determined with the energies
-  // where rows begin; rows that are not live share the first one
+  // Where rows begin; rows that are not live share the first one.
   std::vector<std::size_t> offsets_;
   std::size_t longest_ = 0;  // the most tiles of a lattice
   std::size_t filled_ = 0;   // entries before this one are known
@@ -113,7 +113,7 @@ class CompletionBound {
     std::size_t first = 0;
     std::size_t last = 0;
   };
-  // ranges of tiles_, per stage and residency; empty: all tiles are of interest
+  // Ranges of tiles_, per stage and residency; empty: all tiles are of interest.
   std::vector<Range> ranges_;
   std::vector<std::uint32_t> tiles_;
   std::vector<double> so_far_;  // cost so far at the listed tiles of a row

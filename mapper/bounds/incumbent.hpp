@@ -17,7 +17,7 @@ class Incumbent {
   static constexpr std::int64_t kNoTag = -1;
   struct Point {
     Key key;
-    // chosen by the caller, to say whose point it is; kNoTag: found elsewhere
+    // Chosen by the caller, to say whose point it is; kNoTag: found elsewhere.
     std::int64_t tag = kNoTag;
   };
 

@@ -36,9 +36,9 @@ class LeastCosts {
 
   std::size_t components() const { return components_; }
   // The cost of an edge at every tile: [component * tiles + tile]. With `run` = Run::kNone it is
-  // infinite where the tile does not fit. With a dim as `run`, the entry of a tile is the cost of
-  // one loop over that dim that starts there and leads to any smaller tile, whether or not that one
-  // fits.
+  // infinite where the tile does not fit. With a dim as `run` it is the cost of the edge right
+  // below a loop over that dim. Its entry is that of the tile where the loop starts, and holds for
+  // every smaller tile to which the loop leads, whether or not that one fits.
   const Row& costs(std::size_t edge, std::size_t run);
   // The same values at single tiles, whether or not they fit.
   struct Table {

@@ -17,8 +17,7 @@ struct Step {
   enum class Kind : std::uint8_t { kStart, kLoop, kCross, kPlace, kSlidingEdge, kEnd };
   Kind kind = Kind::kStart;
   Node node;             // the node that the step leads to
-  std::size_t move = 0;  // kPlace, kSlidingEdge: index in StateGraph::places() or sliding_edges()
-                         // of the node before
+  std::size_t move = 0;  // kPlace, kSlidingEdge: index in the graph's lists at the node before
 };
 
 // The cost of a boundary edge in a step: component k is cost[k * step]. `edge` is

@@ -15,11 +15,11 @@ namespace mapsim::imperfect {
 // What the cost of a boundary with imperfect factors takes from the graph: everything that does not
 // depend on tiles. `parent` is the outer end, `child` the inner one.
 struct Terms {
-  // whose traffic counts: all instances; the first one
+  // Whose traffic counts: all instances; the first one.
   exact::Sharing parent, child, busy_parent, busy_child;
   exact::Sharing met_parent, met_child, met_busy_parent,
       met_busy_child;  // the same of the distinct sums of the whole run
-  // pJ per addition, and the flow that leaves the fanout outwards
+  // Fanouts with spatial reduction, innermost first: pJ per addition, and the flow that leaves.
   std::vector<std::pair<double, exact::Sharing>> reductions;
   BoundaryCost cost;  // without what is deferred: see `owes`
   TensorId tensor{};
@@ -28,8 +28,7 @@ struct Terms {
   double limit = exact::kInfinity;  // bits that the tile may take
   double stored_bits = 0;           // bits of one element of the tile
   std::size_t fanouts = 0;          // used fanouts above the child
-  bool owes = false;  // part of the cost does not follow from flows: hops, or cycles of first fills
-                      // and last drains
+  bool owes = false;  // hops, or cycles of first fills and last drains, do not follow from flows
 };
 // The terms of each edge of the graph.
 std::vector<Terms> make_terms(const exact::StateGraph& graph, const Tiles& tiles, Tracked tracked);

@@ -79,7 +79,7 @@ class EdgeCosts {
     End busy_parent, busy_child;                // the first instance
     std::vector<Network> networks;              // of the fanouts between the ends, innermost first
     const std::vector<double>* tile = nullptr;  // elements of the child's tile, per tile
-    // visits of the tile: prod over dims d not in t of E_d/T_d, per tile
+    // Visits of the tile by loops over dims d not in t, prod of E_d/T_d: per tile.
     const std::vector<double>* trips = nullptr;
     FlowsByTile nonzeros;  // of a machine that exploits zeros
   };

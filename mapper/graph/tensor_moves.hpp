@@ -20,7 +20,7 @@ struct TensorMoves {
   };
   std::vector<std::vector<Edge>> edges;  // per stage
   std::vector<bool> ends;                // per residence: may a nest end there?
-  // per residence: the edge of the compute units' accesses, or kNone
+  // Per residence: the edge of the compute units' accesses, or kNone.
   std::vector<std::size_t> accesses;
   std::vector<DimId> slides;  // dims along which its tiles slide
 };

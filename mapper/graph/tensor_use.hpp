@@ -12,7 +12,7 @@ namespace mapsim::exact {
 struct TensorUse {
   struct OfDim {
     DimId dim{};
-    // its coefficient over the greatest common divisor of the rank's coefficients
+    // Its coefficient over the greatest common divisor of the rank's coefficients.
     std::int64_t step = 1;
     double least_factor = 1;  // the smallest divisor > 1 of its bound
   };

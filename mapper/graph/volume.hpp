@@ -54,7 +54,7 @@ struct Slide {
 struct Sharing {
   std::vector<LoopUse> uses;  // how each used fanout above the inner end counts
   std::size_t crossed = 0;    // how many of them lie above the loops that end in the tile
-  // a union of tiles that slides moves as one; else each instance's gain counts
+  // A union of tiles that slides moves as one; otherwise each instance's gain counts.
   bool together = true;
   LoopUse temporal = LoopUse::kSum;  // kMerge: count the distinct elements of the whole run
   friend auto operator<=>(const Sharing&, const Sharing&) = default;
