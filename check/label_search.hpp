@@ -20,20 +20,20 @@ struct SearchResult {
 // each dim; edges cost what they move below these loops.
 enum class History : std::uint8_t { kNone, kLoopChains };
 
-// Walks the nests of an unrolling, all tiles of a capacity in it together, leaving out what meets
-// the target with what the completion bound says that the rest costs, and what another label of the
-// same node and history is no worse than.
+// Label setting over the nests of an unrolling. It enforces that tiles share capacities, which the
+// completion bound drops. Labels are pruned if cost so far and completion bound together meet the
+// target, or if another label with the same node and history is no worse.
 //
-// Perfect factors have no history, and their tables are exact. Labels walk from the compute units
-// outwards: far fewer of them are left there than inwards where ports set the pace, since the inner
-// tiles have few alternatives. Nodes are looked into in the order in which walks pass them, so that
-// all labels of a node exist when it is expanded.
+// Perfect factors need no history, and their edge costs are exact. Labels walk from the compute
+// units outwards: if ports limit the latency, far fewer labels remain than inwards, because inner
+// tiles have few alternatives. Nodes are visited in the order of the paths, so all labels of a node
+// exist when it is expanded.
 //
-// Imperfect ones cost what the loops further out make of them, so that labels walk inwards: the one
-// that may come to the least first, until one is whole, or nothing is left, or as many have been
-// looked into as the effort allows. With loop chains a whole one costs what it moves; whether there
-// are loops to put between those of one dim is not asked, which leaves a bound. No two extents may
-// share a bin of the lattice.
+// With imperfect factors costs depend on the loops further out, so labels walk inwards, the label
+// with the least bound first. The search ends when a label is whole, when none is left, or when the
+// effort is spent. With loop chains a whole label has the cost that it moves. Whether something
+// stands between two loops over one dim is not checked, which only lowers the bound. No two extents
+// may share a bin of the lattice.
 SearchResult search_labels(const Graph& graph, EdgeCosts& costs, const CompletionBound& bound,
                            ArrayTimes* array, const Price& price, double steps, const Goal& goal,
                            const Target& target, History history, const Effort& effort);

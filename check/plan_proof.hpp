@@ -69,10 +69,10 @@ struct PlanVerdict {
   std::size_t labels = 0;  // of the search
 };
 
-// Walks the plan, and searches all plans again: from the last operation to the first, so that a
-// label is what later groups demand of tensors that are not made yet, and conversions are charged
-// where a tensor is made. (The search that found the plan goes forward and charges them where a
-// tensor is read.)
+// Evaluates the plan, and searches all plans anew. This search goes from the last operation to the
+// first: a label holds the demands of later groups for tensors that are not made yet, and
+// conversions are charged where a tensor is made. (The search that found the plan goes forward, and
+// charges them where a tensor is read.)
 PlanVerdict check_plan(const PlanClaim& claim);
 
 // The least value of all plans, by that search. nullopt: there is no plan, or it takes more than

@@ -101,7 +101,7 @@ bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind
   return leads_on;
 }
 
-// Costs of its runs, by edge.
+// The cost tables of its edges.
 std::vector<const double*> LatticeRows::run_costs(const StateGraph::SlidingEdge& sliding_edge,
                                                   std::size_t component) {
   std::vector<const double*> costs;

@@ -86,7 +86,7 @@ class ExactSearch {
     waiting_.pop_front();
     return start;
   }
-  // Ends a turn. Returns how many classes may begin now.
+  // Ends a task. Returns how many tasks may begin now.
   std::size_t end(const TaskWindow::Start& start, TaskWindow::Outcome outcome) {
     const std::lock_guard lock(mutex_);
     window_->end(start, std::move(outcome));
@@ -150,7 +150,7 @@ class ExactSearch {
   ClassSearcher searcher_;
   std::mutex mutex_;
   std::optional<TaskWindow> window_;       // of the classes of the source
-  std::deque<TaskWindow::Start> waiting_;  // for a thread
+  std::deque<TaskWindow::Start> waiting_;  // tasks that may begin, waiting for a thread
   Caught caught_;
 };
 

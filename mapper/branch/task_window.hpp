@@ -10,11 +10,11 @@
 
 namespace mapsim {
 
-// Tasks in a fixed order, of which the later ones profit from what the earlier ones have found. A
-// task begins when all before it but the last few have ended, and knows what those have found and
-// nothing else, so that neither results nor statistics depend on the number of threads; unlike in
-// batches, no thread waits for the last of many. docs/decisions/0041-windows-of-classes.md.
-// Not thread-safe: the caller locks.
+// A sequence of tasks in which later ones profit from results of earlier ones. A task begins when
+// all but the last few before it have ended. It knows the results of exactly those, whatever else
+// has ended. So neither results nor statistics depend on the number of threads. Unlike with
+// batches, no thread waits for the slowest task of a batch.
+// docs/decisions/0041-windows-of-classes.md. Not thread-safe: the caller locks.
 class TaskWindow {
  public:
   struct Labels {

@@ -49,7 +49,7 @@ std::vector<DimFactor> rename(std::vector<DimFactor> factors, const Renaming& re
   return factors;
 }
 
-// Does not depend on the order.
+// A hash that does not depend on the order of the factors.
 std::uint64_t hash_of(const std::vector<DimFactor>& factors, const Renaming& renamed) {
   std::uint64_t sum = 0;
   for (const DimFactor& each : factors) {
