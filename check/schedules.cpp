@@ -36,7 +36,7 @@ class ScheduleChecker {
   }
 
  private:
-  // What walking through the schedules of a form has come to.
+  // The result of evaluating all schedules of a form.
   struct Walk {
     std::int64_t count = 0;
     std::optional<Figures> better;  // than claimed
@@ -141,7 +141,7 @@ class ScheduleChecker {
     return walk;
   }
 
-  // Merges of many groups are many, and do the more in vain the larger they are.
+  // There are many merges of many groups, and large ones waste most of their work.
   bool is_needless(const Problem& problem) const {
     const Form form = problem.workload().form;
     if (form.kind != FormKind::kMerged ||
@@ -153,7 +153,7 @@ class ScheduleChecker {
     return frontier_.covers(certificate_.goal.figures(floor.energy, floor.cycles, 0));
   }
 
-  // Notes of which points this is the mapping.
+  // Notes the points of the certificate whose mapping this is.
   void meet(const Workload& workload, const Mapping& mapping, const Figures& found,
             Walk& walk) const {
     for (std::size_t p = 0; p < walk.met.size(); ++p) {

@@ -11,16 +11,15 @@
 
 // The terms of the bound, besides the operations:
 //
-// - compulsory traffic: every instance of a node gets its copy of each element at least once;
-// - sharing: one transfer serves at most as many instances as the unrolling has;
+// - compulsory traffic: every instance of a node gets its copy of each element at least once, and a
+//   transfer serves at most the instances that the unrolling has;
 // - sums: they are added where networks merge, come back to be added to, and are narrow only if
 //   each element leaves once;
 // - refetches for lack of capacity: of two tensors at the node that serves the compute units, one
 //   moves while a tile of the other stays. An element that moves meets only the operations of the
 //   tile that stays, so it comes back for the others.
 //
-// Proofs: docs/decisions/0036-bounds-of-imperfect-classes.md, and for perfect factors
-// 0039-copies-capacities-and-symmetry.md.
+// Proofs: docs/decisions/0036-*.md, and with perfect factors 0039-*.md.
 
 namespace mapsim::exact {
 
@@ -76,7 +75,8 @@ void UnrollingBound::find_traffic(TensorId t, const UnrollingClass& unrolling_cl
   Traffic& traffic = traffic_[t];
   traffic.copies.fill(1);
   traffic.served.resize(factors_.size());
-  Extents below(problem_.workload().dims.size(), 1.0);  // instances that merge, below a node
+  // Below a node: instances that share transfers
+  Extents below(problem_.workload().dims.size(), 1.0);
   Extents all = below;
   for (const Extents& factors : factors_) {
     for (const DimId d : all.ids()) {
@@ -121,7 +121,7 @@ void UnrollingBound::find_ways(TensorId t) {
   Traffic& traffic = traffic_[t];
   traffic.so_far.fill(kInfinity);
   traffic.so_far[source(t)] = 0;
-  for (const RouteBoundary& each : routes_[t].boundaries) {  // by where they begin
+  for (const RouteBoundary& each : routes_[t].boundaries) {  // sorted by their outer node
     traffic.so_far[each.to] =
         std::min(traffic.so_far[each.to],
                  traffic.so_far[each.from] + boundary_cost(t, each, fills_at_least(t, each.to)));
@@ -151,20 +151,22 @@ double UnrollingBound::accesses(TensorId t, std::size_t node) const {
                             weights_.levels[node].read;
 }
 
-// Sums that the compute units send to a level: what they, the network and what comes back cost.
-// With imperfect factors instances without work leave sums of others unmet: from all of them
-// merging to none, at the price of the cheapest network, costs are convex in how many arrive.
+// Cost of the sums that the compute units send to a level: updates, additions in networks, and
+// read-backs. With imperfect factors some instances are without work, so sums of others find
+// nothing to merge with. The cost is convex in the number of sums that arrive, from all merging to
+// none merging, each addition at the price of the cheapest network; so the ends and the kink are
+// tried.
 double UnrollingBound::accesses_of_sums(std::size_t node) const {
   const Tensor& tensor = problem_.workload().tensors[output_];
   const TensorUse& use = routes_[output_].use;
   const BoundWeights::Level& weight = weights_.levels[node];
   if (use.slides) {
-    // How many sums meet in a window is known of whole nests only.
+    // How many sums a window merges is only known for whole nests.
     return macs_ / traffic_[output_].shared[node] * weight.update *
            std::min(problem_.moved_bits(output_, tensor.bits),
                     problem_.moved_bits(output_, tensor.partial_bits));
   }
-  // Sums that do not come back: the first of each instance of the level.
+  // Sums that are not read back: the first of each element in each instance of the level.
   const double begun = use.elements * traffic_[output_].copies[node];
   double sums = macs_;
   double additions = 0;
@@ -195,15 +197,16 @@ double UnrollingBound::accesses_of_sums(std::size_t node) const {
   return least;
 }
 
-// Elements that come to a node, all instances together.
+// A lower bound of the elements that arrive at a node, over all instances.
 double UnrollingBound::fills_at_least(TensorId t, std::size_t node) const {
   return routes_[t].use.elements * traffic_[t].busy[node];
 }
 
-// Imperfect factors: instances of a node that work on one and the same element at least. The first
-// tile of every loop is full, whatever the element. So of nested parallel loops over one irrelevant
-// dim, every instance of the outer one but the last has all instances of the inner ones at work,
-// and the last one has one at least: b = (s - 1) * (b of the inner loops) + 1.
+// Imperfect factors: a lower bound of the instances of a node that work on the same element. The
+// first tile of every loop is full, whatever the element. So of nested parallel loops over one dim
+// that the tensor does not have, every instance of the outer loop but the last has all instances of
+// the inner loops at work, and the last one has at least one: b = (s - 1) * (b of the inner loops)
+// + 1.
 double UnrollingBound::busy_copies(const TensorUse& use, const UnrollingClass& unrolling_class,
                                    std::size_t node) const {
   double copies = 1;
@@ -223,8 +226,8 @@ double UnrollingBound::busy_copies(const TensorUse& use, const UnrollingClass& u
   return copies;
 }
 
-// What it costs at least that so many elements, all instances together, come to where the boundary
-// ends (sums: leave it).
+// A lower bound of the cost of a boundary across which `fills` elements, over all instances, arrive
+// at its inner node (sums: leave it).
 double UnrollingBound::boundary_cost(TensorId t, const RouteBoundary& boundary,
                                      double fills) const {
   if (t == output_) {
@@ -240,9 +243,10 @@ double UnrollingBound::boundary_cost(TensorId t, const RouteBoundary& boundary,
          (reads * weights_.levels[boundary.from].read + fills * write);
 }
 
-// Energy of one addition in a network on the way, at least [pJ]. With imperfect factors an instance
-// without work leaves a sum unmet, so that fewer sums are added than `served` says; each of them
-// arrives above as an update more. The lesser of the two prices bounds both.
+// A lower bound of the energy of one addition in a network of the boundary [pJ]. With imperfect
+// factors instances without work add nothing, so fewer sums are added than Traffic::served says.
+// Each sum that is not added is one update more at the outer node. The lesser of the two prices
+// bounds both.
 double UnrollingBound::addition(const RouteBoundary& boundary, FanoutId fanout) const {
   double price = weights_.operations * problem_.addition_energy(fanout).count();
   if (!imperfect_) {
@@ -259,8 +263,8 @@ double UnrollingBound::addition(const RouteBoundary& boundary, FanoutId fanout) 
                       problem_.moved_bits(output_, std::min(tensor.bits, tensor.partial_bits)));
 }
 
-// Sums of a place come back but for the first one, are added up where networks merge, and are final
-// only when each moves once.
+// Sums are read back except the first of each element in each instance, are added where networks
+// merge, and are narrow only if each element crosses once.
 double UnrollingBound::cost_of_sums(TensorId t, const RouteBoundary& boundary, double fills) const {
   const TensorUse& use = routes_[t].use;
   const Tensor& tensor = problem_.workload().tensors[t];
@@ -290,7 +294,7 @@ double UnrollingBound::cost_of_sums(TensorId t, const RouteBoundary& boundary, d
   return energy + width(sums) * (sums * above.update + again(sums, boundary.from) * above.read);
 }
 
-// The cheapest way to a node that so many elements come to.
+// The cost of the cheapest route to a node at which `fills` elements arrive.
 double UnrollingBound::way(TensorId t, std::size_t node, double fills) const {
   double least = kInfinity;
   for (const RouteBoundary& each : routes_[t].boundaries) {
@@ -301,7 +305,7 @@ double UnrollingBound::way(TensorId t, std::size_t node, double fills) const {
   return least;
 }
 
-// Bits of an element at the level that serves the compute units: sums are as wide as they arrive.
+// Bits of an element at the serving level. Sums are stored as wide as they arrive.
 double UnrollingBound::width(TensorId t, std::size_t node) const {
   const Tensor& tensor = problem_.workload().tensors[t];
   if (t != output_) {
@@ -313,7 +317,7 @@ double UnrollingBound::width(TensorId t, std::size_t node) const {
       t, final_sums ? std::min(tensor.bits, tensor.partial_bits) : tensor.partial_bits);
 }
 
-// Elements of a tensor that fit a node if nothing else is there.
+// Elements of a tensor that fit a node alone.
 double UnrollingBound::capacity(TensorId t, std::size_t node) const {
   if (node == latch_) {
     return 1;
@@ -325,8 +329,8 @@ double UnrollingBound::capacity(TensorId t, std::size_t node) const {
                   : kInfinity;
 }
 
-// Elements of a tensor that fit at once where it serves the compute units, beside one each of
-// the others that do so there.
+// Elements of a tensor that fit its serving node beside one element of each other tensor that is
+// served there.
 double UnrollingBound::held(TensorId t, std::size_t node) const {
   const auto level = static_cast<LevelId>(node);
   const Tensor& tensor = problem_.workload().tensors[t];
@@ -347,20 +351,21 @@ double UnrollingBound::held(TensorId t, std::size_t node) const {
 struct UnrollingBound::Stay {
   TensorId moves{};
   TensorId stays{};
-  Extents bounds;  // of the tile that stays, in one instance of its node
-  Extents scale;   // of where the other one moves, over that
+  Extents bounds;  // of the dims, in one instance of the node of the tile that stays
+  Extents scale;   // extents in one instance of the other node, over those
 };
 
-// Operations that an element of one tensor at a node takes part in at most while a tile of the
-// other one stays at its node: the one that serves the compute units, or one on the way there.
+// The most operations that an element of one tensor at node `to` takes part in while a tile of
+// another tensor stays at node `at`: its serving node, or one further out.
 double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays,
                                   std::size_t at) const {
-  constexpr double kHoldsAnything = 4096;  // then it matters little
+  // Elements; beyond that the exact bound is not worth its time
+  constexpr double kHoldsAnything = 4096;
   const double space =
       at == chosen_[stays].node ? held(stays, at) : std::floor(capacity(stays, at));
   const PerDim<Dim>& dims = problem_.workload().dims;
   Stay stay{moves, stays, Extents(dims.size(), 1.0), Extents(dims.size(), 1.0)};
-  double instances = 1;  // of the one that stays, in one of the other
+  double instances = 1;  // of the node of the tile that stays, per instance of the other node
   for (const DimId d : dims.ids()) {
     stay.bounds[d] = real(dims[d].bound);
     for (const FanoutId f : factors_.ids()) {
@@ -379,8 +384,8 @@ double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays
   return operations(stay, 0, std::max(1.0, space), extents);
 }
 
-// The same over all divisors of the dims from this one on that the tile has and the element does
-// not tell.
+// The maximum over the extents of the tile that stays, along its dims from `dim` on whose index
+// does not follow from the moving element.
 double UnrollingBound::operations(const Stay& stay, std::size_t dim, double capacity,
                                   Extents& extents) const {
   const auto matters = [&](std::size_t i) {
@@ -408,11 +413,12 @@ double UnrollingBound::operations(const Stay& stay, std::size_t dim, double capa
   return most;
 }
 
-// Of each pair that one level serves, the tensor that moves further in stays with one tile of the
-// other: it comes at least once for as many operations as an element takes part in meanwhile. Which
-// of them moves how far in is the mapping's choice: calls visit(fills) for each.
+// Refetches. Of a pair of tensors at one serving level, the one that moves further in meets one
+// tile of the other at a time. So each of its elements arrives once per so many operations as it
+// takes part in meanwhile. A mapping may choose which tensor moves how far in: calls visit(fills)
+// for each order.
 void UnrollingBound::for_each_order(const std::function<void(const Fills&)>& visit) const {
-  constexpr std::size_t kMostTensors = 4;  // of more there are too many orders
+  constexpr std::size_t kMostTensors = 4;  // more have too many orders
   std::vector<TensorId> order;
   PerTensor<PerTensor<double>> if_moves(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
   for (const auto& [one, other] : pairs_) {
@@ -435,8 +441,8 @@ void UnrollingBound::for_each_order(const std::function<void(const Fills&)>& vis
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-// `order`: who moves furthest in comes first. `if_moves`: elements that come if a tensor moves, and
-// another stays.
+// `order`: the tensor that moves furthest in comes first. if_moves[a][b]: elements that arrive if a
+// moves while a tile of b stays.
 UnrollingBound::Fills UnrollingBound::fills_in(const std::vector<TensorId>& order,
                                                const PerTensor<PerTensor<double>>& if_moves) const {
   Fills fills(chosen_.size());
@@ -451,7 +457,7 @@ UnrollingBound::Fills UnrollingBound::fills_in(const std::vector<TensorId>& orde
   return fills;
 }
 
-// Of all chosen ways and accesses.
+// The cost of all chosen routes and accesses.
 double UnrollingBound::sum_of(const Fills& fills) const {
   double sum = 0;
   for (const TensorId t : fills.ids()) {
@@ -462,7 +468,7 @@ double UnrollingBound::sum_of(const Fills& fills) const {
   return sum;
 }
 
-// Of the choices so far, and of any for the tensors from this one on.
+// The cost of the choices so far, and the least of the tensors from this one on.
 double UnrollingBound::least_to_come(std::size_t tensor) const {
   double sum = 0;
   for (const TensorId t : choices_.ids()) {
@@ -474,7 +480,7 @@ double UnrollingBound::least_to_come(std::size_t tensor) const {
   return sum;
 }
 
-// The least of all choices for the tensors from this one on, if it is below the best.
+// The least cost over all choices of the tensors from this one on; `best` if that is less.
 double UnrollingBound::combine(std::size_t tensor, double best) {
   if (least_to_come(tensor) >= best) {
     return best;

@@ -21,8 +21,8 @@ struct LoopHistory {
   DimSet barred, open;
   std::size_t begun = 0;  // Gates::begun() of the current region
   bool placed = true;     // has a keep, deferred or not, been made since the last loop?
-  // Identifies the keeps of which the label has not paid the full cost yet; 0: none. Two labels
-  // with the same value have the same costs outstanding.
+  // Identifies the deferred keeps whose cost may still rise; 0: none. Two labels with the same
+  // value have the same costs outstanding.
   std::size_t deferred = 0;
   // Does a point stand here?
   bool at_point = true;

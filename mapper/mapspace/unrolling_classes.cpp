@@ -17,7 +17,8 @@ UnrollingClasses::UnrollingClasses(const Problem& problem, const UnrollingLimits
     std::vector<FanoutChoice> choices = choices_of(problem, f, limits);
     std::vector<PackedFactors> packed;
     if (!limits.remainders) {
-      std::erase_if(choices, [&](const FanoutChoice& choice) {  // of what is given
+      // A given unrolling must divide the bounds
+      std::erase_if(choices, [&](const FanoutChoice& choice) {
         bool divides = true;
         for (const DimId d : dims.ids()) {
           divides = divides && dims[d].bound % choice.factors[d] == 0;
