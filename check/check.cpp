@@ -24,6 +24,11 @@
 #include "costmodel/sparse/model.hpp"
 #include "costmodel/sparse/separable.hpp"
 
+// Checks a certificate (docs/certificates.md): its mappings, the size of the mapspace, and that no
+// unrolling has a better mapping. With perfect factors boxes of unrollings are closed first, and
+// the unrollings that they leave open are bounded one by one. With imperfect factors all unrollings
+// are listed.
+
 namespace mapsim::check {
 
 namespace {

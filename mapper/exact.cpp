@@ -16,6 +16,11 @@
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
 
+// The exact strategy. It searches the classes of unrollings (class_search.hpp), and idle threads
+// count the mapspace meanwhile. A second search follows for exact ties of energy. Small spaces with
+// imperfect factors that stay open are enumerated, and partial folds of systolic arrays are added
+// if asked for. If nothing fits, it finds out why.
+
 namespace mapsim {
 
 namespace {

@@ -6,6 +6,11 @@
 #include "mapper/label_search/history_rebuild.hpp"
 #include "mapper/label_search/history_search.hpp"
 
+// The steps from a label with imperfect factors: a loop, a boundary edge, a sliding-window edge, a
+// fanout edge, or the end. Many orders of loops and keeps describe mappings of equal cost, so steps
+// are left out if another order has the same or a better mapping (LoopHistory): a keep stands right
+// below the loops that move its tensor, and loops between two points come in the order of dims.
+
 namespace mapsim::imperfect {
 
 using exact::kInfinity;
