@@ -9,28 +9,29 @@
 
 namespace mapsim::fusion {
 
-// An objective of a chain that is the sum of the same objective of its einsums: energy, latency, or
-// energy + w * latency, without limits, leakage included. Others are searched by way of these
-// (chain_hull.hpp).
+// An additive objective: its value for a chain is the sum of its values for the chain's einsums.
+// These are energy, latency and energy + w * latency, including leakage, without limits. Other
+// objectives are reduced to these (chain_hull.hpp).
 class AdditiveObjective {
  public:
-  // The objective is_additive(); any einsum on the machine.
+  // `any`: any einsum on the machine. The objective is_additive().
   AdditiveObjective(const Problem& any, const Objective& objective);
 
   const Objective& objective() const { return objective_; }
-  // Does time play a part? Else costs are energies alone.
+  // Does latency matter? Otherwise costs are energies.
   bool is_timed() const { return is_timed_; }
   double value(double picojoules, double cycles) const {
     return objective_.function.value(picojoules + leakage_ * cycles, cycles);
   }
-  // Of a resource vector (empty: nothing) if the compute units need so many cycles, which are not
-  // rounded.
+  // The value of a resource vector (empty: zero), if the compute units take `compute_cycles`.
+  // Cycles are not rounded.
   double value(const std::vector<double>& components, double compute_cycles) const;
-  // Of so many operations of an einsum, at least: their energy, spread over the whole machine.
+  // A lower bound of the value of so many operations of an einsum: their energy, and their time on
+  // the whole machine.
   double of_operations(const Problem& problem, double operations) const;
   double least_cycles(const Problem& problem, double operations) const;
   const std::vector<Port>& ports() const { return ports_; }
-  // None where time plays no part.
+  // None if latency does not matter.
   std::span<const Port> charged_ports() const {
     return is_timed_ ? std::span<const Port>(ports_) : std::span<const Port>{};
   }

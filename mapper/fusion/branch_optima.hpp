@@ -16,13 +16,14 @@
 
 namespace mapsim::fusion {
 
-// What the best nest of a branch depends on, beside the capacity that others leave to it.
+// A branch: everything its best nest depends on, except the capacity that other tensors leave to
+// it.
 struct Branch {
   std::size_t einsum = 0;
   PerDim<std::int64_t> bounds;  // of the largest box
   BranchEntry entry;
 
-  // Iterations of the mean entry.
+  // Operations of the mean entry.
   double operations() const;
 };
 
@@ -32,39 +33,39 @@ struct BranchOptimum {
   Taken used;  // by the nest's tiles
 };
 
-// A nest of a branch's run, of a front.
+// A point of the front of a branch's run.
 struct BranchPoint {
   double energy = 0;  // with leakage [pJ]
   double cycles = 0;
   std::vector<MappingNode> nest;
 };
 
-// The optima of branches, each found once, by the search of one einsum (mapper/label_search/): the
-// same graph, entered at another tile and another residency. A group of fused einsums asks for the
-// same branches again and again, since they depend on the tile where they begin and not on the
-// loops that lead there. Values are those of the mean entry, with fractions of cycles, or of the
-// run (BranchEntry::run), which depends on how often the loops enter it.
+// The optima of branches. Each is found once, by the search of a single einsum
+// (mapper/label_search/), whose graph is entered at another tile and residency. A branch depends on
+// the tile where it begins, and not on the loops that lead there, so a group of fused einsums asks
+// for the same branches many times. Values are those of the mean entry, with fractions of cycles,
+// or those of the run (BranchEntry::run), which depends on how often the loops enter it.
 class BranchOptima {
  public:
-  // All arguments outlive the optima. A search within the deadline, or OutOfBudget. The objective
-  // is additive (AdditiveObjective).
+  // All arguments outlive the object. Searches throw OutOfBudget at the deadline. The objective is
+  // additive (AdditiveObjective).
   BranchOptima(const Arch& arch, const EinsumChain& chain, const Objective& objective,
                const Deadline& deadline);
 
   const AdditiveObjective& objective() const { return objective_; }
-  // Where others take so much of the capacities. nullptr: it needs `cutoff` or more, which bound()
-  // says from now on.
+  // The optimum if other tensors take `taken` of the capacities. nullptr: its value is at least
+  // `cutoff`, which bound() returns from now on.
   const BranchOptimum* optimum(const Branch& branch, const Taken& taken, double cutoff);
-  // Of a run: all nests below the cutoff, perhaps some more, whose energy and latency no other one
-  // has, or less. The objective counts time.
+  // For a run: the front of energy and latency of all nests below the cutoff, and perhaps of
+  // others. The objective includes latency.
   const std::vector<BranchPoint>& front(const Branch& branch, const Taken& taken, double cutoff);
-  // No nest of the branch needs less with so much taken, as far as is known. Cheap.
+  // A lower bound of the branch's value with so much taken, from what is known so far. It is cheap.
   double bound(const Branch& branch, const Taken& taken);
-  // The same of so many entries, where one needs so much at least, beside what the run has been
-  // charged for (BranchEntry::Run).
+  // The same for a run of `entries`, of which one has a value of at least `of_entry`; `charged`:
+  // see BranchEntry::Run.
   double bound_of_run(const Branch& branch, double entries, double of_entry,
                       const std::vector<double>& charged) const;
-  // Has the optimum been found for a branch of which nothing is taken but `base`?
+  // Is the optimum known for the branch if only `base` is taken?
   bool is_known(const Branch& branch, const Taken& base) const;
 
   const Deadline& deadline() const { return deadline_; }
@@ -77,7 +78,7 @@ class BranchOptima {
   struct Found {
     Taken taken;
     BranchOptimum optimum;
-    bool is_bound = false;  // the optimum needs this value or more
+    bool is_bound = false;  // the value is only a lower bound
   };
   // Of one size, that of others bounds: a larger box needs no more per operation, since a nest of
   // the smaller one with loops around it is one of the larger.

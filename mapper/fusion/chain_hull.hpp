@@ -5,31 +5,31 @@
 
 #include "mapper/fusion/chain_search.hpp"
 
-// Energy^a * latency^b is no sum over einsums, but it is quasi-concave: between two
-// points it is nowhere less than at the better one. So among all points (energy, latency)
-// of a space the best one is a vertex of their convex hull, and a vertex is the least of
-// energy + w * latency for some w, which is a sum over einsums.
+// Energy^a * latency^b is not a sum over einsums, but it is quasi-concave: on a segment between two
+// points it is nowhere less than at the better end. So the best of all points (energy, latency) of
+// a space is a vertex of their convex hull. A vertex has the least energy + w * latency for some w,
+// which is a sum over einsums.
 
 namespace mapsim::fusion {
 
-// The best tree by an additive objective, if it is better than `cutoff`; if nothing is, and that is
-// proven, the result's lower bound is the cutoff.
+// The best tree by an additive objective, if it is better than `cutoff`. If it is proven that none
+// is, the result's lower bound is the cutoff.
 ChainResult search_additive(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                             const SearchOptions& options, double cutoff);
 
-// All trees below the cutoff, by energy + w * latency, that no other beats in energy and latency.
-// nullopt: it was stopped.
+// The front of energy and latency of all trees whose energy + w * latency is below the cutoff.
+// nullopt: the search was stopped.
 std::optional<std::vector<MappingTree>> search_all(const Arch& arch, const EinsumChain& chain,
                                                    const FusionLimits& limits,
                                                    const SearchOptions& options, double cutoff);
 
-// The best tree by a product: searches for one weight after another, each of which cuts off a part
-// of the plane, until what is left of it is no better than the best point that was met.
+// The best tree by a product. Each search, for one weight after another, excludes a half-plane of
+// points. It ends when no point outside of these is better than the best one found.
 ChainResult search_hull(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                         const SearchOptions& options);
 
-// The least value on or above all lines, of which at least two differ in weight, or nothing is said
-// (0).
+// The least value of the function on or above all lines. At least two lines must differ in weight;
+// otherwise 0.
 double least_value(const ObjectiveFunction& function, const std::vector<HullLine>& lines);
 
 }  // namespace mapsim::fusion

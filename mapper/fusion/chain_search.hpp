@@ -9,16 +9,16 @@
 
 namespace mapsim {
 
-// What a search of fused mappings may look at.
+// Limits of the space of fused mappings.
 struct FusionLimits {
   std::size_t most_einsums = kMaxEinsums;  // in a group; 1: layer by layer
   std::size_t most_loops = kMaxDims;       // that a group shares
-  bool may_hold = true;                    // may an intermediate lie on chip between groups?
+  bool may_hold = true;                    // may an intermediate stay on chip between groups?
   friend bool operator==(const FusionLimits&, const FusionLimits&) = default;
 };
 
-// No tree has a smaller energy + weight * latency [pJ] than `least`; of an infinite weight no
-// smaller latency [cycles].
+// A lower bound: no tree has energy + weight * latency [pJ] below `least`; for an infinite weight,
+// no latency [cycles] below it.
 struct HullLine {
   double weight = 0;
   double least = 0;
@@ -41,25 +41,28 @@ struct ChainResult {
 // The objective of a tree, limits aside.
 double value_of(const Objective& objective, const TreeCost& cost);
 
-// Why fused mappings on this machine cannot be searched (empty: they can): all that trees cannot
-// say yet, and an outermost level of limited capacity.
+// Why fused mappings on this machine cannot be searched; empty: they can. Reasons are what trees
+// cannot express yet, and an outermost level of limited capacity.
 std::string fusion_obstacle(const Arch& arch);
 // ... or for this objective.
 std::string fusion_obstacle(const Objective& objective);
 
-// The best mapping tree of a chain. The space (docs/fusion.md): einsums are cut into
-// groups of consecutive ones; what passes between groups is spilled or held whole at a level;
-// within a group one loop per dim of the sink at most is shared, with perfect factors, and
-// intermediates have their scopes, and any other tensor a keep, at one level, at any position; each
-// branch is a mapping of its box with perfect factors. Stops with the best so far where
-// options.stop or the budget of time or memory says so; but for the objective, other options are
-// not used. Objectives that are no sums over einsums are searched by way of such sums
-// (chain_hull.hpp). Throws
-// UnsupportedSearch where the interfaces of a group are too many.
+// The best mapping tree of a chain. The space (docs/fusion.md) has these parts:
+// - the chain is cut into groups of consecutive einsums;
+// - an intermediate between groups is spilled, or held whole at a level;
+// - a group shares at most one loop per dim of its sink, with perfect factors;
+// - at one level per group, and at any position, intermediates have their scopes, and other tensors
+//   may be kept;
+// - each branch is a mapping of its box with perfect factors.
+//
+// Stops with the best so far if options.stop is set or the budget of time or memory is spent. Apart
+// from the objective, other options are not used. Objectives that are not sums over einsums are
+// reduced to such sums (chain_hull.hpp). Throws UnsupportedSearch if a group has too many
+// interfaces.
 ChainResult search_chain(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                          const SearchOptions& options);
 
-// What fusion brings.
+// The gain from fusion.
 struct ChainComparison {
   Objective objective;
   ChainResult spilled;  // layer by layer, all that passes between layers in the outermost level
@@ -67,9 +70,8 @@ struct ChainComparison {
   ChainResult fused;    // groups of einsums besides
 };
 
-// All three, within the budget together. Where the last search was stopped early, the best that was
-// found layer by layer stands in for what it had not found yet. A chain of one einsum is searched
-// once.
+// Makes all three searches within one budget. If the last one was stopped early, the best result
+// layer by layer stands in for what it did not find. A chain of one einsum is searched once.
 ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                              const SearchOptions& options);
 

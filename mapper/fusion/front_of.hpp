@@ -6,8 +6,8 @@
 
 #include "mapper/objective.hpp"
 
-// Lists of things with an energy [pJ] and a latency in whole cycles, of which none is to be beaten
-// by another in both. Energies are equal up to rounding.
+// Fronts: lists of points with an energy [pJ] and a latency in whole cycles, none of which another
+// one covers in both figures. Energies are equal up to rounding.
 
 namespace mapsim::fusion {
 

@@ -10,15 +10,15 @@
 
 namespace mapsim::fusion {
 
-// Where an intermediate lies between groups.
+// Where an intermediate is kept between groups.
 struct HeldAt {
   LevelId level{};                 // 0: spilled
-  std::optional<bool> final_sums;  // of two widths: is it stored in the narrow one?
+  std::optional<bool> final_sums;  // with two widths: is the narrow one stored?
   friend auto operator<=>(const HeldAt&, const HeldAt&) = default;
 };
 using CutState = std::map<std::size_t, HeldAt>;  // by intermediate
 
-// The groups up to a cut, from the last one on.
+// The groups before a cut, as a list that begins with the last one.
 struct GroupChain {
   double value = 0;  // of all of them; energy [pJ] and latency [cycles] where both are asked for
   double energy = 0;

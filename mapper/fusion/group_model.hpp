@@ -17,23 +17,23 @@ struct Group {
   std::size_t last = 0;
 };
 
-// What is outside of a group.
+// What surrounds a group.
 struct Surroundings {
-  // Per einsum of the group: where tensors lie that it does not pass on within.
+  // Per einsum of the group: the levels of the tensors that are not passed within the group.
   std::vector<PerTensor<LevelId>> sources;
-  // Of an output of two widths that is held outside: do its sums arrive final?
+  // For an output with two widths that is held outside: do its sums arrive final?
   std::optional<bool> final_sums;
   Taken taken;  // by what is held meanwhile
 };
 
-// One way for a branch to get its tensors: those of `shared` lie in the group's level.
+// A way for a branch to get its tensors: those in `shared` are in the group's level.
 struct Sourcing {
   TensorSet shared;
   std::optional<bool> final_sums;  // of an output in the group's level, of two widths
 };
 
-// What the branches of a group may look like, and what the group pays for what it keeps itself.
-// Einsums are numbered from the first one of the group.
+// The possible branches of a group, and the cost of the group's own keeps. Einsums are numbered
+// from the first one of the group.
 class GroupModel {
  public:
   // `surroundings` outlive it.
@@ -45,22 +45,22 @@ class GroupModel {
   std::size_t first() const { return first_; }
   const Problem& problem(std::size_t e) const { return problems_[e]; }
 
-  // Does each einsum but the last pass on what it makes, within the group?
+  // Does each einsum but the last pass its output on within the group?
   bool is_group() const;
-  // May its intermediates lie at the level, above all arrays?
+  // May its intermediates be kept at the level, which lies above all arrays?
   bool may_share(LevelId level) const;
   // May a shared keep let so many elements of the tensor cross? Sums that are held around the group
   // as final ones arrive there once.
   bool may_move(const ChainTensor& use, double moved) const;
-  // Of scopes and shared keeps; what follows is about it.
+  // The level of scopes and shared keeps, to which the functions below refer.
   void set_level(LevelId level) { level_ = level; }
   LevelId level() const { return level_; }
 
   std::vector<Sourcing> sourcings(std::size_t e) const;
   std::vector<TensorId> shared_tensors(std::size_t e, const Sourcing& sourcing) const;
   Branch branch_of(std::size_t e, const EnteredBranch& entered, const Sourcing& sourcing) const;
-  // Adds what it costs that so many elements cross into the group's level, to a resource vector of
-  // the energy [pJ] and these ports (none: the energy alone).
+  // Adds the cost of `moved` elements that cross into the group's level to a resource vector of
+  // energy [pJ] and these ports (none: energy alone).
   void add_shared(const ChainTensor& use, double moved, std::span<const Port> ports,
                   std::vector<double>& components) const;
   // Elements of a tensor.
@@ -71,8 +71,8 @@ class GroupModel {
   std::vector<std::optional<bool>> narrowest() const {
     return std::vector<std::optional<bool>>(piece_.einsums.size());
   }
-  // What intermediates, and the surroundings, take while an einsum runs. `final_sums`: per einsum;
-  // none: in the least width.
+  // Capacity that intermediates and the surroundings take while an einsum runs. `final_sums`: per
+  // einsum; nullopt: the least width counts.
   Taken taken_by_scopes(const std::vector<CapacityOf>& capacities, const std::vector<LiveSet>& held,
                         std::size_t e, const std::vector<std::optional<bool>>& final_sums) const;
 

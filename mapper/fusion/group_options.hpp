@@ -14,7 +14,7 @@ struct SharedKeep {
   std::size_t position = 0;
 };
 
-// One way to get the tensors of a branch: which of them its group keeps, and where.
+// An option of a branch: which of its tensors the group keeps, and where.
 struct BranchOption {
   std::vector<SharedKeep> keeps;
   std::vector<double> charged;  // of shared keeps: a resource vector
@@ -28,17 +28,17 @@ struct BranchOption {
   double fixed = 0;
 };
 
-// Of an einsum of an interface, those that fit beside the scopes, the least bound first.
+// The options of an einsum that fit beside the scopes of an interface, the least bound first.
 std::vector<BranchOption> options_of(const GroupModel& model, BranchOptima& optima,
                                      const EnteredGroup& group, std::size_t e);
-// Where so much is taken.
+// The bound of an option if so much is taken.
 double bound_of(const BranchOption& option, BranchOptima& optima, const Taken& taken);
 
 // Energy [pJ] of a resource vector, which may be empty.
 inline double energy_in(const std::vector<double>& charged) {
   return charged.empty() ? 0 : charged[0];
 }
-// Of all positions at which a tensor may be kept, the fewest elements that cross.
+// The least number of elements that cross, over all positions at which a tensor may be kept.
 double least_moved(const EnteredGroup& group, const ChainTensor& use);
 
 }  // namespace mapsim::fusion

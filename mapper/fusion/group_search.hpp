@@ -23,8 +23,8 @@ struct GroupStatistics {
   std::int64_t interfaces = 0;  // of those classes that were opened, entered
 };
 
-// A group that shares so many loops at most. What is no better than `limit`, by the optima's
-// objective, is not looked for. All outlives the search.
+// A group, and the most loops that it may share. Plans that are no better than `limit`, by the
+// objective of the optima, are pruned. All members outlive the search.
 struct GroupQuery {
   const Arch& arch;
   const EinsumChain& chain;
@@ -34,11 +34,11 @@ struct GroupQuery {
   double limit = exact::kInfinity;
 };
 
-// The best within the optima's deadline, or OutOfBudget. nullopt: there is nothing. Throws
-// UnsupportedSearch where there are too many classes to list.
+// The best plan. nullopt: there is none. Throws OutOfBudget at the optima's deadline, and
+// UnsupportedSearch if there are too many classes to list.
 std::optional<GroupPlan> search_group(const GroupQuery& query, BranchOptima& optima,
                                       GroupStatistics& statistics);
-// All whose energy and latency no other one has, or less. The objective counts time.
+// The front of energy and latency. The objective includes latency.
 std::vector<GroupPlan> search_group_front(const GroupQuery& query, BranchOptima& optima,
                                           GroupStatistics& statistics);
 

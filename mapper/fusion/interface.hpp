@@ -16,14 +16,15 @@
 
 namespace mapsim::fusion {
 
-// What the branches of a group have to agree on: the shared loops, outermost first, and below how
-// many of them each intermediate of the group has its scope.
+// An interface: what the branches of a group share. These are the loops, outermost first, and for
+// each intermediate the number of loops above its scope.
 struct Interface {
   std::vector<Temporal> loops;      // over dims of the sink
   std::vector<std::size_t> scopes;  // per intermediate
 };
 
-// A tensor of one einsum that may be kept below so many of the shared loops, and what that moves.
+// A possible keep of an einsum's tensor below `position` of the shared loops, and the traffic of
+// it.
 struct KeepPosition {
   ChainTensor use;
   std::size_t position = 0;
@@ -31,7 +32,7 @@ struct KeepPosition {
   double largest = 0;  // elements of its largest tile
 };
 
-// How the branch of an einsum is entered. Sources are left to the caller.
+// How the branch of an einsum is entered, except the levels of its tensors, which the caller adds.
 struct EnteredBranch {
   PerDim<std::int64_t> bounds;  // of the largest box
   PerDim<std::vector<BranchEntry::Length>> lengths;
@@ -43,16 +44,16 @@ struct EnteredBranch {
   }
 };
 
-// What the cost model counts of an interface, whatever the branches look like.
+// The counts of an interface that do not depend on the branches.
 struct EnteredGroup {
   std::vector<EnteredBranch> branches;  // per einsum
   std::vector<KeepPosition> keeps;      // at the top, or right below a loop that moves the tile
   std::vector<LiveSet> held;            // per intermediate
 };
 
-// A chain that is one group, its intermediates kept at `level`, as trees whose branches have no
-// keeps: costmodel/fusion/ counts them. Lines do not depend on each other, so each is walked once
-// for all interfaces that have the same loops on it.
+// Counts the interfaces of a chain that is one group, with its intermediates at `level`, by
+// costmodel/fusion/ on trees whose branches have no keeps. Lines do not depend on each other, so
+// each one is computed once for all interfaces with the same loops on it.
 class GroupCounter {
  public:
   // All arguments outlive it.
@@ -60,11 +61,11 @@ class GroupCounter {
       : arch_{arch}, group_{group}, level_{level} {}
 
   // nullopt: the rules of mapping trees forbid the interface, or boxes differ along two dims of a
-  // branch that move together.
+  // branch that are not independent.
   std::optional<EnteredGroup> enter(const Interface& interface);
 
  private:
-  // What a line's loops do, whatever other lines have.
+  // The effects of one line's loops, independent of other lines.
   struct LineProfile {
     std::vector<std::map<std::vector<std::int64_t>, BoxEntries>> entries;  // per einsum
     std::vector<std::vector<NeedTrace>> traces;                            // per scope
@@ -84,10 +85,10 @@ class GroupCounter {
   std::map<std::vector<std::int64_t>, LineProfile> profiles_;
 };
 
-// Per einsum of a group: do all boxes that interfaces enter it with divide its bounds? The last
-// one's do, and those of what is read point by point by such an einsum. What a window reads has
-// halos: a box of them divides nothing, so that the whole einsum bounds it in no way but by its
-// operations.
+// Per einsum of a group: do all boxes with which interfaces enter it divide its bounds? Those of
+// the last einsum do, and those of einsums whose output such an einsum reads point by point. Boxes
+// that a window reads have halos and divide nothing; a bound of the whole einsum then holds for
+// them only through their operations.
 std::vector<bool> with_boxes_that_divide(const EinsumChain& group);
 
 }  // namespace mapsim::fusion

@@ -8,21 +8,21 @@
 
 namespace mapsim::fusion {
 
-// The interface below whose loops everything is made and read at once: it holds nothing from step
-// to step, so that its boxes are those of all interfaces with these loops.
+// The interface with all scopes below all of its loops: nothing is held from step to step, so its
+// boxes are those of all interfaces with these loops.
 Interface innermost(const EinsumChain& group, const std::vector<Temporal>& loops);
 
-// The classes of interfaces of a group: each has some dims of the sink cut once, in any order, with
-// any scopes. The first one cuts none.
+// The classes of interfaces of a group. A class cuts some dims of the sink once, in some order, and
+// has all choices of scopes. The first class cuts none.
 class InterfaceClasses {
  public:
-  // `held` pays for what is known of classes. Throws UnsupportedSearch where they are too many.
+  // `held` counts the memory of the classes. Throws UnsupportedSearch if there are too many.
   InterfaceClasses(const EinsumChain& group, std::size_t most_loops, GroupCounter& counter,
                    Held& held);
 
   std::size_t size() const { return classes_.size(); }
   const std::vector<Temporal>& loops(std::size_t index) const { return classes_[index]; }
-  // How often an einsum does all its operations in interfaces of a class, at least.
+  // A lower bound of how often an einsum does all its operations in the interfaces of a class.
   double least_runs(std::size_t index, std::size_t e) const;
 
  private:

@@ -7,12 +7,12 @@
 
 namespace mapsim {
 
-// The time of a budget for several searches, one after the other. Their memory needs no dividing.
+// The time of a budget, shared by several searches in turn. Each has the whole memory.
 class SharedBudget {
  public:
   explicit SharedBudget(const SearchOptions& options) : options_{options} {}
 
-  // Options of the next search: what is left.
+  // The options of the next search, with the time that is left.
   SearchOptions rest() const {
     const double spent = std::chrono::duration<double>(Clock::now() - start_).count();
     SearchOptions rest = options_;

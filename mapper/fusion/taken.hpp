@@ -8,22 +8,22 @@
 
 namespace mapsim::fusion {
 
-// Bits that are taken of each capacity: a level's, or the partition of a role. In the order of
+// Bits that are taken of each capacity (a level's, or its partition for a role), in the order of
 // capacities_of().
 using Taken = std::vector<double>;
 
 struct CapacityOf {
   LevelId level{};
   std::optional<Role> role;
-  double bits = exact::kInfinity;  // of one instance, that tiles may use
+  double bits = exact::kInfinity;  // that tiles may use, in one instance
 };
-// As StateGraph::capacities() has them.
+// The capacities in the order of StateGraph::capacities().
 std::vector<CapacityOf> capacities_of(const Arch& arch);
 
-// The machine without what is taken.
+// The machine with its capacities reduced by what is taken.
 Arch with_less(const Arch& arch, const std::vector<CapacityOf>& capacities, const Taken& taken);
 
-// Adds what a tensor of this role takes of the level.
+// Adds the bits that a tensor of this role takes of the level.
 void take(const std::vector<CapacityOf>& capacities, LevelId level, Role role, double bits,
           Taken& taken);
 bool fits(const std::vector<CapacityOf>& capacities, const Taken& taken);
