@@ -15,10 +15,9 @@ namespace mapsim::imperfect {
 //
 // In a coarse lattice neighbouring extents share a bin. The largest extent stands for the bin;
 // extent 1 has a bin of its own.
-//
-// Unlike exact::Lattice, a loop leads to any smaller extent instead of a divisor, and a fanout
+// Unlike in exact::Lattice, a loop leads to any smaller extent instead of a divisor, and a fanout
 // leads from a tile to a tile of the same lattice. The blocks at fanouts are part of the labels'
-// history, not of the tile. Both share the numbering of tiles (TileIndex).
+// history, not of the tile. Both lattices number their tiles in the same way (TileIndex).
 class Tiles : public exact::TileIndex {
  public:
   static constexpr std::size_t kAll = static_cast<std::size_t>(-1);

@@ -11,9 +11,8 @@ namespace mapsim::exact {
 std::vector<std::int64_t> divisors_of(std::int64_t n);
 
 // The coordinate of a dim in a tile: its extent, and its blocks. A block is the extent at which a
-// fanout was crossed; only fanouts whose block affects a count are tracked (Unrolled::tracks). With
-// extent and blocks, tiles are chains bound >= block >= ... >= extent, each dividing the one
-// before.
+// fanout was crossed; only fanouts whose block affects a count are tracked (Unrolled::tracks). They
+// form a chain bound >= block >= ... >= extent, each dividing the one before.
 struct Position {
   std::vector<std::int64_t> blocks;  // per tracked fanout crossed, outermost first
   std::int64_t extent = 1;

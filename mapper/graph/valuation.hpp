@@ -21,8 +21,9 @@ struct Key {
 inline bool exceeds(const Key& key, const Key& limit) {
   return key.first > limit.first * (1 + kRounding);
 }
-// Is `key` worse than `limit`: exceeds it, or ties in the first figure and is larger in the second?
-// If a lower bound is worse than the incumbent, nothing below that bound can improve on it.
+// Is `key` worse than `limit`? It is if it exceeds it, or is no less in the first figure and larger
+// in the second by more than rounding. If a lower bound is worse than the incumbent, nothing that
+// it bounds can improve on the incumbent.
 inline bool worse(const Key& key, const Key& limit) {
   return exceeds(key, limit) ||
          (key.first >= limit.first && key.second > limit.second * (1 + kRounding));

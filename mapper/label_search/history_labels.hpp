@@ -7,9 +7,9 @@
 
 namespace mapsim::imperfect {
 
-// The history of a label with imperfect factors: what it remembers of the loops further out, on
-// which the cost of an edge depends. A *point* is a position of the nest where a fanout or a keep
-// that is not deferred stands. The other members prevent paths that describe the same nest twice.
+// The history of a label with imperfect factors: what it remembers of the loops further out. The
+// cost of an edge depends on `chains`. A *point* is a position of the nest where a fanout or a keep
+// that is not deferred stands. Most other members leave out paths that describe a nest once more.
 struct LoopHistory {
   // Loops of each dim, down to the last point; with tile counts: ids of Counts
   PerDim<Chains::Id> chains;
