@@ -19,7 +19,7 @@ TakenBits sum_of(TakenBits a, const TakenBits& b);
 
 // Elements of a tensor in a box.
 double elements_of(const Workload& einsum, TensorId t, const PerDim<std::int64_t>& box);
-// Where groups may keep tensors: outside of every fanout.
+// Does the level lie outside of every fanout? Groups may keep tensors only there.
 bool is_above_arrays(const Arch& arch, LevelId level);
 
 // A branch of a mapping tree: the nest of one einsum, and how it is entered.
@@ -32,28 +32,28 @@ struct Branch {
 // Rules that allow every nest with perfect factors.
 Rules free_rules(const Problem& problem);
 
-// What branches need at least, of energy [pJ] per mean entry: all their nests are searched by the
-// checker's own search of one einsum (unrolling_bound.hpp). Bounds that are known answer later
-// questions: a branch needs no less where more is taken, and a box that divides a larger one needs
-// no less per operation, since its nest with loops around it is one of the larger.
+// Lower bounds of the energy of branches [pJ per mean entry], by the checker's own search of a
+// single einsum (unrolling_bound.hpp). A bound holds for other branches, too: if more capacity is
+// taken, a branch needs no less; and a box that divides a larger one needs no less per operation,
+// because its nest with loops around it is a nest of the larger box.
 class BranchBounds {
  public:
   // Both outlive it.
   BranchBounds(const Arch& arch, const EinsumChain& chain, Stop stop);
 
-  // No nest of the branch needs less; or `enough`, if none needs less than that.
+  // A lower bound of all nests of the branch; it is searched up to `enough`.
   double least(const Branch& branch, const TakenBits& taken, double enough);
-  // The same as far as it is known.
+  // The same from what is known already, without a search.
   double known(const Branch& branch, const TakenBits& taken) const;
-  // Is that what its best nest needs?
+  // Is known() the energy of the branch's best nest?
   bool is_settled(const Branch& branch, const TakenBits& taken) const;
-  // As much as is taken, rounded down: what is known of that serves many.
+  // `taken`, rounded down, so that one bound serves many branches.
   TakenBits rounded(const TakenBits& taken) const;
 
   struct CapacityOf {
     LevelId level{};
     std::optional<Role> role;
-    double bits = 0;  // of one instance, that tiles may use
+    double bits = 0;  // that tiles may use, in one instance
   };
   const std::vector<CapacityOf>& capacities() const { return capacities_; }
   void take(LevelId level, Role role, double bits, TakenBits& taken) const;

@@ -9,19 +9,21 @@
 
 namespace mapsim::check {
 
-// How a nest is entered. A mapping of its own: once, with every tensor at the outermost level. A
-// branch of a mapping tree: again and again, with boxes that may differ in size, some tensors lying
-// further in. The workload's bounds are those of the largest box, costs those of the mean entry.
+// How a nest is entered. An ordinary mapping is entered once, with every tensor at the outermost
+// level. A branch of a mapping tree is entered many times, with boxes whose sizes may differ, and
+// with some tensors further in. The workload's bounds are those of the largest box, and costs those
+// of the mean entry.
 struct NestEntry {
   PerTensor<LevelId> sources{};      // none: the outermost
   std::optional<bool> final_sums{};  // of an output of two widths, where it lies; none: either
-  PerDim<std::vector<std::pair<std::int64_t, double>>> sizes{};  // of dims that vary: size, times
-  double begun = 1;  // sums that an entry begins, as a share of those that it has
+  // Of dims that vary: each size, and the number of entries with it
+  PerDim<std::vector<std::pair<std::int64_t, double>>> sizes{};
+  double begun = 1;  // share of an entry's sums that it begins itself
 
   LevelId source(TensorId t) const { return sources.empty() ? LevelId{0} : sources[t]; }
   bool varies(DimId d) const { return !sizes.empty() && !sizes[d].empty(); }
   bool varies() const;
-  // Of a function of the dim's size, over all entries.
+  // The mean over all entries of a function of the dim's size.
   template <class Function>
   double mean(DimId d, std::int64_t bound, const Function& function) const {
     if (!varies(d)) {
@@ -43,7 +45,7 @@ struct NestEntry {
   friend bool operator==(const NestEntry&, const NestEntry&) = default;
 };
 
-// Extents of tiles: those that divide all sizes of a dim, and its bound.
+// The extents that divide all sizes of a dim, and its bound.
 std::vector<std::int64_t> extents_of(const NestEntry& entry, DimId d, std::int64_t bound);
 
 }  // namespace mapsim::check

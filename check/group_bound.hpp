@@ -8,7 +8,7 @@
 
 namespace mapsim::check {
 
-// What lies where around einsums first .. last of a chain while they run as one group.
+// What surrounds the einsums first .. last of a chain while they run as one group.
 struct Around {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -17,7 +17,7 @@ struct Around {
   TakenBits taken;
 };
 
-// The least energy [pJ] of a group, as far as it is below `enough`.
+// A lower bound of the energy of a group [pJ], searched up to `enough`.
 double bound_group(const Arch& arch, const EinsumChain& chain, const FusedSpace& space,
                    const Around& around, double enough, BranchBounds& bounds, FusedBound& tally);
 

@@ -13,14 +13,14 @@
 
 namespace mapsim::check {
 
-// Where the branches of a group meet: shared loops, outermost first, and how many of them lie
-// outside of each intermediate's scope.
+// What the branches of a group share: loops, outermost first, and for each intermediate the number
+// of loops outside of its scope.
 struct Meeting {
   std::vector<Temporal> loops;
   std::vector<std::size_t> scopes;
 };
 
-// A tensor that the group may keep itself, inside of so many of its loops.
+// A tensor that the group may keep itself, below `position` of its loops.
 struct GroupKeep {
   ChainTensor use;
   std::size_t position = 0;
@@ -28,7 +28,7 @@ struct GroupKeep {
   double largest = 1;  // elements of its largest tile
 };
 
-// What a group does, whatever its branches look like inside.
+// The counts of a group that do not depend on its branches.
 struct GroupCounts {
   std::vector<Branch> branches;  // without sources
   std::vector<double> entries;   // of each
@@ -36,16 +36,15 @@ struct GroupCounts {
   std::vector<LiveSet> held;  // of each intermediate
 };
 
-// Counts groups by the lines of their loops (docs/model.md#fused-mappings): a line's walk does not
-// depend on what stands on other lines, so that it is kept for all meetings with the same loops on
-// it.
+// Counts groups by the lines of their loops (docs/model.md#fused-mappings). The counts of a line do
+// not depend on other lines, so they are kept for all meetings with the same loops on it.
 class GroupCounting {
  public:
   // `piece`: the group as a chain of its own. Both outlive it.
   GroupCounting(const Arch& arch, const EinsumChain& piece, LevelId level)
       : arch_{arch}, piece_{piece}, level_{level} {}
 
-  // nullopt: no mapping tree has the meeting, or the mapspace leaves it out, since boxes of a
+  // nullopt: no mapping tree has the meeting, or the mapspace leaves it out because boxes of a
   // branch differ in two dims of one line.
   std::optional<GroupCounts> count(const Meeting& meeting);
 

@@ -124,8 +124,8 @@ void Lattice::join(const ExtentDomains& domains, double ratio) {
   }
 }
 
-// Perfect factors: a loop is made of those that pass no extent. Imperfect ones: of loops to the
-// next bin, and extents that share a bin have loops between them, too.
+// Perfect factors: all loops consist of loops that pass no other extent. Imperfect factors: of
+// loops to the next bin, and of loops between extents that share a bin.
 void Lattice::list_loops() {
   steps_.resize(dims());
   runs_.resize(dims());

@@ -29,8 +29,8 @@ std::vector<ParallelLoops> list_parallel_loops(const Problem& problem, const Unr
 // extents.
 class Lattice {
  public:
-  // Perfect factors. `blocks`: per used fanout, the extents at which it is crossed; 0: any. Dims
-  // whose size differs between entries are not unrolled.
+  // Perfect factors. `blocks`: per used fanout the extents at which it is crossed; 0: does not
+  // matter. Dims whose size differs between entries are not unrolled.
   Lattice(const PerDim<std::int64_t>& bounds, const std::vector<PerDim<std::int64_t>>& blocks,
           const NestEntry& entry = {});
   // Imperfect factors. `most`: about as many tiles at most.

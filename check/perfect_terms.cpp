@@ -18,8 +18,8 @@ const std::vector<std::uint32_t>& PerfectCosts::rank_index(TensorId t, std::size
   return index;
 }
 
-// `what`: -3 the largest union, -2 the union of the mean entry, -1 what is met, else what is gained
-// along that dim of the rank.
+// `what`: -3: the largest union; -2: the union of the mean entry; -1: met_points(); otherwise
+// gained_points() along that dim of the rank.
 const std::vector<double>& PerfectCosts::table(TensorId t, std::size_t rank, int what,
                                                const Sharing& sharing) {
   std::vector<double>& table = tables_[{index_of(t), rank, what, sharing}];
