@@ -12,6 +12,9 @@
 
 namespace mapsim::check {
 
+// Most tiles along a loop that a group of einsums shares; the searched space has the same limit.
+constexpr std::int64_t kMostTilesOfSharedLoop = 65'536;
+
 // Bits taken of each capacity, in the order of BranchBounds::capacities().
 using TakenBits = std::vector<double>;
 

@@ -18,8 +18,6 @@ namespace mapsim::check {
 
 namespace {
 
-constexpr std::int64_t kMostTiles = 65'536;  // of a shared loop
-
 // Why a tree is not in the space of a certificate (docs/fusion.md, What is searched).
 class Membership {
  public:
@@ -83,7 +81,7 @@ class Membership {
       if (const auto* loop = std::get_if<Temporal>(&item)) {
         const std::int64_t bound = sink.dims[loop->dim].bound;
         require(dims.insert(loop->dim).second, "a group has two loops over one dim");
-        require(bound % loop->extent == 0 && bound / loop->extent <= kMostTiles,
+        require(bound % loop->extent == 0 && bound / loop->extent <= kMostTilesOfSharedLoop,
                 "the tiles of a shared loop do not divide its dim");
       } else if (const auto* keep = std::get_if<TreeKeep>(&item)) {
         levels.insert(keep->level);

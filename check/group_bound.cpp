@@ -23,7 +23,6 @@ namespace mapsim::check {
 namespace {
 
 constexpr double kSlack = 1e-6;  // of what is asked for, so that it closes what it is asked for
-constexpr std::int64_t kMostTiles = 65'536;  // of a shared loop
 
 // How a branch gets its tensors: those in `kept` from the group's level.
 struct Supply {
@@ -252,7 +251,8 @@ class GroupBounding {
   }
   static std::vector<std::int64_t> extents_of_loop(std::int64_t bound) {
     std::vector<std::int64_t> extents = divisors_of(bound);
-    std::erase_if(extents, [&](std::int64_t n) { return n == bound || bound / n > kMostTiles; });
+    std::erase_if(extents,
+                  [&](std::int64_t n) { return n == bound || bound / n > kMostTilesOfSharedLoop; });
     return extents;
   }
   Meeting innermost(const std::vector<Temporal>& loops) const {

@@ -65,8 +65,10 @@ class ChainSearch {
       auto evaluation = evaluate_tree(arch_, chain_, *result.best);
       if (auto* cost = std::get_if<TreeCost>(&evaluation)) {
         result.cost = std::move(*cost);
-      } else {
+      } else {  // bounds and counts disagree: claim nothing
         result.best.reset();
+        result.proven = false;
+        result.lower_bound = 0;
       }
     }
     if (result.proven && result.cost) {

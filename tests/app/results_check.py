@@ -29,6 +29,9 @@ search a100_40gb --gemm 256x256x256 --top 2
 search teaching teaching/conv --max-latency 1cycles
 search teaching_flat configs/chains/teaching_convs.yaml
 search teaching_flat configs/chains/teaching_convs.yaml --curve Buffer
+search teaching_flat configs/chains/teaching_convs.yaml --pareto
+search teaching_flat configs/chains/teaching_convs.yaml --certificate chain.proof
+check chain.proof
 eval teaching teaching/conv best.yaml --explain-energy
 eval teaching teaching/conv teaching_weight_stationary --why
 eval a100_40gb --gemm 256x256x256 --block 64x64x32
