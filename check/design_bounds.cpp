@@ -28,11 +28,12 @@ double share_of_value(const ObjectiveFunction& function, double share) {
   return !function.uses_energy() ? 1 : is_weighted(function) ? share : function.value(share, 1);
 }
 
-// Of a layer by itself: each MAC is paid for, and a unit does one in a cycle.
+// Of a layer by itself: each MAC costs its energy, and a unit does one in a cycle. Where zeros save
+// energy, a MAC may cost none.
 std::pair<double, double> least_work(const Arch& arch, const Workload& layer) {
   const Problem problem{arch, layer};
   const auto macs = static_cast<double>(problem.macs());
-  return {macs * problem.mac_energy().count(),
+  return {problem.sparse() == nullptr ? macs * problem.mac_energy().count() : 0,
           macs * std::min(problem.mac_density(), 1.0) / static_cast<double>(arch.mac_units())};
 }
 

@@ -124,7 +124,11 @@ class DesignReader {
     found_.max_power = reader.number(fields.find("max_power_mw"), 0);
     if (const mapsim::Node* const counts = fields.require("counts")) {
       for (const mapsim::Node* count : reader.items(*counts, "counts")) {
-        counts_.push_back(reader.number(count, 0).value_or(1));
+        const double number = reader.number(count, 0).value_or(1);
+        if (!(number > 0)) {
+          refuse(file_, count->line, "a layer occurs more than 0 times");
+        }
+        counts_.push_back(number);
       }
     }
     if (const mapsim::Node* const spaces = fields.require("spaces")) {

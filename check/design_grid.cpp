@@ -89,7 +89,8 @@ bool tile(const Box& whole, const std::vector<const Box*>& boxes) {
       }
     }
   }
-  return designs == volume(whole);
+  constexpr double kExact = 9007199254740992.0;  // 2^53, from where on doubles do not count
+  return designs == volume(whole) && designs < kExact;
 }
 
 std::string GridAxis::text(std::size_t value) const {
@@ -119,6 +120,14 @@ DesignGrid::DesignGrid(std::string name, Document document, std::vector<GridAxis
   find_axes();
 }
 
+// Do two machines differ in nothing but their nodes?
+bool DesignGrid::have_same_head(const Arch& one, Arch other) {
+  other.levels = one.levels;
+  other.fanouts = one.fanouts;
+  other.compute = one.compute;
+  return one == other;
+}
+
 // Which axes each node's text depends on. A model of an array's time may look at other nodes: then
 // its axis is one of the whole machine.
 void DesignGrid::find_axes() {
@@ -145,8 +154,9 @@ void DesignGrid::find_axes() {
         }
         differs[n] = differs[n] || flow_text(nodes->items[n]) != flow_text(others->items[n]);
       }
-      whole_[a] =
-          whole_[a] || (!differs[compute_node_] && !(arch(values).compute == machine.compute));
+      const Arch another = arch(values);
+      whole_[a] = whole_[a] || !have_same_head(machine, another) ||
+                  (!differs[compute_node_] && !(another.compute == machine.compute));
     }
     for (std::size_t n = 0; n < differs.size(); ++n) {
       if (differs[n] || whole_[a]) {
@@ -274,6 +284,13 @@ bool DesignGrid::is_node_by_node(const std::vector<std::size_t>& values) {
   const Arch whole = arch(values);
   if (whole.levels.size() != levels_.size() || whole.fanouts.size() != fanouts_.size()) {
     return true;  // known as a whole alone
+  }
+  std::vector<std::size_t> of_whole = values;
+  for (std::size_t a = 0; a < of_whole.size(); ++a) {
+    of_whole[a] = whole_[a] ? of_whole[a] : 0;
+  }
+  if (!have_same_head(whole, arch(of_whole))) {
+    return false;
   }
   Range parts{whole, whole};
   const auto is_same = [&](auto& known, std::size_t node, const auto& of) {

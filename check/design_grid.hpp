@@ -50,6 +50,7 @@ class DesignGrid {
     std::map<Box, std::optional<std::pair<Node, Node>>> ranges;
   };
   Document document(const std::vector<std::size_t>& values) const;
+  static bool have_same_head(const Arch& one, Arch other);
   void find_axes();
   template <class Node, class Of>
   bool widen_over(std::size_t node, Known<Node>& known, const Box& box, const Of& of, Range& range);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
+#include <random>
 #include <set>
 #include <utility>
 
@@ -16,6 +18,7 @@
 #include "check/point.hpp"
 #include "core/diagnostic.hpp"
 #include "core/reader.hpp"
+#include "core/rng.hpp"
 #include "core/threads.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/stream.hpp"
@@ -52,7 +55,7 @@ class DesignChecker {
       check_claim(claim);
     }
     std::sort(answers_.begin(), answers_.end());
-    verdict_.lower_bound = answers_.empty() ? kInfinity : answers_.front().first;
+    check_answers();
     for (const DesignLeaf& leaf : certificate_.leaves) {
       check_leaf(leaf);
     }
@@ -110,11 +113,15 @@ class DesignChecker {
                           totals->value, claim.value));
       }
       const double area = bounds_.area(arch).value_or(0);
-      const double least = bounds_.value(*machines, worth_proving(totals->value));
+      // What breaks a limit is put away for good: another mapping of it must not be better at all.
+      const double enough = claim.role == DesignClaim::Role::kBeyond
+                                ? totals->value * (1 - kRounding)
+                                : worth_proving(totals->value);
+      const double least = bounds_.value(*machines, enough);
       // One best design is compared with the bounds of all others, and so need not be with its own.
       const bool alone = certificate_.top == 1 && !certificate_.is_front &&
                          claim.role == DesignClaim::Role::kAnswer;
-      if (!alone && least < worth_proving(totals->value)) {
+      if (!alone && least < enough) {
         wrong(fmt::format("{}: other mappings may be better: its bound is {}, its value {}",
                           named(claim.space, box), least, totals->value));
       }
@@ -207,6 +214,23 @@ class DesignChecker {
            exceeds_limit(totals.energy / totals.seconds * kMilliwatts, certificate_.max_power);
   }
 
+  // As many as asked for, or points of which none is worse than another one in value and area.
+  void check_answers() {
+    if (!certificate_.is_front && answers_.size() > certificate_.top) {
+      wrong(fmt::format("names {} designs as the best {}", answers_.size(), certificate_.top));
+    }
+    double least_area = kInfinity;
+    for (std::size_t i = 0; certificate_.is_front && i < answers_.size(); ++i) {
+      const auto& [value, area] = answers_[i];
+      const bool is_worse = i > 0 && value > answers_[i - 1].first * (1 + kRounding);
+      if (area > least_area * (1 + kRounding) || (is_worse && area >= least_area)) {
+        wrong(fmt::format("names a design of {} and {} mm2, and one that is no worse in either",
+                          value, area));
+      }
+      least_area = std::min(least_area, area);
+    }
+  }
+
   // ---- boxes ----
 
   // What a design of at least this area must be better than to be wanted.
@@ -267,7 +291,6 @@ class DesignChecker {
     }
     const double enough = worth_proving(wanted);
     const double bound = bounds_.value(machines, enough);
-    verdict_.lower_bound = std::min(verdict_.lower_bound, bound);
     return bound >= enough ? ""
                            : fmt::format(
                                  "a design of it may be better: its bound is {}, and {} "
@@ -319,21 +342,23 @@ class DesignChecker {
 
   // ---- the reading of machines ----
 
-  // Nodes of a machine are read for boxes apart from each other. Of designs drawn evenly they are
-  // compared with those of the machine as a whole.
+  // Nodes of a machine are read for boxes apart from each other. They are compared with those of
+  // the machine as a whole: of all designs, or of as many as are compared at most, at random.
   void compare_nodes() {
+    std::random_device seed;  // whoever wrote the certificate must not know which are drawn
+    Rng rng{seed()};
     for (std::size_t s = 0; s < certificate_.spaces.size(); ++s) {
       DesignGrid& grid = certificate_.spaces[s];
       const Box all = grid.all();
-      const double designs = volume(all);
-      const double step = std::max(1.0, designs / static_cast<double>(kMostCompared));
-      for (double number = 0; number < designs; number += step) {
+      const bool is_small = volume(all) <= static_cast<double>(kMostCompared);
+      const std::size_t designs = is_small ? static_cast<std::size_t>(volume(all)) : kMostCompared;
+      for (std::size_t number = 0; number < designs; ++number) {
         std::vector<std::size_t> values(all.size());
-        double left = std::floor(number);
+        std::size_t left = number;
         for (std::size_t a = all.size(); a-- > 0;) {
-          const auto size = static_cast<double>(all[a].second + 1);
-          values[a] = static_cast<std::size_t>(std::fmod(left, size));
-          left = std::floor(left / size);
+          const std::size_t size = all[a].second + 1;
+          values[a] = is_small ? left % size : rng.below(size);
+          left /= size;
         }
         try {
           if (!grid.is_node_by_node(values)) {
@@ -358,9 +383,8 @@ class DesignChecker {
     verdict_.bounds = open.size();
     if (options_.sample > 0 && options_.sample < open.size()) {
       std::vector<std::size_t> drawn;
-      for (std::size_t i = 0; i < options_.sample; ++i) {
-        drawn.push_back(open[i * open.size() / options_.sample]);
-      }
+      std::mt19937 draw{std::random_device{}()};  // see compare_nodes()
+      std::sample(open.begin(), open.end(), std::back_inserter(drawn), options_.sample, draw);
       open = std::move(drawn);
     }
     std::vector<Range> ranges;

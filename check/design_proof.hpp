@@ -27,7 +27,6 @@ struct DesignVerdict {
   std::size_t bounds = 0;    // of layers that the leaves need
   std::size_t reproved = 0;  // ... and of them those that were proven again
   std::size_t compared = 0;  // designs whose nodes were read one by one and as a whole
-  double lower_bound = 0;    // no design within the limits is better; infinite: there is none
   double seconds = 0;
 };
 

@@ -49,22 +49,29 @@ double occurrences(const check::DesignCertificate& certificate) {
   return count;
 }
 
+// A design keeps a limit on energy, latency or power if its best mappings do, among which those
+// that are equally good count alike.
 std::string claim_text(const check::DesignCertificate& certificate) {
+  const bool is_limited =
+      certificate.max_energy || certificate.max_latency || certificate.max_power;
+  const std::string none = is_limited ? "none whose best mappings keep the limits" : "none";
   const std::string gap =
       certificate.gap > 0 ? fmt::format(" by more than {:.3g} %", 100 * certificate.gap) : "";
   if (certificate.is_front) {
-    return fmt::format("none is better{} in {} and area than one of those named", gap,
+    return fmt::format("{} is better{} in {} and area than one of those named", none, gap,
                        certificate.objective);
   }
   for (const check::DesignClaim& claim : certificate.claims) {
     if (claim.role == check::DesignClaim::Role::kAnswer && certificate.top == 1) {
-      return fmt::format("none has less {} than {:.10g} {}{}", certificate.objective, claim.value,
-                         unit_of(certificate), gap);
+      return fmt::format("{} has less {} than {:.10g} {}{}", none, certificate.objective,
+                         claim.value, unit_of(certificate), gap);
     }
   }
   return certificate.top == 1
-             ? "none has a mapping of every layer within the limits"
-             : fmt::format("none has less {} than those named{}", certificate.objective, gap);
+             ? fmt::format(
+                   "none has mappings of every layer that are best in {} and keep the limits",
+                   certificate.objective)
+             : fmt::format("{} has less {} than those named{}", none, certificate.objective, gap);
 }
 
 std::string answers_text(const check::DesignCertificate& certificate) {
@@ -111,6 +118,12 @@ std::vector<std::string> unverified_of(const check::DesignVerdict& verdict) {
                       grouped(static_cast<std::int64_t>(verdict.bounds - verdict.reproved)))};
 }
 
+std::string holds_text(const check::DesignVerdict& verdict) {
+  return !verdict.problems.empty()            ? "does not hold"
+         : verdict.reproved == verdict.bounds ? "holds"
+                                              : "holds if the bounds that were not checked do";
+}
+
 }  // namespace
 
 std::string design_check_text(const check::DesignCertificate& certificate,
@@ -119,9 +132,9 @@ std::string design_check_text(const check::DesignCertificate& certificate,
   std::string text = fmt::format(
       "best machine of {} designs: the proof {}\n"
       "claimed of all designs{}{}: {}\n{}the space:\n",
-      grouped(static_cast<std::int64_t>(verdict.designs)),
-      verdict.problems.empty() ? "holds" : "does not hold", limits.empty() ? "" : " of ",
-      fmt::join(limits, ", "), claim_text(certificate), answers_text(certificate));
+      grouped(static_cast<std::int64_t>(verdict.designs)), holds_text(verdict),
+      limits.empty() ? "" : " of ", fmt::join(limits, ", "), claim_text(certificate),
+      answers_text(certificate));
   for (const check::DesignGrid& space : certificate.spaces) {
     text += space_text(space);
   }

@@ -53,7 +53,8 @@ class Slips {
   }
   // In the form of docs/validation.md.
   std::string text() const {
-    std::string text = "| figure | rows | equal | explained | slips, with rows that have them |\n";
+    std::string text =
+        "| figure | runs | equal | explained | rules, with the number of runs that they affect |\n";
     text += "|---|---:|---:|---:|---|\n";
     for (const auto& [figure, tally] : tallies_) {
       std::vector<std::string> names;

@@ -99,7 +99,8 @@ class Table {
   // In the form of docs/validation.md.
   std::string text() const {
     std::string text =
-        "| designs | figure | rows | equal | derived | rules, with rows that need them |\n";
+        "| designs | figure | figures | equal | derived | rules, with the number of figures that "
+        "need them |\n";
     text += "|---|---|---:|---:|---:|---|\n";
     for (const auto& [key, tally] : tallies_) {
       std::vector<std::string> rules;
