@@ -172,6 +172,8 @@ TEST(DesignProof, IsRefusedOfAnotherQuestion) {
   EXPECT_NE(complaint(replaced(text, ", [[\"nodes.PEs.x\", 8]]", "")), "");
   EXPECT_NE(complaint(replaced(text, "objective: \"edp\"", "objective: \"sum-edp\"")), "");
   EXPECT_NE(complaint(replaced(text, "counts: [1, 1]", "counts: [1, 2]")), "");
+  EXPECT_THAT(complaint(replaced(text, "counts: [1, 1]", "counts: [0, 1]")),
+              HasSubstr("occurs more than 0 times"));
   EXPECT_NE(complaint(replaced(text, "wanted: best\ntop: 1", "wanted: best\ntop: 2")), "");
 }
 
@@ -197,6 +199,60 @@ TEST(DesignProof, IsRefusedWithOtherSecondBest) {
   EXPECT_THAT(
       complaint(text.substr(0, second) + text.substr(first, second - first) + text.substr(third)),
       HasSubstr("is named twice"));
+  EXPECT_THAT(complaint(replaced(text, "top: 3", "top: 2")),
+              HasSubstr("names 3 designs as the best 2"));
+}
+
+// Claims of two machines by hand whose boxes have both values of an axis.
+std::string claimed_of_all(const std::string& objective, const std::string& axes,
+                           const std::string& arch, const std::string& density, double value,
+                           const std::string& mapping, const std::string& proof) {
+  const bool is_one_axis = axes.find("other") == std::string::npos;
+  return fmt::format(
+      "design_certificate: 1\ntool: mapsim 0.1.0\nobjective: \"{0}\"\nlatency: steady\n"
+      "wanted: best\ntop: 1\ngap: 0\ncounts: [1]\nspaces:\n  - name: \"s\"\n    axes:\n{1}"
+      "--- architecture\n{2}\n--- layer 0\nname: conv\neinsum:\n"
+      "  equation: O[N][K][P][Q] += I[N][C][P+R][Q+S] * W[K][C][R][S]\n"
+      "  dims: {{N: 1, K: 8, C: 4, P: 8, Q: 8, R: 3, S: 3}}\n  roles: {{I: input, W: weight}}\n"
+      "precision: {{I: 8 b, W: 8 b, O: 8 b, partial: 32 b}}\n{3}"
+      "--- answer 0 0{4}\nvalue: {5}\n--- mapping 0\nmapping:\n  - keep DRAM: [I, W, O]\n{6}"
+      "--- leaves 0\nbound 0-1{7}\n--- proofs 0\n0 {8}\n",
+      objective, axes, arch, density, is_one_axis ? "" : " 0", value, mapping,
+      is_one_axis ? "" : " 0-1", proof);
+}
+
+// Axes of the clock that only together change the machine, and an axis of what zeros save.
+TEST(DesignProof, IsRefusedWhereMoreThanNodesDiffers) {
+  const std::string nodes =
+      "nodes: [{storage: DRAM, word: 8 b, capacity: unlimited, bandwidth: {shared: 8 B/cycle}, "
+      "energy: {read: 1 pJ/word, write: 1 pJ/word}}, {fanout: PEs, x: 8, y: 8}, {storage: "
+      "Registers, word: 8 b, capacity: 64 B, energy: {read: 1 pJ/word, write: 1 pJ/word}, area: 4 "
+      "um2/b}, ";
+  const std::string clocks =
+      "      - name: \"clock\"\n        values: [[[\"clock\", 1 GHz]], [[\"clock\", 10 GHz]]]\n"
+      "      - name: \"other\"\n        values: [[[\"clock\", 1 GHz]], []]\n";
+  EXPECT_THAT(
+      complaint(claimed_of_all(
+          "latency", clocks,
+          "{name: s, clock: 1 GHz, " + nodes + "{compute: MAC, energy: 1 pJ, area: 0.001 mm2}]}",
+          "", 2.404e-6,
+          "  - parallel Q: 1 over X of PEs\n  - parallel P: 1 over Y of PEs\n"
+          "  - keep Registers: [O]\n  - for C: 1\n  - for S: 1\n  - for R: 1\n  - for K: 1\n",
+          "2404 0-1 0-1 : latency")),
+      HasSubstr("its nodes depend on each other"));
+  const std::string gated =
+      "      - name: \"nodes.MAC.gated_energy\"\n        values: [[[\"nodes.MAC.gated_energy\", 9 "
+      "pJ]], [[\"nodes.MAC.gated_energy\", 1 pJ]]]\n";
+  EXPECT_THAT(complaint(claimed_of_all(
+                  "energy", gated,
+                  "{name: s, clock: 1 GHz, " + nodes +
+                      "{compute: MAC, energy: 10 pJ, when_zero: gate, gated_energy: 9 pJ, area: "
+                      "0.001 mm2}]}",
+                  "density: {I: 0.5, W: 0.5}\n", 320512,
+                  "  - for P: 1\n  - for S: 1\n  - for R: 1\n  - for C: 1\n"
+                  "  - parallel Q: 1 over X of PEs\n  - parallel K: 1 over Y of PEs\n",
+                  "320512 0-1 : energy")),
+              HasSubstr("its machines differ in what no bound covers"));
 }
 
 TEST(DesignProof, IsRefusedWhereItWasDamaged) {
