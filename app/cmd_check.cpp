@@ -164,17 +164,22 @@ Answer run_on_chain(const CheckArguments& arguments) {
     throw UsageError("--constraints: mapping trees of a chain have none");
   }
   const check::ChainClaim claim = check::load_chain_claim(arguments.certificate);
-  check::ChainVerdict verdict = check::check_chain(claim, arguments.max_steps);
-  if (!arguments.layer.empty() &&
-      print_chain(load_chain(arguments.layer)) != print_chain(claim.chain)) {
+  const std::string chain = arguments.layer.empty() ? "" : print_chain(load_chain(arguments.layer));
+  const std::string arch =
+      arguments.machine.empty() ? "" : print_arch(load_arch(arguments.machine));
+  Watch watch{{"checking", "stop"}};
+  check::Stop stop;
+  stop.flag = &watch.stop();
+  check::ChainVerdict verdict = check::check_chain(claim, arguments.max_steps, stop);
+  if (!chain.empty() && chain != print_chain(claim.chain)) {
     verdict.problems.push_back(fmt::format("it is not about the chain of {}", arguments.layer));
   }
-  if (!arguments.machine.empty() &&
-      print_arch(load_arch(arguments.machine)) != print_arch(claim.arch)) {
+  if (!arch.empty() && arch != print_arch(claim.arch)) {
     verdict.problems.push_back(
         fmt::format("it is not about the architecture of {}", arguments.machine));
   }
-  const ExitCode code = verdict.problems.empty() ? kDone : kNegative;
+  const ExitCode code =
+      watch.stop() ? kInterrupted : (verdict.problems.empty() ? kDone : kNegative);
   if (arguments.output.json) {
     const Provenance origin{"check", {input_file("certificate", arguments.certificate)}};
     return {code, chain_check_json(origin, claim, verdict)};

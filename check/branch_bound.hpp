@@ -62,6 +62,8 @@ class BranchBounds {
   void take(LevelId level, Role role, double bits, TakenBits& taken) const;
   bool fits(const TakenBits& taken) const;
 
+  // Then bounds stay what they are.
+  bool is_stopped() const { return stop_.is_set(); }
   std::int64_t searches() const { return searches_; }
   std::int64_t labels() const { return labels_; }
 

@@ -9,8 +9,10 @@
 #include <stdexcept>
 #include <variant>
 
+#include "check/branch_bound.hpp"
 #include "check/goal.hpp"
 #include "costmodel/fusion/evaluate_tree.hpp"
+#include "costmodel/fusion/lines.hpp"
 #include "costmodel/fusion/shape.hpp"
 #include "costmodel/reference/simulate_tree.hpp"
 
@@ -22,9 +24,17 @@ namespace {
 class Membership {
  public:
   Membership(const ChainClaim& claim)
-      : claim_{claim}, tree_{*claim.tree}, shape_{shape_of(claim.arch, claim.chain, tree_)} {}
+      : claim_{claim}, tree_{*claim.tree}, shape_{shape_of(claim.arch, claim.chain, tree_)} {
+    for (std::size_t line = 0; line < shape_.line_count; ++line) {
+      lines_.push_back(walk_line(claim.arch, claim.chain, tree_, shape_, line));
+    }
+  }
 
   std::vector<std::string> faults() {
+    look_at_order(0);
+    for (const TreeNode& node : tree_.nodes) {
+      look_at_levels(node);
+    }
     if (is_list_of_groups()) {
       require(claim_.space.may_hold || tree_.nodes[0].items.empty(),
               "an intermediate is held between groups");
@@ -60,6 +70,37 @@ class Membership {
     return !root.children.empty() && (may_be || !is_flat) &&
            std::all_of(root.items.begin(), root.items.end(), holds_only);
   }
+  // Groups are of consecutive einsums.
+  void look_at_order(std::size_t n) {
+    const TreeNode& node = tree_.nodes[n];
+    if (node.children.empty()) {
+      require(node.einsum == einsums_seen_++, "einsums are not in the order of the chain");
+    }
+    for (const std::size_t child : node.children) {
+      look_at_order(child);
+    }
+  }
+  void look_at_levels(const TreeNode& node) {
+    for (const TreeItem& item : node.items) {
+      const auto* keep = std::get_if<TreeKeep>(&item);
+      require(node.children.empty() || keep == nullptr || is_above_arrays(claim_.arch, keep->level),
+              "several einsums keep a tensor within an array");
+    }
+  }
+  // What a group makes, but for its last einsum, stays within it.
+  void look_at_scopes(std::size_t n) {
+    const TreeNode& node = tree_.nodes[n];
+    for (std::size_t c = 0; c + 1 < node.children.size(); ++c) {
+      const std::size_t producer = tree_.nodes[node.children[c]].einsum;
+      require(std::any_of(shape_.scopes.begin(), shape_.scopes.end(),
+                          [&](const TensorScope& scope) {
+                            const Intermediate& passed =
+                                claim_.chain.intermediates[scope.intermediate];
+                            return scope.node == n && passed.producer == producer;
+                          }),
+              "an einsum of a group passes on nothing within it");
+    }
+  }
   void look_at_unit(std::size_t n) {
     const TreeNode& node = tree_.nodes[n];
     if (node.children.empty()) {
@@ -67,6 +108,7 @@ class Membership {
       return;
     }
     require(node.children.size() <= claim_.space.most_einsums, "a group has too many einsums");
+    look_at_scopes(n);
     look_at_shared(node);
     for (const std::size_t child : node.children) {
       require(tree_.nodes[child].children.empty(), "a sequence is nested");
@@ -90,17 +132,43 @@ class Membership {
     require(dims.size() <= claim_.space.most_loops, "a group shares too many loops");
     require(levels.size() <= 1, "a group keeps tensors at two levels");
   }
-  // Perfect factors of the largest box.
+  // The sizes of a leaf's boxes, by dim.
+  PerDim<std::set<std::int64_t>> sizes_of(std::size_t n) const {
+    const std::size_t e = tree_.nodes[n].einsum;
+    PerDim<std::set<std::int64_t>> all(claim_.chain.einsums[e].dims.size());
+    for (std::size_t line = 0; line < lines_.size(); ++line) {
+      for (const auto& [sizes, entries] : lines_[line].entries[n]) {
+        std::size_t next = 0;
+        for (const DimId d : all.ids()) {
+          if (shape_.lines[e][d] == line) {
+            all[d].insert(sizes[next++]);
+          }
+        }
+      }
+    }
+    return all;
+  }
+  // Perfect factors of all boxes. A dim of several sizes is not unrolled.
   void look_at_leaf(std::size_t n) {
-    PerDim<std::int64_t> tile = shape_.nodes[n].nominal;
+    const PerDim<std::set<std::int64_t>> sizes = sizes_of(n);
+    PerDim<std::int64_t> tile(sizes.size(), 1);
+    for (const DimId d : sizes.ids()) {
+      tile[d] = sizes[d].empty() ? 1 : *sizes[d].rbegin();
+    }
     for (const TreeItem& item : tree_.nodes[n].items) {
       const auto cut = [&](DimId d, std::int64_t extent) {
-        require(tile[d] % extent == 0, "the tiles of a branch do not divide its box");
-        tile[d] = extent;
+        const bool is_loop = extent < tile[d];
+        require(!is_loop || std::all_of(sizes[d].begin(), sizes[d].end(),
+                                        [&](std::int64_t size) { return size % extent == 0; }),
+                "the tiles of a branch do not divide its boxes");
+        require(!is_loop || tile[d] % extent == 0, "the tiles of a branch do not divide its boxes");
+        tile[d] = std::min(tile[d], extent);
       };
       if (const auto* loop = std::get_if<Temporal>(&item)) {
         cut(loop->dim, loop->extent);
       } else if (const auto* parallel = std::get_if<Parallel>(&item)) {
+        require(sizes[parallel->dim].size() <= 1 || parallel->extent >= tile[parallel->dim],
+                "a branch unrolls a dim whose boxes differ in size");
         cut(parallel->dim, parallel->extent);
       }
     }
@@ -109,6 +177,8 @@ class Membership {
   const ChainClaim& claim_;
   const MappingTree& tree_;
   TreeShape shape_;
+  std::vector<LineCounts> lines_;
+  std::size_t einsums_seen_ = 0;
   std::vector<std::string> faults_;
 };
 
@@ -142,19 +212,24 @@ void check_tree_claim(const ChainClaim& claim, std::int64_t max_steps, ChainVerd
 
 }  // namespace
 
-ChainVerdict check_chain(const ChainClaim& claim, std::int64_t max_steps) {
+ChainVerdict check_chain(const ChainClaim& claim, std::int64_t max_steps, Stop stop) {
   const auto start = std::chrono::steady_clock::now();
   ChainVerdict verdict;
   if (claim.tree) {
     check_tree_claim(claim, max_steps, verdict);
+  }
+  if (!claim.tree && claim.lower_bound < kInfinity) {
+    verdict.problems.emplace_back("names no mapping, and a bound that some mapping may meet");
   }
   if (claim.lower_bound > claim.value) {
     verdict.problems.emplace_back("the lower bound is above the value");
   }
   // Equal sums, added up in another order, are no refutation.
   const double enough = claim.lower_bound * (1 - kRounding / 2);
-  verdict.bound = bound_trees(claim.arch, claim.chain, claim.space, enough, {});
-  if (exceeds(claim.lower_bound, verdict.bound.energy)) {
+  verdict.bound = bound_trees(claim.arch, claim.chain, claim.space, enough, stop);
+  if (stop.is_set()) {
+    verdict.problems.emplace_back("the check was stopped");
+  } else if (exceeds(claim.lower_bound, verdict.bound.energy)) {
     verdict.problems.push_back(
         fmt::format("some mapping trees may need {} pJ, less than the lower bound of {} pJ",
                     verdict.bound.energy, claim.lower_bound));

@@ -39,6 +39,6 @@ struct ChainVerdict {
 
 // Does the tree lie in the space, fit, and need the energy that is claimed, and does no other tree
 // need less than the lower bound? Up to `max_steps` MACs the reference simulator walks the tree.
-ChainVerdict check_chain(const ChainClaim& claim, std::int64_t max_steps);
+ChainVerdict check_chain(const ChainClaim& claim, std::int64_t max_steps, Stop stop = {});
 
 }  // namespace mapsim::check

@@ -206,8 +206,8 @@ class GroupBounding {
                               bounds_.is_settled(least.branch, least.taken);
         open = !open && !is_known ? std::optional(std::move(least)) : open;
       }
-      if (sum >= least_ || !open) {
-        return sum >= least_;
+      if (sum >= least_ || !open || bounds_.is_stopped()) {
+        return sum >= least_ || bounds_.is_stopped();
       }
       const double spare = (least_ - sum) * (1 + kSlack) / open->entries;
       bounds_.least(open->branch, open->taken, open->of_entry * (1 + kSlack) + spare);

@@ -232,8 +232,8 @@ class ShapeBuilder {
           points += term.coefficient * (extents[use.einsum][term.dim] - 1);
           whole += term.coefficient * (reader.dims[term.dim].bound - 1);
         }
-        points += std::max<std::int64_t>(0, stride - window);
-        points += producer.dims[dim].bound - whole;  // at the end
+        // A tile before the last one has the gap behind its window; the last one what is left over.
+        points += std::max({std::int64_t{0}, stride - window, producer.dims[dim].bound - whole});
         most = std::max(most, points);
       }
       extents[t.producer][dim] = std::min(most, producer.dims[dim].bound);

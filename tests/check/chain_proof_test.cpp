@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates of chains: those of searches hold, and every lie in one is refused.
+// Certificates of chains: those of searches hold, and lies in one are refused.
 #include "check/chain_proof.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "arch/load.hpp"
 #include "check/sealed_file.hpp"
 #include "core/diagnostic.hpp"
+#include "costmodel/fusion/evaluate_tree.hpp"
 #include "report/certificate.hpp"
 #include "tests/mapper/brute_chain.hpp"
 
@@ -111,6 +113,111 @@ TEST(ChainProof, IsRefusedWhereItIsDamaged) {
   EXPECT_THAT(refusal("\nspace: ", "\nspaces: "), HasSubstr("space"));
   EXPECT_THAT(refusal("value: " + value_in(proof, "value: ") + " pJ", "value: nothing fits"),
               HasSubstr("something fits"));
+}
+
+// A machine with an array of two above or below its inner memory.
+Arch machine_with(const std::string& inner) {
+  const std::string energies = "energy: {read: 10 pJ/B, write: 10 pJ/B, update: 10 pJ/B}}\n";
+  const std::string memory = "  - {storage: Buffer, word: 1 B, capacity: 41 B, " + energies;
+  const std::string array =
+      "  - {fanout: PEs, x: 2, multicast: [weight, input], spatial_reduction: true}\n";
+  return parse_arch("name: m\nnodes:\n  - {storage: DRAM, word: 1 B, capacity: unlimited, " +
+                        energies + (inner == "memory" ? array + memory : memory + array) +
+                        "  - {compute: MAC, energy: 1 pJ}\n",
+                    "m.yaml");
+}
+
+EinsumChain chain_of(const std::string& einsums) {
+  return parse_chain("name: c\nchain:\n" + einsums, "c.yaml");
+}
+
+// What is wrong with calling a tree the best one.
+std::vector<std::string> problems_of(const Arch& arch, const EinsumChain& chain,
+                                     const std::string& tree) {
+  ChainResult result;
+  result.best = parse_tree("mapping:\n" + tree, "t.yaml", arch, chain);
+  result.cost = std::get<TreeCost>(evaluate_tree(arch, chain, *result.best));
+  result.lower_bound = result.cost->energy.count();
+  result.proven = true;
+  return verdict_of(chain_certificate_file({"search", {}}, arch, chain, {}, result)).problems;
+}
+
+// Trees that are cheap because they do what the space leaves out.
+TEST(ChainProof, OfATreeOutsideOfTheSpaceDoesNot) {
+  const std::string product =
+      "{equation: \"O[m][n] += A[m][k] * B[k][n]\", dims: {m: 4, n: 4, k: 4}}\n";
+  const EinsumChain two = chain_of("  - name: a\n    einsum: " + product +
+                                   "    out: t\n  - name: b\n"
+                                   "    einsum: " +
+                                   product + "    in: {A: t}\n");
+  const std::string loops = "          - for m: 1\n          - for n: 1\n          - for k: 1\n";
+  EXPECT_THAT(problems_of(machine_with("memory"), two,
+                          "  - keep Buffer: [t]\n  - sequence:\n      - a:\n" + loops +
+                              "      - b:\n" + loops),
+              ::testing::Contains(HasSubstr("keep a tensor within an array")));
+
+  const EinsumChain four = chain_of("  - name: a\n    einsum: " + product +
+                                    "    out: ta\n  - name: b\n    einsum: " + product +
+                                    "    out: tb\n  - name: c\n    einsum: " + product +
+                                    "    in: {A: ta}\n  - name: d\n"
+                                    "    einsum: " +
+                                    product + "    in: {A: tb}\n");
+  const auto group = [&](const std::string& one, const std::string& other) {
+    const std::string inner =
+        "                  - for m: 1\n                  - for n: 1\n"
+        "                  - for k: 1\n";
+    return "      - group:\n          - for " + other + ".m: 1\n          - keep Buffer: [t" + one +
+           "]\n          - sequence:\n              - " + one + ":\n" + inner + "              - " +
+           other + ":\n" + inner;
+  };
+  EXPECT_THAT(problems_of(machine_with("array"), four,
+                          "  - sequence:\n" + group("a", "c") + group("b", "d")),
+              ::testing::Contains(HasSubstr("not in the order of the chain")));
+
+  const EinsumChain halo = chain_of(
+      "  - name: e0\n    einsum: {equation: \"O[p] += A[p+r] * W[r]\", dims: {p: 26, r: 3}}\n"
+      "    out: t\n  - name: e1\n    einsum: {equation: \"O[p] += A[p+r] * W[r]\", dims: {p: 24, "
+      "r: "
+      "3}}\n    in: {A: t}\n");
+  EXPECT_THAT(problems_of(machine_with("array"), halo,
+                          "  - keep Buffer: [t]\n  - for e1.p: 2\n  - sequence:\n      - e0:\n"
+                          "          - parallel p: 2 over X of PEs\n          - for p: 1\n"
+                          "          - for r: 1\n      - e1:\n          - for p: 1\n"
+                          "          - for r: 1\n"),
+              ::testing::Contains(HasSubstr("unrolls a dim whose boxes differ")));
+}
+
+TEST(ChainProof, ThatNothingFitsTakesABoundThatNothingMeets) {
+  const std::string proof = proof_of(tiny_chain(2), {});
+  const std::string value = value_in(proof, "value: ");
+  const std::size_t tree = proof.find("\nmapping:\n") + 1;
+  std::string text = proof.substr(0, tree) + proof.substr(proof.find("\ninputs:\n") + 1);
+  text = resealed(text, "\nvalue: " + value + " pJ", "\nvalue: nothing fits");
+  EXPECT_THAT(verdict_of(text).problems, ::testing::Contains(HasSubstr("names no mapping")));
+}
+
+// The last tile has what is left over, those before it the gap of the stride, and none has both.
+TEST(ChainProof, OfStridesThatLeaveAGapHolds) {
+  const std::string precision =
+      "    precision: {input: 8 b, weight: 8 b, output: 8 b, partial: 24 b}\n";
+  const EinsumChain chain = chain_of(
+      "  - name: e0\n    einsum: {equation: \"O[p] += A[p+r] * W[r]\", dims: {p: 26, r: 3}}\n" +
+      precision +
+      "    out: t\n  - name: e1\n    einsum: {equation: \"O[p] += A[2*p+r] * W[r]\", dims: {p: 13, "
+      "r: 1}}\n" +
+      precision + "    in: {A: t}\n");
+  const Arch arch = parse_arch(
+      "name: m\nnodes:\n"
+      "  - {storage: L0, word: 1 B, capacity: unlimited, energy: {read: 90 pJ/B, write: 162 "
+      "pJ/B}}\n"
+      "  - {storage: L1, word: 1 B, capacity: 41 B, energy: {read: 2 pJ/B, write: 2 pJ/B}}\n"
+      "  - {fanout: PE, x: 2, multicast: [input, weight], spatial_reduction: true}\n"
+      "  - {compute: MAC, energy: 1 pJ}\n",
+      "m.yaml");
+  const ChainResult result = search_chain(arch, chain, {}, {});
+  ASSERT_TRUE(result.proven && result.cost);
+  EXPECT_THAT(verdict_of(chain_certificate_file({"search", {}}, arch, chain, {}, result)).problems,
+              ::testing::IsEmpty());
 }
 
 }  // namespace
