@@ -130,8 +130,11 @@ std::string size_of(const Mapspace& space, bool interrupted, const Deadline& dea
   if (interrupted || !space.is_listable()) {
     return "";
   }
+  // Imperfect factors under rules have a limit of their own (RuledExtents::kMostStates).
+  const bool is_limited = !(space.constraints().factors.imperfect && space.is_ruled());
   std::size_t left = kMostPolls + space.unrolling_classes().size();
-  return mapspace_size_unless(space, [&] { return left-- == 0 || deadline.over(); }).value_or("");
+  const auto stop = [&] { return (is_limited && left-- == 0) || deadline.over(); };
+  return mapspace_size_unless(space, stop).value_or("");
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ std::optional<std::string> mapspace_size_unless(const Mapspace& space,
   mpz_class size;
   nests::RuledTables tables{space};
   for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
+    if (stop()) {
+      return std::nullopt;
+    }
     const auto nests =
         tables.of(unrolling_class)
             ->count(temporal_bounds(space.problem().workload(), unrolling_class), stop);

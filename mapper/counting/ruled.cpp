@@ -165,7 +165,7 @@ const RuledTable::Ways& RuledTable::solve(const At& at, std::size_t tile) {
   if (found != known_.end()) {
     return found->second;
   }
-  stopped_ = stopped_ || (known_.size() % kPause == 0 && (*stop_)());
+  stopped_ = stopped_ || (++solved_ % kPause == 0 && (*stop_)());
   Ways ways;
   for (const Axis& axis : axes_) {
     const std::size_t digit = tile / axis.stride % axis.sizes.size();

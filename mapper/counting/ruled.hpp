@@ -94,6 +94,7 @@ class RuledTable {
   std::vector<ExtentTest> tests_;  // one per rule
   const std::function<bool()>* stop_ = nullptr;
   bool stopped_ = false;
+  std::size_t solved_ = 0;  // states that were not known
   std::size_t states_ = 1;  // the most of one region
   std::size_t tiles_ = 1;
   std::size_t sinces_ = 1;  // number of possible values of `since`
