@@ -55,11 +55,16 @@ TEST(Heuristics, KeepTheSecondsOfTheBudget) {
   const Mapspace space{random.problem, random.constraints};
   for (const Mapper search : kHeuristics) {
     SearchOptions options{Objective::kEnergy, 1, 1'000'000'000, 3, nullptr};
-    options.budget.seconds = 0.02;
-    const SearchResult some = search(space, options);
-    EXPECT_TRUE(some.interrupted);
-    EXPECT_GT(some.statistics.evaluations, 0);
-    EXPECT_LT(some.statistics.evaluations, options.evaluations / 100);
+    // A busy machine may spend a short budget before the first evaluation.
+    std::int64_t evaluations = 0;
+    for (options.budget.seconds = 0.02; evaluations == 0 && options.budget.seconds < 10;
+         options.budget.seconds *= 2) {
+      const SearchResult some = search(space, options);
+      EXPECT_TRUE(some.interrupted);
+      evaluations = some.statistics.evaluations;
+      EXPECT_LT(evaluations, options.evaluations / 100);
+    }
+    EXPECT_GT(evaluations, 0);
   }
 }
 
