@@ -110,7 +110,7 @@ Answer run(const NetworkArguments& arguments) {
   options.search.evaluations = arguments.evaluations;
   options.search.seed = static_cast<std::uint64_t>(arguments.seed);
   options.search.budget = arguments.budget;
-  options.search.edge_folds = true;
+  options.search.partial_folds = true;
   options.search.stop = &watch.stop();
   LackingLayers lacking;
   options.constraints = [&](const Problem& problem) {

@@ -21,7 +21,7 @@
 #include "check/stop.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/timing/model.hpp"
-#include "mapper/branch/edge_folds.hpp"
+#include "mapper/branch/partial_folds.hpp"
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
@@ -222,7 +222,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
     answer.text = warning_lines(origin.warnings);
     answer.text += arguments.print_constraints ? constraints_text(space) + '\n' : "";
     answer.text += search_text(space, options.objective, result) + forms_text(forms);
-    if (!arguments.certificate_file.empty() && exact::has_edge_folds(space, options.objective)) {
+    if (!arguments.certificate_file.empty() && exact::has_partial_folds(space, options.objective)) {
       answer.text +=
           "(--certificate: folds that leave a remainder were not searched; without it they are)\n";
     }
@@ -332,7 +332,7 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   options.evaluations = arguments.evaluations;
   options.seed = static_cast<std::uint64_t>(arguments.seed);
   options.budget = arguments.budget;
-  options.edge_folds = arguments.certificate_file.empty();  // beyond the mapspace
+  options.partial_folds = arguments.certificate_file.empty();  // beyond the mapspace
   Watch watch;
   const Saying saying{say, watch, options};
   options.stop = &watch.stop();

@@ -109,9 +109,9 @@ void search_imperfect(benchmark::State& state, const std::string& machine,
   const double value = result.cost->energy.total.count();
   state.counters["optimum"] = value;
   state.counters["gap"] = value / result.certificate.lower_bound - 1;
-  const auto& but_for_bare = result.certificate.bound_but_for_bare;
+  const auto& but_for_free_boundaries = result.certificate.bound_but_for_free_boundaries;
   state.counters["but for bare"] =
-      value / but_for_bare.value_or(result.certificate.lower_bound) - 1;
+      value / but_for_free_boundaries.value_or(result.certificate.lower_bound) - 1;
 }
 
 void register_search(const std::string& machine, const std::string& layer, bool given,

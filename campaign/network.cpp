@@ -89,7 +89,7 @@ NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResu
     sums.macs += layer.count * layer.workload.macs();
     sums.seconds += found->statistics.seconds;
     sums.proven = sums.proven && found->certificate.status == Proof::kOptimal &&
-                  !found->certificate.bound_but_for_bare;
+                  !found->certificate.bound_but_for_free_boundaries;
   }
   return sums;
 }

@@ -30,7 +30,8 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
             {"status", to_string(found.certificate.status)},
             {"search_seconds", found.statistics.seconds}};
   add_widths(json, widths_of(layer.workload));
-  if (found.certificate.status == Proof::kOptimal && found.certificate.bound_but_for_bare) {
+  if (found.certificate.status == Proof::kOptimal &&
+      found.certificate.bound_but_for_free_boundaries) {
     json["ties_proven"] = false;
   }
   if (!found.cost) {

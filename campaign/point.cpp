@@ -346,7 +346,7 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
     options.budget = campaign.budget;
     options.budget.bytes = search_bytes(
         static_cast<int>(std::thread::hardware_concurrency()));  // points are searched side by side
-    options.edge_folds = true;
+    options.partial_folds = true;
     options.stop = &stop;
     const bool shares = shared && campaign.strategy == "exact" && campaign.budget == Budget{} &&
                         !problem.is_timed_by_model() && !options.objective.exact_ties &&

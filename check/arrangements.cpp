@@ -54,7 +54,7 @@ Arrangements::Chains Arrangements::chains_at(const std::vector<PerDim<std::int64
   return chains;
 }
 
-Arrangements::TensorPaths Arrangements::start() const {
+Arrangements::Ways Arrangements::start() const {
   return {{State{std::vector<std::size_t>(chains_.size(), 1), 0, 0}, mpz_class{1}}};
 }
 
@@ -72,7 +72,7 @@ std::optional<Arrangements::State> Arrangements::after_loop(const State& state, 
              : std::nullopt;
 }
 
-mpz_class Arrangements::whole(const TensorPaths& ways) const {
+mpz_class Arrangements::whole(const Ways& ways) const {
   mpz_class sum = 0;
   for (const auto& [state, count] : ways) {
     bool whole = state.crossed == used_.size();
@@ -112,9 +112,8 @@ std::vector<Arrangements::Step> Arrangements::steps(const std::vector<Link>& cha
   return found;
 }
 
-Arrangements::TensorPaths Arrangements::occupy(const TensorPaths& before,
-                                               const Chains& chains) const {
-  TensorPaths found;
+Arrangements::Ways Arrangements::occupy(const Ways& before, const Chains& chains) const {
+  Ways found;
   for (const auto& [state, ways] : before) {
     for (std::size_t crossed = state.crossed; crossed <= used_.size(); ++crossed) {
       take(chains, state, {{}, crossed, 0, 0}, ways, crossed > state.crossed, found);
@@ -124,7 +123,7 @@ Arrangements::TensorPaths Arrangements::occupy(const TensorPaths& before,
 }
 
 void Arrangements::take(const Chains& chains, const State& from, const State& to,
-                        const mpz_class& ways, bool occupied, TensorPaths& found) const {
+                        const mpz_class& ways, bool occupied, Ways& found) const {
   const std::size_t c = to.next.size();
   if (c == chains.size()) {
     const auto reading = regions_.enter(region_of(from), from.reading, region_of(to));

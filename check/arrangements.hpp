@@ -29,7 +29,7 @@ class Arrangements {
     std::uint32_t since = 0;
     friend auto operator<=>(const State&, const State&) = default;
   };
-  using TensorPaths = std::map<State, mpz_class>;  // ways to reach each state
+  using Ways = std::map<State, mpz_class>;  // ways to reach each state
   // What may stand at a level of a chain.
   struct Link {
     long ways = 0;      // number of non-empty sets of tensors
@@ -37,7 +37,7 @@ class Arrangements {
   };
   using Chains = std::vector<std::vector<Link>>;
 
-  TensorPaths start() const;  // the outermost level keeps every tensor
+  Ways start() const;  // the outermost level keeps every tensor
   // The chains, whatever the tile; and the chains where the tiles are `extents` (per number of
   // fanouts crossed above them), with `left` of each dim for temporal loops further in.
   const Chains& chains() const { return chains_; }
@@ -46,9 +46,9 @@ class Arrangements {
   // The state after a loop; nullopt: the region does not allow the loop.
   std::optional<State> after_loop(const State& state, DimId dim, std::int64_t factor) const;
   // The ways after one more point that is not empty.
-  TensorPaths occupy(const TensorPaths& before, const Chains& chains) const;
+  Ways occupy(const Ways& before, const Chains& chains) const;
   // The number of ways in which nothing is left to place.
-  mpz_class whole(const TensorPaths& ways) const;
+  mpz_class whole(const Ways& ways) const;
   std::size_t most_points() const;
 
  private:
@@ -62,7 +62,7 @@ class Arrangements {
   std::vector<Step> steps(const std::vector<Link>& chain, std::size_t from,
                           std::size_t crossed) const;
   void take(const Chains& chains, const State& from, const State& to, const mpz_class& ways,
-            bool occupied, TensorPaths& found) const;
+            bool occupied, Ways& found) const;
 
   const Problem& problem_;
   const Rules& rules_;

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "check/stays.hpp"
+#include "check/reuse.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {

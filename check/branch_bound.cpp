@@ -51,9 +51,9 @@ class BranchSearch {
     least_ = enough;
     std::vector<std::pair<double, Unrolling>> open;
     visit_open(
-        problem_, rules_, [&](const ChoiceRanges& ranges) { return floor_of(ranges) >= least_; },
+        problem_, rules_, [&](const ChoiceRanges& ranges) { return bound_of(ranges) >= least_; },
         [&](const Unrolling& unrolling) {
-          const double floor = floor_of(ranges_of(problem_.workload(), unrolling.factors));
+          const double floor = bound_of(ranges_of(problem_.workload(), unrolling.factors));
           if (floor < least_) {
             open.emplace_back(floor, unrolling);
           }
@@ -107,7 +107,7 @@ class BranchSearch {
   }
 
   // The mean of what the sizes need at least: a nest of the branch is one of each of them.
-  double floor_of(const ChoiceRanges& ranges) const {
+  double bound_of(const ChoiceRanges& ranges) const {
     double sum = 0;
     for (const OneSize& size : sizes_) {
       std::vector<TensorId> all;
@@ -225,17 +225,17 @@ Arch BranchBounds::remaining(const TakenBits& taken) const {
   return arch;
 }
 
-BranchBounds::Key BranchBounds::family(const Branch& branch) {
+BranchBounds::Signature BranchBounds::family(const Branch& branch) {
   const std::optional<bool>& final_sums = branch.entry.final_sums;
-  Key key{static_cast<std::int64_t>(branch.einsum), final_sums ? (*final_sums ? 1 : 0) : -1};
+  Signature key{static_cast<std::int64_t>(branch.einsum), final_sums ? (*final_sums ? 1 : 0) : -1};
   for (const LevelId level : branch.entry.sources) {
     key.push_back(static_cast<std::int64_t>(index_of(level)));
   }
   return key;
 }
 
-BranchBounds::Key BranchBounds::key_of(const Branch& branch) {
-  Key key = family(branch);
+BranchBounds::Signature BranchBounds::signature_of(const Branch& branch) {
+  Signature key = family(branch);
   key.push_back(std::bit_cast<std::int64_t>(branch.entry.begun));
   for (const DimId d : branch.bounds.ids()) {
     key.push_back(branch.bounds[d]);
@@ -249,7 +249,7 @@ BranchBounds::Key BranchBounds::key_of(const Branch& branch) {
 
 double BranchBounds::known(const Branch& branch, const TakenBits& taken) const {
   double most = 0;
-  if (const auto equal = known_.find(key_of(branch)); equal != known_.end()) {
+  if (const auto equal = known_.find(signature_of(branch)); equal != known_.end()) {
     for (const Known& one : equal->second) {
       most = takes_no_less(taken, one.taken) ? std::max(most, one.value) : most;
     }
@@ -270,7 +270,7 @@ double BranchBounds::known(const Branch& branch, const TakenBits& taken) const {
 }
 
 bool BranchBounds::is_settled(const Branch& branch, const TakenBits& taken) const {
-  const auto equal = known_.find(key_of(branch));
+  const auto equal = known_.find(signature_of(branch));
   return equal != known_.end() &&
          std::any_of(equal->second.begin(), equal->second.end(),
                      [&](const Known& one) { return one.taken == taken && one.is_optimum; });
@@ -299,7 +299,7 @@ double BranchBounds::least(const Branch& branch, const TakenBits& taken, double 
   if (stop_.is_set()) {
     return before;
   }
-  known_[key_of(branch)].push_back({branch.bounds, taken, found, found < enough});
+  known_[signature_of(branch)].push_back({branch.bounds, taken, found, found < enough});
   if (!branch.entry.varies()) {
     const double operations = branch.entry.operations(with_bounds(einsum, branch.bounds));
     families_[family(branch)].push_back({branch.bounds, taken, found / operations, false});

@@ -68,23 +68,23 @@ class BranchBounds {
   std::int64_t labels() const { return labels_; }
 
  private:
-  using Key = std::vector<std::int64_t>;
+  using Signature = std::vector<std::int64_t>;
   struct Known {
     PerDim<std::int64_t> bounds;
     TakenBits taken;
     double value = 0;
     bool is_optimum = false;
   };
-  static Key family(const Branch& branch);
-  static Key key_of(const Branch& branch);
+  static Signature family(const Branch& branch);
+  static Signature signature_of(const Branch& branch);
   Arch remaining(const TakenBits& taken) const;
 
   const Arch& arch_;
   const EinsumChain& chain_;
   Stop stop_;
   std::vector<CapacityOf> capacities_;
-  std::map<Key, std::vector<Known>> known_;     // of equal branches: per entry
-  std::map<Key, std::vector<Known>> families_;  // of boxes of one size: per operation
+  std::map<Signature, std::vector<Known>> known_;     // of equal branches: per entry
+  std::map<Signature, std::vector<Known>> families_;  // of boxes of one size: per operation
   std::int64_t searches_ = 0;
   std::int64_t labels_ = 0;
 };

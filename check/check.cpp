@@ -162,7 +162,7 @@ class Checker {
   // For one unrolling: every mapping must be covered by the frontier.
   struct Task {
     Unrolling unrolling;
-    Frontier frontier;
+    ClaimedFront frontier;
     int line = 0;
   };
   // The claims by what they are about; nullopt: the others.
@@ -230,7 +230,7 @@ class Checker {
     return finish(tasks);
   }
 
-  bool is_closed(const ChoiceRanges& ranges, const Frontier& frontier) const {
+  bool is_closed(const ChoiceRanges& ranges, const ClaimedFront& frontier) const {
     const Goal& goal = certificate_.goal;
     const auto is_covered = [&](bool together) {
       return frontier.covers(
@@ -258,20 +258,20 @@ class Checker {
       if (together && (is_imperfect() || !goal.needs_energy())) {
         continue;
       }
-      const Figures floor =
+      const Figures closed_form =
           closed_form_bound(problem_, certificate_.rules, goal, unrolling, together);
-      if (target.is_met_by(floor)) {
+      if (target.is_met_by(closed_form)) {
 #pragma omp atomic
         ++verdict_.by_unrolling_bound;
         found.bound = target.met();
         return found;
       }
-      found.bound = target.of(floor);
+      found.bound = target.of(closed_form);
     }
     if (effort.tiles == 0) {
       return found;
     }
-    const double floor = std::min(found.bound, target.met());
+    const double closed_form = std::min(found.bound, target.met());
     found =
         bound_unrolling(*graphs_.at(kind_of(unrolling)), goal, domains_, unrolling, target, effort);
 #pragma omp atomic
@@ -282,7 +282,7 @@ class Checker {
         found.labels > 0 ? verdict_.by_label_search : verdict_.by_completion_bound;
 #pragma omp atomic
     ++proven;
-    found.bound = std::max(found.bound, floor);
+    found.bound = std::max(found.bound, closed_form);
     return found;
   }
 
@@ -402,8 +402,8 @@ class Checker {
     }
   }
 
-  Frontier points_frontier() const {
-    Frontier frontier;
+  ClaimedFront points_frontier() const {
+    ClaimedFront frontier;
     for (const Point& point : certificate_.points) {
       frontier.points.push_back(point.figures);
     }
@@ -414,7 +414,7 @@ class Checker {
 
   // What must be covered: no mapping is better than the bound and, if the bound is the optimum and
   // ties count, none is faster.
-  Frontier below(const Claim& claim) const {
+  ClaimedFront below(const Claim& claim) const {
     if (certificate_.goal.kind == Goal::Kind::kTies && !certificate_.points.empty() &&
         !exceeds(claim.bound, certificate_.value)) {
       return points_frontier();

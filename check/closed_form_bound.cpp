@@ -41,7 +41,7 @@ double fewest_folds(const Problem& problem, FanoutId array, const PerDim<std::in
 
 // A lower bound of the array's time [cycles], from the fewest folds with one point per instance.
 // Infinite: no tensor may stay in the array.
-double array_floor(const Problem& problem, const Unrolling& unrolling,
+double array_bound(const Problem& problem, const Unrolling& unrolling,
                    const PerDim<std::int64_t>& bounds, double steps) {
   const FanoutId array = *array_of(problem.arch());
   const Rules::AxisFactors& axes = unrolling.axes[array];
@@ -60,7 +60,7 @@ double array_floor(const Problem& problem, const Unrolling& unrolling,
 
 // A lower bound of the cycles of the outermost level's busiest port: every element of an input
 // leaves it at least once, and every sum arrives there. 0 if the level has several instances.
-double port_floor(const Problem& problem) {
+double port_bound(const Problem& problem) {
   for (const FanoutId f : problem.arch().fanouts.ids()) {
     if (!problem.arch().is_above(LevelId{0}, f)) {
       return 0;
@@ -87,13 +87,13 @@ double port_floor(const Problem& problem) {
 }
 
 // The goal's figures of a lower bound of the compute units' cycles.
-Figures floor_from(const Problem& problem, const Rules& rules, const Goal& goal,
+Figures bound_from(const Problem& problem, const Rules& rules, const Goal& goal,
                    const ChoiceRanges& ranges, double cycles, bool together) {
   if (!(cycles < kInfinity)) {
     return {kInfinity, kInfinity};
   }
   if (goal.needs_time() || problem.leakage(Cycles{1}) > Picojoules{0}) {
-    cycles = std::max(cycles, port_floor(problem));
+    cycles = std::max(cycles, port_bound(problem));
   }
   double energy = problem.mac_energy().count() * static_cast<double>(problem.macs()) +
                   problem.leakage(Cycles{1}).count() * cycles;
@@ -119,9 +119,9 @@ Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal
     cycles *= static_cast<double>(bound);
   }
   const TimingModel& model = timing_model(problem.arch());
-  cycles = model.array != nullptr ? array_floor(problem, unrolling, bounds, cycles)
+  cycles = model.array != nullptr ? array_bound(problem, unrolling, bounds, cycles)
                                   : model.cycles_of_steps(problem, cycles);
-  return floor_from(problem, rules, goal, ranges_of(problem.workload(), factors), cycles, together);
+  return bound_from(problem, rules, goal, ranges_of(problem.workload(), factors), cycles, together);
 }
 
 Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal& goal,
@@ -134,7 +134,7 @@ Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal
     cycles /= range.most_instances;
   }
   cycles = timing_model(problem.arch()).cycles_of_steps(problem, cycles);
-  return floor_from(problem, rules, goal, ranges, cycles, together);
+  return bound_from(problem, rules, goal, ranges, cycles, together);
 }
 
 }  // namespace mapsim::check

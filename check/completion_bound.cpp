@@ -268,7 +268,8 @@ void CompletionBound::take_runs(std::size_t component, std::size_t stage,
   }
 }
 
-std::vector<Figures> CompletionBound::of_whole_walks(const Price& price, double steps) const {
+std::vector<Figures> CompletionBound::of_whole_walks(const PathObjective& price,
+                                                     double steps) const {
   std::vector<Figures> figures;
   const auto add = [&](const Node& node, std::vector<double> components) {
     for (std::size_t k = 0; k < components_; ++k) {

@@ -6,7 +6,7 @@
 
 #include "check/array_times.hpp"
 #include "check/edge_costs.hpp"
-#include "check/price.hpp"
+#include "check/path_objective.hpp"
 #include "check/stop.hpp"
 
 namespace mapsim::check {
@@ -38,7 +38,7 @@ class CompletionBound {
   std::int64_t states() const { return states_; }
   // Lower bounds of the figures of all whole paths, one per residency in which labels end. `steps`:
   // a lower bound of the steps of the compute units.
-  std::vector<Figures> of_whole_walks(const Price& price, double steps) const;
+  std::vector<Figures> of_whole_walks(const PathObjective& price, double steps) const;
 
   // How many doubles a tile takes.
   static std::size_t width(const Graph& graph, Tracked tracked);

@@ -13,7 +13,7 @@ namespace mapsim::check {
 
 namespace {
 
-enum class Kind : std::uint8_t { kRoom, kPrice, kOther };
+enum class Kind : std::uint8_t { kResource, kPrice, kOther };
 
 // Calls `visit(kind, quantity)` with every number of a node that machines may differ in, always in
 // the same order. Leakage and areas are summed over whole machines.
@@ -29,15 +29,15 @@ void visit_physical(Physical& physical, const Visit& visit) {
 template <class Visit>
 void visit_numbers(Storage& level, const Visit& visit) {
   if (level.capacity.shared) {
-    visit(Kind::kRoom, *level.capacity.shared);
+    visit(Kind::kResource, *level.capacity.shared);
   }
   for (auto& [role, bits] : level.capacity.per_role) {
-    visit(Kind::kRoom, bits);
+    visit(Kind::kResource, bits);
   }
   for (auto* port : {&level.bandwidth.read, &level.bandwidth.write, &level.bandwidth.shared,
                      &level.bandwidth.link}) {
     if (*port) {
-      visit(Kind::kRoom, **port);
+      visit(Kind::kResource, **port);
     }
   }
   for (auto* price : {&level.energy.read, &level.energy.write, &level.energy.update}) {
@@ -47,8 +47,8 @@ void visit_numbers(Storage& level, const Visit& visit) {
 }
 template <class Visit>
 void visit_numbers(Fanout& fanout, const Visit& visit) {
-  visit(Kind::kRoom, fanout.x);
-  visit(Kind::kRoom, fanout.y);
+  visit(Kind::kResource, fanout.x);
+  visit(Kind::kResource, fanout.y);
   visit(Kind::kPrice, fanout.reduction_energy);
   if (fanout.energy_per_hop) {
     visit(Kind::kPrice, *fanout.energy_per_hop);
@@ -100,7 +100,7 @@ template <class Node>
 Node rest_of(Node node, bool keeps_sizes) {
   forget_sources(node);
   visit_numbers(node, [&](Kind kind, auto& quantity) {
-    if (!(keeps_sizes && std::is_same_v<Node, Fanout> && kind == Kind::kRoom)) {
+    if (!(keeps_sizes && std::is_same_v<Node, Fanout> && kind == Kind::kResource)) {
       put(quantity, 1);
     }
   });
@@ -116,7 +116,8 @@ bool widen_node(Node& most, Node& least, const Node& other) {
   std::size_t i = 0;
   visit_numbers(most, [&](Kind kind, auto& quantity) {
     const double value = value_of(quantity);
-    put(quantity, kind == Kind::kRoom ? std::max(value, others[i]) : std::min(value, others[i]));
+    put(quantity,
+        kind == Kind::kResource ? std::max(value, others[i]) : std::min(value, others[i]));
     ++i;
   });
   i = 0;
@@ -161,7 +162,7 @@ Comparable comparable(const Range& range) {
   for_each_node(arch, [&](auto& node) {
     visit_numbers(node, [&](Kind kind, auto& quantity) {
       if (kind != Kind::kOther) {
-        (kind == Kind::kRoom ? found.rooms : found.prices).push_back(value_of(quantity));
+        (kind == Kind::kResource ? found.resources : found.prices).push_back(value_of(quantity));
       }
     });
   });
@@ -178,9 +179,10 @@ Comparable comparable(const Range& range) {
 }
 
 double share_of_prices(const Comparable& then, const Comparable& now) {
-  const auto& rooms = now.rooms;
-  if (then.rooms.size() != rooms.size() || then.prices.size() != now.prices.size() ||
-      !std::equal(rooms.begin(), rooms.end(), then.rooms.begin(), std::less_equal<>{}) ||
+  const auto& resources = now.resources;
+  if (then.resources.size() != resources.size() || then.prices.size() != now.prices.size() ||
+      !std::equal(resources.begin(), resources.end(), then.resources.begin(),
+                  std::less_equal<>{}) ||
       then.rest != now.rest) {
     return -1;
   }

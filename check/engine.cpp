@@ -69,7 +69,7 @@ class Engine {
     return {};
   }
 
-  EngineBound floor() const {
+  EngineBound bound() const {
     const Operation operation = operations().front();
     const Mapping nest =
         nest_of(operation, {extent(view_.channel), 1, operation.kernels, true, 1, 1});
@@ -295,7 +295,7 @@ std::optional<Problem> formed(const Problem& problem, Form form) {
                   : std::nullopt;
 }
 
-EngineBound floor_of_schedules(const Problem& problem) { return Engine{problem}.floor(); }
+EngineBound bound_of_schedules(const Problem& problem) { return Engine{problem}.bound(); }
 
 std::int64_t visit_schedules(const Problem& problem,
                              const std::function<void(const Mapping&)>& visit) {

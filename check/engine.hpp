@@ -39,7 +39,7 @@ struct EngineBound {
   double energy = 0;
   double cycles = 0;
 };
-EngineBound floor_of_schedules(const Problem& problem);
+EngineBound bound_of_schedules(const Problem& problem);
 
 // Calls `visit` with each schedule of a problem in one of its forms, in a fixed order, and returns
 // their number. Without `visit` it only counts.

@@ -70,11 +70,11 @@ class TreeBounding {
       }
     }
     const auto& ends = reached_.back();
-    tally_.energy = ends.empty() ? enough_ : std::min(enough_, ends.begin()->second);
-    tally_.energy = stop_.is_set() ? 0 : tally_.energy;
-    tally_.branches = bounds_.searches();
-    tally_.labels = bounds_.labels();
-    return tally_;
+    counts_.energy = ends.empty() ? enough_ : std::min(enough_, ends.begin()->second);
+    counts_.energy = stop_.is_set() ? 0 : counts_.energy;
+    counts_.branches = bounds_.searches();
+    counts_.labels = bounds_.labels();
+    return counts_;
   }
 
  private:
@@ -168,21 +168,21 @@ class TreeBounding {
     const auto found = known.find(after);
     const double most =
         std::min(found == known.end() ? kInfinity : found->second, enough_ - rest_[last + 1]);
-    const std::optional<Around> around = around_group(before, first, last, after);
+    const std::optional<GroupContext> around = around_group(before, first, last, after);
     if (!around || stop_.is_set() || !(most - so_far > 0)) {
       return;
     }
     const double group =
-        bound_group(arch_, chain_, space_, *around, most - so_far, bounds_, tally_);
+        bound_group(arch_, chain_, space_, *around, most - so_far, bounds_, counts_);
     if (so_far + group < most) {
       known[after] = so_far + group;
     }
   }
 
   // nullopt: what is held does not fit.
-  std::optional<Around> around_group(const Passing& before, std::size_t first, std::size_t last,
-                                     const Passing& after) const {
-    Around around{first, last, {}, {}, TakenBits(bounds_.capacities().size(), 0.0)};
+  std::optional<GroupContext> around_group(const Passing& before, std::size_t first,
+                                           std::size_t last, const Passing& after) const {
+    GroupContext around{first, last, {}, {}, TakenBits(bounds_.capacities().size(), 0.0)};
     Passing all = before;
     all.insert(after.begin(), after.end());
     for (std::size_t e = first; e <= last; ++e) {
@@ -218,7 +218,7 @@ class TreeBounding {
   BranchBounds bounds_;
   std::vector<std::map<Passing, double>> reached_;  // by einsums before the cut
   std::vector<double> rest_;                        // that the einsums from here on need, at least
-  FusedBound tally_;
+  FusedBound counts_;
 };
 
 }  // namespace

@@ -76,7 +76,7 @@ struct Goal {
 
 // The claimed points. A proof shows that every mapping is covered by one of them: it is no better
 // in either figure. First figures are equal up to rounding; second figures are whole numbers.
-struct Frontier {
+struct ClaimedFront {
   std::vector<Figures> points;
   bool first_decides = false;  // a larger first figure suffices to be covered
   double slack = 0;            // relative tolerance of second figures, if they are energies
@@ -108,7 +108,7 @@ struct Frontier {
 // What must be proven for paths with given lower bounds of their figures: either the first figure
 // is at least that of the only point, or the path's share of the frontier is large enough.
 struct Target {
-  Frontier frontier;
+  ClaimedFront frontier;
   bool by_share = false;  // by the share of the frontier; otherwise by the first figure
   double enough = 0;      // the share that suffices; 1: every path must be covered
 

@@ -33,14 +33,14 @@ struct Supply {
 class GroupBounding {
  public:
   GroupBounding(const Arch& arch, const EinsumChain& chain, const FusedSpace& space,
-                const Around& around, double enough, BranchBounds& bounds, FusedBound& tally)
+                const GroupContext& around, double enough, BranchBounds& bounds, FusedBound& counts)
       : arch_{arch},
         piece_{piece_of(chain, around.first, around.last)},
         space_{space},
         around_{around},
         least_{enough},
         bounds_{bounds},
-        tally_{tally} {
+        counts_{counts} {
     for (const Workload& einsum : piece_.einsums) {
       problems_.emplace_back(arch, einsum);
     }
@@ -218,7 +218,7 @@ class GroupBounding {
 
   void search_level() {
     counting_.emplace(arch_, piece_, level_);
-    ++tally_.groups;
+    ++counts_.groups;
     list_driven();
     std::vector<std::vector<Temporal>> sets{{}};
     const Workload& sink = piece_.einsums.back();
@@ -245,7 +245,7 @@ class GroupBounding {
     std::stable_sort(sets.begin(), sets.end(),
                      [&](const auto& a, const auto& b) { return operations(a) > operations(b); });
     for (const std::vector<Temporal>& loops : sets) {
-      ++tally_.classes;
+      ++counts_.classes;
       search_set(loops);
     }
   }
@@ -255,7 +255,7 @@ class GroupBounding {
                   [&](std::int64_t n) { return n == bound || bound / n > kMostTilesOfSharedLoop; });
     return extents;
   }
-  Meeting innermost(const std::vector<Temporal>& loops) const {
+  Interface innermost(const std::vector<Temporal>& loops) const {
     return {loops, std::vector<std::size_t>(piece_.intermediates.size(), loops.size())};
   }
 
@@ -314,7 +314,7 @@ class GroupBounding {
       return all;
     };
     if (!counts || is_closed(parts)) {
-      tally_.closed += counts ? 1 : 0;
+      counts_.closed += counts ? 1 : 0;
       return;
     }
     open_set(loops);
@@ -326,11 +326,11 @@ class GroupBounding {
     const auto before = [](const Temporal& a, const Temporal& b) { return a.dim < b.dim; };
     std::sort(loops.begin(), loops.end(), before);
     do {
-      Meeting meeting{loops, std::vector<std::size_t>(piece_.intermediates.size(), 0)};
+      Interface meeting{loops, std::vector<std::size_t>(piece_.intermediates.size(), 0)};
       std::size_t i = 0;
       do {
         if (const auto counts = counting_->count(meeting)) {
-          ++tally_.interfaces;
+          ++counts_.interfaces;
           search_meeting(*counts);
         }
         for (i = 0; i < meeting.scopes.size() && ++meeting.scopes[i] > loops.size(); ++i) {
@@ -366,7 +366,7 @@ class GroupBounding {
       return all;
     };
     if (!is_closed(parts)) {
-      ++tally_.joined;
+      ++counts_.joined;
       join(counts);
     }
   }
@@ -477,10 +477,10 @@ class GroupBounding {
   const Arch& arch_;
   EinsumChain piece_;
   const FusedSpace& space_;
-  const Around& around_;
+  const GroupContext& around_;
   double least_;
   BranchBounds& bounds_;
-  FusedBound& tally_;
+  FusedBound& counts_;
   std::vector<Problem> problems_;
   LevelId level_{};  // of scopes and of what the group keeps
   std::optional<GroupCounting> counting_;
@@ -490,8 +490,9 @@ class GroupBounding {
 }  // namespace
 
 double bound_group(const Arch& arch, const EinsumChain& chain, const FusedSpace& space,
-                   const Around& around, double enough, BranchBounds& bounds, FusedBound& tally) {
-  return GroupBounding{arch, chain, space, around, enough, bounds, tally}.run();
+                   const GroupContext& around, double enough, BranchBounds& bounds,
+                   FusedBound& counts) {
+  return GroupBounding{arch, chain, space, around, enough, bounds, counts}.run();
 }
 
 }  // namespace mapsim::check

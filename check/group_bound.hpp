@@ -9,7 +9,7 @@
 namespace mapsim::check {
 
 // What surrounds the einsums first .. last of a chain while they run as one group.
-struct Around {
+struct GroupContext {
   std::size_t first = 0;
   std::size_t last = 0;
   std::vector<PerTensor<LevelId>> sources;  // per einsum, of what does not pass within
@@ -19,6 +19,7 @@ struct Around {
 
 // A lower bound of the energy of a group [pJ], searched up to `enough`.
 double bound_group(const Arch& arch, const EinsumChain& chain, const FusedSpace& space,
-                   const Around& around, double enough, BranchBounds& bounds, FusedBound& tally);
+                   const GroupContext& around, double enough, BranchBounds& bounds,
+                   FusedBound& counts);
 
 }  // namespace mapsim::check

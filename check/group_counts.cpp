@@ -22,7 +22,7 @@ std::size_t loops_on(const TreeShape& shape, std::size_t line, std::size_t outer
 }  // namespace
 
 // One tree stands for all positions of keeps: every tensor that the group may keep is kept at each.
-MappingTree GroupCounting::tree_of(const Meeting& meeting) const {
+MappingTree GroupCounting::tree_of(const Interface& meeting) const {
   MappingTree tree;
   TreeNode& root = tree.nodes.emplace_back();
   root.einsum = piece_.einsums.size() - 1;
@@ -75,7 +75,7 @@ GroupCounting::KeepKey GroupCounting::key_of(const TreeShape& shape, const OwnKe
 }
 
 const GroupCounting::Line& GroupCounting::line(const MappingTree& tree, const TreeShape& shape,
-                                               const Meeting& meeting, std::size_t number) {
+                                               const Interface& meeting, std::size_t number) {
   std::vector<std::int64_t> key{static_cast<std::int64_t>(number), meeting.loops.empty() ? 0 : 1};
   for (const ShapeLoop& loop : shape.nodes[0].loops) {
     if (loop.line == number) {
@@ -169,7 +169,7 @@ bool GroupCounting::add_branch(std::size_t e, const TreeShape& shape,
   return true;
 }
 
-std::optional<GroupCounts> GroupCounting::count(const Meeting& meeting) {
+std::optional<GroupCounts> GroupCounting::count(const Interface& meeting) {
   const MappingTree tree = tree_of(meeting);
   std::vector<TreeProblem> problems;
   const TreeShape shape = shape_of(arch_, piece_, tree, problems);

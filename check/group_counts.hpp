@@ -15,7 +15,7 @@ namespace mapsim::check {
 
 // What the branches of a group share: loops, outermost first, and for each intermediate the number
 // of loops outside of its scope.
-struct Meeting {
+struct Interface {
   std::vector<Temporal> loops;
   std::vector<std::size_t> scopes;
 };
@@ -46,7 +46,7 @@ class GroupCounting {
 
   // nullopt: no mapping tree has the meeting, or the mapspace leaves it out because boxes of a
   // branch differ in two dims of one line.
-  std::optional<GroupCounts> count(const Meeting& meeting);
+  std::optional<GroupCounts> count(const Interface& meeting);
 
  private:
   using KeepKey = std::array<std::size_t, 4>;  // einsum, tensor, loops of the line above, slides
@@ -55,9 +55,9 @@ class GroupCounting {
     std::vector<std::vector<NeedTrace>> traces;                          // by scope
     std::map<KeepKey, LineMoves> keeps;
   };
-  MappingTree tree_of(const Meeting& meeting) const;
+  MappingTree tree_of(const Interface& meeting) const;
   KeepKey key_of(const TreeShape& shape, const OwnKeep& keep, std::size_t line) const;
-  const Line& line(const MappingTree& tree, const TreeShape& shape, const Meeting& meeting,
+  const Line& line(const MappingTree& tree, const TreeShape& shape, const Interface& meeting,
                    std::size_t number);
   bool add_branch(std::size_t e, const TreeShape& shape, const std::vector<const Line*>& lines,
                   GroupCounts& counts) const;

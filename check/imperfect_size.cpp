@@ -163,11 +163,10 @@ using Points = std::map<PerPhase, mpz_class>;
 
 Points list_points(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used) {
   const Arrangements arrangements{problem, rules, used};
-  std::map<PerPhase, Arrangements::TensorPaths> open{
-      {PerPhase(used.size() + 1, 0), arrangements.start()}};
+  std::map<PerPhase, Arrangements::Ways> open{{PerPhase(used.size() + 1, 0), arrangements.start()}};
   Points found;
   while (!open.empty()) {
-    std::map<PerPhase, Arrangements::TensorPaths> next;
+    std::map<PerPhase, Arrangements::Ways> next;
     for (const auto& [points, all] : open) {
       const mpz_class whole = arrangements.whole(all);
       if (whole > 0) {

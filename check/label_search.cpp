@@ -43,7 +43,7 @@ bool is_no_worse(const std::vector<double>& a, const std::vector<double>& b) {
 class LabelSearch {
  public:
   LabelSearch(const Graph& graph, EdgeCosts& costs, const CompletionBound& bound, ArrayTimes* array,
-              const Price& price, double steps, const Goal& goal, const Target& target,
+              const PathObjective& price, double steps, const Goal& goal, const Target& target,
               History history)
       : graph_{graph},
         costs_{costs},
@@ -422,7 +422,7 @@ class LabelSearch {
   const Lattice& lattice_;
   const CompletionBound& bound_;
   ArrayTimes* array_;  // null: times of an array do not count
-  const Price& price_;
+  const PathObjective& price_;
   double compute_;  // lower bound of the compute units' cycles
   std::size_t components_;
   Target target_;
@@ -442,8 +442,9 @@ class LabelSearch {
 }  // namespace
 
 SearchResult search_labels(const Graph& graph, EdgeCosts& costs, const CompletionBound& bound,
-                           ArrayTimes* array, const Price& price, double steps, const Goal& goal,
-                           const Target& target, History history, const Effort& effort) {
+                           ArrayTimes* array, const PathObjective& price, double steps,
+                           const Goal& goal, const Target& target, History history,
+                           const Effort& effort) {
   return LabelSearch{graph, costs, bound, array, price, steps, goal, target, history}.run(effort);
 }
 

@@ -35,7 +35,8 @@ enum class History : std::uint8_t { kNone, kLoopChains };
 // stands between two loops over one dim is not checked, which only lowers the bound. No two extents
 // may share a bin of the lattice.
 SearchResult search_labels(const Graph& graph, EdgeCosts& costs, const CompletionBound& bound,
-                           ArrayTimes* array, const Price& price, double steps, const Goal& goal,
-                           const Target& target, History history, const Effort& effort);
+                           ArrayTimes* array, const PathObjective& price, double steps,
+                           const Goal& goal, const Target& target, History history,
+                           const Effort& effort);
 
 }  // namespace mapsim::check

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "check/perfect_terms.hpp"
+#include "check/perfect_coefficients.hpp"
 
 namespace mapsim::check {
 
@@ -12,7 +12,7 @@ PerfectCosts::PerfectCosts(const Graph& graph, const Case& at, const Lattice& la
                            Tracked tracked)
     : EdgeCosts{graph, lattice, tracked},
       at_{at},
-      terms_(graph.edges().size()),
+      coefficients_(graph.edges().size()),
       trips_(graph.problem().workload().tensors.size()) {
   if (graph.problem().sparse() != nullptr) {
     nonzeros_.emplace(graph.problem());
@@ -47,8 +47,8 @@ double PerfectCosts::volume(const Volume& of, double trips, std::size_t tile,
 }
 
 // Energy of what the networks between the ends add and pass on [pJ].
-double PerfectCosts::networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
-                                 const Step& step) const {
+double PerfectCosts::networks_pj(const Coefficients& of, double entering, double trips,
+                                 std::size_t tile, const Step& step) const {
   double energy = 0;
   const double begun = graph().entry().begun;
   NetworkFlow flow{entering};
@@ -68,7 +68,7 @@ double PerfectCosts::networks_pj(const Terms& of, double entering, double trips,
 
 // Adds to out[k * stride]. A sum comes back unless the instance meets its element for the first
 // time.
-void PerfectCosts::charge(const Terms& of, double trips, std::size_t tile, const Step& step,
+void PerfectCosts::charge(const Coefficients& of, double trips, std::size_t tile, const Step& step,
                           double* out, std::size_t stride) {
   const auto find = [&](const End& end) {
     EndFlow at{volume(end.crossing, trips, tile, step)};
@@ -119,7 +119,7 @@ PerDim<std::int64_t> PerfectCosts::extents_at(std::size_t above, std::size_t til
   return extents;
 }
 
-FlowOfNonzeros PerfectCosts::nonzeros_of(const Terms& of, std::size_t tile) {
+FlowOfNonzeros PerfectCosts::nonzeros_of(const Coefficients& of, std::size_t tile) {
   PerDim<std::int64_t> shared(lattice().dims(), 1);
   for (std::size_t f = of.use.outer_fanouts; f < of.use.above; ++f) {
     for (const DimId d : shared.ids()) {
@@ -194,7 +194,7 @@ std::vector<double> PerfectCosts::make_bits(std::size_t index) {
 
 std::vector<double> PerfectCosts::make_plain(std::size_t edge) {
   const std::size_t tiles = lattice().size();
-  const Terms& of = terms(edge);
+  const Coefficients& of = coefficients(edge);
   const std::vector<double>& times = trips(of.use.tensor);
   const std::vector<double>& stored = bits(edge);
   std::vector<double> costs(components() * tiles, 0.0);
@@ -209,7 +209,7 @@ std::vector<double> PerfectCosts::make_plain(std::size_t edge) {
 }
 
 std::vector<double> PerfectCosts::make_sliding(std::size_t edge, DimId dim) {
-  const Terms& of = terms(edge);
+  const Coefficients& of = coefficients(edge);
   const std::vector<double>& times = trips(of.use.tensor);
   const std::vector<double>& stored = bits(edge);
   const bool slides = graph().slides(graph().edges()[edge]);
@@ -233,7 +233,7 @@ std::vector<double> PerfectCosts::make_sliding(std::size_t edge, DimId dim) {
 
 std::vector<double> PerfectCosts::make_last(std::size_t edge) {
   std::vector<double> costs(components(), 0.0);
-  const Terms& of = terms(edge);
+  const Coefficients& of = coefficients(edge);
   charge(of, trips(of.use.tensor)[0], 0, Step{}, costs.data(), 1);
   return costs;
 }

@@ -23,7 +23,7 @@ class PerfectCosts : public EdgeCosts {
 
  private:
   struct Volume;
-  struct Terms;
+  struct Coefficients;
   struct Window;
   struct End;
   struct Network;
@@ -39,11 +39,11 @@ class PerfectCosts : public EdgeCosts {
   std::vector<double> make_plain(std::size_t edge) override;
   std::vector<double> make_sliding(std::size_t edge, DimId dim) override;
   std::vector<double> make_last(std::size_t edge) override;
-  const Terms& terms(std::size_t edge);
-  Terms make_terms(std::size_t edge);
-  void add_met(const BoundaryEdge& edge, Terms& made);
-  void add_networks(const BoundaryEdge& edge, bool together, Terms& made);
-  double networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
+  const Coefficients& coefficients(std::size_t edge);
+  Coefficients make_coefficients(std::size_t edge);
+  void add_met(const BoundaryEdge& edge, Coefficients& made);
+  void add_networks(const BoundaryEdge& edge, bool together, Coefficients& made);
+  double networks_pj(const Coefficients& of, double entering, double trips, std::size_t tile,
                      const Step& step) const;
   Volume make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses, bool together);
   Volume make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses, std::size_t above);
@@ -54,14 +54,14 @@ class PerfectCosts : public EdgeCosts {
   void multiply_points(const BoundaryEdge& edge, std::size_t r, std::size_t above,
                        std::vector<double>& values);
   double volume(const Volume& of, double trips, std::size_t tile, const Step& step) const;
-  void charge(const Terms& of, double trips, std::size_t tile, const Step& step, double* out,
+  void charge(const Coefficients& of, double trips, std::size_t tile, const Step& step, double* out,
               std::size_t stride);
-  FlowOfNonzeros nonzeros_of(const Terms& of, std::size_t tile);
+  FlowOfNonzeros nonzeros_of(const Coefficients& of, std::size_t tile);
   PerDim<std::int64_t> extents_at(std::size_t above, std::size_t tile) const;
 
   const Case& at_;
   std::optional<NonzeroFlows> nonzeros_;  // of a machine that exploits zeros
-  std::vector<std::unique_ptr<Terms>> terms_;
+  std::vector<std::unique_ptr<Coefficients>> coefficients_;
   PerTensor<std::vector<double>> trips_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> rank_index_;
   std::map<std::tuple<std::size_t, std::size_t, int, Sharing>, std::vector<double>> tables_;

@@ -45,8 +45,8 @@ class ScheduleChecker {
     std::string wrong;
   };
 
-  static Frontier frontier_of(const Certificate& certificate) {
-    Frontier frontier;
+  static ClaimedFront frontier_of(const Certificate& certificate) {
+    ClaimedFront frontier;
     for (const Point& point : certificate.points) {
       frontier.points.push_back(point.figures);
     }
@@ -149,8 +149,8 @@ class ScheduleChecker {
                     [form](const Point& point) { return point.form == form; })) {
       return false;
     }
-    const EngineBound floor = floor_of_schedules(problem);
-    return frontier_.covers(certificate_.goal.figures(floor.energy, floor.cycles, 0));
+    const EngineBound bound = bound_of_schedules(problem);
+    return frontier_.covers(certificate_.goal.figures(bound.energy, bound.cycles, 0));
   }
 
   // Notes the points of the certificate whose mapping this is.
@@ -166,7 +166,7 @@ class ScheduleChecker {
 
   const Certificate& certificate_;
   const CheckOptions& options_;
-  Frontier frontier_;
+  ClaimedFront frontier_;
   Verdict verdict_;
 };
 

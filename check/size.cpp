@@ -124,19 +124,19 @@ class LoopNests {
 class PointCounts {
  public:
   PointCounts(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used)
-      : points_{problem, rules, used}, tensor_paths_{points_.start()} {}
+      : points_{problem, rules, used}, ways_{points_.start()} {}
   std::size_t most() const { return points_.most_points(); }
   const mpz_class& at(std::size_t points) {
     while (counts_.size() <= points) {
-      counts_.push_back(points_.whole(tensor_paths_));
-      tensor_paths_ = points_.occupy(tensor_paths_, points_.chains());
+      counts_.push_back(points_.whole(ways_));
+      ways_ = points_.occupy(ways_, points_.chains());
     }
     return counts_[points];
   }
 
  private:
   Arrangements points_;
-  Arrangements::TensorPaths tensor_paths_;  // after as many points as there are counts
+  Arrangements::Ways ways_;  // after as many points as there are counts
   std::vector<mpz_class> counts_;
 };
 
@@ -179,20 +179,20 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
   const Case at = list_cases(problem, unrolling).front();
   const Lattice tiles{at.bounds, {}};
   const Arrangements points{problem, rules, at.used};
-  const auto loop = [&points, &rules](const Arrangements::TensorPaths& from, DimId d,
-                                      std::int64_t factor, Arrangements::TensorPaths& to) {
+  const auto loop = [&points, &rules](const Arrangements::Ways& from, DimId d, std::int64_t factor,
+                                      Arrangements::Ways& to) {
     const int sign = rules.once ? 1 : -moebius(factor);  // whole loops, or factors of them
-    for (const auto& [state, ways] : sign != 0 ? from : Arrangements::TensorPaths{}) {
+    for (const auto& [state, ways] : sign != 0 ? from : Arrangements::Ways{}) {
       if (const auto after = points.after_loop(state, d, factor)) {
         to[*after] += sign * ways;
       }
     }
   };
-  std::vector<Arrangements::TensorPaths> runs(tiles.size());
+  std::vector<Arrangements::Ways> runs(tiles.size());
   // Including those that end with a point
-  std::vector<Arrangements::TensorPaths> all(tiles.size());
+  std::vector<Arrangements::Ways> all(tiles.size());
   for (std::size_t tile = tiles.size(); tile-- > 0;) {
-    Arrangements::TensorPaths before = runs[tile];
+    Arrangements::Ways before = runs[tile];
     if (tile + 1 == tiles.size()) {
       before = points.start();
     }
@@ -200,7 +200,7 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
     for (const DimId d : at.bounds.ids()) {
       left[d] = tiles.extent(d, tile);
     }
-    const Arrangements::TensorPaths kept =
+    const Arrangements::Ways kept =
         points.occupy(before, points.chains_at(real_extents(at, tiles, tile), left));
     all[tile] = before;
     for (const auto& [state, ways] : kept) {

@@ -13,8 +13,8 @@ struct Stop {
   const std::atomic<bool>* flag = nullptr;
   std::optional<Clock::time_point> end{};
 
-  bool is_given_up() const { return flag != nullptr && flag->load(std::memory_order_relaxed); }
-  bool is_set() const { return is_given_up() || (end && Clock::now() >= *end); }
+  bool is_cancelled() const { return flag != nullptr && flag->load(std::memory_order_relaxed); }
+  bool is_set() const { return is_cancelled() || (end && Clock::now() >= *end); }
 };
 
 }  // namespace mapsim::check

@@ -7,7 +7,7 @@
 
 #include "check/geometry.hpp"
 #include "check/goal.hpp"
-#include "check/stays.hpp"
+#include "check/reuse.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/nest.hpp"
 

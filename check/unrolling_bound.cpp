@@ -18,7 +18,7 @@ constexpr std::size_t kMostDoubles = 130'000'000;
 struct Question {
   const Graph& graph;
   const Goal& goal;
-  const Price& price;
+  const PathObjective& price;
   const Target& target;
   const Effort& effort;
   double steps;  // lower bound of the compute units' steps
@@ -108,7 +108,7 @@ BoundedUnrolling bound_unrolling(const Graph& graph, const Goal& goal, const Ext
   for (const std::int64_t bound : temporal_bounds(problem.workload(), unrolling.factors)) {
     steps *= static_cast<double>(bound);
   }
-  const Price price{problem, graph, goal};
+  const PathObjective price{problem, graph, goal};
   const Question question{graph, goal, price, target, effort, steps};
   return graph.rules().imperfect ? bound_imperfect(question, domains, unrolling)
                                  : bound_perfect(question, unrolling);

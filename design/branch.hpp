@@ -60,7 +60,7 @@ class DesignSearch {
     SearchOptions layers;
     layers.threads = options.threads;
     layers.stop = options.stop;
-    layers.edge_folds = !options.certificate;  // beyond the mapspace of certificates
+    layers.partial_folds = !options.certificate;  // beyond the mapspace of certificates
     layers.budget.bytes = search_bytes();
     return layers;
   }

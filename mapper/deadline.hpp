@@ -79,16 +79,16 @@ bool is_within_budget(const Work& work) {
 
 // Memory that an object takes from a deadline's limit and gives back when it is destroyed. Without
 // a deadline nothing is counted. Threads may take at once.
-class Held {
+class HeldMemory {
  public:
-  explicit Held(const Deadline* deadline) : deadline_{deadline} {}
-  ~Held() {
+  explicit HeldMemory(const Deadline* deadline) : deadline_{deadline} {}
+  ~HeldMemory() {
     if (deadline_ != nullptr) {
       deadline_->give(bytes_);
     }
   }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
+  HeldMemory(const HeldMemory&) = delete;
+  HeldMemory& operator=(const HeldMemory&) = delete;
 
   void take(std::size_t bytes) {
     if (deadline_ != nullptr) {

@@ -7,9 +7,9 @@
 
 #include "costmodel/timing/model.hpp"
 #include "mapper/branch/class_search.hpp"
-#include "mapper/branch/edge_folds.hpp"
 #include "mapper/branch/exhaustive_fallback.hpp"
 #include "mapper/branch/infeasible.hpp"
+#include "mapper/branch/partial_folds.hpp"
 #include "mapper/branch/shared_bounds.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "mapper/counting/whole_count.hpp"
@@ -59,7 +59,7 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   options.objective.function = Objective::kLatency.function;
   options.objective.max_energy = least.cost->energy.total;
   options.budget.labels -= std::min(options.budget.labels, least.statistics.labels);
-  ClassSearch more;
+  ClassSearchInputs more;
   more.labels = labels - std::min(labels, least.statistics.labels);
   more.best = {&*least.best, &*least.cost, {cycles, energy}};
   for (const ClassBound& unrolling_class : least.classes) {
@@ -75,10 +75,10 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   least.interrupted = fastest.interrupted;
   Certificate& proof = least.certificate;
   if (proof.status == Proof::kOptimal) {
-    const bool open = fastest.certificate.bound_but_for_bare.has_value();
+    const bool open = fastest.certificate.bound_but_for_free_boundaries.has_value();
     proof.lower_bound = objective_value(asked, *least.cost);
     proof.status = open ? Proof::kOptimal : fastest.certificate.status;
-    proof.bound_but_for_bare = open ? std::optional{proof.lower_bound} : std::nullopt;
+    proof.bound_but_for_free_boundaries = open ? std::optional{proof.lower_bound} : std::nullopt;
   }
   return least;
 }
@@ -117,7 +117,7 @@ class Grace {
 
 // Has the search left anything open that exhaustive search would decide?
 bool is_open(const SearchResult& result) {
-  return result.interrupted || result.certificate.bound_but_for_bare.has_value();
+  return result.interrupted || result.certificate.bound_but_for_free_boundaries.has_value();
 }
 
 // How often counting asks whether to go on, beside once per class of unrollings: at most about a
@@ -153,12 +153,12 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked,
     options.budget.gap = 0;  // the next search needs the optimum
   }
   const Deadline deadline(options);
-  const std::int64_t few = count_if_few(space);
-  const std::int64_t labels = labels_worth(few);
+  const std::int64_t few = count_if_enumerable(space);
+  const std::int64_t labels = labels_before_enumeration(few);
   const bool is_quick = !space.is_ruled() && !space.constraints().factors.imperfect;
   nests::WholeCount count(space);
   const Grace grace(deadline);
-  ClassSearch more;
+  ClassSearchInputs more;
   more.shared = shared;
   more.labels = labels;
   if (is_quick) {
@@ -170,10 +170,10 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked,
     result = break_ties(space, options, std::move(result), deadline, labels);
   }
   if (labels < options.budget.labels && is_open(result)) {
-    look_at_all(space, options, deadline, result);
+    enumerate_instead(space, options, deadline, result);
   }
-  if (options.edge_folds && !result.interrupted) {
-    exact::search_edge_folds(space, options, result);
+  if (options.partial_folds && !result.interrupted) {
+    exact::search_partial_folds(space, options, result);
   }
   while (is_quick && !grace.over() && count.step([&] { return grace.over(); })) {
   }

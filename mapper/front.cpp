@@ -33,14 +33,14 @@ void join(const Problem& problem, const Objective& objective, const Mapping& map
     const int copies =
         target.capacity ? copies_of(problem.arch().levels[target.capacity->level]) : 1;
     FrontPoint point = point_of(objective, target, mapping, cost);
-    const exact::Key key{point.value, static_cast<double>(point.measure / copies)};
+    const exact::ObjectiveKey key{point.value, static_cast<double>(point.measure / copies)};
     target.points.insert(key, std::move(point));
   }
 }
 
 // Evaluates every mapping of a small space. Returns true if there was time for all.
-bool look_at_all(const Mapspace& space, const Objective& objective, const Deadline& deadline,
-                 FrontTarget& target, Statistics& statistics) {
+bool enumerate_instead(const Mapspace& space, const Objective& objective, const Deadline& deadline,
+                       FrontTarget& target, Statistics& statistics) {
   Evaluator evaluator(space.problem());
   return space.enumerate([&](const Mapping& mapping) {
     ++statistics.evaluations;
@@ -85,7 +85,7 @@ Statistics find_some(const Mapspace& space, SearchOptions options, const Deadlin
   constraints.factors = {};
   const Mapspace perfect(space.problem(), constraints);
   options.progress = nullptr;
-  ClassSearch more;
+  ClassSearchInputs more;
   more.trial_labels = trial_labels;
   more.front = &target;
   return search_classes(perfect, options, deadline, more).statistics;
@@ -96,8 +96,8 @@ Front search_for_front(const Mapspace& space, SearchOptions options, FrontTarget
   options.budget.gap = 0;
   const Deadline deadline(options);
   const Statistics before = find_some(space, options, deadline, trial_labels, target);
-  ClassSearch more;
-  more.labels = labels_worth(count_if_few(space));
+  ClassSearchInputs more;
+  more.labels = labels_before_enumeration(count_if_enumerable(space));
   more.trial_labels = trial_labels;
   more.front = &target;
   const bool are_few = more.labels < options.budget.labels;
@@ -107,10 +107,11 @@ Front search_for_front(const Mapspace& space, SearchOptions options, FrontTarget
   front.statistics = found.statistics;
   add(before, front.statistics);
   front.complete = !found.interrupted;
-  front.but_for_bare = found.certificate.bound_but_for_bare.has_value();
-  if (are_few && (!front.complete || front.but_for_bare)) {
-    front.complete = look_at_all(space, options.objective, deadline, target, front.statistics);
-    front.but_for_bare = front.but_for_bare && !front.complete;
+  front.but_for_free_boundaries = found.certificate.bound_but_for_free_boundaries.has_value();
+  if (are_few && (!front.complete || front.but_for_free_boundaries)) {
+    front.complete =
+        enumerate_instead(space, options.objective, deadline, target, front.statistics);
+    front.but_for_free_boundaries = front.but_for_free_boundaries && !front.complete;
   }
   front.points = target.points.take();
   // With imperfect factors or rules counting can take long, so a stopped search goes without it.

@@ -24,7 +24,7 @@ struct Front {
   bool complete = false;
   // Imperfect factors, `complete`: mappings with a free tile boundary were not all searched, and
   // the proof is about the others (decision 18).
-  bool but_for_bare = false;
+  bool but_for_free_boundaries = false;
   bool schedules = false;  // the points are schedules of an engine, in all its forms of the layer
   std::string mapspace_size;
   Statistics statistics;
@@ -37,7 +37,7 @@ Workload workload_of(const Problem& problem, const FrontPoint& point);
 // The energy/latency front of a space: value in pJ, measure in cycles of the objective's mode,
 // within its limits. The objective's function is not used. For an NVDLA-like engine: the front of
 // its schedules. One search finds all points; classes of unrollings share the points found so far.
-// The result does not depend on the number of threads. `trial_labels`: see ClassSearch.
+// The result does not depend on the number of threads. `trial_labels`: see ClassSearchInputs.
 Front search_front(const Mapspace& space, const SearchOptions& options,
                    std::int64_t trial_labels = 2'000);
 

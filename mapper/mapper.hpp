@@ -28,9 +28,9 @@ struct Certificate {
   // Imperfect factors: a lower bound of the mappings without free tile boundaries, if it is above
   // that of all mappings; the others are too many (decision 18). With kOptimal: ties are not
   // proven.
-  std::optional<double> bound_but_for_bare{};
+  std::optional<double> bound_but_for_free_boundaries{};
   // Systolic arrays: partial folds at the edges of the array were searched, too
-  // (mapper/branch/edge_folds.hpp). Status, bound and gap are then about them and the mapspace
+  // (mapper/branch/partial_folds.hpp). Status, bound and gap are then about them and the mapspace
   // together. This is about the mapspace alone, in which every fold is full or divides.
   struct Divisors {
     std::optional<double> value;  // of the best mapping of it; nullopt: nothing fits
@@ -109,7 +109,8 @@ struct SearchOptions {
   Budget budget = {};
   // Exact strategy; never called by two threads at once
   std::function<void(const Progress&)> progress = {};
-  bool edge_folds = false;  // exact strategy: beyond the mapspace, mapper/branch/edge_folds.hpp
+  bool partial_folds =
+      false;  // exact strategy: beyond the mapspace, mapper/branch/partial_folds.hpp
 };
 
 struct SearchResult {

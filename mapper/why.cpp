@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "mapper/graph/valuation.hpp"
+#include "mapper/graph/path_objective.hpp"
 
 namespace mapsim {
 

@@ -12,7 +12,7 @@ NetworkSolution search_network(const Arch& arch, const Network& network,
   options.strategy = request.strategy;
   options.frames = frames_of(arch, request);
   options.search = request.options;
-  options.search.edge_folds = true;
+  options.search.partial_folds = true;
   options.constraints = [request](const Problem& problem) {
     return constraints_of(problem, request);
   };

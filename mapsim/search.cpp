@@ -7,7 +7,7 @@
 #include "core/edit_distance.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/timing/model.hpp"
-#include "mapper/branch/edge_folds.hpp"
+#include "mapper/branch/partial_folds.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
 #include "mapsim/request.hpp"
@@ -88,7 +88,7 @@ Solution search(const Arch& arch, const Workload& layer, const SearchRequest& re
   std::vector<std::string> warnings;
   Constraints constraints = constraints_of(problem, request, &warnings);
   LayerSearch how{request.strategy, request.options, frames_of(arch, request), {}};
-  how.options.edge_folds = true;
+  how.options.partial_folds = true;
   FormedResult found = search_layer(problem, {}, constraints, how);
   SearchRequest asked = request;
   asked.options = kept(request.options);
@@ -146,7 +146,7 @@ std::string proof_yaml(const Solution& solution, const std::atomic<bool>* stop) 
   }
   const Mapspace space{solution.problem, solution.constraints};
   // Folds that leave a remainder lie beyond the mapspace that a proof is about.
-  const SearchResult within = exact::has_edge_folds(space, options.objective)
+  const SearchResult within = exact::has_partial_folds(space, options.objective)
                                   ? search_exact(space, options)
                                   : solution.result;
   return certificate_file(origin, space, options.objective, within, options.threads,

@@ -9,7 +9,7 @@
 #include "campaign/layer.hpp"
 #include "costmodel/gpu/kernel.hpp"
 #include "costmodel/stream.hpp"
-#include "mapper/branch/edge_folds.hpp"
+#include "mapper/branch/partial_folds.hpp"
 #include "report/figures.hpp"
 #include "report/front.hpp"
 
@@ -242,7 +242,7 @@ Price Pricing::time_steps(const Group& group, const Place& place) {
 // that leave a remainder, and one of those may need the least energy, too.
 SearchResult Pricing::search_for(const Problem& problem) const {
   LayerSearch search;
-  search.options.edge_folds = true;
+  search.options.partial_folds = true;
   search.options.objective = Objective::kLatency;
   const auto with = [&] { return search_layer(problem, {}, {}, search).result; };
   if (!least_energy_) {
@@ -250,7 +250,7 @@ SearchResult Pricing::search_for(const Problem& problem) const {
   }
   search.options.objective = Objective::kEnergy;
   SearchResult least = with();
-  if (exact::has_edge_folds(Mapspace{problem, {}}, Objective::kLatency)) {
+  if (exact::has_partial_folds(Mapspace{problem, {}}, Objective::kLatency)) {
     search.options.objective = Objective::kLatency;
     SearchResult other = with();
     if (other.cost && (!least.cost || better(Objective::kEnergy, *other.cost, *least.cost))) {

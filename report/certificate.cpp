@@ -272,7 +272,7 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   const bool imperfect = space.constraints().factors.imperfect;
   const bool tied = !imperfect && objective.exact_ties &&
                     result.certificate.status == Proof::kOptimal &&
-                    !result.certificate.bound_but_for_bare;
+                    !result.certificate.bound_but_for_free_boundaries;
   const std::string text = proof_text(origin, space, objective, result, tied);
   if (!imperfect) {
     return text;
@@ -285,7 +285,7 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   options.effort.stop = stop;
   const check::Certificate draft = check::parse_certificate(text, "the certificate");
   const std::vector<double> bounds = check::provable_bounds(draft, options);
-  if (stop.is_given_up()) {
+  if (stop.is_cancelled()) {
     return {};
   }
   SearchResult proven = result;
@@ -299,7 +299,7 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
     const std::string with_ties = proof_text(origin, space, objective, proven, true);
     const double share =
         check::provable_share(check::parse_certificate(with_ties, "the certificate"), options);
-    if (stop.is_given_up()) {
+    if (stop.is_cancelled()) {
       return {};
     }
     if (!(share < 1)) {
@@ -375,7 +375,7 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   options.effort.stop = stop;
   const double share = check::provable_share(
       check::parse_certificate(text + check::seal(text), "the certificate"), options);
-  if (!(share > 0) || stop.is_given_up()) {
+  if (!(share > 0) || stop.is_cancelled()) {
     return {};
   }
   text += share < 1 ? fmt::format("gap: {}\n", 1 / share - 1) : "";

@@ -41,7 +41,7 @@ std::string space_text(const Mapspace& space, const Front& front) {
 
 std::string proof_text(const Mapspace& space, const FrontSubject& subject, const Front& front) {
   const std::string over = space_text(space, front);
-  if (front.but_for_bare) {
+  if (front.but_for_free_boundaries) {
     return fmt::format(
         "proven of {} where something is kept or spread at every extent: {}; the others are too "
         "many to look at\n",
@@ -112,8 +112,9 @@ std::string remark(const Front& front) {
     return "no mapping fits";
   }
   return fmt::format("{} point{}, {}", front.points.size(), front.points.size() == 1 ? "" : "s",
-                     front.complete && !front.but_for_bare ? "proven: no mapping lies below them"
-                                                           : "the best met, without a whole proof");
+                     front.complete && !front.but_for_free_boundaries
+                         ? "proven: no mapping lies below them"
+                         : "the best met, without a whole proof");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "check/scope.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/branch/edge_folds.hpp"
+#include "mapper/branch/partial_folds.hpp"
 #include "mapper/counting/why_empty.hpp"
 #include "report/constraints.hpp"
 #include "report/json_cost.hpp"
@@ -108,10 +108,10 @@ Json certificate_json(const Certificate& certificate) {
     json["lower_bound"] = certificate.lower_bound;
     json["gap"] = certificate.gap;
   }
-  if (certificate.bound_but_for_bare && certificate.status == Proof::kOptimal) {
+  if (certificate.bound_but_for_free_boundaries && certificate.status == Proof::kOptimal) {
     json["ties_proven"] = false;
-  } else if (certificate.bound_but_for_bare) {
-    json["lower_bound_but_for_bare_extents"] = *certificate.bound_but_for_bare;
+  } else if (certificate.bound_but_for_free_boundaries) {
+    json["lower_bound_but_for_bare_extents"] = *certificate.bound_but_for_free_boundaries;
   }
   if (const auto& divisors = certificate.divisors) {  // docs/systolic.md
     json["without_remainders"] = {{"objective", divisors->value ? Json(*divisors->value) : Json()},
@@ -192,8 +192,8 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
                              {"value", std::isfinite(tried.value) ? Json(tried.value) : Json()}});
   }
   json["certificate"] = certificate_json(result.certificate);
-  if (strategy == "exact" && !options.edge_folds &&
-      exact::has_edge_folds(space, options.objective)) {
+  if (strategy == "exact" && !options.partial_folds &&
+      exact::has_partial_folds(space, options.objective)) {
     json["certificate"]["remainders_searched"] = false;  // docs/systolic.md
   }
   json["mapspace_size"] = size_json(result.certificate.mapspace_size);
@@ -220,7 +220,7 @@ std::string front_json(const Provenance& origin, const Mapspace& space, const Fr
   json["budget"] = budget_json(options.budget);
   json["even"] = space.constraints().even;
   json["factors"] = space.constraints().factors.imperfect ? "imperfect" : "perfect";
-  json["complete"] = front.complete && !front.but_for_bare;
+  json["complete"] = front.complete && !front.but_for_free_boundaries;
   json["complete_but_for_bare_extents"] = front.complete;
   if (front.schedules) {
     json["space"] = "schedules";  // of an engine: docs/nvdla.md

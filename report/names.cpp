@@ -56,7 +56,7 @@ const char* to_string(Proof proof) {
 }
 
 const char* status_of(const Certificate& certificate) {
-  return certificate.status == Proof::kOptimal && certificate.bound_but_for_bare
+  return certificate.status == Proof::kOptimal && certificate.bound_but_for_free_boundaries
              ? "ties_open"
              : to_string(certificate.status);
 }

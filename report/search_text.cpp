@@ -33,17 +33,17 @@ std::string need_text(const std::string& reason, std::int64_t need) {
 }
 
 // What is proven beyond that, or not: decision 18.
-std::string bare_text(const Certificate& proof, const Objective& objective) {
+std::string free_boundaries_text(const Certificate& proof, const Objective& objective) {
   if (proof.status == Proof::kOptimal) {
-    return proof.bound_but_for_bare
+    return proof.bound_but_for_free_boundaries
                ? "(not all of its ties were looked at: one may be better in the other figure)\n"
                : "";
   }
-  return proof.bound_but_for_bare
+  return proof.bound_but_for_free_boundaries
              ? fmt::format(
                    "(none of those where something is kept or spread at every extent is below {}; "
                    "the others are too many to look at)\n",
-                   objective_text(objective, *proof.bound_but_for_bare))
+                   objective_text(objective, *proof.bound_but_for_free_boundaries))
              : std::string{};
 }
 
@@ -87,7 +87,7 @@ std::string folds_text(const Certificate& proof, const Objective& objective,
                 "proven optimal: none {}, nor with folds that leave a remainder and take "
                 "less time, has a lower {} than {}\n",
                 over, name, text(proof.lower_bound)) +
-                bare_text(proof, objective)
+                free_boundaries_text(proof, objective)
           : fmt::format(
                 "not proven optimal: none {}, nor with folds that leave a remainder and take "
                 "less time, has a lower {} than {}; a gap of {}\n",
@@ -121,16 +121,17 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
     case Proof::kOptimal:
       return fmt::format("proven optimal: none {} has a lower {} than {}\n", over, name,
                          objective_text(objective, proof.lower_bound)) +
-             bare_text(proof, objective);
+             free_boundaries_text(proof, objective);
     case Proof::kInfeasible:
       return fmt::format("proven: nothing fits {}\n", over);
     case Proof::kBounded:
-      return fmt::format(
-                 "{}: none {} has a lower {} than {}; a gap of {}\n",
-                 result.interrupted || proof.bound_but_for_bare ? "not proven optimal"
-                                                                : "proven to the requested gap",
-                 over, name, objective_text(objective, proof.lower_bound), percent(proof.gap)) +
-             bare_text(proof, objective);
+      return fmt::format("{}: none {} has a lower {} than {}; a gap of {}\n",
+                         result.interrupted || proof.bound_but_for_free_boundaries
+                             ? "not proven optimal"
+                             : "proven to the requested gap",
+                         over, name, objective_text(objective, proof.lower_bound),
+                         percent(proof.gap)) +
+             free_boundaries_text(proof, objective);
     case Proof::kNone:
       return fmt::format("no proof: the best seen {}\n", over);
   }

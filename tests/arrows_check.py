@@ -64,7 +64,7 @@ HOMES = [
 
 
 def inner(path):
-    """The folder of mapper/graph/lattice.hpp inside its module: graph."""
+    """The folder of mapper/graph/divisor_lattice.hpp inside its module: graph."""
     parts = path.split("/")
     return parts[1] if len(parts) > 2 else ""
 

@@ -36,10 +36,10 @@ SampleStatistics anneal(Run run, const Neighbours& neighbours) {
   SampleStatistics statistics;
   Evaluator evaluator{run.space.problem()};
   const auto candidate = [&](PrimeNest nest) {
-    const Fitness fitness = judge(run.space, evaluator, run.options, nest, statistics);
+    const Fitness fitness = evaluate_fitness(run.space, evaluator, run.options, nest, statistics);
     return Candidate{std::move(nest), fitness};
   };
-  Candidate at = candidate(take_apart(run.space, run.sampler.sample(run.rng)));
+  Candidate at = candidate(to_prime_nest(run.space, run.sampler.sample(run.rng)));
   double temperature = kStart;
   while (statistics.evaluations() < run.evaluations && !run.deadline.over()) {
     PrimeNest nest = at.nest;

@@ -6,7 +6,7 @@
 #include "mapper/counting/mapspace_size.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/mapspace/statistics_of_draws.hpp"
+#include "mapper/mapspace/sample_statistics.hpp"
 
 namespace mapsim {
 namespace {

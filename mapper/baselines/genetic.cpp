@@ -137,7 +137,7 @@ SampleStatistics evolve(Run run, const Neighbours& neighbours) {
   SampleStatistics statistics;
   Evaluator evaluator{run.space.problem()};
   const auto add = [&](Population& population, PrimeNest nest) {
-    const Fitness fitness = judge(run.space, evaluator, run.options, nest, statistics);
+    const Fitness fitness = evaluate_fitness(run.space, evaluator, run.options, nest, statistics);
     population.push_back({std::move(nest), fitness});
   };
   const auto goes_on = [&] {
@@ -146,7 +146,7 @@ SampleStatistics evolve(Run run, const Neighbours& neighbours) {
   const auto fitter = [](const Candidate& a, const Candidate& b) { return a.fitness < b.fitness; };
   Population population;
   while (population.size() < kPopulation && goes_on()) {
-    add(population, take_apart(run.space, run.sampler.sample(run.rng)));
+    add(population, to_prime_nest(run.space, run.sampler.sample(run.rng)));
   }
   while (goes_on()) {
     std::stable_sort(population.begin(), population.end(), fitter);

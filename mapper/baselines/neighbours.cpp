@@ -169,11 +169,11 @@ bool Neighbours::update_crossings(PrimeNest& nest, Rng& rng) const {
   return true;
 }
 
-Fitness judge(const Mapspace& space, Evaluator& evaluator, const SearchOptions& options,
-              const PrimeNest& nest, SampleStatistics& statistics) {
+Fitness evaluate_fitness(const Mapspace& space, Evaluator& evaluator, const SearchOptions& options,
+                         const PrimeNest& nest, SampleStatistics& statistics) {
   const Objective& objective = options.objective;
   const Cost& cost = evaluator.cost();
-  if (statistics.consider(evaluator, objective, put_together(space, nest))) {
+  if (statistics.consider(evaluator, objective, to_mapping(space, nest))) {
     return {0, 0, objective_value(objective, cost)};
   }
   if (const double excess = evaluator.excess(); excess > 0) {

@@ -6,7 +6,7 @@
 
 #include "core/rng.hpp"
 #include "mapper/mapspace/prime_nest.hpp"
-#include "mapper/mapspace/statistics_of_draws.hpp"
+#include "mapper/mapspace/sample_statistics.hpp"
 
 namespace mapsim {
 
@@ -47,7 +47,7 @@ class Neighbours {
 };
 
 // Evaluates the mapping of a nest, counts it, and returns its fitness.
-Fitness judge(const Mapspace& space, Evaluator& evaluator, const SearchOptions& options,
-              const PrimeNest& nest, SampleStatistics& statistics);
+Fitness evaluate_fitness(const Mapspace& space, Evaluator& evaluator, const SearchOptions& options,
+                         const PrimeNest& nest, SampleStatistics& statistics);
 
 }  // namespace mapsim

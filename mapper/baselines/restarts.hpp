@@ -6,7 +6,7 @@
 #include "core/rng.hpp"
 #include "mapper/baselines/sampler.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/mapspace/statistics_of_draws.hpp"
+#include "mapper/mapspace/sample_statistics.hpp"
 
 namespace mapsim {
 

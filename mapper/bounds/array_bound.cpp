@@ -8,8 +8,8 @@ namespace mapsim::exact {
 namespace {
 
 // Loops cost nothing: a tile takes the least of the tiles to which its runs lead.
-void relax(const Lattice& lattice, DimId dim, const Lattice::Run& run, const double* below,
-           double* row) {
+void relax(const DivisorLattice& lattice, DimId dim, const DivisorLattice::Run& run,
+           const double* below, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
   for (std::size_t base = 0; base < lattice.size(); base += block) {
@@ -54,7 +54,7 @@ void ArrayBound::fill(const Row& at) {
   } else if (graph_.end(at.residency) && !array_.has_entered(at.residency)) {
     end(at);
   }
-  place(at);
+  keep(at);
   for (const StateGraph::SlidingEdge& each : graph_.sliding_edges(at.stage, at.residency)) {
     sliding_edge(at, each);
   }
@@ -83,18 +83,18 @@ void ArrayBound::cross(const Row& at) {
   }
 }
 
-void ArrayBound::place(const Row& at) {
+void ArrayBound::keep(const Row& at) {
   const std::size_t tiles = unrolled_.lattices[graph_.crossed(at.stage)].size();
   double* least = row(at);
-  for (const StateGraph::Place& place : graph_.places(at.stage, at.residency)) {
-    if (!bound_.is_live(at.stage, place.target)) {
+  for (const StateGraph::KeepMove& keep : graph_.keep_moves(at.stage, at.residency)) {
+    if (!bound_.is_live(at.stage, keep.target)) {
       continue;
     }
-    const bool enters = array_.enters(place.edge);
-    const std::vector<double>& energy = costs_.plain(place.edge);
-    const double* to_go = bound_.row(0, at.stage, place.target);
-    const double* below = row({at.stage, place.target});
-    const double* now = enters ? array_.cycles(place.edge).data() : below;
+    const bool enters = array_.enters(keep.edge);
+    const std::vector<double>& energy = costs_.plain(keep.edge);
+    const double* to_go = bound_.row(0, at.stage, keep.target);
+    const double* below = row({at.stage, keep.target});
+    const double* now = enters ? array_.cycles(keep.edge).data() : below;
     for (std::size_t tile = 0; tile < tiles; ++tile) {
       const double best = std::min(now[tile], below[tile]);
       const bool leads_on = energy[tile] < kInfinity && to_go[tile] < kInfinity;
@@ -104,7 +104,7 @@ void ArrayBound::place(const Row& at) {
 }
 
 void ArrayBound::sliding_edge(const Row& at, const StateGraph::SlidingEdge& sliding_edge) {
-  const Lattice& lattice = unrolled_.lattices[graph_.crossed(at.stage)];
+  const DivisorLattice& lattice = unrolled_.lattices[graph_.crossed(at.stage)];
   const auto& runs = lattice.runs(sliding_edge.dim);
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -136,7 +136,7 @@ void ArrayBound::sliding_edge(const Row& at, const StateGraph::SlidingEdge& slid
 }
 
 void ArrayBound::loop(const Row& at) {
-  const Lattice& lattice = unrolled_.lattices[graph_.crossed(at.stage)];
+  const DivisorLattice& lattice = unrolled_.lattices[graph_.crossed(at.stage)];
   const DimSet locked = graph_.locked(at.stage, at.residency);
   // Loops to other residencies first, which are complete
   for (const bool neutral : {false, true}) {
@@ -145,7 +145,7 @@ void ArrayBound::loop(const Row& at) {
       if (locked.contains(d) || graph_.is_neutral(at.stage, at.residency, d) != neutral) {
         continue;
       }
-      for (const Lattice::Run& run : lattice.steps(d)) {
+      for (const DivisorLattice::Run& run : lattice.steps(d)) {
         const auto target = graph_.after_loop(at.stage, at.residency, d, lattice.factor(d, run));
         if (target) {
           relax(lattice, d, run, row({at.stage, *target}), row(at));

@@ -27,7 +27,7 @@ class ArrayBound {
   void fill(const Row& at);
   void end(const Row& at);
   void cross(const Row& at);
-  void place(const Row& at);
+  void keep(const Row& at);
   void sliding_edge(const Row& at, const StateGraph::SlidingEdge& sliding_edge);
   void loop(const Row& at);
   double* row(const Row& at) { return least_.data() + nodes_.row(at.stage, at.residency); }

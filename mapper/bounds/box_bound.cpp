@@ -18,7 +18,7 @@ UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& ro
   }
   for (const TensorId t : routes_.ids()) {
     find_traffic(t, boxes);
-    find_ways(t);
+    find_routes(t);
     find_choices(t);
   }
 }

@@ -29,42 +29,43 @@ ClassBounds::ClassBounds(const Mapspace& space, const Objective& objective)
   }
 }
 
-const Kind& ClassBounds::kind(const std::vector<FanoutId>& used,
-                              const std::optional<TensorSet>& may_stay) {
+const SharedGraph& ClassBounds::shared_graph(const std::vector<FanoutId>& used,
+                                             const std::optional<TensorSet>& may_stay) {
   std::optional<std::uint32_t> stays;
   if (may_stay) {
     stays = may_stay->bits();
   }
   const std::lock_guard lock(mutex_);
-  Kind& kind = kinds_[{used, stays}];
-  if (!kind.graph) {
-    kind.graph = std::make_unique<StateGraph>(space_, used, may_stay);
-    kind.bound.emplace(*kind.graph);
-    kind.port_bits = least_port_bits(*kind.graph);
-    kind.valuation.emplace(*kind.graph, objective_, 0);
+  SharedGraph& shared_graph = shared_graphs_[{used, stays}];
+  if (!shared_graph.graph) {
+    shared_graph.graph = std::make_unique<StateGraph>(space_, used, may_stay);
+    shared_graph.bound.emplace(*shared_graph.graph);
+    shared_graph.port_bits = least_port_bits(*shared_graph.graph);
+    shared_graph.path_objective.emplace(*shared_graph.graph, objective_, 0);
   }
-  return kind;
+  return shared_graph;
 }
 
-ClassBounds::Bound ClassBounds::kind_of(const UnrollingClass& unrolling_class) {
+ClassBounds::Bound ClassBounds::shared_graph_of(const UnrollingClass& unrolling_class) {
   Bound bound;
   bound.may_stay = may_stay_with(space_.problem(), unrolling_class);
-  bound.kind = &kind(nests::used_fanouts(unrolling_class), bound.may_stay);
+  bound.shared_graph = &shared_graph(nests::used_fanouts(unrolling_class), bound.may_stay);
   return bound;
 }
 
 ClassBounds::Bound ClassBounds::of(const UnrollingClass& unrolling_class, bool closely) {
-  Bound bound = kind_of(unrolling_class);
+  Bound bound = shared_graph_of(unrolling_class);
   bound.cycles = least_cycles(unrolling_class, bound.may_stay);
   if (bound.cycles < kInfinity) {
-    bound.key = key(*bound.kind, closely ? bound.kind->bound->of(unrolling_class) : least_energy_,
-                    bound.cycles);
+    bound.key =
+        key(*bound.shared_graph,
+            closely ? bound.shared_graph->bound->of(unrolling_class) : least_energy_, bound.cycles);
   }
   return bound;
 }
 
 // The rounding margin is for energies that are added in another order than those of one class.
-Key ClassBounds::of(const UnrollingBound::Boxes& boxes) {
+ObjectiveKey ClassBounds::of(const UnrollingBound::Boxes& boxes) {
   std::vector<FanoutId> used;
   double instances = 1;
   for (const FanoutId f : boxes.ids()) {
@@ -74,16 +75,16 @@ Key ClassBounds::of(const UnrollingBound::Boxes& boxes) {
     }
   }
   const Problem& problem = space_.problem();
-  const Kind& shared = kind(used, std::nullopt);
+  const SharedGraph& shared = shared_graph(used, std::nullopt);
   return key(shared, shared.bound->of(boxes) * (1 - kRounding),
              timing_model(problem.arch()).cycles_of_steps(problem, steps_ / instances));
 }
 
-Key ClassBounds::key(const Kind& kind, double energy, double cycles) const {
-  std::vector<double> components(2 + kind.port_bits.size(), 0.0);
+ObjectiveKey ClassBounds::key(const SharedGraph& shared_graph, double energy, double cycles) const {
+  std::vector<double> components(2 + shared_graph.port_bits.size(), 0.0);
   components[0] = energy;
-  std::copy(kind.port_bits.begin(), kind.port_bits.end(), components.begin() + 1);
-  return kind.valuation->key(components.data(), cycles);
+  std::copy(shared_graph.port_bits.begin(), shared_graph.port_bits.end(), components.begin() + 1);
+  return shared_graph.path_objective->key(components.data(), cycles);
 }
 
 double ClassBounds::least_cycles(const UnrollingClass& unrolling_class,

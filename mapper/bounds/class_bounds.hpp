@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "mapper/bounds/energy_bound.hpp"
+#include "mapper/graph/path_objective.hpp"
 #include "mapper/graph/state_graph.hpp"
-#include "mapper/graph/valuation.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim::exact {
 
 // Classes of unrollings that share a state graph: those that use the same fanouts and let the same
 // tensors stay in a systolic array.
-struct Kind {
+struct SharedGraph {
   std::unique_ptr<StateGraph> graph;
   std::optional<EnergyBound> bound;
   std::vector<double> port_bits;  // a lower bound per port [b]
-  std::optional<Valuation> valuation;
+  std::optional<PathObjective> path_objective;
 };
 
 // The tensors that may stay in the systolic array; nullopt: the machine has none.
@@ -37,22 +37,23 @@ class ClassBounds {
   ClassBounds(const Mapspace& space, const Objective& objective);  // both outlive the bounds
 
   struct Bound {
-    const Kind* kind = nullptr;
+    const SharedGraph* shared_graph = nullptr;
     std::optional<TensorSet> may_stay;  // nullopt: no systolic array
     double cycles = 0;                  // at least, of the compute units
-    Key key;
+    ObjectiveKey key;
   };
   // `closely` is false: instead of EnergyBound uses energy_bound(), which is the same for all
   // classes and faster.
   Bound of(const UnrollingClass& unrolling_class, bool closely = true);
   // For all classes that choose from these boxes, one per fanout. Perfect factors only.
-  Key of(const UnrollingBound::Boxes& boxes);
-  // `kind` and `may_stay` of a class, without the bound.
-  Bound kind_of(const UnrollingClass& unrolling_class);
+  ObjectiveKey of(const UnrollingBound::Boxes& boxes);
+  // `shared_graph` and `may_stay` of a class, without the bound.
+  Bound shared_graph_of(const UnrollingClass& unrolling_class);
 
  private:
-  const Kind& kind(const std::vector<FanoutId>& used, const std::optional<TensorSet>& may_stay);
-  Key key(const Kind& kind, double energy, double cycles) const;
+  const SharedGraph& shared_graph(const std::vector<FanoutId>& used,
+                                  const std::optional<TensorSet>& may_stay);
+  ObjectiveKey key(const SharedGraph& shared_graph, double energy, double cycles) const;
   double least_cycles(const UnrollingClass& unrolling_class,
                       const std::optional<TensorSet>& may_stay) const;
 
@@ -60,8 +61,9 @@ class ClassBounds {
   const Objective& objective_;
   double least_energy_;  // energy_bound() [pJ]
   double steps_;         // cycles of one compute unit that does all operations
-  std::mutex mutex_;     // of `kinds_`
-  std::map<std::pair<std::vector<FanoutId>, std::optional<std::uint32_t>>, Kind> kinds_;
+  std::mutex mutex_;     // of `shared_graphs_`
+  std::map<std::pair<std::vector<FanoutId>, std::optional<std::uint32_t>>, SharedGraph>
+      shared_graphs_;
 };
 
 }  // namespace mapsim::exact

@@ -9,8 +9,8 @@
 #include "mapper/bounds/cost_so_far.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/bounds/least_costs.hpp"
-#include "mapper/graph/boundary_terms.hpp"
-#include "mapper/graph/gates.hpp"
+#include "mapper/graph/boundary_coefficients.hpp"
+#include "mapper/graph/tile_count_rules.hpp"
 
 namespace mapsim::imperfect {
 
@@ -31,7 +31,7 @@ constexpr double kSlack = 1e-9;
 // For each tile of a coarse lattice the tiles of a finer one that it stands for, as tables per dim.
 class Finer {
  public:
-  Finer(const Tiles& coarse, const Tiles& fine) : coarse_{coarse} {
+  Finer(const ExtentLattice& coarse, const ExtentLattice& fine) : coarse_{coarse} {
     for (std::size_t i = 0; i < fine.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
       const ExtentDomain& extents = coarse.domain(d);  // the largest of each bin
@@ -62,7 +62,7 @@ class Finer {
   }
 
  private:
-  const Tiles& coarse_;
+  const ExtentLattice& coarse_;
   std::vector<std::vector<std::vector<std::size_t>>> offsets_;  // [dim][coarse bin]
 };
 
@@ -71,7 +71,8 @@ bool is_any(const RowTiles& rows) {
 }
 
 // Replaces each coarse tile by the tiles that it stands for.
-void refine(const Tiles& coarse, const Tiles& fine, RowTiles& rows, Held& held) {
+void refine(const ExtentLattice& coarse, const ExtentLattice& fine, RowTiles& rows,
+            HeldMemory& held) {
   const Finer children(coarse, fine);
   std::size_t tiles = 0;
   for (std::vector<std::uint32_t>& row : rows) {
@@ -89,19 +90,20 @@ void refine(const Tiles& coarse, const Tiles& fine, RowTiles& rows, Held& held) 
 // The nodes of one lattice that cost so far and cost to go together do not rule out.
 class Survivors {
  public:
-  Survivors(const StateGraph& graph, Tiles& tiles, const RowTiles* listed, const Interest& interest,
-            std::size_t components, std::vector<double> least, const Deadline& deadline)
+  Survivors(const StateGraph& graph, ExtentLattice& tiles, const RowTiles* listed,
+            const Pruning& pruning, std::size_t components, std::vector<double> least,
+            const Deadline& deadline)
       : graph_{listed_digits(graph, tiles)},
         tiles_{tiles},
-        interest_{interest},
-        gates_{graph, tiles},
-        terms_{make_terms(graph, tiles, {components > 1, false})},
-        costs_{graph, tiles, terms_, components, deadline},
-        rows_{graph, tiles, gates_, costs_, deadline},
-        to_go_{graph, rows_, {nullptr, most(interest, least), {}, listed}, &deadline},
+        pruning_{pruning},
+        tile_count_rules_{graph, tiles},
+        coefficients_{make_coefficients(graph, tiles, {components > 1, false})},
+        costs_{graph, tiles, coefficients_, components, deadline},
+        rows_{graph, tiles, tile_count_rules_, costs_, deadline},
+        to_go_{graph, rows_, {nullptr, most(pruning, least), {}, listed}, &deadline},
         figures_{std::move(least)} {
     for (std::size_t component = 0; component < components; ++component) {
-      so_far_.emplace_back(graph, tiles, gates_, costs_, to_go_, component, deadline);
+      so_far_.emplace_back(graph, tiles, tile_count_rules_, costs_, to_go_, component, deadline);
     }
   }
 
@@ -135,10 +137,10 @@ class Survivors {
   }
 
  private:
-  static double most(const Interest& interest, const std::vector<double>& least) {
-    return most_energy(interest.valuation, least, interest.known);
+  static double most(const Pruning& pruning, const std::vector<double>& least) {
+    return most_energy(pruning.path_objective, least, pruning.known);
   }
-  static const StateGraph& listed_digits(const StateGraph& graph, Tiles& tiles) {
+  static const StateGraph& listed_digits(const StateGraph& graph, ExtentLattice& tiles) {
     tiles.list_digits();
     tiles.make_crossings();
     return graph;
@@ -152,14 +154,14 @@ class Survivors {
         return false;
       }
     }
-    return !interest_.known.rules_out(interest_.valuation.key(figures_.data()));
+    return !pruning_.known.rules_out(pruning_.path_objective.key(figures_.data()));
   }
 
   const StateGraph& graph_;
-  Tiles& tiles_;
-  const Interest& interest_;
-  Gates gates_;
-  std::vector<Terms> terms_;
+  ExtentLattice& tiles_;
+  const Pruning& pruning_;
+  TileCountRules tile_count_rules_;
+  std::vector<BoundaryCoefficients> coefficients_;
   LeastCosts costs_;
   ImperfectRows rows_;
   CompletionBound to_go_;
@@ -179,21 +181,22 @@ std::size_t bytes_of(const RowTiles& rows) {
 }
 
 std::optional<RowTiles> surviving_tiles(const StateGraph& graph,
-                                        const UnrollingClass& unrolling_class, const Tiles& tiles,
-                                        const Interest& interest, const Deadline& deadline,
+                                        const UnrollingClass& unrolling_class,
+                                        const ExtentLattice& tiles, const Pruning& pruning,
+                                        const Deadline& deadline,
                                         std::span<const std::size_t> counts) {
   std::optional<RowTiles> listed;  // of `coarse`
-  std::optional<Tiles> coarse;
-  Held held(&deadline);
-  std::vector<double> least(interest.components + 1);  // that every nest needs
+  std::optional<ExtentLattice> coarse;
+  HeldMemory held(&deadline);
+  std::vector<double> least(pruning.components + 1);  // that every nest needs
   for (const std::size_t count : counts) {
-    const std::size_t components = count <= kTilesWithPorts ? interest.components : 1;
-    if (interest.known.points().empty() || tiles.size() < kFiner * count ||
+    const std::size_t components = count <= kTilesWithPorts ? pruning.components : 1;
+    if (pruning.known.points().empty() || tiles.size() < kFiner * count ||
         (components == 1 &&
-         !(most_energy(interest.valuation, least, interest.known) < kInfinity))) {
+         !(most_energy(pruning.path_objective, least, pruning.known) < kInfinity))) {
       break;
     }
-    Tiles finer(graph.space(), unrolling_class, graph.used(), count);
+    ExtentLattice finer(graph.space(), unrolling_class, graph.used(), count);
     if (tiles.size() < kFiner * finer.size()) {
       break;  // extents are too few to join
     }
@@ -201,7 +204,7 @@ std::optional<RowTiles> surviving_tiles(const StateGraph& graph,
       refine(*coarse, finer, *listed, held);
     }
     coarse.emplace(std::move(finer));
-    Survivors survivors(graph, *coarse, listed ? &*listed : nullptr, interest, components, least,
+    Survivors survivors(graph, *coarse, listed ? &*listed : nullptr, pruning, components, least,
                         deadline);
     if (components > 1) {
       least = survivors.least();

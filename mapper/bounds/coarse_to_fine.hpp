@@ -8,17 +8,17 @@
 #include "mapper/bounds/completion_bound.hpp"
 #include "mapper/bounds/incumbent.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/extent_lattice.hpp"
 
 namespace mapsim::imperfect {
 
 // Tiles of the coarse lattices that lead to a fine one.
-inline constexpr std::array<std::size_t, 3> kOnTheWay{300, 3'000, 30'000};
+inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
 
 // What the search is still interested in: nothing that `known` rules out.
-struct Interest {
-  const exact::Valuation& valuation;  // with a lower bound of the class's compute cycles
-  std::size_t components = 1;         // of the bounds: energy, or energy and the bits of every port
+struct Pruning {
+  const exact::PathObjective& path_objective;  // with a lower bound of the class's compute cycles
+  std::size_t components = 1;  // of the bounds: energy, or energy and the bits of every port
   const exact::Incumbent& known;
 };
 
@@ -36,9 +36,9 @@ struct Interest {
 // OutOfBudget at the deadline.
 std::optional<exact::RowTiles> surviving_tiles(const exact::StateGraph& graph,
                                                const UnrollingClass& unrolling_class,
-                                               const Tiles& tiles, const Interest& interest,
+                                               const ExtentLattice& tiles, const Pruning& pruning,
                                                const Deadline& deadline,
-                                               std::span<const std::size_t> counts = kOnTheWay);
+                                               std::span<const std::size_t> counts = kCoarseTiles);
 
 // Memory of the lists.
 std::size_t bytes_of(const exact::RowTiles& rows);

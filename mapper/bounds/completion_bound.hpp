@@ -65,14 +65,14 @@ class CompletionBound {
   CompletionBound(const StateGraph& graph, BoundRows& rows, const Scope& scope,
                   const Deadline* deadline);
   double at(const Node& node, std::size_t component) const {
-    return to_go_[component][place(node)];
+    return to_go_[component][number_of(node)];
   }
   const NodeIndex& nodes() const { return nodes_; }
-  // Numbers the nodes of all live rows: 0 .. places() - 1.
-  std::size_t place(const Node& node) const {
+  // Numbers the nodes of all live rows: 0 .. node_count() - 1.
+  std::size_t number_of(const Node& node) const {
     return offset(node.stage, node.residency) + node.tile;
   }
-  std::size_t places() const { return filled_; }
+  std::size_t node_count() const { return filled_; }
   // Does some node of the row lead to an end of interest?
   bool is_live(std::size_t stage, std::size_t residency) const {
     return live_[index(stage, residency)] != 0;
@@ -100,7 +100,7 @@ class CompletionBound {
   std::vector<std::span<const RowId>> parts(std::span<const RowId> order) const;
 
   const StateGraph& graph_;
-  Held held_;
+  HeldMemory held_;
   std::vector<std::size_t> tiles_of_stage_;
   NodeIndex nodes_;
   std::vector<char> live_;  // per stage and residency; determined with the energies

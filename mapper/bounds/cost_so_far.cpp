@@ -11,12 +11,12 @@ using exact::CompletionBound;
 using exact::kInfinity;
 using exact::StateGraph;
 
-CostSoFar::CostSoFar(const StateGraph& graph, const Tiles& tiles, const Gates& gates,
-                     LeastCosts& costs, const CompletionBound& to_go, std::size_t component,
-                     const Deadline& deadline)
+CostSoFar::CostSoFar(const StateGraph& graph, const ExtentLattice& tiles,
+                     const TileCountRules& tile_count_rules, LeastCosts& costs,
+                     const CompletionBound& to_go, std::size_t component, const Deadline& deadline)
     : graph_{graph},
       tiles_{tiles},
-      gates_{gates},
+      tile_count_rules_{tile_count_rules},
       costs_{costs},
       to_go_{to_go},
       component_{component},
@@ -75,9 +75,9 @@ void CostSoFar::spread(std::size_t stage, std::size_t residency) {
       shift(d, here, there);
     }
   }
-  for (const StateGraph::Place& place : graph_.places(stage, residency)) {
-    if (double* there = row(stage, place.target)) {
-      exact::take_least_sum(there, here, costs(place.edge, Run::kNone), tiles_.size());
+  for (const StateGraph::KeepMove& keep : graph_.keep_moves(stage, residency)) {
+    if (double* there = row(stage, keep.target)) {
+      exact::take_least_sum(there, here, costs(keep.edge, SlidingLoop::kNone), tiles_.size());
     }
   }
   for (const StateGraph::SlidingEdge& sliding_edge : graph_.sliding_edges(stage, residency)) {
@@ -140,13 +140,13 @@ void CostSoFar::end_stage(std::size_t stage, std::size_t residency, const double
   }
   Row values(here, here + tiles_.size());
   if (graph_.ends_region(stage)) {
-    gates_.close_ends(stage, values.data());
+    tile_count_rules_.close_ends(stage, values.data());
   }
   if (const auto fanout = graph_.end_of(stage).fanout) {
     cross(*fanout, values);
   }
   if (graph_.ends_region(stage)) {
-    gates_.close_beginnings(stage + 1, values.data());
+    tile_count_rules_.close_beginnings(stage + 1, values.data());
   }
   for (std::size_t tile = 0; tile < values.size(); ++tile) {
     there[tile] = std::min(there[tile], values[tile]);
@@ -164,8 +164,9 @@ void CostSoFar::cross(std::size_t fanout, Row& values) const {
     behind.assign(values.size(), kInfinity);
     const std::size_t stride = tiles_.stride(d);
     tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
-      const Tiles::Behind& range = tiles_.behind(fanout, d, bin);
-      for (std::size_t r = range.first; range.last != Tiles::kNone && r <= range.last; ++r) {
+      const ExtentLattice::Behind& range = tiles_.behind(fanout, d, bin);
+      for (std::size_t r = range.first; range.last != ExtentLattice::kNone && r <= range.last;
+           ++r) {
         for (std::size_t tile = first; tile < last; ++tile) {
           double& there = behind[tile - (bin - r) * stride];
           there = std::min(there, values[tile]);

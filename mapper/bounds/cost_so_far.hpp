@@ -6,7 +6,7 @@
 #include "mapper/bounds/completion_bound.hpp"
 #include "mapper/bounds/least_costs.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/graph/gates.hpp"
+#include "mapper/graph/tile_count_rules.hpp"
 
 namespace mapsim::imperfect {
 
@@ -16,9 +16,9 @@ namespace mapsim::imperfect {
 class CostSoFar {
  public:
   // Throws OutOfBudget at the deadline.
-  CostSoFar(const exact::StateGraph& graph, const Tiles& tiles, const Gates& gates,
-            LeastCosts& costs, const exact::CompletionBound& to_go, std::size_t component,
-            const Deadline& deadline);
+  CostSoFar(const exact::StateGraph& graph, const ExtentLattice& tiles,
+            const TileCountRules& tile_count_rules, LeastCosts& costs,
+            const exact::CompletionBound& to_go, std::size_t component, const Deadline& deadline);
   // At all tiles; null: no nest of interest reaches the row.
   const double* at(std::size_t stage, std::size_t residency) const {
     const Row& row = rows_[stage * graph_.residencies() + residency];
@@ -38,13 +38,13 @@ class CostSoFar {
   void cross(std::size_t fanout, Row& values) const;
 
   const exact::StateGraph& graph_;
-  const Tiles& tiles_;
-  const Gates& gates_;
+  const ExtentLattice& tiles_;
+  const TileCountRules& tile_count_rules_;
   LeastCosts& costs_;
   const exact::CompletionBound& to_go_;
   std::size_t component_;
   std::vector<Row> rows_;
-  Held held_;
+  HeldMemory held_;
 };
 
 }  // namespace mapsim::imperfect

@@ -146,7 +146,7 @@ std::vector<BoundWeights> EnergyBound::weights_of_figures(
 }
 
 std::vector<Pattern> EnergyBound::patterns(const UnrollingClass& unrolling_class,
-                                           const KeyOf& key_of, const Incumbent& known,
+                                           const ObjectiveKeyOf& key_of, const Incumbent& known,
                                            bool first_only) const {
   return UnrollingBound(graph_->space(), routes_, pairs_, unrolling_class)
       .patterns(weights_of_figures(unrolling_class), key_of, known, first_only);

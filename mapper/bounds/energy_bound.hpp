@@ -29,7 +29,7 @@ class EnergyBound {
   // A lower bound for all classes in the boxes [pJ].
   double of(const UnrollingBound::Boxes& boxes) const;
   // See UnrollingBound::patterns().
-  std::vector<Pattern> patterns(const UnrollingClass& unrolling_class, const KeyOf& key_of,
+  std::vector<Pattern> patterns(const UnrollingClass& unrolling_class, const ObjectiveKeyOf& key_of,
                                 const Incumbent& known, bool first_only) const;
   // Per edge of the graph: true if no nest of the pattern has it.
   std::vector<bool> edges_outside(const Pattern& pattern) const;

@@ -35,14 +35,15 @@ bool ImperfectRows::fill(const BoundRow& row, const CompletionBound& behind) {
 bool ImperfectRows::fill_all(const BoundRow& row, const CompletionBound& behind) {
   const std::size_t tiles = tiles_.size();
   bool leads_on = row.stage + 1 < graph_.stages() ? relax_stage_end(row, behind) : relax_end(row);
-  for (const StateGraph::Place& place : graph_.places(row.stage, row.residency)) {
-    if (!behind.is_live(row.stage, place.target)) {
+  for (const StateGraph::KeepMove& keep : graph_.keep_moves(row.stage, row.residency)) {
+    if (!behind.is_live(row.stage, keep.target)) {
       continue;
     }
     deadline_.check();
     leads_on = true;
-    exact::take_least_sum(row.values, behind.row(row.component, row.stage, place.target),
-                          &costs_.costs(place.edge, Run::kNone)[row.component * tiles], tiles);
+    exact::take_least_sum(row.values, behind.row(row.component, row.stage, keep.target),
+                          &costs_.costs(keep.edge, SlidingLoop::kNone)[row.component * tiles],
+                          tiles);
   }
   for (const StateGraph::SlidingEdge& sliding_edge :
        graph_.sliding_edges(row.stage, row.residency)) {
@@ -63,13 +64,13 @@ bool ImperfectRows::relax_stage_end(const BoundRow& row, const CompletionBound& 
   }
   std::copy_n(behind.row(row.component, row.stage + 1, *residency), tiles_.size(), row.values);
   if (graph_.ends_region(row.stage)) {
-    gates_.close_beginnings(row.stage + 1, row.values);
+    tile_count_rules_.close_beginnings(row.stage + 1, row.values);
   }
   if (const auto fanout = graph_.end_of(row.stage).fanout) {
     relax_crossing(*fanout, row.values);
   }
   if (graph_.ends_region(row.stage)) {
-    gates_.close_ends(row.stage, row.values);
+    tile_count_rules_.close_ends(row.stage, row.values);
   }
   return true;
 }
@@ -83,7 +84,7 @@ bool ImperfectRows::relax_end(const BoundRow& row) {
   row.values[0] =
       row.component == 0 ? problem.mac_energy().count() * static_cast<double>(problem.macs()) : 0.0;
   for (const std::size_t edge : *end) {
-    row.values[0] += costs_.table(edge, Run::kNone, row.component).at(0);
+    row.values[0] += costs_.table(edge, SlidingLoop::kNone, row.component).at(0);
   }
   return true;
 }
@@ -130,7 +131,7 @@ bool ImperfectRows::relax_loops(const BoundRow& row, const CompletionBound& behi
 void ImperfectRows::relax_crossing(std::size_t fanout, double* row) const {
   std::vector<double> behind(row, row + tiles_.size());
   if (!tiles_.is_coarse()) {
-    behind.push_back(kInfinity);  // Tiles::crossings() leads here where it leads nowhere
+    behind.push_back(kInfinity);  // ExtentLattice::crossings() leads here where it leads nowhere
     const std::vector<std::uint32_t>& crossings = tiles_.crossings(fanout);
     for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
       row[tile] = behind[crossings[tile]];
@@ -144,10 +145,11 @@ void ImperfectRows::relax_crossing(std::size_t fanout, double* row) const {
     }
     const std::size_t stride = tiles_.stride(d);
     tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
-      const Tiles::Behind& range = tiles_.behind(fanout, d, bin);
+      const ExtentLattice::Behind& range = tiles_.behind(fanout, d, bin);
       for (std::size_t tile = first; tile < last; ++tile) {
         double least = kInfinity;
-        for (std::size_t r = range.first; range.last != Tiles::kNone && r <= range.last; ++r) {
+        for (std::size_t r = range.first; range.last != ExtentLattice::kNone && r <= range.last;
+             ++r) {
           least = std::min(least, behind[tile - bin * stride + r * stride]);
         }
         row[tile] = least;
@@ -205,9 +207,9 @@ void ImperfectRows::list_behind(std::size_t fanout, std::size_t tile,
       continue;
     }
     const std::size_t bin = tiles_.digit(d, tile);
-    const Tiles::Behind& range = tiles_.behind(fanout, d, bin);
+    const ExtentLattice::Behind& range = tiles_.behind(fanout, d, bin);
     std::vector<std::size_t> longer;
-    for (std::size_t r = range.first; range.last != Tiles::kNone && r <= range.last; ++r) {
+    for (std::size_t r = range.first; range.last != ExtentLattice::kNone && r <= range.last; ++r) {
       for (const std::size_t each : behind) {
         longer.push_back(each - (bin - r) * tiles_.stride(d));
       }
@@ -223,15 +225,15 @@ bool ImperfectRows::fill_listed(const BoundRow& row, const CompletionBound& behi
   if (row.tiles.front() != 0 && row.stage + 1 == graph_.stages()) {
     row.values[0] = kInfinity;
   }
-  for (const StateGraph::Place& place : graph_.places(row.stage, row.residency)) {
-    if (!behind.is_live(row.stage, place.target)) {
+  for (const StateGraph::KeepMove& keep : graph_.keep_moves(row.stage, row.residency)) {
+    if (!behind.is_live(row.stage, keep.target)) {
       continue;
     }
     leads_on = true;
-    const double* below = behind.row(row.component, row.stage, place.target);
-    const LeastCosts::Table cost = costs_.table(place.edge, Run::kNone, row.component);
-    const LeastCosts::Table bits = costs_.bits(place.edge);
-    const double most = costs_.limit(place.edge);
+    const double* below = behind.row(row.component, row.stage, keep.target);
+    const LeastCosts::Table cost = costs_.table(keep.edge, SlidingLoop::kNone, row.component);
+    const LeastCosts::Table bits = costs_.bits(keep.edge);
+    const double most = costs_.limit(keep.edge);
     for (const std::uint32_t tile : row.tiles) {
       if (below[tile] < row.values[tile] && bits.at(tile) <= most) {
         row.values[tile] = std::min(row.values[tile], cost.at(tile) + below[tile]);
@@ -259,7 +261,7 @@ bool ImperfectRows::end_stage_of_listed(const BoundRow& row, const CompletionBou
   const bool ends = graph_.ends_region(row.stage);
   std::vector<std::size_t> there;
   for (const std::uint32_t tile : row.tiles) {
-    if (ends && !gates_.is_end(row.stage, tile)) {
+    if (ends && !tile_count_rules_.is_end(row.stage, tile)) {
       continue;
     }
     there.assign(1, tile);
@@ -267,7 +269,7 @@ bool ImperfectRows::end_stage_of_listed(const BoundRow& row, const CompletionBou
       list_behind(*fanout, tile, there);
     }
     for (const std::size_t each : there) {
-      if (!ends || gates_.is_beginning(row.stage + 1, each)) {
+      if (!ends || tile_count_rules_.is_beginning(row.stage + 1, each)) {
         row.values[tile] = std::min(row.values[tile], next[each]);
       }
     }

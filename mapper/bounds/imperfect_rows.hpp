@@ -5,7 +5,7 @@
 
 #include "mapper/bounds/completion_bound.hpp"
 #include "mapper/bounds/least_costs.hpp"
-#include "mapper/graph/gates.hpp"
+#include "mapper/graph/tile_count_rules.hpp"
 
 namespace mapsim::imperfect {
 
@@ -13,9 +13,13 @@ namespace mapsim::imperfect {
 // may be coarse.
 class ImperfectRows : public exact::BoundRows {
  public:
-  ImperfectRows(const exact::StateGraph& graph, const Tiles& tiles, const Gates& gates,
-                LeastCosts& costs, const Deadline& deadline)
-      : graph_{graph}, tiles_{tiles}, gates_{gates}, costs_{costs}, deadline_{deadline} {}
+  ImperfectRows(const exact::StateGraph& graph, const ExtentLattice& tiles,
+                const TileCountRules& tile_count_rules, LeastCosts& costs, const Deadline& deadline)
+      : graph_{graph},
+        tiles_{tiles},
+        tile_count_rules_{tile_count_rules},
+        costs_{costs},
+        deadline_{deadline} {}
   std::size_t components() const override { return costs_.components(); }
   std::size_t tiles(std::size_t) const override { return tiles_.size(); }
   bool fill(const exact::BoundRow& row, const exact::CompletionBound& behind) override;
@@ -37,8 +41,8 @@ class ImperfectRows : public exact::BoundRows {
   void relax_loops(DimId d, double* row) const;
 
   const exact::StateGraph& graph_;
-  const Tiles& tiles_;
-  const Gates& gates_;
+  const ExtentLattice& tiles_;
+  const TileCountRules& tile_count_rules_;
   LeastCosts& costs_;
   const Deadline& deadline_;
 };

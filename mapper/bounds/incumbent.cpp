@@ -20,7 +20,7 @@ std::span<const Incumbent::Point> Incumbent::points() const {
   return {&best_, best_.key.first < kInfinity ? std::size_t{1} : std::size_t{0}};
 }
 
-bool Incumbent::covers(const Key& key) const {
+bool Incumbent::covers(const ObjectiveKey& key) const {
   if (!(key.first < kInfinity)) {
     return true;
   }
@@ -33,11 +33,11 @@ bool Incumbent::covers(const Key& key) const {
   return more != points_.begin() && std::prev(more)->key.second <= key.second;
 }
 
-bool Incumbent::rules_out(const Key& bound) const {
-  return covers(is_measured_ ? Key{bound.first, 0} : bound);
+bool Incumbent::rules_out(const ObjectiveKey& bound) const {
+  return covers(is_measured_ ? ObjectiveKey{bound.first, 0} : bound);
 }
 
-void Incumbent::insert(const Key& key, std::int64_t tag) {
+void Incumbent::insert(const ObjectiveKey& key, std::int64_t tag) {
   if (covers(key)) {
     return;
   }
@@ -64,13 +64,13 @@ Incumbent Incumbent::without_tags() const {
   return known;
 }
 
-double most_energy(const Valuation& valuation, std::vector<double> least, const Incumbent& known,
-                   double least_second) {
+double most_energy(const PathObjective& path_objective, std::vector<double> least,
+                   const Incumbent& known, double least_second) {
   const auto is_beyond = [&](double energy) {
     least[0] = energy;
-    const Key key = valuation.key(least.data());
-    return known.rules_out(known.is_front() ? Key{key.first, std::max(key.second, least_second)}
-                                            : key);
+    const ObjectiveKey key = path_objective.key(least.data());
+    return known.rules_out(
+        known.is_front() ? ObjectiveKey{key.first, std::max(key.second, least_second)} : key);
   };
   if (is_beyond(0)) {
     return -1;

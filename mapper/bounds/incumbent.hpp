@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "mapper/graph/valuation.hpp"
+#include "mapper/graph/path_objective.hpp"
 
 namespace mapsim::exact {
 
@@ -16,13 +16,13 @@ class Incumbent {
  public:
   static constexpr std::int64_t kNoTag = -1;
   struct Point {
-    Key key;
+    ObjectiveKey key;
     // Chosen by the caller, to say whose point it is; kNoTag: found elsewhere.
     std::int64_t tag = kNoTag;
   };
 
   // One mapping with this key; infinite: none is known.
-  Incumbent(const Key& limit = {}) : best_{limit} {}
+  Incumbent(const ObjectiveKey& limit = {}) : best_{limit} {}
   // An empty front. `is_measured`: its second figure is the use of a capacity, of which lower
   // bounds know nothing.
   static Incumbent front(bool is_measured);
@@ -31,15 +31,15 @@ class Incumbent {
   bool is_measured() const { return is_measured_; }
   std::span<const Point> points() const;
   // The key of the one mapping; infinite: none is known.
-  const Key& limit() const { return best_.key; }
+  const ObjectiveKey& limit() const { return best_.key; }
   // May a mapping with this key be pruned? One mapping: yes if the key is worse. A front: yes if
   // some point is no worse in both figures. An infinite key always may.
-  bool covers(const Key& key) const;
+  bool covers(const ObjectiveKey& key) const;
   // May all mappings be pruned whose figures are at least those of the lower bound?
-  bool rules_out(const Key& bound) const;
+  bool rules_out(const ObjectiveKey& bound) const;
   // Adds a key that is not covered, and drops points that are no better than it. Among equal keys a
   // mapping keeps the newest, a front the oldest.
-  void insert(const Key& key, std::int64_t tag = kNoTag);
+  void insert(const ObjectiveKey& key, std::int64_t tag = kNoTag);
   // The same points, all with kNoTag.
   Incumbent without_tags() const;
 
@@ -53,7 +53,7 @@ class Incumbent {
 // The largest energy [pJ] that the incumbent does not rule out. `least`: lower bounds of the
 // components of every mapping (that of energy is ignored); `least_second`: of the second figure of
 // a front. Negative: every energy is ruled out.
-double most_energy(const Valuation& valuation, std::vector<double> least, const Incumbent& known,
-                   double least_second = 0);
+double most_energy(const PathObjective& path_objective, std::vector<double> least,
+                   const Incumbent& known, double least_second = 0);
 
 }  // namespace mapsim::exact

@@ -16,7 +16,7 @@ constexpr std::size_t kFew = 8;
 
 // The steps to the rows behind the runs. `rests`: of the table with their costs.
 std::vector<RunStep> steps_to(const std::vector<const double*>& behind,
-                              const std::vector<Lattice::Run>& runs, std::size_t rests) {
+                              const std::vector<DivisorLattice::Run>& runs, std::size_t rests) {
   std::vector<RunStep> steps;
   for (std::size_t run = 0; run < behind.size(); ++run) {
     if (behind[run] != nullptr) {
@@ -52,10 +52,9 @@ bool LatticeRows::copy_behind(const BoundRow& row, const CompletionBound& behind
 }
 
 // The rows to which loops over the runs lead from the residency; null: not of interest.
-std::vector<const double*> LatticeRows::rows_behind(const BoundRow& row,
-                                                    const CompletionBound& behind, DimId dim,
-                                                    std::size_t residency,
-                                                    const std::vector<Lattice::Run>& runs) const {
+std::vector<const double*> LatticeRows::rows_behind(
+    const BoundRow& row, const CompletionBound& behind, DimId dim, std::size_t residency,
+    const std::vector<DivisorLattice::Run>& runs) const {
   const auto find = [&](std::optional<std::size_t> target) {
     return target && behind.is_live(row.stage, *target)
                ? behind.row(row.component, row.stage, *target)
@@ -69,7 +68,7 @@ std::vector<const double*> LatticeRows::rows_behind(const BoundRow& row,
     return rows;
   }
   bool any = false;
-  for (const Lattice::Run& run : runs) {
+  for (const DivisorLattice::Run& run : runs) {
     rows.push_back(
         find(graph_.after_loop(row.stage, residency, dim, lattice(row.stage).factor(dim, run))));
     any = any || rows.back() != nullptr;
@@ -82,7 +81,7 @@ std::vector<const double*> LatticeRows::rows_behind(const BoundRow& row,
 bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind,
                               DimSet& neutral) const {
   bool leads_on = false;
-  const Lattice& lattice = this->lattice(row.stage);
+  const DivisorLattice& lattice = this->lattice(row.stage);
   const DimSet locked = graph_.locked(row.stage, row.residency);
   for (std::size_t i = 0; i < lattice.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
@@ -115,7 +114,7 @@ std::vector<const double*> LatticeRows::run_costs(const StateGraph::SlidingEdge&
 // The runs of a sliding-window edge. Returns false if none leads to a node of interest.
 bool LatticeRows::relax_sliding_edge(const BoundRow& row, const CompletionBound& behind,
                                      const StateGraph::SlidingEdge& sliding_edge) {
-  const Lattice& lattice = this->lattice(row.stage);
+  const DivisorLattice& lattice = this->lattice(row.stage);
   const auto& runs = lattice.runs(sliding_edge.dim);
   const auto rows = rows_behind(row, behind, sliding_edge.dim, sliding_edge.target, runs);
   if (rows.empty()) {
@@ -129,7 +128,7 @@ bool LatticeRows::relax_sliding_edge(const BoundRow& row, const CompletionBound&
 
 // Returns false if no move leads to a node of interest.
 bool LatticeRows::fill_all(const BoundRow& row, const CompletionBound& behind) {
-  const Lattice& lattice = this->lattice(row.stage);
+  const DivisorLattice& lattice = this->lattice(row.stage);
   bool leads_on = false;
   if (row.stage + 1 < graph_.stages()) {
     leads_on = copy_behind(row, behind);
@@ -139,11 +138,11 @@ bool LatticeRows::fill_all(const BoundRow& row, const CompletionBound& behind) {
       row.values[tile] = costs_.mac(*graph_.end(row.residency), tile)[row.component];
     }
   }
-  for (const StateGraph::Place& place : graph_.places(row.stage, row.residency)) {
-    if (behind.is_live(row.stage, place.target)) {
+  for (const StateGraph::KeepMove& keep : graph_.keep_moves(row.stage, row.residency)) {
+    if (behind.is_live(row.stage, keep.target)) {
       leads_on = true;
-      take_least_sum(row.values, behind.row(row.component, row.stage, place.target),
-                     &costs_.plain(place.edge)[row.component * lattice.size()], lattice.size());
+      take_least_sum(row.values, behind.row(row.component, row.stage, keep.target),
+                     &costs_.plain(keep.edge)[row.component * lattice.size()], lattice.size());
     }
   }
   for (const StateGraph::SlidingEdge& sliding_edge :

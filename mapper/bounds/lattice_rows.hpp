@@ -28,11 +28,11 @@ class LatticeRows : public BoundRows {
   void list_digits();
 
  private:
-  struct Digits {  // of the tiles of a lattice; rests as in Lattice::rest
+  struct Digits {  // of the tiles of a lattice; rests as in DivisorLattice::rest
     PerDim<std::vector<std::uint16_t>> digits;
     PerDim<std::vector<std::uint32_t>> rests;
   };
-  const Lattice& lattice(std::size_t stage) const {
+  const DivisorLattice& lattice(std::size_t stage) const {
     return unrolled_.lattices[graph_.crossed(stage)];
   }
   std::vector<const double*> run_costs(const StateGraph::SlidingEdge& sliding_edge,
@@ -44,7 +44,7 @@ class LatticeRows : public BoundRows {
                           const StateGraph::SlidingEdge& sliding_edge);
   std::vector<const double*> rows_behind(const BoundRow& row, const CompletionBound& behind,
                                          DimId dim, std::size_t residency,
-                                         const std::vector<Lattice::Run>& runs) const;
+                                         const std::vector<DivisorLattice::Run>& runs) const;
   bool fill_listed(const BoundRow& row, const CompletionBound& behind);
   bool relax_sliding_edge_of_listed(const BoundRow& row, const CompletionBound& behind,
                                     const Digits& digits,

@@ -49,17 +49,17 @@ double window_points(const Rank& rank, const std::array<std::int64_t, 2>& bounds
 
 }  // namespace
 
-LeastCosts::LeastCosts(const exact::StateGraph& graph, const Tiles& tiles,
-                       const std::vector<Terms>& terms, std::size_t components,
-                       const Deadline& deadline)
+LeastCosts::LeastCosts(const exact::StateGraph& graph, const ExtentLattice& tiles,
+                       const std::vector<BoundaryCoefficients>& coefficients,
+                       std::size_t components, const Deadline& deadline)
     : graph_{graph},
       tiles_{tiles},
-      terms_{terms},
+      coefficients_{coefficients},
       components_{components},
       held_{&deadline},
       projections_(graph.problem().workload().tensors.size()),
       footprint_projections_(projections_.size()),
-      footprints_(terms.size()) {}
+      footprints_(coefficients.size()) {}
 
 void LeastCosts::grow(Row& row, std::size_t size, double value) {
   held_.check();
@@ -73,9 +73,9 @@ void LeastCosts::prepare() {
       if (!graph_.reachable(stage, residency)) {
         continue;
       }
-      for (const exact::StateGraph::Place& place : graph_.places(stage, residency)) {
-        footprint(place.edge);
-        costs(place.edge, Run::kNone);
+      for (const exact::StateGraph::KeepMove& keep : graph_.keep_moves(stage, residency)) {
+        footprint(keep.edge);
+        costs(keep.edge, SlidingLoop::kNone);
       }
       for (const auto& sliding_edge : graph_.sliding_edges(stage, residency)) {
         for (const std::size_t edge : sliding_edge.edges) {
@@ -85,7 +85,7 @@ void LeastCosts::prepare() {
       }
       if (const auto& end = graph_.end(residency); end && stage + 1 == graph_.stages()) {
         for (const std::size_t edge : *end) {
-          costs(edge, Run::kNone);
+          costs(edge, SlidingLoop::kNone);
         }
       }
     }
@@ -123,19 +123,20 @@ const LeastCosts::Row& LeastCosts::footprint(std::size_t edge) {
   if (!bits.empty()) {
     return bits;
   }
-  const Terms& terms = terms_[edge];
-  const Projection& seen = footprint_projection(terms.tensor);
-  grow(bits, seen.size(), terms.stored_bits);
+  const BoundaryCoefficients& coefficients = coefficients_[edge];
+  const Projection& seen = footprint_projection(coefficients.tensor);
+  grow(bits, seen.size(), coefficients.stored_bits);
   PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per bin; 0: it cannot cross
   for (const DimId d : known.ids()) {
     const std::optional<Allowed> rule = allowed(edge, d);
     for (std::size_t bin = 0; bin < tiles_.domain(d).size(); ++bin) {
-      known[d].push_back(
-          rule ? tiles_.least_behind(d, bin, terms.parent.crossed, terms.fanouts, *rule) : 0);
+      known[d].push_back(rule ? tiles_.least_behind(d, bin, coefficients.parent.crossed,
+                                                    coefficients.fanouts, *rule)
+                              : 0);
     }
   }
   const auto extent = [&known](DimId d, std::size_t bin) { return known[d][bin]; };
-  for (const Rank& rank : graph_.problem().workload().tensors[terms.tensor].ranks) {
+  for (const Rank& rank : graph_.problem().workload().tensors[coefficients.tensor].ranks) {
     if (rank.terms.size() == 1) {
       const DimId d = rank.terms.front().dim;
       seen.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
@@ -158,11 +159,11 @@ const LeastCosts::Row& LeastCosts::footprint(std::size_t edge) {
 }
 
 LeastCosts::Table LeastCosts::bits(std::size_t edge) {
-  return {footprint(edge).data(), &footprint_projection(terms_[edge].tensor)};
+  return {footprint(edge).data(), &footprint_projection(coefficients_[edge].tensor)};
 }
 
 LeastCosts::Table LeastCosts::table(std::size_t edge, std::size_t run, std::size_t component) {
-  const Projection& seen = projection(terms_[edge].tensor);
+  const Projection& seen = projection(coefficients_[edge].tensor);
   return {charged(edge, run).data() + component * seen.size(), &seen};
 }
 
@@ -312,7 +313,7 @@ void LeastCosts::multiply(const exact::TileIndex& tiles, const Rank& rank, Row& 
 
 // The elements that cross at one tile.
 double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t run, std::size_t tile,
-                            const Counts& counts, const PerDim<Counts::Id>& known) const {
+                            const TileCounts& counts, const PerDim<TileCounts::Id>& known) const {
   const Tensor& tensor = graph_.problem().workload().tensors[t];
   double elements = constant(t, sharing);
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
@@ -380,36 +381,39 @@ const LeastCosts::Row& LeastCosts::flow(TensorId t, const Sharing& sharing, std:
 
 // Distinct sums, which are not read back when they are met first. With windows no read-back is
 // charged.
-LeastCosts::Met LeastCosts::met(const Terms& terms) const {
-  const Tensor& tensor = graph_.problem().workload().tensors[terms.tensor];
+LeastCosts::Met LeastCosts::met(const BoundaryCoefficients& coefficients) const {
+  const Tensor& tensor = graph_.problem().workload().tensors[coefficients.tensor];
   const bool windowless = std::all_of(tensor.ranks.begin(), tensor.ranks.end(),
                                       [](const Rank& rank) { return rank.terms.size() == 1; });
-  if (!terms.output || !windowless) {
+  if (!coefficients.output || !windowless) {
     return {kInfinity, kInfinity, kInfinity, kInfinity};
   }
-  return {met(terms.tensor, terms.met_parent), met(terms.tensor, terms.met_child),
-          met(terms.tensor, terms.met_busy_parent), met(terms.tensor, terms.met_busy_child)};
+  return {met(coefficients.tensor, coefficients.met_parent),
+          met(coefficients.tensor, coefficients.met_child),
+          met(coefficients.tensor, coefficients.met_busy_parent),
+          met(coefficients.tensor, coefficients.met_busy_child)};
 }
 
 // Sums that enter the networks and do not leave them are added there. A sum that is not added there
 // is one update more at the outer level. If both are charged the lesser price, the cost falls
 // neither in the number that enters nor in the number that leaves, so lower bounds of both may be
 // used. For sums with a window the number met is unknown, and nothing is charged.
-double LeastCosts::least_reduction_energy(const Terms& terms, const Met& met,
+double LeastCosts::least_reduction_energy(const BoundaryCoefficients& coefficients, const Met& met,
                                           const BoundaryFlow& flow) {
-  if (terms.reductions.empty() || !(met.parent < kInfinity)) {
+  if (coefficients.reductions.empty() || !(met.parent < kInfinity)) {
     return 0;
   }
-  double price = terms.cost.least_crossing_pj();
-  for (const auto& [per_addition, sharing] : terms.reductions) {
+  double price = coefficients.cost.least_crossing_pj();
+  for (const auto& [per_addition, sharing] : coefficients.reductions) {
     price = std::min(price, per_addition);
   }
   return price * std::max(0.0, flow.child.crossing - flow.parent.crossing);
 }
 
-BoundaryFlow LeastCosts::bound(const Terms& terms, const Met& met, BoundaryFlow flow) {
+BoundaryFlow LeastCosts::bound(const BoundaryCoefficients& coefficients, const Met& met,
+                               BoundaryFlow flow) {
   flow.is_bound = true;
-  if (terms.output) {
+  if (coefficients.output) {
     const auto set = [](EndFlow& end, double once) {
       end.returning = std::max(0.0, end.crossing - once);
     };
@@ -417,26 +421,27 @@ BoundaryFlow LeastCosts::bound(const Terms& terms, const Met& met, BoundaryFlow 
     set(flow.child, met.child);
     set(flow.busy_parent, met.busy_parent);
     set(flow.busy_child, met.busy_child);
-    flow.networks_pj = least_reduction_energy(terms, met, flow);
+    flow.networks_pj = least_reduction_energy(coefficients, met, flow);
   }
   return flow;
 }
 
-BoundaryFlow LeastCosts::least(std::size_t edge, std::size_t tile, Run run, const Counts& counts,
-                               const PerDim<Counts::Id>& known) const {
-  const Terms& terms = terms_[edge];
-  const std::size_t at = run.dim == Run::kNone ? tile : run.from;
+BoundaryFlow LeastCosts::least(std::size_t edge, std::size_t tile, SlidingLoop run,
+                               const TileCounts& counts,
+                               const PerDim<TileCounts::Id>& known) const {
+  const BoundaryCoefficients& coefficients = coefficients_[edge];
+  const std::size_t at = run.dim == SlidingLoop::kNone ? tile : run.from;
   const auto flow_at = [&](const Sharing& sharing) {
-    return EndFlow{crossing(terms.tensor, sharing, run.dim, at, counts, known)};
+    return EndFlow{crossing(coefficients.tensor, sharing, run.dim, at, counts, known)};
   };
   BoundaryFlow flow;
-  flow.parent = flow_at(terms.parent);
-  flow.child = flow_at(terms.child);
+  flow.parent = flow_at(coefficients.parent);
+  flow.child = flow_at(coefficients.child);
   if (components_ > 1) {
-    flow.busy_parent = flow_at(terms.busy_parent);
-    flow.busy_child = flow_at(terms.busy_child);
+    flow.busy_parent = flow_at(coefficients.busy_parent);
+    flow.busy_child = flow_at(coefficients.busy_child);
   }
-  return bound(terms, met(terms), flow);
+  return bound(coefficients, met(coefficients), flow);
 }
 
 const LeastCosts::Row& LeastCosts::charged(std::size_t edge, std::size_t run) {
@@ -444,18 +449,20 @@ const LeastCosts::Row& LeastCosts::charged(std::size_t edge, std::size_t run) {
   if (!charged.empty()) {
     return charged;
   }
-  const Terms& terms = terms_[edge];
-  const Row& parent = flow(terms.tensor, terms.parent, run);
-  const Row& child = flow(terms.tensor, terms.child, run);
-  const Row& busy_parent = components_ > 1 ? flow(terms.tensor, terms.busy_parent, run) : parent;
-  const Row& busy_child = components_ > 1 ? flow(terms.tensor, terms.busy_child, run) : child;
-  const Met met = this->met(terms);
-  const std::size_t size = projection(terms.tensor).size();
+  const BoundaryCoefficients& coefficients = coefficients_[edge];
+  const Row& parent = flow(coefficients.tensor, coefficients.parent, run);
+  const Row& child = flow(coefficients.tensor, coefficients.child, run);
+  const Row& busy_parent =
+      components_ > 1 ? flow(coefficients.tensor, coefficients.busy_parent, run) : parent;
+  const Row& busy_child =
+      components_ > 1 ? flow(coefficients.tensor, coefficients.busy_child, run) : child;
+  const Met met = this->met(coefficients);
+  const std::size_t size = projection(coefficients.tensor).size();
   grow(charged, components_ * size, 0.0);
   for (std::size_t i = 0; i < size; ++i) {
     const BoundaryFlow flow =
-        bound(terms, met, {{parent[i]}, {child[i]}, {busy_parent[i]}, {busy_child[i]}});
-    if (!terms.cost.charge(flow, &charged[i], size)) {
+        bound(coefficients, met, {{parent[i]}, {child[i]}, {busy_parent[i]}, {busy_child[i]}});
+    if (!coefficients.cost.charge(flow, &charged[i], size)) {
       for (std::size_t k = 0; k < components_; ++k) {
         charged[k * size + i] = kInfinity;
       }
@@ -470,8 +477,9 @@ const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t run) {
     return costs;
   }
   const Row& charged = this->charged(edge, run);
-  const Projection& seen = projection(terms_[edge].tensor);
-  const bool fits = run != Run::kNone || graph_.edges()[edge].to == exact::BoundaryEdge::kMac;
+  const Projection& seen = projection(coefficients_[edge].tensor);
+  const bool fits =
+      run != SlidingLoop::kNone || graph_.edges()[edge].to == exact::BoundaryEdge::kMac;
   grow(costs, components_ * tiles_.size(), 0.0);
   for (std::size_t k = 0; k < components_; ++k) {
     const double* from = &charged[k * seen.size()];

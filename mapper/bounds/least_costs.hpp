@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "mapper/deadline.hpp"
-#include "mapper/graph/boundary_terms.hpp"
-#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/boundary_coefficients.hpp"
+#include "mapper/graph/extent_lattice.hpp"
 #include "mapper/graph/tile_counts.hpp"
 
 namespace mapsim::imperfect {
@@ -28,17 +28,18 @@ namespace mapsim::imperfect {
 // n m; they grow with n, as m <= R, and with m, as n <= P.
 class LeastCosts {
  public:
-  // `terms`: of each edge. Tables count towards the deadline's memory: OutOfBudget is thrown beyond
-  // it.
-  LeastCosts(const exact::StateGraph& graph, const Tiles& tiles, const std::vector<Terms>& terms,
-             std::size_t components, const Deadline& deadline);
+  // `coefficients`: of each edge. Tables count towards the deadline's memory: OutOfBudget is thrown
+  // beyond it.
+  LeastCosts(const exact::StateGraph& graph, const ExtentLattice& tiles,
+             const std::vector<BoundaryCoefficients>& coefficients, std::size_t components,
+             const Deadline& deadline);
   using Row = std::vector<double>;
 
   std::size_t components() const { return components_; }
-  // The cost of an edge at every tile: [component * tiles + tile]. With `run` = Run::kNone it is
-  // infinite where the tile does not fit. With a dim as `run` it is the cost of the edge right
-  // below a loop over that dim. Its entry is that of the tile where the loop starts, and holds for
-  // every smaller tile to which the loop leads, whether or not that one fits.
+  // The cost of an edge at every tile: [component * tiles + tile]. With `run` = SlidingLoop::kNone
+  // it is infinite where the tile does not fit. With a dim as `run` it is the cost of the edge
+  // right below a loop over that dim. Its entry is that of the tile where the loop starts, and
+  // holds for every smaller tile to which the loop leads, whether or not that one fits.
   const Row& costs(std::size_t edge, std::size_t run);
   // The same values at single tiles, whether or not they fit.
   struct Table {
@@ -51,7 +52,7 @@ class LeastCosts {
   Table bits(std::size_t edge);
   // The bits that it may take; finite.
   double limit(std::size_t edge) const {
-    return std::min(terms_[edge].limit, std::numeric_limits<double>::max());
+    return std::min(coefficients_[edge].limit, std::numeric_limits<double>::max());
   }
   // Sets the entries of a row to infinity where the tile of an edge does not fit.
   void keep_fitting(std::size_t edge, double* row);
@@ -61,8 +62,8 @@ class LeastCosts {
   void forget_tables();
   // The least flow across the boundary of an edge at a tile, right below the loop `run` if there is
   // one, given the tile counts that a label knows.
-  BoundaryFlow least(std::size_t edge, std::size_t tile, Run run, const Counts& counts,
-                     const PerDim<Counts::Id>& known) const;
+  BoundaryFlow least(std::size_t edge, std::size_t tile, SlidingLoop run, const TileCounts& counts,
+                     const PerDim<TileCounts::Id>& known) const;
 
  private:
   std::optional<Allowed> allowed(std::size_t edge, DimId d) const;
@@ -81,23 +82,24 @@ class LeastCosts {
   void multiply(const exact::TileIndex& tiles, const Rank& rank, Row& row,
                 const Value& value) const;
   double crossing(TensorId t, const exact::Sharing& sharing, std::size_t run, std::size_t tile,
-                  const Counts& counts, const PerDim<Counts::Id>& known) const;
+                  const TileCounts& counts, const PerDim<TileCounts::Id>& known) const;
   struct Met {
     double parent = 0, child = 0, busy_parent = 0, busy_child = 0;
   };
-  Met met(const Terms& terms) const;
-  static double least_reduction_energy(const Terms& terms, const Met& met,
+  Met met(const BoundaryCoefficients& coefficients) const;
+  static double least_reduction_energy(const BoundaryCoefficients& coefficients, const Met& met,
                                        const BoundaryFlow& flow);
-  static BoundaryFlow bound(const Terms& terms, const Met& met, BoundaryFlow flow);
+  static BoundaryFlow bound(const BoundaryCoefficients& coefficients, const Met& met,
+                            BoundaryFlow flow);
   double constant(TensorId t, const exact::Sharing& sharing) const;
   double met(TensorId t, const exact::Sharing& sharing) const;
   void grow(Row& row, std::size_t size, double value);
 
   const exact::StateGraph& graph_;
-  const Tiles& tiles_;
-  const std::vector<Terms>& terms_;
+  const ExtentLattice& tiles_;
+  const std::vector<BoundaryCoefficients>& coefficients_;
   std::size_t components_;
-  Held held_;
+  HeldMemory held_;
   std::map<std::tuple<std::size_t, std::size_t>, Row> costs_;
   PerTensor<std::optional<Projection>> projections_, footprint_projections_;
   // Tables over the projection onto the dims on which the values of their tensor depend.

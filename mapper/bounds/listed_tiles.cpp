@@ -9,7 +9,7 @@ namespace mapsim::exact {
 
 void LatticeRows::list_digits() {
   for (std::size_t i = 0; i < digits_.size(); ++i) {
-    const Lattice& lattice = unrolled_.lattices[i];
+    const DivisorLattice& lattice = unrolled_.lattices[i];
     Digits made{PerDim<std::vector<std::uint16_t>>(lattice.dims()),
                 PerDim<std::vector<std::uint32_t>>(lattice.dims())};
     for (const DimId d : made.digits.ids()) {
@@ -38,7 +38,7 @@ void LatticeRows::list_digits() {
 bool LatticeRows::relax_sliding_edge_of_listed(const BoundRow& row, const CompletionBound& behind,
                                                const Digits& digits,
                                                const StateGraph::SlidingEdge& sliding_edge) {
-  const Lattice& lattice = this->lattice(row.stage);
+  const DivisorLattice& lattice = this->lattice(row.stage);
   const auto& runs = lattice.runs(sliding_edge.dim);
   const auto rows = rows_behind(row, behind, sliding_edge.dim, sliding_edge.target, runs);
   if (rows.empty()) {
@@ -50,7 +50,7 @@ bool LatticeRows::relax_sliding_edge_of_listed(const BoundRow& row, const Comple
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
   for (const std::uint32_t tile : row.tiles) {
     const std::size_t digit = digits.digits[sliding_edge.dim][tile];
-    const Lattice::Range range = lattice.runs_from(sliding_edge.dim, digit);
+    const DivisorLattice::Range range = lattice.runs_from(sliding_edge.dim, digit);
     for (std::size_t run = range.first; run < range.last; ++run) {
       if (rows[run] == nullptr) {
         continue;
@@ -73,7 +73,7 @@ bool LatticeRows::relax_sliding_edge_of_listed(const BoundRow& row, const Comple
 // interest.
 bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBound& behind,
                                         const Digits& digits) const {
-  const Lattice& lattice = this->lattice(row.stage);
+  const DivisorLattice& lattice = this->lattice(row.stage);
   double* here = row.values;
   bool leads_on = false;
   struct Way {
@@ -101,7 +101,7 @@ bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBou
     double least = here[tile];
     for (const Way& way : ways) {
       const std::size_t digit = way.digits[tile];
-      const Lattice::Range range = lattice.steps_from(way.dim, digit);
+      const DivisorLattice::Range range = lattice.steps_from(way.dim, digit);
       for (std::size_t r = range.first; r < range.last; ++r) {
         const double* there = way.behind.empty() ? here : way.behind[r];
         if (there != nullptr) {
@@ -117,7 +117,7 @@ bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBou
 
 // fill_all() for the listed tiles alone.
 bool LatticeRows::fill_listed(const BoundRow& row, const CompletionBound& behind) {
-  const Lattice& lattice = this->lattice(row.stage);
+  const DivisorLattice& lattice = this->lattice(row.stage);
   const Digits& digits = *digits_[graph_.crossed(row.stage)];
   double* here = row.values;
   bool leads_on = false;
@@ -139,11 +139,11 @@ bool LatticeRows::fill_listed(const BoundRow& row, const CompletionBound& behind
       }
     }
   }
-  for (const StateGraph::Place& place : graph_.places(row.stage, row.residency)) {
-    if (behind.is_live(row.stage, place.target)) {
+  for (const StateGraph::KeepMove& keep : graph_.keep_moves(row.stage, row.residency)) {
+    if (behind.is_live(row.stage, keep.target)) {
       leads_on = true;
-      const double* below = behind.row(row.component, row.stage, place.target);
-      const double* cost = &costs_.plain(place.edge)[row.component * lattice.size()];
+      const double* below = behind.row(row.component, row.stage, keep.target);
+      const double* cost = &costs_.plain(keep.edge)[row.component * lattice.size()];
       for (const std::uint32_t tile : row.tiles) {
         here[tile] = std::min(here[tile], cost[tile] + below[tile]);
       }

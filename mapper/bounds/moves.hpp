@@ -14,15 +14,15 @@ namespace mapsim::exact {
 
 // One step of a path through the state graph, from the outermost level inwards.
 struct Step {
-  enum class Kind : std::uint8_t { kStart, kLoop, kCross, kPlace, kSlidingEdge, kEnd };
+  enum class Kind : std::uint8_t { kStart, kLoop, kCross, kKeep, kSlidingEdge, kEnd };
   Kind kind = Kind::kStart;
   Node node;             // the node that the step leads to
-  std::size_t move = 0;  // kPlace, kSlidingEdge: index in the graph's lists at the node before
+  std::size_t move = 0;  // kKeep, kSlidingEdge: index in the graph's lists at the node before
 };
 
 // The cost of a boundary edge in a step: component k is cost[k * step]. `edge` is
 // BoundaryEdge::kMac for the operations and accesses of the compute units.
-struct Payment {
+struct StepCost {
   std::size_t edge = BoundaryEdge::kMac;
   const double* cost = nullptr;
   std::size_t step = 1;
@@ -31,16 +31,16 @@ struct Payment {
 
 // The part of for_each_move() for sliding-window edges.
 template <class CostTables, class OfInterest, class Visit>
-void for_each_sliding_edge(const StateGraph& graph, const Lattice& tiles, CostTables& costs,
+void for_each_sliding_edge(const StateGraph& graph, const DivisorLattice& tiles, CostTables& costs,
                            const Node& at, const OfInterest& of_interest, const Visit& visit) {
   const auto& sliding_edges = graph.sliding_edges(at.stage, at.residency);
-  std::vector<Payment> payments;
+  std::vector<StepCost> costs_of_edges;
   for (std::size_t m = 0; m < sliding_edges.size(); ++m) {
     const DimId dim = sliding_edges[m].dim;
     const std::size_t digit = tiles.digit(dim, at.tile);
     const auto& runs = tiles.runs(dim);
     const std::size_t rests = tiles.size() / tiles.positions(dim).size();
-    const Lattice::Range range = tiles.runs_from(dim, digit);
+    const DivisorLattice::Range range = tiles.runs_from(dim, digit);
     const bool neutral = graph.is_neutral(at.stage, sliding_edges[m].target, dim);
     for (std::size_t run = range.first; run < range.last; ++run) {
       const auto target = neutral ? std::optional(sliding_edges[m].target)
@@ -50,32 +50,33 @@ void for_each_sliding_edge(const StateGraph& graph, const Lattice& tiles, CostTa
       if (!target || !of_interest(Node{at.stage, *target, tile})) {
         continue;
       }
-      payments.clear();
+      costs_of_edges.clear();
       for (const std::size_t edge : sliding_edges[m].edges) {
         const double* cost = &costs.sliding(edge, dim)[run * rests + tiles.rest(dim, tile)];
-        payments.push_back({edge, cost, runs.size() * rests, tile});
+        costs_of_edges.push_back({edge, cost, runs.size() * rests, tile});
       }
-      visit(Step{Step::Kind::kSlidingEdge, {at.stage, *target, tile}, m}, std::span{payments});
+      visit(Step{Step::Kind::kSlidingEdge, {at.stage, *target, tile}, m},
+            std::span{costs_of_edges});
     }
   }
 }
 
-// Calls visit(Step, std::span<const Payment>) for every step from a node to a node of interest or
+// Calls visit(Step, std::span<const StepCost>) for every step from a node to a node of interest or
 // to the end, in a fixed order. Costs may be infinite. `CostTables` has the tables of EdgeCosts.
 // `of_interest` is bool(Node).
 template <class CostTables, class OfInterest, class Visit>
 void for_each_move(const StateGraph& graph, const Unrolled& unrolled, CostTables& costs,
                    const Node& at, const OfInterest& of_interest, const Visit& visit) {
-  const Lattice& tiles = unrolled.lattices[graph.crossed(at.stage)];
+  const DivisorLattice& tiles = unrolled.lattices[graph.crossed(at.stage)];
   if (at.stage + 1 < graph.stages()) {
     if (const auto behind = cross(graph, unrolled, at); behind && of_interest(*behind)) {
-      visit(Step{Step::Kind::kCross, *behind, 0}, std::span<const Payment>{});
+      visit(Step{Step::Kind::kCross, *behind, 0}, std::span<const StepCost>{});
     }
   } else if (graph.end(at.residency) &&
              std::binary_search(tiles.ones().begin(), tiles.ones().end(), at.tile)) {
     const std::vector<double> mac = costs.mac(*graph.end(at.residency), at.tile);
-    const Payment payment{BoundaryEdge::kMac, mac.data(), 1, at.tile};
-    visit(Step{Step::Kind::kEnd, at, 0}, std::span(&payment, 1));
+    const StepCost step_cost{BoundaryEdge::kMac, mac.data(), 1, at.tile};
+    visit(Step{Step::Kind::kEnd, at, 0}, std::span(&step_cost, 1));
   }
   const DimSet locked = graph.locked(at.stage, at.residency);
   for (std::size_t i = 0; i < tiles.dims(); ++i) {
@@ -83,25 +84,26 @@ void for_each_move(const StateGraph& graph, const Unrolled& unrolled, CostTables
     if (locked.contains(dim)) {
       continue;
     }
-    const Lattice::Range range = tiles.steps_from(dim, tiles.digit(dim, at.tile));
+    const DivisorLattice::Range range = tiles.steps_from(dim, tiles.digit(dim, at.tile));
     for (std::size_t r = range.first; r < range.last; ++r) {
-      const Lattice::Run& run = tiles.steps(dim)[r];
+      const DivisorLattice::Run& run = tiles.steps(dim)[r];
       const auto residency = graph.after_loop(at.stage, at.residency, dim, tiles.factor(dim, run));
       const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
       if (residency && of_interest(Node{at.stage, *residency, tile})) {
-        visit(Step{Step::Kind::kLoop, {at.stage, *residency, tile}, 0}, std::span<const Payment>{});
+        visit(Step{Step::Kind::kLoop, {at.stage, *residency, tile}, 0},
+              std::span<const StepCost>{});
       }
     }
   }
-  const auto& places = graph.places(at.stage, at.residency);
-  for (std::size_t m = 0; m < places.size(); ++m) {
-    if (!of_interest(Node{at.stage, places[m].target, at.tile})) {
+  const auto& keeps = graph.keep_moves(at.stage, at.residency);
+  for (std::size_t m = 0; m < keeps.size(); ++m) {
+    if (!of_interest(Node{at.stage, keeps[m].target, at.tile})) {
       continue;
     }
-    const double* cost = &costs.plain(places[m].edge)[at.tile];
-    const Payment payment{places[m].edge, cost, tiles.size(), at.tile};
-    visit(Step{Step::Kind::kPlace, {at.stage, places[m].target, at.tile}, m},
-          std::span(&payment, 1));
+    const double* cost = &costs.plain(keeps[m].edge)[at.tile];
+    const StepCost step_cost{keeps[m].edge, cost, tiles.size(), at.tile};
+    visit(Step{Step::Kind::kKeep, {at.stage, keeps[m].target, at.tile}, m},
+          std::span(&step_cost, 1));
   }
   for_each_sliding_edge(graph, tiles, costs, at, of_interest, visit);
 }

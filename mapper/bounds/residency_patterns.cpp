@@ -20,8 +20,8 @@ namespace mapsim::exact {
 
 class UnrollingBound::Patterns {
  public:
-  Patterns(UnrollingBound& bound, const std::vector<BoundWeights>& weights, const KeyOf& key_of,
-           const Incumbent& known, bool first_only)
+  Patterns(UnrollingBound& bound, const std::vector<BoundWeights>& weights,
+           const ObjectiveKeyOf& key_of, const Incumbent& known, bool first_only)
       : bound_{bound},
         weights_{weights},
         key_of_{key_of},
@@ -124,13 +124,13 @@ class UnrollingBound::Patterns {
 
   void combine(const Fills& fills) {
     for (const TensorId t : tensors_.ids()) {
-      find_ways(t, fills[t]);
+      find_routes(t, fills[t]);
     }
     combine(0);
   }
 
   // The paths to the chosen node, across whose last boundary `fills` elements come.
-  void find_ways(TensorId t, double fills) {
+  void find_routes(TensorId t, double fills) {
     ways_[t].clear();
     const std::size_t node = bound_.chosen_[t].node;
     const bool again = fills > bound_.fills_at_least(t, node);
@@ -167,7 +167,7 @@ class UnrollingBound::Patterns {
   }
 
   void combine(std::size_t tensor) {
-    const Key key = key_of_(sums_[tensor]);
+    const ObjectiveKey key = key_of_(sums_[tensor]);
     if (is_done_ || known_.rules_out(key)) {
       return;
     }
@@ -184,7 +184,7 @@ class UnrollingBound::Patterns {
   }
 
   // If several orders bound one pattern, the least of their keys counts.
-  void take(const Key& key) {
+  void take(const ObjectiveKey& key) {
     if (first_only_) {
       if (found_.empty() || key < found_.front().bound) {
         found_.assign(1, pattern(key));
@@ -198,12 +198,12 @@ class UnrollingBound::Patterns {
       found_.push_back(pattern(key));
       return;
     }
-    Key& bound = found_[entry->second].bound;
+    ObjectiveKey& bound = found_[entry->second].bound;
     bound = known_.is_front()
-                ? Key{std::min(bound.first, key.first), std::min(bound.second, key.second)}
+                ? ObjectiveKey{std::min(bound.first, key.first), std::min(bound.second, key.second)}
                 : std::min(bound, key);
   }
-  Pattern pattern(const Key& key) const {
+  Pattern pattern(const ObjectiveKey& key) const {
     Pattern pattern;
     pattern.bound = key;
     for (const TensorId t : tensors_.ids()) {
@@ -226,7 +226,7 @@ class UnrollingBound::Patterns {
 
   UnrollingBound& bound_;
   const std::vector<BoundWeights>& weights_;
-  const KeyOf& key_of_;
+  const ObjectiveKeyOf& key_of_;
   Incumbent known_;
   bool first_only_;
   bool is_done_ = false;
@@ -239,7 +239,7 @@ class UnrollingBound::Patterns {
 };
 
 std::vector<Pattern> UnrollingBound::patterns(const std::vector<BoundWeights>& weights,
-                                              const KeyOf& key_of, const Incumbent& known,
+                                              const ObjectiveKeyOf& key_of, const Incumbent& known,
                                               bool first_only) {
   return Patterns(*this, weights, key_of, known, first_only).find();
 }

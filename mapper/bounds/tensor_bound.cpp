@@ -51,7 +51,7 @@ DimSet TensorBound::locked(std::size_t stage, std::size_t residence) const {
 
 // Reuses the memory that is already allocated.
 void TensorBound::make_runs(std::size_t stage) {
-  const Lattice& tiles = lattice(stage);
+  const DivisorLattice& tiles = lattice(stage);
   runs_.resize(std::max(runs_.size(), residences().size()), PerDim<Runs>(tiles.dims()));
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
     for (const DimId d : moves_.slides) {
@@ -67,7 +67,7 @@ void TensorBound::make_runs(std::size_t stage) {
 
 // Extends sliding-window edges by one more boundary edge: those under way (`in`), and those that
 // begin or end at the row.
-void TensorBound::extend(const Lattice& tiles, DimId dim, End end, const double* row,
+void TensorBound::extend(const DivisorLattice& tiles, DimId dim, RunEnd end, const double* row,
                          const Runs& in, const std::vector<double>& cost, Runs& out) const {
   extend_runs(tiles, dim, end, row, in.known ? in.values.data() : nowhere_.data(), cost.data(),
               out.values.data(), out.known);
@@ -97,7 +97,7 @@ void TensorBound::copy_behind(std::size_t stage, EdgeCosts& costs) {
 // residences in turn.
 void TensorBound::find_to_go(std::size_t stage, EdgeCosts& costs) {
   copy_behind(stage, costs);
-  const Lattice& tiles = lattice(stage);
+  const DivisorLattice& tiles = lattice(stage);
   make_runs(stage);
   for (std::size_t residence = residences().size(); residence-- > 0;) {
     held_.check();
@@ -109,14 +109,14 @@ void TensorBound::find_to_go(std::size_t stage, EdgeCosts& costs) {
       const double* below = to_go(stage, edge.to);
       take_least_sum(here, below, costs.plain(edge.edge).data(), tiles.size());
       for (const DimId d : moves_.slides) {
-        extend(tiles, d, End::kTo, below, runs_[edge.to][d], costs.sliding(edge.edge, d),
+        extend(tiles, d, RunEnd::kTo, below, runs_[edge.to][d], costs.sliding(edge.edge, d),
                runs_[residence][d]);
       }
     }
     const DimSet fixed = locked(stage, residence);
     for (const DimId d : moves_.slides) {
       if (runs_[residence][d].known && !fixed.contains(d)) {
-        end_runs(tiles, d, End::kFrom, runs_[residence][d].values.data(), here);
+        end_runs(tiles, d, RunEnd::kFrom, runs_[residence][d].values.data(), here);
       }
     }
     for (std::size_t i = 0; i < tiles.dims(); ++i) {
@@ -148,14 +148,14 @@ void TensorBound::copy_before(std::size_t stage) {
 // From the outermost residence inwards.
 void TensorBound::find_cost_so_far(std::size_t stage, EdgeCosts& costs) {
   copy_before(stage);
-  const Lattice& tiles = lattice(stage);
+  const DivisorLattice& tiles = lattice(stage);
   make_runs(stage);
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
     double* here = &so_far_[row(stage, residence)];
     const DimSet fixed = locked(stage, residence);
     for (const DimId d : moves_.slides) {
       if (runs_[residence][d].known) {
-        end_runs(tiles, d, End::kTo, runs_[residence][d].values.data(), here);
+        end_runs(tiles, d, RunEnd::kTo, runs_[residence][d].values.data(), here);
       }
     }
     for (std::size_t i = 0; i < tiles.dims(); ++i) {
@@ -171,7 +171,7 @@ void TensorBound::find_cost_so_far(std::size_t stage, EdgeCosts& costs) {
       take_least_sum(&so_far_[row(stage, edge.to)], here, costs.plain(edge.edge).data(),
                      tiles.size());
       for (const DimId d : moves_.slides) {
-        extend(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here,
+        extend(tiles, d, RunEnd::kFrom, fixed.contains(d) ? nowhere_.data() : here,
                runs_[residence][d], costs.sliding(edge.edge, d), runs_[edge.to][d]);
       }
     }

@@ -45,20 +45,20 @@ class TensorBound {
   std::size_t row(std::size_t stage, std::size_t residence) const {
     return first_[stage] + residence * lattice(stage).size();
   }
-  const Lattice& lattice(std::size_t stage) const {
+  const DivisorLattice& lattice(std::size_t stage) const {
     return unrolled_.lattices[graph_.crossed(stage)];
   }
   const std::vector<Residence>& residences() const { return graph_.residences(tensor_); }
   DimSet locked(std::size_t stage, std::size_t residence) const;
   void make_runs(std::size_t stage);
-  void extend(const Lattice& tiles, DimId dim, End end, const double* row, const Runs& in,
+  void extend(const DivisorLattice& tiles, DimId dim, RunEnd end, const double* row, const Runs& in,
               const std::vector<double>& cost, Runs& out) const;
   void copy_behind(std::size_t stage, EdgeCosts& costs);
   void find_to_go(std::size_t stage, EdgeCosts& costs);
   void copy_before(std::size_t stage);
   void find_cost_so_far(std::size_t stage, EdgeCosts& costs);
 
-  Held held_;
+  HeldMemory held_;
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   TensorId tensor_;

@@ -61,7 +61,7 @@ UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& ro
   }
   for (const TensorId t : routes_.ids()) {
     find_traffic(t, unrolling_class);
-    find_ways(t);
+    find_routes(t);
     find_choices(t);
   }
 }
@@ -117,7 +117,7 @@ void UnrollingBound::find_traffic(TensorId t, const UnrollingClass& unrolling_cl
   }
 }
 
-void UnrollingBound::find_ways(TensorId t) {
+void UnrollingBound::find_routes(TensorId t) {
   Traffic& traffic = traffic_[t];
   traffic.so_far.fill(kInfinity);
   traffic.so_far[source(t)] = 0;
@@ -295,7 +295,7 @@ double UnrollingBound::cost_of_sums(TensorId t, const RouteBoundary& boundary, d
 }
 
 // The cost of the cheapest route to a node at which `fills` elements arrive.
-double UnrollingBound::way(TensorId t, std::size_t node, double fills) const {
+double UnrollingBound::route_cost(TensorId t, std::size_t node, double fills) const {
   double least = kInfinity;
   for (const RouteBoundary& each : routes_[t].boundaries) {
     if (each.to == node) {
@@ -390,7 +390,7 @@ double UnrollingBound::operations(const Stay& stay, std::size_t dim, double capa
                                   Extents& extents) const {
   const auto matters = [&](std::size_t i) {
     return routes_[stay.stays].use.dims.contains(static_cast<DimId>(i)) &&
-           !routes_[stay.moves].use.told.contains(static_cast<DimId>(i));
+           !routes_[stay.moves].use.determined.contains(static_cast<DimId>(i));
   };
   for (; dim < extents.size() && !matters(dim); ++dim) {
     extents[static_cast<DimId>(dim)] = 1;
@@ -463,7 +463,7 @@ double UnrollingBound::sum_of(const Fills& fills) const {
   for (const TensorId t : fills.ids()) {
     const std::size_t node = chosen_[t].node;
     const bool again = fills[t] > fills_at_least(t, node);
-    sum += chosen_[t].cost + (again ? way(t, node, fills[t]) - traffic_[t].so_far[node] : 0);
+    sum += chosen_[t].cost + (again ? route_cost(t, node, fills[t]) - traffic_[t].so_far[node] : 0);
   }
   return sum;
 }

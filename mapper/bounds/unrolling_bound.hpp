@@ -49,10 +49,10 @@ BoundWeights energy_weights(const Problem& problem);
 struct Pattern {
   PerTensor<std::vector<RouteBoundary>> boundaries;  // from level to level, outermost first
   PerTensor<std::size_t> serving;                    // a node per tensor
-  Key bound;  // a lower bound of the mappings of the pattern; of a front, in both figures
+  ObjectiveKey bound;  // a lower bound of the mappings of the pattern; of a front, in both figures
 };
 // The key of lower bounds: energy [pJ], then the bits of each port's busiest instance.
-using KeyOf = std::function<Key(const std::vector<double>&)>;
+using ObjectiveKeyOf = std::function<ObjectiveKey(const std::vector<double>&)>;
 
 // A lower bound of the energy [pJ] of all nests of a class of unrollings, whatever their tiles and
 // loops. It is a closed form of traffic that no mapping avoids: each tensor's compulsory traffic to
@@ -72,8 +72,9 @@ class UnrollingBound {
   // The residency patterns that the incumbent does not rule out, best bound first. `first_only`:
   // the best pattern alone; of a front, the first that is found. All `weights` of a pattern are
   // bounded for the same mappings at once (residency_patterns.cpp).
-  std::vector<Pattern> patterns(const std::vector<BoundWeights>& weights, const KeyOf& key_of,
-                                const Incumbent& known, bool first_only);
+  std::vector<Pattern> patterns(const std::vector<BoundWeights>& weights,
+                                const ObjectiveKeyOf& key_of, const Incumbent& known,
+                                bool first_only);
 
  private:
   using PerNode = std::array<double, kMostNodes>;
@@ -94,7 +95,7 @@ class UnrollingBound {
                  const std::vector<TensorPair>& pairs, std::size_t fanouts);
   void find_traffic(TensorId t, const UnrollingClass& unrolling_class);
   void find_traffic(TensorId t, const Boxes& boxes);
-  void find_ways(TensorId t);
+  void find_routes(TensorId t);
   void find_choices(TensorId t);
   // The node where the tensor lies before the nest: there it is neither refetched nor takes
   // capacity.
@@ -108,7 +109,7 @@ class UnrollingBound {
   double addition(const RouteBoundary& boundary, FanoutId fanout) const;
   double boundary_cost(TensorId t, const RouteBoundary& boundary, double fills) const;
   double cost_of_sums(TensorId t, const RouteBoundary& boundary, double fills) const;
-  double way(TensorId t, std::size_t node, double fills) const;
+  double route_cost(TensorId t, std::size_t node, double fills) const;
   double width(TensorId t, std::size_t node) const;
   double capacity(TensorId t, std::size_t node) const;
   double held(TensorId t, std::size_t node) const;

@@ -7,7 +7,7 @@
 namespace mapsim::branch {
 
 using exact::Incumbent;
-using exact::Key;
+using exact::ObjectiveKey;
 
 BestFirst::BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::ClassBounds& bounds)
     : classes_{space.classes()}, symmetry_{symmetry}, bounds_{bounds} {
@@ -89,7 +89,7 @@ std::optional<BestFirst::Tuple> BestFirst::first_class(const Incumbent& known) {
   return std::nullopt;
 }
 
-Key BestFirst::bound() const {
+ObjectiveKey BestFirst::bound() const {
   return queue_.empty() ? left_out_ : std::min(left_out_, queue_.front().key);
 }
 

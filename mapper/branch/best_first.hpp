@@ -43,11 +43,11 @@ class BestFirst {
   bool is_stopped() const { return is_stopped_; }
   // A lower bound of all classes that have not been generated, except those equal to a generated
   // one by symmetry.
-  exact::Key bound() const;
+  exact::ObjectiveKey bound() const;
 
  private:
   struct Entry {
-    exact::Key key;
+    exact::ObjectiveKey key;
     double cycles = 0;      // of a class
     bool is_class = false;  // `tuple` holds choices; otherwise boxes
     Tuple tuple{};
@@ -65,10 +65,10 @@ class BestFirst {
   const UnrollingClasses& classes_;
   const Symmetry& symmetry_;
   exact::ClassBounds& bounds_;
-  std::vector<BoxTree> trees_;  // by fanout
-  std::vector<Entry> queue_;    // a heap
-  exact::Key left_out_;         // the least key of what was ruled out
-  bool has_begun_ = false;      // a class has been generated
+  std::vector<BoxTree> trees_;    // by fanout
+  std::vector<Entry> queue_;      // a heap
+  exact::ObjectiveKey left_out_;  // the least key of what was ruled out
+  bool has_begun_ = false;        // a class has been generated
   bool is_stopped_ = false;
 };
 

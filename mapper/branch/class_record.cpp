@@ -7,7 +7,7 @@
 
 namespace mapsim {
 
-using exact::Key;
+using exact::ObjectiveKey;
 
 ClassRecord::ClassRecord(const Problem& problem, const SearchOptions& options,
                          std::optional<std::int64_t> total, FrontTarget* front)
@@ -17,14 +17,14 @@ exact::Incumbent ClassRecord::known_at_start() const {
   return front_ != nullptr ? front_->points.known() : exact::Incumbent(start_);
 }
 
-void ClassRecord::add(const Key& bound) {
+void ClassRecord::add(const ObjectiveKey& bound) {
   const std::lock_guard lock(mutex_);
   bounds_.push_back(bound);
   arguments_.push_back(Argument::kUnrollingBound);
   done_.push_back(false);
 }
 
-void ClassRecord::bound_others(const Key& bound) {
+void ClassRecord::bound_others(const ObjectiveKey& bound) {
   const std::lock_guard lock(mutex_);
   others_ = bound;
 }
@@ -35,21 +35,22 @@ void ClassRecord::finish_others(const Deadline& deadline) {
   report(deadline);
 }
 
-void ClassRecord::start_from(const Mapping& mapping, const Cost& cost, const Key& key) {
+void ClassRecord::start_from(const Mapping& mapping, const Cost& cost, const ObjectiveKey& key) {
   best_ = mapping;
   best_cost_ = cost;
   task_ = most();
   start_ = key;
 }
 
-void ClassRecord::relax(std::size_t unrolling_class, const Key& bound, std::size_t states) {
+void ClassRecord::relax(std::size_t unrolling_class, const ObjectiveKey& bound,
+                        std::size_t states) {
   const std::lock_guard lock(mutex_);
   bounds_[unrolling_class] = std::max(bounds_[unrolling_class], bound);
   arguments_[unrolling_class] = Argument::kRelaxation;
   statistics_.states += static_cast<std::int64_t>(states);
 }
 
-void ClassRecord::tick(std::size_t unrolling_class, const Key& bound, std::int64_t labels,
+void ClassRecord::tick(std::size_t unrolling_class, const ObjectiveKey& bound, std::int64_t labels,
                        const Deadline& deadline) {
   const std::lock_guard lock(mutex_);
   bounds_[unrolling_class] = std::max(bounds_[unrolling_class], bound);
@@ -72,19 +73,19 @@ void ClassRecord::finish(std::size_t unrolling_class, const Deadline& deadline) 
   report(deadline);
 }
 
-void ClassRecord::skip_symmetric(const std::vector<std::size_t>& first_alike) {
+void ClassRecord::skip_symmetric(const std::vector<std::size_t>& representative) {
   for (std::size_t g = 0; g < bounds_.size(); ++g) {
-    if (first_alike[g] != g) {
+    if (representative[g] != g) {
       done_[g] = true;
-      bounds_[g] = Key{};
+      bounds_[g] = ObjectiveKey{};
     }
   }
 }
 
-void ClassRecord::repeat_for_symmetric(const std::vector<std::size_t>& first_alike) {
+void ClassRecord::repeat_for_symmetric(const std::vector<std::size_t>& representative) {
   for (std::size_t g = 0; g < bounds_.size(); ++g) {
-    bounds_[g] = bounds_[first_alike[g]];
-    arguments_[g] = arguments_[first_alike[g]];
+    bounds_[g] = bounds_[representative[g]];
+    arguments_[g] = arguments_[representative[g]];
   }
 }
 
@@ -98,9 +99,9 @@ void ClassRecord::count_states(std::size_t states) {
   statistics_.states += static_cast<std::int64_t>(states);
 }
 
-void ClassRecord::leave_bare(const Key& bound) {
+void ClassRecord::leave_free_boundaries_open(const ObjectiveKey& bound) {
   const std::lock_guard lock(mutex_);
-  bare_ = std::min(bare_.value_or(bound), bound);
+  free_boundaries_ = std::min(free_boundaries_.value_or(bound), bound);
 }
 
 void ClassRecord::leave_open() {
@@ -113,7 +114,7 @@ void ClassRecord::count_out_of_memory(const Deadline& deadline) {
   statistics_.out_of_memory += deadline.over() ? 0 : 1;
 }
 
-void ClassRecord::offer(const Mapping& mapping, const Key& key, std::size_t task) {
+void ClassRecord::offer(const Mapping& mapping, const ObjectiveKey& key, std::size_t task) {
   const Evaluation evaluation = evaluate(problem_, mapping);
   const std::lock_guard lock(mutex_);
   ++statistics_.evaluations;
@@ -146,8 +147,8 @@ SearchResult ClassRecord::front_result() {
   result.statistics = statistics_;
   result.statistics.unrollings_total = total_.value_or(0);
   result.interrupted = incomplete_;
-  if (bare_) {
-    result.certificate.bound_but_for_bare = bare_->first;
+  if (free_boundaries_) {
+    result.certificate.bound_but_for_free_boundaries = free_boundaries_->first;
   }
   return result;
 }
@@ -177,12 +178,13 @@ SearchResult ClassRecord::result() {
   Certificate& proof = result.certificate;
   proof.lower_bound =
       proof.status == Proof::kBounded || proof.status == Proof::kNone ? bound : value;
-  if (result.cost && bare_ && bare_->first < proof.lower_bound * (1 - kRounding)) {
-    proof.bound_but_for_bare = proof.lower_bound;
-    proof.lower_bound = bare_->first;
+  if (result.cost && free_boundaries_ &&
+      free_boundaries_->first < proof.lower_bound * (1 - kRounding)) {
+    proof.bound_but_for_free_boundaries = proof.lower_bound;
+    proof.lower_bound = free_boundaries_->first;
     proof.status = proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
   } else if (leaves_ties_open(value) || has_open_ties(value)) {
-    proof.bound_but_for_bare = proof.lower_bound;
+    proof.bound_but_for_free_boundaries = proof.lower_bound;
   }
   if (proof.status == Proof::kBounded && result.cost) {
     proof.gap = value / proof.lower_bound - 1;
@@ -191,13 +193,13 @@ SearchResult ClassRecord::result() {
 }
 
 bool ClassRecord::leaves_ties_open(double value) const {
-  return best_cost_ && bare_ && !options_.objective.function.uses_energy() &&
-         !exact::exceeds(*bare_, {value}) &&
-         bare_->second < best_cost_->energy.total.count() * (1 - kRounding);
+  return best_cost_ && free_boundaries_ && !options_.objective.function.uses_energy() &&
+         !exact::exceeds(*free_boundaries_, {value}) &&
+         free_boundaries_->second < best_cost_->energy.total.count() * (1 - kRounding);
 }
 
 bool ClassRecord::has_open_ties(double value) const {
-  const auto is_open = [&](const Key& bound) {
+  const auto is_open = [&](const ObjectiveKey& bound) {
     return !exact::exceeds({bound.first}, {value}) &&
            bound.second < best_cost_->energy.total.count() * (1 - kRounding);
   };
@@ -207,7 +209,7 @@ bool ClassRecord::has_open_ties(double value) const {
 
 double ClassRecord::least_bound() const {
   double least = others_.first;
-  for (const Key& bound : bounds_) {
+  for (const ObjectiveKey& bound : bounds_) {
     least = std::min(least, bound.first);
   }
   return least;
@@ -232,7 +234,7 @@ void ClassRecord::report(const Deadline& deadline) const {
   options_.progress(progress);
 }
 
-Key ClassRecord::bound(std::size_t unrolling_class) {
+ObjectiveKey ClassRecord::bound(std::size_t unrolling_class) {
   const std::lock_guard lock(mutex_);
   return bounds_[unrolling_class];
 }

@@ -31,7 +31,7 @@ namespace {
 class ExactSearch {
  public:
   ExactSearch(const Mapspace& space, const SearchOptions& options, const Deadline& deadline,
-              const ClassSearch& more)
+              const ClassSearchInputs& more)
       : space_{space},
         options_{options},
         deadline_{deadline},
@@ -143,7 +143,7 @@ class ExactSearch {
   const Mapspace& space_;
   const SearchOptions& options_;
   const Deadline& deadline_;
-  const ClassSearch& more_;
+  const ClassSearchInputs& more_;
   std::int64_t charged_ = 0;  // labels, before any class is searched
   ClassRecord record_;
   branch::ClassSource source_;
@@ -162,7 +162,7 @@ SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
   constraints.factors = {};
   const Mapspace perfect{space.problem(), constraints};
   options.progress = nullptr;
-  ClassSearch more;
+  ClassSearchInputs more;
   more.labels = labels;
   return search_classes(perfect, options, deadline, more);
 }
@@ -191,9 +191,9 @@ void do_beside(const std::function<bool()>& step, int chains, Caught& caught) {
 }  // namespace
 
 SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
-                            const Deadline& deadline, const ClassSearch& more) {
+                            const Deadline& deadline, const ClassSearchInputs& more) {
   exact::refuse_what_is_not_proven(space, options.objective);
-  std::optional<ClassSearch::Known> best = more.best;
+  std::optional<ClassSearchInputs::Known> best = more.best;
   SearchResult perfect;
   if (space.constraints().factors.imperfect && !best && more.front == nullptr) {
     perfect = with_perfect_factors(space, options, deadline, more.labels);

@@ -9,7 +9,7 @@
 
 #include "mapper/branch/shared_bounds.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/graph/valuation.hpp"
+#include "mapper/graph/path_objective.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
@@ -17,7 +17,7 @@ namespace mapsim {
 struct FrontTarget;  // mapper/branch/front_points.hpp
 
 // Further inputs of a search over classes. All of them outlive the search.
-struct ClassSearch {
+struct ClassSearchInputs {
   std::vector<SharedBounds*> shared{};
   // Labels to be expanded at most, whatever the budget says.
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();
@@ -31,7 +31,7 @@ struct ClassSearch {
   struct Known {
     const Mapping* mapping;
     const Cost* cost;
-    exact::Key key;
+    exact::ObjectiveKey key;
   };
   std::optional<Known> best{};  // a mapping that was found elsewhere
   // If set, the search looks for a front instead of the best mapping. It holds points that are
@@ -46,6 +46,6 @@ struct ClassSearch {
 // bounds all of them. The result, which of several equal mappings it is, and all statistics do not
 // depend on the number of threads.
 SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
-                            const Deadline& deadline, const ClassSearch& more = {});
+                            const Deadline& deadline, const ClassSearchInputs& more = {});
 
 }  // namespace mapsim

@@ -9,7 +9,7 @@
 
 namespace mapsim {
 
-using exact::Key;
+using exact::ObjectiveKey;
 
 namespace {
 
@@ -22,10 +22,10 @@ constexpr std::int64_t kPartLabels = 20'000;
 constexpr int kMostParts = 8;
 
 // Counts the labels of a search, and adds the mappings that it found to the incumbent.
-void add(const std::vector<Key>& found, std::int64_t labels, exact::LabelQuery& query,
+void add(const std::vector<ObjectiveKey>& found, std::int64_t labels, exact::LabelQuery& query,
          TaskWindow::Outcome& outcome) {
   query.labels -= std::min(query.labels, labels);
-  for (const Key& key : found) {
+  for (const ObjectiveKey& key : found) {
     query.known.insert(exact::within_gap(key, query.gap));
   }
   outcome.found.insert(outcome.found.end(), found.begin(), found.end());
@@ -68,7 +68,7 @@ TaskWindow::Outcome ClassSearcher::search(std::size_t unrolling_class, exact::La
 TaskWindow::Outcome ClassSearcher::search_whole(std::size_t unrolling_class,
                                                 const exact::LabelQuery& query, bool is_hard) {
   if (classes_.is_idle(unrolling_class)) {
-    record_.relax(unrolling_class, Key{}, 0);
+    record_.relax(unrolling_class, ObjectiveKey{}, 0);
     return {};
   }
   if (is_imperfect()) {
@@ -90,22 +90,21 @@ TaskWindow::Outcome ClassSearcher::search_part(std::size_t unrolling_class,
   if (is_imperfect() || (record_.has_best() && (deadline_.over() || parts_++ >= kMostParts))) {
     return outcome;
   }
-  const auto instance = classes_.build_part(unrolling_class, query.known,
-                                            deadline_.over() ? kHastyTiles : kPartTiles);
-  if (!query.known.rules_out(instance->root())) {
+  const auto tables = classes_.build_part(unrolling_class, query.known,
+                                          deadline_.over() ? kHastyTiles : kPartTiles);
+  if (!query.known.rules_out(tables->root())) {
     query.labels = std::min(query.labels, kPartLabels);
-    const exact::LabelResult found = exact::search_labels(*instance, query, deadline_);
-    offer(*instance, unrolling_class, found, outcome.found);
+    const exact::LabelResult found = exact::search_labels(*tables, query, deadline_);
+    offer(*tables, unrolling_class, found, outcome.found);
     outcome.taken = {found.expanded, found.expanded};
   }
   return outcome;
 }
 
-void ClassSearcher::offer(const exact::Instance& instance, std::size_t unrolling_class,
-                          const exact::LabelResult& found, std::vector<Key>& keys) {
+void ClassSearcher::offer(const exact::SearchTables& tables, std::size_t unrolling_class,
+                          const exact::LabelResult& found, std::vector<ObjectiveKey>& keys) {
   for (const exact::GoalLabel& goal : found.goals) {
-    record_.offer(classes_.mapping(instance, unrolling_class, goal.steps), goal.key,
-                  unrolling_class);
+    record_.offer(classes_.mapping(tables, unrolling_class, goal.steps), goal.key, unrolling_class);
     keys.push_back(goal.key);
   }
 }
@@ -115,7 +114,7 @@ void ClassSearcher::offer(const exact::Instance& instance, std::size_t unrolling
 bool ClassSearcher::is_ruled_out_coarsely(std::size_t unrolling_class,
                                           exact::LabelQuery& query) const {
   const exact::StateGraph& graph = classes_.graph(unrolling_class);
-  for (const std::size_t most : imperfect::kCoarseTiles) {
+  for (const std::size_t most : imperfect::kTilesToBoundClasses) {
     const std::int64_t bounding = imperfect::labels_of_bound(graph, most);
     if (bounding > query.budget) {
       return false;
@@ -138,13 +137,13 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
     outcome.taken.budget = budget - query.budget;
     return outcome;
   }
-  const imperfect::Outcome found =
+  const imperfect::HistoryResult found =
       imperfect::search_class(classes_.graph(unrolling_class), classes_.unrolling(unrolling_class),
                               options_.objective, query, deadline_);
   if (found.states > 0 || found.complete) {
     record_.relax(unrolling_class, found.root, static_cast<std::size_t>(found.states));
   }
-  for (const imperfect::Outcome::Point& point : found.points) {
+  for (const imperfect::HistoryResult::Point& point : found.points) {
     record_.offer(point.mapping, point.key, unrolling_class);
     outcome.found.push_back(point.key);
   }
@@ -155,8 +154,8 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
   if (found.is_out_of_memory) {
     record_.count_out_of_memory(deadline_);
   }
-  if (found.bare) {
-    record_.leave_bare(*found.bare);
+  if (found.free_boundaries) {
+    record_.leave_free_boundaries_open(*found.free_boundaries);
   }
   if (found.searched) {
     record_.searched(unrolling_class, {{}, found.bound, found.labels, !found.complete});
@@ -169,7 +168,7 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
 }
 
 // Do bounds that other designs share rule the class out?
-bool ClassSearcher::is_known_beyond(std::size_t unrolling_class, const Key& limit) const {
+bool ClassSearcher::is_known_beyond(std::size_t unrolling_class, const ObjectiveKey& limit) const {
   return limit.first < exact::kInfinity &&
          std::any_of(
              more_.shared.begin(), more_.shared.end(),
@@ -245,8 +244,8 @@ void ClassSearcher::search_patterns(std::size_t unrolling_class, exact::LabelQue
       all.stopped = true;
       break;
     }
-    const Key next = p + 1 < patterns.size() ? patterns[p + 1].bound : query.known.limit();
-    query.tick = [&](const Key& bound, std::int64_t labels) {
+    const ObjectiveKey next = p + 1 < patterns.size() ? patterns[p + 1].bound : query.known.limit();
+    query.tick = [&](const ObjectiveKey& bound, std::int64_t labels) {
       record_.tick(unrolling_class, std::min({bound, next, all.bound}), labels, deadline_);
     };
     const Labelled one = search_labels(unrolling_class, query, &patterns[p]);
@@ -267,7 +266,7 @@ bool ClassSearcher::search_at_once(std::size_t unrolling_class, exact::LabelQuer
                                    std::int64_t most, Outcome& outcome, exact::LabelResult& all) {
   exact::LabelQuery trial = query;
   trial.labels = std::min(query.labels, most);
-  trial.tick = [this, unrolling_class](const Key& bound, std::int64_t labels) {
+  trial.tick = [this, unrolling_class](const ObjectiveKey& bound, std::int64_t labels) {
     record_.tick(unrolling_class, bound, labels, deadline_);
   };
   const Labelled whole = search_labels(unrolling_class, trial, nullptr);
@@ -296,25 +295,25 @@ ClassSearcher::Labelled ClassSearcher::search_labels(std::size_t unrolling_class
       classes_.is_ruled_out(unrolling_class, query.known, pattern)) {
     return labelled;
   }
-  const auto instance = classes_.build(unrolling_class, query.known, true, pattern);
-  labelled.states = instance->bound.nodes().size();
-  if (!instance->beam.steps.empty()) {  // keep it in case that the label search is stopped
-    const Key& key = instance->beam.key;
-    record_.offer(classes_.mapping(*instance, unrolling_class, instance->beam.steps), key,
+  const auto tables = classes_.build(unrolling_class, query.known, true, pattern);
+  labelled.states = tables->bound.nodes().size();
+  if (!tables->beam.steps.empty()) {  // keep it in case that the label search is stopped
+    const ObjectiveKey& key = tables->beam.key;
+    record_.offer(classes_.mapping(*tables, unrolling_class, tables->beam.steps), key,
                   unrolling_class);
     labelled.found.push_back(key);
     if (is_front) {
       query.known.insert(key);
     }
   }
-  const Key root = instance->root();
+  const ObjectiveKey root = tables->root();
   if (query.known.rules_out(root)) {
     return labelled;
   }
   labelled.root = root;
   labelled.is_open = true;
-  labelled.result = exact::search_labels(*instance, query, deadline_);
-  offer(*instance, unrolling_class, labelled.result, labelled.found);
+  labelled.result = exact::search_labels(*tables, query, deadline_);
+  offer(*tables, unrolling_class, labelled.result, labelled.found);
   if (labelled.result.is_out_of_memory) {
     record_.count_out_of_memory(deadline_);
   }

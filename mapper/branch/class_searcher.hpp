@@ -23,7 +23,7 @@ exact::Incumbent within_gap(exact::Incumbent known, double gap);
 class ClassSearcher {
  public:
   // All arguments outlive it.
-  ClassSearcher(const Mapspace& space, const SearchOptions& options, const ClassSearch& more,
+  ClassSearcher(const Mapspace& space, const SearchOptions& options, const ClassSearchInputs& more,
                 const exact::UnrollingTasks& classes, ClassRecord& record, const Deadline& deadline)
       : space_{space},
         options_{options},
@@ -40,8 +40,8 @@ class ClassSearcher {
   using Outcome = TaskWindow::Outcome;
   // The result of a label search of a class, or of one of its residency patterns.
   struct Labelled {
-    exact::Key root;  // the completion bound at the start
-    std::vector<exact::Key> found;
+    exact::ObjectiveKey root;  // the completion bound at the start
+    std::vector<exact::ObjectiveKey> found;
     exact::LabelResult result;
     std::size_t states = 0;
     bool is_open = false;  // some label had to be expanded
@@ -49,7 +49,7 @@ class ClassSearcher {
 
   bool is_imperfect() const { return space_.constraints().factors.imperfect; }
   bool has_patterns() const;
-  bool is_known_beyond(std::size_t unrolling_class, const exact::Key& limit) const;
+  bool is_known_beyond(std::size_t unrolling_class, const exact::ObjectiveKey& limit) const;
   Outcome search_whole(std::size_t unrolling_class, const exact::LabelQuery& query, bool is_hard);
   Outcome search_part(std::size_t unrolling_class, exact::LabelQuery query);
   Outcome search_imperfect(std::size_t unrolling_class, exact::LabelQuery query);
@@ -63,12 +63,12 @@ class ClassSearcher {
                        exact::LabelResult& all);
   Labelled search_labels(std::size_t unrolling_class, exact::LabelQuery query,
                          const exact::Pattern* pattern);
-  void offer(const exact::Instance& instance, std::size_t unrolling_class,
-             const exact::LabelResult& found, std::vector<exact::Key>& keys);
+  void offer(const exact::SearchTables& tables, std::size_t unrolling_class,
+             const exact::LabelResult& found, std::vector<exact::ObjectiveKey>& keys);
 
   const Mapspace& space_;
   const SearchOptions& options_;
-  const ClassSearch& more_;
+  const ClassSearchInputs& more_;
   const exact::UnrollingTasks& classes_;
   ClassRecord& record_;
   const Deadline& deadline_;

@@ -21,7 +21,7 @@ ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
   for (std::size_t g = 0; g < classes().size(); ++g) {
     add_to_record(g);
   }
-  record_.skip_symmetric(classes().first_alike());
+  record_.skip_symmetric(classes().representative());
 }
 
 std::size_t ClassSource::count() const {
@@ -57,12 +57,12 @@ std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Inc
 
 SearchResult ClassSource::result() const {
   if (is_imperfect()) {
-    record_.repeat_for_symmetric(classes().first_alike());
+    record_.repeat_for_symmetric(classes().representative());
   }
   SearchResult result = record_.result();
   for (std::size_t g = 0; g < result.classes.size(); ++g) {
     result.classes[g].unrollings = classes().unrolling(g);
-    result.classes[g].is_symmetric = is_imperfect() && classes().first_alike()[g] != g;
+    result.classes[g].is_symmetric = is_imperfect() && classes().representative()[g] != g;
   }
   for (std::size_t g = 0; g < order_.size(); ++g) {
     for (UnrollingClass& alike : source_.others(g)) {

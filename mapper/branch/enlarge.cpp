@@ -57,9 +57,9 @@ bool fits(const Mapspace& space, const std::vector<FiniteCapacity>& capacities) 
       }
       continue;
     }
-    const auto instance = classes.build(unrolling_class);
-    if (instance->root().first < kInfinity &&
-        !search_labels(*instance, LabelQuery{}, Deadline{SearchOptions{}}).goals.empty()) {
+    const auto tables = classes.build(unrolling_class);
+    if (tables->root().first < kInfinity &&
+        !search_labels(*tables, LabelQuery{}, Deadline{SearchOptions{}}).goals.empty()) {
       return true;
     }
   }

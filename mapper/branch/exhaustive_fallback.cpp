@@ -20,7 +20,7 @@ constexpr double kFewTiles = 50'000;
 
 }  // namespace
 
-std::int64_t count_if_few(const Mapspace& space) {
+std::int64_t count_if_enumerable(const Mapspace& space) {
   if (!space.constraints().factors.imperfect || !space.is_listable()) {
     return 0;
   }
@@ -30,20 +30,20 @@ std::int64_t count_if_few(const Mapspace& space) {
   }
   const std::optional<std::string> size =
       tiles <= kFewTiles ? mapspace_size_unless(space, [] { return false; }) : std::nullopt;
-  const bool is_few = size && size->size() <= std::to_string(kFewMappings).size();
+  const bool is_few = size && size->size() <= std::to_string(kMostEnumerated).size();
   const std::int64_t count = is_few ? std::stoll(*size) : 0;
-  return count <= kFewMappings ? count : 0;
+  return count <= kMostEnumerated ? count : 0;
 }
 
-std::int64_t labels_worth(std::int64_t few) {
+std::int64_t labels_before_enumeration(std::int64_t few) {
   // Measured: 50 to 100 us per label, 7 to 10 us per mapping
   constexpr std::int64_t kMappingsPerLabel = 8;
   constexpr std::int64_t kAtLeast = 1'000;
   return few > 0 ? kAtLeast + few / kMappingsPerLabel : std::numeric_limits<std::int64_t>::max();
 }
 
-void look_at_all(const Mapspace& space, SearchOptions options, const Deadline& deadline,
-                 SearchResult& result) {
+void enumerate_instead(const Mapspace& space, SearchOptions options, const Deadline& deadline,
+                       SearchResult& result) {
   options.progress = nullptr;
   options.budget.seconds -= deadline.seconds();
   SearchResult seen = search_exhaustive(space, options);

@@ -18,7 +18,7 @@ class FrontPoints {
 
   const exact::Incumbent& known() const { return known_; }
   // Adds a point unless it is covered. Among equal points the first stays.
-  void insert(const exact::Key& key, FrontPoint point) {
+  void insert(const exact::ObjectiveKey& key, FrontPoint point) {
     if (!known_.covers(key)) {
       known_.insert(key, static_cast<std::int64_t>(points_.size()));
       points_.push_back(std::move(point));

@@ -13,7 +13,7 @@ namespace mapsim {
 
 namespace {
 
-using exact::Key;
+using exact::ObjectiveKey;
 
 constexpr std::int64_t kPaddedLabels = 3'000;  // of the search of a padded problem
 constexpr std::size_t kMostInVain = 30;        // padded problems in a row without a better mapping
@@ -122,7 +122,7 @@ class Start {
     return open;
   }
 
-  Key goal() const { return within_gap(record_.start(), options_.budget.gap); }
+  ObjectiveKey goal() const { return within_gap(record_.start(), options_.budget.gap); }
   std::int64_t charged() const { return charged_; }
   void rethrow() const { caught_.rethrow(); }
 
@@ -144,7 +144,7 @@ std::int64_t prepare_imperfect(const ImperfectStart& start, bool find_incumbents
   if (find_incumbents) {
     search.find_incumbents();
   }
-  for (const std::size_t most : imperfect::kCoarseTiles) {
+  for (const std::size_t most : imperfect::kTilesToBoundClasses) {
     if (!start.deadline.over()) {
       search.bound_coarsely(most);
     }

@@ -119,7 +119,7 @@ class Candidates {
       : space_{space}, objective_{objective} {}
 
   std::int64_t evaluations() const { return evaluations_; }
-  std::optional<Incumbent>& best() { return best_; }
+  std::optional<FoundMapping>& best() { return best_; }
 
   // Evaluates a mapping, and keeps it if it is the best so far; then returns true.
   bool offer(const Mapping& mapping) {
@@ -133,12 +133,12 @@ class Candidates {
     if (cost == nullptr || !is_within_limits(objective_, *cost)) {
       return false;
     }
-    const exact::Key key = imperfect::key_of_cost(objective_, *cost);
+    const exact::ObjectiveKey key = imperfect::key_of_cost(objective_, *cost);
     if ((best_ && !(key < best_->key)) ||
         !first_breach(space_, canonical(space_.problem().workload(), mapping)).empty()) {
       return false;
     }
-    best_ = Incumbent{mapping, *cost, key};
+    best_ = FoundMapping{mapping, *cost, key};
     return true;
   }
 
@@ -146,7 +146,7 @@ class Candidates {
   const Mapspace& space_;
   const Objective& objective_;
   std::int64_t evaluations_ = 0;
-  std::optional<Incumbent> best_;
+  std::optional<FoundMapping> best_;
 };
 
 // Moves the extent of one temporal loop of the best mapping along the extents of the space. Returns

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "mapper/deadline.hpp"
-#include "mapper/graph/valuation.hpp"
+#include "mapper/graph/path_objective.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 
@@ -19,16 +19,17 @@
 namespace mapsim {
 
 // A mapping of a space, its cost, and the key by which mappings are compared.
-struct Incumbent {
+struct FoundMapping {
   Mapping mapping;
   Cost cost;
-  exact::Key key;
+  exact::ObjectiveKey key;
 };
 
 struct PaddedSearch {
-  std::optional<Incumbent> best;  // nullopt: no mapping was found that fits and lies in the space
-  std::int64_t labels = 0;        // expanded
-  std::int64_t evaluations = 0;   // of whole mappings
+  std::optional<FoundMapping>
+      best;                      // nullopt: no mapping was found that fits and lies in the space
+  std::int64_t labels = 0;       // expanded
+  std::int64_t evaluations = 0;  // of whole mappings
 };
 
 // Solves the padded problem of one class of spatial unrollings, in which every dim is a multiple of

@@ -143,7 +143,8 @@ double SharedBounds::bound(const UnrollingClass& unrolling_class, double limit) 
   }
   const std::size_t wide = classes_.add(*known);
   const double most = kMargin * limit;
-  const double root = classes_.build(wide, exact::Key{most, exact::kInfinity})->root().first;
+  const double root =
+      classes_.build(wide, exact::ObjectiveKey{most, exact::kInfinity})->root().first;
   const std::lock_guard lock(mutex_);
   return entries_[factors].bound = std::min(root, most);
 }

@@ -50,7 +50,7 @@ TaskWindow::Start TaskWindow::begin() {
   const bool is_front = incumbent_.is_front();
   for (; known_ < known(begun_, is_front); ++known_) {
     const Task& task = tasks_[known_];
-    for (const exact::Key& key : task.outcome.found) {
+    for (const exact::ObjectiveKey& key : task.outcome.found) {
       incumbent_.insert(key);
     }
     is_hard_ = is_hard_ || task.outcome.is_hard;

@@ -45,7 +45,7 @@ class TaskWindow {
   void close_behind() { count_ = begun_; }
   // What a task leaves to the tasks after it.
   struct Outcome {
-    std::vector<exact::Key> found;  // objective keys of its mappings
+    std::vector<exact::ObjectiveKey> found;  // objective keys of its mappings
     Labels taken;
     bool is_hard = false;  // it took many labels
   };

@@ -19,7 +19,7 @@ UnrollingSource::UnrollingSource(const Mapspace& space, const Objective& objecti
   if (is_imperfect()) {
     classes_.emplace(space, objective, &deadline);
     listed_ = classes_->by_bound();
-    std::erase_if(listed_, [this](std::size_t g) { return classes_->first_alike()[g] != g; });
+    std::erase_if(listed_, [this](std::size_t g) { return classes_->representative()[g] != g; });
     return;
   }
   bounds_.emplace(space, objective);

@@ -39,7 +39,7 @@ class UnrollingSource {
   bool is_stopped() const { return generator_ && generator_->is_stopped(); }
   // Perfect factors: a lower bound of all classes that have not been generated, except those equal
   // to a generated one by symmetry.
-  exact::Key bound_of_others() const { return generator_->bound(); }
+  exact::ObjectiveKey bound_of_others() const { return generator_->bound(); }
   // The classes that equal a generated one by symmetry.
   std::vector<UnrollingClass> others(std::size_t unrolling_class) const;
 

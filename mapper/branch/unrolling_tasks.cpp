@@ -48,21 +48,21 @@ UnrollingTasks::UnrollingTasks(const Mapspace& space, const Objective& objective
   own_.emplace(space, objective);
   bounds_ = &*own_;
   const std::vector<UnrollingClass>& classes = space_.unrolling_classes();
-  first_alike_ = symmetric_classes(space_);
+  representative_ = symmetric_classes(space_);
   members_.resize(classes.size());
   Caught caught;
 #pragma omp taskloop grainsize(kBounds) shared(classes, caught)
   for (std::size_t g = 0; g < classes.size(); ++g) {
     caught.run([&] {
       const bool closely = deadline == nullptr || !deadline->over();
-      members_[g] = {&classes[g], first_alike_[g] == g ? bounds_->of(classes[g], closely)
-                                                       : bounds_->kind_of(classes[g])};
+      members_[g] = {&classes[g], representative_[g] == g ? bounds_->of(classes[g], closely)
+                                                          : bounds_->shared_graph_of(classes[g])};
     });
   }
   caught.rethrow();
   for (std::size_t g = 0; g < classes.size(); ++g) {
-    members_[g].bound.cycles = members_[first_alike_[g]].bound.cycles;
-    members_[g].bound.key = members_[first_alike_[g]].bound.key;
+    members_[g].bound.cycles = members_[representative_[g]].bound.cycles;
+    members_[g].bound.key = members_[representative_[g]].bound.key;
   }
 }
 
@@ -91,31 +91,31 @@ const UnrollingTasks::Member& UnrollingTasks::at(std::size_t unrolling_class) co
 std::vector<Pattern> UnrollingTasks::patterns(std::size_t unrolling_class, const Incumbent& known,
                                               bool first_only) const {
   const ClassBounds::Bound& bound = at(unrolling_class).bound;
-  const Kind& kind = *bound.kind;
-  std::vector<double> components(2 + kind.port_bits.size(), 0.0);
-  const KeyOf key_of = [&](const std::vector<double>& least) {
+  const SharedGraph& shared = *bound.shared_graph;
+  std::vector<double> components(2 + shared.port_bits.size(), 0.0);
+  const ObjectiveKeyOf key_of = [&](const std::vector<double>& least) {
     for (std::size_t k = 0; k < least.size(); ++k) {
       components[k] = least[k] * (1 - kRounding);
     }
-    return kind.valuation->key(components.data(), bound.cycles);
+    return shared.path_objective->key(components.data(), bound.cycles);
   };
-  return kind.bound->patterns(unrolling(unrolling_class), key_of, known, first_only);
+  return shared.bound->patterns(unrolling(unrolling_class), key_of, known, first_only);
 }
 
-std::unique_ptr<Instance> UnrollingTasks::build(std::size_t unrolling_class, const Incumbent& known,
-                                                bool may_beam_search,
-                                                const Pattern* pattern) const {
-  return std::make_unique<Instance>(
+std::unique_ptr<SearchTables> UnrollingTasks::build(std::size_t unrolling_class,
+                                                    const Incumbent& known, bool may_beam_search,
+                                                    const Pattern* pattern) const {
+  return std::make_unique<SearchTables>(
       graph(unrolling_class),
       Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry()), objective_, known,
       may_beam_search, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern),
       deadline_);
 }
 
-std::unique_ptr<Instance> UnrollingTasks::build_part(std::size_t unrolling_class,
-                                                     const Incumbent& known,
-                                                     std::size_t most_tiles) const {
-  return std::make_unique<Instance>(
+std::unique_ptr<SearchTables> UnrollingTasks::build_part(std::size_t unrolling_class,
+                                                         const Incumbent& known,
+                                                         std::size_t most_tiles) const {
+  return std::make_unique<SearchTables>(
       graph(unrolling_class),
       Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry(), most_tiles),
       objective_, known, false, std::vector<bool>{}, least_second(unrolling_class, nullptr));
@@ -131,17 +131,18 @@ bool UnrollingTasks::is_ruled_out(std::size_t unrolling_class, const Incumbent& 
 
 std::vector<bool> UnrollingTasks::left_out(std::size_t unrolling_class,
                                            const Pattern* pattern) const {
-  return pattern == nullptr ? std::vector<bool>{}
-                            : at(unrolling_class).bound.kind->bound->edges_outside(*pattern);
+  return pattern == nullptr
+             ? std::vector<bool>{}
+             : at(unrolling_class).bound.shared_graph->bound->edges_outside(*pattern);
 }
 
 double UnrollingTasks::least_second(std::size_t unrolling_class, const Pattern* pattern) const {
   return (pattern == nullptr ? bound(unrolling_class) : pattern->bound).second;
 }
 
-Mapping UnrollingTasks::mapping(const Instance& instance, std::size_t unrolling_class,
+Mapping UnrollingTasks::mapping(const SearchTables& tables, std::size_t unrolling_class,
                                 const std::vector<Step>& steps) const {
-  return rebuild(instance.graph, instance.unrolled, unrolling(unrolling_class).first, steps);
+  return rebuild(tables.graph, tables.unrolled, unrolling(unrolling_class).first, steps);
 }
 
 std::vector<std::size_t> UnrollingTasks::by_steps() const {

@@ -12,8 +12,8 @@
 #include "costmodel/mapping.hpp"
 #include "mapper/bounds/class_bounds.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/label_search/instance.hpp"
 #include "mapper/label_search/label_store.hpp"
+#include "mapper/label_search/search_tables.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim::exact {
@@ -42,26 +42,28 @@ class UnrollingTasks {
   }
   // Per class: the first class that equals it by symmetry (mapper/mapspace/symmetric_classes.hpp).
   // Both have the same bound.
-  const std::vector<std::size_t>& first_alike() const { return first_alike_; }
+  const std::vector<std::size_t>& representative() const { return representative_; }
   // A lower bound of the class's mappings, whatever the tiles.
-  const Key& bound(std::size_t unrolling_class) const { return at(unrolling_class).bound.key; }
+  const ObjectiveKey& bound(std::size_t unrolling_class) const {
+    return at(unrolling_class).bound.key;
+  }
   const StateGraph& graph(std::size_t unrolling_class) const {
-    return *at(unrolling_class).bound.kind->graph;
+    return *at(unrolling_class).bound.shared_graph->graph;
   }
   // Does the class have only nests that a systolic array cannot run?
   bool is_idle(std::size_t unrolling_class) const {
     const Member& member = at(unrolling_class);
     return member.bound.may_stay && member.bound.may_stay->empty();
   }
-  // Perfect factors: the instance of a class, or of one residency pattern of it. Arguments as in
-  // Instance.
-  std::unique_ptr<Instance> build(std::size_t unrolling_class, const Incumbent& known = {},
-                                  bool may_beam_search = false,
-                                  const Pattern* pattern = nullptr) const;
-  // An instance with a part of the class's tiles: at most so many. It ignores limits of time and
+  // Perfect factors: the tables of a class, or of one residency pattern of it. Arguments as in
+  // SearchTables.
+  std::unique_ptr<SearchTables> build(std::size_t unrolling_class, const Incumbent& known = {},
+                                      bool may_beam_search = false,
+                                      const Pattern* pattern = nullptr) const;
+  // Tables with a part of the class's tiles: at most so many. They ignore limits of time and
   // memory.
-  std::unique_ptr<Instance> build_part(std::size_t unrolling_class, const Incumbent& known,
-                                       std::size_t most_tiles) const;
+  std::unique_ptr<SearchTables> build_part(std::size_t unrolling_class, const Incumbent& known,
+                                           std::size_t most_tiles) const;
   // The residency patterns of a class that the incumbent does not rule out, best bound first.
   // `first_only`: the best one alone; of a front, any one. For objectives with latency, without a
   // timing model.
@@ -70,7 +72,7 @@ class UnrollingTasks {
   // For a front with points: can the class, or one of its patterns, be left out?
   bool is_ruled_out(std::size_t unrolling_class, const Incumbent& known,
                     const Pattern* pattern = nullptr) const;
-  Mapping mapping(const Instance& instance, std::size_t unrolling_class,
+  Mapping mapping(const SearchTables& tables, std::size_t unrolling_class,
                   const std::vector<Step>& steps) const;
 
   // All classes, those with the fewest cycles of the compute units first.
@@ -100,7 +102,7 @@ class UnrollingTasks {
   const Deadline* deadline_ = nullptr;
   std::optional<ClassBounds> own_;  // of all classes
   ClassBounds* bounds_ = nullptr;
-  std::vector<std::size_t> first_alike_;
+  std::vector<std::size_t> representative_;
   mutable std::mutex mutex_;
   std::deque<UnrollingClass> added_;
   std::deque<Member> members_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mapper/graph/valuation.hpp"
+#include "mapper/graph/path_objective.hpp"
 
 namespace mapsim::fusion {
 

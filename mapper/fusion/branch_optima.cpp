@@ -175,22 +175,23 @@ const BranchOptimum* BranchOptima::optimum(const Branch& branch, const Taken& ta
 
 namespace {
 
-// Of all tiles that the steps place.
-Taken used_by(exact::Instance& instance, const std::vector<exact::Step>& steps) {
-  Taken used(instance.graph.capacities().size(), 0.0);
-  const auto place = [&](std::size_t edge, std::size_t tile) {
-    if (const auto capacity = instance.graph.capacity_of(instance.graph.edges()[edge])) {
-      used[*capacity] += instance.costs.bits(edge)[tile];
+// Of all tiles that the steps keep.
+Taken used_by(exact::SearchTables& tables, const std::vector<exact::Step>& steps) {
+  Taken used(tables.graph.capacities().size(), 0.0);
+  const auto keep = [&](std::size_t edge, std::size_t tile) {
+    if (const auto capacity = tables.graph.capacity_of(tables.graph.edges()[edge])) {
+      used[*capacity] += tables.costs.bits(edge)[tile];
     }
   };
   for (std::size_t i = 1; i < steps.size(); ++i) {
     const exact::Node& before = steps[i - 1].node;
-    if (steps[i].kind == exact::Step::Kind::kPlace) {
-      place(instance.graph.places(before.stage, before.residency)[steps[i].move].edge, before.tile);
+    if (steps[i].kind == exact::Step::Kind::kKeep) {
+      keep(tables.graph.keep_moves(before.stage, before.residency)[steps[i].move].edge,
+           before.tile);
     } else if (steps[i].kind == exact::Step::Kind::kSlidingEdge) {
       for (const std::size_t edge :
-           instance.graph.sliding_edges(before.stage, before.residency)[steps[i].move].edges) {
-        place(edge, steps[i].node.tile);
+           tables.graph.sliding_edges(before.stage, before.residency)[steps[i].move].edges) {
+        keep(edge, steps[i].node.tile);
       }
     }
   }
@@ -242,7 +243,7 @@ class ClassesOfBranch {
 
  private:
   struct Listed {
-    exact::Key key;
+    exact::ObjectiveKey key;
     const UnrollingClass* unrolling_class = nullptr;
   };
 
@@ -251,7 +252,7 @@ class ClassesOfBranch {
   void list() {
     for (const UnrollingClass& one : space_.unrolling_classes()) {
       if (!is_unrolled_where_sizes_differ(one, space_.entry())) {
-        listed_.push_back({exact::Key{0, 0}, &one});
+        listed_.push_back({exact::ObjectiveKey{0, 0}, &one});
       }
     }
     if (listed_.size() > 1) {
@@ -269,8 +270,9 @@ class ClassesOfBranch {
       const double cycles = bounds_.of(*one.unrolling_class, false).cycles * entries;
       const double energy = one.key.first * entries + (run.charged.empty() ? 0 : run.charged[0]);
       const bool is_of_front = objective_.exact_ties;
-      one.key = is_of_front ? exact::Key{energy, cycles}
-                            : exact::Key{sum_.value(energy, sum_.is_timed() ? cycles : 0), 0};
+      one.key = is_of_front
+                    ? exact::ObjectiveKey{energy, cycles}
+                    : exact::ObjectiveKey{sum_.value(energy, sum_.is_timed() ? cycles : 0), 0};
     }
   }
   // Adds so much of the energies with these sizes; dims from this one on may differ.
@@ -330,37 +332,37 @@ void BranchOptima::search(const Branch& branch, const Taken& taken, const Object
   while (const auto unrolling = classes.next(query.known)) {
     exact::Unrolled unrolled(problem, *unrolling, branch.entry);
     const exact::StateGraph graph(space, unrolled.used);
-    exact::Instance instance(graph, std::move(unrolled), objective, query.known, false, {}, 0,
-                             &deadline_);
-    if (!query.known.is_front() && query.known.covers(instance.root())) {
+    exact::SearchTables tables(graph, std::move(unrolled), objective, query.known, false, {}, 0,
+                               &deadline_);
+    if (!query.known.is_front() && query.known.covers(tables.root())) {
       continue;
     }
-    const exact::LabelResult result = exact::search_labels(instance, query, deadline_);
+    const exact::LabelResult result = exact::search_labels(tables, query, deadline_);
     labels_ += result.expanded;
     if (result.stopped) {
       throw OutOfBudget{};
     }
     for (const exact::GoalLabel& goal : result.goals) {
-      visit(goal, unrolling->first, graph, instance);
+      visit(goal, unrolling->first, graph, tables);
     }
   }
 }
 
 BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken, double cutoff) {
   BranchOptimum best;
-  exact::Key best_key;
+  exact::ObjectiveKey best_key;
   exact::LabelQuery query;
   if (cutoff < kInfinity) {
     query.known.insert({cutoff * (1 + kCutoffSlack), 0});
   }
   search(branch, taken, objective_.objective(), query,
          [&](const exact::GoalLabel& goal, const Unrolling& unrolling,
-             const exact::StateGraph& graph, exact::Instance& instance) {
+             const exact::StateGraph& graph, exact::SearchTables& tables) {
            if (goal.key < best_key) {
              best_key = goal.key;
              best.value = goal.key.first;
-             best.nest = rebuild(graph, instance.unrolled, unrolling, goal.steps).nodes;
-             best.used = used_by(instance, goal.steps);
+             best.nest = rebuild(graph, tables.unrolled, unrolling, goal.steps).nodes;
+             best.used = used_by(tables, goal.steps);
              query.known.insert(goal.key);
            }
          });
@@ -383,13 +385,13 @@ std::vector<BranchPoint> BranchOptima::search_front(const Branch& branch, const 
   std::vector<BranchPoint> points;
   search(branch, taken, both, query,
          [&](const exact::GoalLabel& goal, const Unrolling& unrolling,
-             const exact::StateGraph& graph, exact::Instance& instance) {
+             const exact::StateGraph& graph, exact::SearchTables& tables) {
            const auto& [energy, cycles] = goal.key;
            if (!query.known.covers(goal.key)) {
              query.known.insert(goal.key);
              drop_covered(points, energy, cycles);
              points.push_back(
-                 {energy, cycles, rebuild(graph, instance.unrolled, unrolling, goal.steps).nodes});
+                 {energy, cycles, rebuild(graph, tables.unrolled, unrolling, goal.steps).nodes});
            }
          });
   return points;

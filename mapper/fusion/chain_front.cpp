@@ -21,12 +21,12 @@ using exact::kInfinity;
 
 namespace {
 
-struct Place {
+struct Figures {
   double energy = 0;  // [pJ]
   double cycles = 0;
   double along(double weight) const { return energy + weight * cycles; }
 };
-Place place_of(const ChainPoint& point) {
+Figures figures_of(const ChainPoint& point) {
   return {point.cost.energy.count(), static_cast<double>(point.cost.latency.count())};
 }
 
@@ -38,8 +38,8 @@ class FrontSearch {
       : arch_{arch}, chain_{chain}, limits_{limits}, options_{options}, best_only_{best_only} {}
 
   ChainFront run() {
-    const std::optional<Place> least_energy = search(0, kInfinity);
-    const std::optional<Place> least_cycles =
+    const std::optional<Figures> least_energy = search(0, kInfinity);
+    const std::optional<Figures> least_cycles =
         is_open_ && least_energy ? search(kInfinity, kInfinity) : std::nullopt;
     if (least_cycles) {
       split(*least_energy, *least_cycles);
@@ -94,14 +94,14 @@ class FrontSearch {
   }
   void add(MappingTree tree, TreeCost cost) {
     ChainPoint point{std::move(tree), std::move(cost)};
-    const Place place = place_of(point);
-    if (!fusion::is_covered(points_, place.energy, place.cycles)) {
-      fusion::drop_covered(points_, place.energy, place.cycles);
-      points_.push_back({place.energy, place.cycles, std::move(point)});
+    const Figures figures = figures_of(point);
+    if (!fusion::is_covered(points_, figures.energy, figures.cycles)) {
+      fusion::drop_covered(points_, figures.energy, figures.cycles);
+      points_.push_back({figures.energy, figures.cycles, std::move(point)});
     }
   }
   // The point that is best along a line; nullopt: none is better than the cutoff.
-  std::optional<Place> search(double weight, double cutoff) {
+  std::optional<Figures> search(double weight, double cutoff) {
     ChainResult found = fusion::search_additive(arch_, chain_, limits_, options_of(weight), cutoff);
     ++front_.searches;
     front_.seconds += found.seconds;
@@ -112,11 +112,11 @@ class FrontSearch {
     }
     const ChainPoint point{std::move(*found.best), std::move(*found.cost)};
     add(point.tree, point.cost);
-    return place_of(point);
+    return figures_of(point);
   }
 
   // Between two points of which the one has less energy, the other less latency.
-  void split(const Place& a, const Place& b) {
+  void split(const Figures& a, const Figures& b) {
     if (!is_open_ || !(a.energy < b.energy) || !(a.cycles > b.cycles) ||
         is_of_no_use(a.energy, b.cycles)) {
       return;
@@ -124,7 +124,7 @@ class FrontSearch {
     constexpr double kBeyond = 1e-10;
     const double weight = (b.energy - a.energy) / (a.cycles - b.cycles);
     const double line = a.along(weight);
-    const std::optional<Place> between = search(weight, line);
+    const std::optional<Figures> between = search(weight, line);
     if (between && between->along(weight) < line * (1 - kBeyond)) {
       split(a, *between);
       split(*between, b);
@@ -133,20 +133,20 @@ class FrontSearch {
     }
   }
   // What lies behind the line through two neighbours of the hull.
-  void fill(const Place& a, const Place& b, double weight) {
+  void fill(const Figures& a, const Figures& b, double weight) {
     constexpr double kNoise = 1e-9;
-    std::vector<Place> steps{a, b};
+    std::vector<Figures> steps{a, b};
     for (const Known& known : points_) {
       if (known.energy > a.energy && known.energy < b.energy) {
         steps.push_back({known.energy, known.cycles});
       }
     }
     std::sort(steps.begin(), steps.end(),
-              [](const Place& x, const Place& y) { return x.energy < y.energy; });
+              [](const Figures& x, const Figures& y) { return x.energy < y.energy; });
     double farthest = 0;
     for (std::size_t i = 1; i < steps.size(); ++i) {
-      const Place corner{std::min(steps[i].energy, most_energy()),
-                         std::min(steps[i - 1].cycles - 1, most_cycles())};
+      const Figures corner{std::min(steps[i].energy, most_energy()),
+                           std::min(steps[i - 1].cycles - 1, most_cycles())};
       if (!is_of_no_use(steps[i - 1].energy, steps[i].cycles)) {
         farthest = std::max(farthest, corner.along(weight));
       }

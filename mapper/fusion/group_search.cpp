@@ -469,7 +469,7 @@ class GroupSearch {
   std::size_t most_loops_;
   double limit_;
   std::vector<GroupPlan>* front_;
-  Held held_;  // of what is known of classes
+  HeldMemory held_;  // of what is known of classes
   std::optional<GroupCounter> counter_;
   std::optional<InterfaceClasses> classes_;
   std::vector<std::vector<EnteredBranch>> class_boxes_;

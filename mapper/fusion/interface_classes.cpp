@@ -22,7 +22,7 @@ Interface innermost(const EinsumChain& group, const std::vector<Temporal>& loops
 }
 
 InterfaceClasses::InterfaceClasses(const EinsumChain& group, std::size_t most_loops,
-                                   GroupCounter& counter, Held& held)
+                                   GroupCounter& counter, HeldMemory& held)
     : group_{group}, classes_(1), driven_(group.einsums.back().dims.size()) {
   const Workload& sink = group.einsums.back();
   for (const DimId d : sink.dims.ids()) {

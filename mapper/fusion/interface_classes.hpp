@@ -18,7 +18,7 @@ class InterfaceClasses {
  public:
   // `held` counts the memory of the classes. Throws UnsupportedSearch if there are too many.
   InterfaceClasses(const EinsumChain& group, std::size_t most_loops, GroupCounter& counter,
-                   Held& held);
+                   HeldMemory& held);
 
   std::size_t size() const { return classes_.size(); }
   const std::vector<Temporal>& loops(std::size_t index) const { return classes_[index]; }

@@ -90,7 +90,7 @@ const std::vector<double>& ArrayTime::cycles(std::size_t index) {
   std::vector<double>& cycles = cycles_[index];
   if (cycles.empty()) {
     const BoundaryEdge& edge = graph_.edges()[index];
-    const Lattice& lattice = unrolled_.lattices[edge.crossed];
+    const DivisorLattice& lattice = unrolled_.lattices[edge.crossed];
     const std::vector<double>& elements = costs_.elements(index);
     cycles.assign(lattice.size(), 1.0);
     std::vector<double> distinct(lattice.size(), 1.0);

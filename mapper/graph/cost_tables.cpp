@@ -26,7 +26,7 @@ const std::vector<double>& EdgeCosts::footprints(TensorId t, std::size_t crossed
                                                  std::size_t fanouts_above) {
   std::vector<double>& points = footprints_[t][{crossed, fanouts_above}];
   if (points.empty()) {
-    const Lattice& lattice = unrolled_.lattices[crossed];
+    const DivisorLattice& lattice = unrolled_.lattices[crossed];
     const Tensor& tensor = graph_.problem().workload().tensors[t];
     grow(points, lattice.size());
     std::fill(points.begin(), points.end(), 1.0);
@@ -39,8 +39,8 @@ const std::vector<double>& EdgeCosts::footprints(TensorId t, std::size_t crossed
 
 // points[tile] *= distinct coordinates of the rank in the tile, with the extents that it has above
 // the fanouts that are not crossed yet.
-void EdgeCosts::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
-                              std::vector<double>& points) const {
+void EdgeCosts::multiply_rank(const DivisorLattice& lattice, const Rank& rank,
+                              std::size_t fanouts_above, std::vector<double>& points) const {
   const auto real = [&](DimId d, std::size_t digit) {
     return real_extent(lattice, d, digit, fanouts_above);
   };
@@ -86,7 +86,7 @@ const std::vector<double>& EdgeCosts::trips(TensorId t, std::size_t crossed) {
   if (!trips.empty()) {
     return trips;
   }
-  const Lattice& lattice = unrolled_.lattices[crossed];
+  const DivisorLattice& lattice = unrolled_.lattices[crossed];
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
   grow(trips, lattice.size());
   std::fill(trips.begin(), trips.end(), 1.0);
@@ -138,7 +138,7 @@ const std::vector<double>& EdgeCosts::bits(std::size_t index) {
 // A tile of an extent that a rule forbids takes infinitely many bits.
 void EdgeCosts::forbid(const BoundaryEdge& edge, std::vector<double>& bits) const {
   const Residence& residence = graph_.residences(edge.tensor)[edge.to];
-  const Lattice& lattice = unrolled_.lattices[edge.crossed];
+  const DivisorLattice& lattice = unrolled_.lattices[edge.crossed];
   for (const ExtentRule& rule : graph_.space().constraints().extents) {
     if (residence.latch || rule.level != residence.level || rule.tensor != edge.tensor) {
       continue;
@@ -156,7 +156,7 @@ void EdgeCosts::forbid(const BoundaryEdge& edge, std::vector<double>& bits) cons
 }
 
 // The extent of a tile above the fanouts that are not crossed yet.
-std::int64_t EdgeCosts::real_extent(const Lattice& lattice, DimId d, std::size_t digit,
+std::int64_t EdgeCosts::real_extent(const DivisorLattice& lattice, DimId d, std::size_t digit,
                                     std::size_t fanouts_above) const {
   std::int64_t extent = lattice.positions(d)[digit].extent;
   for (std::size_t f = fanouts_above; f < unrolled_.used.size(); ++f) {
@@ -178,7 +178,7 @@ double EdgeCosts::limit(std::size_t index) const {
 }
 
 // The length of runs of tiles that differ only in dims along which nothing slides.
-std::size_t EdgeCosts::row_size(const Lattice& lattice) const {
+std::size_t EdgeCosts::row_size(const DivisorLattice& lattice) const {
   std::size_t size = 1;
   for (const DimId d : graph_.problem().workload().dims.ids()) {
     size *= unrolled_.windows.contains(d) ? 1 : lattice.positions(d).size();
@@ -188,7 +188,8 @@ std::size_t EdgeCosts::row_size(const Lattice& lattice) const {
 
 const EdgeCosts::Table& EdgeCosts::table(std::size_t index) {
   if (!tables_[index]) {
-    tables_[index].emplace(Table{terms(index), *terms(index).trips, bits(index), limit(index)});
+    tables_[index].emplace(
+        Table{coefficients(index), *coefficients(index).trips, bits(index), limit(index)});
   }
   return *tables_[index];
 }
@@ -196,16 +197,17 @@ const EdgeCosts::Table& EdgeCosts::table(std::size_t index) {
 // The tiles of a row, or a part of one, differ only in how often they are visited, and in cycles of
 // first fills and last drains. So the cost per visit is evaluated once, and otherwise once per
 // number of visits.
-void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
-                             double* out, std::size_t step) const {
+void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t size,
+                             SlidingLoop slide, double* out, std::size_t step) const {
   const double* trips_of = &table.trips[first];
   const double* bits_of = &table.bits[first];
-  if (components_ == 1 && !table.terms.output && table.terms.nonzeros.empty()) {
+  if (components_ == 1 && !table.coefficients.output && table.coefficients.nonzeros.empty()) {
     const double* fits =
         std::find_if(bits_of, bits_of + size, [&](double bits) { return bits <= table.most; });
     double each = 0;  // per visit
     if (fits != bits_of + size) {
-      evaluate(table.terms, 1, first + static_cast<std::size_t>(fits - bits_of), slide, &each, 1);
+      evaluate(table.coefficients, 1, first + static_cast<std::size_t>(fits - bits_of), slide,
+               &each, 1);
     }
     multiply_fitting(out, trips_of, each, bits_of, table.most, size);
     return;
@@ -221,12 +223,12 @@ void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t 
     }
     std::size_t& like = known[std::bit_cast<std::uint64_t>(trips_of[i]) * kMix >> 58U];
     const bool is_like = like < size && trips_of[like] == trips_of[i] && !tracked_.edges &&
-                         table.terms.nonzeros.empty();
+                         table.coefficients.nonzeros.empty();
     if (!is_like) {
       for (std::size_t k = 0; k < components_; ++k) {
         out[k * step + i] = 0;
       }
-      evaluate(table.terms, trips_of[i], first + i, slide, out + i, step);
+      evaluate(table.coefficients, trips_of[i], first + i, slide, out + i, step);
     }
     for (std::size_t k = 0; k < components_ && is_like; ++k) {
       out[k * step + i] = out[k * step + like];
@@ -252,7 +254,7 @@ double EdgeCosts::bytes() const {
 void EdgeCosts::leave_out(std::vector<bool> edges) {
   left_out_ = std::move(edges);
   std::size_t longest = 0;
-  for (const Lattice& lattice : unrolled_.lattices) {
+  for (const DivisorLattice& lattice : unrolled_.lattices) {
     longest = std::max(longest, lattice.size());
     for (std::size_t i = 0; i < lattice.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
@@ -315,13 +317,13 @@ const std::vector<double>& EdgeCosts::plain(std::size_t index) {
   }
   std::vector<double>& costs = plain_[index];
   if (costs.empty()) {
-    const Lattice& lattice = lattice_of(index);
+    const DivisorLattice& lattice = lattice_of(index);
     const Table& of = table(index);
     const bool windows = !graph_.moves(graph_.edges()[index].tensor).slides.empty();
     const std::size_t row = windows ? row_size(lattice) : lattice.size();
     grow(costs, components_ * lattice.size());
     for (std::size_t tile = 0; tile < lattice.size(); tile += row) {
-      evaluate_row(of, tile, row, Slide{}, &costs[tile], lattice.size());
+      evaluate_row(of, tile, row, SlidingLoop{}, &costs[tile], lattice.size());
     }
   }
   return costs;
@@ -333,7 +335,7 @@ const std::vector<double>& EdgeCosts::sliding(std::size_t index, DimId dim) {
   }
   std::vector<double>& costs = sliding_[index][dim];
   if (costs.empty()) {
-    const Lattice& lattice = lattice_of(index);
+    const DivisorLattice& lattice = lattice_of(index);
     const auto& runs = lattice.runs(dim);
     const std::size_t row = row_size(lattice);
     const std::size_t stride = lattice.stride(dim);
@@ -342,9 +344,9 @@ const std::vector<double>& EdgeCosts::sliding(std::size_t index, DimId dim) {
     grow(costs, components_ * step);
     const Table& of = table(index);
     std::size_t entry = 0;
-    for (const Lattice::Run& run : runs) {
+    for (const DivisorLattice::Run& run : runs) {
       held_.check();
-      const Slide slide{index_of(dim), run.from};
+      const SlidingLoop slide{index_of(dim), run.from};
       for (std::size_t base = run.to * stride; base < lattice.size(); base += block) {
         for (std::size_t i = 0; i < stride; i += row, entry += row) {
           evaluate_row(of, base + i, row, slide, &costs[entry], step);

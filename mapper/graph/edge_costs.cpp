@@ -17,7 +17,7 @@ EdgeCosts::EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked 
       held_{deadline},
       tracked_{tracked},
       components_{resources(tracked, graph.ports().size())},
-      terms_(graph.edges().size()),
+      coefficients_(graph.edges().size()),
       tables_(graph.edges().size()),
       plain_(graph.edges().size()),
       sliding_(graph.edges().size(), PerDim<std::vector<double>>(unrolled.lattices.front().dims())),
@@ -29,7 +29,7 @@ EdgeCosts::EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked 
   }
 }
 
-const Lattice& EdgeCosts::lattice_of(std::size_t edge) const {
+const DivisorLattice& EdgeCosts::lattice_of(std::size_t edge) const {
   return unrolled_.lattices[graph_.edges()[edge].crossed];
 }
 
@@ -64,7 +64,7 @@ BoundaryCost EdgeCosts::boundary_cost(const BoundaryEdge& edge, bool has_child) 
   return {problem, boundary, graph_.ports(), tracked_};
 }
 
-EdgeCosts::Terms EdgeCosts::make_terms(const BoundaryEdge& edge) {
+EdgeCosts::Coefficients EdgeCosts::make_coefficients(const BoundaryEdge& edge) {
   const Problem& problem = graph_.problem();
   const Arch& arch = problem.arch();
   const Residence& from = graph_.residences(edge.tensor)[edge.from];
@@ -73,10 +73,10 @@ EdgeCosts::Terms EdgeCosts::make_terms(const BoundaryEdge& edge) {
       mac ? unrolled_.used.size() : graph_.residences(edge.tensor)[edge.to].fanouts;
   const bool latch = !mac && graph_.residences(edge.tensor)[edge.to].latch;
 
-  Terms terms;
-  terms.output = edge.tensor == problem.workload().output();
-  terms.has_child = !mac && !latch;
-  terms.cost = boundary_cost(edge, terms.has_child);
+  Coefficients coefficients;
+  coefficients.output = edge.tensor == problem.workload().output();
+  coefficients.has_child = !mac && !latch;
+  coefficients.cost = boundary_cost(edge, coefficients.has_child);
   Sharing parent{{}, std::min(edge.crossed, child_fanouts), true};
   for (std::size_t f = 0; f < child_fanouts; ++f) {
     const bool merged = f >= from.fanouts && problem.is_merged(unrolled_.used[f], edge.tensor);
@@ -88,31 +88,33 @@ EdgeCosts::Terms EdgeCosts::make_terms(const BoundaryEdge& edge) {
     return sharing;
   };
   const Sharing child{std::vector<LoopUse>(child_fanouts, LoopUse::kSum), parent.crossed, true};
-  terms.parent.crossing = volume(edge.tensor, parent);
-  terms.busy_parent.crossing = volume(edge.tensor, busy(parent, from.fanouts));
-  terms.child.crossing = volume(edge.tensor, child);
-  terms.busy_child.crossing = volume(edge.tensor, busy(child, child_fanouts));
-  terms.slides = latch || (terms.has_child &&
-                           arch.levels[graph_.residences(edge.tensor)[edge.to].level].sliding);
-  if (terms.output) {
-    set_met(edge, from.fanouts, child_fanouts, parent.crossed, terms);
+  coefficients.parent.crossing = volume(edge.tensor, parent);
+  coefficients.busy_parent.crossing = volume(edge.tensor, busy(parent, from.fanouts));
+  coefficients.child.crossing = volume(edge.tensor, child);
+  coefficients.busy_child.crossing = volume(edge.tensor, busy(child, child_fanouts));
+  coefficients.slides =
+      latch || (coefficients.has_child &&
+                arch.levels[graph_.residences(edge.tensor)[edge.to].level].sliding);
+  if (coefficients.output) {
+    set_met(edge, from.fanouts, child_fanouts, parent.crossed, coefficients);
   }
-  add_networks(edge, child, parent.together, terms);
-  return terms;
+  add_networks(edge, child, parent.together, coefficients);
+  return coefficients;
 }
 
 void EdgeCosts::set_met(const BoundaryEdge& edge, std::size_t parent_fanouts,
-                        std::size_t child_fanouts, std::size_t crossed, Terms& terms) {
+                        std::size_t child_fanouts, std::size_t crossed,
+                        Coefficients& coefficients) {
   const auto met = [&](std::size_t instance_fanouts, LoopUse use) {
     Sharing sharing{std::vector<LoopUse>(child_fanouts, LoopUse::kMerge), crossed, true,
                     LoopUse::kMerge};
     std::fill_n(sharing.uses.begin(), instance_fanouts, use);
     return volume(edge.tensor, sharing);
   };
-  terms.parent.met = met(parent_fanouts, LoopUse::kSum);
-  terms.busy_parent.met = met(parent_fanouts, LoopUse::kFirst);
-  terms.child.met = met(child_fanouts, LoopUse::kSum);
-  terms.busy_child.met = met(child_fanouts, LoopUse::kFirst);
+  coefficients.parent.met = met(parent_fanouts, LoopUse::kSum);
+  coefficients.busy_parent.met = met(parent_fanouts, LoopUse::kFirst);
+  coefficients.child.met = met(child_fanouts, LoopUse::kSum);
+  coefficients.busy_child.met = met(child_fanouts, LoopUse::kFirst);
 }
 
 namespace {
@@ -135,7 +137,7 @@ std::vector<NestLoop> parallel_loops(const Unrolling& unrolling) {
 
 // `sharing`: of the inner end. A transfer merges from the innermost fanout outwards.
 void EdgeCosts::add_networks(const BoundaryEdge& edge, Sharing sharing, bool together,
-                             Terms& terms) {
+                             Coefficients& coefficients) {
   const Problem& problem = graph_.problem();
   const Arch& arch = problem.arch();
   const std::vector<Residence>& residences = graph_.residences(edge.tensor);
@@ -155,7 +157,7 @@ void EdgeCosts::add_networks(const BoundaryEdge& edge, Sharing sharing, bool tog
     outside -= used ? 1 : 0;
     Network network;
     network.merges = used && problem.is_merged(f, edge.tensor);
-    network.energy = network_energy(problem, f, terms.output);
+    network.energy = network_energy(problem, f, coefficients.output);
     if (network.merges) {
       sharing.uses[outside] = LoopUse::kMerge;
       network.outer.crossing = volume(edge.tensor, sharing);
@@ -170,80 +172,81 @@ void EdgeCosts::add_networks(const BoundaryEdge& edge, Sharing sharing, bool tog
       std::fill_n(met.uses.begin(), outside, LoopUse::kSum);
       network.outer.met = volume(edge.tensor, met);
     }
-    costs = costs || network.energy.hop_pj > 0 || (network.merges && terms.output);
-    terms.networks.push_back(network);
+    costs = costs || network.energy.hop_pj > 0 || (network.merges && coefficients.output);
+    coefficients.networks.push_back(network);
   }
   if (!costs) {
-    terms.networks.clear();
+    coefficients.networks.clear();
   }
 }
 
 // In a perfect nest every group of instances is sent equally much.
-double EdgeCosts::networks_pj(const Terms& terms, double entering, double trips, std::size_t tile,
-                              Slide slide) const {
+double EdgeCosts::networks_pj(const Coefficients& coefficients, double entering, double trips,
+                              std::size_t tile, SlidingLoop slide) const {
   double energy = 0;
   NetworkFlow flow{entering};
-  for (const Network& network : terms.networks) {
+  for (const Network& network : coefficients.networks) {
     flow.leaving = network.merges ? network.outer.crossing.at(trips, tile, slide) : flow.entering;
     flow.group_size = network.group_size;
     flow.route = network.route;
-    flow.returning =
-        terms.output && network.energy.hop_pj > 0
-            ? flow.leaving - unrolled_.entry.sums_begun * network.outer.met.at(1, tile, Slide{})
-            : 0;
-    energy += terms.cost.network_pj(network.energy, flow);
+    flow.returning = coefficients.output && network.energy.hop_pj > 0
+                         ? flow.leaving - unrolled_.entry.sums_begun *
+                                              network.outer.met.at(1, tile, SlidingLoop{})
+                         : 0;
+    energy += coefficients.cost.network_pj(network.energy, flow);
     flow.entering = flow.leaving;
   }
   return energy;
 }
 
-const EdgeCosts::Terms& EdgeCosts::terms(std::size_t edge) {
-  if (!terms_[edge]) {
+const EdgeCosts::Coefficients& EdgeCosts::coefficients(std::size_t edge) {
+  if (!coefficients_[edge]) {
     const BoundaryEdge& of = graph_.edges()[edge];
-    terms_[edge] = make_terms(of);
-    terms_[edge]->trips = &trips(of.tensor, of.crossed);
+    coefficients_[edge] = make_coefficients(of);
+    coefficients_[edge]->trips = &trips(of.tensor, of.crossed);
     if (graph_.problem().sparse() != nullptr) {
-      terms_[edge]->nonzeros = FlowsByTile{graph_, unrolled_, of};
+      coefficients_[edge]->nonzeros = FlowsByTile{graph_, unrolled_, of};
     }
-    if (tracked_.edges && terms_[edge]->has_child) {
-      terms_[edge]->tile = &elements(edge);
+    if (tracked_.edges && coefficients_[edge]->has_child) {
+      coefficients_[edge]->tile = &elements(edge);
     }
   }
-  return *terms_[edge];
+  return *coefficients_[edge];
 }
 
 // Adds to out[k * step].
-void EdgeCosts::evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide,
-                         double* out, std::size_t step) const {
-  if (!terms.slides) {
-    slide = Slide{};
+void EdgeCosts::evaluate(const Coefficients& coefficients, double trips, std::size_t tile,
+                         SlidingLoop slide, double* out, std::size_t step) const {
+  if (!coefficients.slides) {
+    slide = SlidingLoop{};
   }
   const auto find = [&](const End& end, EndFlow& at) {
     at.crossing = end.crossing.at(trips, tile, slide);
     const double begun = unrolled_.entry.sums_begun;
-    at.returning = terms.output ? at.crossing - begun * end.met.at(1, tile, Slide{}) : 0;
+    at.returning =
+        coefficients.output ? at.crossing - begun * end.met.at(1, tile, SlidingLoop{}) : 0;
   };
   BoundaryFlow flow;
-  find(terms.parent, flow.parent);
-  if (!terms.cost.admits(flow.parent.crossing)) {
+  find(coefficients.parent, flow.parent);
+  if (!coefficients.cost.admits(flow.parent.crossing)) {
     for (std::size_t k = 0; k < components_; ++k) {
       out[k * step] = kInfinity;
     }
     return;
   }
-  if (terms.has_child || !terms.networks.empty()) {
-    find(terms.child, flow.child);
-    flow.networks_pj = networks_pj(terms, flow.child.crossing, trips, tile, slide);
+  if (coefficients.has_child || !coefficients.networks.empty()) {
+    find(coefficients.child, flow.child);
+    flow.networks_pj = networks_pj(coefficients, flow.child.crossing, trips, tile, slide);
   }
-  if (terms.cost.tracks_parent()) {
-    find(terms.busy_parent, flow.busy_parent);
+  if (coefficients.cost.tracks_parent()) {
+    find(coefficients.busy_parent, flow.busy_parent);
   }
-  if (terms.cost.tracks_child()) {
-    find(terms.busy_child, flow.busy_child);
+  if (coefficients.cost.tracks_child()) {
+    find(coefficients.busy_child, flow.busy_child);
   }
-  flow.tile = terms.tile != nullptr ? (*terms.tile)[tile] : 0;
-  flow.nonzeros = terms.nonzeros.at(tile);
-  terms.cost.charge(flow, out, step);
+  flow.tile = coefficients.tile != nullptr ? (*coefficients.tile)[tile] : 0;
+  flow.nonzeros = coefficients.nonzeros.at(tile);
+  coefficients.cost.charge(flow, out, step);
 }
 
 std::vector<double> EdgeCosts::mac(const std::vector<std::size_t>& edges, std::size_t tile) {
@@ -252,9 +255,9 @@ std::vector<double> EdgeCosts::mac(const std::vector<std::size_t>& edges, std::s
     if (is_left_out(index)) {
       return std::vector<double>(components_, kInfinity);
     }
-    const Terms& of = terms(index);
+    const Coefficients& of = coefficients(index);
     std::vector<double> one(components_, 0.0);
-    evaluate(of, (*of.trips)[tile], tile, Slide{}, one.data(), 1);
+    evaluate(of, (*of.trips)[tile], tile, SlidingLoop{}, one.data(), 1);
     for (std::size_t k = 0; k < components_; ++k) {
       sum[k] += one[k];
     }

@@ -8,10 +8,10 @@
 
 #include "costmodel/boundary_cost.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/graph/lattice.hpp"
+#include "mapper/graph/divisor_lattice.hpp"
+#include "mapper/graph/path_objective.hpp"
 #include "mapper/graph/sparse_costs.hpp"
 #include "mapper/graph/state_graph.hpp"
-#include "mapper/graph/valuation.hpp"
 #include "mapper/graph/volume.hpp"
 
 namespace mapsim::exact {
@@ -44,8 +44,8 @@ class EdgeCosts {
   // exceeds its capacity, or where the width of its sums contradicts the residence further out.
   const std::vector<double>& plain(std::size_t edge);
   // The cost of an edge right below a loop over `dim` along which its tile slides:
-  // [(component * runs + run) * rests + rest]. `run` is an index into Lattice::runs, and `rest` is
-  // Lattice::rest of the tile.
+  // [(component * runs + run) * rests + rest]. `run` is an index into DivisorLattice::runs, and
+  // `rest` is DivisorLattice::rest of the tile.
   const std::vector<double>& sliding(std::size_t edge, DimId dim);
   // Bits of capacity that a tile takes: [tile]. Infinite where a rule forbids the tile.
   const std::vector<double>& bits(std::size_t edge);
@@ -70,7 +70,7 @@ class EdgeCosts {
     End outer;  // the elements at its outer end: crossing, if it merges; sums met, if hops cost
   };
   // What a boundary's cost takes from the graph: everything that does not depend on the tile.
-  struct Terms {
+  struct Coefficients {
     BoundaryCost cost;
     bool output = false;
     bool has_child = false;
@@ -84,40 +84,41 @@ class EdgeCosts {
     FlowsByTile nonzeros;  // of a machine that exploits zeros
   };
 
-  Terms make_terms(const BoundaryEdge& edge);
+  Coefficients make_coefficients(const BoundaryEdge& edge);
   Volume volume(TensorId t, const Sharing& sharing) {
     return volumes_[index_of(t)].make(t, sharing);
   }
   double made_by_entry() const;
   BoundaryCost boundary_cost(const BoundaryEdge& edge, bool has_child) const;
   void set_met(const BoundaryEdge& edge, std::size_t parent_fanouts, std::size_t child_fanouts,
-               std::size_t crossed, Terms& terms);
-  void add_networks(const BoundaryEdge& edge, Sharing sharing, bool together, Terms& terms);
-  double networks_pj(const Terms& terms, double entering, double trips, std::size_t tile,
-                     Slide slide) const;
-  const Terms& terms(std::size_t edge);
-  void evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
-                std::size_t step) const;
+               std::size_t crossed, Coefficients& coefficients);
+  void add_networks(const BoundaryEdge& edge, Sharing sharing, bool together,
+                    Coefficients& coefficients);
+  double networks_pj(const Coefficients& coefficients, double entering, double trips,
+                     std::size_t tile, SlidingLoop slide) const;
+  const Coefficients& coefficients(std::size_t edge);
+  void evaluate(const Coefficients& coefficients, double trips, std::size_t tile, SlidingLoop slide,
+                double* out, std::size_t step) const;
   // What the rows of an edge's table are computed from.
   struct Table {
-    const Terms& terms;
+    const Coefficients& coefficients;
     const std::vector<double>& trips;
     const std::vector<double>& bits;
     double most = 0;  // bits that a tile may take
   };
   const Table& table(std::size_t edge);
-  void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
+  void evaluate_row(const Table& table, std::size_t first, std::size_t size, SlidingLoop slide,
                     double* out, std::size_t step) const;
-  std::size_t row_size(const Lattice& lattice) const;
+  std::size_t row_size(const DivisorLattice& lattice) const;
   const std::vector<double>& footprints(TensorId t, std::size_t crossed, std::size_t fanouts_above);
-  void multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
+  void multiply_rank(const DivisorLattice& lattice, const Rank& rank, std::size_t fanouts_above,
                      std::vector<double>& points) const;
   const std::vector<double>& trips(TensorId t, std::size_t crossed);
-  const Lattice& lattice_of(std::size_t edge) const;
+  const DivisorLattice& lattice_of(std::size_t edge) const;
   // Bits that a tile may take: all of a capacity, or one element of a register.
   double limit(std::size_t edge) const;
   void forbid(const BoundaryEdge& edge, std::vector<double>& bits) const;
-  std::int64_t real_extent(const Lattice& lattice, DimId d, std::size_t digit,
+  std::int64_t real_extent(const DivisorLattice& lattice, DimId d, std::size_t digit,
                            std::size_t fanouts_above) const;
 
   // Grows a table to so many entries, and counts its memory.
@@ -126,13 +127,13 @@ class EdgeCosts {
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   const Deadline* deadline_;
-  Held held_;
+  HeldMemory held_;
   std::vector<VolumeFactory> volumes_;  // per tensor, so that threads can fill them at once
   Tracked tracked_;
   std::size_t components_;
   std::vector<bool> left_out_;    // per edge; empty: none is left out
   std::vector<double> infinite_;  // the table of the edges that are left out
-  std::vector<std::optional<Terms>> terms_;
+  std::vector<std::optional<Coefficients>> coefficients_;
   std::vector<std::optional<Table>> tables_;
   std::vector<std::vector<double>> plain_;
   std::vector<PerDim<std::vector<double>>> sliding_;

@@ -28,9 +28,9 @@ std::vector<char> StateGraph::reachable_without(const std::vector<bool>& left_ou
     if (stage + 1 < stages()) {
       reach(stage + 1, after_stage(stage, residency));
     }
-    for (const Place& place : places_[row]) {
-      if (!left_out[place.edge]) {
-        reach(stage, place.target);
+    for (const KeepMove& keep : keep_moves_[row]) {
+      if (!left_out[keep.edge]) {
+        reach(stage, keep.target);
       }
     }
     const DimSet fixed = locked(stage, residency);

@@ -10,8 +10,8 @@ namespace mapsim::exact {
 namespace {
 
 // The extents of a tile below `fanouts` used fanouts.
-PerDim<std::int64_t> extents_of(const Unrolled& unrolled, const Lattice& lattice, std::size_t tile,
-                                std::size_t fanouts) {
+PerDim<std::int64_t> extents_of(const Unrolled& unrolled, const DivisorLattice& lattice,
+                                std::size_t tile, std::size_t fanouts) {
   PerDim<std::int64_t> extents(lattice.dims());
   for (const DimId d : extents.ids()) {
     extents[d] = lattice.extent(d, tile);
@@ -99,7 +99,7 @@ FlowsByTile::FlowsByTile(const StateGraph& graph, const Unrolled& unrolled,
   if (!maker.depends_on_tile()) {
     return;
   }
-  const Lattice& lattice = unrolled.lattices[edge.crossed];
+  const DivisorLattice& lattice = unrolled.lattices[edge.crossed];
   std::map<std::vector<std::int64_t>, std::uint32_t> known;
   for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
     const PerDim<std::int64_t> extents = extents_of(unrolled, lattice, tile, maker.fanouts());
@@ -114,7 +114,7 @@ FlowsByTile::FlowsByTile(const StateGraph& graph, const Unrolled& unrolled,
 
 std::vector<double> stored_bits(const StateGraph& graph, const Unrolled& unrolled,
                                 const BoundaryEdge& edge, Bits width) {
-  const Lattice& lattice = unrolled.lattices[edge.crossed];
+  const DivisorLattice& lattice = unrolled.lattices[edge.crossed];
   const Residence& residence = graph.residences(edge.tensor)[edge.to];
   const Tensor& tensor = graph.problem().workload().tensors[edge.tensor];
   std::map<TileShape, double> known;

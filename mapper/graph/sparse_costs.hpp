@@ -5,7 +5,7 @@
 
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/sparse/model.hpp"
-#include "mapper/graph/lattice.hpp"
+#include "mapper/graph/divisor_lattice.hpp"
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/graph/volume.hpp"
 

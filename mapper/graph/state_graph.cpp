@@ -250,7 +250,7 @@ const std::vector<NextResidence>& StateGraph::next_residences(std::size_t stage,
   return *next;
 }
 
-// Calls visit(Place) for every next residence of a tensor.
+// Calls visit(KeepMove) for every next residence of a tensor.
 template <class Visit>
 void StateGraph::for_each_step(std::size_t stage, std::size_t residency, TensorId t,
                                const Visit& visit) {
@@ -267,7 +267,7 @@ void StateGraph::for_each_step(std::size_t stage, std::size_t residency, TensorI
           !below.latch && loops_end_[e].level == below.level && loops_end_[e].tensor == t;
       target += ends ? stride_of_ends_ << e : 0;  // a tensor is kept at a level once
     }
-    visit(Place{edge, target});
+    visit(KeepMove{edge, target});
   }
 }
 
@@ -283,9 +283,9 @@ void StateGraph::extend_sliding_edge(std::size_t stage, DimId dim, TensorId t, S
   }
   const std::size_t target = so_far.target;
   if (sliding_[dim].contains(t)) {
-    for_each_step(stage, target, t, [&](const Place& place) {
-      so_far.edges.push_back(place.edge);
-      so_far.target = place.target;
+    for_each_step(stage, target, t, [&](const KeepMove& keep) {
+      so_far.edges.push_back(keep.edge);
+      so_far.target = keep.target;
       extend_sliding_edge(stage, dim, t, so_far, found);
       so_far.edges.pop_back();
     });
@@ -367,7 +367,7 @@ void StateGraph::make_moves() {
   for (const TensorId t : residences_.ids()) {
     next_residences_[t].resize(stages() * residences_[t].size());
   }
-  places_.resize(stages() * residencies_);
+  keep_moves_.resize(stages() * residencies_);
   sliding_edges_.resize(stages() * residencies_);
   ends_.resize(residencies_);
   reachable_.assign(stages() * residencies_, false);
@@ -407,9 +407,9 @@ void StateGraph::make_moves(std::size_t stage, std::size_t residency) {
     make_end(residency);
   }
   for (const TensorId t : residences_.ids()) {
-    for_each_step(stage, residency, t, [&](const Place& place) {
-      places_[node].push_back(place);
-      reach(stage, place.target);
+    for_each_step(stage, residency, t, [&](const KeepMove& keep) {
+      keep_moves_[node].push_back(keep);
+      reach(stage, keep.target);
     });
   }
   const DimSet fixed = locked(stage, residency);

@@ -24,7 +24,7 @@ class StateGraph {
              std::optional<TensorSet> may_stay = {});
 
   // A boundary edge: one tensor is kept further in.
-  struct Place {
+  struct KeepMove {
     std::size_t edge = 0;    // index in edges()
     std::size_t target = 0;  // the residency that it leads to
   };
@@ -57,8 +57,8 @@ class StateGraph {
   // Is the residence inside a systolic array, in which the tensor may stay?
   bool is_in_array(TensorId t, const Residence& residence) const;
   const std::vector<BoundaryEdge>& edges() const { return edges_; }
-  const std::vector<Place>& places(std::size_t stage, std::size_t residency) const {
-    return places_[stage * residencies_ + residency];
+  const std::vector<KeepMove>& keep_moves(std::size_t stage, std::size_t residency) const {
+    return keep_moves_[stage * residencies_ + residency];
   }
   const std::vector<SlidingEdge>& sliding_edges(std::size_t stage, std::size_t residency) const {
     return sliding_edges_[stage * residencies_ + residency];
@@ -137,7 +137,7 @@ class StateGraph {
   std::vector<BoundaryEdge> edges_;
   PerTensor<std::vector<std::optional<std::vector<NextResidence>>>>
       next_residences_;  // [stage * residences + residence]
-  std::vector<std::vector<Place>> places_;
+  std::vector<std::vector<KeepMove>> keep_moves_;
   std::vector<std::vector<SlidingEdge>> sliding_edges_;
   std::vector<bool> reachable_;
   std::vector<std::optional<std::vector<std::size_t>>> ends_;

@@ -58,21 +58,21 @@ void relax_free(double* row, std::size_t size, std::size_t stride, std::size_t p
 }
 
 MAPSIM_ANY_VECTORS
-void relax_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                std::span<const RunStep> steps, const double* const* costs) {
+void relax_by_one(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                  std::span<const RunStep> steps, const double* const* costs) {
   relax_steps<1>(row, size, stride, positions, steps, costs);
 }
 
 MAPSIM_ANY_VECTORS
-void relax_twice_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                      std::span<const RunStep> steps, const double* const* costs) {
+void relax_by_two(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                  std::span<const RunStep> steps, const double* const* costs) {
   relax_steps<2>(row, size, stride, positions, steps, costs);
 }
 
 // Three costs and more.
 MAPSIM_ANY_VECTORS
-void relax_often_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                      std::span<const RunStep> steps, std::span<const double* const> costs) {
+void relax_by_many(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                   std::span<const RunStep> steps, std::span<const double* const> costs) {
   std::array<double, kPiece> sum;
   std::size_t rest = 0;
   for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
@@ -100,16 +100,16 @@ void relax_often_paid(double* row, std::size_t size, std::size_t stride, std::si
 
 // The tile at one end of a run takes the minimum of both, from the innermost run outwards (kFrom)
 // or the other way. Inlined once for each end, with and without vectors.
-template <End end>
+template <RunEnd end>
 [[gnu::always_inline]] inline void take_runs(const TileIndex& tiles, DimId dim, std::size_t stride,
                                              double* row) {
   const std::vector<TileIndex::Run>& runs = tiles.steps(dim);
   const std::size_t block = stride * tiles.radix(dim);
   for (double* base = row; base < row + tiles.size(); base += block) {
     for (std::size_t r = 0; r < runs.size(); ++r) {
-      const TileIndex::Run& run = runs[end == End::kFrom ? r : runs.size() - 1 - r];
-      double* __restrict taker = base + (end == End::kFrom ? run.from : run.to) * stride;
-      const double* __restrict giver = base + (end == End::kFrom ? run.to : run.from) * stride;
+      const TileIndex::Run& run = runs[end == RunEnd::kFrom ? r : runs.size() - 1 - r];
+      double* __restrict taker = base + (end == RunEnd::kFrom ? run.from : run.to) * stride;
+      const double* __restrict giver = base + (end == RunEnd::kFrom ? run.to : run.from) * stride;
       for (std::size_t i = 0; i < stride; ++i) {
         taker[i] = std::min(taker[i], giver[i]);
       }
@@ -120,12 +120,12 @@ template <End end>
 // One function for all runs: those of the dims that vary fastest are short.
 MAPSIM_ANY_VECTORS
 void relax_runs(const TileIndex& tiles, DimId dim, double* row) {
-  take_runs<End::kFrom>(tiles, dim, tiles.stride(dim), row);
+  take_runs<RunEnd::kFrom>(tiles, dim, tiles.stride(dim), row);
 }
 
 MAPSIM_ANY_VECTORS
 void spread_runs(const TileIndex& tiles, DimId dim, double* row) {
-  take_runs<End::kTo>(tiles, dim, tiles.stride(dim), row);
+  take_runs<RunEnd::kTo>(tiles, dim, tiles.stride(dim), row);
 }
 
 // The tiles of a run; `digit` is the digit of one of its ends.
@@ -173,7 +173,7 @@ void end_run(const Shape& shape, const double* run, double* row) {
   }
 }
 
-Shape shape_of(const Lattice& lattice, DimId dim) {
+Shape shape_of(const DivisorLattice& lattice, DimId dim) {
   const std::size_t stride = lattice.stride(dim);
   return {lattice.size(), stride, stride * lattice.positions(dim).size()};
 }
@@ -208,7 +208,7 @@ double least_sum(const double* a, const double* b, std::size_t size) {
 
 double least_of(const double* row, std::size_t size) { return least_sum(row, row, size) / 2; }
 
-void relax(const Lattice& lattice, DimId dim, std::span<const RunStep> steps,
+void relax(const DivisorLattice& lattice, DimId dim, std::span<const RunStep> steps,
            std::span<const double* const> costs, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t positions = lattice.positions(dim).size();
@@ -216,11 +216,11 @@ void relax(const Lattice& lattice, DimId dim, std::span<const RunStep> steps,
     case 0:
       return relax_free(row, lattice.size(), stride, positions, steps);
     case 1:
-      return relax_paid(row, lattice.size(), stride, positions, steps, costs.data());
+      return relax_by_one(row, lattice.size(), stride, positions, steps, costs.data());
     case 2:
-      return relax_twice_paid(row, lattice.size(), stride, positions, steps, costs.data());
+      return relax_by_two(row, lattice.size(), stride, positions, steps, costs.data());
     default:
-      return relax_often_paid(row, lattice.size(), stride, positions, steps, costs);
+      return relax_by_many(row, lattice.size(), stride, positions, steps, costs);
   }
 }
 
@@ -228,7 +228,7 @@ void relax_neutral(const TileIndex& tiles, DimId dim, double* row) {
   if (tiles.stride(dim) > 1) {
     relax_runs(tiles, dim, row);
   } else {
-    take_runs<End::kFrom>(tiles, dim, 1, row);
+    take_runs<RunEnd::kFrom>(tiles, dim, 1, row);
   }
 }
 
@@ -236,28 +236,29 @@ void spread_neutral(const TileIndex& tiles, DimId dim, double* row) {
   if (tiles.stride(dim) > 1) {
     spread_runs(tiles, dim, row);
   } else {
-    take_runs<End::kTo>(tiles, dim, 1, row);
+    take_runs<RunEnd::kTo>(tiles, dim, 1, row);
   }
 }
 
-void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,
-                 const double* cost, double* out, bool known) {
+void extend_runs(const DivisorLattice& lattice, DimId dim, RunEnd end, const double* row,
+                 const double* in, const double* cost, double* out, bool known) {
   const Shape shape = shape_of(lattice, dim);
   const std::size_t rests = shape.size / lattice.positions(dim).size();
   std::size_t entry = 0;
-  for (const Lattice::Run& run : lattice.runs(dim)) {
-    const std::size_t digit = end == End::kFrom ? run.from : run.to;
+  for (const DivisorLattice::Run& run : lattice.runs(dim)) {
+    const std::size_t digit = end == RunEnd::kFrom ? run.from : run.to;
     (known ? extend_run : start_run)(shape, row + digit * shape.stride, in + entry, cost + entry,
                                      out + entry);
     entry += rests;
   }
 }
 
-void end_runs(const Lattice& lattice, DimId dim, End end, const double* runs, double* row) {
+void end_runs(const DivisorLattice& lattice, DimId dim, RunEnd end, const double* runs,
+              double* row) {
   const Shape shape = shape_of(lattice, dim);
   const std::size_t rests = shape.size / lattice.positions(dim).size();
-  for (const Lattice::Run& run : lattice.runs(dim)) {
-    const std::size_t digit = end == End::kFrom ? run.from : run.to;
+  for (const DivisorLattice::Run& run : lattice.runs(dim)) {
+    const std::size_t digit = end == RunEnd::kFrom ? run.from : run.to;
     end_run(shape, runs, row + digit * shape.stride);
     runs += rests;
   }

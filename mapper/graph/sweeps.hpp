@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "mapper/graph/lattice.hpp"
+#include "mapper/graph/divisor_lattice.hpp"
 
 namespace mapsim::exact {
 
@@ -30,7 +30,7 @@ struct RunStep {
 };
 // row[from] = min(row[from], below[to] + sum of the costs), for all tiles and steps. Costs are laid
 // out as in EdgeCosts::sliding.
-void relax(const Lattice& lattice, DimId dim, std::span<const RunStep> steps,
+void relax(const DivisorLattice& lattice, DimId dim, std::span<const RunStep> steps,
            std::span<const double* const> costs, double* row);
 
 // Loops cost nothing. relax_neutral: the cost to go of a tile is the least of the tiles to which
@@ -42,11 +42,12 @@ void spread_neutral(const TileIndex& tiles, DimId dim, double* row);
 // Values halfway along a sliding-window edge, with some of its tensors paid for: one per run of the
 // lattice over a dim and rest, as in EdgeCosts::sliding. `End`: at which end of the runs a row of
 // tiles is read or written.
-enum class End : std::uint8_t { kFrom, kTo };
+enum class RunEnd : std::uint8_t { kFrom, kTo };
 // out = min(out, cost + min(row at that end, in)). `known` is false if `out` has no values yet.
-void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,
-                 const double* cost, double* out, bool known);
+void extend_runs(const DivisorLattice& lattice, DimId dim, RunEnd end, const double* row,
+                 const double* in, const double* cost, double* out, bool known);
 // row at that end = min(row, runs)
-void end_runs(const Lattice& lattice, DimId dim, End end, const double* runs, double* row);
+void end_runs(const DivisorLattice& lattice, DimId dim, RunEnd end, const double* runs,
+              double* row);
 
 }  // namespace mapsim::exact

@@ -12,11 +12,11 @@ std::vector<TensorMoves::Edge> edges_of(const StateGraph& graph, TensorId t, std
   std::vector<TensorMoves::Edge> edges;
   std::vector<bool> known(graph.edges().size(), false);
   for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
-    for (const StateGraph::Place& place : graph.places(stage, residency)) {
-      const BoundaryEdge& edge = graph.edges()[place.edge];
-      if (edge.tensor == t && !known[place.edge]) {
-        known[place.edge] = true;
-        edges.push_back({edge.from, edge.to, place.edge});
+    for (const StateGraph::KeepMove& keep : graph.keep_moves(stage, residency)) {
+      const BoundaryEdge& edge = graph.edges()[keep.edge];
+      if (edge.tensor == t && !known[keep.edge]) {
+        known[keep.edge] = true;
+        edges.push_back({edge.from, edge.to, keep.edge});
       }
     }
   }

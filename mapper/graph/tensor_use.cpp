@@ -66,7 +66,7 @@ TensorUse use_of(const Workload& workload, const Tensor& tensor) {
           {term.dim, term.coefficient / divisor, least_factor(workload.dims[term.dim].bound)});
       use.strides = use.strides || (rank.terms.size() == 2 && of_rank.dims.back().step > 1);
       if (rank.terms.size() == 1) {
-        use.told.insert(term.dim);
+        use.determined.insert(term.dim);
       }
     }
   }

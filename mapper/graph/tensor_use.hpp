@@ -21,7 +21,7 @@ struct TensorUse {
     double ways = 1;  // at most so many combinations of the dims' indices make up one coordinate
   };
   DimSet dims;
-  DimSet told;  // dims whose index follows from the element: those alone in a rank
+  DimSet determined;  // dims whose index follows from the element: those alone in a rank
   std::vector<OfRank> ranks;
   bool slides = false;   // some rank has several dims
   bool strides = false;  // some rank has two dims, one of them with a step of 2 or more

@@ -20,7 +20,7 @@ std::int64_t least_pieces(std::int64_t bound, std::int64_t extent, std::int64_t 
 
 }  // namespace
 
-Counts::Counts(const Tiles& tiles)
+TileCounts::TileCounts(const ExtentLattice& tiles)
     : tiles_{tiles}, counts_(tiles.dims()), ids_(tiles.dims()), steps_(tiles.dims()) {
   for (const DimId d : counts_.ids()) {
     find(d, {tiles.bound(d), 1});
@@ -28,7 +28,7 @@ Counts::Counts(const Tiles& tiles)
   }
 }
 
-Counts::Id Counts::find(DimId d, Count count) {
+TileCounts::Id TileCounts::find(DimId d, Count count) {
   const auto [entry, is_new] = ids_[d].try_emplace(count, static_cast<Id>(counts_[d].size()));
   if (is_new) {
     counts_[d].push_back(count);
@@ -36,14 +36,14 @@ Counts::Id Counts::find(DimId d, Count count) {
   return entry->second;
 }
 
-std::int64_t Counts::least(DimId d, Id known, std::int64_t piece) const {
+std::int64_t TileCounts::least(DimId d, Id known, std::int64_t piece) const {
   const Count& count = counts_[d][known];
   return std::max(count.tiles, least_pieces(tiles_.bound(d), count.extent, count.tiles, piece));
 }
 
 // The sizes that pieces of a tile at the bin may have: extents, times the instances that share
 // them.
-std::vector<std::int64_t> Counts::pieces_below(DimId d, std::size_t bin) const {
+std::vector<std::int64_t> TileCounts::pieces_below(DimId d, std::size_t bin) const {
   std::vector<std::int64_t> shares{1};
   for (std::size_t f = 0; f < tiles_.used().size(); ++f) {
     for (std::size_t i = shares.size(); tiles_.factor(f, d) > 1 && i-- > 0;) {
@@ -62,7 +62,7 @@ std::vector<std::int64_t> Counts::pieces_below(DimId d, std::size_t bin) const {
 }
 
 // The numbers of tiles that can be cut into fewer pieces of some size than the number before.
-const std::vector<std::int64_t>& Counts::steps(DimId d, std::size_t bin) {
+const std::vector<std::int64_t>& TileCounts::steps(DimId d, std::size_t bin) {
   std::vector<std::int64_t>& steps = steps_[d][bin];
   if (!steps.empty()) {
     return steps;
@@ -89,7 +89,8 @@ const std::vector<std::int64_t>& Counts::steps(DimId d, std::size_t bin) {
   }
 }
 
-std::vector<Counts::Id> Counts::choices(DimId d, Id known, std::size_t bin, std::size_t crossed) {
+std::vector<TileCounts::Id> TileCounts::choices(DimId d, Id known, std::size_t bin,
+                                                std::size_t crossed) {
   bool is_cut = counts_[d][known].extent == tiles_.domain(d)[bin];
   for (std::size_t f = 0; f < crossed; ++f) {
     is_cut = is_cut || tiles_.factor(f, d) > 1;

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/extent_lattice.hpp"
 
 namespace mapsim::imperfect {
 
@@ -13,10 +13,10 @@ namespace mapsim::imperfect {
 // the last boundary that was charged, loops had made at least n tiles of extent up to T, and
 // further loops cut each of these by itself. A fanout that cuts the dim ends the count: the pair
 // stays what it was above the fanout. A pair is known by a number; 0 is (1, bound).
-class Counts {
+class TileCounts {
  public:
   using Id = std::uint32_t;
-  explicit Counts(const Tiles& tiles);
+  explicit TileCounts(const ExtentLattice& tiles);
 
   // A lower bound of the number of pieces, if no piece covers more than `piece` (an extent, times
   // the instances that share a transfer). The first q pieces of a tile of extent T = q * piece + r
@@ -37,7 +37,7 @@ class Counts {
   std::vector<std::int64_t> pieces_below(DimId d, std::size_t bin) const;
   const std::vector<std::int64_t>& steps(DimId d, std::size_t bin);
 
-  const Tiles& tiles_;
+  const ExtentLattice& tiles_;
   PerDim<std::vector<Count>> counts_;
   PerDim<std::map<Count, Id>> ids_;
   PerDim<std::vector<std::vector<std::int64_t>>> steps_;  // by bin; empty: not computed yet

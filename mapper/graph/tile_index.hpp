@@ -9,10 +9,10 @@
 namespace mapsim::exact {
 
 // The numbering of tiles: mixed radix with one digit per dim. A smaller digit is a smaller extent,
-// so a loop leads to a smaller number. Two lattices use it. With perfect factors (Lattice) a digit
-// stands for a divisor of the bound and for the blocks at fanouts, and there is one lattice between
-// any two fanouts. With imperfect factors (imperfect::Tiles) a digit stands for an extent or a bin
-// of neighbouring ones, and one lattice serves the whole nest.
+// so a loop leads to a smaller number. Two lattices use it. With perfect factors (DivisorLattice) a
+// digit stands for a divisor of the bound and for the blocks at fanouts, and there is one lattice
+// between any two fanouts. With imperfect factors (imperfect::ExtentLattice) a digit stands for an
+// extent or a bin of neighbouring ones, and one lattice serves the whole nest.
 class TileIndex {
  public:
   // A loop over one dim, from a digit to a smaller one.

@@ -210,7 +210,7 @@ WindowTable::WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sha
 }
 
 // The mean over entries, whose dims of the rank may differ in size.
-double WindowTable::compute(std::size_t tile, Slide slide) {
+double WindowTable::compute(std::size_t tile, SlidingLoop slide) {
   double sum = 0;
   double entries = 0;
   std::vector<std::size_t> pick(rank_.terms.size(), 0);
@@ -237,7 +237,7 @@ double WindowTable::compute(std::size_t tile, Slide slide) {
   return sum / entries;
 }
 
-double WindowTable::count(std::size_t tile, Slide slide) const {
+double WindowTable::count(std::size_t tile, SlidingLoop slide) const {
   std::vector<NestLoop> loops;
   loops.reserve(rank_.terms.size() * (2 * sharing_.uses.size() + 2));
   std::size_t moving = kNoLoop;
@@ -278,7 +278,7 @@ double WindowTable::count(std::size_t tile, Slide slide) const {
       volume(alone_, alone_tensor_, {loops, uses, moving, sharing_.together}));
 }
 
-std::vector<std::uint32_t> index_rank(const Lattice& lattice, const Rank& rank) {
+std::vector<std::uint32_t> index_rank(const DivisorLattice& lattice, const Rank& rank) {
   std::vector<std::uint32_t> index(lattice.size(), 0);
   for (const Term& term : rank.terms) {
     const auto radix = static_cast<std::uint32_t>(lattice.positions(term.dim).size());

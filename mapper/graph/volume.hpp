@@ -10,7 +10,7 @@
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/evaluate.hpp"
-#include "mapper/graph/lattice.hpp"
+#include "mapper/graph/divisor_lattice.hpp"
 #include "mapper/mapspace/branch_entry.hpp"
 #include "mapper/mapspace/unrolling.hpp"
 
@@ -24,7 +24,7 @@ struct Unrolled {
   // Does the block of a dim at a used fanout affect any count? Only such blocks are part of a tile.
   std::vector<PerDim<bool>> tracks;
   DimSet windows;                                   // dims along which any tensor slides
-  std::vector<Lattice> lattices;                    // used.size() + 1
+  std::vector<DivisorLattice> lattices;             // used.size() + 1
   std::vector<std::vector<std::size_t>> crossings;  // [used fanout][tile above] = tile below
 
   Unrolling unrolling;  // which axis takes which factor
@@ -43,7 +43,7 @@ struct Unrolled {
 };
 
 // The loop just above a tile that slides: its dim, and the digit from which it runs.
-struct Slide {
+struct SlidingLoop {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t dim = kNone;
   std::size_t from = 0;
@@ -67,7 +67,7 @@ class WindowTable {
  public:
   WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sharing,
               const std::vector<std::uint32_t>& tile_of_rank);
-  double at(std::size_t tile, Slide slide) {
+  double at(std::size_t tile, SlidingLoop slide) {
     std::size_t run = 0;
     if (!slide.none()) {
       run = first_run_[slide.dim] == 0 ? 0 : first_run_[slide.dim] + slide.from;
@@ -83,11 +83,11 @@ class WindowTable {
   }
 
  private:
-  double compute(std::size_t tile, Slide slide);
-  double count(std::size_t tile, Slide slide) const;
+  double compute(std::size_t tile, SlidingLoop slide);
+  double count(std::size_t tile, SlidingLoop slide) const;
 
   const Unrolled& unrolled_;
-  const Lattice& lattice_;
+  const DivisorLattice& lattice_;
   const Rank& rank_;
   Workload alone_;  // the rank as a one-rank tensor over its own dims
   Tensor alone_tensor_;
@@ -102,7 +102,7 @@ class WindowTable {
 // constant * prod over dims d not in t of E_d/T_d * the tables of the sliding-window ranks.
 class Volume {
  public:
-  double at(double irrelevant_trips, std::size_t tile, Slide slide) const {
+  double at(double irrelevant_trips, std::size_t tile, SlidingLoop slide) const {
     double volume = constant_ * irrelevant_trips;
     for (WindowTable* table : windows_) {
       volume *= table->at(tile, slide);
@@ -136,7 +136,7 @@ class VolumeFactory {
 };
 
 // For each tile of the lattice its number among the tiles of the rank's own dims.
-std::vector<std::uint32_t> index_rank(const Lattice& lattice, const Rank& rank);
+std::vector<std::uint32_t> index_rank(const DivisorLattice& lattice, const Rank& rank);
 
 // The dims of a rank with a bound above 1. The others add nothing to a coordinate.
 std::vector<DimId> moving_dims(const Workload& workload, const Rank& rank);

@@ -24,12 +24,12 @@ constexpr double kFar = 1.3;
 class Beam {
  public:
   Beam(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-       const PerTensorBound& per_tensor, const Valuation& valuation)
+       const PerTensorBound& per_tensor, const PathObjective& path_objective)
       : graph_{graph},
         unrolled_{unrolled},
         costs_{costs},
         per_tensor_{per_tensor},
-        valuation_{valuation} {
+        path_objective_{path_objective} {
     for (const BoundaryEdge& edge : graph.edges()) {
       capacity_of_.push_back(graph.capacity_of(edge));
     }
@@ -124,42 +124,42 @@ class Beam {
       return per_tensor_.to_go(node.stage, node.residency, node.tile) < kInfinity;
     };
     for_each_move(graph_, unrolled_, costs_, label.node, of_interest,
-                  [&](const Step& step, std::span<const Payment> payments) {
+                  [&](const Step& step, std::span<const StepCost> costs_of_edges) {
                     const bool ends = step.kind == Step::Kind::kEnd;
                     const Node& to = step.node;
                     double energy = label.values[0];
-                    for (const Payment& payment : payments) {
-                      energy += payment.cost[0];
+                    for (const StepCost& step_cost : costs_of_edges) {
+                      energy += step_cost.cost[0];
                     }
                     const double whole =
                         energy + (ends ? 0 : per_tensor_.to_go(to.stage, to.residency, to.tile));
                     if (Estimate{label.estimate.time, whole} < least_) {
-                      follow(label, step, whole, payments);
+                      follow(label, step, whole, costs_of_edges);
                     }
                   });
   }
 
   // `energy`: the estimate for the whole nest [pJ].
   void follow(const Label& label, const Step& step, double energy,
-              std::span<const Payment> payments) {
+              std::span<const StepCost> costs_of_edges) {
     std::vector<double> values = label.values;
     const std::size_t components = costs_.components();
-    for (const Payment& payment : payments) {
+    for (const StepCost& step_cost : costs_of_edges) {
       for (std::size_t k = 0; k < components; ++k) {
-        values[k] += payment.cost[k * payment.step];
+        values[k] += step_cost.cost[k * step_cost.step];
       }
-      if (payment.edge == BoundaryEdge::kMac || !capacity_of_[payment.edge]) {
+      if (step_cost.edge == BoundaryEdge::kMac || !capacity_of_[step_cost.edge]) {
         continue;
       }
-      const std::size_t capacity = *capacity_of_[payment.edge];
+      const std::size_t capacity = *capacity_of_[step_cost.edge];
       double& used = values[components + capacity];
-      used += costs_.bits(payment.edge)[payment.tile];
+      used += costs_.bits(step_cost.edge)[step_cost.tile];
       if (used > graph_.capacities()[capacity].bits) {
         return;
       }
     }
-    const bool is_timed = !valuation_.objective().function.uses_energy();
-    const Estimate estimate{is_timed ? valuation_.key(values.data()).first : 0, energy};
+    const bool is_timed = !path_objective_.objective().function.uses_energy();
+    const Estimate estimate{is_timed ? path_objective_.key(values.data()).first : 0, energy};
     if (!(estimate < least_)) {
       return;
     }
@@ -167,7 +167,7 @@ class Beam {
       next_.push_back({step.node, estimate, std::move(values), leave_mark(step, label.mark)});
       return;
     }
-    const Key key = valuation_.key(values.data());
+    const ObjectiveKey key = path_objective_.key(values.data());
     if (key < best_.key) {
       best_ = {key, trace(leave_mark(step, label.mark))};
       least_ = estimate;
@@ -178,7 +178,7 @@ class Beam {
   const Unrolled& unrolled_;
   EdgeCosts& costs_;
   const PerTensorBound& per_tensor_;
-  const Valuation& valuation_;
+  const PathObjective& path_objective_;
   std::vector<std::optional<std::size_t>> capacity_of_;  // per edge
   std::vector<Label> next_;
   std::vector<Mark> trail_;
@@ -190,13 +190,13 @@ class Beam {
 }  // namespace
 
 BeamNest beam_search(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-                     const PerTensorBound& per_tensor, const Valuation& valuation) {
+                     const PerTensorBound& per_tensor, const PathObjective& path_objective) {
   for (const CapacityConstraint& capacity : graph.capacities()) {
     if (capacity.level == LevelId{0} && capacity.bits < kInfinity) {
       return {};
     }
   }
-  Beam beam(graph, unrolled, costs, per_tensor, valuation);
+  Beam beam(graph, unrolled, costs, per_tensor, path_objective);
   BeamNest best = beam.run(kNarrow);
   if (beam.is_far()) {
     BeamNest wide = beam.run(kWide);

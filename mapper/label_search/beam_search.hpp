@@ -5,12 +5,12 @@
 #include "mapper/bounds/moves.hpp"
 #include "mapper/bounds/per_tensor_bound.hpp"
 #include "mapper/graph/edge_costs.hpp"
-#include "mapper/graph/valuation.hpp"
+#include "mapper/graph/path_objective.hpp"
 
 namespace mapsim::exact {
 
 struct BeamNest {
-  Key key;                  // infinite: the search did not reach the end
+  ObjectiveKey key;         // infinite: the search did not reach the end
   std::vector<Step> steps;  // from the start to the end
 };
 
@@ -20,6 +20,6 @@ struct BeamNest {
 // come first. The search may fail: it may reach no end, or none within the objective's limits. It
 // does nothing if the capacity of the outermost level is finite.
 BeamNest beam_search(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-                     const PerTensorBound& per_tensor, const Valuation& valuation);
+                     const PerTensorBound& per_tensor, const PathObjective& path_objective);
 
 }  // namespace mapsim::exact

@@ -37,9 +37,10 @@ bool occupy_start(const StateGraph& graph, std::size_t residency,
   return true;
 }
 
-CapacityUse::CapacityUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first)
-    : instance_{instance}, width_{first} {
-  const auto& capacities = instance.graph.capacities();
+CapacityUse::CapacityUse(SearchTables& tables, std::optional<std::size_t> measured,
+                         std::size_t first)
+    : tables_{tables}, width_{first} {
+  const auto& capacities = tables.graph.capacities();
   for (std::size_t r = 0; r < capacities.size(); ++r) {
     const bool shared = capacities[r].is_shared && capacities[r].bits < kInfinity;
     const bool carried = shared || measured == r;
@@ -48,11 +49,11 @@ CapacityUse::CapacityUse(Instance& instance, std::optional<std::size_t> measured
       filling_.push_back(r);
     }
   }
-  entrants_.resize(capacities.size() * instance.graph.stages() * instance.graph.residencies());
+  entrants_.resize(capacities.size() * tables.graph.stages() * tables.graph.residencies());
 }
 
 const CapacityUse::Entrants& CapacityUse::entrants(std::size_t r, const Node& node) {
-  const StateGraph& graph = instance_.graph;
+  const StateGraph& graph = tables_.graph;
   Entrants& entrants =
       entrants_[(r * graph.stages() + node.stage) * graph.residencies() + node.residency];
   if (entrants.known) {
@@ -74,12 +75,12 @@ const CapacityUse::Entrants& CapacityUse::entrants(std::size_t r, const Node& no
     for (std::size_t p = 0; p < graph.edges().size(); ++p) {
       const BoundaryEdge& edge = graph.edges()[p];
       if (edge.tensor != t || edge.crossed < crossed || graph.capacity_of(edge) != r ||
-          instance_.costs.is_left_out(p)) {
+          tables_.costs.is_left_out(p)) {
         continue;
       }
       enters = true;
       if (edge.crossed == crossed && (widest == nullptr || !graph.residences(t)[edge.to].narrow)) {
-        widest = instance_.costs.bits(p).data();
+        widest = tables_.costs.bits(p).data();
       }
     }
     if (enters && widest != nullptr) {
@@ -102,7 +103,7 @@ double CapacityUse::most(std::size_t capacity, const Node& node) {
 void CapacityUse::drop_non_binding(const Node& node, double* values) {
   for (const std::size_t r : filling_) {
     double& used = values[*slots_[r]];
-    if (used > 0 && used + most(r, node) <= instance_.graph.capacities()[r].bits) {
+    if (used > 0 && used + most(r, node) <= tables_.graph.capacities()[r].bits) {
       used = 0;
     }
   }

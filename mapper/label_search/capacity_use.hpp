@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "mapper/label_search/instance.hpp"
+#include "mapper/label_search/search_tables.hpp"
 
 namespace mapsim::exact {
 
@@ -19,7 +19,7 @@ bool occupy_start(const StateGraph& graph, std::size_t residency,
 // which has no limit. A use [b] is a value of the label, behind its `first` other values.
 class CapacityUse {
  public:
-  CapacityUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first);
+  CapacityUse(SearchTables& tables, std::optional<std::size_t> measured, std::size_t first);
 
   std::size_t width() const { return width_; }  // number of values of a label
   // The index of a capacity's use in a label's values; nullopt: not carried.
@@ -40,7 +40,7 @@ class CapacityUse {
   const Entrants& entrants(std::size_t capacity, const Node& node);
   double most(std::size_t capacity, const Node& node);
 
-  Instance& instance_;
+  SearchTables& tables_;
   std::vector<std::optional<std::size_t>> slots_;  // per capacity
   // Carried capacities that can become non-binding: shared, with a limit, not at the outermost
   // level

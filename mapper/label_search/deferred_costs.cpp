@@ -17,7 +17,7 @@ DimSet all_but(const Workload& workload, DimSet some) {
   return others;
 }
 
-DimSet unrolled_dims(const Tiles& tiles, std::size_t fanout) {
+DimSet unrolled_dims(const ExtentLattice& tiles, std::size_t fanout) {
   DimSet dims;
   for (const Unroll& unroll : tiles.unrolls(fanout)) {
     dims.insert(unroll.dim);
@@ -37,16 +37,16 @@ DimSet single_dims(const Tensor& tensor) {
   return dims;
 }
 
-std::vector<DimSet> dims_that_matter(const StateGraph& graph, const Tiles& tiles) {
+std::vector<DimSet> dims_that_matter(const StateGraph& graph, const ExtentLattice& tiles) {
   const Workload& workload = graph.problem().workload();
   std::vector<DimSet> all(graph.stages() * graph.residencies());
   for (std::size_t stage = graph.stages(); stage-- > 0;) {
     for (std::size_t residency = graph.residencies(); residency-- > 0;) {
       DimSet& dims = all[stage * graph.residencies() + residency];
-      for (const StateGraph::Place& place : graph.places(stage, residency)) {
-        const TensorId t = graph.edges()[place.edge].tensor;
+      for (const StateGraph::KeepMove& keep : graph.keep_moves(stage, residency)) {
+        const TensorId t = graph.edges()[keep.edge].tensor;
         dims = dims | all_but(workload, single_dims(workload.tensors[t])) |
-               all[stage * graph.residencies() + place.target];
+               all[stage * graph.residencies() + keep.target];
       }
       if (stage + 1 < graph.stages()) {
         if (const auto behind = graph.after_stage(stage, residency)) {

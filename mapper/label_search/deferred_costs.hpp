@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/extent_lattice.hpp"
 #include "mapper/graph/state_graph.hpp"
 
 namespace mapsim::imperfect {
@@ -13,6 +13,6 @@ DimSet single_dims(const Tensor& tensor);
 // Per [stage * graph.residencies() + residency]: the dims whose loop chain still affects a cost. A
 // fanout further in unrolls such a dim, or some tensor that can still be kept does not have it as
 // the only dim of a rank.
-std::vector<DimSet> dims_that_matter(const exact::StateGraph& graph, const Tiles& tiles);
+std::vector<DimSet> dims_that_matter(const exact::StateGraph& graph, const ExtentLattice& tiles);
 
 }  // namespace mapsim::imperfect

@@ -24,29 +24,29 @@ bool within(DimSet inner, DimSet outer) { return (inner & outer) == inner; }
 
 }  // namespace
 
-void Search::expand(Labels::Id id) {
+void HistorySearch::expand(Labels::Id id) {
   const Label from = labels()[id];
   const Node at = from.step.node;
   if (at.stage + 1 < graph_.stages()) {
     cross(id, from);
   } else if (at.tile == 0 && graph_.end(at.residency) &&
-             gates_.may_end(at.stage, from.begun, at.tile)) {
+             tile_count_rules_.may_end(at.stage, from.region_start, at.tile)) {
     end(id, from);
   }
-  const DimSet locked = graph_.locked(at.stage, at.residency) | from.barred;
+  const DimSet locked = graph_.locked(at.stage, at.residency) | from.no_loop_in_region;
   for (std::size_t i = from.next_dim; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
-    if (!locked.contains(d) && !from.settled.contains(d) && tiles_.digit(d, at.tile) > 0) {
+    if (!locked.contains(d) && !from.no_loop_next.contains(d) && tiles_.digit(d, at.tile) > 0) {
       loop(id, from, d);
     }
   }
-  place(id, from);
+  keep(id, from);
   sliding_edge(id, from);
 }
 
 // A loop to the next smaller extent. In the first variant the loop goes on (kPassed). In the second
 // one (kLeftStanding) it ends at a free tile boundary, and the chain goes on from there.
-void Search::loop(Labels::Id id, const Label& from, DimId d) {
+void HistorySearch::loop(Labels::Id id, const Label& from, DimId d) {
   const Node at = from.step.node;
   const auto residency = graph_.after_loop(at.stage, at.residency, d, 1);
   if (!residency) {
@@ -54,19 +54,19 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
   }
   Label next = after(id, from, {Step::Kind::kLoop, {at.stage, *residency, at.tile}, kPassed});
   next.step.node.tile -= tiles_.stride(d);
-  if (!gates_.may_still_end(at.stage, from.begun, next.step.node.tile)) {
+  if (!tile_count_rules_.may_still_end(at.stage, from.region_start, next.step.node.tile)) {
     return;
   }
-  next.since = from.placed ? DimSet{} : from.since;
-  next.since.insert(d);
-  next.placed = false;
+  next.loops_since_keep = from.kept_since_loop ? DimSet{} : from.loops_since_keep;
+  next.loops_since_keep.insert(d);
+  next.kept_since_loop = false;
   next.at_point = false;
-  next.run = Run::kNone;
+  next.run = SlidingLoop::kNone;
   next.next_dim = index_of(d);
   note_order(next, from, d, !has_chains());
   labels().add(next);
   offer();
-  if (loops_ == Loops::kAnywhere &&
+  if (history_ == History::kLoopChains &&
       relevant_[at.stage * graph_.residencies() + at.residency].contains(d) &&
       tiles_.digit(d, next.step.node.tile) > 0) {
     next.step.move = kLeftStanding;
@@ -80,22 +80,22 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
 // If a rule orders the loops of a region, loops are written in the order of the steps. All parts of
 // one loop must then be adjacent, a loop that ends at a free tile boundary must be the last one
 // over its dim, and a keep can only be exchanged with the loop right above or below it.
-void Search::note_order(Label& label, const Label& from, DimId last, bool stands) const {
+void HistorySearch::note_order(Label& label, const Label& from, DimId last, bool stands) const {
   if (!is_ordered(label)) {
     return;
   }
-  label.since = DimSet{last};
-  label.settled = {};
+  label.loops_since_keep = DimSet{last};
+  label.no_loop_next = {};
   label.next_dim = 0;
-  label.open = from.open;
-  label.open.erase(last);
-  label.barred = label.open;
+  label.open_loops = from.open_loops;
+  label.open_loops.erase(last);
+  label.no_loop_in_region = label.open_loops;
   if (!stands) {
-    label.open.insert(last);
+    label.open_loops.insert(last);
   }
 }
 
-Label Search::after(Labels::Id id, const Label& from, Step step) {
+Label HistorySearch::after(Labels::Id id, const Label& from, Step step) {
   Label next = from;
   next.step = step;
   next.before = id;
@@ -105,14 +105,14 @@ Label Search::after(Labels::Id id, const Label& from, Step step) {
   return next;
 }
 
-void Search::end(Labels::Id id, const Label& from) {
+void HistorySearch::end(Labels::Id id, const Label& from) {
   labels().add(after(id, from, {Step::Kind::kEnd, from.step.node, 0}));
   double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
   values[0] += graph_.problem().mac_energy().count() * static_cast<double>(graph_.problem().macs());
   for (const std::size_t edge : *graph_.end(from.step.node.residency)) {
     BoundaryFlow flow;
     cost(edge, 0, from.chains, {}, flow);
-    if (!terms_[edge].cost.charge(flow, values, 1)) {
+    if (!coefficients_[edge].cost.charge(flow, values, 1)) {
       labels().retract();
       return;
     }
@@ -121,34 +121,34 @@ void Search::end(Labels::Id id, const Label& from) {
 }
 
 // A point stands here, so chains end at the tile.
-void Search::settle_point(Label& label) {
+void HistorySearch::end_chains_at_point(Label& label) {
   for (const DimId d : label.chains.ids()) {
     if (has_chains()) {
       label.chains[d] = chains_.loop(d, label.chains[d], tiles_.extent(d, label.step.node.tile));
     }
   }
   label.at_point = true;
-  label.placed = true;
-  label.barred = {};
-  label.open = {};
+  label.kept_since_loop = true;
+  label.no_loop_in_region = {};
+  label.open_loops = {};
 }
 
 // A keep may as well stand below a loop over a dim that is alone in a rank of its tensor. Unless a
 // rule restricts that extent of the keep, such a loop need not come next.
-void Search::settle_keep(Label& label, std::size_t edge) {
-  settle_point(label);
+void HistorySearch::end_chains_at_keep(Label& label, std::size_t edge) {
+  end_chains_at_point(label);
   const exact::BoundaryEdge& of = graph_.edges()[edge];
-  label.settled = label.settled | single_dims(workload().tensors[of.tensor]);
+  label.no_loop_next = label.no_loop_next | single_dims(workload().tensors[of.tensor]);
   for (const ExtentRule& rule : graph_.space().constraints().extents) {
     if (rule.tensor == of.tensor && rule.level == graph_.residences(of.tensor)[of.to].level) {
-      label.settled.erase(rule.dim);
+      label.no_loop_next.erase(rule.dim);
     }
   }
 }
 
-void Search::drop_history(Label& label) {
+void HistorySearch::drop_history(Label& label) {
   const Node& at = label.step.node;
-  if (loops_ == Loops::kNone) {
+  if (history_ == History::kNone) {
     return;
   }
   const DimSet relevant = relevant_[at.stage * graph_.residencies() + at.residency];
@@ -159,12 +159,12 @@ void Search::drop_history(Label& label) {
   }
 }
 
-void Search::cross(Labels::Id id, const Label& from) {
+void HistorySearch::cross(Labels::Id id, const Label& from) {
   const Node at = from.step.node;
   const exact::StageEnd& stage_end = graph_.end_of(at.stage);
   const auto residency = graph_.after_stage(at.stage, at.residency);
-  if (!residency ||
-      (graph_.ends_region(at.stage) && !gates_.may_end(at.stage, from.begun, at.tile))) {
+  if (!residency || (graph_.ends_region(at.stage) &&
+                     !tile_count_rules_.may_end(at.stage, from.region_start, at.tile))) {
     return;
   }
   Label next = after(id, from, {Step::Kind::kCross, at, 0});
@@ -174,11 +174,11 @@ void Search::cross(Labels::Id id, const Label& from) {
     is_point = is_point || (!residence.latch && residence.level == stage_end.level);
   }
   if (is_point) {
-    settle_point(next);
-    next.since = {};
-    next.settled = {};
+    end_chains_at_point(next);
+    next.loops_since_keep = {};
+    next.no_loop_next = {};
   }
-  next.run = Run::kNone;
+  next.run = SlidingLoop::kNone;
   ++next.step.node.stage;
   next.step.node.residency = *residency;
   if (stage_end.fanout) {
@@ -195,7 +195,7 @@ void Search::cross(Labels::Id id, const Label& from) {
     }
   }
   if (graph_.ends_region(at.stage)) {
-    next.begun = gates_.begun(at.stage + 1, next.step.node.tile);
+    next.region_start = tile_count_rules_.region_start(at.stage + 1, next.step.node.tile);
   }
   drop_history(next);
   labels().add(next);
@@ -211,27 +211,28 @@ void Search::cross(Labels::Id id, const Label& from) {
 
 // Finds the flow of an edge. Returns false if the tile cannot cross the fanouts past which the keep
 // is deferred.
-bool Search::cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
-                  BoundaryFlow& flow) {
-  const Terms& terms = terms_[edge];
+bool HistorySearch::cost(std::size_t edge, std::size_t tile, const PerDim<LoopChains::Id>& chains,
+                         SlidingLoop run, BoundaryFlow& flow) {
+  const BoundaryCoefficients& coefficients = coefficients_[edge];
   if (has_chains()) {
-    return flows_.at(terms, tile, chains, run, flow);
+    return flows_.at(coefficients, tile, chains, run, flow);
   }
   flow = costs_.least(edge, tile, run, counts_, chains);
   return true;  // or its bits are infinite
 }
 
 // Adds an edge's costs and bits to the newest label. Returns false if its tile does not fit.
-bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
+bool HistorySearch::charge(std::size_t edge, std::size_t tile, const PerDim<LoopChains::Id>& chains,
+                           SlidingLoop run) {
   double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
-  const Terms& terms = terms_[edge];
+  const BoundaryCoefficients& coefficients = coefficients_[edge];
   const double bits = costs_.bits(edge).at(tile);
   BoundaryFlow flow;
-  if (!(bits < kInfinity) || bits > terms.limit || !cost(edge, tile, chains, run, flow) ||
-      !terms.cost.charge(flow, values, 1)) {
+  if (!(bits < kInfinity) || bits > coefficients.limit || !cost(edge, tile, chains, run, flow) ||
+      !coefficients.cost.charge(flow, values, 1)) {
     return false;
   }
-  if (has_chains() && (flow.is_bound || terms.owes)) {
+  if (has_chains() && (flow.is_bound || coefficients.has_deferred_cost)) {
     std::vector<std::size_t> deferred_cost{labels().newest().deferred, edge, tile, run.dim};
     deferred_cost.insert(deferred_cost.end(), chains.begin(), chains.end());
     labels().newest().deferred =
@@ -247,16 +248,17 @@ bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& c
 }
 
 // Adds the label behind some edges, if their tiles fit and it may be of use.
-void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together) {
-  if (loops_ == Loops::kCounted) {
-    add_counted(next, together, 0);
+void HistorySearch::add_after_charging(Label next, const PerDim<LoopChains::Id>& chains,
+                                       const StepEdges& step_edges) {
+  if (history_ == History::kTileCounts) {
+    add_with_counts(next, step_edges, 0);
     return;
   }
   drop_history(next);
   labels().add(next);
   bool fits = true;
-  for (const std::size_t edge : together.edges) {
-    fits = fits && pay(edge, together.tile, chains, together.run);
+  for (const std::size_t edge : step_edges.edges) {
+    fits = fits && charge(edge, step_edges.tile, chains, step_edges.run);
   }
   if (fits) {
     offer();
@@ -267,14 +269,14 @@ void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Togeth
 
 // The same with tile counts: one label for each combination of counts, from `dim` on, of the dims
 // that change what the edges move; the least first. Returns false if no combination is of use.
-bool Search::add_counted(Label& next, const Together& together, std::size_t dim) {
+bool HistorySearch::add_with_counts(Label& next, const StepEdges& step_edges, std::size_t dim) {
   if (dim == tiles_.dims()) {
     Label label = next;
     drop_history(label);
     labels().add(label);
     bool fits = true;
-    for (const std::size_t edge : together.edges) {
-      fits = fits && pay(edge, together.tile, next.chains, together.run);
+    for (const std::size_t edge : step_edges.edges) {
+      fits = fits && charge(edge, step_edges.tile, next.chains, step_edges.run);
     }
     if (!fits) {
       labels().retract();
@@ -283,21 +285,21 @@ bool Search::add_counted(Label& next, const Together& together, std::size_t dim)
   }
   const auto d = static_cast<DimId>(dim);
   bool pays = false;
-  for (const std::size_t edge : together.edges) {
+  for (const std::size_t edge : step_edges.edges) {
     pays = pays || !dims_of(graph_.edges()[edge].tensor).contains(d);
   }
-  const std::size_t bin = tiles_.digit(d, together.tile);
+  const std::size_t bin = tiles_.digit(d, step_edges.tile);
   if (!pays || bin + 1 == tiles_.domain(d).size()) {
-    return add_counted(next, together, dim + 1);
+    return add_with_counts(next, step_edges, dim + 1);
   }
-  const Chains::Id known = next.chains[d];
+  const LoopChains::Id known = next.chains[d];
   const std::size_t crossed = graph_.crossed(next.step.node.stage);
   bool any = false;
   const bool matters =
       relevant_[next.step.node.stage * graph_.residencies() + next.step.node.residency].contains(d);
-  for (const Counts::Id count : counts_.choices(d, known, bin, crossed)) {
+  for (const TileCounts::Id count : counts_.choices(d, known, bin, crossed)) {
     next.chains[d] = count;
-    if (!add_counted(next, together, dim + 1)) {
+    if (!add_with_counts(next, step_edges, dim + 1)) {
       break;  // larger counts are of no use either
     }
     any = true;
@@ -310,72 +312,72 @@ bool Search::add_counted(Label& next, const Together& together, std::size_t dim)
 }
 
 // Does the keep of this edge stand at this point, or is it deferred?
-bool Search::stands_here(std::size_t edge, std::size_t stage) const {
+bool HistorySearch::is_at_point(std::size_t edge, std::size_t stage) const {
   const exact::BoundaryEdge& of = graph_.edges()[edge];
   const exact::Residence& residence = graph_.residences(of.tensor)[of.to];
   return !residence.latch && residence.stage == stage;
 }
 
-void Search::place(Labels::Id id, const Label& from) {
+void HistorySearch::keep(Labels::Id id, const Label& from) {
   const Node at = from.step.node;
-  const auto& places = graph_.places(at.stage, at.residency);
-  for (std::size_t m = 0; m < places.size(); ++m) {
-    const std::size_t edge = places[m].edge;
+  const auto& keeps = graph_.keep_moves(at.stage, at.residency);
+  for (std::size_t m = 0; m < keeps.size(); ++m) {
+    const std::size_t edge = keeps[m].edge;
     const TensorId t = graph_.edges()[edge].tensor;
     const bool moved_last =
-        from.run != Run::kNone && dims_of(t).contains(static_cast<DimId>(from.run));
-    if (!moved_last && !within(from.since, dims_of(t))) {
+        from.run != SlidingLoop::kNone && dims_of(t).contains(static_cast<DimId>(from.run));
+    if (!moved_last && !within(from.loops_since_keep, dims_of(t))) {
       continue;  // the keep is at least as good above the loop that does not move its tile
     }
-    Label next = after(id, from, {Step::Kind::kPlace, {at.stage, places[m].target, at.tile}, m});
-    next.settled = next.at_point ? next.settled : DimSet{};
-    next.placed = true;
-    if (stands_here(edge, at.stage)) {
-      settle_keep(next, edge);
+    Label next = after(id, from, {Step::Kind::kKeep, {at.stage, keeps[m].target, at.tile}, m});
+    next.no_loop_next = next.at_point ? next.no_loop_next : DimSet{};
+    next.kept_since_loop = true;
+    if (is_at_point(edge, at.stage)) {
+      end_chains_at_keep(next, edge);
     }
-    add_paid(next, from.chains, {{&edge, 1}, at.tile, {}});
+    add_after_charging(next, from.chains, {{&edge, 1}, at.tile, {}});
   }
 }
 
-void Search::sliding_edge(Labels::Id id, const Label& from) {
+void HistorySearch::sliding_edge(Labels::Id id, const Label& from) {
   const Node at = from.step.node;
   const auto& sliding_edges = graph_.sliding_edges(at.stage, at.residency);
   for (std::size_t m = 0; m < sliding_edges.size(); ++m) {
     const StateGraph::SlidingEdge& sliding_edge = sliding_edges[m];
-    const DimSet above = from.placed ? DimSet{} : from.since;
+    const DimSet above = from.kept_since_loop ? DimSet{} : from.loops_since_keep;
     const bool joins = has_chains() && above.contains(sliding_edge.dim) &&
                        chains_.extent(sliding_edge.dim, from.chains[sliding_edge.dim]) !=
                            tiles_.extent(sliding_edge.dim, at.tile);
-    bool possible = !joins && !from.barred.contains(sliding_edge.dim) &&
-                    !(above.empty() && from.settled.contains(sliding_edge.dim));
+    bool possible = !joins && !from.no_loop_in_region.contains(sliding_edge.dim) &&
+                    !(above.empty() && from.no_loop_next.contains(sliding_edge.dim));
     bool stands = false;
     DimSet moving;
     for (const std::size_t edge : sliding_edge.edges) {
       moving = moving | dims_of(graph_.edges()[edge].tensor);
-      stands = stands || stands_here(edge, at.stage);
+      stands = stands || is_at_point(edge, at.stage);
     }
     possible = possible && (is_ordered(from) || within(above, moving));
     for (std::size_t bin = tiles_.digit(sliding_edge.dim, at.tile); possible && bin-- > 0;) {
       const std::size_t tile = at.tile - (tiles_.digit(sliding_edge.dim, at.tile) - bin) *
                                              tiles_.stride(sliding_edge.dim);
-      if (!gates_.may_still_end(at.stage, from.begun, tile)) {
+      if (!tile_count_rules_.may_still_end(at.stage, from.region_start, tile)) {
         break;
       }
       const std::size_t target =
           *graph_.after_loop(at.stage, sliding_edge.target, sliding_edge.dim, 1);
       Label next = after(id, from, {Step::Kind::kSlidingEdge, {at.stage, target, tile}, m});
-      next.since = above;
-      next.since.insert(sliding_edge.dim);
+      next.loops_since_keep = above;
+      next.loops_since_keep.insert(sliding_edge.dim);
       next.run = index_of(sliding_edge.dim);
       next.at_point = false;
-      next.settled = {};
-      next.placed = true;
+      next.no_loop_next = {};
+      next.kept_since_loop = true;
       note_order(next, from, sliding_edge.dim, false);
       if (stands) {
-        settle_point(next);
+        end_chains_at_point(next);
       }
-      add_paid(next, from.chains,
-               {sliding_edge.edges, tile, {index_of(sliding_edge.dim), at.tile}});
+      add_after_charging(next, from.chains,
+                         {sliding_edge.edges, tile, {index_of(sliding_edge.dim), at.tile}});
     }
   }
 }

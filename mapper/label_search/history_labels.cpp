@@ -7,7 +7,8 @@ namespace {
 
 bool are_alike(const Label& a, const Label& b) {
   return a.step.node.tile == b.step.node.tile && a.step.node.residency == b.step.node.residency &&
-         a.step.node.stage == b.step.node.stage && a.begun == b.begun && a.chains == b.chains;
+         a.step.node.stage == b.step.node.stage && a.region_start == b.region_start &&
+         a.chains == b.chains;
 }
 
 }  // namespace
@@ -20,19 +21,22 @@ std::uint64_t list_of(const Label& label) {
   };
   mix(label.step.node.stage);
   mix(label.step.node.residency);
-  mix(label.begun);
-  for (const Chains::Id id : label.chains) {
+  mix(label.region_start);
+  for (const LoopChains::Id id : label.chains) {
     mix(id);
   }
   return hash;
 }
 
-bool may_stand_for(const Label& a, const Label& b) {
+bool may_dominate(const Label& a, const Label& b) {
   const auto within = [](DimSet inner, DimSet outer) { return (inner & outer) == inner; };
-  return (a.deferred == 0 || a.deferred == b.deferred) && (b.run == Run::kNone || b.run == a.run) &&
-         within(a.settled, b.settled) && within(a.barred, b.barred) && within(a.open, b.open) &&
-         within(a.since, b.since) && (!b.at_point || a.at_point) && (!b.placed || a.placed) &&
-         a.next_dim <= b.next_dim && a.steps <= b.steps && are_alike(a, b);
+  return (a.deferred == 0 || a.deferred == b.deferred) &&
+         (b.run == SlidingLoop::kNone || b.run == a.run) &&
+         within(a.no_loop_next, b.no_loop_next) &&
+         within(a.no_loop_in_region, b.no_loop_in_region) && within(a.open_loops, b.open_loops) &&
+         within(a.loops_since_keep, b.loops_since_keep) && (!b.at_point || a.at_point) &&
+         (!b.kept_since_loop || a.kept_since_loop) && a.next_dim <= b.next_dim &&
+         a.steps <= b.steps && are_alike(a, b);
 }
 
 }  // namespace mapsim::imperfect

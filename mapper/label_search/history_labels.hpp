@@ -11,16 +11,17 @@ namespace mapsim::imperfect {
 // cost of an edge depends on `chains`. A *point* is a position of the nest where a fanout or a keep
 // that is not deferred stands. Most other members leave out paths that describe a nest once more.
 struct LoopHistory {
-  // Loops of each dim, down to the last point; with tile counts: ids of Counts
-  PerDim<Chains::Id> chains;
-  DimSet since;  // dims of the loops since the keep further out; a keep here does not change them
+  // Loops of each dim, down to the last point; with tile counts: ids of TileCounts
+  PerDim<LoopChains::Id> chains;
+  // Dims of the loops since the keep further out; a keep here does not change them
+  DimSet loops_since_keep;
   // Dims over which no loop may come next: the last keep could as well stand below that loop
-  DimSet settled;
-  // Only in regions with an ordered loop rule: `open` has the dims of loops since the last point
-  // that still end at no point, and `barred` those over which no further loop may come.
-  DimSet barred, open;
-  std::size_t begun = 0;  // Gates::begun() of the current region
-  bool placed = true;     // has a keep, deferred or not, been made since the last loop?
+  DimSet no_loop_next;
+  // Only in regions with an ordered loop rule: the dims over which no further loop may come, and
+  // those of loops since the last point that still end at no point
+  DimSet no_loop_in_region, open_loops;
+  std::size_t region_start = 0;  // TileCountRules::region_start() of the current region
+  bool kept_since_loop = true;   // has a keep, deferred or not, been made since the last loop?
   // Identifies the deferred keeps whose cost may still rise; 0: none. Two labels with the same
   // value have the same costs outstanding.
   std::size_t deferred = 0;
@@ -28,8 +29,9 @@ struct LoopHistory {
   bool at_point = true;
   // Loops between two points come in the order of dims, except those of sliding-window edges
   std::size_t next_dim = 0;
-  std::size_t run = Run::kNone;  // dim of the last loop, if it belongs to a sliding-window edge
-  double steps = 0;              // lower bound of the temporal steps of the first instance
+  std::size_t run =
+      SlidingLoop::kNone;  // dim of the last loop, if it belongs to a sliding-window edge
+  double steps = 0;        // lower bound of the temporal steps of the first instance
 };
 
 using Label = exact::Label<LoopHistory>;
@@ -40,6 +42,6 @@ using Labels = LabelSetting::Labels;
 // compared with.
 std::uint64_t list_of(const Label& label);
 // Dominance, see label_store.hpp: true only for labels at the same node with equal chains.
-bool may_stand_for(const Label& a, const Label& b);
+bool may_dominate(const Label& a, const Label& b);
 
 }  // namespace mapsim::imperfect

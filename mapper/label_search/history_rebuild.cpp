@@ -22,7 +22,7 @@ class Rebuilder {
  public:
   // `lifted`: which of the keeps further in is moved between two loops that need a separator,
   // counted from 0.
-  Rebuilder(const StateGraph& graph, const Tiles& tiles, std::optional<std::size_t> lifted)
+  Rebuilder(const StateGraph& graph, const ExtentLattice& tiles, std::optional<std::size_t> lifted)
       : graph_{graph}, tiles_{tiles}, lifted_{lifted} {
     mapping_.nodes.emplace_back(nests::outermost_keep(graph.problem().workload()));
   }
@@ -44,15 +44,15 @@ class Rebuilder {
           finish_block(before.stage, std::nullopt);
           cross(before);
           break;
-        case Step::Kind::kPlace:
+        case Step::Kind::kKeep:
           finish_block(before.stage, std::nullopt);
-          place(before, graph_.places(before.stage, before.residency)[steps[i].move].edge);
+          keep(before, graph_.keep_moves(before.stage, before.residency)[steps[i].move].edge);
           break;
         case Step::Kind::kSlidingEdge:
           finish_block(before.stage, piece(before.tile, steps[i].node.tile));
           for (const std::size_t edge :
                graph_.sliding_edges(before.stage, before.residency)[steps[i].move].edges) {
-            place(before, edge);
+            keep(before, edge);
           }
           break;
       }
@@ -185,7 +185,7 @@ class Rebuilder {
     return std::nullopt;
   }
 
-  void place(const Node& at, std::size_t index) {
+  void keep(const Node& at, std::size_t index) {
     const exact::BoundaryEdge& edge = graph_.edges()[index];
     const exact::Residence& residence = graph_.residences(edge.tensor)[edge.to];
     if (residence.latch) {
@@ -225,7 +225,7 @@ class Rebuilder {
   }
 
   const StateGraph& graph_;
-  const Tiles& tiles_;
+  const ExtentLattice& tiles_;
   // Deferred keeps, with the stage where they stand
   std::vector<std::pair<std::size_t, Keep>> pending_;
   std::vector<Temporal> pieces_;   // loops since the last node, outermost first
@@ -239,7 +239,7 @@ class Rebuilder {
 
 }  // namespace
 
-std::vector<Mapping> rebuild(const StateGraph& graph, const Tiles& tiles,
+std::vector<Mapping> rebuild(const StateGraph& graph, const ExtentLattice& tiles,
                              const std::vector<Step>& steps) {
   Rebuilder plain{graph, tiles, std::nullopt};
   std::vector<Mapping> found{plain.follow(steps)};

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "costmodel/mapping.hpp"
-#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/extent_lattice.hpp"
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/label_search/label_store.hpp"
 
@@ -18,7 +18,7 @@ inline constexpr std::size_t kLeftStanding = 1;
 // a free tile boundary between them, must be kept apart by something: another loop, or a keep from
 // further out that neither loop moves. If there is neither, one mapping is returned for each keep
 // from further in that could be moved there. Its tile is larger there, so it may not fit.
-std::vector<Mapping> rebuild(const exact::StateGraph& graph, const Tiles& tiles,
+std::vector<Mapping> rebuild(const exact::StateGraph& graph, const ExtentLattice& tiles,
                              const std::vector<exact::Step>& steps);
 
 }  // namespace mapsim::imperfect

@@ -9,7 +9,7 @@
 
 #include "mapper/bounds/completion_bound.hpp"
 #include "mapper/bounds/least_costs.hpp"
-#include "mapper/graph/gates.hpp"
+#include "mapper/graph/tile_count_rules.hpp"
 #include "mapper/graph/tile_counts.hpp"
 #include "mapper/label_search/history_labels.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
@@ -17,13 +17,13 @@
 namespace mapsim::imperfect {
 
 // The history of the labels: what they know of the loops of a dim.
-enum class Loops : std::uint8_t {
-  kAtPoints,  // the loop chain; every loop ends at a point
-  kAnywhere,  // the loop chain; a loop may also end at a free tile boundary
-  kNone,      // nothing: edges have their least cost, capacities are shared (decision 33)
+enum class History : std::uint8_t {
+  kLoopChainsAtPoints,  // the loop chain; every loop ends at a point
+  kLoopChains,          // the loop chain; a loop may also end at a free tile boundary
+  kNone,                // nothing: edges have their least cost, capacities are shared (decision 33)
   // Tile counts at the last boundary that was charged (decision 33); LoopHistory::chains holds
-  // Counts::Id
-  kCounted,
+  // TileCounts::Id
+  kTileCounts,
 };
 
 // The label search of one unrolling with imperfect factors (decisions 8, 18 and 33).
@@ -33,21 +33,22 @@ enum class Loops : std::uint8_t {
 // mappings; labels with chains whose loops end at points, which find the best of those mappings;
 // and the proof for free tile boundaries (prove()), again without history, with tile counts, then
 // with chains.
-class Search {
+class HistorySearch {
  public:
-  Search(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
-         const Objective& objective, const exact::LabelQuery& query, const Deadline& deadline,
-         std::size_t most = Tiles::kAll, std::span<const std::size_t> lattices = kOnTheWay);
-  exact::Key root();
-  exact::Key chainless_bound(Loops loops);
-  Outcome run();
+  HistorySearch(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
+                const Objective& objective, const exact::LabelQuery& query,
+                const Deadline& deadline, std::size_t most = ExtentLattice::kAll,
+                std::span<const std::size_t> lattices = kCoarseTiles);
+  exact::ObjectiveKey root();
+  exact::ObjectiveKey bound_without_chains(History history);
+  HistoryResult run();
 
   // What exact::LabelSetting requires.
-  bool is_of_use(const exact::Key& key) const { return !is_hopeless(key); }
-  bool is_last(const exact::Key& key) const {
+  bool is_of_use(const exact::ObjectiveKey& key) const { return !is_pruned(key); }
+  bool is_last(const exact::ObjectiveKey& key) const {
     return !known_.is_front() && exact::exceeds(key, known_.limit());
   }
-  bool is_looked_for(const LabelSetting::Queued&) const { return true; }
+  bool accepts(const LabelSetting::Queued&) const { return true; }
   void expand(Labels::Id id);
 
  private:
@@ -56,20 +57,22 @@ class Search {
   const Workload& workload() const { return graph_.problem().workload(); }
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
   bool make_bound();
-  exact::Key explore(std::int64_t most, Outcome& outcome);
-  exact::Key search_relaxed(Loops loops, Outcome& outcome);
-  void prove(exact::Key relaxed, Outcome& outcome);
-  void restart(Loops loops, bool to_improve);
-  bool is_hopeless(const exact::Key& key) const;
-  bool is_better(const exact::Key& key) const;
-  void finish(Labels::Id id, const exact::Key& key);
-  void keep_best(Outcome& outcome) const;
+  exact::ObjectiveKey explore(std::int64_t most, HistoryResult& outcome);
+  exact::ObjectiveKey search_relaxed(History history, HistoryResult& outcome);
+  void prove(exact::ObjectiveKey relaxed, HistoryResult& outcome);
+  void restart(History history, bool to_improve);
+  bool is_pruned(const exact::ObjectiveKey& key) const;
+  bool is_better(const exact::ObjectiveKey& key) const;
+  void finish(Labels::Id id, const exact::ObjectiveKey& key);
+  void keep_best(HistoryResult& outcome) const;
   void start();
-  double steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout);
-  exact::Key key_of(const double* components, double steps) const;
-  bool has_chains() const { return loops_ == Loops::kAtPoints || loops_ == Loops::kAnywhere; }
+  double steps_of(const PerDim<LoopChains::Id>& chains, std::size_t fanout);
+  exact::ObjectiveKey key_of(const double* components, double steps) const;
+  bool has_chains() const {
+    return history_ == History::kLoopChainsAtPoints || history_ == History::kLoopChains;
+  }
   bool offer();
-  exact::Key true_key(Labels::Id id, const Mapping& mapping) const;
+  exact::ObjectiveKey true_key(Labels::Id id, const Mapping& mapping) const;
   void loop(Labels::Id id, const Label& from, DimId d);
   bool is_ordered(const Label& label) const {
     return graph_.region(label.step.node.stage).is_ordered();
@@ -77,23 +80,25 @@ class Search {
   void note_order(Label& label, const Label& from, DimId last, bool stands) const;
   static Label after(Labels::Id id, const Label& from, exact::Step step);
   void end(Labels::Id id, const Label& from);
-  void settle_point(Label& label);
-  void settle_keep(Label& label, std::size_t edge);
+  void end_chains_at_point(Label& label);
+  void end_chains_at_keep(Label& label, std::size_t edge);
   void drop_history(Label& label);
   void cross(Labels::Id id, const Label& from);
-  bool cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
-            BoundaryFlow& flow);
-  bool pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
+  bool cost(std::size_t edge, std::size_t tile, const PerDim<LoopChains::Id>& chains,
+            SlidingLoop run, BoundaryFlow& flow);
+  bool charge(std::size_t edge, std::size_t tile, const PerDim<LoopChains::Id>& chains,
+              SlidingLoop run);
   // Edges that are taken in one step, right below the loop `run` if there is one.
-  struct Together {
+  struct StepEdges {
     std::span<const std::size_t> edges;
     std::size_t tile = 0;
-    Run run;
+    SlidingLoop run;
   };
-  void add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together);
-  bool add_counted(Label& next, const Together& together, std::size_t dim);
-  bool stands_here(std::size_t edge, std::size_t stage) const;
-  void place(Labels::Id id, const Label& from);
+  void add_after_charging(Label next, const PerDim<LoopChains::Id>& chains,
+                          const StepEdges& step_edges);
+  bool add_with_counts(Label& next, const StepEdges& step_edges, std::size_t dim);
+  bool is_at_point(std::size_t edge, std::size_t stage) const;
+  void keep(Labels::Id id, const Label& from);
   void sliding_edge(Labels::Id id, const Label& from);
 
   const exact::StateGraph& graph_;
@@ -102,16 +107,16 @@ class Search {
   const exact::LabelQuery& query_;
   const Deadline& deadline_;
   std::span<const std::size_t> lattices_;  // of the coarse lattices (surviving_tiles)
-  Held held_;
-  Tiles tiles_;
-  Gates gates_;
-  Chains chains_;
+  HeldMemory held_;
+  ExtentLattice tiles_;
+  TileCountRules tile_count_rules_;
+  LoopChains chains_;
   ExactFlows flows_;
-  Counts counts_;
+  TileCounts counts_;
   std::size_t components_;
   std::size_t capacities_ = 0;
-  exact::Valuation valuation_;
-  std::vector<Terms> terms_;
+  exact::PathObjective path_objective_;
+  std::vector<BoundaryCoefficients> coefficients_;
   std::vector<std::optional<std::size_t>> slot_of_capacity_;
   LeastCosts costs_;
   std::optional<exact::CompletionBound> bound_;
@@ -124,12 +129,12 @@ class Search {
   // Heads of the lists of labels, by list_of()
   std::unordered_map<std::uint64_t, Labels::Id> heads_;
   std::int64_t most_labels_ = 0;
-  Loops loops_ = Loops::kAtPoints;
+  History history_ = History::kLoopChainsAtPoints;
   bool to_improve_ = false;  // only mappings better than the limit are of interest
   std::optional<Mapping> best_;
-  exact::Key best_key_;
-  exact::Incumbent known_;              // of a front, tags are indices of points_
-  std::vector<Outcome::Point> points_;  // all mappings that have joined the front
+  exact::ObjectiveKey best_key_;
+  exact::Incumbent known_;                    // of a front, tags are indices of points_
+  std::vector<HistoryResult::Point> points_;  // all mappings that have joined the front
 };
 
 }  // namespace mapsim::imperfect

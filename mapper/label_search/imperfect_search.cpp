@@ -15,25 +15,26 @@
 
 namespace mapsim::imperfect {
 
-using exact::Key;
 using exact::kInfinity;
+using exact::ObjectiveKey;
 using exact::StateGraph;
 using exact::Step;
 
 namespace {
 
 // Labels without loop chains, at most.
-constexpr std::int64_t kChainlessLabels = 50'000;
+constexpr std::int64_t kLabelsWithoutChains = 50'000;
 // Labels for the pass with free tile boundaries: as many as the search without them took, and
 // these. If only the second figure may improve, of which nothing is claimed, so many in all.
-constexpr std::int64_t kBareLabels = 50'000;
+constexpr std::int64_t kFreeBoundaryLabels = 50'000;
 constexpr std::int64_t kTieLabels = 5'000;
 
 }  // namespace
 
-Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
-               const Objective& objective, const exact::LabelQuery& query, const Deadline& deadline,
-               std::size_t most, std::span<const std::size_t> lattices)
+HistorySearch::HistorySearch(const StateGraph& graph, const UnrollingClass& unrolling_class,
+                             const Objective& objective, const exact::LabelQuery& query,
+                             const Deadline& deadline, std::size_t most,
+                             std::span<const std::size_t> lattices)
     : graph_{graph},
       unrolling_class_{unrolling_class},
       objective_{objective},
@@ -42,14 +43,14 @@ Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
       lattices_{lattices},
       held_{&deadline},
       tiles_{graph.space(), unrolling_class, graph.used(), most},
-      gates_{graph, tiles_},
+      tile_count_rules_{graph, tiles_},
       chains_{tiles_},
       flows_{graph.problem().workload(), tiles_, chains_},
       counts_{tiles_},
       components_{exact::tracked(graph.problem(), objective).ports ? 1 + graph.ports().size() : 1},
-      valuation_{graph, objective, 0},
-      terms_{make_terms(graph, tiles_, exact::tracked(graph.problem(), objective))},
-      costs_{graph, tiles_, terms_, components_, deadline},
+      path_objective_{graph, objective, 0},
+      coefficients_{make_coefficients(graph, tiles_, exact::tracked(graph.problem(), objective))},
+      costs_{graph, tiles_, coefficients_, components_, deadline},
       known_{query.known.without_tags()} {
   for (std::size_t r = 0; r < graph.capacities().size(); ++r) {
     const exact::CapacityConstraint& capacity = graph.capacities()[r];
@@ -63,22 +64,23 @@ Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
 }
 
 // Returns false if the budget is exceeded.
-bool Search::make_bound() {
+bool HistorySearch::make_bound() {
   const std::int64_t left = query_.budget - labels_of_bound(graph_, tiles_.size());
   most_labels_ = std::min(query_.labels, left);
   if (left < 0) {
     return false;
   }
-  const double steps = steps_of(PerDim<Chains::Id>(tiles_.dims(), chains_.none()), 0) *
+  const double steps = steps_of(PerDim<LoopChains::Id>(tiles_.dims(), chains_.none()), 0) *
                        static_cast<double>(graph_.problem().arch().compute.issue_interval);
-  const exact::Valuation valuation{graph_, objective_, steps};
+  const exact::PathObjective path_objective{graph_, objective_, steps};
   exact::CompletionBound::Scope scope;
   if (!known_.points().empty()) {
-    scope.most = most_energy(valuation, std::vector<double>(components_ + 1), known_);
+    scope.most = most_energy(path_objective, std::vector<double>(components_ + 1), known_);
   }
   const bool is_made = is_within_budget([&] {
-    const std::optional<exact::RowTiles> listed = surviving_tiles(
-        graph_, unrolling_class_, tiles_, {valuation, components_, known_}, deadline_, lattices_);
+    const std::optional<exact::RowTiles> listed =
+        surviving_tiles(graph_, unrolling_class_, tiles_, {path_objective, components_, known_},
+                        deadline_, lattices_);
     if (listed) {
       scope.listed = &*listed;
       is_ruled_out_ =
@@ -94,7 +96,7 @@ bool Search::make_bound() {
     if (components_ > 1 && omp_get_num_threads() > 1) {
       costs_.prepare();  // threads compute several components at once
     }
-    ImperfectRows rows(graph_, tiles_, gates_, costs_, deadline_);
+    ImperfectRows rows(graph_, tiles_, tile_count_rules_, costs_, deadline_);
     bound_.emplace(graph_, rows, scope, &deadline_);
   });
   is_out_of_memory_ = !is_made && !deadline_.over();
@@ -103,7 +105,7 @@ bool Search::make_bound() {
 }
 
 // The completion bound at the start: the least of each figure.
-Key Search::root() {
+ObjectiveKey HistorySearch::root() {
   if (!make_bound()) {
     return {0, 0};
   }
@@ -111,7 +113,7 @@ Key Search::root() {
     return {};
   }
   start();
-  Key least;
+  ObjectiveKey least;
   for (const LabelSetting::Queued& queued : setting_->queue()) {
     least = {std::min(least.first, queued.key.first),
              std::min(least.first < kInfinity ? least.second : kInfinity, queued.key.second)};
@@ -119,14 +121,16 @@ Key Search::root() {
   return least;
 }
 
-Key Search::chainless_bound(Loops loops) {
-  Outcome outcome;
+ObjectiveKey HistorySearch::bound_without_chains(History history) {
+  HistoryResult outcome;
   const bool is_made = make_bound();
-  return is_ruled_out_ ? Key{} : is_made ? search_relaxed(loops, outcome) : Key{0, 0};
+  return is_ruled_out_ ? ObjectiveKey{}
+         : is_made     ? search_relaxed(history, outcome)
+                       : ObjectiveKey{0, 0};
 }
 
-Outcome Search::run() {
-  Outcome outcome;
+HistoryResult HistorySearch::run() {
+  HistoryResult outcome;
   if (!make_bound()) {
     outcome.complete = false;
     outcome.is_out_of_memory = is_out_of_memory_;
@@ -141,32 +145,32 @@ Outcome Search::run() {
   }
   outcome.states = static_cast<std::int64_t>(bound_->nodes().size());
   start();
-  outcome.root = setting_->is_empty() ? Key{} : setting_->least();
+  outcome.root = setting_->is_empty() ? ObjectiveKey{} : setting_->least();
   outcome.bound = outcome.root;
   outcome.searched = !setting_->is_empty();
-  const Key relaxed = search_relaxed(Loops::kNone, outcome);
+  const ObjectiveKey relaxed = search_relaxed(History::kNone, outcome);
   if (!(relaxed.first < kInfinity)) {
     outcome.bound = known_.limit();
     return outcome;
   }
   outcome.root = std::max(outcome.root, relaxed);
-  restart(Loops::kAtPoints, false);
+  restart(History::kLoopChainsAtPoints, false);
   explore(most_labels_, outcome);
   if (!outcome.complete) {
     outcome.bound = outcome.root;
     return outcome;
   }
-  const Key found = known_.limit();
+  const ObjectiveKey found = known_.limit();
   prove(relaxed, outcome);
   if (!outcome.complete) {
-    outcome.bare = outcome.bound;
+    outcome.free_boundaries = outcome.bound;
     outcome.complete = true;
   }
   outcome.bound = std::min(found, known_.limit());
   return outcome;
 }
 
-bool Search::is_hopeless(const Key& key) const {
+bool HistorySearch::is_pruned(const ObjectiveKey& key) const {
   return !(key.first < kInfinity) || (known_.is_front() ? known_.covers(key)
                                       : to_improve_     ? !is_better(key)
                                                         : exact::exceeds(key, known_.limit()));
@@ -174,8 +178,8 @@ bool Search::is_hopeless(const Key& key) const {
 
 // Is the key better than the best mapping by more than rounding? Among equally fast mappings: does
 // it need less energy?
-bool Search::is_better(const Key& key) const {
-  const Key& limit = known_.limit();
+bool HistorySearch::is_better(const ObjectiveKey& key) const {
+  const ObjectiveKey& limit = known_.limit();
   const bool is_tie = !objective_.function.uses_energy() && !exact::exceeds(key, limit) &&
                       key.second < limit.second * (1 - 3 * kRounding);
   return key.first < limit.first * (1 - 3 * kRounding) || is_tie;
@@ -183,12 +187,12 @@ bool Search::is_better(const Key& key) const {
 
 // Expands labels until none can be better than the best mapping. Returns the key of the label that
 // ended or at which it was stopped; infinite: none is left.
-Key Search::explore(std::int64_t most, Outcome& outcome) {
+ObjectiveKey HistorySearch::explore(std::int64_t most, HistoryResult& outcome) {
   const std::optional<LabelSetting::Queued> goal = setting_->run(*this, most - outcome.labels);
   outcome.labels += setting_->expanded();
   outcome.complete = !setting_->is_stopped();
   outcome.is_out_of_memory = outcome.is_out_of_memory || setting_->is_out_of_memory();
-  Key reached;
+  ObjectiveKey reached;
   if (goal || setting_->is_stopped()) {
     reached = goal ? goal->key : setting_->least();
     outcome.bound = reached;
@@ -197,52 +201,54 @@ Key Search::explore(std::int64_t most, Outcome& outcome) {
   return reached;
 }
 
-void Search::restart(Loops loops, bool to_improve) {
+void HistorySearch::restart(History history, bool to_improve) {
   setting_.emplace(components_ + capacities_, deadline_);
   deferred_costs_.clear();
   heads_.clear();
   best_.reset();
-  loops_ = loops;
+  history_ = history;
   to_improve_ = to_improve;
   start();
 }
 
 // A lower bound of all mappings, whatever their loops; infinite: none can be of use.
-Key Search::search_relaxed(Loops loops, Outcome& outcome) {
+ObjectiveKey HistorySearch::search_relaxed(History history, HistoryResult& outcome) {
   if (relevant_.empty()) {
     relevant_ = dims_that_matter(graph_, tiles_);
   }
-  restart(loops, to_improve_);
+  restart(history, to_improve_);
   const std::int64_t left = (most_labels_ - outcome.labels) / 2;
-  const Key reached = explore(outcome.labels + std::min(left, kChainlessLabels), outcome);
+  const ObjectiveKey reached =
+      explore(outcome.labels + std::min(left, kLabelsWithoutChains), outcome);
   outcome.complete = true;
   return reached;
 }
 
 // Searches for better mappings with free tile boundaries, and proves that there are none. Such
 // mappings are rarely of use, but they are in the space (decisions 18 and 33).
-void Search::prove(Key relaxed, Outcome& outcome) {
+void HistorySearch::prove(ObjectiveKey relaxed, HistoryResult& outcome) {
   const std::int64_t labels = outcome.labels;
   to_improve_ = true;
   if (!known_.is_front() && objective_.function.uses_energy() && !is_better(relaxed)) {
     return;
   }
-  for (const Loops loops : {Loops::kNone, Loops::kCounted}) {
-    const Key key = search_relaxed(loops, outcome);
+  for (const History history : {History::kNone, History::kTileCounts}) {
+    const ObjectiveKey key = search_relaxed(history, outcome);
     if (!(key.first < kInfinity)) {
       return;
     }
     relaxed = std::max(relaxed, key);
   }
-  restart(Loops::kAnywhere, true);
+  restart(History::kLoopChains, true);
   const bool is_tie = !known_.is_front() && !objective_.exact_ties &&
                       relaxed.first >= known_.limit().first * (1 - 3 * kRounding);
-  explore(std::min(most_labels_, outcome.labels + (is_tie ? kTieLabels : labels + kBareLabels)),
-          outcome);
+  explore(
+      std::min(most_labels_, outcome.labels + (is_tie ? kTieLabels : labels + kFreeBoundaryLabels)),
+      outcome);
   outcome.bound = std::max(outcome.bound, relaxed);
 }
 
-void Search::keep_best(Outcome& outcome) const {
+void HistorySearch::keep_best(HistoryResult& outcome) const {
   if (best_) {
     outcome.best = best_;
     outcome.key = best_key_;
@@ -255,13 +261,13 @@ void Search::keep_best(Outcome& outcome) const {
   }
 }
 
-void Search::start() {
+void HistorySearch::start() {
   for (const std::size_t residency : graph_.starts()) {
     Label label;
     label.step = {Step::Kind::kStart, {0, residency, tiles_.size() - 1}, 0};
-    label.chains = PerDim<Chains::Id>(tiles_.dims(), chains_.none());
+    label.chains = PerDim<LoopChains::Id>(tiles_.dims(), chains_.none());
     label.steps = steps_of(label.chains, 0);
-    label.begun = gates_.begun(0, tiles_.size() - 1);
+    label.region_start = tile_count_rules_.region_start(0, tiles_.size() - 1);
     const Labels::Id id = labels().add(label);
     if (exact::occupy_start(graph_, residency, slot_of_capacity_, labels().values(id))) {
       offer();
@@ -273,7 +279,7 @@ void Search::start() {
 
 // A lower bound of the temporal steps of the first instance, if the fanouts from `fanout` on are
 // not crossed yet.
-double Search::steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout) {
+double HistorySearch::steps_of(const PerDim<LoopChains::Id>& chains, std::size_t fanout) {
   double product = 1;
   for (const DimId d : chains.ids()) {
     std::int64_t steps = flows_.steps(d, chains[d]);
@@ -285,13 +291,13 @@ double Search::steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout) {
   return product;
 }
 
-Key Search::key_of(const double* components, double steps) const {
-  return valuation_.key(
+ObjectiveKey HistorySearch::key_of(const double* components, double steps) const {
+  return path_objective_.key(
       components, steps * static_cast<double>(graph_.problem().arch().compute.issue_interval));
 }
 
 // Pushes the newest label, or retracts it. Returns false if the incumbent rules it out.
-bool Search::offer() {
+bool HistorySearch::offer() {
   const auto id = static_cast<Labels::Id>(labels().size()) - 1;
   const Label& label = labels().newest();
   const double* values = labels().values(id);
@@ -303,11 +309,11 @@ bool Search::offer() {
   }
   // Cycles of first fills and last drains are not counted, which is a lower bound
   scratch_[components_] = 0;
-  Key key = key_of(scratch_.data(), label.steps);
+  ObjectiveKey key = key_of(scratch_.data(), label.steps);
   if (query_.measured_capacity) {
     key.second = values[*slot_of_capacity_[*query_.measured_capacity]];
   }
-  if (is_hopeless(key)) {
+  if (is_pruned(key)) {
     labels().retract();
     return false;
   }
@@ -323,17 +329,17 @@ bool Search::offer() {
 
 // The newest label reached the end. With chains it stands for mappings whose cost is at least that
 // of the label. Without chains there may be no such mapping, and the label is only a bound.
-void Search::finish(Labels::Id id, const Key& key) {
+void HistorySearch::finish(Labels::Id id, const ObjectiveKey& key) {
   if (!has_chains()) {
     setting_->push({exact::without_noise(key), id});
     return;
   }
   std::vector<Mapping> mappings = rebuild(graph_, tiles_, labels().trace(id));
-  Key found;
+  ObjectiveKey found;
   Mapping mapping;
   for (Mapping& each : mappings) {
-    const Key true_one = true_key(id, each);
-    if (known_.is_front() && !is_hopeless(true_one)) {
+    const ObjectiveKey true_one = true_key(id, each);
+    if (known_.is_front() && !is_pruned(true_one)) {
       known_.insert(true_one, static_cast<std::int64_t>(points_.size()));
       points_.push_back({true_one, each});
     }
@@ -345,7 +351,7 @@ void Search::finish(Labels::Id id, const Key& key) {
   if (!known_.is_front()) {
     found = std::max(key, found);
   }
-  if (known_.is_front() || is_hopeless(found)) {
+  if (known_.is_front() || is_pruned(found)) {
     labels().retract();
     return;
   }
@@ -358,50 +364,54 @@ void Search::finish(Labels::Id id, const Key& key) {
 }
 
 // The key of the mapping itself, by evaluate().
-Key Search::true_key(Labels::Id id, const Mapping& mapping) const {
+ObjectiveKey HistorySearch::true_key(Labels::Id id, const Mapping& mapping) const {
   const Evaluation evaluation = evaluate(graph_.problem(), mapping);
   const Cost* cost = std::get_if<Cost>(&evaluation);
   if (cost == nullptr || !is_within_limits(objective_, *cost)) {
     return {};
   }
-  Key key = key_of_cost(objective_, *cost);
+  ObjectiveKey key = key_of_cost(objective_, *cost);
   if (query_.measured_capacity) {
     key.second = labels().values(id)[*slot_of_capacity_[*query_.measured_capacity]];
   }
   return key;
 }
 
-Key key_of_cost(const Objective& objective, const Cost& cost) {
+ObjectiveKey key_of_cost(const Objective& objective, const Cost& cost) {
   const auto latency = static_cast<double>(latency_of(objective.mode, cost.latency).count());
   return {objective_value(objective, cost),
           second_figure(objective, cost.energy.total.count(), latency)};
 }
 
-Outcome search_class(const StateGraph& graph, const UnrollingClass& unrolling_class,
-                     const Objective& objective, const exact::LabelQuery& query,
-                     const Deadline& deadline, std::span<const std::size_t> lattices) {
-  return Search(graph, unrolling_class, objective, query, deadline, Tiles::kAll, lattices).run();
+HistoryResult search_class(const StateGraph& graph, const UnrollingClass& unrolling_class,
+                           const Objective& objective, const exact::LabelQuery& query,
+                           const Deadline& deadline, std::span<const std::size_t> lattices) {
+  return HistorySearch(graph, unrolling_class, objective, query, deadline, ExtentLattice::kAll,
+                       lattices)
+      .run();
 }
 
-Key chainless_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
-                    const Objective& objective, bool counted, std::int64_t labels,
-                    const Deadline& deadline) {
+ObjectiveKey bound_without_chains(const StateGraph& graph, const UnrollingClass& unrolling_class,
+                                  const Objective& objective, bool counted, std::int64_t labels,
+                                  const Deadline& deadline) {
   exact::LabelQuery query;
   query.labels = labels;
-  return Search(graph, unrolling_class, objective, query, deadline)
-      .chainless_bound(counted ? Loops::kCounted : Loops::kNone);
+  return HistorySearch(graph, unrolling_class, objective, query, deadline)
+      .bound_without_chains(counted ? History::kTileCounts : History::kNone);
 }
 
-Key coarse_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
-                 const Objective& objective, std::size_t most, const Deadline& deadline,
-                 const exact::Incumbent& known) {
+ObjectiveKey coarse_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
+                          const Objective& objective, std::size_t most, const Deadline& deadline,
+                          const exact::Incumbent& known) {
   exact::LabelQuery query;
   // Otherwise the second figure is a use of capacity, which this bound does not know
   if (!known.is_measured()) {
     query.known = known;
   }
-  const Key bound = Search(graph, unrolling_class, objective, query, deadline, most).root();
-  return std::min(bound, Key{std::nextafter(known.limit().first * (1 + kRounding), kInfinity)});
+  const ObjectiveKey bound =
+      HistorySearch(graph, unrolling_class, objective, query, deadline, most).root();
+  return std::min(bound,
+                  ObjectiveKey{std::nextafter(known.limit().first * (1 + kRounding), kInfinity)});
 }
 
 std::int64_t labels_of_bound(const StateGraph& graph, std::size_t tiles) {

@@ -8,35 +8,35 @@
 
 #include "mapper/bounds/coarse_to_fine.hpp"
 #include "mapper/deadline.hpp"
+#include "mapper/graph/path_objective.hpp"
 #include "mapper/graph/state_graph.hpp"
-#include "mapper/graph/valuation.hpp"
 #include "mapper/label_search/label_search.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim::imperfect {
 
 // Tiles of the coarse lattices on which all classes are bounded before any is searched.
-inline constexpr std::array<std::size_t, 2> kCoarseTiles{300, 30'000};
+inline constexpr std::array<std::size_t, 2> kTilesToBoundClasses{300, 30'000};
 
 // So many states of a completion bound count as one label of a budget. Bounding them takes at least
 // as long as expanding most labels.
 inline constexpr std::int64_t kStatesPerLabel = 1'000;
 
 // The key of a whole mapping, by which the label search compares mappings.
-exact::Key key_of_cost(const Objective& objective, const Cost& cost);
+exact::ObjectiveKey key_of_cost(const Objective& objective, const Cost& cost);
 
 // The result of searching one spatial unrolling.
-struct Outcome {
+struct HistoryResult {
   // For a front: the points that no other one covers, in no particular order.
   struct Point {
-    exact::Key key;
+    exact::ObjectiveKey key;
     Mapping mapping;
   };
   std::vector<Point> points;
   std::optional<Mapping> best;  // no worse than the limit; nullopt: none was found
-  exact::Key key;               // of `best`
-  exact::Key root;              // the completion bound at the start
-  exact::Key bound;             // a lower bound of all mappings of the unrolling
+  exact::ObjectiveKey key;      // of `best`
+  exact::ObjectiveKey root;     // the completion bound at the start
+  exact::ObjectiveKey bound;    // a lower bound of all mappings of the unrolling
   std::int64_t states = 0;      // nodes of the completion bound
   std::int64_t labels = 0;      // expanded
   std::int64_t spent = 0;       // of the query's budget; all of it, if it was too small to begin
@@ -44,29 +44,32 @@ struct Outcome {
   bool complete = true;         // false: stopped early
   bool is_out_of_memory = false;
   // A lower bound of the mappings with a free tile boundary, if they were not searched to the end.
-  std::optional<exact::Key> bare;
+  std::optional<exact::ObjectiveKey> free_boundaries;
 };
 
 // The best mapping of one unrolling of a space with imperfect factors, or its part of a front,
 // unless the query's incumbent rules it out. The query's tick is not called. `lattices`: tiles of
 // the coarse lattices on the way to the fine one (surviving_tiles).
-Outcome search_class(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
-                     const Objective& objective, const exact::LabelQuery& query,
-                     const Deadline& deadline, std::span<const std::size_t> lattices = kOnTheWay);
+HistoryResult search_class(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
+                           const Objective& objective, const exact::LabelQuery& query,
+                           const Deadline& deadline,
+                           std::span<const std::size_t> lattices = kCoarseTiles);
 
 // A lower bound of all mappings of the unrolling: the least key of labels without history or, if
 // `counted`, with tile counts (decision 33). Expands at most half of `labels`. Infinite: no mapping
 // fits.
-exact::Key chainless_bound(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
-                           const Objective& objective, bool counted, std::int64_t labels,
-                           const Deadline& deadline);
+exact::ObjectiveKey bound_without_chains(const exact::StateGraph& graph,
+                                         const UnrollingClass& unrolling_class,
+                                         const Objective& objective, bool counted,
+                                         std::int64_t labels, const Deadline& deadline);
 
 // A lower bound of all mappings of the unrolling, in both figures: the completion bound on a
 // lattice of about `most` tiles. {0, 0} if the deadline has passed. It is cut off just above the
 // limit of `known`.
-exact::Key coarse_bound(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
-                        const Objective& objective, std::size_t most, const Deadline& deadline,
-                        const exact::Incumbent& known = {});
+exact::ObjectiveKey coarse_bound(const exact::StateGraph& graph,
+                                 const UnrollingClass& unrolling_class, const Objective& objective,
+                                 std::size_t most, const Deadline& deadline,
+                                 const exact::Incumbent& known = {});
 
 // How many labels of a budget the completion bound of a lattice with so many tiles counts as.
 std::int64_t labels_of_bound(const exact::StateGraph& graph, std::size_t tiles);

@@ -24,18 +24,18 @@ class LabelSearch {
   using Id = Setting::Id;
   using Queued = Setting::Queued;
 
-  LabelSearch(Instance& instance, const LabelQuery& query, const Deadline& deadline)
-      : instance_{instance},
-        graph_{instance.graph},
+  LabelSearch(SearchTables& tables, const LabelQuery& query, const Deadline& deadline)
+      : tables_{tables},
+        graph_{tables.graph},
         query_{query},
-        components_{instance.costs.components()},
-        capacity_use_(instance, query.measured_capacity, components_ + (instance.array ? 1 : 0)),
+        components_{tables.costs.components()},
+        capacity_use_(tables, query.measured_capacity, components_ + (tables.array ? 1 : 0)),
         setting_(capacity_use_.width(), deadline, query.tick),
         labels_{setting_.labels},
-        heads_{static_cast<Id*>(std::calloc(instance.bound.places(), sizeof(Id)))},
+        heads_{static_cast<Id*>(std::calloc(tables.bound.node_count(), sizeof(Id)))},
         scratch_(components_),
         known_{query.known.without_tags()} {
-    if (heads_ == nullptr && instance.bound.places() > 0) {
+    if (heads_ == nullptr && tables.bound.node_count() > 0) {
       throw std::bad_alloc{};
     }
   }
@@ -48,26 +48,26 @@ class LabelSearch {
     if (!setting_.is_stopped()) {
       return finish(known_.limit(), false);
     }
-    const Key bound = setting_.least();
+    const ObjectiveKey bound = setting_.least();
     complete_greedily();
     return finish(bound, true);
   }
 
   // What LabelSetting requires.
-  bool is_of_use(const Key& key) const { return !known_.covers(key); }
-  bool is_last(const Key& key) const { return !known_.is_front() && known_.covers(key); }
-  bool is_looked_for(const Queued&) const { return !known_.is_front(); }
+  bool is_of_use(const ObjectiveKey& key) const { return !known_.covers(key); }
+  bool is_last(const ObjectiveKey& key) const { return !known_.is_front() && known_.covers(key); }
+  bool accepts(const Queued&) const { return !known_.is_front(); }
   void expand(Id id) {
     const Node at = labels_[id].step.node;
     const auto of_interest = [this](const Node& node) {
-      return instance_.bound.at(node, 0) < kInfinity;
+      return tables_.bound.at(node, 0) < kInfinity;
     };
-    for_each_move(graph_, instance_.unrolled, instance_.costs, at, of_interest,
-                  [&](const Step& step, std::span<const Payment> payments) {
+    for_each_move(graph_, tables_.unrolled, tables_.costs, at, of_interest,
+                  [&](const Step& step, std::span<const StepCost> costs_of_edges) {
                     const Id next = add(id, step);
                     bool fits = true;
-                    for (const Payment& payment : payments) {
-                      fits = fits && pay(next, payment);
+                    for (const StepCost& step_cost : costs_of_edges) {
+                      fits = fits && charge(next, step_cost);
                     }
                     if (fits) {
                       offer(next);
@@ -90,10 +90,10 @@ class LabelSearch {
         known_.points().begin(), known_.points().end(),
         [](const Incumbent::Point& point) { return point.tag != Incumbent::kNoTag; });
   }
-  LabelResult finish(const Key& bound, bool is_stopped) const {
+  LabelResult finish(const ObjectiveKey& bound, bool is_stopped) const {
     // Other labels in the queue of a front need at least as much of the first figure, but perhaps
     // less of the second.
-    const Key least{bound.first, known_.is_front() ? 0 : bound.second};
+    const ObjectiveKey least{bound.first, known_.is_front() ? 0 : bound.second};
     LabelResult result{{}, least, setting_.expanded(), is_stopped, setting_.is_out_of_memory()};
     for (const Incumbent::Point& point : known_.points()) {
       if (point.tag != Incumbent::kNoTag) {
@@ -105,9 +105,9 @@ class LabelSearch {
 
   void start() {
     for (const std::size_t residency : graph_.starts()) {
-      const Node node{0, residency, instance_.unrolled.lattices.front().size() - 1};
+      const Node node{0, residency, tables_.unrolled.lattices.front().size() - 1};
       const Id id = add(Setting::Labels::kNone, {Step::Kind::kStart, node, 0});
-      if (instance_.array) {
+      if (tables_.array) {
         labels_.values(id)[components_] = kInfinity;
       }
       if (occupy_start(graph_, residency, capacity_use_.slots(), labels_.values(id))) {
@@ -119,14 +119,14 @@ class LabelSearch {
   }
 
   // The key of the label's cost so far plus completion bound.
-  Key key_of(Id id) {
+  ObjectiveKey key_of(Id id) {
     const Step& step = labels_[id].step;
     const double* values = labels_.values(id);
     for (std::size_t k = 0; k < components_; ++k) {
       const bool ends = step.kind == Step::Kind::kEnd;
-      scratch_[k] = values[k] + (ends ? 0 : instance_.bound.at(step.node, k));
+      scratch_[k] = values[k] + (ends ? 0 : tables_.bound.at(step.node, k));
     }
-    Key key = instance_.valuation.key(scratch_.data(), compute_cycles(step, values));
+    ObjectiveKey key = tables_.path_objective.key(scratch_.data(), compute_cycles(step, values));
     if (query_.measured_capacity) {
       key.second = values[*capacity_use_.slot(*query_.measured_capacity)];
     }
@@ -134,16 +134,17 @@ class LabelSearch {
   }
   // Behind the components, a label has the least time of the tensors in the systolic array.
   double compute_cycles(const Step& step, const double* values) const {
-    const double entered = instance_.array ? values[components_] : kInfinity;
+    const double entered = tables_.array ? values[components_] : kInfinity;
     const bool is_known = step.kind == Step::Kind::kEnd && entered < kInfinity;
-    return is_known ? entered : instance_.compute_cycles(step.node, entered);
+    return is_known ? entered : tables_.compute_cycles(step.node, entered);
   }
   void offer(Id id) {
     const Step step = labels_[id].step;
     capacity_use_.drop_non_binding(step.node, labels_.values(id));
-    const Key key = key_of(id);
+    const ObjectiveKey key = key_of(id);
     const bool ends = step.kind == Step::Kind::kEnd;
-    if (known_.covers(key) || (!ends && !labels_.join(heads_[instance_.bound.place(step.node)]))) {
+    if (known_.covers(key) ||
+        (!ends && !labels_.join(heads_[tables_.bound.number_of(step.node)]))) {
       labels_.retract();
       return;
     }
@@ -154,25 +155,25 @@ class LabelSearch {
   }
 
   // Adds the cost and the bits of an edge to a label. Returns false if its tile does not fit.
-  bool pay(Id id, const Payment& payment) {
+  bool charge(Id id, const StepCost& step_cost) {
     double* values = labels_.values(id);
-    if (!(payment.cost[0] < kInfinity)) {
+    if (!(step_cost.cost[0] < kInfinity)) {
       return false;
     }
     for (std::size_t k = 0; k < components_; ++k) {
-      values[k] += payment.cost[k * payment.step];
+      values[k] += step_cost.cost[k * step_cost.step];
     }
-    if (payment.edge == BoundaryEdge::kMac) {
+    if (step_cost.edge == BoundaryEdge::kMac) {
       return true;
     }
-    if (instance_.array && instance_.array->enters(payment.edge)) {
+    if (tables_.array && tables_.array->enters(step_cost.edge)) {
       double& entered = values[components_];
-      entered = std::min(entered, instance_.array->cycles(payment.edge)[payment.tile]);
+      entered = std::min(entered, tables_.array->cycles(step_cost.edge)[step_cost.tile]);
     }
-    const auto capacity = graph_.capacity_of(graph_.edges()[payment.edge]);
+    const auto capacity = graph_.capacity_of(graph_.edges()[step_cost.edge]);
     if (capacity && capacity_use_.slot(*capacity)) {
       double& used = values[*capacity_use_.slot(*capacity)];
-      used += instance_.costs.bits(payment.edge)[payment.tile];
+      used += tables_.costs.bits(step_cost.edge)[step_cost.tile];
       return used <= graph_.capacities()[*capacity].bits;
     }
     return true;
@@ -201,7 +202,7 @@ class LabelSearch {
     return best;
   }
 
-  Instance& instance_;
+  SearchTables& tables_;
   const StateGraph& graph_;
   const LabelQuery& query_;
   std::size_t components_;
@@ -221,8 +222,8 @@ class LabelSearch {
 
 }  // namespace
 
-LabelResult search_labels(Instance& instance, const LabelQuery& query, const Deadline& deadline) {
-  return LabelSearch(instance, query, deadline).run();
+LabelResult search_labels(SearchTables& tables, const LabelQuery& query, const Deadline& deadline) {
+  return LabelSearch(tables, query, deadline).run();
 }
 
 }  // namespace mapsim::exact

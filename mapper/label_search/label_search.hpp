@@ -8,33 +8,33 @@
 
 #include "mapper/bounds/incumbent.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/label_search/instance.hpp"
+#include "mapper/label_search/search_tables.hpp"
 
 namespace mapsim::exact {
 
-// What to search for among the mappings of an instance: the best one, or all points of a front,
+// What to search for among the mappings of a class: the best one, or all points of a front,
 // unless the incumbent rules them out.
 struct LabelQuery {
   Incumbent known;
   // Of a measured front: the capacity whose use [b] is the second figure. It has no limit.
-  // Otherwise Valuation gives the second figure.
+  // Otherwise PathObjective gives the second figure.
   std::optional<std::size_t> measured_capacity;
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // to be expanded at most
   // Imperfect factors: at most so many, counting the states bounded as well (kStatesPerLabel).
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   double gap = 0;  // Budget::gap
-  // Called now and then with a lower bound of the instance and the number of labels expanded since
+  // Called now and then with a lower bound of the class and the number of labels expanded since
   // the last call.
-  std::function<void(const Key& bound, std::int64_t labels)> tick;
+  std::function<void(const ObjectiveKey& bound, std::int64_t labels)> tick;
 };
 
 struct GoalLabel {
-  Key key;
+  ObjectiveKey key;
   std::vector<Step> steps;  // from the start to the end
 };
 struct LabelResult {
   std::vector<GoalLabel> goals;  // at most one; of a front all points, first figure ascending
-  Key bound;                     // a lower bound of all mappings of this unrolling
+  ObjectiveKey bound;            // a lower bound of all mappings of this unrolling
   std::int64_t expanded = 0;
   bool stopped = false;           // stopped before the proof was complete
   bool is_out_of_memory = false;  // ... because memory ran out
@@ -44,6 +44,6 @@ struct LabelResult {
 // capacity; labels are pruned by dominance and by the completion bound. The first label that
 // reaches the end is an optimum of the unrolling. A search that is stopped earlier completes its
 // best labels greedily until one reaches the end.
-LabelResult search_labels(Instance& instance, const LabelQuery& query, const Deadline& deadline);
+LabelResult search_labels(SearchTables& tables, const LabelQuery& query, const Deadline& deadline);
 
 }  // namespace mapsim::exact

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mapper/deadline.hpp"
-#include "mapper/graph/valuation.hpp"
+#include "mapper/graph/path_objective.hpp"
 #include "mapper/label_search/label_store.hpp"
 
 // Label setting in best-first order (A*): the loop that all label searches share. Labels wait in a
@@ -28,7 +28,7 @@ class LabelSetting {
   using Labels = LabelStore<History>;
   using Id = typename Labels::Id;
   struct Queued {
-    Key key;
+    ObjectiveKey key;
     Id label = 0;
     // std::push_heap puts the largest first: here the smallest key, among equal keys the newest
     // label.
@@ -38,7 +38,7 @@ class LabelSetting {
   };
   // Called now and then with the least key in the queue and the number of labels expanded since the
   // last call.
-  using Tick = std::function<void(const Key& least, std::int64_t labels)>;
+  using Tick = std::function<void(const ObjectiveKey& least, std::int64_t labels)>;
 
   // `width`: values per label. `deadline` limits time and memory.
   LabelSetting(std::size_t width, const Deadline& deadline, Tick tick = nullptr)
@@ -60,7 +60,7 @@ class LabelSetting {
     return top;
   }
   bool is_empty() const { return queue_.empty(); }
-  const Key& least() const { return queue_.front().key; }
+  const ObjectiveKey& least() const { return queue_.front().key; }
   const std::vector<Queued>& queue() const { return queue_; }
 
   // Expands labels in the order of their keys. Returns the first label that reaches the end and
@@ -69,7 +69,7 @@ class LabelSetting {
   // search leaves its best label in the queue.
   //
   // `search` has: is_of_use(key), false if the incumbent rules the key out; is_last(key), true if
-  // no label with this or a later key is of use; is_looked_for(goal), false if the search goes on
+  // no label with this or a later key is of use; accepts(goal), false if the search goes on
   // after this goal; and expand(label).
   template <class Search>
   std::optional<Queued> run(Search& search, std::int64_t most) {
@@ -82,7 +82,7 @@ class LabelSetting {
         continue;
       }
       if (labels[top->label].step.kind == Step::Kind::kEnd) {
-        if (search.is_looked_for(*top)) {
+        if (search.accepts(*top)) {
           return top;
         }
         continue;
@@ -109,7 +109,7 @@ class LabelSetting {
  private:
   static constexpr std::int64_t kTick = 256;  // labels between two polls of the deadline
 
-  bool is_over(const Key& least, std::int64_t most) {
+  bool is_over(const ObjectiveKey& least, std::int64_t most) {
     if (expanded_ >= most) {
       return true;
     }
@@ -134,7 +134,7 @@ class LabelSetting {
   }
 
   const Deadline& deadline_;
-  Held held_;
+  HeldMemory held_;
   Tick tick_;
   std::vector<Queued> queue_;  // a heap
   std::int64_t expanded_ = 0;

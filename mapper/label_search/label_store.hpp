@@ -25,7 +25,7 @@ struct Label : History {
 // Dominance, the part of the history: are both labels at one node, and may every continuation of
 // the second one follow the first one at no more cost? Each type of history has such a function.
 // With perfect factors all labels of a list are at one node.
-inline bool may_stand_for(const Label<NoHistory>&, const Label<NoHistory>&) { return true; }
+inline bool may_dominate(const Label<NoHistory>&, const Label<NoHistory>&) { return true; }
 
 // The labels of a search. Each has `width` values: the components of its cost so far, then its use
 // of capacities.
@@ -100,7 +100,7 @@ class LabelStore {
   // since equal sums added in different orders differ in their last bits. Bits and cycles are whole
   // numbers and compare exactly.
   bool is_no_worse(Id a, Id b) const {
-    if (!may_stand_for((*this)[a], (*this)[b])) {
+    if (!may_dominate((*this)[a], (*this)[b])) {
       return false;
     }
     const double* x = values(a);

@@ -7,13 +7,14 @@
 
 namespace mapsim::imperfect {
 
-Chains::Chains(const Tiles& tiles) : tiles_{&tiles}, chains_(tiles.dims()), ids_(tiles.dims()) {
+LoopChains::LoopChains(const ExtentLattice& tiles)
+    : tiles_{&tiles}, chains_(tiles.dims()), ids_(tiles.dims()) {
   for (const DimId d : chains_.ids()) {
     find(d, {});
   }
 }
 
-Chains::Id Chains::find(DimId d, std::vector<Link> links) {
+LoopChains::Id LoopChains::find(DimId d, std::vector<Link> links) {
   const auto [entry, is_new] = ids_[d].try_emplace(links, static_cast<Id>(chains_[d].size()));
   if (is_new) {
     chains_[d].push_back(std::move(links));
@@ -21,7 +22,7 @@ Chains::Id Chains::find(DimId d, std::vector<Link> links) {
   return entry->second;
 }
 
-Chains::Id Chains::loop(DimId d, Id id, std::int64_t extent) {
+LoopChains::Id LoopChains::loop(DimId d, Id id, std::int64_t extent) {
   if (this->extent(d, id) == extent) {
     return id;
   }
@@ -34,7 +35,7 @@ Chains::Id Chains::loop(DimId d, Id id, std::int64_t extent) {
   return find(d, std::move(links));
 }
 
-Chains::Id Chains::cross(DimId d, Id id, std::size_t fanout) {
+LoopChains::Id LoopChains::cross(DimId d, Id id, std::size_t fanout) {
   if (tiles_->factor(fanout, d) == 1) {
     return id;
   }
@@ -49,7 +50,7 @@ Chains::Id Chains::cross(DimId d, Id id, std::size_t fanout) {
   return find(d, std::move(links));
 }
 
-Chains::Id Chains::drop_loops(DimId d, Id id) {
+LoopChains::Id LoopChains::drop_loops(DimId d, Id id) {
   std::vector<Link> links = chains_[d][id];
   while (!links.empty() && links.back().fanout == Link::kTemporal) {
     links.pop_back();
@@ -74,7 +75,7 @@ void ExactFlows::add(DimId d, std::int64_t extent, std::size_t fanout) {
   reached_[d] = extent;
 }
 
-void ExactFlows::add_chain(DimId d, Chains::Id id) {
+void ExactFlows::add_chain(DimId d, LoopChains::Id id) {
   for (const Link& link : chains_.links(d, id)) {
     add(d, link.extent, link.fanout);
   }
@@ -91,16 +92,16 @@ bool ExactFlows::divides(DimId d) const {
 // fanouts are crossed, so their loops follow at once. Other dims may still be cut before. There the
 // largest of the parallel loops is added at this point; it has at most as many working instances as
 // all of them have, wherever they come.
-bool ExactFlows::add_ahead(const Terms& terms, DimId d, bool relevant) {
+bool ExactFlows::add_ahead(const BoundaryCoefficients& coefficients, DimId d, bool relevant) {
   std::int64_t most = 1;
   std::size_t at = 0;
   int loops_here = 0;
-  for (std::size_t f = terms.parent.crossed; f < terms.fanouts; ++f) {
+  for (std::size_t f = coefficients.parent.crossed; f < coefficients.fanouts; ++f) {
     if (tiles_.factor(f, d) == 1) {
       continue;
     }
-    if (relevant &&
-        tiles_.behind(f, d, extent_of(tiles_.domain(d), reached_[d])).last == Tiles::kNone) {
+    if (relevant && tiles_.behind(f, d, extent_of(tiles_.domain(d), reached_[d])).last ==
+                        ExtentLattice::kNone) {
       return false;
     }
     for (const Unroll& unroll : tiles_.unrolls(f)) {
@@ -120,23 +121,25 @@ bool ExactFlows::add_ahead(const Terms& terms, DimId d, bool relevant) {
   return true;
 }
 
-double ExactFlows::volume(const Terms& terms, const exact::Sharing& sharing, bool slides) {
+double ExactFlows::volume(const BoundaryCoefficients& coefficients, const exact::Sharing& sharing,
+                          bool slides) {
   uses_.resize(loops_.size());
   for (std::size_t i = 0; i < loops_.size(); ++i) {
     uses_[i] = fanouts_[i] == Link::kTemporal ? sharing.temporal : sharing.uses[fanouts_[i]];
   }
   const Crossing crossing{loops_, uses_, slides ? moving_ : kNoLoop, sharing.together};
-  return static_cast<double>(mapsim::volume(workload_, workload_.tensors[terms.tensor], crossing));
+  return static_cast<double>(
+      mapsim::volume(workload_, workload_.tensors[coefficients.tensor], crossing));
 }
 
-bool ExactFlows::at(const Terms& terms, std::size_t tile, const PerDim<Chains::Id>& ids, Run run,
-                    BoundaryFlow& flow) {
+bool ExactFlows::at(const BoundaryCoefficients& coefficients, std::size_t tile,
+                    const PerDim<LoopChains::Id>& ids, SlidingLoop run, BoundaryFlow& flow) {
   loops_.clear();
   fanouts_.clear();
   moving_ = kNoLoop;
   is_bound_ = false;
   reached_.resize(tiles_.dims());
-  const DimSet relevant = workload_.tensors[terms.tensor].dims();
+  const DimSet relevant = workload_.tensors[coefficients.tensor].dims();
   for (const DimId d : ids.ids()) {
     reached_[d] = tiles_.bound(d);
     add_chain(d, ids[d]);
@@ -145,31 +148,31 @@ bool ExactFlows::at(const Terms& terms, std::size_t tile, const PerDim<Chains::I
     if (index_of(d) == run.dim && loops_.size() > before) {
       moving_ = before;
     }
-    if (!add_ahead(terms, d, relevant.contains(d))) {
+    if (!add_ahead(coefficients, d, relevant.contains(d))) {
       return false;
     }
   }
-  const bool slides = terms.slides && moving_ != kNoLoop;
+  const bool slides = coefficients.slides && moving_ != kNoLoop;
   flow = BoundaryFlow{};
   flow.is_bound = is_bound_;
   const auto find = [&](EndFlow& end, const exact::Sharing& sharing, const exact::Sharing& met) {
-    end.crossing = volume(terms, sharing, slides);
-    end.returning = terms.output ? end.crossing - volume(terms, met, false) : 0;
+    end.crossing = volume(coefficients, sharing, slides);
+    end.returning = coefficients.output ? end.crossing - volume(coefficients, met, false) : 0;
   };
-  find(flow.parent, terms.parent, terms.met_parent);
-  find(flow.child, terms.child, terms.met_child);
-  find(flow.busy_parent, terms.busy_parent, terms.met_busy_parent);
-  find(flow.busy_child, terms.busy_child, terms.met_busy_child);
+  find(flow.parent, coefficients.parent, coefficients.met_parent);
+  find(flow.child, coefficients.child, coefficients.met_child);
+  find(flow.busy_parent, coefficients.busy_parent, coefficients.met_busy_parent);
+  find(flow.busy_child, coefficients.busy_child, coefficients.met_busy_child);
   double entering = flow.child.crossing;
-  for (const auto& [per_addition, sharing] : terms.reductions) {
-    const double leaving = volume(terms, sharing, slides);
+  for (const auto& [per_addition, sharing] : coefficients.reductions) {
+    const double leaving = volume(coefficients, sharing, slides);
     flow.networks_pj += per_addition * (entering - leaving);
     entering = leaving;
   }
   return true;
 }
 
-std::int64_t ExactFlows::steps(DimId d, Chains::Id id) {
+std::int64_t ExactFlows::steps(DimId d, LoopChains::Id id) {
   loops_.clear();
   fanouts_.clear();
   reached_.resize(tiles_.dims());

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "costmodel/crossing.hpp"
-#include "mapper/graph/boundary_terms.hpp"
-#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/boundary_coefficients.hpp"
+#include "mapper/graph/extent_lattice.hpp"
 
 namespace mapsim::imperfect {
 
@@ -19,13 +19,13 @@ struct Link {
   friend auto operator<=>(const Link&, const Link&) = default;
 };
 
-// Chains: per dim the loops that a nest has so far, outermost first, each chain known by a number.
-// A temporal loop is dropped if the extent of the next loop divides its own, since the tiles are
-// then the same. So chains that make the same tiles often share a number.
-class Chains {
+// LoopChains: per dim the loops that a nest has so far, outermost first, each chain known by a
+// number. A temporal loop is dropped if the extent of the next loop divides its own, since the
+// tiles are then the same. So chains that make the same tiles often share a number.
+class LoopChains {
  public:
   using Id = std::uint32_t;
-  explicit Chains(const Tiles& tiles);
+  explicit LoopChains(const ExtentLattice& tiles);
 
   const std::vector<Link>& links(DimId d, Id id) const { return chains_[d][id]; }
   Id none() const { return 0; }
@@ -40,7 +40,7 @@ class Chains {
  private:
   Id find(DimId d, std::vector<Link> links);
 
-  const Tiles* tiles_;
+  const ExtentLattice* tiles_;
   PerDim<std::vector<std::vector<Link>>> chains_;
   PerDim<std::map<std::vector<Link>, Id>> ids_;
 };
@@ -52,24 +52,25 @@ class Chains {
 // tensor does not have, unless there is one such loop and all tiles of that dim are full.
 class ExactFlows {
  public:
-  ExactFlows(const Workload& workload, const Tiles& tiles, Chains& chains)
+  ExactFlows(const Workload& workload, const ExtentLattice& tiles, LoopChains& chains)
       : workload_{workload}, tiles_{tiles}, chains_{chains} {}
-  bool at(const Terms& terms, std::size_t tile, const PerDim<Chains::Id>& ids, Run run,
-          BoundaryFlow& flow);
+  bool at(const BoundaryCoefficients& coefficients, std::size_t tile,
+          const PerDim<LoopChains::Id>& ids, SlidingLoop run, BoundaryFlow& flow);
   // A lower bound of the temporal steps of the first instance over one dim, if its chain goes on
   // straight to extent 1.
-  std::int64_t steps(DimId d, Chains::Id id);
+  std::int64_t steps(DimId d, LoopChains::Id id);
 
  private:
-  void add_chain(DimId d, Chains::Id id);
+  void add_chain(DimId d, LoopChains::Id id);
   void add(DimId d, std::int64_t extent, std::size_t fanout);
   bool divides(DimId d) const;
-  bool add_ahead(const Terms& terms, DimId d, bool relevant);
-  double volume(const Terms& terms, const exact::Sharing& sharing, bool slides);
+  bool add_ahead(const BoundaryCoefficients& coefficients, DimId d, bool relevant);
+  double volume(const BoundaryCoefficients& coefficients, const exact::Sharing& sharing,
+                bool slides);
 
   const Workload& workload_;
-  const Tiles& tiles_;
-  Chains& chains_;
+  const ExtentLattice& tiles_;
+  LoopChains& chains_;
   std::vector<NestLoop> loops_;
   std::vector<std::size_t> fanouts_;  // per loop: its fanout, or Link::kTemporal
   std::vector<LoopUse> uses_;

@@ -33,15 +33,15 @@ class Rebuilder {
         case Step::Kind::kCross:
           cross(before.stage);
           break;
-        case Step::Kind::kPlace:
-          place(before, graph_.places(before.stage, before.residency)[steps[i].move].edge);
+        case Step::Kind::kKeep:
+          keep(before, graph_.keep_moves(before.stage, before.residency)[steps[i].move].edge);
           break;
         case Step::Kind::kSlidingEdge: {
           loop(before, steps[i].node);
           const auto& sliding_edge =
               graph_.sliding_edges(before.stage, before.residency)[steps[i].move];
           for (const std::size_t edge : sliding_edge.edges) {
-            place(before, edge);
+            keep(before, edge);
           }
           break;
         }
@@ -58,7 +58,7 @@ class Rebuilder {
   };
 
   void loop(const Node& from, const Node& to) {
-    const Lattice& lattice = unrolled_.lattices[graph_.crossed(from.stage)];
+    const DivisorLattice& lattice = unrolled_.lattices[graph_.crossed(from.stage)];
     for (const DimId d : extents_.ids()) {
       const std::int64_t before = lattice.extent(d, from.tile);
       const std::int64_t after = lattice.extent(d, to.tile);
@@ -70,7 +70,7 @@ class Rebuilder {
     }
   }
 
-  void place(const Node& at, std::size_t index) {
+  void keep(const Node& at, std::size_t index) {
     const BoundaryEdge& edge = graph_.edges()[index];
     const Residence& residence = graph_.residences(edge.tensor)[edge.to];
     if (residence.latch) {

@@ -43,7 +43,7 @@ bool occupied(const PrimeNest& nest, std::size_t point) {
 
 }  // namespace
 
-PrimeNest take_apart(const Mapspace& space, const Mapping& mapping) {
+PrimeNest to_prime_nest(const Mapspace& space, const Mapping& mapping) {
   PrimeNest nest;
   nest.places = open_places(space);
   PerDim<std::int64_t> extents = bounds_of(space.problem().workload());
@@ -106,7 +106,7 @@ bool is_ordered(const Mapspace& space, const PrimeNest& nest) {
       }
     }
   }
-  return !space.is_ruled() || obeys_rules(space, put_together(space, nest));
+  return !space.is_ruled() || obeys_rules(space, to_mapping(space, nest));
 }
 
 bool rearrange(const Mapspace& space, PrimeNest& nest, Rng& rng) {
@@ -150,7 +150,7 @@ bool rearrange(const Mapspace& space, PrimeNest& nest, Rng& rng) {
   return is_ordered(space, nest);
 }
 
-Mapping put_together(const Mapspace& space, const PrimeNest& nest) {
+Mapping to_mapping(const Mapspace& space, const PrimeNest& nest) {
   const Problem& problem = space.problem();
   const Arch& arch = problem.arch();
   Mapping mapping;

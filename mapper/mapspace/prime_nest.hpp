@@ -32,10 +32,10 @@ struct PrimeNest {
 };
 
 // The nest of a mapping of a space with perfect factors.
-PrimeNest take_apart(const Mapspace& space, const Mapping& mapping);
+PrimeNest to_prime_nest(const Mapspace& space, const Mapping& mapping);
 // Adjacent loops over one dim with nothing between them become one, so several nests are one
 // mapping.
-Mapping put_together(const Mapspace& space, const PrimeNest& nest);
+Mapping to_mapping(const Mapspace& space, const PrimeNest& nest);
 
 // Is loop i merged with the loop before it?
 bool joins(const PrimeNest& nest, std::size_t i);

@@ -34,7 +34,7 @@ double log_copies(const PrimeNest& nest) {
 Walk::Walk(const Mapspace& space, const Mapping& start, std::uint64_t seed)
     : space_{&space},
       rng_{seed},
-      nest_{take_apart(space, start)},
+      nest_{to_prime_nest(space, start)},
       mapping_{start},
       log_copies_{log_copies(nest_)} {}
 
@@ -45,7 +45,7 @@ bool Walk::step(const Accept& accept) {
     // Mappings that more nests represent are accepted less often, so mappings are uniform, not
     // nests.
     if (copies <= log_copies_ || rng_.uniform() < std::exp(log_copies_ - copies)) {
-      Mapping next = put_together(*space_, nest_);
+      Mapping next = to_mapping(*space_, nest_);
       if (next != mapping_ && accept(next)) {
         mapping_ = std::move(next);
         log_copies_ = copies;

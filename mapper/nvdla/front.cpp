@@ -17,7 +17,7 @@ namespace mapsim {
 
 namespace {
 
-exact::Key key_of(const FrontPoint& point) {
+exact::ObjectiveKey key_of(const FrontPoint& point) {
   return {point.value, static_cast<double>(point.measure)};
 }
 
@@ -43,7 +43,7 @@ FormFront front_of(const Problem& problem, const Objective& objective) {
       const Cost& cost = evaluator.cost();
       FrontPoint point{cost.energy.total.count(), latency_of(objective.mode, cost.latency).count(),
                        std::move(mapping), cost, problem.workload().form};
-      const exact::Key key = key_of(point);
+      const exact::ObjectiveKey key = key_of(point);
       points.insert(key, std::move(point));
     }
   }
@@ -76,7 +76,7 @@ Front search_engine_front(const Mapspace& space, const SearchOptions& options) {
   for (FormFront& part : parts) {
     front.statistics.evaluations += part.evaluations;
     for (FrontPoint& point : part.points) {
-      const exact::Key key = key_of(point);
+      const exact::ObjectiveKey key = key_of(point);
       points.insert(key, std::move(point));
     }
     add(front.infeasible, part.infeasible);

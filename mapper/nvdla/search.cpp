@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/arithmetic.hpp"
-#include "mapper/mapspace/statistics_of_draws.hpp"
+#include "mapper/mapspace/sample_statistics.hpp"
 #include "mapper/nvdla/schedules.hpp"
 #include "workloads/form.hpp"
 

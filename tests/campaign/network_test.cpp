@@ -170,7 +170,7 @@ TEST(SearchNetwork, FindsWhatCampaignsFind) {
     for (const Objective objective : {Objective::kEnergy, Objective::kLatency}) {
       NetworkOptions options;
       options.search.objective = objective;
-      options.search.edge_folds = true;
+      options.search.partial_folds = true;
       const NetworkResult found = search_network(arch, network, options);
       for (std::size_t i = 0; i < network.layers.size(); ++i) {
         const NetworkLayer& layer = network.layers[i];
@@ -408,7 +408,7 @@ TEST(NetworkText, SaysWhereATieIsOpen) {
   c.network.layers.resize(2);
   NetworkResult result = search_network(c.arch, c.network, c.options);
   Certificate& certificate = result.layers.front().certificate;
-  certificate.bound_but_for_bare = certificate.lower_bound;
+  certificate.bound_but_for_free_boundaries = certificate.lower_bound;
   const std::string text = network_text(c.arch, c.network, c.options, result);
   EXPECT_THAT(text, testing::HasSubstr("ties_open"));
   EXPECT_THAT(text, testing::HasSubstr("Not every layer's mapping is proven optimal"));

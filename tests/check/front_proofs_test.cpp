@@ -98,9 +98,9 @@ TEST_P(ProofsOfFronts, BudgetsLeaveNoTiesUnsaid) {
     options.budget.labels = 1;
     const SearchResult early = search_exact(space, options);
     if (early.cost && early.certificate.status == Proof::kOptimal) {
-      open += early.certificate.bound_but_for_bare ? 1 : 0;
+      open += early.certificate.bound_but_for_free_boundaries ? 1 : 0;
       EXPECT_EQ(early.cost->latency.steady, best.cost->latency.steady) << "seed " << seed;
-      if (!early.certificate.bound_but_for_bare) {
+      if (!early.certificate.bound_but_for_free_boundaries) {
         EXPECT_LE(early.cost->energy.total.count(), best.cost->energy.total.count() * (1 + 1e-9))
             << "seed " << seed;
       }

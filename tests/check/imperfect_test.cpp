@@ -153,7 +153,7 @@ TEST_P(ImperfectProofs, HoldUnderRules) {
 // How near any mapping comes to what a certificate says of ties, fronts or curves; 1: none beats
 // it.
 double true_share(const Mapspace& space, const check::Certificate& claimed) {
-  check::Frontier frontier;
+  check::ClaimedFront frontier;
   for (const check::Point& point : claimed.points) {
     frontier.points.push_back(point.figures);
   }

@@ -163,11 +163,11 @@ TEST(Boxes, BoundAllTheirMembers) {
       trees.emplace_back(classes, f, uses);
       holding.push_back(holders(trees.back(), classes.choices()[f].size()));
     }
-    std::map<Tuple, exact::Key> of_boxes;
+    std::map<Tuple, exact::ObjectiveKey> of_boxes;
     std::vector<Tuple> tuples = list_tuples(classes);
     const std::size_t step = 1 + tuples.size() / 40;
     for (std::size_t i = 0; i < tuples.size(); i += step) {
-      const exact::Key bound = bounds.of(classes.unrolling_class(tuples[i])).key;
+      const exact::ObjectiveKey bound = bounds.of(classes.unrolling_class(tuples[i])).key;
       const auto combine = [&](auto&& self, std::size_t fanout, Tuple& boxes) -> void {
         if (fanout == trees.size()) {
           const auto [least, is_new] = of_boxes.try_emplace(boxes);
@@ -212,9 +212,9 @@ TEST(BestFirst, GeneratesWhatAListOfAllSorts) {
     exact::ClassBounds bounds(space, objective);
     const branch::Symmetry symmetry(space);
     branch::BestFirst all(space, symmetry, bounds);
-    exact::Key limit;
+    exact::ObjectiveKey limit;
     for (const std::size_t unrolling_class : classes.by_bound()) {
-      if (classes.first_alike()[unrolling_class] != unrolling_class ||
+      if (classes.representative()[unrolling_class] != unrolling_class ||
           !(classes.bound(unrolling_class).first < exact::kInfinity)) {
         continue;
       }
@@ -236,7 +236,7 @@ TEST(BestFirst, LeavesOutWhatIsWorseThanTheLimitAndBoundsIt) {
   const Mapspace space{random.problem, random.constraints};
   const exact::UnrollingTasks classes(space, Objective::kEdp);
   const std::vector<std::size_t> order = classes.by_bound();
-  const exact::Key limit = classes.bound(order[order.size() / 3]);
+  const exact::ObjectiveKey limit = classes.bound(order[order.size() / 3]);
   exact::ClassBounds bounds(space, Objective::kEdp);
   const branch::Symmetry symmetry(space);
   branch::BestFirst within(space, symmetry, bounds);
@@ -265,7 +265,7 @@ TEST(BestFirst, OfAFrontGeneratesWhatNoPointRulesOut) {
     }
     const exact::UnrollingTasks classes(space, objective);
     const std::vector<std::size_t> order = classes.by_bound();
-    const exact::Key best = classes.bound(order.front());
+    const exact::ObjectiveKey best = classes.bound(order.front());
     exact::Incumbent front = exact::Incumbent::front(false);
     front.insert({best.first, best.second * 2});
     front.insert({best.first * 1.2, best.second});
@@ -273,7 +273,7 @@ TEST(BestFirst, OfAFrontGeneratesWhatNoPointRulesOut) {
     const branch::Symmetry symmetry(space);
     branch::BestFirst left(space, symmetry, bounds);
     for (const std::size_t unrolling_class : order) {
-      if (classes.first_alike()[unrolling_class] != unrolling_class) {
+      if (classes.representative()[unrolling_class] != unrolling_class) {
         continue;
       }
       if (front.rules_out(classes.bound(unrolling_class))) {

@@ -12,7 +12,7 @@
 #include "mapper/bounds/cost_so_far.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
-#include "mapper/graph/lattice.hpp"
+#include "mapper/graph/divisor_lattice.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 #include "random_space.hpp"
 
@@ -29,13 +29,13 @@ constexpr std::array<std::size_t, 2> kFewTiles{4, 12};
 // without them.
 std::int64_t left_out(const StateGraph& graph, const UnrollingClass& unrollings, double slack) {
   const Deadline deadline{SearchOptions{}};
-  imperfect::Tiles tiles{graph.space(), unrollings, graph.used()};
+  imperfect::ExtentLattice tiles{graph.space(), unrollings, graph.used()};
   tiles.list_digits();
   tiles.make_crossings();
-  const imperfect::Gates gates{graph, tiles};
-  const auto terms = make_terms(graph, tiles, Tracked{});
-  imperfect::LeastCosts costs{graph, tiles, terms, 1, deadline};
-  imperfect::ImperfectRows rows{graph, tiles, gates, costs, deadline};
+  const imperfect::TileCountRules tile_count_rules{graph, tiles};
+  const auto coefficients = make_coefficients(graph, tiles, Tracked{});
+  imperfect::LeastCosts costs{graph, tiles, coefficients, 1, deadline};
+  imperfect::ImperfectRows rows{graph, tiles, tile_count_rules, costs, deadline};
   double root = exact::kInfinity;
   {
     const CompletionBound any{graph, rows, {}, &deadline};
@@ -49,12 +49,12 @@ std::int64_t left_out(const StateGraph& graph, const UnrollingClass& unrollings,
   std::iota(every.begin(), every.end(), std::uint32_t{0});
   const exact::RowTiles everywhere(graph.stages() * graph.residencies(), every);
   const CompletionBound all{graph, rows, {nullptr, most, {}, &everywhere}, &deadline};
-  const imperfect::CostSoFar paid{graph, tiles, gates, costs, all, 0, deadline};
+  const imperfect::CostSoFar paid{graph, tiles, tile_count_rules, costs, all, 0, deadline};
   const Objective energy = Objective::kEnergy;
-  const exact::Valuation valuation{graph, energy, 0};
-  const exact::Incumbent known{exact::Key{most}};
+  const exact::PathObjective path_objective{graph, energy, 0};
+  const exact::Incumbent known{exact::ObjectiveKey{most}};
   const auto listed =
-      surviving_tiles(graph, unrollings, tiles, {valuation, 1, known}, deadline, kFewTiles);
+      surviving_tiles(graph, unrollings, tiles, {path_objective, 1, known}, deadline, kFewTiles);
   if (!listed || !(root < exact::kInfinity)) {
     return 0;
   }
@@ -120,18 +120,19 @@ TEST(CoarseToFine, LosesNoOptimum) {
           return imperfect::search_class(classes.graph(g), unrollings, objective, query, deadline,
                                          lattices);
         };
-        const imperfect::Outcome best = search({}, {});
+        const imperfect::HistoryResult best = search({}, {});
         if (!best.best) {
           continue;
         }
         for (const double slack : {1 + 1e-6, 1.02, 1.5}) {
-          const imperfect::Outcome part =
-              search(exact::Key{best.key.first * slack, best.key.second * slack}, kFewTiles);
+          const imperfect::HistoryResult part = search(
+              exact::ObjectiveKey{best.key.first * slack, best.key.second * slack}, kFewTiles);
           ASSERT_TRUE(part.best) << "seed " << seed;
           EXPECT_NEAR(part.key.first, best.key.first, best.key.first * kNear) << "seed " << seed;
           EXPECT_NEAR(part.key.second, best.key.second, best.key.second * kNear) << "seed " << seed;
         }
-        const imperfect::Outcome none = search(exact::Key{best.key.first * 0.95, 0}, kFewTiles);
+        const imperfect::HistoryResult none =
+            search(exact::ObjectiveKey{best.key.first * 0.95, 0}, kFewTiles);
         EXPECT_FALSE(none.best) << "seed " << seed;
         ruled_out += none.states == 0 ? 1 : 0;  // without a bound on the fine lattice
       }
@@ -148,12 +149,13 @@ TEST(CoarseToFine, LeavesNothingBelowTheLeast) {
     const SearchCase random = random_imperfect_space(seed, 100'000);
     const Mapspace space{random.problem, random.constraints};
     const exact::UnrollingTasks classes{space, Objective::kEnergy};
-    const imperfect::Tiles tiles{space, space.unrolling_classes().front(), classes.graph(0).used()};
-    const exact::Valuation valuation{classes.graph(0), Objective::kEnergy, 0};
-    const exact::Incumbent known{exact::Key{1e-3}};
+    const imperfect::ExtentLattice tiles{space, space.unrolling_classes().front(),
+                                         classes.graph(0).used()};
+    const exact::PathObjective path_objective{classes.graph(0), Objective::kEnergy, 0};
+    const exact::Incumbent known{exact::ObjectiveKey{1e-3}};
     const auto listed =
         surviving_tiles(classes.graph(0), space.unrolling_classes().front(), tiles,
-                        {valuation, 1, known}, Deadline{SearchOptions{}}, kFewTiles);
+                        {path_objective, 1, known}, Deadline{SearchOptions{}}, kFewTiles);
     for (const auto& row : listed.value_or(exact::RowTiles{})) {
       EXPECT_TRUE(row.empty()) << "seed " << seed;
     }
@@ -171,7 +173,7 @@ TEST(TileIndex, NumbersEveryVectorOfDigitsOnce) {
     bounds[d] = std::array{30, 8, 12}[index_of(d)];
     domains[d] = exact::divisors_of(bounds[d]);
   }
-  const exact::Lattice tiles{bounds, PerDim<std::size_t>(3), DimSet{DimId{0}}, domains};
+  const exact::DivisorLattice tiles{bounds, PerDim<std::size_t>(3), DimSet{DimId{0}}, domains};
   EXPECT_EQ(tiles.size(), 8U * 4U * 6U);
   EXPECT_EQ(tiles.stride(DimId{0}), 24U);
   EXPECT_EQ(tiles.stride(DimId{2}), 1U);

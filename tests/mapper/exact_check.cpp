@@ -55,13 +55,14 @@ std::optional<Optimum> optimum_of(const Objective& objective, const Survey& seen
 std::string certificate_mismatch(const SearchResult& result, double value, std::int64_t size) {
   const Certificate& certificate = result.certificate;
   // Of imperfect factors there may be more than the search looks at (decision 18).
-  const bool covers_all = !certificate.bound_but_for_bare || certificate.status == Proof::kOptimal;
+  const bool covers_all =
+      !certificate.bound_but_for_free_boundaries || certificate.status == Proof::kOptimal;
   const Proof optimal = covers_all ? Proof::kOptimal : Proof::kBounded;
   if (certificate.status != (result.cost ? optimal : Proof::kInfeasible) || result.interrupted) {
     return "no proof of an optimum, or of none";
   }
   const double gap = covers_all ? 0 : value / certificate.lower_bound - 1;
-  if (certificate.bound_but_for_bare.value_or(certificate.lower_bound) != value ||
+  if (certificate.bound_but_for_free_boundaries.value_or(certificate.lower_bound) != value ||
       certificate.lower_bound > value || certificate.gap != gap) {
     return fmt::format("lower bound {} and gap {} of an optimum {}", certificate.lower_bound,
                        certificate.gap, value);
@@ -115,7 +116,7 @@ std::string mismatch(const Mapspace& space, const Objective& objective, const Se
           ? result.cost->energy.total.count()
           : static_cast<double>(latency_of(objective.mode, result.cost->latency).count());
   const bool ties_open = result.certificate.status == Proof::kOptimal &&
-                         result.certificate.bound_but_for_bare.has_value();
+                         result.certificate.bound_but_for_free_boundaries.has_value();
   if (has_exact_ties(objective) && !ties_open && !is_close(second, best->second)) {
     return fmt::format("a tie at {} where {} is the best", second, best->second);
   }
@@ -135,8 +136,8 @@ std::string bound_mismatch(const Mapspace& space, const Objective& objective, co
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t g = 0; g < classes.size(); ++g) {
       const auto bound =
-          imperfect::chainless_bound(classes.graph(g), space.unrolling_classes()[g], objective,
-                                     counted, options.budget.labels, Deadline{options});
+          imperfect::bound_without_chains(classes.graph(g), space.unrolling_classes()[g], objective,
+                                          counted, options.budget.labels, Deadline{options});
       least = std::min(least, bound.first);
     }
     if (least > best->value * (1 + 1e-9)) {

@@ -14,7 +14,7 @@
 #include "exact_check.hpp"
 #include "front_check.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
-#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/extent_lattice.hpp"
 #include "mapper/graph/tile_counts.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 #include "mapper/mapspace/constraints.hpp"
@@ -366,15 +366,15 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
         const auto bound = [&](std::size_t most) {
           return imperfect::coarse_bound(classes.graph(g), unrollings, objective, most, none).first;
         };
-        const double fine = bound(imperfect::Tiles::kAll);
+        const double fine = bound(imperfect::ExtentLattice::kAll);
         for (const std::size_t most : {1, 20, 60}) {
           const double coarse = bound(most);
           EXPECT_LE(coarse, fine * (1 + kRounding)) << "seed " << seed << " group " << g;
           useful += coarse > classes.bound(g).first && coarse < fine ? 1 : 0;
         }
         const auto chainless = [&](bool counted) {
-          return imperfect::chainless_bound(classes.graph(g), unrollings, objective, counted,
-                                            1'000'000, none)
+          return imperfect::bound_without_chains(classes.graph(g), unrollings, objective, counted,
+                                                 1'000'000, none)
               .first;
         };
         const double shared = chainless(false);
@@ -463,13 +463,13 @@ TEST(Counts, AreNoMoreThanAnyLoopsMake) {
     Constraints constraints;
     constraints.factors.imperfect = true;
     const Mapspace space{problem, constraints};
-    const imperfect::Tiles tiles{space, space.unrolling_classes().front(), {}};
+    const imperfect::ExtentLattice tiles{space, space.unrolling_classes().front(), {}};
     const DimId m = *problem.workload().find_dim("M");
     const ExtentDomain& domain = tiles.domain(m);
     for (std::uint64_t chain = 0; chain < std::uint64_t{1} << domain.size(); ++chain) {
-      imperfect::Counts counts{tiles};
+      imperfect::TileCounts counts{tiles};
       std::vector<std::int64_t> sizes{bound};
-      imperfect::Counts::Id known = 0;
+      imperfect::TileCounts::Id known = 0;
       for (std::size_t extent = domain.size(); extent-- > 0;) {
         if ((chain >> extent & 1U) == 0) {
           continue;
@@ -486,7 +486,7 @@ TEST(Counts, AreNoMoreThanAnyLoopsMake) {
         const std::int64_t straight = (bound + domain[extent] - 1) / domain[extent];
         told += counts.least(m, known, domain[extent]) > straight ? 1 : 0;
         if (extent % 2 == 0) {  // of others it knows nothing
-          for (const imperfect::Counts::Id id : counts.choices(m, known, extent, 0)) {
+          for (const imperfect::TileCounts::Id id : counts.choices(m, known, extent, 0)) {
             known = counts.least(m, id, domain[extent]) <= made ? id : known;
           }
         }

@@ -175,7 +175,7 @@ double root_bound(const Mapspace& space, const UnrollingClass& unrolling_class,
                   const Objective& objective) {
   exact::Unrolled unrolled(space.problem(), unrolling_class);
   const exact::StateGraph graph(space, unrolled.used);
-  return exact::Instance(graph, std::move(unrolled), objective).root().first;
+  return exact::SearchTables(graph, std::move(unrolled), objective).root().first;
 }
 
 TEST_P(ExactOnRandomSpaces, BoundsNoUnrollingAboveItsOptimum) {

@@ -19,7 +19,7 @@ namespace mapsim {
 namespace {
 
 using exact::Incumbent;
-using exact::Key;
+using exact::ObjectiveKey;
 
 TEST(Incumbent, OfAFrontKeepsWhatNothingCovers) {
   Incumbent front = Incumbent::front(false);
@@ -41,19 +41,19 @@ TEST(Incumbent, OfAFrontKeepsWhatNothingCovers) {
 }
 
 TEST(Incumbent, OfOneMappingIsTheNewestOfTheBest) {
-  Incumbent best{Key{3, 10}};
+  Incumbent best{ObjectiveKey{3, 10}};
   EXPECT_FALSE(best.covers({3, 10}));
   EXPECT_TRUE(best.covers({3, 11}));
   EXPECT_TRUE(best.covers({3.1, 1}));
   EXPECT_FALSE(best.covers({2, 99}));
   best.insert({3 + 1e-14, 10}, 1);  // equal but for rounding
-  EXPECT_EQ(best.limit(), (Key{3, 10}));
+  EXPECT_EQ(best.limit(), (ObjectiveKey{3, 10}));
   ASSERT_EQ(best.points().size(), 1U);
   EXPECT_EQ(best.points().front().tag, 1);
   best.insert({2, 20}, 2);
   best.insert({2, 20}, 3);
   best.insert({2, 21}, 4);
-  EXPECT_EQ(best.limit(), (Key{2, 20}));
+  EXPECT_EQ(best.limit(), (ObjectiveKey{2, 20}));
   EXPECT_EQ(best.points().front().tag, 3);
   EXPECT_TRUE(Incumbent{}.points().empty());
   EXPECT_TRUE(Incumbent{}.covers({exact::kInfinity, 0}));

@@ -99,7 +99,7 @@ TEST(PrimeNests, GoTogetherAgainAsTheyWere) {
     const SearchCase random = random_space(seed, 1'000);
     const Mapspace space{random.problem, random.constraints};
     space.enumerate([&](const Mapping& mapping) {
-      EXPECT_EQ(put_together(space, take_apart(space, mapping)), mapping);
+      EXPECT_EQ(to_mapping(space, to_prime_nest(space, mapping)), mapping);
       return true;
     });
   }
@@ -123,12 +123,12 @@ TEST(Neighbours, LeadToEveryMappingOfTheSpace) {
     const std::set<std::string> all = unseen;
     const Neighbours neighbours{space};
     Rng rng{seed};
-    PrimeNest nest = take_apart(space, *start);
+    PrimeNest nest = to_prime_nest(space, *start);
     for (int step = 0; step < 40'000 && !unseen.empty(); ++step) {
       PrimeNest next = nest;
       if (neighbours.change(next, rng)) {
         nest = std::move(next);
-        const std::string reached = text(put_together(space, nest));
+        const std::string reached = text(to_mapping(space, nest));
         ASSERT_TRUE(all.contains(reached)) << "seed " << seed << '\n' << reached;
         unseen.erase(reached);
       }

@@ -66,7 +66,7 @@ std::string difference(const Problem& problem, const Constraints& constraints,
       options.objective = objective;
       options.threads = threads;
       options.evaluations = 2'000;
-      options.edge_folds = true;
+      options.partial_folds = true;
       results.push_back(ways()[w].second(Mapspace{problem, constraints}, options));
     }
     if (results[0] != results[1]) {

@@ -222,7 +222,7 @@ TEST(Memory, PartsOfTheTilesAreFewAndHaveTheEnds) {
   std::size_t before = 0;
   for (const std::size_t most : {2'000, 30'000, 200'000}) {
     const exact::Unrolled part(large(), unrolled, {}, most);
-    for (const exact::Lattice& lattice : part.lattices) {
+    for (const exact::DivisorLattice& lattice : part.lattices) {
       EXPECT_LE(lattice.size(), most);
       EXPECT_GT(lattice.size(), before);
       EXPECT_FALSE(lattice.ones().empty());

@@ -134,7 +134,7 @@ TEST(Patterns, FindTheOptimum) {
       SearchOptions options;
       options.objective = objective;
       const SearchResult all = search_exhaustive(space, options);
-      ClassSearch by_patterns;
+      ClassSearchInputs by_patterns;
       by_patterns.trial_labels = 0;
       for (const int threads : {1, 2}) {
         options.threads = threads;

@@ -17,8 +17,8 @@
 namespace mapsim {
 namespace {
 
-using exact::Instance;
 using exact::Node;
+using exact::SearchTables;
 
 constexpr std::uint64_t kSpaces = 40;
 constexpr double kNear = 1e-9;
@@ -34,23 +34,23 @@ void for_each_class(const std::function<void(const Mapspace&, const UnrollingCla
   }
 }
 
-// Calls visit(instance) for those in which something may fit; nothing is left out of the bounds.
-void for_each_instance(const Objective& objective, const std::function<void(Instance&)>& visit) {
+// Calls visit(tables) for those in which something may fit; nothing is left out of the bounds.
+void for_each_class(const Objective& objective, const std::function<void(SearchTables&)>& visit) {
   for_each_class([&](const Mapspace& space, const UnrollingClass& unrolling_class) {
     exact::Unrolled unrolled(space.problem(), unrolling_class);
     const exact::StateGraph graph(space, unrolled.used);
-    Instance instance(graph, std::move(unrolled), objective);
-    if (instance.root().first < exact::kInfinity) {
-      visit(instance);
+    SearchTables tables(graph, std::move(unrolled), objective);
+    if (tables.root().first < exact::kInfinity) {
+      visit(tables);
     }
   });
 }
 
-void for_each_node(const Instance& instance, const std::function<void(const Node&)>& visit) {
-  const exact::StateGraph& graph = instance.graph;
+void for_each_node(const SearchTables& tables, const std::function<void(const Node&)>& visit) {
+  const exact::StateGraph& graph = tables.graph;
   for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
     for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
-      const std::size_t tiles = instance.unrolled.lattices[graph.crossed(stage)].size();
+      const std::size_t tiles = tables.unrolled.lattices[graph.crossed(stage)].size();
       for (std::size_t tile = 0; tile < tiles && graph.reachable(stage, residency); ++tile) {
         visit({stage, residency, tile});
       }
@@ -70,18 +70,18 @@ double so_far(const exact::PerTensorBound& per_tensor, const Node& node) {
 TEST(PerTensorBound, IsConsistentAlongEveryEdge) {
   std::int64_t edges = 0;
   std::int64_t exact_ones = 0;
-  for_each_instance(Objective::kEnergy, [&](Instance& instance) {
-    exact::PerTensorBound per_tensor(instance.graph, instance.unrolled, instance.costs);
-    per_tensor.find_cost_so_far(instance.costs);
-    for_each_node(instance, [&](const Node& node) {
+  for_each_class(Objective::kEnergy, [&](SearchTables& tables) {
+    exact::PerTensorBound per_tensor(tables.graph, tables.unrolled, tables.costs);
+    per_tensor.find_cost_so_far(tables.costs);
+    for_each_node(tables, [&](const Node& node) {
       const double to_go = per_tensor.to_go(node.stage, node.residency, node.tile);
-      exact_ones += to_go >= instance.bound.at(node, 0) * (1 - kNear) ? 1 : 0;
+      exact_ones += to_go >= tables.bound.at(node, 0) * (1 - kNear) ? 1 : 0;
       exact::for_each_move(
-          instance.graph, instance.unrolled, instance.costs, node, [](const Node&) { return true; },
-          [&](const exact::Step& step, std::span<const exact::Payment> payments) {
+          tables.graph, tables.unrolled, tables.costs, node, [](const Node&) { return true; },
+          [&](const exact::Step& step, std::span<const exact::StepCost> costs_of_edges) {
             double cost = 0;
-            for (const exact::Payment& payment : payments) {
-              cost += payment.cost[0];
+            for (const exact::StepCost& step_cost : costs_of_edges) {
+              cost += step_cost.cost[0];
             }
             const bool ends = step.kind == exact::Step::Kind::kEnd;
             const Node& next = step.node;
@@ -104,15 +104,15 @@ TEST(PerTensorBound, IsConsistentAlongEveryEdge) {
 TEST(PerTensorBound, LeavesOutNoNodeOfInterest) {
   std::int64_t kept = 0;
   std::int64_t left_out = 0;
-  for_each_instance(Objective::kEnergy, [&](Instance& instance) {
-    exact::PerTensorBound per_tensor(instance.graph, instance.unrolled, instance.costs);
-    per_tensor.find_cost_so_far(instance.costs);
+  for_each_class(Objective::kEnergy, [&](SearchTables& tables) {
+    exact::PerTensorBound per_tensor(tables.graph, tables.unrolled, tables.costs);
+    per_tensor.find_cost_so_far(tables.costs);
     for (const double slack : {1.0, 1.3}) {
-      const double most = instance.root().first * slack * (1 + kNear);
+      const double most = tables.root().first * slack * (1 + kNear);
       const exact::CompletionBound within = exact::complete_on_lattice(
-          instance.graph, instance.unrolled, instance.costs, {&per_tensor, most});
-      for_each_node(instance, [&](const Node& node) {
-        const double whole = instance.bound.at(node, 0);
+          tables.graph, tables.unrolled, tables.costs, {&per_tensor, most});
+      for_each_node(tables, [&](const Node& node) {
+        const double whole = tables.bound.at(node, 0);
         const double part = within.at(node, 0);
         if (so_far(per_tensor, node) + whole <= most * (1 - kNear)) {
           ASSERT_DOUBLE_EQ(part, whole);
@@ -140,8 +140,8 @@ TEST(PerTensorBound, LeavesTheOptimumOfEveryObjective) {
     for_each_class([&](const Mapspace& space, const UnrollingClass& unrolling_class) {
       const exact::Unrolled unrolled(space.problem(), unrolling_class);
       const exact::StateGraph graph(space, unrolled.used);
-      Instance all(graph, unrolled, objective);
-      Instance some(graph, unrolled, objective, {}, true);
+      SearchTables all(graph, unrolled, objective);
+      SearchTables some(graph, unrolled, objective, {}, true);
       const exact::LabelResult best = exact::search_labels(all, {}, Deadline(options));
       const exact::LabelResult same = exact::search_labels(some, {}, Deadline(options));
       ASSERT_EQ(best.goals.size(), same.goals.size());
@@ -154,8 +154,8 @@ TEST(PerTensorBound, LeavesTheOptimumOfEveryObjective) {
         return;  // the time of an array is not in the components
       }
       exact::PerTensorBound per_tensor(graph, unrolled, all.costs);
-      const exact::Key key =
-          exact::beam_search(graph, unrolled, all.costs, per_tensor, all.valuation).key;
+      const exact::ObjectiveKey key =
+          exact::beam_search(graph, unrolled, all.costs, per_tensor, all.path_objective).key;
       EXPECT_FALSE(exact::exceeds(best.goals.front().key, key));
       beam += key.first < exact::kInfinity ? 1 : 0;
       timed += !objective.function.uses_energy() ? 1 : 0;

@@ -82,7 +82,7 @@ TEST(PublishedOptima, OfImperfectFactorsIsFoundAndProven) {
   ASSERT_TRUE(result.cost.has_value());
   EXPECT_DOUBLE_EQ(result.cost->energy.total.count(), 685'768'704);
   EXPECT_EQ(result.certificate.status, Proof::kOptimal);
-  EXPECT_EQ(result.certificate.bound_but_for_bare, std::nullopt);
+  EXPECT_EQ(result.certificate.bound_but_for_free_boundaries, std::nullopt);
   EXPECT_DOUBLE_EQ(result.certificate.lower_bound, 685'768'704);
   EXPECT_LT(result.statistics.labels, 20'000);
 }
@@ -99,7 +99,7 @@ TEST(PublishedOptima, OfFewExtentsIsProvenByCounting) {
     options.objective.exact_ties = exact_ties;
     const Certificate proof = search_exact(space, options).certificate;
     EXPECT_EQ(proof.status, Proof::kOptimal);
-    EXPECT_EQ(proof.bound_but_for_bare, std::nullopt);
+    EXPECT_EQ(proof.bound_but_for_free_boundaries, std::nullopt);
     EXPECT_DOUBLE_EQ(proof.lower_bound, 714'735'616);
   }
 }
@@ -118,13 +118,13 @@ TEST(PublishedOptima, OfImperfectFactorsLeaveTiesOpen) {
   EXPECT_EQ(tied.status, Proof::kBounded);
   EXPECT_LT(tied.lower_bound, 1'212'284'928);
   EXPECT_GT(tied.lower_bound, 1'212'000'000);
-  EXPECT_EQ(tied.bound_but_for_bare, 1'212'284'928);
+  EXPECT_EQ(tied.bound_but_for_free_boundaries, 1'212'284'928);
   EXPECT_DOUBLE_EQ(tied.gap, 1'212'284'928 / tied.lower_bound - 1);
   options.objective = Objective::kLatency;
   const Certificate fastest = search_exact(space, options).certificate;
   EXPECT_EQ(fastest.status, Proof::kOptimal);
   EXPECT_EQ(fastest.lower_bound, 3'375'104);
-  EXPECT_EQ(fastest.bound_but_for_bare, fastest.lower_bound);
+  EXPECT_EQ(fastest.bound_but_for_free_boundaries, fastest.lower_bound);
 }
 
 INSTANTIATE_TEST_SUITE_P(

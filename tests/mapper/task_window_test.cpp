@@ -12,10 +12,10 @@
 namespace mapsim {
 namespace {
 
-using exact::Key;
+using exact::ObjectiveKey;
 
 // What a task that knows `start` finds, and the labels that it takes: no more than it may.
-Key found(const TaskWindow::Start& start) {
+ObjectiveKey found(const TaskWindow::Start& start) {
   return {static_cast<double>((start.index * 7919 + 13) % 101), 0};
 }
 TaskWindow::Labels taken(const TaskWindow::Start& start) {
@@ -36,7 +36,7 @@ std::vector<TaskWindow::Start> all_next(TaskWindow& task_window) {
 // next.
 template <class Choose>
 std::vector<TaskWindow::Start> run(std::size_t count, std::int64_t labels, const Choose& choose) {
-  TaskWindow task_window(count, Key{1000, 0}, {labels, 2 * labels});
+  TaskWindow task_window(count, ObjectiveKey{1000, 0}, {labels, 2 * labels});
   std::vector<TaskWindow::Start> begun = all_next(task_window);
   std::vector<TaskWindow::Start> open = begun;
   while (!open.empty()) {
@@ -75,7 +75,7 @@ TEST(TaskWindow, DependOnNoOrderOfEnding) {
 
 TEST(TaskWindow, KnowWhatAllButTheLastFewHaveFound) {
   const auto task_window = run(300, 1'000'000, [](std::size_t open) { return open / 2; });
-  Key least{1000, 0};
+  ObjectiveKey least{1000, 0};
   std::size_t known = 0;
   for (const TaskWindow::Start& start : task_window) {
     for (; known < TaskWindow::known(start.index); ++known) {
@@ -112,7 +112,7 @@ TEST(TaskWindow, KnowTheFrontOfWhatWasFound) {
 
 TEST(TaskWindow, GrantNoMoreLabelsThanThereAre) {
   for (const std::int64_t labels : {1, 7, 64, 5000}) {
-    TaskWindow task_window(400, Key{}, {labels, 3 * labels});
+    TaskWindow task_window(400, ObjectiveKey{}, {labels, 3 * labels});
     std::vector<TaskWindow::Start> open = all_next(task_window);
     EXPECT_EQ(open.front().labels.expanded, std::max<std::int64_t>(1, labels / 2));
     EXPECT_EQ(open.front().labels.budget, std::max<std::int64_t>(1, 3 * labels / 2));
@@ -130,7 +130,7 @@ TEST(TaskWindow, GrantNoMoreLabelsThanThereAre) {
     EXPECT_EQ(expanded, labels);
     EXPECT_EQ(budget, 3 * labels);
   }
-  TaskWindow one(1, Key{}, {1000, 700});
+  TaskWindow one(1, ObjectiveKey{}, {1000, 700});
   const TaskWindow::Start start = *one.next();
   EXPECT_EQ(start.labels.expanded, 700);
   EXPECT_EQ(start.labels.budget, 700);

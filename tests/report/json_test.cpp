@@ -161,7 +161,7 @@ TEST(SearchJson, SaysThatATieIsNotProven) {
     return Json::parse(search_json(origin(), space, "exact", {}, result)).at("certificate");
   };
   EXPECT_FALSE(certificate().contains("ties_proven"));
-  result.certificate.bound_but_for_bare = result.certificate.lower_bound;
+  result.certificate.bound_but_for_free_boundaries = result.certificate.lower_bound;
   EXPECT_EQ(certificate()["status"], "optimal");
   EXPECT_EQ(certificate()["ties_proven"], false);
   EXPECT_STREQ(status_of(result.certificate), "ties_open");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/branch/edge_folds.hpp"
+#include "mapper/branch/partial_folds.hpp"
 
 #include <omp.h>
 
@@ -30,9 +30,9 @@ constexpr std::int64_t kLeastLabels = 50'000;
 struct Case {
   UnrollingClass unrolling_class;
   PerDim<std::int64_t> rounded;  // bounds, rounded up
-  double share = 1;   // lower bound of (a count here) / (the count in the rounded problem)
-  double cycles = 0;  // of the array, at least
-  Key bound;          // of all mappings of the case, for the real problem
+  double share = 1;    // lower bound of (a count here) / (the count in the rounded problem)
+  double cycles = 0;   // of the array, at least
+  ObjectiveKey bound;  // of all mappings of the case, for the real problem
 };
 
 class EdgeFolds {
@@ -116,7 +116,7 @@ class EdgeFolds {
                                         *may_stay_with(problem_, each.unrolling_class));
       if (each.cycles < known) {
         each.cycles = std::max(each.cycles, roof);
-        each.bound = Valuation(any, options_.objective, each.cycles).key(components.data());
+        each.bound = PathObjective(any, options_.objective, each.cycles).key(components.data());
         cases_.push_back(std::move(each));
       }
     }
@@ -190,7 +190,7 @@ class EdgeFolds {
     objective.max_latency.reset();
     const UnrollingTasks classes(space, objective);
     LabelQuery query;
-    query.known = limit < kInfinity ? Key{limit, kInfinity} : Key{};
+    query.known = limit < kInfinity ? ObjectiveKey{limit, kInfinity} : ObjectiveKey{};
     query.labels = labels;
     Found found;
     // If the time of a fold depends on the rows and columns in use, only the bound is known.
@@ -198,19 +198,19 @@ class EdgeFolds {
     const auto bound = [&](double value) {
       return full ? std::max(each.bound.first, value) : each.bound.first;
     };
-    const auto instance = classes.build(0, query.known, true);
-    found.states = static_cast<std::int64_t>(instance->bound.nodes().size());
-    const Key root = instance->root();
+    const auto tables = classes.build(0, query.known, true);
+    found.states = static_cast<std::int64_t>(tables->bound.nodes().size());
+    const ObjectiveKey root = tables->root();
     if (query.known.covers(root)) {
       found.bound = bound(std::min(root.first, query.known.limit().first));
       return found;
     }
-    const LabelResult labelled = search_labels(*instance, query, deadline);
+    const LabelResult labelled = search_labels(*tables, query, deadline);
     found.labels = labelled.expanded;
     found.bound = bound(labelled.bound.first);
     if (!labelled.goals.empty()) {
-      found.mapping = canonical(problem_.workload(),
-                                classes.mapping(*instance, 0, labelled.goals.front().steps));
+      found.mapping =
+          canonical(problem_.workload(), classes.mapping(*tables, 0, labelled.goals.front().steps));
     }
     return found;
   }
@@ -251,7 +251,7 @@ class EdgeFolds {
     proof.status = tight ? Proof::kOptimal : proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
     if (tight && options_.objective.exact_ties) {
       // The energies of equally fast mappings with partial folds are not known
-      proof.bound_but_for_bare = value;
+      proof.bound_but_for_free_boundaries = value;
     }
   }
 
@@ -268,7 +268,7 @@ class EdgeFolds {
 
 }  // namespace
 
-bool has_edge_folds(const Mapspace& space, const Objective& objective) {
+bool has_partial_folds(const Mapspace& space, const Objective& objective) {
   const Arch& arch = space.problem().arch();
   const Constraints& constraints = space.constraints();
   const ArrayModel* array = timing_model(arch).array;
@@ -277,8 +277,9 @@ bool has_edge_folds(const Mapspace& space, const Objective& objective) {
          !constraints.factors.imperfect && !space.is_ruled();
 }
 
-void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result) {
-  if (has_edge_folds(space, options.objective)) {
+void search_partial_folds(const Mapspace& space, const SearchOptions& options,
+                          SearchResult& result) {
+  if (has_partial_folds(space, options.objective)) {
     EdgeFolds(space, options, result).run();
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/stays.hpp"
+#include "check/reuse.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/graph/valuation.hpp"
+#include "mapper/graph/path_objective.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace mapsim::exact {
 
-Key without_noise(const Key& key) {
+ObjectiveKey without_noise(const ObjectiveKey& key) {
   const auto rounded = [](double x) {
     return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x3FF});
   };
@@ -21,7 +21,8 @@ Tracked tracked(const Problem& problem, const Objective& objective) {
           timed && objective.mode == LatencyMode::kRamped};
 }
 
-Valuation::Valuation(const StateGraph& graph, const Objective& objective, double compute_cycles)
+PathObjective::PathObjective(const StateGraph& graph, const Objective& objective,
+                             double compute_cycles)
     : ports_{graph.ports()},
       objective_{objective},
       tracked_{tracked(graph.problem(), objective)},
@@ -43,12 +44,12 @@ Valuation::Valuation(const StateGraph& graph, const Objective& objective, double
   }
 }
 
-double Valuation::whole(double cycles) const {
+double PathObjective::whole(double cycles) const {
   return is_entry_ ? cycles : std::ceil(cycles * (1 - noise_));
 }
 
 // The rule of latency_into(). Ports of one storey are adjacent.
-Valuation::Cycles Valuation::cycles(const double* components, double compute_cycles) const {
+PathObjective::Cycles PathObjective::cycles(const double* components, double compute_cycles) const {
   const double computing = noise_ > 0 ? whole(compute_cycles * entries_) : compute_cycles;
   double steady = computing;
   double hidden = computing + (tracked_.edges ? components[1 + ports_.size()] : 0);
@@ -67,7 +68,8 @@ Valuation::Cycles Valuation::cycles(const double* components, double compute_cyc
   return {steady, hidden + shown + storey_shown};
 }
 
-Valuation::Figures Valuation::figures(const double* components, double compute_cycles) const {
+PathObjective::Figures PathObjective::figures(const double* components,
+                                              double compute_cycles) const {
   Figures figures{component(components, 0)};
   if (tracked_.ports && figures.energy < kInfinity) {
     const Cycles taken = cycles(components, compute_cycles);
@@ -77,7 +79,7 @@ Valuation::Figures Valuation::figures(const double* components, double compute_c
   return figures;
 }
 
-Key Valuation::key(const Figures& figures) const {
+ObjectiveKey PathObjective::key(const Figures& figures) const {
   const double most_energy =
       objective_.max_energy ? objective_.max_energy->count() * (1 + kRounding) : kInfinity;
   const double most_cycles =
@@ -86,7 +88,7 @@ Key Valuation::key(const Figures& figures) const {
       figures.latency > most_cycles) {
     return {};
   }
-  Key key{objective_.function.value(figures.energy, figures.latency), 0};
+  ObjectiveKey key{objective_.function.value(figures.energy, figures.latency), 0};
   if (tracked_.ports) {
     key.second = second_figure(objective_, figures.energy, figures.latency);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/branch/edge_folds.hpp"
+#include "mapper/branch/partial_folds.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ TEST(EdgeFolds, AreBoundedByWhatAllOfThemCost) {
     options.objective.mode = seed % 3 == 0 ? LatencyMode::kRamped : LatencyMode::kSteady;
     const Mapspace space{problem, {}};
     const SearchResult plain = search_exact(space, options);
-    options.edge_folds = true;
+    options.partial_folds = true;
     const SearchResult found = search_exact(space, options);
     const double value = found.cost ? objective_value(options.objective, *found.cost) : kInfinity;
     const double divisors =
@@ -157,7 +157,7 @@ TEST(EdgeFolds, AreBoundedByWhatAllOfThemCost) {
 SearchResult fastest(const Problem& problem, const std::string& constraints = "") {
   SearchOptions options;
   options.objective = Objective::kLatency;
-  options.edge_folds = true;
+  options.partial_folds = true;
   return search_exact(
       Mapspace{problem,
                constraints.empty() ? Constraints{} : load_constraints(constraints, problem)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/mapspace/statistics_of_draws.hpp"
+#include "mapper/mapspace/sample_statistics.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,32 +5,34 @@
 #include <vector>
 
 #include "costmodel/boundary_cost.hpp"
-#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/extent_lattice.hpp"
+#include "mapper/graph/path_objective.hpp"
 #include "mapper/graph/state_graph.hpp"
-#include "mapper/graph/valuation.hpp"
 #include "mapper/graph/volume.hpp"
 
 namespace mapsim::imperfect {
 
 // What the cost of a boundary with imperfect factors takes from the graph: everything that does not
 // depend on tiles. `parent` is the outer end, `child` the inner one.
-struct Terms {
+struct BoundaryCoefficients {
   // Whose traffic counts: all instances; the first one.
   exact::Sharing parent, child, busy_parent, busy_child;
   exact::Sharing met_parent, met_child, met_busy_parent,
       met_busy_child;  // the same of the distinct sums of the whole run
   // Fanouts with spatial reduction, innermost first: pJ per addition, and the flow that leaves.
   std::vector<std::pair<double, exact::Sharing>> reductions;
-  BoundaryCost cost;  // without what is deferred: see `owes`
+  BoundaryCost cost;  // without what is deferred: see `has_deferred_cost`
   TensorId tensor{};
   bool output = false;
   bool slides = false;
   double limit = exact::kInfinity;  // bits that the tile may take
   double stored_bits = 0;           // bits of one element of the tile
   std::size_t fanouts = 0;          // used fanouts above the child
-  bool owes = false;  // hops, or cycles of first fills and last drains, do not follow from flows
+  // Hops, or cycles of first fills and last drains, do not follow from flows
+  bool has_deferred_cost = false;
 };
-// The terms of each edge of the graph.
-std::vector<Terms> make_terms(const exact::StateGraph& graph, const Tiles& tiles, Tracked tracked);
+// The coefficients of each edge of the graph.
+std::vector<BoundaryCoefficients> make_coefficients(const exact::StateGraph& graph,
+                                                    const ExtentLattice& tiles, Tracked tracked);
 
 }  // namespace mapsim::imperfect

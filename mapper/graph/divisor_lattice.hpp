@@ -19,13 +19,13 @@ struct Position {
 };
 
 // The lattice of tiles with perfect factors between two fanouts: a tile is one position per dim.
-class Lattice : public TileIndex {
+class DivisorLattice : public TileIndex {
  public:
   // `tracked[d]`: how many blocks dim d remembers. `windows`: dims along which tiles slide.
   // `domains`: the extents that a dim may have, which are divisors of its bound, ascending, from 1
   // to the bound.
-  Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked, DimSet windows,
-          const PerDim<std::vector<std::int64_t>>& domains);
+  DivisorLattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked,
+                 DimSet windows, const PerDim<std::vector<std::int64_t>>& domains);
 
   const std::vector<Position>& positions(DimId d) const { return positions_[d]; }
   std::int64_t bound(DimId d) const { return bounds_[d]; }
@@ -60,7 +60,7 @@ class Lattice : public TileIndex {
 
   // crossing(inner)[tile]: the tile of `inner`, the lattice behind a fanout, to which crossing the
   // fanout leads. Dims of which `inner` tracks one block more remember their extent as that block.
-  std::vector<std::size_t> crossing(const Lattice& inner) const;
+  std::vector<std::size_t> crossing(const DivisorLattice& inner) const;
   // The tiles whose extents are all 1.
   const std::vector<std::size_t>& ones() const { return ones_; }
 

@@ -15,15 +15,15 @@ namespace mapsim::imperfect {
 //
 // In a coarse lattice neighbouring extents share a bin. The largest extent stands for the bin;
 // extent 1 has a bin of its own.
-// Unlike in exact::Lattice, a loop leads to any smaller extent instead of a divisor, and a fanout
-// leads from a tile to a tile of the same lattice. The blocks at fanouts are part of the labels'
-// history, not of the tile. Both lattices number their tiles in the same way (TileIndex).
-class Tiles : public exact::TileIndex {
+// Unlike in exact::DivisorLattice, a loop leads to any smaller extent instead of a divisor, and a
+// fanout leads from a tile to a tile of the same lattice. The blocks at fanouts are part of the
+// labels' history, not of the tile. Both lattices number their tiles in the same way (TileIndex).
+class ExtentLattice : public exact::TileIndex {
  public:
   static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
   // `most`: the lattice is coarsened until it has at most about so many tiles.
-  Tiles(const Mapspace& space, const UnrollingClass& unrolling_class, std::vector<FanoutId> used,
-        std::size_t most = kAll);
+  ExtentLattice(const Mapspace& space, const UnrollingClass& unrolling_class,
+                std::vector<FanoutId> used, std::size_t most = kAll);
 
   const ExtentDomain& domain(DimId d) const { return domains_[d]; }
   std::int64_t extent(DimId d, std::size_t tile) const { return domains_[d][digit(d, tile)]; }
@@ -86,7 +86,7 @@ class Tiles : public exact::TileIndex {
 // The tiles projected onto some dims: every other dim has a single digit.
 class Projection : public exact::TileIndex {
  public:
-  Projection(const Tiles& tiles, DimSet dims);
+  Projection(const ExtentLattice& tiles, DimSet dims);
   std::size_t of_tile(std::size_t tile) const { return of_tile_[tile]; }
 
  private:
@@ -94,7 +94,7 @@ class Projection : public exact::TileIndex {
 };
 
 // The last loop above a tile, if the tile slides along it. `from` is the tile that the loop cuts.
-struct Run {
+struct SlidingLoop {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t dim = kNone;
   std::size_t from = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/label_search/instance.hpp"
+#include "mapper/label_search/search_tables.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -25,14 +25,14 @@ std::optional<ArrayTime> array_time(const StateGraph& graph, const Unrolled& unr
 
 // With idle threads, both run at once: a beam search needs only the cost to go.
 BeamNest beam_search_and_cost_so_far(const StateGraph& graph, const Unrolled& unrolled,
-                                     EdgeCosts& costs, const Valuation& valuation,
+                                     EdgeCosts& costs, const PathObjective& path_objective,
                                      PerTensorBound& per_tensor) {
   BeamNest found;
   Caught caught;
 #pragma omp taskgroup
   {
-#pragma omp task shared(found, graph, unrolled, costs, valuation, per_tensor, caught)
-    caught.run([&] { found = beam_search(graph, unrolled, costs, per_tensor, valuation); });
+#pragma omp task shared(found, graph, unrolled, costs, path_objective, per_tensor, caught)
+    caught.run([&] { found = beam_search(graph, unrolled, costs, per_tensor, path_objective); });
     caught.run([&] { per_tensor.find_cost_so_far(costs); });
   }
   caught.rethrow();
@@ -42,17 +42,18 @@ BeamNest beam_search_and_cost_so_far(const StateGraph& graph, const Unrolled& un
 // The completion bound over the nodes that the incumbent does not rule out. Without an incumbent, a
 // beam search may provide one first.
 CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-                           const Valuation& valuation, Incumbent known, bool may_beam_search,
-                           double least_second, std::vector<bool> left_out, BeamNest& beam) {
+                           const PathObjective& path_objective, Incumbent known,
+                           bool may_beam_search, double least_second, std::vector<bool> left_out,
+                           BeamNest& beam) {
   CompletionBound::Scope scope;
   if (!left_out.empty()) {
     scope.reachable = graph.reachable_without(left_out);
   }
   const auto find_most = [&] {
-    scope.most =
-        known.points().empty()
-            ? kInfinity
-            : most_energy(valuation, std::vector<double>(costs.components()), known, least_second);
+    scope.most = known.points().empty()
+                     ? kInfinity
+                     : most_energy(path_objective, std::vector<double>(costs.components()), known,
+                                   least_second);
     return scope.most < kInfinity;
   };
   const bool is_limited = find_most();
@@ -72,7 +73,7 @@ CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, Ed
   }
   PerTensorBound per_tensor(graph, unrolled, costs);
   if (may_beam_search) {
-    beam = beam_search_and_cost_so_far(graph, unrolled, costs, valuation, per_tensor);
+    beam = beam_search_and_cost_so_far(graph, unrolled, costs, path_objective, per_tensor);
     known.insert(beam.key);
     find_most();
   } else if (per_tensor.root() <= scope.most) {
@@ -92,10 +93,11 @@ bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
                             const Deadline* deadline) {
   // Then only leakage depends on time here
   const bool is_timed = graph.problem().is_timed_by_model();
-  const Valuation valuation(graph, objective, is_timed ? 0 : least_compute_cycles(graph, unrolled));
+  const PathObjective path_objective(graph, objective,
+                                     is_timed ? 0 : least_compute_cycles(graph, unrolled));
   CompletionBound::Scope scope;
-  scope.most =
-      most_energy(valuation, std::vector<double>(2 + graph.ports().size()), known, least_second);
+  scope.most = most_energy(path_objective, std::vector<double>(2 + graph.ports().size()), known,
+                           least_second);
   if (!left_out.empty()) {
     scope.reachable = graph.reachable_without(left_out);
   }
@@ -114,38 +116,40 @@ bool has_many_rows(const StateGraph& graph) {
   return graph.stages() * graph.residencies() >= kMany;
 }
 
-Instance::Instance(const StateGraph& graph_in, Unrolled unrolled_in, const Objective& objective,
-                   const Incumbent& known, bool may_beam_search, std::vector<bool> left_out,
-                   double least_second, const Deadline* deadline)
+SearchTables::SearchTables(const StateGraph& graph_in, Unrolled unrolled_in,
+                           const Objective& objective, const Incumbent& known, bool may_beam_search,
+                           std::vector<bool> left_out, double least_second,
+                           const Deadline* deadline)
     : graph{graph_in},
       unrolled{std::move(unrolled_in)},
       costs(graph, unrolled, tracked(graph.problem(), objective), deadline),
       array(array_time(graph, unrolled, costs, objective)),
-      valuation(graph, objective, array ? array->without() : least_compute_cycles(graph, unrolled)),
-      bound(make_bound(graph, unrolled, costs, valuation, known, may_beam_search && !array,
+      path_objective(graph, objective,
+                     array ? array->without() : least_compute_cycles(graph, unrolled)),
+      bound(make_bound(graph, unrolled, costs, path_objective, known, may_beam_search && !array,
                        least_second, std::move(left_out), beam)) {
   if (array) {
     array_bound.emplace(graph, unrolled, costs, *array, bound);
   }
 }
 
-double Instance::compute_cycles(const Node& node, double entered) const {
+double SearchTables::compute_cycles(const Node& node, double entered) const {
   if (!array) {
-    return valuation.compute_cycles();
+    return path_objective.compute_cycles();
   }
   const double least = std::min(entered, array_bound->at(node));
   return least < kInfinity ? least : array->without();
 }
 
-Key Instance::root() const {
-  Key best;
+ObjectiveKey SearchTables::root() const {
+  ObjectiveKey best;
   std::vector<double> values(costs.components());
   for (const std::size_t residency : graph.starts()) {
     const Node start{0, residency, unrolled.lattices.front().size() - 1};
     for (std::size_t k = 0; k < values.size(); ++k) {
       values[k] = bound.at(start, k);
     }
-    best = std::min(best, valuation.key(values.data(), compute_cycles(start, kInfinity)));
+    best = std::min(best, path_objective.key(values.data(), compute_cycles(start, kInfinity)));
   }
   return best;
 }

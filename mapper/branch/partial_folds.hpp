@@ -14,15 +14,16 @@ namespace mapsim::exact {
 // bound / rounded bound) of the count there: tiles are cut into equally many, and the sum of their
 // points is a linear or concave function of the bound. So if the rounded problem has energies and
 // port bits scaled by this share, its optimum is a lower bound here, and its mapping, evaluated
-// here, is a candidate. docs/systolic.md; tests/mapper/edge_folds_test.cpp checks both against all
-// such mappings.
+// here, is a candidate. docs/systolic.md; tests/mapper/partial_folds_test.cpp checks both against
+// all such mappings.
 //
-// search_edge_folds() improves `result`, the result for the mapspace itself, and extends its
+// search_partial_folds() improves `result`, the result for the mapspace itself, and extends its
 // certificate. It searches the unrollings with which the array may be done sooner than with the
 // best mapping, in the order of their bounds, until these are no better than the best. If there is
-// none, the certificate stays as it is. It does nothing unless has_edge_folds(): the objective has
-// latency, there are no other fanouts, and no rules for tiles and loops.
-bool has_edge_folds(const Mapspace& space, const Objective& objective);
-void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result);
+// none, the certificate stays as it is. It does nothing unless has_partial_folds(): the objective
+// has latency, there are no other fanouts, and no rules for tiles and loops.
+bool has_partial_folds(const Mapspace& space, const Objective& objective);
+void search_partial_folds(const Mapspace& space, const SearchOptions& options,
+                          SearchResult& result);
 
 }  // namespace mapsim::exact

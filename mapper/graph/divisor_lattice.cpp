@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/graph/lattice.hpp"
+#include "mapper/graph/divisor_lattice.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -56,8 +56,9 @@ bool is_step(const std::vector<Position>& positions, std::size_t from, std::size
 
 }  // namespace
 
-Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked,
-                 DimSet windows, const PerDim<std::vector<std::int64_t>>& domains)
+DivisorLattice::DivisorLattice(const PerDim<std::int64_t>& bounds,
+                               const PerDim<std::size_t>& tracked, DimSet windows,
+                               const PerDim<std::vector<std::int64_t>>& domains)
     : TileIndex(bounds.size()),
       bounds_{bounds},
       positions_(bounds.size()),
@@ -103,7 +104,7 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
   std::sort(ones_.begin(), ones_.end());
 }
 
-std::vector<std::size_t> Lattice::crossing(const Lattice& inner) const {
+std::vector<std::size_t> DivisorLattice::crossing(const DivisorLattice& inner) const {
   PerDim<std::vector<std::size_t>> digits(dims());
   for (const DimId d : positions_.ids()) {
     for (const Position& here : positions_[d]) {

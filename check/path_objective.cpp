@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/price.hpp"
+#include "check/path_objective.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,14 +8,14 @@
 
 namespace mapsim::check {
 
-Price::Price(const Problem& problem, const Graph& graph, const Goal& goal)
+PathObjective::PathObjective(const Problem& problem, const Graph& graph, const Goal& goal)
     : graph_{graph},
       goal_{goal},
       leakage_per_cycle_{problem.leakage(Cycles{1}).count()},
       tracked_{goal.needs_time() || leakage_per_cycle_ > 0, goal.needs_time() && goal.ramped},
       times_array_{tracked_.ports && timing_model(problem.arch()).array != nullptr} {}
 
-double Price::cycles_of(double steps) const {
+double PathObjective::cycles_of(double steps) const {
   const Problem& problem = graph_.problem();
   return timing_model(problem.arch())
       .cycles_of_steps(problem, steps * static_cast<double>(problem.arch().compute.issue_interval));
@@ -23,7 +23,7 @@ double Price::cycles_of(double steps) const {
 
 // docs/model.md: the compute units with first fills and last drains overlap with ports that hide;
 // the busiest port of each storey that does not hide is added.
-double Price::ramped_cycles(const double* components, double compute) const {
+double PathObjective::ramped_cycles(const double* components, double compute) const {
   double hidden = compute + components[1 + graph_.ports().size()];
   PerLevel<double> shown(graph_.problem().arch().levels.size(), 0.0);
   for (std::size_t q = 0; q < graph_.ports().size(); ++q) {
@@ -39,7 +39,7 @@ double Price::ramped_cycles(const double* components, double compute) const {
   return cycles;
 }
 
-Figures Price::of(const double* components, double compute, double bits) const {
+Figures PathObjective::of(const double* components, double compute, double bits) const {
   if (!(components[0] < kInfinity) || !(compute < kInfinity)) {
     return {kInfinity, kInfinity};
   }

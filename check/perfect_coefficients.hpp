@@ -39,7 +39,7 @@ struct PerfectCosts::Network {
   End outer;  // the elements at its outer end, and the sums met there
 };
 
-struct PerfectCosts::Terms {
+struct PerfectCosts::Coefficients {
   BoundaryUse use;
   End outer, inner, busy_outer, busy_inner;
   std::vector<Network> networks;  // innermost first; empty if they cost nothing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/perfect_terms.hpp"
+#include "check/perfect_coefficients.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -126,7 +126,7 @@ PerfectCosts::Volume PerfectCosts::make_met(TensorId t, std::size_t crossed,
 }
 
 // Every fanout between the two ends, used or idle, from the innermost outwards.
-void PerfectCosts::add_networks(const BoundaryEdge& edge, bool together, Terms& made) {
+void PerfectCosts::add_networks(const BoundaryEdge& edge, bool together, Coefficients& made) {
   const Problem& problem = graph().problem();
   const Arch& arch = problem.arch();
   const TensorId t = edge.tensor;
@@ -173,7 +173,7 @@ void PerfectCosts::add_networks(const BoundaryEdge& edge, bool together, Terms& 
   }
 }
 
-void PerfectCosts::add_met(const BoundaryEdge& edge, Terms& made) {
+void PerfectCosts::add_met(const BoundaryEdge& edge, Coefficients& made) {
   const std::size_t outer = made.use.outer_fanouts;
   const std::size_t inner = made.use.above;
   const std::vector<Use> sums(inner, Use::kSum);
@@ -184,11 +184,11 @@ void PerfectCosts::add_met(const BoundaryEdge& edge, Terms& made) {
   made.busy_inner.met = make_met(edge.tensor, edge.crossed, firsts, inner);
 }
 
-PerfectCosts::Terms PerfectCosts::make_terms(std::size_t index) {
+PerfectCosts::Coefficients PerfectCosts::make_coefficients(std::size_t index) {
   const BoundaryEdge& edge = graph().edges()[index];
   const Problem& problem = graph().problem();
   const TensorId t = edge.tensor;
-  Terms made;
+  Coefficients made;
   made.use = boundary_of(graph(), edge, tracked(), &at_.axes);
   bool together = true;
   for (std::size_t f = made.use.outer_fanouts; f < made.use.above; ++f) {
@@ -209,11 +209,11 @@ PerfectCosts::Terms PerfectCosts::make_terms(std::size_t index) {
   return made;
 }
 
-const PerfectCosts::Terms& PerfectCosts::terms(std::size_t edge) {
-  if (!terms_[edge]) {
-    terms_[edge] = std::make_unique<Terms>(make_terms(edge));
+const PerfectCosts::Coefficients& PerfectCosts::coefficients(std::size_t edge) {
+  if (!coefficients_[edge]) {
+    coefficients_[edge] = std::make_unique<Coefficients>(make_coefficients(edge));
   }
-  return *terms_[edge];
+  return *coefficients_[edge];
 }
 
 // How often the tile is replaced because of loops over dims that the tensor does not have.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/extent_lattice.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace mapsim::imperfect {
 
-Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
-             std::vector<FanoutId> used, std::size_t most)
+ExtentLattice::ExtentLattice(const Mapspace& space, const UnrollingClass& unrolling_class,
+                             std::vector<FanoutId> used, std::size_t most)
     : TileIndex(space.domains().size()),
       extents_{space.domains()},
       domains_(extents_.size()),
@@ -60,7 +60,7 @@ Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
 
 // Joins the two neighbouring bins with the smallest ratio of extents, over all dims, until the
 // lattice is small enough.
-void Tiles::coarsen(std::size_t most) {
+void ExtentLattice::coarsen(std::size_t most) {
   const auto size = [&] {
     double product = 1;
     for (const auto& bins : bins_) {
@@ -93,8 +93,8 @@ void Tiles::coarsen(std::size_t most) {
   }
 }
 
-std::optional<std::int64_t> Tiles::block_behind(std::size_t fanout, DimId d,
-                                                std::int64_t extent) const {
+std::optional<std::int64_t> ExtentLattice::block_behind(std::size_t fanout, DimId d,
+                                                        std::int64_t extent) const {
   std::optional<std::int64_t> block = extent;
   for (const Unroll& unroll : unrolls_[fanout]) {
     if (unroll.dim == d && block) {
@@ -104,8 +104,8 @@ std::optional<std::int64_t> Tiles::block_behind(std::size_t fanout, DimId d,
   return block;
 }
 
-std::int64_t Tiles::least_behind(DimId d, std::size_t bin, std::size_t first, std::size_t end,
-                                 const Allowed& allowed) const {
+std::int64_t ExtentLattice::least_behind(DimId d, std::size_t bin, std::size_t first,
+                                         std::size_t end, const Allowed& allowed) const {
   std::int64_t least = 0;
   for (const std::int64_t extent : bins_[d][bin]) {
     std::optional<std::int64_t> block = extent;
@@ -118,7 +118,7 @@ std::int64_t Tiles::least_behind(DimId d, std::size_t bin, std::size_t first, st
   return least;
 }
 
-void Tiles::list_digits() {
+void ExtentLattice::list_digits() {
   for (const DimId d : domains_.ids()) {
     if (radix(d) > 1 && digits_[d].empty()) {
       digits_[d] = digits_of_tiles(d);
@@ -126,7 +126,7 @@ void Tiles::list_digits() {
   }
 }
 
-void Tiles::make_crossings() {
+void ExtentLattice::make_crossings() {
   const auto nowhere = static_cast<std::uint32_t>(size_);
   for (std::size_t fanout = 0; fanout < used_.size() && !coarse_; ++fanout) {
     std::vector<std::uint32_t>& crossings = crossings_.emplace_back(size_, 0);
@@ -143,7 +143,7 @@ void Tiles::make_crossings() {
   }
 }
 
-Projection::Projection(const Tiles& tiles, DimSet dims)
+Projection::Projection(const ExtentLattice& tiles, DimSet dims)
     : TileIndex(tiles.dims()), of_tile_(tiles.size(), 0) {
   PerDim<std::size_t> radices(tiles.dims(), 1);
   for (const DimId d : radices.ids()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/graph/gates.hpp"
+#include "mapper/graph/tile_count_rules.hpp"
 
 #include <algorithm>
 
@@ -8,11 +8,12 @@
 
 namespace mapsim::imperfect {
 
-Gates::Gates(const exact::StateGraph& graph, const Tiles& tiles) : graph_{graph}, tiles_{tiles} {
+TileCountRules::TileCountRules(const exact::StateGraph& graph, const ExtentLattice& tiles)
+    : graph_{graph}, tiles_{tiles} {
   for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
     for (std::size_t i = 0; i < tiles.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
-      open_ = open_ && !graph.region(stage).tracks(d) && graph.region(stage).allows(d, 1);
+      is_empty_ = is_empty_ && !graph.region(stage).tracks(d) && graph.region(stage).allows(d, 1);
     }
     beginnings_.push_back(bins(stage, true));
     ends_.push_back(bins(stage, false));
@@ -20,7 +21,7 @@ Gates::Gates(const exact::StateGraph& graph, const Tiles& tiles) : graph_{graph}
   }
 }
 
-void Gates::find_lowest(std::size_t stage) {
+void TileCountRules::find_lowest(std::size_t stage) {
   auto& lowest = lowest_.emplace_back();
   lowest.resize(tiles_.dims());
   for (const DimId d : lowest.ids()) {
@@ -35,11 +36,12 @@ void Gates::find_lowest(std::size_t stage) {
   }
 }
 
-bool Gates::may_still_end(std::size_t stage, std::size_t begun, std::size_t tile) const {
-  for (std::size_t i = 0; i < tiles_.dims() && !open_; ++i) {
+bool TileCountRules::may_still_end(std::size_t stage, std::size_t region_start,
+                                   std::size_t tile) const {
+  for (std::size_t i = 0; i < tiles_.dims() && !is_empty_; ++i) {
     const auto d = static_cast<DimId>(i);
     const std::vector<std::size_t>& lowest = lowest_[stage][d];
-    if (!lowest.empty() && tiles_.digit(d, tile) < lowest[tiles_.digit(d, begun)]) {
+    if (!lowest.empty() && tiles_.digit(d, tile) < lowest[tiles_.digit(d, region_start)]) {
       return false;
     }
   }
@@ -48,8 +50,8 @@ bool Gates::may_still_end(std::size_t stage, std::size_t begun, std::size_t tile
 
 // Could the region's other end be at some extent, if this end (`beginning`: its beginning) is at
 // `extent`?
-bool Gates::meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,
-                  bool beginning) const {
+bool TileCountRules::meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,
+                           bool beginning) const {
   if (beginning && index + 1 == graph_.regions()) {
     return region.allows(d, extent);  // it ends at 1
   }
@@ -63,7 +65,7 @@ bool Gates::meets(const Region& region, DimId d, std::int64_t extent, std::size_
   });
 }
 
-Gates::Bins Gates::bins(std::size_t stage, bool beginning) const {
+TileCountRules::Bins TileCountRules::bins(std::size_t stage, bool beginning) const {
   Bins all(tiles_.dims());
   for (const DimId d : all.ids()) {
     for (std::size_t bin = 0; bin < tiles_.domain(d).size(); ++bin) {
@@ -79,21 +81,21 @@ Gates::Bins Gates::bins(std::size_t stage, bool beginning) const {
   return all;
 }
 
-std::size_t Gates::begun(std::size_t stage, std::size_t tile) const {
-  std::size_t begun = 0;
-  for (std::size_t i = 0; i < tiles_.dims() && !open_; ++i) {
+std::size_t TileCountRules::region_start(std::size_t stage, std::size_t tile) const {
+  std::size_t region_start = 0;
+  for (std::size_t i = 0; i < tiles_.dims() && !is_empty_; ++i) {
     const auto d = static_cast<DimId>(i);
-    begun += graph_.region(stage).tracks(d) ? tiles_.digit(d, tile) * tiles_.stride(d) : 0;
+    region_start += graph_.region(stage).tracks(d) ? tiles_.digit(d, tile) * tiles_.stride(d) : 0;
   }
-  return begun;
+  return region_start;
 }
 
-bool Gates::may_end(std::size_t stage, std::size_t begun, std::size_t tile) const {
-  for (std::size_t i = 0; i < tiles_.dims() && !open_; ++i) {
+bool TileCountRules::may_end(std::size_t stage, std::size_t region_start, std::size_t tile) const {
+  for (std::size_t i = 0; i < tiles_.dims() && !is_empty_; ++i) {
     const auto d = static_cast<DimId>(i);
     const Region& region = graph_.region(stage);
     const std::int64_t made =
-        region.tracks(d) ? ceil_div(tiles_.extent(d, begun), tiles_.extent(d, tile)) : 1;
+        region.tracks(d) ? ceil_div(tiles_.extent(d, region_start), tiles_.extent(d, tile)) : 1;
     if (!region.allows(d, made)) {
       return false;
     }
@@ -101,12 +103,12 @@ bool Gates::may_end(std::size_t stage, std::size_t begun, std::size_t tile) cons
   return true;
 }
 
-void Gates::close_beginnings(std::size_t stage, double* row) const {
+void TileCountRules::close_beginnings(std::size_t stage, double* row) const {
   close(beginnings_[stage], row);
 }
-void Gates::close_ends(std::size_t stage, double* row) const { close(ends_[stage], row); }
+void TileCountRules::close_ends(std::size_t stage, double* row) const { close(ends_[stage], row); }
 
-bool Gates::is_open(const Bins& open, std::size_t tile) const {
+bool TileCountRules::is_open(const Bins& open, std::size_t tile) const {
   for (const DimId d : open.ids()) {
     if (!open[d].empty() && !open[d][tiles_.digit(d, tile)]) {
       return false;
@@ -115,7 +117,7 @@ bool Gates::is_open(const Bins& open, std::size_t tile) const {
   return true;
 }
 
-void Gates::close(const Bins& open, double* row) const {
+void TileCountRules::close(const Bins& open, double* row) const {
   for (const DimId d : open.ids()) {
     if (open[d].empty()) {
       continue;

@@ -7,9 +7,9 @@ namespace mapsim::check {
 
 // The goal's figures as a function of a resource vector: energy, bits through each port, cycles of
 // first fills and last drains.
-class Price {
+class PathObjective {
  public:
-  Price(const Problem& problem, const Graph& graph, const Goal& goal);
+  PathObjective(const Problem& problem, const Graph& graph, const Goal& goal);
   Tracked tracked() const { return tracked_; }
   // Does the time depend on the tensor that stays in a systolic array?
   bool times_array() const { return times_array_; }

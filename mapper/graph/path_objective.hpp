@@ -11,33 +11,34 @@ namespace mapsim::exact {
 
 // The value of the objective and the figure that breaks ties, compared in this order. For a front:
 // its two figures.
-struct Key {
+struct ObjectiveKey {
   double first = kInfinity;
   double second = 0;
-  friend auto operator<=>(const Key&, const Key&) = default;
+  friend auto operator<=>(const ObjectiveKey&, const ObjectiveKey&) = default;
 };
 
 // Is the first figure above the limit's by more than rounding?
-inline bool exceeds(const Key& key, const Key& limit) {
+inline bool exceeds(const ObjectiveKey& key, const ObjectiveKey& limit) {
   return key.first > limit.first * (1 + kRounding);
 }
 // Is `key` worse than `limit`? It is if it exceeds it, or is no less in the first figure and larger
 // in the second by more than rounding. If a lower bound is worse than the incumbent, nothing that
 // it bounds can improve on the incumbent.
-inline bool worse(const Key& key, const Key& limit) {
+inline bool worse(const ObjectiveKey& key, const ObjectiveKey& limit) {
   return exceeds(key, limit) ||
          (key.first >= limit.first && key.second > limit.second * (1 + kRounding));
 }
 
 // The limit to prune by, if a mapping with `limit` is known and the answer may be worse than the
 // optimum by a share of `gap`.
-inline Key within_gap(const Key& limit, double gap) {
-  return gap > 0 && limit.first < kInfinity ? Key{limit.first / (1 + gap), kInfinity} : limit;
+inline ObjectiveKey within_gap(const ObjectiveKey& limit, double gap) {
+  return gap > 0 && limit.first < kInfinity ? ObjectiveKey{limit.first / (1 + gap), kInfinity}
+                                            : limit;
 }
 
 // The key without its last 10 bits (relative 2^-42), so that rounding does not order equal keys. An
 // optimum is therefore exact to 12 digits.
-Key without_noise(const Key& key);
+ObjectiveKey without_noise(const ObjectiveKey& key);
 
 // The components that labels carry besides energy.
 Tracked tracked(const Problem& problem, const Objective& objective);
@@ -45,14 +46,14 @@ Tracked tracked(const Problem& problem, const Objective& objective);
 // The objective as a function of a cost's components (costmodel/resource_vector.hpp), for whole
 // mappings and for lower bounds. For a branch of a fused mapping, costs are those of its mean
 // entry, or of all its entries (BranchEntry::run).
-class Valuation {
+class PathObjective {
  public:
   // `compute_cycles`: time of the compute units [cycles].
-  Valuation(const StateGraph& graph, const Objective& objective, double compute_cycles);
+  PathObjective(const StateGraph& graph, const Objective& objective, double compute_cycles);
   // The default key, which is infinite, if a limit of the objective is broken.
-  Key key(const double* components) const { return key(components, compute_cycles_); }
+  ObjectiveKey key(const double* components) const { return key(components, compute_cycles_); }
   // The same with another time of the compute units.
-  Key key(const double* components, double compute_cycles) const {
+  ObjectiveKey key(const double* components, double compute_cycles) const {
     return key(figures(components, compute_cycles));
   }
 
@@ -77,7 +78,7 @@ class Valuation {
     double latency = 1;  // cycles
   };
   Figures figures(const double* components, double compute_cycles) const;
-  Key key(const Figures& figures) const;
+  ObjectiveKey key(const Figures& figures) const;
 
   const std::vector<Port>& ports_;
   std::vector<bool> hides_;           // per port: do its transfers overlap with compute?
