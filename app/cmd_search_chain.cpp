@@ -155,15 +155,20 @@ Answer run_on_chain(const SearchArguments& arguments) {
   if (found.fused.best) {
     mapping_file.write(print_tree(arch, chain, *found.fused.best));
   }
-  if (!arguments.certificate_file.empty()) {
+  Answer answer;
+  if (found.fused.best || found.fused.proven) {
     certificate.write(chain_certificate_file(origin, arch, chain, arguments.fusion, found.fused));
+  } else if (!arguments.certificate_file.empty()) {
+    certificate.remove();
+    answer.remark =
+        fmt::format("--certificate: stopped before anything was found: no certificate in {}",
+                    arguments.certificate_file);
   }
   const ExitCode done = found.fused.best ? kDone : kNegative;
-  const ExitCode code = !found.fused.proven && watch.stop() ? kInterrupted : done;
-  if (arguments.output.json) {
-    return {code, chain_search_json(origin, arch, chain, found)};
-  }
-  return {code, chain_search_text(arch, chain, found)};
+  answer.code = !found.fused.proven && watch.stop() ? kInterrupted : done;
+  answer.text = arguments.output.json ? chain_search_json(origin, arch, chain, found)
+                                      : chain_search_text(arch, chain, found);
+  return answer;
 }
 
 }  // namespace mapsim

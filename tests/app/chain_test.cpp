@@ -114,6 +114,16 @@ TEST_F(CommandLine, ProvesAChain) {
   EXPECT_THAT(timed.err, HasSubstr("of a chain the checker proves the least energy"));
 }
 
+// A search that found nothing in its time has not shown that nothing fits.
+TEST_F(CommandLine, WritesNoCertificateOfAChainThatItOnlyBegan) {
+  const Outcome begun =
+      run("search teaching_flat " + kRoot + kAttention + " --certificate p.yaml --budget 1us");
+  EXPECT_EQ(begun.code, 1);
+  EXPECT_THAT(begun.out, HasSubstr("stopped before anything was found"));
+  EXPECT_THAT(begun.err, HasSubstr("no certificate in p.yaml"));
+  EXPECT_TRUE(is_empty());
+}
+
 // The ends of the front are the least energy and the least latency.
 TEST_F(CommandLine, DrawsTheFrontOfAChain) {
   const std::string search =
