@@ -8,7 +8,8 @@
 
 namespace mapsim::check {
 
-// What surrounds the einsums first .. last of a chain while they run as one group.
+// The rest of a chain, as far as it matters to its einsums first .. last while they run as one
+// group: where their inputs lie, and what else takes capacity.
 struct GroupContext {
   std::size_t first = 0;
   std::size_t last = 0;

@@ -51,7 +51,8 @@ struct Pattern {
   PerTensor<std::size_t> serving;                    // a node per tensor
   ObjectiveKey bound;  // a lower bound of the mappings of the pattern; of a front, in both figures
 };
-// The key of lower bounds: energy [pJ], then the bits of each port's busiest instance.
+// Makes a key of lower bounds: of the energy [pJ], then of the bits of each port's busiest
+// instance.
 using ObjectiveKeyOf = std::function<ObjectiveKey(const std::vector<double>&)>;
 
 // A lower bound of the energy [pJ] of all nests of a class of unrollings, whatever their tiles and

@@ -9,7 +9,8 @@ namespace mapsim::imperfect {
 
 // The history of a label with imperfect factors: what it remembers of the loops further out. The
 // cost of an edge depends on `chains`. A *point* is a position of the nest where a fanout or a keep
-// that is not deferred stands. Most other members leave out paths that describe a nest once more.
+// that is not deferred stands. One nest can be described by several paths; most other members
+// forbid steps so that the search follows only one of them.
 struct LoopHistory {
   // Loops of each dim, down to the last point; with tile counts: ids of TileCounts
   PerDim<LoopChains::Id> chains;
