@@ -5,7 +5,7 @@
 
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "costmodel/timing/model.hpp"
-#include "mapper/branch/shared_bounds.hpp"
+#include "mapper/mapper.hpp"
 #include "mapper/supported.hpp"
 
 namespace mapsim {
@@ -14,15 +14,12 @@ FormedResult search_layer(const Problem& problem, const WorkbookRow& row,
                           const Constraints& constraints, const LayerSearch& search) {
   check_supported(problem, constraints, search.strategy);
   const bool engine = timing_model(problem.arch()).is_engine;
-  FormedResult found =
-      engine && search.strategy == "exact" && constraints == Constraints{}
-          ? search_forms(problem, search.options, search.frames)
-          : FormedResult{problem,
-                         search.shared.empty() ? (*find_mapper(search.strategy))(
-                                                     Mapspace{problem, constraints}, search.options)
-                                               : search_exact(Mapspace{problem, constraints},
-                                                              search.options, search.shared),
-                         {}};
+  FormedResult found = engine && search.strategy == "exact" && constraints == Constraints{}
+                           ? search_forms(problem, search.options, search.frames)
+                           : FormedResult{problem,
+                                          (*find_mapper(search.strategy))(
+                                              Mapspace{problem, constraints}, search.options),
+                                          {}};
   if (found.result.cost) {
     fuse(problem, row, *found.result.cost);
   }

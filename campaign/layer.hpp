@@ -9,14 +9,11 @@
 
 namespace mapsim {
 
-class SharedBounds;
-
 // How a layer is searched, alone or in a network or a campaign.
 struct LayerSearch {
   std::string strategy = "exact";
   SearchOptions options;
-  Frames frames = Frames::kOne;         // of engines after NVDLA, exact
-  std::vector<SharedBounds*> shared{};  // of other designs: exact, not timed by a model
+  Frames frames = Frames::kOne;  // of engines after NVDLA, exact
 };
 
 // The answer to a layer: on engines after NVDLA, exact and without constraints, of the best form

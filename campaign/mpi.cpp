@@ -168,8 +168,7 @@ void MpiJob::work(const std::string& campaign_path, const std::vector<std::strin
   std::int64_t number = ask(*mpi_, {});
   if (number != kNothingLeft) {
     const Campaign campaign = load_campaign(campaign_path, configs);
-    Sharing sharing{campaign};
-    PointSolver solver{campaign, stop, sharing};
+    PointSolver solver{campaign, stop};
     while (number != kNothingLeft) {
       number = ask(*mpi_, packed(solver.solve(static_cast<std::size_t>(number))));
     }

@@ -25,7 +25,6 @@
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/roofline.hpp"
 #include "costmodel/stream.hpp"
-#include "mapper/branch/shared_bounds.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "report/names.hpp"
 #include "report/text.hpp"
@@ -313,7 +312,7 @@ std::string campaign_id(const Campaign& campaign) {
 
 std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,
                             const CampaignLayer& layer, const Question& question,
-                            const std::atomic<bool>& stop, const SharedOf& shared) {
+                            const std::atomic<bool>& stop) {
   if (design.gpu) {
     return solve_on_gpu(*design.gpu, design.kernels, campaign.strategy, layer, question);
   }
@@ -325,12 +324,10 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
   }
   try {
     const Problem problem{*design.arch, layer.workload};
-    const auto rules = [&question](const Problem& of) {
-      return question.constraints_file.empty()
-                 ? Constraints{}
-                 : parse_constraints(question.constraints_text, question.constraints_file, of);
-    };
-    const Constraints constraints = rules(problem);
+    const Constraints constraints =
+        question.constraints_file.empty()
+            ? Constraints{}
+            : parse_constraints(question.constraints_text, question.constraints_file, problem);
     LayerSearch search{campaign.strategy, {}};
     SearchOptions& options = search.options;
     options.objective = question.objective;
@@ -348,13 +345,6 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
         static_cast<int>(std::thread::hardware_concurrency()));  // points are searched side by side
     options.partial_folds = true;
     options.stop = &stop;
-    const bool shares = shared && campaign.strategy == "exact" && campaign.budget == Budget{} &&
-                        !problem.is_timed_by_model() && !options.objective.exact_ties &&
-                        !constraints.factors.imperfect;
-    const auto tables = shares ? shared(rules) : std::vector<std::shared_ptr<SharedBounds>>{};
-    for (const auto& table : tables) {
-      search.shared.push_back(table.get());
-    }
     const FormedResult found = search_layer(problem, layer.workbook, constraints, search);
     if (stop) {
       return std::nullopt;

@@ -16,8 +16,6 @@
 
 namespace mapsim {
 
-class SharedBounds;
-
 // An input of a point as text that says all that a result depends on, and nothing else: names of
 // files, layers and machines, comments and layout are not in it.
 struct Content {
@@ -61,12 +59,9 @@ Record without_mapping(std::string status, std::string reason, double seconds);
 
 // The answer: the values of kFigureColumns. A layer that does not fit, constraints that the design
 // or the layer contradicts, a search that is not supported are answers, too, with their reason.
-// One thread. nullopt: `stop` was set before the search was over. `shared`: what other searches
-// know of the layer on other designs, asked for where the exact strategy can use it; or empty.
-using SharedOf = std::function<std::vector<std::shared_ptr<SharedBounds>>(
-    const std::function<Constraints(const Problem&)>& rules)>;
+// One thread. nullopt: `stop` was set before the search was over.
 std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,
                             const CampaignLayer& layer, const Question& question,
-                            const std::atomic<bool>& stop, const SharedOf& shared = {});
+                            const std::atomic<bool>& stop);
 
 }  // namespace mapsim

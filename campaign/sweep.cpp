@@ -131,9 +131,8 @@ class Planner {
   MissingPoints missing_;
 };
 
-void work(const Campaign& campaign, PointQueue& queue, const std::atomic<bool>& stop,
-          Sharing& sharing) {
-  PointSolver solver{campaign, stop, sharing};
+void work(const Campaign& campaign, PointQueue& queue, const std::atomic<bool>& stop) {
+  PointSolver solver{campaign, stop};
   while (!stop) {
     const auto number = queue.take();
     if (!number) {
@@ -161,10 +160,10 @@ void note(const Solved& solved, Store& store, LeasedPoints& points, SweepSummary
 class Workers {
  public:
   Workers(const Campaign& campaign, PointQueue& queue, int threads)
-      : queue_{queue}, sharing_{campaign}, working_{threads} {
+      : queue_{queue}, working_{threads} {
     for (int i = 0; i < threads; ++i) {
       threads_.emplace_back([this, &campaign, &queue] {
-        work(campaign, queue, halt_, sharing_);
+        work(campaign, queue, halt_);
         --working_;
       });
     }
@@ -181,7 +180,6 @@ class Workers {
 
  private:
   PointQueue& queue_;
-  Sharing sharing_;
   std::atomic<bool> halt_{false};
   std::atomic<int> working_;
   std::vector<std::jthread> threads_;
@@ -250,10 +248,9 @@ std::string progress_text(const SweepProgress& progress) {
   return text;
 }
 
-PointSolver::PointSolver(const Campaign& campaign, const std::atomic<bool>& stop, Sharing& sharing)
+PointSolver::PointSolver(const Campaign& campaign, const std::atomic<bool>& stop)
     : campaign_{campaign},
       stop_{stop},
-      sharing_{sharing},
       layers_{ids_of(layer_contents(campaign))},
       questions_{ids_of(question_contents(campaign))},
       design_{std::numeric_limits<std::size_t>::max()} {}
@@ -269,15 +266,8 @@ Solved PointSolver::solve(std::size_t number) {
       design_ = index.design;
     }
     solved.key = {loaded_.content.id, layers_[index.layer], questions_[index.question]};
-    // A limit in time is in cycles of the design's own: nothing is shared then.
-    const Question& question = campaign_.questions[index.question];
-    const SharedOf shared = question.max_latency.empty()
-                                ? SharedOf{[&](const SharedBounds::Rules& rules) {
-                                    return sharing_.of(drawn_, *loaded_.arch, index, rules);
-                                  }}
-                                : SharedOf{};
-    solved.figures =
-        mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer], question, stop_, shared);
+    solved.figures = mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer],
+                                   campaign_.questions[index.question], stop_);
   } catch (const std::bad_alloc&) {
     solved.failure = kOutOfMemory;
   } catch (const std::exception& error) {

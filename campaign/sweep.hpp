@@ -9,7 +9,6 @@
 
 #include "campaign/campaign.hpp"
 #include "campaign/queue.hpp"
-#include "campaign/sharing.hpp"
 #include "campaign/store.hpp"
 
 namespace mapsim {
@@ -53,17 +52,15 @@ struct SweepSummary {
   std::size_t short_of_memory = 0;  // points without an answer for want of it
 };
 
-// Solves points of a campaign, one after the other. Solvers of a process share `sharing`, which
-// outlives them.
+// Solves points of a campaign, one after the other.
 class PointSolver {
  public:
-  PointSolver(const Campaign& campaign, const std::atomic<bool>& stop, Sharing& sharing);
+  PointSolver(const Campaign& campaign, const std::atomic<bool>& stop);
   Solved solve(std::size_t number);
 
  private:
   const Campaign& campaign_;
   const std::atomic<bool>& stop_;
-  Sharing& sharing_;
   std::vector<std::string> layers_, questions_;  // ids of their contents
   std::size_t design_;                           // the one that is loaded
   Design drawn_;

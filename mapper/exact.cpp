@@ -10,7 +10,6 @@
 #include "mapper/branch/exhaustive_fallback.hpp"
 #include "mapper/branch/infeasible.hpp"
 #include "mapper/branch/partial_folds.hpp"
-#include "mapper/branch/shared_bounds.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "mapper/counting/whole_count.hpp"
 #include "mapper/mapper.hpp"
@@ -139,12 +138,7 @@ std::string size_of(const Mapspace& space, bool interrupted, const Deadline& dea
 
 }  // namespace
 
-SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
-  return search_exact(space, options, {});
-}
-
-SearchResult search_exact(const Mapspace& space, const SearchOptions& asked,
-                          const std::vector<SharedBounds*>& shared) {
+SearchResult search_exact(const Mapspace& space, const SearchOptions& asked) {
   if (timing_model(space.problem().arch()).is_engine) {
     return search_nvdla(space, asked);
   }
@@ -159,7 +153,6 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked,
   nests::WholeCount count(space);
   const Grace grace(deadline);
   ClassSearchInputs more;
-  more.shared = shared;
   more.labels = labels;
   if (is_quick) {
     more.beside = [&] { return !grace.over() && count.step([&] { return grace.over(); }); };

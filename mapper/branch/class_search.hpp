@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/branch/shared_bounds.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/graph/path_objective.hpp"
 #include "mapper/mapper.hpp"
@@ -18,7 +17,6 @@ struct FrontTarget;  // mapper/branch/front_points.hpp
 
 // Further inputs of a search over classes. All of them outlive the search.
 struct ClassSearchInputs {
-  std::vector<SharedBounds*> shared{};
   // Labels to be expanded at most, whatever the budget says.
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();
   // For objectives with latency, and for fronts: labels that a class may take before it is searched

@@ -74,10 +74,6 @@ TaskWindow::Outcome ClassSearcher::search_whole(std::size_t unrolling_class,
   if (is_imperfect()) {
     return search_imperfect(unrolling_class, query);
   }
-  if (is_known_beyond(unrolling_class, query.known.limit())) {
-    record_.relax(unrolling_class, query.known.limit(), 0);
-    return {};
-  }
   return search_perfect(unrolling_class, query, is_hard);
 }
 
@@ -165,17 +161,6 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
   const std::int64_t labels = found.searched ? found.labels : 0;
   outcome.taken = {labels, labels + found.spent + (budget - query.budget)};
   return outcome;
-}
-
-// Do bounds that other designs share rule the class out?
-bool ClassSearcher::is_known_beyond(std::size_t unrolling_class, const ObjectiveKey& limit) const {
-  return limit.first < exact::kInfinity &&
-         std::any_of(
-             more_.shared.begin(), more_.shared.end(),
-             [&](SharedBounds* shared) {
-               return exact::exceeds(
-                   {shared->bound(classes_.unrolling(unrolling_class), limit.first)}, limit);
-             });
 }
 
 // Can the bounds of residency patterns be better than that of the whole class? For latency they

@@ -49,7 +49,6 @@ class ClassSearcher {
 
   bool is_imperfect() const { return space_.constraints().factors.imperfect; }
   bool has_patterns() const;
-  bool is_known_beyond(std::size_t unrolling_class, const exact::ObjectiveKey& limit) const;
   Outcome search_whole(std::size_t unrolling_class, const exact::LabelQuery& query, bool is_hard);
   Outcome search_part(std::size_t unrolling_class, exact::LabelQuery query);
   Outcome search_imperfect(std::size_t unrolling_class, exact::LabelQuery query);

@@ -272,50 +272,6 @@ TEST_F(Sweeps, PrintTables) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);
 }
 
-// Whatever searches know of other designs, rows are the same.
-TEST_F(Sweeps, ShareBoundsWithoutChangingARow) {
-  const Campaign asked = parse_campaign(
-      "name: shared\narchitectures:\n  - file: teaching.yaml\n    grid:\n"
-      "      nodes.Buffer.capacity: [512 B, 2 KiB]\n      nodes.PEs.x: [2, 4]\n"
-      "      nodes.PEs.y: [4, 8]\n      nodes.Registers.capacity: [8 B, 64 B]\n"
-      "workloads: [gemm.yaml]\n",
-      path("shared.yaml"));
-  const std::atomic<bool> stop{false};
-  Sharing sharing{asked};
-  PointSolver sharer{asked, stop, sharing};
-  for (std::size_t i = 0; i < asked.points(); ++i) {
-    const PointIndex index = point_index(asked, i);
-    Record alone = *solve(asked, load(design(asked, index.design)), asked.layers[0],
-                          asked.questions[index.question], stop);
-    Record shared = *sharer.solve(i).figures;
-    alone.back() = shared.back() = Cell{};  // seconds
-    EXPECT_EQ(shared, alone) << i;
-  }
-  const Design last = design(asked, 0);
-  const Arch arch = *load(last).arch;
-  EXPECT_FALSE(sharing.of(last, arch, {}, [](const Problem&) { return Constraints{}; }).empty());
-}
-
-// Costs that depend on more than rooms and arrays are not shared.
-TEST(IsWithin, TakesRoomsAndArraysOnly) {
-  const Arch small = load_arch(kConfigs + "arch/eyeriss.yaml");
-  Arch large = small;
-  large.levels[LevelId{1}].capacity.shared = Bits{1 << 30};
-  large.fanouts[FanoutId{0}].y = 99;
-  EXPECT_TRUE(is_within(small, large));
-  EXPECT_FALSE(is_within(large, small));
-  EXPECT_EQ(wider(small, large), large);
-  Arch dear = large;
-  dear.compute.energy = Picojoules{2};
-  EXPECT_FALSE(is_within(small, dear));
-  Arch leaky = large;
-  leaky.compute.physical.leakage = Milliwatts{1};
-  EXPECT_FALSE(is_within(small, leaky));
-  Arch fast = large;
-  fast.levels[LevelId{1}].bandwidth = {};
-  EXPECT_FALSE(is_within(small, fast));
-}
-
 TEST(CampaignFile, SaysWhatIsWrong) {
   const std::string root = MAPSIM_SOURCE_DIR;
   const std::vector<BadInput> cases = read_bad_inputs("campaign/data/bad_campaigns.txt");
