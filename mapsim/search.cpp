@@ -87,7 +87,7 @@ Solution search(const Arch& arch, const Workload& layer, const SearchRequest& re
   Problem problem{arch, layer};
   std::vector<std::string> warnings;
   Constraints constraints = constraints_of(problem, request, &warnings);
-  LayerSearch how{request.strategy, request.options, frames_of(arch, request), {}};
+  LayerSearch how{request.strategy, request.options, frames_of(arch, request)};
   how.options.partial_folds = true;
   FormedResult found = search_layer(problem, {}, constraints, how);
   SearchRequest asked = request;
