@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/places.hpp"
+#include "check/chain_proof.hpp"
 #include "check/design_certificate.hpp"
 #include "check/plan_proof.hpp"
 #include "core/shipped.hpp"
@@ -156,7 +157,7 @@ bool is_design_certificate(const std::string& path) {
 
 bool is_chain_certificate(const std::string& path) {
   std::error_code error;
-  return fs::is_regular_file(path, error) && beginning_of(path).starts_with("chain_certificate:");
+  return fs::is_regular_file(path, error) && check::is_chain_certificate(beginning_of(path));
 }
 
 std::vector<Input> inputs_of(const EvalArguments& a) {

@@ -116,6 +116,10 @@ std::string chain_proof_obstacle(const Arch& arch, const EinsumChain& chain) {
   return "";
 }
 
+bool is_chain_certificate(const std::string& text) {
+  return text.starts_with("chain_certificate:");
+}
+
 ChainClaim load_chain_claim(const std::string& path) {
   return read_document(read_yaml(checked_file(path, {FileKind::kCertificate})));
 }

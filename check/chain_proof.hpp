@@ -23,6 +23,8 @@ struct ChainClaim {
   bool records_inputs = false;      // hashes of files that nobody compares
 };
 
+// Is a file such a certificate, by how it begins?
+bool is_chain_certificate(const std::string& text);
 // Throws a ConfigError: not a certificate of a chain, damaged, or beyond the checker.
 ChainClaim load_chain_claim(const std::string& path);
 ChainClaim parse_chain_claim(const std::string& text, const std::string& filename);

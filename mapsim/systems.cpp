@@ -7,7 +7,10 @@
 #include "costmodel/mapping_text.hpp"
 #include "mapsim/request.hpp"
 #include "plan/request.hpp"
+#include "report/certificate.hpp"
+#include "report/chain_check.hpp"
 #include "report/chain_search.hpp"
+#include "report/design_check.hpp"
 #include "report/plan_check.hpp"
 
 namespace mapsim {
@@ -70,7 +73,7 @@ void check_graph(const Network& network) {
 
 ChainSolution fuse(const Arch& arch, const EinsumChain& chain, const SearchRequest& request,
                    const FusionLimits& limits) {
-  return {arch, chain, compare_ways(arch, chain, limits, chain_options(arch, request))};
+  return {arch, chain, limits, compare_ways(arch, chain, limits, chain_options(arch, request))};
 }
 
 std::string to_json(const ChainSolution& solution) {
@@ -207,6 +210,30 @@ std::string to_json(const VerifiedPlan& verified) {
   return plan_check_json(origin_of("check"), verified.claim, verified.verdict);
 }
 
+std::string proof_yaml(const ChainSolution& solution) {
+  const Objective& objective = solution.found.objective;
+  if (!objective.function.is_energy() || objective.max_energy || objective.max_latency) {
+    throw UnsupportedSearch{"of a chain the checker proves the least energy, without limits"};
+  }
+  const std::string obstacle = check::chain_proof_obstacle(solution.arch, solution.chain);
+  if (!obstacle.empty()) {
+    throw UnsupportedSearch{obstacle};
+  }
+  return chain_certificate_file(origin_of("search"), solution.arch, solution.chain, solution.limits,
+                                solution.found.fused);
+}
+
+VerifiedChain verify_chain(const std::string& proof, const std::string& name,
+                           const check::CheckOptions& options) {
+  check::ChainClaim claim = check::parse_chain_claim(proof, name);
+  check::ChainVerdict verdict = check::check_chain(claim, options.max_steps, options.effort.stop);
+  return {std::move(claim), std::move(verdict)};
+}
+
+std::string to_json(const VerifiedChain& verified) {
+  return chain_check_json(origin_of("check"), verified.claim, verified.verdict);
+}
+
 DesignSolution best_design(const Campaign& space, const DesignOptions& options) {
   DesignSolution solution{space, options, {}};
   solution.answer = search_design(solution.space, options);
@@ -231,6 +258,17 @@ std::string certificate_text(const DesignSolution& solution) {
   return solution.options.certificate
              ? design_certificate(solution.space, solution.options, solution.answer)
              : "";
+}
+
+VerifiedDesigns verify_designs(const std::string& proof, const std::string& name,
+                               const check::DesignCheckOptions& options) {
+  check::DesignCertificate certificate = check::parse_design_certificate(proof, name);
+  check::DesignVerdict verdict = check::check_design(certificate, options);
+  return {std::move(certificate), std::move(verdict)};
+}
+
+std::string to_json(const VerifiedDesigns& verified) {
+  return design_check_json(origin_of("check"), verified.certificate, verified.verdict);
 }
 
 }  // namespace mapsim

@@ -10,6 +10,9 @@
 
 #include "campaign/campaign.hpp"
 #include "campaign/fused_network.hpp"
+#include "check/chain_proof.hpp"
+#include "check/check.hpp"
+#include "check/design_proof.hpp"
 #include "check/plan_proof.hpp"
 #include "design/certificate.hpp"
 #include "design/search.hpp"
@@ -28,6 +31,7 @@ namespace mapsim {
 struct ChainSolution {
   Arch arch;
   EinsumChain chain;
+  FusionLimits limits;
   ChainComparison found;
 };
 ChainSolution fuse(const Arch& arch, const EinsumChain& chain, const SearchRequest& request = {},
@@ -35,6 +39,19 @@ ChainSolution fuse(const Arch& arch, const EinsumChain& chain, const SearchReque
 std::string to_json(const ChainSolution& solution);
 std::string to_text(const ChainSolution& solution);
 std::string tree_yaml(const ChainSolution& solution);  // empty: nothing fits
+// The proof, for `mapsim check` or verify_chain(). Throws UnsupportedSearch about objectives and
+// machines that the checker cannot follow.
+std::string proof_yaml(const ChainSolution& solution);
+
+// A proof of a chain, and the result of a check that shares no code with
+// the search. Of the options the walk and the flag that stops it count.
+struct VerifiedChain {
+  check::ChainClaim claim;
+  check::ChainVerdict verdict;  // `problems` empty: the proof holds
+};
+VerifiedChain verify_chain(const std::string& proof, const std::string& name = "proof",
+                           const check::CheckOptions& options = {});
+std::string to_json(const VerifiedChain& verified);
 
 // The least energy of a chain over `capacity`, "GLB" or "spad:weight".
 struct ChainCurveSolution {
@@ -113,5 +130,15 @@ std::string to_text(const DesignSolution& solution);
 std::string arch_yaml(const DesignSolution& solution);  // of the best machine; empty: there is none
 // What `mapsim check` verifies, where the options ask for it; empty: there is none.
 std::string certificate_text(const DesignSolution& solution);
+
+// A proof of the best designs of a space, and the result of a check that shares no code with their
+// search.
+struct VerifiedDesigns {
+  check::DesignCertificate certificate;
+  check::DesignVerdict verdict;  // `problems` empty: the proof holds
+};
+VerifiedDesigns verify_designs(const std::string& proof, const std::string& name = "proof",
+                               const check::DesignCheckOptions& options = {});
+std::string to_json(const VerifiedDesigns& verified);
 
 }  // namespace mapsim

@@ -48,6 +48,25 @@ SearchRequest request_of(const Arch& arch, const py::dict& asked) {
 
 namespace {
 
+// What the checker finds, as JSON, whatever the proof is about. `sample`: of designs alone.
+std::string checked(const std::string& proof, const std::string& name, int threads,
+                    std::size_t sample, const std::atomic<bool>& stop) {
+  check::CheckOptions options;
+  options.threads = threads;
+  options.effort.stop = {&stop};
+  if (check::is_plan_certificate(proof)) {
+    return to_json(verify_plan(proof, name));
+  }
+  if (check::is_chain_certificate(proof)) {
+    return to_json(verify_chain(proof, name, options));
+  }
+  if (check::is_design_certificate(proof)) {
+    return to_json(
+        verify_designs(proof, name, {threads, options.max_steps, sample, options.effort.stop}));
+  }
+  return to_json(verify(proof, name, options));
+}
+
 // An exception of the package (python/mapsim/_errors.py), with its arguments.
 template <class... Arguments>
 void raise(const char* name, const Arguments&... arguments) {
@@ -175,15 +194,12 @@ void bind_evaluation(py::module_& m) {
   m.def("evaluate",
         [](const ArchFile& arch, const Workload& layer, const std::string& mapping,
            const std::string& name) { return evaluate(arch.arch(), layer, mapping, name); });
-  m.def("check", [](const std::string& proof, const std::string& name, int threads) {
-    check::CheckOptions options;
-    options.threads = threads;
-    return interruptible([&](const std::atomic<bool>& stop) {
-      options.effort.stop = {&stop};
-      return check::is_plan_certificate(proof) ? to_json(verify_plan(proof, name))
-                                               : to_json(verify(proof, name, options));
-    });
-  });
+  m.def("check",
+        [](const std::string& proof, const std::string& name, int threads, std::size_t sample) {
+          return interruptible([&](const std::atomic<bool>& stop) {
+            return checked(proof, name, threads, sample, stop);
+          });
+        });
 }
 
 void bind_others(py::module_& m) {

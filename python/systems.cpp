@@ -97,7 +97,8 @@ void bind_fusion(py::module_& m) {
   py::class_<ChainSolution>(m, "Chain")
       .def_property_readonly("json", [](const ChainSolution& s) { return to_json(s); })
       .def_property_readonly("text", [](const ChainSolution& s) { return to_text(s); })
-      .def_property_readonly("tree", &tree_yaml);
+      .def_property_readonly("tree", &tree_yaml)
+      .def("proof", [](const ChainSolution& s) { return proof_yaml(s); });
   m.def("fuse", [](const ArchFile& file, const EinsumChain& chain, const py::dict& asked) {
     const Arch arch = file.arch();
     SearchRequest request = request_of(arch, asked);

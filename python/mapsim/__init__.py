@@ -152,19 +152,24 @@ def _gpu_network(gpu: Arch, path: str, dims: Dict[str, int], batch: int, precisi
     return _mapsim.gpu_network(gpu._handle, path, asked, dims, batch, configs_folders())
 
 
-def check(proof: str, name: str = "proof", threads: int = 1) -> Check:
-    """Does a proof hold? By another algorithm than the search's.
+def check(proof: str, name: str = "proof", threads: int = 1, sample: int = 0) -> Check:
+    """Whether a proof holds, found by another algorithm than the search's.
 
-    `proof`: the text that Result.proof(), Plan.proof() or Stream.proof() gives, or that `mapsim`
-    wrote with `--certificate`.
+    `proof`: the text that proof() of a Result, Fusion, Plan, Stream or Design returns, or that
+    `mapsim` wrote with `--certificate`. `sample`: of the best machines of a space, prove only this
+    many of the bounds again, drawn evenly; 0: all of them.
 
     >>> bool(check(search("teaching", Workload.gemm(8, 8, 8)).proof()))
     True
     >>> checked = check(plan("teaching_chip", "graphs/squeezenet").proof())
     >>> checked.holds, checked.verified[0]
     (True, 'the plan covers every operation once, and takes what is claimed')
+    >>> best = design("teaching_buffers", ["teaching/gemm"], certificate=True)
+    >>> checked = check(best.proof())
+    >>> checked.holds, int(checked.json["designs"])
+    (True, 24)
     """
-    return Check(_mapsim.check(proof, name, threads))
+    return Check(_mapsim.check(proof, name, threads, sample))
 
 
 @takes_options

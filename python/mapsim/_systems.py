@@ -37,7 +37,12 @@ class Fusion(_Told):
 
     def __init__(self, handle: "_mapsim.Chain"):
         super().__init__(handle.json, handle.text)
+        self._handle = handle
         self.tree: str = handle.tree  # as YAML; empty: nothing fits
+
+    def proof(self) -> str:
+        """The proof, for check(): no mapping tree of the space needs less energy."""
+        return self._handle.proof()
 
     @property
     def energy_pj(self) -> Optional[float]:
@@ -302,11 +307,15 @@ class Design(_Told):
         self.arch: Optional[Arch] = Arch.from_yaml(arch, "best machine") if arch else None
         self.certificate = certificate  # the proof, with certificate=True
 
-    def save_certificate(self, path: Named) -> None:
-        """The proof, which `mapsim check` verifies."""
+    def proof(self) -> str:
+        """The proof, for check(): no machine of the space is better."""
         if not self.certificate:
             raise ValueError("no certificate: call design(..., certificate=True)")
-        Path(path).write_text(self.certificate, encoding="utf-8")
+        return self.certificate
+
+    def save_certificate(self, path: Named) -> None:
+        """Write the proof to a file, which `mapsim check` verifies."""
+        Path(path).write_text(self.proof(), encoding="utf-8")
 
     @property
     def value(self) -> Optional[float]:

@@ -239,6 +239,30 @@ def test_the_best_machine_of_a_space_is_found():
     assert none.arch is None and none.value is None and not rows_of(none.layers)
     with pytest.raises(ValueError, match="objective: "):
         mapsim.design("teaching_buffers", objective="enrgy")
+    with pytest.raises(ValueError, match="no certificate"):
+        best.proof()
+
+
+def test_proofs_of_the_best_machine_are_checked():
+    best = mapsim.design("teaching_buffers", ["teaching/gemm", "teaching/conv"], objective="edp",
+                         certificate=True)
+    proof = best.proof()
+    checked = mapsim.check(proof)
+    assert checked and checked.json["bounds_checked"] == checked.json["bounds"] > 0
+    some = mapsim.check(proof, sample=1)
+    assert some and some.json["bounds_checked"] == 1 and some.unverified
+    with pytest.raises(mapsim.ConfigError, match="digest"):
+        mapsim.check(proof.replace("64", "63", 1), "forged")
+
+
+def test_proofs_of_chains_are_checked():
+    proof = mapsim.fuse("teaching_flat", "teaching_convs").proof()
+    checked = mapsim.check(proof)
+    assert checked and checked.json["chain"] == "teaching_convs"
+    with pytest.raises(mapsim.ConfigError, match="digest"):
+        mapsim.check(proof.replace("lower_bound: ", "lower_bound: 9"), "forged")
+    with pytest.raises(ValueError, match="least energy"):
+        mapsim.fuse("teaching_flat", "teaching_convs", objective="latency").proof()
 
 
 def test_threads_search_at_the_same_time():
