@@ -17,7 +17,7 @@ struct ChainFronts {
 // A table of the points, and what is proven.
 std::string chain_fronts_text(const Arch& arch, const EinsumChain& chain,
                               const ChainFronts& fronts);
-// The same for programs (docs/results.md#mapping-trees).
+// The same for programs (docs/results_keys.md).
 std::string chain_fronts_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
                               const ChainFronts& fronts);
 // The fused front as steps over latency. A whole SVG file.

@@ -31,7 +31,7 @@ std::string phases_text(const Arch& arch, const EinsumChain& chain, const TreeCo
 std::string exceeded_text(const Arch& arch, const EinsumChain& chain,
                           const PhaseExceeded& exceeded);
 
-// The same for programs (docs/results.md#mapping-trees); nothing fits:
+// The same for programs (docs/results_keys.md); nothing fits:
 // `infeasible` says why.
 std::string tree_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
                       const MappingTree& tree,

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds what --json prints against the JSON schemas in configs/schema/results, one per command: every key has its
 place there, and every key that must be there is. Exit 1 if not. With --write the schemas are made anew from what the
-commands print here; what a key means is in docs/results.md.
+commands print here; what a key means is in tools/results_keys.yaml, of which tools/results_reference.py makes
+docs/results_keys.md.
 
 usage: results_check.py [--write] MAPSIM CONFIGS
 """
@@ -54,6 +55,7 @@ list
 list gpus
 roofline a100_40gb --gemm 256x256x256
 histogram teaching teaching/gemm --mappings 200
+histogram teaching teaching/conv --mappings 200
 check proof.yaml
 sweep teaching_buffers --db results.sqlite
 results results.sqlite
@@ -148,7 +150,7 @@ def outputs(program, folder):
 def write(path, command, documents):
     head = {"$schema": "http://json-schema.org/draft-07/schema#",
             "title": f"mapsim {command} --json",
-            "description": "What the keys mean, and when a key may change: docs/results.md."}
+            "description": "What the keys mean: docs/results_keys.md. When a key may change: docs/results.md."}
     forms = {}
     for document in documents:
         forms.setdefault(form_of(document), []).append(document)
