@@ -41,24 +41,24 @@ Options timeloop_options(TimeloopArguments& a) {
 }  // namespace
 
 CommandOptions options_of(CompareArguments& a) {
-  return {
-      joined({{format_argument({"timeloop", "zigzag"}, a.format),
-               required({"FILE", "",
-                         "timeloop: the design with its mapping, as import reads it; zigzag: the "
-                         "accelerator (YAML) and a result of ZigZag (JSON)",
-                         &a.files}),
-               {"--stats", "FILE",
-                "timeloop: statistics that timeloop-model or timeloop-mapper wrote", &a.stats},
-               {"--timeloop-version", "VERSION",
-                "timeloop: current, or 2024 for how it counted overlap before January 2025 (commit "
-                "a12fff5), 2021, when first visits filled sums, too, or 2020, when a storage had "
-                "one energy [current]",
-                choice(a.version, {"current", "2024", "2021", "2020"})},
-               {"--all", "", "Print equal figures, too", &a.all},
-               budget_option(a.budget, "zigzag: time limit of each of the three searches"),
-               threads_option(a.threads)},
-              timeloop_options(a.timeloop),
-              output_options(a.output)})};
+  return {joined(
+      {{format_argument({"timeloop", "zigzag"}, a.format),
+        required({"FILE", "",
+                  "timeloop: the design with its mapping, as import reads it; zigzag: the "
+                  "accelerator (YAML) and a result of ZigZag (JSON)",
+                  &a.files}),
+        {"--stats", "FILE", "timeloop: statistics that timeloop-model or timeloop-mapper wrote",
+         &a.stats},
+        {"--timeloop-version", "VERSION",
+         "timeloop: the version that wrote STATS: current; 2024: before January 2025 (commit "
+         "a12fff5), with another overlap of tiles; 2021: as 2024, and the first visit of a "
+         "sum is a fill; 2020: as 2021, and a storage has one energy [current]",
+         choice(a.version, {"current", "2024", "2021", "2020"})},
+        {"--all", "", "Print equal figures, too", &a.all},
+        budget_option(a.budget, "zigzag: time limit of each of the three searches"),
+        threads_option(a.threads)},
+       timeloop_options(a.timeloop),
+       output_options(a.output)})};
 }
 
 Option cache_option(std::string& cache) {
@@ -118,8 +118,8 @@ CommandOptions options_of(ExportArguments& a) {
                {"--residual", "", "cuda: add another matrix, times beta (path mma)", &a.residual},
                {"--quantise", "", "cuda: round the output to 8 bits (path mma)", &a.quantise},
                generated_path_option(a.path,
-                                     "cuda: instructions of the kernel, wmma, mma or wgmma [the "
-                                     "fastest that has a text]"),
+                                     "cuda: instructions of the kernel: wmma, mma or wgmma [the "
+                                     "fastest that can be written]"),
                out_option(a.output.file)},
               layer_options(a.layer)}),
       "", [&a](const Given&) { take_layer(a.layer, a.workload, &a.mapping); }};

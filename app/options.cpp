@@ -62,7 +62,7 @@ Options layer_options(InlineLayer& layer) {
        .type = "C,H,W,K,R,S",
        .help =
            "Instead of WORKLOAD, a convolution: input channels, height, width, output channels, "
-           "kernel height and width, as in 64,56,56,64,3,3. May go on with stride=2, "
+           "kernel height and width, as in 64,56,56,64,3,3. Optional keys may follow: stride=2, "
            "padding=same, dilation=, groups=, batch=",
        .value = &layer.conv,
        .excludes = {"--einsum"}},
