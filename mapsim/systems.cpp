@@ -219,6 +219,9 @@ std::string proof_yaml(const ChainSolution& solution) {
   if (!obstacle.empty()) {
     throw UnsupportedSearch{obstacle};
   }
+  if (!solution.found.fused.best && !solution.found.fused.proven) {
+    return "";
+  }
   return chain_certificate_file(origin_of("search"), solution.arch, solution.chain, solution.limits,
                                 solution.found.fused);
 }

@@ -39,8 +39,8 @@ ChainSolution fuse(const Arch& arch, const EinsumChain& chain, const SearchReque
 std::string to_json(const ChainSolution& solution);
 std::string to_text(const ChainSolution& solution);
 std::string tree_yaml(const ChainSolution& solution);  // empty: nothing fits
-// The proof, for `mapsim check` or verify_chain(). Throws UnsupportedSearch about objectives and
-// machines that the checker cannot follow.
+// The proof, for `mapsim check` or verify_chain(); empty: the search was stopped before anything
+// was found. Throws UnsupportedSearch about objectives and machines that the checker cannot follow.
 std::string proof_yaml(const ChainSolution& solution);
 
 // A proof of a chain, and the result of a check that shares no code with
