@@ -6,6 +6,7 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/option.hpp"
 #include "app/watch.hpp"
 #include "arch/load.hpp"
 #include "check/chain_proof.hpp"
@@ -156,9 +157,10 @@ Answer run_on_chain(const SearchArguments& arguments) {
     mapping_file.write(print_tree(arch, chain, *found.fused.best));
   }
   Answer answer;
-  if (found.fused.best || found.fused.proven) {
+  const bool proves = !arguments.certificate_file.empty();
+  if (proves && (found.fused.best || found.fused.proven)) {
     certificate.write(chain_certificate_file(origin, arch, chain, arguments.fusion, found.fused));
-  } else if (!arguments.certificate_file.empty()) {
+  } else if (proves) {
     certificate.remove();
     answer.remark =
         fmt::format("--certificate: stopped before anything was found: no certificate in {}",

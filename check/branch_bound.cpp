@@ -53,15 +53,15 @@ class BranchSearch {
     visit_open(
         problem_, rules_, [&](const ChoiceRanges& ranges) { return bound_of(ranges) >= least_; },
         [&](const Unrolling& unrolling) {
-          const double floor = bound_of(ranges_of(problem_.workload(), unrolling.factors));
-          if (floor < least_) {
-            open.emplace_back(floor, unrolling);
+          const double bound = bound_of(ranges_of(problem_.workload(), unrolling.factors));
+          if (bound < least_) {
+            open.emplace_back(bound, unrolling);
           }
         });
     std::stable_sort(open.begin(), open.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [floor, unrolling] : open) {
-      if (floor < least_ && !stop_.is_set()) {
+    for (const auto& [bound, unrolling] : open) {
+      if (bound < least_ && !stop_.is_set()) {
         search(unrolling);
       }
     }
