@@ -55,6 +55,7 @@ struct DesignArguments {
   Budget budget;
   std::string arch_file;         // the best machine goes here, unless empty
   std::string certificate_file;  // the proof goes here, unless empty
+  std::string svg;               // the figure goes here, unless empty
   int threads = 1;
   Output output;
 };

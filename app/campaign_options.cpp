@@ -107,7 +107,11 @@ CommandOptions options_of(DesignArguments& a) {
             threads,
             {"--save-arch", "FILE", "Write the best machine to FILE (YAML)", &a.arch_file},
             {"--certificate", "FILE", "Write the proof to FILE, for mapsim check",
-             &a.certificate_file}},
+             &a.certificate_file},
+            {"--svg", "FILE",
+             "Write a figure to FILE (SVG): the front, or what one step along each axis changes of "
+             "the best machine",
+             &a.svg}},
            output_options(a.output)}),
       "", find_work};
 }

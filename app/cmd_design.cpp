@@ -34,6 +34,7 @@ Answer run(const DesignArguments& arguments) {
   const Campaign campaign = load_design_space(arguments.space, arguments.work, shipped_configs());
   OutputFile machine{arguments.arch_file};
   OutputFile proof{arguments.certificate_file};
+  OutputFile picture{arguments.svg};
   DesignOptions options;
   options.objective = objective_of(arguments, campaign);
   options.limits = arguments.limits;
@@ -64,6 +65,7 @@ Answer run(const DesignArguments& arguments) {
   if (result.best() && !arguments.arch_file.empty()) {
     machine.write(best_arch_text(campaign, result));
   }
+  picture.write(design_svg(campaign, options, result));
   if (options.certificate) {
     const std::string text = design_certificate(campaign, options, result);
     text.empty() ? proof.remove() : proof.write(text);

@@ -264,6 +264,9 @@ std::string title_of(const ReportInput& input) {
   for (const FrontResult& front : results.fronts) {
     add(fmt::format("{} on {}", front.workload, front.arch));
   }
+  for (const DesignSearchResult& search : results.design_searches) {
+    add(search.campaign);
+  }
   for (const MeasuredResult& measured : input.measured) {
     add(measured.gpu);
   }
@@ -312,6 +315,13 @@ void check_designs(const ReportInput& input) {
           {{input.sources.empty() ? "" : input.sources.front(), 0, 0, "",
             fmt::format("no design {}; they are numbered from 1 to {}", number, most), ""}}};
     }
+  }
+}
+
+void add_design_searches(Page& page, const std::vector<DesignSearchResult>& all, Names& names) {
+  for (const DesignSearchResult& search : all) {
+    page.sections.push_back(design_search_section(
+        search, [&names](const std::string& words) { return names.of(words); }));
   }
 }
 
@@ -372,6 +382,7 @@ Page report_page(const ReportInput& input) {
     }
     page.sections.push_back(std::move(section));
   }
+  add_design_searches(page, input.results.design_searches, names);
   add_measured(page, input.measured, names);
   if (studies.size() > 1) {
     page.sections.push_back(

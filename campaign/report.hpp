@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "campaign/json_results.hpp"
 #include "campaign/report_data.hpp"
 #include "campaign/report_select.hpp"
 #include "report/page.hpp"
@@ -52,6 +54,9 @@ bool has_roofline(const DesignResult& design);
 // Of what is in no study.
 PageFigure histogram_figure(const HistogramResult& histogram, const std::string& name);
 PageFigure front_figure(const FrontResult& front, const std::string& name);
+// campaign/report_designs.cpp; `name_of` makes names that are unique in the page.
+Section design_search_section(const DesignSearchResult& result,
+                              const std::function<std::string(const std::string&)>& name_of);
 PageFigure predictions_figure(const MeasuredResult& measured, const std::string& name);
 
 // What one setting of the best design is worth, from designs of the campaign that differ in it

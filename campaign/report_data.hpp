@@ -118,26 +118,4 @@ struct Study {
 std::vector<Study> read_studies(const std::string& database, const std::string& campaign,
                                 const std::vector<std::size_t>& wanted = {});
 
-// What `network`, `search` and `eval` print with --json, as a study of one design; `histogram`
-// and fronts as what they are. Throws ConfigError where it is none of these, or of another schema.
-struct HistogramResult {
-  std::string arch, workload, mapspace_size;
-  std::int64_t mappings = 0;
-  std::vector<double> edges_pj, counts;
-  std::optional<double> optimum_pj;
-  std::string widths{};  // as of LayerResult
-};
-struct FrontResult {
-  std::string arch, workload;
-  bool complete = false;
-  std::vector<std::pair<double, double>> points;  // pJ, s
-  std::string widths{};                           // as of LayerResult
-};
-struct JsonResults {
-  std::vector<Study> studies;
-  std::vector<HistogramResult> histograms;
-  std::vector<FrontResult> fronts;
-};
-void read_json_results(const std::string& text, const std::string& filename, JsonResults& into);
-
 }  // namespace mapsim

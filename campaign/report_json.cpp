@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "campaign/report_data.hpp"
+#include "campaign/json_figures.hpp"
 #include "campaign/report_energy.hpp"
 #include "core/diagnostic.hpp"
 #include "core/reader.hpp"
@@ -25,11 +25,6 @@ using Json = nlohmann::ordered_json;
 constexpr double kMostFigure = 1e100;
 constexpr double kMostWhole = 9007199254740992.0;  // 2^53: whole numbers are exact up to it
 
-// An entry that no run of mapsim can have written.
-struct Unreadable {
-  std::string problem;
-};
-
 double figure(const Json& entry, const std::string& what, double most = kMostFigure) {
   const auto value = entry.get<double>();
   if (!(value >= 0 && value <= most)) {
@@ -37,6 +32,13 @@ double figure(const Json& entry, const std::string& what, double most = kMostFig
   }
   return value;
 }
+
+std::int64_t whole(const Json& entry, const char* what) {
+  return static_cast<std::int64_t>(figure(entry, what, kMostWhole));
+}
+
+}  // namespace
+
 double figure_at(const Json& json, const char* key) { return figure(json.at(key), key); }
 
 std::optional<double> number(const Json& json, const char* key) {
@@ -45,15 +47,7 @@ std::optional<double> number(const Json& json, const char* key) {
                                                  : std::optional{figure(*found, key)};
 }
 
-std::int64_t whole(const Json& entry, const char* what) {
-  return static_cast<std::int64_t>(figure(entry, what, kMostWhole));
-}
 std::int64_t whole_at(const Json& json, const char* key) { return whole(json.at(key), key); }
-
-// Seconds as whole picoseconds.
-std::int64_t picoseconds_at(const Json& json, const char* key) {
-  return whole(number(json, key).value_or(0) * kPicoseconds, key);
-}
 
 double clock_of(const Json& json) {
   const double clock = figure_at(json, "clock_hz");
@@ -63,7 +57,6 @@ double clock_of(const Json& json) {
   return clock;
 }
 
-// Machines and GPUs have names, as their files give them.
 std::string machine_name(const Json& json, const char* key) {
   const auto name = json.at(key).get<std::string>();
   if (!is_name(name)) {
@@ -73,6 +66,13 @@ std::string machine_name(const Json& json, const char* key) {
                     key, quoted(name))};
   }
   return name;
+}
+
+namespace {
+
+// Seconds as whole picoseconds.
+std::int64_t picoseconds_at(const Json& json, const char* key) {
+  return whole(number(json, key).value_or(0) * kPicoseconds, key);
 }
 
 // A layer whose figures can be added up, as often as it occurs.
@@ -345,6 +345,8 @@ void add(const Json& json, const std::string& filename, JsonResults& into) {
     into.studies.back().sum_up();
   } else if (command == "histogram") {
     into.histograms.push_back(histogram_of(json));
+  } else if (command == "design") {
+    into.design_searches.push_back(design_search_of(json));
   } else if (json.contains("front")) {
     if (json.at("front") != "energy_latency") {
       refuse(filename, "a curve over capacities: search --svg draws it");
@@ -357,10 +359,9 @@ void add(const Json& json, const std::string& filename, JsonResults& into) {
     into.studies.push_back(study_of_layer(json));
     into.studies.back().sum_up();
   } else {
-    refuse(filename,
-           fmt::format("nothing to draw of the command '{}'; of network, search, eval and "
-                       "histogram there is",
-                       command));
+    refuse(filename, fmt::format("nothing to draw of the command '{}'; of network, search, eval, "
+                                 "histogram and design there is",
+                                 command));
   }
 }
 

@@ -257,7 +257,7 @@ void DesignSearch::finish() {
   }
   result_.searches = optima_.searches();
   if (!designs.empty()) {
-    result_.unknown_areas = total_area(designs.front().arch).missing;
+    result_.unknown_areas = optima_.areas(designs.front().arch).missing;
     find_edges();
     find_steps();
   }

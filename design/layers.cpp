@@ -317,9 +317,13 @@ std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, st
 }
 
 std::optional<double> LayerOptima::area(const Arch& arch) {
+  const auto sum = areas(arch).sum;
+  return sum ? std::optional{sum->count()} : std::nullopt;
+}
+
+Total<SquareMillimetres> LayerOptima::areas(const Arch& arch) {
   if (arch.compute.physical.area || !arch.technology) {
-    const auto sum = total_area(arch).sum;
-    return sum ? std::optional{sum->count()} : std::nullopt;
+    return total_area(arch);
   }
   const auto [place, is_new] = mac_areas_.try_emplace(fmt::format(
       "{} {}", static_cast<int>(*arch.technology), static_cast<int>(arch.compute.format)));
@@ -333,8 +337,7 @@ std::optional<double> LayerOptima::area(const Arch& arch) {
   }
   Arch bound = arch;
   bound.compute.physical.area = place->second;
-  const auto sum = total_area(bound).sum;
-  return sum ? std::optional{sum->count()} : std::nullopt;
+  return total_area(bound);
 }
 
 }  // namespace mapsim

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/physical.hpp"
 #include "campaign/campaign.hpp"
 #include "design/space.hpp"
 #include "mapper/mapper.hpp"
@@ -92,8 +93,9 @@ class LayerOptima {
   // By a search; nullopt: interrupted.
   std::optional<LayerFigures> search(const DesignMachine& machine, std::size_t layer,
                                      const ObjectiveFunction& function, double seconds);
-  // Largest over the layers, whose widths the MACs must have; nullopt: nothing has an area.
-  std::optional<double> area(const Arch& arch);
+  // With MACs of the widths of the layer that needs the largest.
+  Total<SquareMillimetres> areas(const Arch& arch);
+  std::optional<double> area(const Arch& arch);  // their sum [mm2]; nullopt: nothing has an area
   std::int64_t searches() const { return searches_; }
   const std::vector<ProvenBound>& proven() const { return proven_; }  // by the searches
 

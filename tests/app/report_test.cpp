@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -57,6 +58,45 @@ TEST_F(ReportCommand, OfADatabaseIsAPageAndItsFigures) {
   fs::rename(folder() / "s.sqlite", folder() / "other/r.sqlite");
   ASSERT_EQ(run("report other/r.sqlite -o s.html"), 0);
   EXPECT_EQ(file("r.html"), file("s.html"));
+}
+
+TEST_F(ReportCommand, OfTheBestDesignsIsAFrontAndTheirSteps) {
+  ASSERT_EQ(run("design campaign.yaml --objective edp --pareto area --svg own.svg --json "
+                "-o front.json"),
+            0)
+      << file("stderr");
+  ASSERT_EQ(run("report front.json -o r.html --figures figures"), 0) << file("stderr");
+  const auto json = nlohmann::json::parse(file("front.json"));
+  const std::size_t points = json["answers"].size();
+  ASSERT_GT(points, 1U);
+  const std::string csv = contents(folder() / "figures/buffers-front.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<std::ptrdiff_t>(points) + 1);
+  EXPECT_THAT(csv, HasSubstr(fmt::format(",{},", json["answers"][0]["area_mm2"].get<double>())));
+  // The command draws the figure that the page has.
+  const std::string figure = contents(folder() / "figures/buffers-front.svg");
+  const auto dots = [](const std::string& svg) {
+    const std::size_t at = svg.find("<g class=\"marks\"");
+    return svg.substr(at, svg.rfind("</g>") - at);
+  };
+  EXPECT_EQ(dots(file("own.svg")), dots(figure));
+  EXPECT_THAT(figure, HasSubstr("proven: no other of the 4 designs is better"));
+  EXPECT_THAT(file("r.html"), HasSubstr("Proven: no other of the 4 designs is better. Of them: "));
+  const std::string steps = contents(folder() / "figures/buffers-steps.csv");
+  EXPECT_EQ(std::count(steps.begin(), steps.end(), '\n'),
+            static_cast<std::ptrdiff_t>(json["steps"].size()) + 1);
+}
+
+// A limit that no design keeps, and an objective that is no function.
+TEST_F(ReportCommand, OfNoDesignSaysSo) {
+  ASSERT_EQ(run("design campaign.yaml --max-area 0.001mm2 --svg none.svg --json -o none.json"), 1);
+  EXPECT_THAT(file("none.svg"), StartsWith("<svg"));
+  ASSERT_EQ(run("report none.json"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("No design can be used: 4 excluded by their area."));
+  std::string text = file("none.json");
+  text.replace(text.find("\"objective\": \"energy\""), 21, "\"objective\": \"enrgy\"");
+  std::ofstream{folder() / "bad.json"} << text;
+  EXPECT_EQ(run("report bad.json"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("bad.json: objective: "));
 }
 
 TEST_F(ReportCommand, OfWhatJsonPrints) {

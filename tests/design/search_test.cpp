@@ -94,6 +94,17 @@ TEST(Design, IsWrittenAsAFileThatReadsAsItself) {
   EXPECT_EQ(print_arch(read), print_arch(found.best()->arch));
 }
 
+// A technology gives a MAC unit an area by the widths of the layers.
+TEST(Design, KnowsTheAreaOfMacsOfATechnology) {
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/edge.yaml\n    grid: {nodes.PEs.x.size: [1, 2]}\n"
+      "workloads: [../workloads/teaching/gemm.yaml]\n",
+      kFolder + "c.yaml");
+  DesignOptions options;
+  options.limits.area = SquareMillimetres{2};
+  EXPECT_THAT(search_design(campaign, options).unknown_areas, testing::ElementsAre("DRAM"));
+}
+
 TEST(Design, SaysWhatNoLemmaCovers) {
   const Campaign campaign = parse_campaign(
       "name: c\narchitectures:\n  - file: ../arch/teaching.yaml\n    grid:\n"

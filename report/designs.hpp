@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costmodel/objective_function.hpp"
+
+namespace mapsim {
+
+// What a search for the best design of a space found, as far as figures show it (docs/design.md).
+struct FoundDesign {
+  std::string name;            // "17: Buffer.capacity 64 KiB"
+  double value = 0;            // of the objective [pJ, s]
+  std::optional<double> area;  // mm2
+};
+// The best design with the next value of one axis in place of its own, in shares of its figures:
+// 0.02 is 2 % more.
+struct DesignStep {
+  std::string axis, value;
+  double change = 0;                  // of the objective
+  std::optional<double> area_change;  // nullopt: no area is given
+  bool is_allowed = true;             // within the limits
+};
+struct FoundDesigns {
+  std::string title;      // what was asked
+  std::string remark;     // what is proven
+  std::string objective;  // "edp"
+  ObjectiveFunction function = ObjectiveFunction::product(1, 0);
+  std::vector<FoundDesign> designs;
+  std::vector<DesignStep> steps;
+
+  double to_si(double value) const;  // of a value of the objective
+  std::string si_unit() const;       // "J·s"
+};
+
+// Objective against area, one point for each design that has an area.
+std::string design_front_svg(const FoundDesigns& found);
+// What one step along each axis changes of the objective and of the area. Axes come in the order of
+// the steps; a step that is not allowed is marked.
+std::string design_steps_svg(const FoundDesigns& found);
+
+}  // namespace mapsim
