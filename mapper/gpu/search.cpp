@@ -250,14 +250,19 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
   if (candidates.empty() || result.interrupted) {
     return result;
   }
-  std::sort(candidates.begin(), candidates.end());
-  const Candidate& first = candidates.front();
+  // A heap, since few are taken from it.
+  const auto is_later = [](const Candidate& a, const Candidate& b) { return b < a; };
+  std::make_heap(candidates.begin(), candidates.end(), is_later);
+  const Candidate first = candidates.front();
   result.calibration = gpu.calibration(forms[first.form].problem.precision, first.kernel.path);
   const double apart = std::max(result.calibration.resolution, 2 * timing_noise(first.total));
   const auto near = [&](const Candidate& c) {
     return c.total.count() <= first.total.count() * (1 + apart);
   };
-  for (const Candidate& candidate : candidates) {
+  while (!candidates.empty()) {
+    std::pop_heap(candidates.begin(), candidates.end(), is_later);
+    const Candidate candidate = candidates.back();
+    candidates.pop_back();
     result.as_good_as_first += near(candidate) ? 1 : 0;
     const bool repeats = !result.ranked.empty() && result.ranked.back().total == candidate.total;
     if (repeats) {
