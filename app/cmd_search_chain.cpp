@@ -9,7 +9,6 @@
 #include "app/option.hpp"
 #include "app/watch.hpp"
 #include "arch/load.hpp"
-#include "check/chain_proof.hpp"
 #include "mapper/fusion/chain_search.hpp"
 #include "mapper/fusion/shared_budget.hpp"
 #include "report/certificate.hpp"
@@ -113,13 +112,11 @@ void refuse_certificate(const SearchArguments& a, const SearchOptions& options, 
   if (a.certificate_file.empty()) {
     return;
   }
-  const Objective& objective = options.objective;
-  if (!objective.function.is_energy() || objective.max_energy || objective.max_latency ||
-      a.pareto || !a.curve.empty()) {
-    throw UsageError(
-        "--certificate: of a chain the checker proves the least energy, without limits, so far");
+  if (a.pareto || !a.curve.empty()) {
+    throw UsageError("--certificate: of a chain the checker proves one optimum, no front or curve");
   }
-  if (const std::string obstacle = check::chain_proof_obstacle(arch, chain); !obstacle.empty()) {
+  if (const std::string obstacle = chain_certificate_obstacle(arch, chain, options.objective);
+      !obstacle.empty()) {
     throw UsageError("--certificate: " + obstacle);
   }
 }
@@ -157,10 +154,13 @@ Answer run_on_chain(const SearchArguments& arguments) {
     mapping_file.write(print_tree(arch, chain, *found.fused.best));
   }
   Answer answer;
-  const bool proves = !arguments.certificate_file.empty();
-  if (proves && (found.fused.best || found.fused.proven)) {
-    certificate.write(chain_certificate_file(origin, arch, chain, arguments.fusion, found.fused));
-  } else if (proves) {
+  const std::string proof =
+      arguments.certificate_file.empty()
+          ? ""
+          : chain_certificate_file(origin, arch, chain, arguments.fusion, found.fused);
+  if (!proof.empty()) {
+    certificate.write(proof);
+  } else if (!arguments.certificate_file.empty()) {
     certificate.remove();
     answer.remark =
         fmt::format("--certificate: stopped before anything was found: no certificate in {}",

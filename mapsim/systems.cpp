@@ -148,6 +148,7 @@ PlanSolution plan(const Soc& soc, const Network& network, const PlanOptions& opt
   PlanSolution solution{soc, std::make_shared<const Network>(network), options, {}};
   solution.answer =
       make_plan(solution.soc, *solution.network, options, soc.name, solution.network->name);
+  solution.options.stop = nullptr;
   return solution;
 }
 
@@ -183,6 +184,7 @@ StreamSolution plan_stream(const Soc& soc, const std::vector<Network>& networks,
   }
   solution.answer = make_stream(solution.soc, pointers(solution.networks), batches, options,
                                 soc.name, solution.networks.front()->name);
+  solution.options.stop = nullptr;
   return solution;
 }
 
@@ -211,16 +213,10 @@ std::string to_json(const VerifiedPlan& verified) {
 }
 
 std::string proof_yaml(const ChainSolution& solution) {
-  const Objective& objective = solution.found.objective;
-  if (!objective.function.is_energy() || objective.max_energy || objective.max_latency) {
-    throw UnsupportedSearch{"of a chain the checker proves the least energy, without limits"};
-  }
-  const std::string obstacle = check::chain_proof_obstacle(solution.arch, solution.chain);
+  const std::string obstacle =
+      chain_certificate_obstacle(solution.arch, solution.chain, solution.found.objective);
   if (!obstacle.empty()) {
     throw UnsupportedSearch{obstacle};
-  }
-  if (!solution.found.fused.best && !solution.found.fused.proven) {
-    return "";
   }
   return chain_certificate_file(origin_of("search"), solution.arch, solution.chain, solution.limits,
                                 solution.found.fused);

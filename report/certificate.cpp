@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/print.hpp"
+#include "check/chain_proof.hpp"
 #include "check/check.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "report/constraints.hpp"
@@ -382,9 +383,20 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   return text + check::seal(text);
 }
 
+std::string chain_certificate_obstacle(const Arch& arch, const EinsumChain& chain,
+                                       const Objective& objective) {
+  if (!objective.function.is_energy() || objective.max_energy || objective.max_latency) {
+    return "of a chain the checker proves the least energy, without limits, so far";
+  }
+  return check::chain_proof_obstacle(arch, chain);
+}
+
 std::string chain_certificate_file(const Provenance& origin, const Arch& arch,
                                    const EinsumChain& chain, const FusionLimits& limits,
                                    const ChainResult& result) {
+  if (!result.best && !result.proven) {
+    return "";
+  }
   const check::Goal goal = unit_goal(Objective::kEnergy);
   const double value = result.cost ? result.cost->energy.count() : HUGE_VAL;
   const double bound = result.proven ? value : std::min(value, result.lower_bound);

@@ -33,8 +33,13 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
                                    const FrontSubject& subject, const Front& front, int threads = 1,
                                    check::Stop stop = {});
 
+// Why a search of mapping trees with this objective has no certificate that the checker can follow;
+// empty: it has one.
+std::string chain_certificate_obstacle(const Arch& arch, const EinsumChain& chain,
+                                       const Objective& objective);
 // The same of the mapping trees of a chain, by energy: the best, the space, and the claim that
-// nothing in it is better than the search's lower bound. The checker needs no more.
+// nothing in it is better than the search's lower bound. The checker needs no more. Empty: the
+// search was stopped before anything was found, so that there is nothing to claim.
 std::string chain_certificate_file(const Provenance& origin, const Arch& arch,
                                    const EinsumChain& chain, const FusionLimits& limits,
                                    const ChainResult& result);
