@@ -44,6 +44,7 @@ GpuLayer fastest_kernel(const Gpu& gpu, const Workload& workload, const GpuLayer
   GpuSearchOptions search;
   search.path = options.path;
   search.top = 1;
+  search.stop = options.stop;
   GpuSearchResult result = search_kernels(gpu, std::get<0>(forms), search);
   layer.considered = result.considered;
   if (result.ranked.empty()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,9 +15,10 @@ namespace mapsim {
 
 // How layers are run on a GPU, in a network or a campaign.
 struct GpuLayerOptions {
-  GpuRequest request{};           // operands of GEMMs are row A, column B
-  std::optional<GpuPath> path{};  // absent: the fastest that the chip and the layer have
-  bool adds_to_output = false;    // a tensor as large as the output is read and added
+  GpuRequest request{};                     // operands of GEMMs are row A, column B
+  std::optional<GpuPath> path{};            // absent: the fastest that the chip and the layer have
+  bool adds_to_output = false;              // a tensor as large as the output is read and added
+  const std::atomic<bool>* stop = nullptr;  // set by the caller: the search ends without a kernel
 };
 
 // One layer, once, by its fastest kernel.

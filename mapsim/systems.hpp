@@ -81,10 +81,11 @@ std::string to_text(const FusedSolution& solution);
 
 // The best plan of a network, which is a graph, on a chip; load_soc() reads chips, with_engines()
 // leaves engines out. `answer.misfit`: why no plan keeps the limits; then there is no text or JSON.
+// Throws PlanStopped, as plan_stream() does, once the flag of its options is set.
 struct PlanSolution {
   Soc soc;
   std::shared_ptr<const Network> network;  // the answer refers to it
-  PlanOptions options;
+  PlanOptions options;                     // without the flag
   PlanAnswer answer;
 };
 PlanSolution plan(const Soc& soc, const Network& network, const PlanOptions& options = {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -41,6 +42,10 @@ struct PlanOptions {
   std::optional<double> max_power{};                  // [W], mean over a frame
   std::optional<double> max_memory{};                 // [B], of tensors
   std::optional<std::string> why{};                   // an operation that is to be explained
+  const std::atomic<bool>* stop = nullptr;  // set by the caller: planning throws PlanStopped
 };
+
+// A plan was given up, since its caller asked for it, while layers were searched.
+struct PlanStopped {};
 
 }  // namespace mapsim

@@ -89,6 +89,7 @@ Pricing::Pricing(const Soc& soc, const PlanOptions& options)
     : soc_{soc},
       least_energy_{options.objective == PlanObjective::kEnergy},
       sparse_{options.sparse},
+      stop_{options.stop},
       known_(soc.engines.size()) {
   for (const Engine& engine : soc.engines) {
     machines_.push_back(machine_of(engine, options.launch));
@@ -100,6 +101,7 @@ Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool
   Known known;
   GpuLayerOptions options;
   options.adds_to_output = adds;
+  options.stop = stop_;
   options.request.layout = layout;
   const GpuLayer found = fastest_kernel(gpu, workload, options);
   if (!found.kernel) {
@@ -156,6 +158,7 @@ void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds
   }
   GpuLayerOptions options;
   options.adds_to_output = adds;
+  options.stop = stop_;
   const GpuLayer found = fastest_kernel(*sparse, workload, options);
   if (found.kernel && found.kernel->kernel.path != GpuPath::kSimt) {
     const double seconds = found.kernel->total.count();
@@ -243,6 +246,7 @@ Price Pricing::time_steps(const Group& group, const Place& place) {
 SearchResult Pricing::search_for(const Problem& problem) const {
   LayerSearch search;
   search.options.partial_folds = true;
+  search.options.stop = stop_;
   search.options.objective = Objective::kLatency;
   const auto with = [&] { return search_layer(problem, {}, {}, search).result; };
   if (!least_energy_) {
@@ -304,6 +308,9 @@ const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const 
   ++searches_;
   Known known = on_gpu ? search_on(std::get<Gpu>(machines_[engine]), workload, adds, layout)
                        : search_on(std::get<Arch>(machines_[engine]), workload);
+  if (stop_ != nullptr && *stop_) {
+    throw PlanStopped{};  // what a stopped search found is not the best
+  }
   known.workload = std::move(anonymous);
   known.adds = adds;
   known.layout = layout;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -32,6 +33,7 @@ struct Price {
 class Pricing {
  public:
   // Layers are searched for the least energy if that is the objective, else for the least latency.
+  // From the moment at which `options.stop` is set, price() throws PlanStopped.
   Pricing(const Soc& soc, const PlanOptions& options);
 
   Price price(const Operations& operations, const Group& group, const Place& place);
@@ -67,6 +69,7 @@ class Pricing {
   const Soc& soc_;
   bool least_energy_;
   bool sparse_;
+  const std::atomic<bool>* stop_;
   std::vector<std::variant<Gpu, Arch>> machines_;
   std::vector<std::multimap<std::int64_t, Known>> known_;  // by engine and MACs
   std::int64_t searches_ = 0;

@@ -139,9 +139,10 @@ void bind_plans(py::module_& m) {
   m.def("plan", [](const std::string& chip, const std::string& path, const py::dict& asked,
                    const std::map<std::string, std::int64_t>& dims, std::int64_t batch,
                    const Words& configs) {
-    const PlanOptions options = plan_options_of(asked);
+    PlanOptions options = plan_options_of(asked);
     const Soc soc = chip_of(chip, asked, configs);
-    return interruptible([&](const std::atomic<bool>&) {
+    return interruptible([&](const std::atomic<bool>& stop) {
+      options.stop = &stop;
       const PlanSolution solution =
           plan(soc, read_network(path, model_options(dims, batch), configs), options);
       if (!solution.answer.misfit.empty()) {
@@ -155,9 +156,10 @@ void bind_plans(py::module_& m) {
                           const std::map<std::string, std::int64_t>& dims,
                           const std::map<std::string, std::int64_t>& batches, std::int64_t batch,
                           const Words& configs) {
-    const PlanOptions options = plan_options_of(asked);
+    PlanOptions options = plan_options_of(asked);
     const Soc soc = chip_of(chip, asked, configs);
-    return interruptible([&](const std::atomic<bool>&) {
+    return interruptible([&](const std::atomic<bool>& stop) {
+      options.stop = &stop;
       std::vector<Network> networks;
       std::vector<std::int64_t> each;
       for (const Engine& engine : soc.engines) {

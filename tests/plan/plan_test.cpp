@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "core/diagnostic.hpp"
 #include "plan/throughput.hpp"
 
@@ -50,6 +52,24 @@ const std::string kNodes =
 
 PlanAnswer planned(const Soc& soc, const Network& of, PlanOptions options = {}) {
   return make_plan(soc, of, options, "chip.yaml", "n.yaml");
+}
+
+TEST(Plan, IsGivenUpWhenItsFlagIsSet) {
+  const std::atomic<bool> set{true};
+  const std::atomic<bool> clear{false};
+  PlanOptions options;
+  const Network of = network(kNodes);
+  for (const Soc& soc :
+       {chip("1 us"), load_soc(kConfigs + "/soc/jetson_agx_orin.yaml", {kConfigs})}) {
+    options.stop = &clear;
+    EXPECT_TRUE(planned(soc, of, options).misfit.empty());
+    options.stop = &set;
+    EXPECT_THROW(planned(soc, of, options), PlanStopped);
+    EXPECT_THROW(make_stream(soc, std::vector(soc.engines.size(), &of),
+                             std::vector<std::int64_t>(soc.engines.size(), 1), options, "chip.yaml",
+                             "n.yaml"),
+                 PlanStopped);
+  }
 }
 
 TEST(Plan, TakesNoLongerWithMoreFusion) {

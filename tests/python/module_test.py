@@ -287,7 +287,10 @@ def test_threads_search_at_the_same_time():
     f"mapsim.search('teaching', 'gemm:64x64x128', **{ENDLESS})",
     "mapsim.simulate('teaching', 'gemm:512x512x512', mapsim.search('teaching', 'gemm:512x512x512'), "
     "max_steps=10**9)",
-    "while True: mapsim.kernels('h100_sxm', 'conv:64,56,56,64,3,3')"])
+    "while True: mapsim.kernels('h100_sxm', 'conv:64,56,56,64,3,3')",
+    "while True: mapsim.plan('jetson_agx_orin', 'graphs/squeezenet')",
+    "while True: mapsim.stream('jetson_agx_orin', 'graphs/squeezenet')",
+    "while True: mapsim.network('eyeriss', 'resnet50')"])
 def test_control_c_stops(call):
     """In a process of its own, whose signal it is."""
     script = f"import mapsim\nprint('begins', flush=True)\n{call}\n"
