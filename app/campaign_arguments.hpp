@@ -56,6 +56,7 @@ struct DesignArguments {
   std::string arch_file;         // the best machine goes here, unless empty
   std::string certificate_file;  // the proof goes here, unless empty
   std::string svg;               // the figure goes here, unless empty
+  std::string database;          // answers come from here and go here, unless empty
   int threads = 1;
   Output output;
 };

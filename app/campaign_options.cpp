@@ -108,6 +108,11 @@ CommandOptions options_of(DesignArguments& a) {
             {"--save-arch", "FILE", "Write the best machine to FILE (YAML)", &a.arch_file},
             {"--certificate", "FILE", "Write the proof to FILE, for mapsim check",
              &a.certificate_file},
+            {.names = "--db",
+             .type = "FILE",
+             .help = "Take answers from this database of sweep (SQLite), and write new ones to it",
+             .value = &a.database,
+             .excludes = {"--certificate"}},
             {"--svg", "FILE",
              "Write a figure to FILE (SVG): the front, or what one step along each axis changes of "
              "the best machine",

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
 
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/places.hpp"
 #include "app/space.hpp"
 #include "app/watch.hpp"
+#include "campaign/sqlite.hpp"
 #include "campaign/warnings.hpp"
 #include "design/certificate.hpp"
 #include "design/search.hpp"
@@ -28,6 +32,25 @@ DesignObjective objective_of(const DesignArguments& arguments, const Campaign& c
   return network_objective(campaign.questions.front().objective.function);
 }
 
+// Rows are about the layers and questions of the space.
+void check_database(const DesignArguments& arguments, const Campaign& campaign,
+                    const DesignObjective& objective) {
+  if (!arguments.work.empty()) {
+    throw UsageError(
+        fmt::format("--db: a database has the layers of {}; name {} there instead of here",
+                    arguments.space, arguments.work.front()));
+  }
+  std::vector<std::string> asked;
+  for (const Question& question : campaign.questions) {
+    asked.push_back(to_string(question.objective));
+    if (question.objective == Objective{objective.function, false, question.objective.mode}) {
+      return;
+    }
+  }
+  throw UsageError(fmt::format("--db: {} asks for {}; add {} to its objectives", arguments.space,
+                               fmt::join(asked, ", "), to_string(objective.function)));
+}
+
 }  // namespace
 
 Answer run(const DesignArguments& arguments) {
@@ -44,6 +67,7 @@ Answer run(const DesignArguments& arguments) {
   options.seconds = arguments.budget.seconds;
   options.threads = arguments.threads;
   options.certificate = !arguments.certificate_file.empty();
+  std::optional<DesignAnswers> answers;
   if (const std::string why = options.certificate ? why_no_certificate(campaign) : "";
       !why.empty()) {
     throw UnsupportedSearch(fmt::format("{}: {}", arguments.space, why));
@@ -53,6 +77,15 @@ Answer run(const DesignArguments& arguments) {
   options.progress = [&](const DesignProgress& progress) {
     watch.say(design_progress_text(options, progress));
   };
+  if (!arguments.database.empty()) {
+    check_database(arguments, campaign, options.objective);
+    try {
+      answers.emplace(campaign, arguments.database, &watch.stop());
+    } catch (const DatabaseInterrupted&) {
+      return {kInterrupted, "", "interrupted before the search began"};
+    }
+    options.answers = &*answers;
+  }
   const DesignAnswer result = search_design(campaign, options);
 
   Answer answer{

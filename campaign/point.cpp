@@ -82,8 +82,10 @@ double seconds_of(const Arch& arch, Cycles latency) {
   return static_cast<double>(latency.count()) / arch.clock.count();
 }
 
+}  // namespace
+
 // Of the layer in the form that it was given to the machine in.
-Record figures(const Workload& layer, const FormedResult& formed, LatencyMode mode) {
+Record answer_record(const Workload& layer, const FormedResult& formed, LatencyMode mode) {
   const Workload& workload = formed.problem.workload();
   const SearchResult& found = formed.result;
   const Certificate& proof = found.certificate;
@@ -125,7 +127,7 @@ Record figures(const Workload& layer, const FormedResult& formed, LatencyMode mo
 }
 
 // What a level costs is a price, not the best of many.
-Record price(const Arch& arch, const Stream& stream) {
+Record price_record(const Arch& arch, const Stream& stream) {
   const StreamCost cost = stream_cost(arch, stream.in, stream.out);
   const auto area = total_area(arch).sum;
   const auto cycles = static_cast<double>(cost.latency.count());
@@ -150,6 +152,8 @@ Record price(const Arch& arch, const Stream& stream) {
   set("seconds", 0.0);
   return record;
 }
+
+namespace {
 
 // What a row of the workbook counts besides; nothing for most.
 std::string row_text(const WorkbookRow& row) {
@@ -214,7 +218,7 @@ LoadedDesign load(const Design& design) {
     }
     Arch arch = read_arch(document);
     arch.name = "design";
-    loaded.content = content(print_arch(arch));
+    loaded.content = arch_content(arch);
     loaded.arch = std::move(arch);
   } catch (const ConfigError& error) {
     loaded.reason = reason_of(error);
@@ -222,6 +226,11 @@ LoadedDesign load(const Design& design) {
     loaded.content = content(loaded.content.text + loaded.reason + "\n");
   }
   return loaded;
+}
+
+Content arch_content(Arch arch) {
+  arch.name = "design";
+  return content(print_arch(arch));
 }
 
 Content layer_content(const CampaignLayer& layer) {
@@ -257,6 +266,22 @@ Content question_content(const Campaign& campaign, const Question& question) {
             flow_text(parse_yaml(question.constraints_text, question.constraints_file).root) + "\n";
   }
   return content(std::move(text));
+}
+
+std::vector<Content> layer_contents(const Campaign& campaign) {
+  std::vector<Content> contents;
+  for (const CampaignLayer& layer : campaign.layers) {
+    contents.push_back(layer_content(layer));
+  }
+  return contents;
+}
+
+std::vector<Content> question_contents(const Campaign& campaign) {
+  std::vector<Content> contents;
+  for (const Question& question : campaign.questions) {
+    contents.push_back(question_content(campaign, question));
+  }
+  return contents;
 }
 
 PointIndex point_index(const Campaign& campaign, std::size_t number) {
@@ -320,7 +345,7 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
     return without_mapping("error", design.reason, 0);
   }
   if (layer.stream) {
-    return price(*design.arch, *layer.stream);
+    return price_record(*design.arch, *layer.stream);
   }
   try {
     const Problem problem{*design.arch, layer.workload};
@@ -349,7 +374,7 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
     if (stop) {
       return std::nullopt;
     }
-    return figures(layer.workload, found, question.objective.mode);
+    return answer_record(layer.workload, found, question.objective.mode);
   } catch (const ConfigError& error) {
     return without_mapping("error", reason_of(error), 0);
   } catch (const UnsupportedSearch& error) {

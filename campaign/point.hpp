@@ -11,6 +11,7 @@
 #include "arch/arch.hpp"
 #include "arch/gpu.hpp"
 #include "campaign/campaign.hpp"
+#include "campaign/layer.hpp"
 #include "campaign/record.hpp"
 #include "mapper/mapspace/constraints.hpp"
 
@@ -34,9 +35,14 @@ struct LoadedDesign {
 };
 LoadedDesign load(const Design& design);
 
+Content arch_content(Arch arch);  // but for its name
 Content layer_content(const CampaignLayer& layer);
 // `question` and how `campaign` searches for the answer.
 Content question_content(const Campaign& campaign, const Question& question);
+
+// In their order.
+std::vector<Content> layer_contents(const Campaign& campaign);
+std::vector<Content> question_contents(const Campaign& campaign);
 
 // Which point of the grid.
 struct PointIndex {
@@ -56,6 +62,10 @@ std::string campaign_id(const Campaign& campaign);
 
 // The values of kFigureColumns where there is nothing but a reason.
 Record without_mapping(std::string status, std::string reason, double seconds);
+
+// The same of a search's result for a layer, and of an operator that only moves data.
+Record answer_record(const Workload& layer, const FormedResult& formed, LatencyMode mode);
+Record price_record(const Arch& arch, const Stream& stream);
 
 // The answer: the values of kFigureColumns. A layer that does not fit, constraints that the design
 // or the layer contradicts, a search that is not supported are answers, too, with their reason.

@@ -204,9 +204,9 @@ Section study_section(const Study& study, bool several, std::size_t rows,
     section.paragraphs.push_back(text);
   }
   if (study.unlisted > 0) {
-    section.paragraphs.push_back(
-        fmt::format("{} designs of the campaign are in no shard read here, and in no figure.",
-                    grouped(static_cast<std::int64_t>(study.unlisted))));
+    section.paragraphs.push_back(fmt::format(
+        "{} designs of the campaign are not in the results read here, and in no figure.",
+        grouped(static_cast<std::int64_t>(study.unlisted))));
   }
   if (!study.fixed.empty()) {
     section.paragraphs.push_back("All designs: " + joined(study.fixed, ", ") + ".");

@@ -295,9 +295,9 @@ std::string unlisted_designs(const ResultsOptions& options) {
   Store store{options.database, Store::Open::kExisting};
   for (const Store::Listed& one : store.campaigns()) {
     if (one.unlisted > 0 && (options.campaign.empty() || options.campaign == one.campaign)) {
-      text += fmt::format("{}{} of {} designs of campaign '{}' are in no shard of {}",
-                          text.empty() ? "" : "; ", one.unlisted, one.designs, one.campaign,
-                          options.database);
+      text +=
+          fmt::format("{}{} of {} designs of campaign '{}' are not in {}", text.empty() ? "" : "; ",
+                      one.unlisted, one.designs, one.campaign, options.database);
     }
   }
   return text;

@@ -15,7 +15,7 @@ namespace mapsim {
 
 namespace {
 
-enum Prepared : std::size_t { kAddDesign, kAddInput, kFindInput, kHasResult, kAddResult };
+enum Prepared : std::size_t { kAddDesign, kAddInput, kFindInput, kHasResult, kResult, kAddResult };
 
 std::string marks(std::size_t count) {
   return fmt::format("{}", fmt::join(std::vector<std::string>(count, "?"), ", "));
@@ -99,13 +99,18 @@ Store::Store(const std::string& path, Open how, DatabaseWait wait)
       database_,
       "SELECT 1 FROM results WHERE design = ? AND workload = ? AND question = ?"
       " AND tool = ?");
+  statements_.emplace_back(
+      database_,
+      fmt::format("SELECT {} FROM results WHERE design = ? AND workload = ? AND question = ?"
+                  " AND tool = ?",
+                  fmt::join(column_names({kFigureColumns.begin(), kFigureColumns.end()}), ", ")));
   statements_.emplace_back(database_,
                            fmt::format("INSERT OR IGNORE INTO results VALUES ({})",
                                        marks(kKeyColumns.size() + kFigureColumns.size())));
 }
 
 void Store::begin_points(const Campaign& campaign, const std::vector<Content>& layers,
-                         const std::vector<Content>& questions, const Shard& shard) {
+                         const std::vector<Content>& questions, Designs designs) {
   points_ = std::make_unique<Transaction>(database_);
   const Record row{campaign.name,
                    campaign_id(campaign),
@@ -120,7 +125,7 @@ void Store::begin_points(const Campaign& campaign, const std::vector<Content>& l
   while (known && same.step()) {
   }
   for (const char* table : {"campaigns", "designs", "layers", "questions", "unpriced"}) {
-    if (table != std::string{"designs"} || !known || shard.count == 1) {
+    if (table != std::string{"designs"} || !known || designs == Designs::kAnew) {
       Statement{database_, fmt::format("DELETE FROM {} WHERE campaign = ?", table)}.run(
           {campaign.name});
     }
@@ -181,6 +186,19 @@ bool Store::has_result(const PointKey& key) {
   while (found && find.step()) {
   }
   return found;
+}
+
+std::optional<Record> Store::result(const PointKey& key) {
+  Statement& find =
+      statements_[kResult].bind({key.design, key.workload, key.question, results_version()});
+  std::optional<Record> row;
+  while (find.step()) {
+    row.emplace();
+    for (int i = 0; i < find.columns(); ++i) {
+      row->push_back(find.cell(i));
+    }
+  }
+  return row;
 }
 
 void Store::add_result(const PointKey& key, const Record& figures) {

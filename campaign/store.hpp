@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,11 +35,12 @@ class Store {
   enum class Open { kExisting, kOrNew };
   Store(const std::string& path, Open how, DatabaseWait wait = {});
 
-  // The grid of a campaign anew. Of a shard, designs that other shards of the same campaign wrote
-  // down before stay. Layers and questions by their contents, in order; with them the operators
-  // that have no price, and so no point.
+  // The grid of a campaign anew. Of a part of its designs, those of the same campaign that were
+  // written down before are kept. Layers and questions by their contents, in order; with them the
+  // operators that have no price, and so no point.
+  enum class Designs { kAnew, kKept };
   void begin_points(const Campaign& campaign, const std::vector<Content>& layers,
-                    const std::vector<Content>& questions, const Shard& shard);
+                    const std::vector<Content>& questions, Designs designs);
   void add_design(const Campaign& campaign, std::size_t number, const Design& design,
                   const Content& content);
   void end_points();
@@ -46,6 +48,7 @@ class Store {
   // Refuses (ConfigError) a second text with the same id.
   void add_input(const std::string& kind, const Content& input);
   bool has_result(const PointKey& key);
+  std::optional<Record> result(const PointKey& key);            // the values of kFigureColumns
   void add_result(const PointKey& key, const Record& figures);  // unless it is there
 
   // Leases on points to compute (campaign/leases.hpp) are of the holder that took them until their

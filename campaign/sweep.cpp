@@ -28,22 +28,6 @@ constexpr std::chrono::milliseconds kRemotePatience{1};
 // The failure of a point for which there was not memory enough, here or elsewhere.
 constexpr const char* kOutOfMemory = "out of memory";
 
-std::vector<Content> layer_contents(const Campaign& campaign) {
-  std::vector<Content> contents;
-  for (const CampaignLayer& layer : campaign.layers) {
-    contents.push_back(layer_content(layer));
-  }
-  return contents;
-}
-
-std::vector<Content> question_contents(const Campaign& campaign) {
-  std::vector<Content> contents;
-  for (const Question& question : campaign.questions) {
-    contents.push_back(question_content(campaign, question));
-  }
-  return contents;
-}
-
 std::vector<std::string> ids_of(const std::vector<Content>& contents) {
   std::vector<std::string> ids;
   for (const Content& content : contents) {
@@ -77,7 +61,8 @@ class Planner {
         missing_{{}, std::vector<std::string>(campaign.designs())} {}
 
   MissingPoints plan(SweepProgress& progress) {
-    store_.begin_points(campaign_, layers_, questions_, options_.shard);
+    store_.begin_points(campaign_, layers_, questions_,
+                        options_.shard.count == 1 ? Store::Designs::kAnew : Store::Designs::kKept);
     for (std::size_t i = 0; i < campaign_.designs() && !*options_.stop; ++i) {
       plan_design(i, progress);
     }

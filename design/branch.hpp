@@ -41,7 +41,7 @@ class DesignSearch {
   DesignSearch(const Campaign& campaign, const DesignOptions& options)
       : campaign_{campaign},
         options_{options},
-        optima_{campaign, campaign.questions.front(), layer_options(options)},
+        optima_{campaign, campaign.questions.front(), layer_options(options), options.answers},
         value_{optima_, options.objective},
         energy_{optima_, {ObjectiveFunction::product(1, 0)}},
         latency_{optima_, {ObjectiveFunction::product(0, 1)}},
@@ -110,6 +110,8 @@ class DesignSearch {
 
   std::optional<Assessment> with_own_figures(const DesignMachine& design, Assessment found);
 
+  std::size_t number_of(std::size_t s, const Values& values) const;
+  void write_down(const DesignMachine& design, std::size_t number);
   void reject(std::size_t s, const Values& values, const Arch& arch, const Assessment& found);
   void keep(std::size_t s, const Values& values, const Arch& arch, const Assessment& found,
             std::optional<double> area);

@@ -58,6 +58,14 @@ Json best_json(const Campaign& campaign, const BestDesign& best) {
   return json;
 }
 
+Json branched_json(const DesignAnswer& result) {
+  Json axes = Json::array();
+  for (const auto& [axis, why] : result.branched) {
+    axes.push_back({{"axis", axis}, {"reason", why}});
+  }
+  return axes;
+}
+
 }  // namespace
 
 std::string design_json(const Provenance& origin, const Campaign& campaign,
@@ -108,14 +116,12 @@ std::string design_json(const Provenance& origin, const Campaign& campaign,
                              {"area_mm2", step.area ? Json(*step.area) : Json()},
                              {"excluded", step.excluded}});
   }
-  json["branched"] = Json::array();
-  for (const auto& [axis, why] : result.branched) {
-    json["branched"].push_back({{"axis", axis}, {"reason", why}});
-  }
+  json["branched"] = branched_json(result);
   json["areas_not_given"] = result.unknown_areas;
   json["warnings"] = origin.warnings;
   json["statistics"] = {{"layers", result.layers},
                         {"searches", result.searches},
+                        {"answered", result.answered},
                         {"boxes", result.boxes},
                         {"seconds", result.seconds}};
   return json.dump(2) + '\n';

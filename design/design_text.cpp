@@ -162,6 +162,9 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
       fmt::format("searches of layers: {}, {} of the {} of a full sweep; {} boxes; {}\n",
                   grouped(result.searches), percent(static_cast<double>(result.searches) / points),
                   count_text(points), grouped(result.boxes), scaled(result.seconds, "s"));
+  text += result.answered > 0
+              ? fmt::format("answers from the database: {}\n", grouped(result.answered))
+              : "";
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "campaign/point.hpp"
 #include "core/diagnostic.hpp"
 #include "core/substitute.hpp"
 #include "design/branch.hpp"
@@ -94,6 +95,7 @@ std::optional<double> DesignSearch::value_design(std::size_t s, const Values& va
     return found ? std::optional{kNoMapping} : std::nullopt;
   }
   if (!closes(found->lower, area.value_or(0))) {
+    write_down(design, number_of(s, values));
     is_beyond(options_.limits, *found) ? reject(s, values, *arch, *found)
                                        : keep(s, values, *arch, *found, area);
   }
@@ -119,6 +121,37 @@ std::optional<Assessment> DesignSearch::with_own_figures(const DesignMachine& de
   return found;
 }
 
+std::size_t DesignSearch::number_of(std::size_t s, const Values& values) const {
+  std::size_t number = spaces_[s].number(values);
+  for (std::size_t before = 0; before < s; ++before) {
+    number += campaign_.machines[before].designs();
+  }
+  return number;
+}
+
+// A design that was valued, as a sweep writes it: each layer has a row of its own search, whatever
+// it was known from before. Not if there is no time left for that.
+void DesignSearch::write_down(const DesignMachine& design, std::size_t number) {
+  if (options_.answers == nullptr) {
+    return;
+  }
+  Objective objective{options_.objective.function};
+  objective.mode = campaign_.questions.front().objective.mode;
+  for (std::size_t l = 0; l < optima_.layers().size(); ++l) {
+    const CampaignLayer& layer = *optima_.layers()[l].layer;
+    if (options_.answers->find(design.arch, layer, objective)) {
+      continue;
+    }
+    if (layer.stream) {
+      options_.answers->keep(design.arch, layer, objective,
+                             price_record(design.arch, *layer.stream));
+    } else if (over() || !optima_.search(design, l, objective.function, seconds_left())) {
+      return;
+    }
+  }
+  options_.answers->list(number, design.arch);
+}
+
 // Of what its best mappings break a limit.
 void DesignSearch::reject(std::size_t s, const Values& values, const Arch& arch,
                           const Assessment& found) {
@@ -142,10 +175,7 @@ void DesignSearch::keep(std::size_t s, const Values& values, const Arch& arch,
   BestDesign best;
   best.space = s;
   best.values = values;
-  for (std::size_t before = 0; before < s; ++before) {
-    best.number += campaign_.machines[before].designs();
-  }
-  best.number += spaces_[s].number(values);
+  best.number = number_of(s, values);
   best.settings = spaces_[s].settings(values);
   best.arch = arch;
   best.area = area;
@@ -256,6 +286,7 @@ void DesignSearch::finish() {
     result_.evidence.bounds = optima_.proven();
   }
   result_.searches = optima_.searches();
+  result_.answered = optima_.answered();
   if (!designs.empty()) {
     result_.unknown_areas = optima_.areas(designs.front().arch).missing;
     find_edges();

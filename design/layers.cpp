@@ -9,6 +9,8 @@
 
 #include "campaign/layer.hpp"
 #include "campaign/network.hpp"
+#include "campaign/point.hpp"
+#include "costmodel/mapping_text.hpp"
 #include "costmodel/stream.hpp"
 #include "costmodel/technology.hpp"
 #include "costmodel/timing/model.hpp"
@@ -127,14 +129,21 @@ DesignMachine::DesignMachine(std::size_t space_number, DesignBox values, const E
       structure{structure_of(enclosure.most, excepted)} {}
 
 LayerOptima::LayerOptima(const Campaign& campaign, const Question& question,
-                         const SearchOptions& options)
-    : question_{question}, options_{options}, layers_{distinct_layers(campaign)} {}
+                         const SearchOptions& options, DesignAnswers* answers)
+    : question_{question},
+      options_{options},
+      layers_{distinct_layers(campaign)},
+      answers_{answers} {}
+
+Arch LayerOptima::arch_for(const DesignMachine& machine, std::size_t layer) const {
+  const CampaignLayer& of = *layers_[layer].layer;
+  return machine.is_single
+             ? machine.arch
+             : with_leakage_of(machine.arch, machine.least, of.stream ? nullptr : &of.workload);
+}
 
 Problem LayerOptima::problem(const DesignMachine& machine, std::size_t layer) const {
-  const Workload& workload = layers_[layer].layer->workload;
-  return {
-      machine.is_single ? machine.arch : with_leakage_of(machine.arch, machine.least, &workload),
-      workload};
+  return {arch_for(machine, layer), layers_[layer].layer->workload};
 }
 
 LayerOptima::Store& LayerOptima::store(const DesignMachine& machine, std::size_t layer) {
@@ -162,9 +171,7 @@ MachineNumbers LayerOptima::numbers_of(const DesignMachine& machine, const Probl
 LayerFigures LayerOptima::stream(const DesignMachine& machine, std::size_t layer,
                                  const ObjectiveFunction& function) const {
   const Stream& stream = *layers_[layer].layer->stream;
-  const StreamCost cost = stream_cost(
-      machine.is_single ? machine.arch : with_leakage_of(machine.arch, machine.least, nullptr),
-      stream.in, stream.out);
+  const StreamCost cost = stream_cost(arch_for(machine, layer), stream.in, stream.out);
   LayerFigures figures;
   figures.energy = cost.energy.count();
   figures.cycles = static_cast<double>(cost.latency.count());
@@ -265,12 +272,64 @@ LayerSupport LayerOptima::support(const DesignMachine& machine, std::size_t laye
   return all;
 }
 
+// What an earlier run wrote down; its costs are computed anew.
+std::optional<LayerFigures> LayerOptima::answer(const DesignMachine& machine, std::size_t layer,
+                                                const ObjectiveFunction& function,
+                                                const Problem& problem) {
+  if (answers_ == nullptr || machine.is_engine) {
+    return std::nullopt;
+  }
+  Objective objective{function};
+  objective.mode = question_.objective.mode;
+  auto known = answers_->find(arch_for(machine, layer), *layers_[layer].layer, objective);
+  if (!known) {
+    return std::nullopt;
+  }
+  const std::string* const status = std::get_if<std::string>(&figure(*known, "status"));
+  const std::string* const mapping = std::get_if<std::string>(&figure(*known, "mapping"));
+  const double* const bound = std::get_if<double>(&figure(*known, "lower_bound"));
+  LayerFigures figures;
+  figures.is_own = machine.is_single;
+  if (status != nullptr && *status == "infeasible") {
+    figures.lower = kNoMapping;
+  } else if (mapping == nullptr || bound == nullptr ||
+             !take_better(problem,
+                          parse_mapping(*mapping, "mapping", problem.arch(), problem.workload()),
+                          function, figures)) {
+    return std::nullopt;
+  } else {
+    const bool is_optimal = *status == "optimal" || *status == "ties_open";
+    figures.lower = is_optimal ? figures.value : *bound;
+  }
+  ++answered_;
+  return figures;
+}
+
+// Whatever follows from it for other machines.
+void LayerOptima::learn(const DesignMachine& machine, std::size_t layer,
+                        const ObjectiveFunction& function, const Problem& problem,
+                        const LayerFigures& figures) {
+  proven_.push_back({layer, machine.space, machine.box, function, figures.lower});
+  if (!machine.is_engine) {
+    Store& store = this->store(machine, layer);
+    answers_of(store, function).push_back({numbers_of(machine, problem), figures.lower});
+    if (figures.mapping) {
+      std::erase(store.mappings, *figures.mapping);
+      store.mappings.push_front(*figures.mapping);
+    }
+  }
+}
+
 std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, std::size_t layer,
                                                 const ObjectiveFunction& function, double seconds) {
   if (layers_[layer].layer->stream) {
     return stream(machine, layer, function);
   }
   const Problem problem = this->problem(machine, layer);
+  if (const auto known = answer(machine, layer, function, problem)) {
+    learn(machine, layer, function, problem, *known);
+    return known;
+  }
   const Constraints constraints =
       question_.constraints_file.empty()
           ? Constraints{}
@@ -285,11 +344,17 @@ std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, st
   search.options.objective.mode = question_.objective.mode;
   search.options.budget.seconds = seconds;
   ++searches_;
-  const SearchResult found =
-      search_layer(problem, layers_[layer].layer->workbook, constraints, search).result;
+  const FormedResult formed =
+      search_layer(problem, layers_[layer].layer->workbook, constraints, search);
+  const SearchResult& found = formed.result;
   const bool stopped = options_.stop != nullptr && options_.stop->load();
   if (found.interrupted && (stopped || found.statistics.seconds >= seconds)) {
     return std::nullopt;
+  }
+  if (answers_ != nullptr && !found.interrupted) {
+    answers_->keep(
+        arch_for(machine, layer), *layers_[layer].layer, search.options.objective,
+        answer_record(layers_[layer].layer->workload, formed, search.options.objective.mode));
   }
   LayerFigures figures;
   figures.is_own = machine.is_single;
@@ -304,15 +369,7 @@ std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, st
   } else {
     figures.lower = found.certificate.status == Proof::kInfeasible ? kNoMapping : figures.lower;
   }
-  proven_.push_back({layer, machine.space, machine.box, function, figures.lower});
-  if (!machine.is_engine) {
-    Store& store = this->store(machine, layer);
-    answers_of(store, function).push_back({numbers_of(machine, problem), figures.lower});
-    if (found.best) {
-      std::erase(store.mappings, *found.best);
-      store.mappings.push_front(*found.best);
-    }
-  }
+  learn(machine, layer, function, problem, figures);
   return figures;
 }
 

@@ -11,6 +11,7 @@
 
 #include "arch/physical.hpp"
 #include "campaign/campaign.hpp"
+#include "design/answers.hpp"
 #include "design/space.hpp"
 #include "mapper/mapper.hpp"
 
@@ -82,7 +83,9 @@ struct ProvenBound {
 // proportion to the lowest ratio of prices; a mapping from any where it fits.
 class LayerOptima {
  public:
-  LayerOptima(const Campaign& campaign, const Question& question, const SearchOptions& options);
+  // `answers`, if given, is asked before a search and gets what it finds.
+  LayerOptima(const Campaign& campaign, const Question& question, const SearchOptions& options,
+              DesignAnswers* answers = nullptr);
 
   const std::vector<DistinctLayer>& layers() const { return layers_; }
   // From earlier answers alone.
@@ -97,6 +100,7 @@ class LayerOptima {
   Total<SquareMillimetres> areas(const Arch& arch);
   std::optional<double> area(const Arch& arch);  // their sum [mm2]; nullopt: nothing has an area
   std::int64_t searches() const { return searches_; }
+  std::int64_t answered() const { return answered_; }  // by the database, in place of a search
   const std::vector<ProvenBound>& proven() const { return proven_; }  // by the searches
 
  private:
@@ -115,7 +119,12 @@ class LayerOptima {
   };
   static std::vector<Answer>& answers_of(Store& store, const ObjectiveFunction& function);
   MachineNumbers numbers_of(const DesignMachine& machine, const Problem& problem) const;
+  Arch arch_for(const DesignMachine& machine, std::size_t layer) const;
   Problem problem(const DesignMachine& machine, std::size_t layer) const;
+  std::optional<LayerFigures> answer(const DesignMachine& machine, std::size_t layer,
+                                     const ObjectiveFunction& function, const Problem& problem);
+  void learn(const DesignMachine& machine, std::size_t layer, const ObjectiveFunction& function,
+             const Problem& problem, const LayerFigures& figures);
   Store& store(const DesignMachine& machine, std::size_t layer);
   LayerFigures stream(const DesignMachine& machine, std::size_t layer,
                       const ObjectiveFunction& function) const;
@@ -127,7 +136,9 @@ class LayerOptima {
   std::vector<DistinctLayer> layers_;
   std::map<std::string, std::vector<Store>> stores_;                   // by structure, then layer
   std::map<std::string, std::optional<SquareMillimetres>> mac_areas_;  // by structure
+  DesignAnswers* answers_;
   std::int64_t searches_ = 0;
+  std::int64_t answered_ = 0;
   std::vector<ProvenBound> proven_;
 };
 

@@ -54,7 +54,8 @@ struct DesignOptions {
   double gap = 0;       // designs that are better by no more than this share are left out
   double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
   int threads = 1;                                           // of each search of a layer
-  bool certificate = false;  // keep what one needs; only mappings that one is about
+  bool certificate = false;          // keep what one needs; only mappings that one is about
+  DesignAnswers* answers = nullptr;  // of earlier runs; those of this one are added
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const DesignProgress&)> progress = {};
 };
@@ -94,6 +95,7 @@ struct DesignAnswer {
   bool interrupted = false;
   DesignTally tally;
   std::int64_t searches = 0;  // of layers: on bounds and on designs
+  std::int64_t answered = 0;  // by DesignOptions::answers, in place of a search
   std::int64_t boxes = 0;
   std::size_t layers = 0;  // distinct ones
   double seconds = 0;

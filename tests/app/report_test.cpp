@@ -86,6 +86,26 @@ TEST_F(ReportCommand, OfTheBestDesignsIsAFrontAndTheirSteps) {
             static_cast<std::ptrdiff_t>(json["steps"].size()) + 1);
 }
 
+TEST_F(ReportCommand, OfADatabaseThatDesignWrote) {
+  ASSERT_EQ(run("design campaign.yaml --db d.sqlite"), 0) << file("stderr");
+  ASSERT_EQ(run("report d.sqlite -o r.html"), 0) << file("stderr");
+  EXPECT_THAT(file("r.html"),
+              HasSubstr("designs of the campaign are not in the results read here"));
+  ASSERT_EQ(run("design campaign.yaml --db d.sqlite"), 0);
+  EXPECT_THAT(file("stdout"), HasSubstr("searches of layers: 0, 0.0 % of the 4 "));
+  EXPECT_THAT(file("stdout"), HasSubstr("answers from the database: "));
+  for (const auto& [arguments, error] :
+       {std::pair{"design campaign.yaml gemm.yaml --db d.sqlite",
+                  "--db: a database has the layers of campaign.yaml; name gemm.yaml there instead"},
+        {"design campaign.yaml --objective edp --db d.sqlite",
+         "--db: campaign.yaml asks for energy; add edp to its objectives"},
+        {"design campaign.yaml --db campaign.yaml", "campaign.yaml: "},
+        {"design campaign.yaml --db d.sqlite --certificate p", "--certificate"}}) {
+    EXPECT_EQ(run(arguments), 2) << arguments;
+    EXPECT_THAT(file("stderr"), HasSubstr(error)) << arguments;
+  }
+}
+
 // A limit that no design keeps, and an objective that is no function.
 TEST_F(ReportCommand, OfNoDesignSaysSo) {
   ASSERT_EQ(run("design campaign.yaml --max-area 0.001mm2 --svg none.svg --json -o none.json"), 1);

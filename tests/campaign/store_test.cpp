@@ -142,11 +142,12 @@ TEST_F(Stores, OfAShardHaveItsOwnDesigns) {
   ASSERT_EQ(store.campaigns().size(), 1);
   EXPECT_EQ(store.campaigns()[0].unlisted, 297);
   EXPECT_EQ(unlisted_designs({path("shard.sqlite"), "", false, ResultsFormat::kText}),
-            "297 of 300 designs of campaign 'small' are in no shard of " + path("shard.sqlite"));
+            "297 of 300 designs of campaign 'small' are not in " + path("shard.sqlite"));
   EXPECT_EQ(read_studies(path("shard.sqlite"), "").at(0).unlisted, 297);
-  EXPECT_THAT(page("shard.sqlite"),
-              HasSubstr("<p>297 designs of the campaign are in no shard read here, and in no "
-                        "figure.</p>"));
+  EXPECT_THAT(
+      page("shard.sqlite"),
+      HasSubstr("<p>297 designs of the campaign are not in the results read here, and in no "
+                "figure.</p>"));
   run(campaign, "whole.sqlite", 2);
   const auto pages = [this](const std::string& name) {
     Database database{path(name)};
