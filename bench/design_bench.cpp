@@ -61,12 +61,12 @@ void find(benchmark::State& state, const Case& asked, const char* objective) {
     return;
   }
   state.counters["value"] = answer.best()->value;
-  state.counters["designs"] = answer.tally.designs;
+  state.counters["designs"] = answer.counts.designs;
   state.counters["layers"] = static_cast<double>(answer.layers);
   state.counters["boxes"] = static_cast<double>(answer.boxes);
   state.counters["searches"] = static_cast<double>(answer.searches);
   state.counters["share"] = static_cast<double>(answer.searches) /
-                            (answer.tally.designs * static_cast<double>(answer.layers));
+                            (answer.counts.designs * static_cast<double>(answer.layers));
 }
 
 void register_case(const Case& asked, const char* objective) {

@@ -90,7 +90,7 @@ std::optional<double> DesignBounds::area(const Arch& arch) const {
 
 double DesignBounds::share(const Machines& machines, std::size_t proof) const {
   const Machines& then = proven_[machine_of_[proof]];
-  const double share = share_of_prices(then.numbers, machines.numbers);
+  const double share = share_of_energies(then.numbers, machines.numbers);
   const std::size_t layer = certificate_.proofs[proof].layer;
   return then.leakage[layer] > 0 ? std::min(share, machines.leakage[layer] / then.leakage[layer])
                                  : share;

@@ -10,7 +10,8 @@
 namespace mapsim::check {
 
 // Bounds of boxes of designs from the bounds of layers that a certificate names. Of every machine
-// that has no less of each resource a bound holds here in proportion to the lowest ratio of prices.
+// that has no less of each resource a bound holds here in proportion to the lowest ratio of
+// energies.
 class DesignBounds {
  public:
   explicit DesignBounds(DesignCertificate& certificate);

@@ -13,7 +13,7 @@ namespace mapsim::check {
 
 namespace {
 
-enum class Kind : std::uint8_t { kResource, kPrice, kOther };
+enum class Kind : std::uint8_t { kResource, kEnergyPerCount, kOther };
 
 // Calls `visit(kind, quantity)` with every number of a node that machines may differ in, always in
 // the same order. Leakage and areas are summed over whole machines.
@@ -40,8 +40,8 @@ void visit_numbers(Storage& level, const Visit& visit) {
       visit(Kind::kResource, **port);
     }
   }
-  for (auto* price : {&level.energy.read, &level.energy.write, &level.energy.update}) {
-    visit(Kind::kPrice, *price);
+  for (auto* energy : {&level.energy.read, &level.energy.write, &level.energy.update}) {
+    visit(Kind::kEnergyPerCount, *energy);
   }
   visit_physical(level.physical, visit);
 }
@@ -49,14 +49,14 @@ template <class Visit>
 void visit_numbers(Fanout& fanout, const Visit& visit) {
   visit(Kind::kResource, fanout.x);
   visit(Kind::kResource, fanout.y);
-  visit(Kind::kPrice, fanout.reduction_energy);
+  visit(Kind::kEnergyPerCount, fanout.reduction_energy);
   if (fanout.energy_per_hop) {
-    visit(Kind::kPrice, *fanout.energy_per_hop);
+    visit(Kind::kEnergyPerCount, *fanout.energy_per_hop);
   }
 }
 template <class Visit>
 void visit_numbers(Compute& compute, const Visit& visit) {
-  visit(Kind::kPrice, compute.energy);
+  visit(Kind::kEnergyPerCount, compute.energy);
   visit_physical(compute.physical, visit);
 }
 
@@ -162,7 +162,7 @@ Comparable comparable(const Range& range) {
   for_each_node(arch, [&](auto& node) {
     visit_numbers(node, [&](Kind kind, auto& quantity) {
       if (kind != Kind::kOther) {
-        (kind == Kind::kResource ? found.resources : found.prices).push_back(value_of(quantity));
+        (kind == Kind::kResource ? found.resources : found.energies).push_back(value_of(quantity));
       }
     });
   });
@@ -178,18 +178,18 @@ Comparable comparable(const Range& range) {
   return found;
 }
 
-double share_of_prices(const Comparable& then, const Comparable& now) {
+double share_of_energies(const Comparable& then, const Comparable& now) {
   const auto& resources = now.resources;
-  if (then.resources.size() != resources.size() || then.prices.size() != now.prices.size() ||
+  if (then.resources.size() != resources.size() || then.energies.size() != now.energies.size() ||
       !std::equal(resources.begin(), resources.end(), then.resources.begin(),
                   std::less_equal<>{}) ||
       then.rest != now.rest) {
     return -1;
   }
   double share = 1;
-  for (std::size_t i = 0; i < now.prices.size(); ++i) {
-    if (then.prices[i] > 0) {
-      share = std::min(share, now.prices[i] / then.prices[i]);
+  for (std::size_t i = 0; i < now.energies.size(); ++i) {
+    if (then.energies[i] > 0) {
+      share = std::min(share, now.energies[i] / then.energies[i]);
     }
   }
   return share;

@@ -10,7 +10,7 @@
 namespace mapsim::check {
 
 // Two machines that enclose a set of machines whose nodes differ in numbers alone: the largest
-// resources at the lowest prices, and the smallest of everything.
+// resources at the lowest energies, and the smallest of everything.
 struct Range {
   Arch most, least;
 };
@@ -19,18 +19,18 @@ bool widen(Storage& most, Storage& least, const Storage& other);
 bool widen(Fanout& most, Fanout& least, const Fanout& other);
 bool widen(Compute& most, Compute& least, const Compute& other);
 
-// The resources of a range's larger machine, its prices, and all the rest of it. Between two ranges
-// of equal `rest` every mapping of a machine with less of each resource is a mapping of the one
-// with more, with the same counts and no more cycles there; its energy is a sum of counts times
-// prices (docs/design.md, "The proof").
+// The resources of a range's larger machine, its energies, and all the rest of it. Between two
+// ranges of equal `rest` every mapping of a machine with less of each resource is a mapping of the
+// one with more, with the same counts and no more cycles there; its energy is a sum of counts times
+// energies (docs/design.md, "The proof").
 struct Comparable {
   std::string rest;
-  std::vector<double> resources, prices;
+  std::vector<double> resources, energies;
 };
 Comparable comparable(const Range& range);
 // What is left on a machine `now` of energies on a machine `then`, in which all of its mappings
-// are: the least ratio of prices, at most 1. Negative: not all of them are.
-double share_of_prices(const Comparable& then, const Comparable& now);
+// are: the least ratio of energies, at most 1. Negative: not all of them are.
+double share_of_energies(const Comparable& then, const Comparable& now);
 
 // Do sizes of arrays belong to the rest? They do more than add resources.
 bool sizes_matter(const Arch& arch);

@@ -74,7 +74,7 @@ class DesignSearch {
   bool closes(double bound, double area) const;
   double least_area(const Enclosure& enclosure);
   double rest_of(const OpenBox& box) const;
-  void settle(std::size_t space, const Values& values, Leaf::Why why, double& tally);
+  void settle(std::size_t space, const Values& values, Leaf::Why why, double& counts);
   void leave(const OpenBox& box, Leaf::Why why);
   void close(const OpenBox& box, double bound);
 

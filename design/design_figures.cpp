@@ -23,7 +23,7 @@ std::string name_of(const BestDesign& design) {
 }
 
 std::string remark_of(const DesignOptions& options, const DesignAnswer& result) {
-  const std::string designs = count_text(result.tally.designs);
+  const std::string designs = count_text(result.counts.designs);
   return result.proven
              ? fmt::format(
                    "proven: no other of the {} designs is better{}", designs,

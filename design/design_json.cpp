@@ -71,7 +71,7 @@ Json branched_json(const DesignAnswer& result) {
 std::string design_json(const Provenance& origin, const Campaign& campaign,
                         const DesignOptions& options, const DesignAnswer& result) {
   Json json = provenance_json(origin);
-  const DesignTally& tally = result.tally;
+  const DesignCounts& counts = result.counts;
   json["campaign"] = campaign.name;
   json["objective"] = to_string(options.objective);
   json["latency_mode"] = to_string(campaign.questions.front().objective.mode);
@@ -94,14 +94,14 @@ std::string design_json(const Provenance& origin, const Campaign& campaign,
   for (const BestDesign& design : result.designs) {
     json["answers"].push_back(figures_json(design));
   }
-  json["designs"] = {{"total", tally.designs},
-                     {"valued", tally.valued},
-                     {"excluded_by_bound", tally.by_bound},
-                     {"excluded_by_area", tally.by_area},
-                     {"excluded_by_limit", tally.by_limit},
-                     {"infeasible", tally.infeasible},
-                     {"unreadable", tally.unreadable},
-                     {"open", tally.open}};
+  json["designs"] = {{"total", counts.designs},
+                     {"valued", counts.valued},
+                     {"excluded_by_bound", counts.by_bound},
+                     {"excluded_by_area", counts.by_area},
+                     {"excluded_by_limit", counts.by_limit},
+                     {"infeasible", counts.infeasible},
+                     {"unreadable", counts.unreadable},
+                     {"open", counts.open}};
   json["edges"] = Json::array();
   for (const EdgeAxis& edge : result.edges) {
     json["edges"].push_back(

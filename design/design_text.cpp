@@ -33,14 +33,14 @@ std::string designs_text(double designs) {
   return fmt::format("{} design{}", count_text(designs), designs == 1 ? "" : "s");
 }
 
-double all_of(const DesignTally& tally) { return tally.designs; }
+double all_of(const DesignCounts& counts) { return counts.designs; }
 
 std::string machine_text(const Campaign& campaign, const DesignOptions& options,
                          const DesignAnswer& result) {
   const BestDesign& best = result.designs.front();
   std::string text = fmt::format("best machine: {}, design {} of {}\n", best.arch.name,
                                  grouped(static_cast<std::int64_t>(best.number)),
-                                 count_text(all_of(result.tally)));
+                                 count_text(all_of(result.counts)));
   std::vector<Row> rows;
   for (const Setting& setting : best.settings) {
     rows.push_back({setting.path, flow_text(setting.value)});
@@ -113,12 +113,12 @@ std::string others_text(const DesignOptions& options, const DesignAnswer& result
 
 // What carried the proof: every design is in one line.
 std::string proof_text(const DesignOptions& options, const DesignAnswer& result) {
-  const DesignTally& tally = result.tally;
+  const DesignCounts& counts = result.counts;
   std::string text;
   if (result.designs.empty()) {
     text = result.interrupted
                ? "stopped before any design was found\n"
-               : fmt::format("none of the {} can be used\n", designs_text(tally.designs));
+               : fmt::format("none of the {} can be used\n", designs_text(counts.designs));
   } else {
     const double gap =
         result.lower_bound > 0 ? result.designs.front().value / result.lower_bound - 1 : 0;
@@ -131,15 +131,15 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
           options.gap > 0 ? fmt::format(" by more than {}", percent(options.gap)) : "";
       text = result.proven
                  ? fmt::format("proven: no other of the {} is better than the {}{}\n",
-                               designs_text(tally.designs), asked, allowed)
+                               designs_text(counts.designs), asked, allowed)
                  : fmt::format("stopped early: the {} are the best that were found\n", asked);
     } else if (result.proven && options.gap == 0) {
       text = fmt::format("proven: none of the {} has less {} than {}\n",
-                         designs_text(tally.designs), to_string(options.objective), value);
+                         designs_text(counts.designs), to_string(options.objective), value);
     } else {
       text = fmt::format("{}: none of the {} has less {} than {}; the gap is {}\n",
                          result.proven ? "proven" : "stopped early, proven so far",
-                         designs_text(tally.designs), to_string(options.objective),
+                         designs_text(counts.designs), to_string(options.objective),
                          value_text(options.objective, result.lower_bound),
                          result.lower_bound > 0 ? percent(std::max(0.0, gap)) : "not known");
     }
@@ -147,17 +147,17 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
   const auto line = [&text](double designs, const char* what) {
     text += designs > 0 ? fmt::format("  {:>14} {}\n", count_text(designs), what) : "";
   };
-  line(tally.valued, "valued in full");
-  line(tally.by_bound, "excluded by a bound");
-  line(tally.by_area, "excluded by their area");
-  line(tally.by_limit, "excluded by a limit on energy, latency or power");
-  line(tally.infeasible, "excluded, since a layer does not fit");
-  line(tally.unreadable, "excluded, since their values contradict each other");
-  line(tally.open, "not decided");
+  line(counts.valued, "valued in full");
+  line(counts.by_bound, "excluded by a bound");
+  line(counts.by_area, "excluded by their area");
+  line(counts.by_limit, "excluded by a limit on energy, latency or power");
+  line(counts.infeasible, "excluded, since a layer does not fit");
+  line(counts.unreadable, "excluded, since their values contradict each other");
+  line(counts.open, "not decided");
   text += result.unreadable_reason.empty()
               ? ""
               : "  first contradiction: " + result.unreadable_reason + "\n";
-  const double points = tally.designs * static_cast<double>(result.layers);
+  const double points = counts.designs * static_cast<double>(result.layers);
   text +=
       fmt::format("searches of layers: {}, {} of the {} of a full sweep; {} boxes; {}\n",
                   grouped(result.searches), percent(static_cast<double>(result.searches) / points),

@@ -20,7 +20,7 @@ constexpr int kFrontSeeds = 8;
 
 }  // namespace
 
-// Where prices do not differ within a box, its largest design may be what its bound is of.
+// Where energies do not differ within a box, its largest design may be what its bound is of.
 void DesignSearch::take_largest(const OpenBox& box) {
   const Values values = high_end(box.box);
   const auto enclosure = spaces_[box.space].enclosure(single(values));
@@ -52,8 +52,9 @@ bool DesignSearch::take_single(OpenBox& box) {
 void DesignSearch::check_reading(std::size_t s, const Values& values, const DesignMachine& design) {
   const auto enclosure = spaces_[s].enclosure(single(values));
   const auto same = [&](const DesignMachine& other) {
-    return other.structure == design.structure && other.numbers.rooms == design.numbers.rooms &&
-           other.numbers.prices == design.numbers.prices;
+    return other.structure == design.structure &&
+           other.numbers.resources == design.numbers.resources &&
+           other.numbers.energies == design.numbers.energies;
   };
   if (!enclosure || !same(machine(s, single(values), *enclosure))) {
     throw std::logic_error("design: the nodes of an architecture depend on each other");
@@ -71,14 +72,14 @@ std::optional<double> DesignSearch::value_design(std::size_t s, const Values& va
   try {
     arch = spaces_[s].arch(values);
   } catch (const ConfigError& error) {
-    settle(s, values, Leaf::Why::kUnreadable, result_.tally.unreadable);
+    settle(s, values, Leaf::Why::kUnreadable, result_.counts.unreadable);
     result_.unreadable_reason =
         result_.unreadable_reason.empty() ? error.what() : result_.unreadable_reason;
     return kNoMapping;
   }
   const auto area = optima_.area(*arch);
   if (options_.limits.area && area && *area > options_.limits.area->count()) {
-    settle(s, values, Leaf::Why::kArea, result_.tally.by_area);
+    settle(s, values, Leaf::Why::kArea, result_.counts.by_area);
     return kNoMapping;
   }
   const DesignMachine design = machine(s, single(values), {*arch, *arch});
@@ -90,7 +91,7 @@ std::optional<double> DesignSearch::value_design(std::size_t s, const Values& va
     found = with_own_figures(design, std::move(*found));
   }
   if (!found || std::isinf(found->lower)) {
-    found ? settle(s, values, Leaf::Why::kBound, result_.tally.infeasible)
+    found ? settle(s, values, Leaf::Why::kBound, result_.counts.infeasible)
           : void(tried_[s].erase(values));
     return found ? std::optional{kNoMapping} : std::nullopt;
   }
@@ -155,7 +156,7 @@ void DesignSearch::write_down(const DesignMachine& design, std::size_t number) {
 // Of what its best mappings break a limit.
 void DesignSearch::reject(std::size_t s, const Values& values, const Arch& arch,
                           const Assessment& found) {
-  settle(s, values, Leaf::Why::kLimit, result_.tally.by_limit);
+  settle(s, values, Leaf::Why::kLimit, result_.counts.by_limit);
   if (options_.certificate) {
     BestDesign beyond;
     beyond.space = s;
@@ -169,7 +170,7 @@ void DesignSearch::reject(std::size_t s, const Values& values, const Arch& arch,
 
 void DesignSearch::keep(std::size_t s, const Values& values, const Arch& arch,
                         const Assessment& found, std::optional<double> area) {
-  settle(s, values, Leaf::Why::kBound, result_.tally.valued);
+  settle(s, values, Leaf::Why::kBound, result_.counts.valued);
   closed_ = std::min(closed_, found.lower);
   is_exact_ = is_exact_ && found.is_exact();
   BestDesign best;
@@ -266,7 +267,7 @@ void DesignSearch::finish() {
   result_.proven =
       is_one ? closes(result_.lower_bound, kNoMapping) : !result_.interrupted && is_exact_;
   for (; !open_.empty(); open_.pop()) {
-    result_.tally.open += rest_of(open_.top());
+    result_.counts.open += rest_of(open_.top());
     leave(open_.top(), Leaf::Why::kBound);
   }
   for (DesignSpace& space : spaces_) {

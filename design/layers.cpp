@@ -47,7 +47,7 @@ bool is_no_less(const std::vector<double>& a, const std::vector<double>& b) {
          std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return x >= y; });
 }
 
-// The lowest price of `now` to its price `then`, at most 1.
+// The lowest ratio of an energy of `now` to the same of `then`, at most 1.
 double lowest_ratio(const std::vector<double>& now, const std::vector<double>& then) {
   double ratio = 1;
   for (std::size_t i = 0; i < now.size(); ++i) {
@@ -64,8 +64,8 @@ std::vector<SupportLine> free_lines(const Problem& problem) {
       {kNoMapping, macs * problem.mac_density() / static_cast<double>(problem.arch().mac_units())}};
 }
 
-// An answer of a machine with at least as much room, whose prices are no more than 1 / `ratio` of
-// what they are here: energies are no less than `ratio` of those there.
+// An answer of a machine with at least as much of each resource, whose energies are no more than 1
+// / `ratio` of what they are here: energies are no less than `ratio` of those there.
 void take_answer(const ObjectiveFunction& function, double ratio, double lower,
                  LayerSupport& support) {
   const bool is_sum = function.uses_energy() && function.uses_latency() && function.value(1, 0) > 0;
@@ -84,7 +84,7 @@ double cycles_of(LatencyMode mode, const Latency& latency) {
   return static_cast<double>(latency_of(mode, latency).count());
 }
 
-// A machine leaks as its smallest and thriftiest design does, whatever its arrays.
+// A machine leaks as its smallest design with the lowest figures does, whatever its arrays.
 Arch with_leakage_of(Arch arch, const Arch& least, const Workload* workload) {
   const auto leakage =
       total_leakage(workload == nullptr ? least : bind_widths(least, *workload)).sum;
@@ -164,7 +164,7 @@ std::vector<LayerOptima::Answer>& LayerOptima::answers_of(Store& store,
 
 MachineNumbers LayerOptima::numbers_of(const DesignMachine& machine, const Problem& problem) const {
   MachineNumbers numbers = machine.numbers;
-  numbers.prices.push_back(leakage_per_cycle(problem.arch()).count());
+  numbers.energies.push_back(leakage_per_cycle(problem.arch()).count());
   return numbers;
 }
 
@@ -214,8 +214,8 @@ LayerFigures LayerOptima::known(const DesignMachine& machine, std::size_t layer,
   const Problem problem = this->problem(machine, layer);
   const MachineNumbers numbers = numbers_of(machine, problem);
   for (const Answer& answer : answers) {
-    if (is_no_less(answer.numbers.rooms, numbers.rooms)) {
-      const double ratio = lowest_ratio(numbers.prices, answer.numbers.prices);
+    if (is_no_less(answer.numbers.resources, numbers.resources)) {
+      const double ratio = lowest_ratio(numbers.energies, answer.numbers.energies);
       // Nothing that fits there fits here.
       figures.lower = std::max(figures.lower, std::isinf(answer.lower)
                                                   ? kNoMapping
@@ -256,8 +256,8 @@ LayerSupport LayerOptima::support(const DesignMachine& machine, std::size_t laye
   all.lines = free_lines(problem);
   for (const Answers& answers : store.answers) {
     for (const Answer& answer : answers.list) {
-      if (is_no_less(answer.numbers.rooms, numbers.rooms)) {
-        take_answer(answers.function, lowest_ratio(numbers.prices, answer.numbers.prices),
+      if (is_no_less(answer.numbers.resources, numbers.resources)) {
+        take_answer(answers.function, lowest_ratio(numbers.energies, answer.numbers.energies),
                     answer.lower, all);
       }
     }

@@ -61,7 +61,7 @@ struct DesignMachine {
                 const Excepted& excepted);
   std::size_t space;
   DesignBox box;
-  Arch arch;   // the design, or the machine with the most room at the lowest prices
+  Arch arch;   // the design, or the machine with the most of each resource at the lowest energies
   Arch least;  // what leaks no more than any design
   bool is_single;
   bool is_engine;
@@ -79,8 +79,8 @@ struct ProvenBound {
 };
 
 // Proven optima of layers on machines, asked again and again for machines that are alike. Answers
-// follow from earlier ones where they can: a bound from any machine with at least as much room, in
-// proportion to the lowest ratio of prices; a mapping from any where it fits.
+// follow from earlier ones where they can: a bound from any machine with at least as much of each
+// resource, in proportion to the lowest ratio of energies; a mapping from any where it fits.
 class LayerOptima {
  public:
   // `answers`, if given, is asked before a search and gets what it finds.
@@ -105,7 +105,7 @@ class LayerOptima {
 
  private:
   struct Answer {
-    MachineNumbers numbers;  // leakage last among the prices
+    MachineNumbers numbers;  // leakage last among the energies
     double lower = 0;
   };
   struct Answers {

@@ -37,7 +37,7 @@ void put(std::optional<Unit>& quantity, double value) {
 
 template <Role role>
 constexpr Number<Storage> partition(const char* name) {
-  return {name, Lemma::kRooms,
+  return {name, Lemma::kResources,
           [](const Storage& level) {
             const auto at = level.capacity.per_role.find(role);
             return at == level.capacity.per_role.end() ? std::nullopt
@@ -47,12 +47,13 @@ constexpr Number<Storage> partition(const char* name) {
 }
 template <std::optional<BitsPerCycle> Bandwidth::* port>
 constexpr Number<Storage> rate(const char* name) {
-  return {name, Lemma::kRooms, [](const Storage& level) { return count_of(level.bandwidth.*port); },
+  return {name, Lemma::kResources,
+          [](const Storage& level) { return count_of(level.bandwidth.*port); },
           [](Storage& level, double value) { put(level.bandwidth.*port, value); }};
 }
 template <PicojoulesPerBit StorageEnergy::* action>
-constexpr Number<Storage> price(const char* name) {
-  return {name, Lemma::kPrices,
+constexpr Number<Storage> access_energy(const char* name) {
+  return {name, Lemma::kEnergies,
           [](const Storage& level) { return std::optional{(level.energy.*action).count()}; },
           [](Storage& level, double value) { put(level.energy.*action, value); }};
 }
@@ -69,13 +70,13 @@ constexpr Number<Node> area() {
 }
 template <std::int64_t Fanout::* axis>
 constexpr Number<Fanout> array_size(const char* name) {
-  return {name, Lemma::kRooms,
+  return {name, Lemma::kResources,
           [](const Fanout& fanout) { return std::optional{static_cast<double>(fanout.*axis)}; },
           [](Fanout& fanout, double value) { fanout.*axis = static_cast<std::int64_t>(value); }};
 }
 
 constexpr std::array kStorageNumbers{
-    Number<Storage>{"capacity", Lemma::kRooms,
+    Number<Storage>{"capacity", Lemma::kResources,
                     [](const Storage& level) { return count_of(level.capacity.shared); },
                     [](Storage& level, double value) { put(level.capacity.shared, value); }},
     partition<Role::kInput>("capacity.input"),
@@ -85,22 +86,22 @@ constexpr std::array kStorageNumbers{
     rate<&Bandwidth::write>("bandwidth.write"),
     rate<&Bandwidth::shared>("bandwidth.shared"),
     rate<&Bandwidth::link>("bandwidth.link"),
-    price<&StorageEnergy::read>("energy.read"),
-    price<&StorageEnergy::write>("energy.write"),
-    price<&StorageEnergy::update>("energy.update"),
+    access_energy<&StorageEnergy::read>("energy.read"),
+    access_energy<&StorageEnergy::write>("energy.write"),
+    access_energy<&StorageEnergy::update>("energy.update"),
     leakage<Storage>(),
     area<Storage>()};
 constexpr std::array kFanoutNumbers{
     array_size<&Fanout::x>("x"), array_size<&Fanout::y>("y"),
     Number<Fanout>{
-        "reduction_energy", Lemma::kPrices,
+        "reduction_energy", Lemma::kEnergies,
         [](const Fanout& fanout) { return std::optional{fanout.reduction_energy.count()}; },
         [](Fanout& fanout, double value) { put(fanout.reduction_energy, value); }},
-    Number<Fanout>{"energy_per_hop", Lemma::kPrices,
+    Number<Fanout>{"energy_per_hop", Lemma::kEnergies,
                    [](const Fanout& fanout) { return count_of(fanout.energy_per_hop); },
                    [](Fanout& fanout, double value) { put(fanout.energy_per_hop, value); }}};
 constexpr std::array kComputeNumbers{
-    Number<Compute>{"energy", Lemma::kPrices,
+    Number<Compute>{"energy", Lemma::kEnergies,
                     [](const Compute& compute) { return std::optional{compute.energy.count()}; },
                     [](Compute& compute, double value) { put(compute.energy, value); }},
     leakage<Compute>(), area<Compute>()};
@@ -162,7 +163,7 @@ void for_each_pair(const Arch& a, const Arch& b, const Visit& visit) {
 }  // namespace
 
 const char* to_string(Lemma lemma) {
-  constexpr std::array kNames{"rooms", "prices", "leakage", "areas"};
+  constexpr std::array kNames{"resources", "energies", "leakage", "areas"};
   return kNames[static_cast<std::size_t>(lemma)];
 }
 
@@ -179,7 +180,7 @@ std::optional<NodeRange<Node>> join(const NodeRange<Node>& a, const NodeRange<No
     const double low = std::min(*number.get(a.least), *number.get(b.least));
     const double high = std::max(*number.get(a.most), *number.get(b.most));
     number.set(both.least, low);
-    number.set(both.most, number.lemma == Lemma::kRooms ? high : low);
+    number.set(both.most, number.lemma == Lemma::kResources ? high : low);
   }
   return both;
 }
@@ -212,7 +213,7 @@ bool breaks(const Excepted& excepted, const Enclosure& enclosure) {
   for_each_pair(enclosure.most, enclosure.least, [&](const auto& most, const auto& least) {
     for (const auto& number : table_of(most)) {
       const bool size =
-          std::is_same_v<decltype(most), const Fanout&> && number.lemma == Lemma::kRooms;
+          std::is_same_v<decltype(most), const Fanout&> && number.lemma == Lemma::kResources;
       const bool differs = number.get(most) != number.get(least);
       broken = broken || (differs && (excepted.what == Exception::kEverything ||
                                       (size && excepted.what == Exception::kArraySizes)));
@@ -226,10 +227,10 @@ MachineNumbers numbers_of(const Arch& arch) {
   for_each_pair(arch, arch, [&numbers](const auto& node, const auto&) {
     for (const auto& number : table_of(node)) {
       if (const auto value = number.get(node)) {
-        if (number.lemma == Lemma::kRooms) {
-          numbers.rooms.push_back(*value);
-        } else if (number.lemma == Lemma::kPrices) {
-          numbers.prices.push_back(*value);
+        if (number.lemma == Lemma::kResources) {
+          numbers.resources.push_back(*value);
+        } else if (number.lemma == Lemma::kEnergies) {
+          numbers.energies.push_back(*value);
         }
       }
     }
@@ -247,7 +248,7 @@ std::string structure_of(const Arch& arch, const Excepted& excepted) {
   }
   for (Fanout& fanout : rest.fanouts) {
     fanout = without_numbers(fanout, [&](const auto& number) {
-      return all || (excepted.what == Exception::kArraySizes && number.lemma == Lemma::kRooms);
+      return all || (excepted.what == Exception::kArraySizes && number.lemma == Lemma::kResources);
     });
   }
   rest.compute = without_numbers(rest.compute, kept);
@@ -274,14 +275,14 @@ std::string uncovered(const Arch& a, const Arch& b) {
 }
 
 double rank_of(const Arch& arch) {
-  constexpr double kPricesLast = 1e-6;
+  constexpr double kEnergiesLast = 1e-6;
   double rank = 0;
   const MachineNumbers numbers = numbers_of(arch);
-  for (const double room : numbers.rooms) {
-    rank += std::log(std::max(room, 1e-9));
+  for (const double resource : numbers.resources) {
+    rank += std::log(std::max(resource, 1e-9));
   }
-  for (const double price : numbers.prices) {
-    rank += kPricesLast * price;
+  for (const double energy : numbers.energies) {
+    rank += kEnergiesLast * energy;
   }
   return rank;
 }

@@ -10,15 +10,15 @@
 namespace mapsim {
 
 // Why a number of a machine may be replaced by that of another design in a bound of both
-// (docs/design.md). kRooms: what a mapping may take up; with more of it, all mappings of less stay,
-// at the same cost. kPrices: what each of a mapping's counts costs; the counts do not depend on it.
-// kLeakage: a price of time, summed over all instances. kAreas: no part of a mapping's cost.
-enum class Lemma : std::uint8_t { kRooms, kPrices, kLeakage, kAreas };
-const char* to_string(Lemma lemma);  // "rooms"
+// (docs/design.md). kResources: capacities, array sizes, bandwidths: with more of one, all mappings
+// of less stay, at the same cost. kEnergies: of one of a mapping's counts, which do not depend on
+// it. kLeakage: an energy per time, summed over all instances. kAreas: no part of a mapping's cost.
+enum class Lemma : std::uint8_t { kResources, kEnergies, kLeakage, kAreas };
+const char* to_string(Lemma lemma);  // "resources"
 
 // Two machines that enclose a set of designs. No mapping costs more on `most`, which has the
-// largest rooms at the lowest prices, than on any design of the set, and `least`, which has the
-// smallest of everything, has no larger area and leaks no more than any of them.
+// largest resources at the lowest energies, than on any design of the set, and `least`, which has
+// the smallest of everything, has no larger area and leaks no more than any of them.
 struct Enclosure {
   Arch most, least;
 };
@@ -38,7 +38,7 @@ extern template std::optional<NodeRange<Fanout>> join(const NodeRange<Fanout>&,
 extern template std::optional<NodeRange<Compute>> join(const NodeRange<Compute>&,
                                                        const NodeRange<Compute>&);
 
-// What the lemma on rooms does not hold for, on a machine and under constraints.
+// What the lemma on resources does not hold for, on a machine and under constraints.
 enum class Exception : std::uint8_t { kNone, kArraySizes, kEverything };
 struct Excepted {
   Exception what = Exception::kNone;
@@ -52,7 +52,7 @@ bool breaks(const Excepted& excepted, const Enclosure& enclosure);
 // A machine by its numbers, in a fixed order. Machines of equal `structure` differ in these alone,
 // and the lemmas hold between them.
 struct MachineNumbers {
-  std::vector<double> rooms, prices;
+  std::vector<double> resources, energies;
 };
 MachineNumbers numbers_of(const Arch& arch);
 std::string structure_of(const Arch& arch, const Excepted& excepted);
@@ -60,7 +60,7 @@ std::string structure_of(const Arch& arch, const Excepted& excepted);
 // How two designs differ, for people: "GLB.capacity"; empty where a lemma covers all of it.
 std::string uncovered(const Arch& a, const Arch& b);
 
-// Sorts values of an axis: more room, and then higher prices, come later.
+// Sorts values of an axis: more of each resource, and then higher energies, come later.
 double rank_of(const Arch& arch);
 
 }  // namespace mapsim

@@ -44,7 +44,7 @@ DesignBox single(const Values& values) {
 
 DesignAnswer DesignSearch::run() {
   for (std::size_t s = 0; s < spaces_.size(); ++s) {
-    result_.tally.designs += volume(spaces_[s].all());
+    result_.counts.designs += volume(spaces_[s].all());
     push({0, 0, s, spaces_[s].all()});
   }
   while (!open_.empty() && !over()) {
@@ -104,9 +104,9 @@ double DesignSearch::rest_of(const OpenBox& box) const {
          static_cast<double>(std::count_if(settled.begin(), settled.end(), inside));
 }
 
-void DesignSearch::settle(std::size_t space, const Values& values, Leaf::Why why, double& tally) {
+void DesignSearch::settle(std::size_t space, const Values& values, Leaf::Why why, double& counts) {
   if (settled_[space].emplace(values, why).second) {
-    tally += 1;
+    counts += 1;
   }
 }
 
@@ -119,10 +119,10 @@ void DesignSearch::leave(const OpenBox& box, Leaf::Why why) {
 void DesignSearch::close(const OpenBox& box, double bound) {
   leave(box, Leaf::Why::kBound);
   if (std::isinf(bound)) {
-    result_.tally.infeasible += rest_of(box);
+    result_.counts.infeasible += rest_of(box);
     return;
   }
-  result_.tally.by_bound += rest_of(box);
+  result_.counts.by_bound += rest_of(box);
   closed_ = std::min(closed_, bound);
 }
 
@@ -167,7 +167,7 @@ bool DesignSearch::shrink(OpenBox& box, const Enclosure& enclosure) {
   if (!some) {
     leave(box, Leaf::Why::kArea);
   }
-  result_.tally.by_area += before - (some ? rest_of(box) : 0);
+  result_.counts.by_area += before - (some ? rest_of(box) : 0);
   return some;
 }
 
@@ -220,7 +220,7 @@ bool DesignSearch::bound(OpenBox& box, const Enclosure& enclosure) {
     push(box);
   } else if (allowed) {
     leave(box, Leaf::Why::kLimit);
-    result_.tally.by_limit += rest_of(box);
+    result_.counts.by_limit += rest_of(box);
   }
   return allowed.has_value();
 }
@@ -245,8 +245,8 @@ std::optional<bool> DesignSearch::keeps_limits(const OpenBox& box, const DesignM
   }
   const double most =
       most_energy(limits, options_.objective, archive_.worth(box.area) / (1 + options_.gap));
-  const std::optional<bool> dear = is_beyond(energy_, most);
-  return dear ? std::optional{!*dear} : std::nullopt;
+  const std::optional<bool> costly = is_beyond(energy_, most);
+  return costly ? std::optional{!*costly} : std::nullopt;
 }
 
 bool DesignSearch::divide(OpenBox& box, const Enclosure& enclosure) {
@@ -289,7 +289,7 @@ std::size_t DesignSearch::axis_to_branch(const OpenBox& box) const {
   return *best;
 }
 
-// The axis that a design pays most for: in area where that binds, and in the price of the
+// The axis that a design pays most for: in area where that binds, and in the energy of the
 // mappings that are known.
 std::size_t DesignSearch::axis_to_split(const OpenBox& box, const Enclosure& enclosure,
                                         const Assessment& known) {
@@ -311,9 +311,9 @@ std::size_t DesignSearch::axis_to_split(const OpenBox& box, const Enclosure& enc
                            std::max(1e-30, optima_.area(enclosure.least).value_or(1));
       score += kAreaWeight * std::log(std::max(1.0, share));
     }
-    const Assessment dearer = value_.known(machine(box.space, upper.box, *part));
-    if (!std::isinf(dearer.value) && !std::isinf(known.value) && known.value > 0) {
-      score += std::max(0.0, dearer.value / known.value - 1);
+    const Assessment upper_half = value_.known(machine(box.space, upper.box, *part));
+    if (!std::isinf(upper_half.value) && !std::isinf(known.value) && known.value > 0) {
+      score += std::max(0.0, upper_half.value / known.value - 1);
     }
     if (score > most) {
       most = score;

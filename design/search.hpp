@@ -61,7 +61,7 @@ struct DesignOptions {
 };
 
 // What became of the designs; they add up to the space's. Doubles, since boxes are large.
-struct DesignTally {
+struct DesignCounts {
   double designs = 0;
   double valued = 0;      // every layer's optimum is known
   double by_bound = 0;    // a box of them has a bound that is no better than the best
@@ -93,7 +93,7 @@ struct DesignAnswer {
   double lower_bound = 0;  // no design of the space is better
   bool proven = false;     // nothing is better by more than the gap that was asked for and rounding
   bool interrupted = false;
-  DesignTally tally;
+  DesignCounts counts;
   std::int64_t searches = 0;  // of layers: on bounds and on designs
   std::int64_t answered = 0;  // by DesignOptions::answers, in place of a search
   std::int64_t boxes = 0;

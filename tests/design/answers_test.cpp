@@ -65,7 +65,7 @@ TEST_F(DesignRows, AreThoseOfASweep) {
   for (const char* objective : {"sum-edp", "edp"}) {
     const std::string database = std::string{objective} + ".sqlite";
     const DesignAnswer found = find(campaign, database, {}, objective);
-    const auto valued = static_cast<std::size_t>(found.tally.valued);
+    const auto valued = static_cast<std::size_t>(found.counts.valued);
     ASSERT_GT(valued, 0U);
     EXPECT_EQ(points(database), (std::pair{3 * valued, 3 * valued})) << objective;
     // The sweep finds these, and its own rows equal them to the last bit.

@@ -377,13 +377,13 @@ std::string compare_with_sweep(const RandomSpace& space, std::uint64_t seed) {
   FullSweep sweep;
   const DesignOptions options = random_question(space, seed, sweep);
   const DesignAnswer found = search_design(space.campaign, options);
-  const DesignTally& tally = found.tally;
+  const DesignCounts& counts = found.counts;
   std::string wrong = difference(sweep, options, found);
-  const double sum = tally.valued + tally.by_bound + tally.by_area + tally.by_limit +
-                     tally.infeasible + tally.unreadable + tally.open;
-  if (wrong.empty() && (!found.proven || sum != tally.designs || tally.open != 0 ||
-                        tally.designs != static_cast<double>(space.campaign.designs()))) {
-    wrong = fmt::format("settles {} of {} designs, proven: {}", sum, tally.designs, found.proven);
+  const double sum = counts.valued + counts.by_bound + counts.by_area + counts.by_limit +
+                     counts.infeasible + counts.unreadable + counts.open;
+  if (wrong.empty() && (!found.proven || sum != counts.designs || counts.open != 0 ||
+                        counts.designs != static_cast<double>(space.campaign.designs()))) {
+    wrong = fmt::format("settles {} of {} designs, proven: {}", sum, counts.designs, found.proven);
   }
   return wrong.empty()
              ? ""

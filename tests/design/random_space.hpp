@@ -10,7 +10,7 @@
 namespace mapsim {
 
 // A space of some dozen designs of a small machine, and two or three tiny layers. Every kind of
-// axis comes up: rooms, prices, technologies, and what no lemma covers.
+// axis comes up: resources, energies, technologies, and what no lemma covers.
 struct RandomSpace {
   std::string text;  // of the grid and the machine, for messages
   Campaign campaign;

@@ -33,9 +33,9 @@ std::string refusal(const std::string& arch, const std::string& grid, const std:
   return "";
 }
 
-double settled(const DesignTally& tally) {
-  return tally.valued + tally.by_bound + tally.by_area + tally.by_limit + tally.infeasible +
-         tally.unreadable;
+double settled(const DesignCounts& counts) {
+  return counts.valued + counts.by_bound + counts.by_area + counts.by_limit + counts.infeasible +
+         counts.unreadable;
 }
 
 TEST(Design, IsTheBestOfAFullSweep) {
@@ -79,8 +79,8 @@ TEST(Design, TellsItsTrueGapWhenItIsStopped) {
     options.progress = [&](const DesignProgress& progress) { stop = progress.boxes >= boxes; };
     const DesignAnswer found = search_design(space.campaign, options);
     EXPECT_LE(found.lower_bound, best * (1 + kRounding));
-    EXPECT_EQ(settled(found.tally) + found.tally.open, found.tally.designs);
-    EXPECT_EQ(found.interrupted, found.tally.open > 0);
+    EXPECT_EQ(settled(found.counts) + found.counts.open, found.counts.designs);
+    EXPECT_EQ(found.interrupted, found.counts.open > 0);
     if (found.best() != nullptr) {
       EXPECT_GE(found.best()->value, best * (1 - kRounding));
     }
