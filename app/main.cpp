@@ -2,9 +2,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include <cstdio>
 #include <exception>
@@ -20,6 +17,7 @@
 #include "app/size_notes.hpp"
 #include "app/watch.hpp"
 #include "core/diagnostic.hpp"
+#include "core/memory.hpp"
 #include "mapper/counting/gmp_memory.hpp"
 
 namespace mapsim {
@@ -162,19 +160,6 @@ bool is_want_of_memory(const std::error_code& code) {
 }
 
 }  // namespace
-
-// A search takes and frees tables of megabytes all the time. By default glibc gives each back to
-// the system, which clears its pages anew the next time: half the time of a search of thousands of
-// unrollings.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  constexpr int kGibibyte = 1 << 30;
-  constexpr int kTopPad = 64 << 20;
-  mallopt(M_MMAP_THRESHOLD, kGibibyte);
-  mallopt(M_TRIM_THRESHOLD, kGibibyte);
-  mallopt(M_TOP_PAD, kTopPad);
-#endif
-}
 
 }  // namespace mapsim
 

@@ -8,6 +8,7 @@
 
 #include "bench/summary.hpp"
 #include "campaign/campaign.hpp"
+#include "core/memory.hpp"
 #include "core/units.hpp"
 #include "design/certificate.hpp"
 #include "design/search.hpp"
@@ -80,6 +81,7 @@ void register_case(const Case& asked, const char* objective) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  mapsim::keep_freed_memory();  // as the program does
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
     return 2;

@@ -11,6 +11,7 @@
 
 #include "bench/cases.hpp"
 #include "bench/summary.hpp"
+#include "core/memory.hpp"
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 
@@ -189,6 +190,7 @@ void register_searches() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  mapsim::keep_freed_memory();  // as the program does
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
     return 2;

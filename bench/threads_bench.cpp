@@ -12,6 +12,7 @@
 
 #include "bench/cases.hpp"
 #include "bench/summary.hpp"
+#include "core/memory.hpp"
 #include "mapper/mapper.hpp"
 
 namespace {
@@ -80,6 +81,7 @@ void compare(benchmark::State& state, const std::string& machine, const std::str
 }  // namespace
 
 int main(int argc, char** argv) {
+  mapsim::keep_freed_memory();  // as the program does
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
     return 2;

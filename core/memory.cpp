@@ -3,6 +3,9 @@
 
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <fstream>
@@ -41,6 +44,16 @@ std::size_t machine_bytes() {
 
 std::size_t search_bytes(int searches) {
   return machine_bytes() / 4 * 3 / static_cast<std::size_t>(std::max(1, searches));
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kGibibyte = 1 << 30;
+  constexpr int kTopPad = 64 << 20;
+  mallopt(M_MMAP_THRESHOLD, kGibibyte);
+  mallopt(M_TRIM_THRESHOLD, kGibibyte);
+  mallopt(M_TOP_PAD, kTopPad);
+#endif
 }
 
 }  // namespace mapsim

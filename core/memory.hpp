@@ -11,4 +11,9 @@ std::size_t machine_bytes();
 // What searches may take of it by default, so many of them at a time: three quarters in all.
 std::size_t search_bytes(int searches = 1);
 
+// Keeps memory that is freed, for the whole process. A search takes and frees tables of megabytes
+// all the time. By default glibc gives each back to the system, which clears its pages anew the
+// next time: half the time of a search of thousands of unrollings. Without glibc it does nothing.
+void keep_freed_memory();
+
 }  // namespace mapsim

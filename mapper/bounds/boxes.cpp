@@ -58,14 +58,12 @@ std::uint32_t BoxTree::build(std::vector<Figures>& figures, std::size_t begin, s
   std::vector<double> least = figures[begin].row;
   std::vector<double> most = least;
   Box box;
-  box.common = figures[begin].packed;
   for (std::size_t i = begin; i < end; ++i) {
     for (std::size_t k = 0; k < width; ++k) {
       least[k] = std::min(least[k], figures[i].row[k]);
       most[k] = std::max(most[k], figures[i].row[k]);
     }
     box.instances = std::max(box.instances, figures[i].instances);
-    box.common = primes_.common(box.common, figures[i].packed);
   }
   const std::size_t dims = primes_.bounds().size();
   std::size_t widest = 0;
@@ -80,32 +78,33 @@ std::uint32_t BoxTree::build(std::vector<Figures>& figures, std::size_t begin, s
     box.most_copies.push_back(most[2 * t + 1]);
     box.fewest_copies.push_back(least[2 * t + 1]);
   }
+  const auto id = static_cast<std::uint32_t>(boxes_.size());
+  boxes_.emplace_back();
+  if (end - begin == 1) {
+    box.choice = figures[begin].choice;
+    box.common = figures[begin].packed;
+  } else {
+    std::size_t middle = begin + (end - begin) / 2;
+    if (box.spread > 1) {
+      const double mean = std::sqrt(least[widest] * most[widest]);
+      const auto first = figures.begin();
+      middle = static_cast<std::size_t>(
+          std::stable_partition(first + static_cast<std::ptrdiff_t>(begin),
+                                first + static_cast<std::ptrdiff_t>(end),
+                                [&](const Figures& each) { return each.row[widest] < mean; }) -
+          first);
+      middle = std::clamp(middle, begin + 1, end - 1);
+    }
+    box.left = build(figures, begin, middle);
+    box.right = build(figures, middle, end);
+    box.common = primes_.common(boxes_[box.left].common, boxes_[box.right].common);
+  }
   const PerDim<std::int64_t> left = primes_.left(box.common);
   for (const DimId d : left.ids()) {
     box.most.push_back(most[width - dims + index_of(d)]);
     box.divisor.push_back(real(primes_.bounds()[d] / left[d]));
   }
-  const auto id = static_cast<std::uint32_t>(boxes_.size());
-  boxes_.push_back(box);
-  if (end - begin == 1) {
-    boxes_[id].choice = figures[begin].choice;
-    return id;
-  }
-  std::stable_sort(
-      figures.begin() + static_cast<std::ptrdiff_t>(begin),
-      figures.begin() + static_cast<std::ptrdiff_t>(end),
-      [widest](const Figures& a, const Figures& b) { return a.row[widest] < b.row[widest]; });
-  std::size_t middle = begin + (end - begin) / 2;
-  if (box.spread > 1) {
-    const double mean = std::sqrt(least[widest] * most[widest]);
-    for (middle = begin + 1; middle + 1 < end && figures[middle].row[widest] < mean;) {
-      ++middle;
-    }
-  }
-  const std::uint32_t left_box = build(figures, begin, middle);
-  const std::uint32_t right_box = build(figures, middle, end);
-  boxes_[id].left = left_box;
-  boxes_[id].right = right_box;
+  boxes_[id] = box;
   return id;
 }
 
