@@ -67,14 +67,6 @@ struct NetworkArguments {
   Output output;
 };
 
-struct CheckArguments {
-  std::string certificate, machine, layer, constraints;  // the last three: what it must be about
-  std::int64_t max_steps = 1'000'000;
-  std::size_t sample = 0;  // of a proof of designs, so many bounds of layers; 0: all
-  int threads = 1;
-  Output output;
-};
-
 struct EvalArguments {
   std::string arch, workload, mapping, constraints;
   InlineLayer layer;

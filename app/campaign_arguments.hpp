@@ -61,6 +61,16 @@ struct DesignArguments {
   Output output;
 };
 
+struct CheckArguments {
+  std::string certificate;
+  std::string machine, layer, constraints, space;  // what it must be about, unless empty
+  std::vector<std::string> work;                   // in place of the layers of this space
+  std::int64_t max_steps = 1'000'000;
+  std::size_t sample = 0;  // of a proof of designs, so many bounds of layers; 0: all
+  int threads = 1;
+  Output output;
+};
+
 struct MergeArguments {
   std::string database;
   std::vector<std::string> inputs;

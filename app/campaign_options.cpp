@@ -51,6 +51,13 @@ Options limits_of(DesignArguments& a) {
 
 }  // namespace
 
+void find_work(std::vector<std::string>& paths) {
+  for (std::string& path : paths) {
+    const std::string network = find_shipped(path, FileKind::kNetwork, shipped_configs());
+    path = network == path ? find_shipped(path, FileKind::kWorkload, shipped_configs()) : network;
+  }
+}
+
 CommandOptions options_of(SweepArguments& a) {
   Option threads = threads_option(a.threads);
   threads.help = "Number of points searched at a time [all cores; under mpirun 1 per process]";
@@ -67,12 +74,6 @@ CommandOptions options_of(DesignArguments& a) {
   Option threads = threads_option(a.threads);
   threads.help =
       "Number of threads of each search of a layer; results do not depend on it [all cores]";
-  const auto find_work = [&a](const Given&) {
-    for (std::string& path : a.work) {
-      const std::string network = find_shipped(path, FileKind::kNetwork, shipped_configs());
-      path = network == path ? find_shipped(path, FileKind::kWorkload, shipped_configs()) : network;
-    }
-  };
   return {
       joined(
           {{input(required({"SPACE", "",
@@ -118,7 +119,7 @@ CommandOptions options_of(DesignArguments& a) {
              "the best machine",
              &a.svg}},
            output_options(a.output)}),
-      "", find_work};
+      "", [&a](const Given&) { find_work(a.work); }};
 }
 
 CommandOptions options_of(MergeArguments& a) {

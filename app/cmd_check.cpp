@@ -188,6 +188,9 @@ Answer run_on_chain(const CheckArguments& arguments) {
 }
 
 Answer run(const CheckArguments& arguments) {
+  if (!arguments.space.empty() && !is_design_certificate(arguments.certificate)) {
+    throw UsageError("--space: only a proof of designs is about a space; this one is another");
+  }
   if (is_chain_certificate(arguments.certificate)) {
     return run_on_chain(arguments);
   }

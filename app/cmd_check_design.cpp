@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/places.hpp"
 #include "app/watch.hpp"
 #include "check/design_proof.hpp"
+#include "design/certificate.hpp"
 #include "report/design_check.hpp"
 
 namespace mapsim {
@@ -15,15 +17,27 @@ Answer run_on_design(const CheckArguments& arguments) {
   }
   check::DesignCertificate certificate =
       check::parse_design_certificate(read_text(arguments.certificate), arguments.certificate);
+  check::DesignVerdict verdict;
+  if (!arguments.space.empty()) {
+    verdict.problems = differences(
+        certificate, load_design_space(arguments.space, arguments.work, shipped_configs()));
+    for (const check::DesignGrid& space : certificate.spaces) {
+      verdict.designs += check::volume(space.all());
+    }
+  }
   Watch watch{{"checking", "stop"}};
   check::DesignCheckOptions options;
   options.threads = arguments.threads;
   options.max_steps = arguments.max_steps;
   options.sample = arguments.sample;
   options.stop.flag = &watch.stop();
-  const check::DesignVerdict verdict = check::check_design(certificate, options);
-  const ExitCode code =
-      watch.stop() ? kInterrupted : (verdict.problems.empty() ? kDone : kNegative);
+  if (verdict.problems.empty()) {
+    verdict = check::check_design(certificate, options);
+  }
+  if (watch.stop()) {
+    return {kInterrupted, "", "interrupted: the proof was neither verified nor refuted"};
+  }
+  const ExitCode code = verdict.problems.empty() ? kDone : kNegative;
   if (arguments.output.json) {
     const Provenance origin{"check", {input_file("certificate", arguments.certificate)}};
     return {code, design_check_json(origin, certificate, verdict)};

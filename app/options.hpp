@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "app/arguments.hpp"
 #include "app/option.hpp"
@@ -17,6 +18,8 @@ Option arch_argument(std::string& arch,
 Option out_option(std::string& file);
 Option threads_option(int& threads);  // all cores unless given
 Option constraints_option(std::string& file);
+// Of networks and layers, those that are shipped: their files in place of their names.
+void find_work(std::vector<std::string>& paths);
 Option budget_option(Budget& budget, const std::string& help);
 Option labels_option(Budget& budget, const std::string& help);
 // Of a GPU's kernels.

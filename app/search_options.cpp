@@ -173,27 +173,42 @@ CommandOptions options_of(ListArguments& a) {
 }
 
 CommandOptions options_of(CheckArguments& a) {
-  return {joined(
-      {{required({"CERTIFICATE", "", "File that --certificate wrote", &a.certificate}),
-        input({"--arch", "FILE",
-               "Also verify that the proof is about this architecture (YAML, or the name of a "
-               "shipped one)",
-               &a.machine},
-              FileKind::kArch),
-        input({"--workload", "FILE",
-               "Also verify that the proof is about this workload (YAML, or the name of a shipped "
-               "one)",
-               &a.layer},
-              FileKind::kWorkload),
-        {"--constraints", "FILE", "Also verify that the mapspace has these constraints (YAML)",
-         &a.constraints},
-        {"--max-steps", "N", "Simulate the mapping if the layer has at most N MACs [1000000]",
-         whole(a.max_steps, 0, kMost)},
-        {"--sample", "N",
-         "Of a proof of designs, check only N of the bounds of layers, drawn evenly [all]",
-         whole(a.sample, 1, kMost)},
-        threads_option(a.threads)},
-       output_options(a.output)})};
+  return {
+      joined(
+          {{required({"CERTIFICATE", "", "File that --certificate wrote", &a.certificate}),
+            input({"--arch", "FILE",
+                   "Also verify that the proof is about this architecture (YAML, or the name of a "
+                   "shipped one)",
+                   &a.machine},
+                  FileKind::kArch),
+            input({"--workload", "FILE",
+                   "Also verify that the proof is about this workload (YAML, or the name of a "
+                   "shipped "
+                   "one)",
+                   &a.layer},
+                  FileKind::kWorkload),
+            {"--constraints", "FILE", "Also verify that the mapspace has these constraints (YAML)",
+             &a.constraints},
+            {"--max-steps", "N", "Simulate the mapping if the layer has at most N MACs [1000000]",
+             whole(a.max_steps, 0, kMost)},
+            {"--sample", "N",
+             "Of a proof of designs, check only N of the bounds of layers, drawn evenly [all]",
+             whole(a.sample, 1, kMost)},
+            input(
+                {"--space", "SPACE",
+                 "Also verify that a proof of designs is about this space (YAML, or the name of a "
+                 "shipped one)",
+                 &a.space},
+                FileKind::kCampaign),
+            {.names = "--work",
+             .type = "FILE",
+             .help = "Networks and layers that design had in place of those of SPACE",
+             .value = &a.work,
+             .also = {FileKind::kNetwork, FileKind::kWorkload},
+             .needs = {"--space"}},
+            threads_option(a.threads)},
+           output_options(a.output)}),
+      "", [&a](const Given&) { find_work(a.work); }};
 }
 
 }  // namespace mapsim

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arch/load.hpp"
+#include "arch/print.hpp"
 #include "check/certificate.hpp"
 #include "core/substitute.hpp"
 #include "costmodel/mapping_text.hpp"
@@ -169,6 +170,83 @@ std::string design_certificate(const Campaign& campaign, const DesignOptions& op
     text += evidence_text(answer.evidence, s);
   }
   return text + check::seal(text);
+}
+
+namespace {
+
+// "nodes.GLB.capacity: 64 KiB" of each path that a value of an axis changes.
+std::string value_text(const check::GridAxis& axis, std::size_t value) {
+  std::string text;
+  for (const auto& [path, node] : axis.values[value]) {
+    text += fmt::format("{}: {}\n", path, flow_text(node));
+  }
+  return text;
+}
+std::string value_text(const DesignAxis& axis, std::size_t value) {
+  std::string text;
+  for (const Setting& setting : axis.values[value]) {
+    text += fmt::format("{}: {}\n", setting.path, flow_text(setting.value));
+  }
+  return text;
+}
+
+bool is_same(const check::GridAxis& axis, const DesignAxis& other) {
+  bool same = axis.name == other.name && axis.values.size() == other.values.size();
+  for (std::size_t v = 0; same && v < axis.values.size(); ++v) {
+    same = value_text(axis, v) == value_text(other, v);
+  }
+  return same;
+}
+
+// Of equal axes machines differ where their first designs do.
+std::string difference(const check::DesignGrid& grid, const Machine& machine) {
+  const DesignSpace space{machine, false};
+  if (grid.axes().size() != space.axes().size()) {
+    return fmt::format("has {} axes, not {}", grid.axes().size(), space.axes().size());
+  }
+  for (std::size_t a = 0; a < space.axes().size(); ++a) {
+    if (!is_same(grid.axes()[a], space.axes()[a])) {
+      return fmt::format("has other values of {}", space.axes()[a].name);
+    }
+  }
+  const std::vector<std::size_t> first(space.axes().size(), 0);
+  Arch arch = grid.arch(first);
+  arch.name = machine.name;
+  return print_arch(arch) == print_arch(space.arch(first)) ? "" : "has another architecture";
+}
+
+bool is_same(const check::DesignLayer& layer, const DistinctLayer& other) {
+  const CampaignLayer& of = *other.layer;
+  if (layer.count != other.count || layer.workload.has_value() != !of.stream) {
+    return false;
+  }
+  return of.stream ? layer.in == of.stream->in && layer.out == of.stream->out
+                   : print_workload(*layer.workload) == print_workload(of.workload);
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const check::DesignCertificate& certificate,
+                                     const Campaign& space) {
+  if (certificate.spaces.size() != space.machines.size()) {
+    return {fmt::format("the proof is about {} architectures, {} has {}", certificate.spaces.size(),
+                        space.name, space.machines.size())};
+  }
+  std::vector<std::string> found;
+  for (std::size_t s = 0; s < space.machines.size(); ++s) {
+    if (const std::string what = difference(certificate.spaces[s], space.machines[s]);
+        !what.empty()) {
+      found.push_back(fmt::format("the proof is not about {} of {}: it {}", space.machines[s].name,
+                                  space.name, what));
+    }
+  }
+  const std::vector<DistinctLayer> layers = distinct_layers(space);
+  const auto alike = [](const auto& layer, const auto& other) { return is_same(layer, other); };
+  if (!std::equal(certificate.layers.begin(), certificate.layers.end(), layers.begin(),
+                  layers.end(), alike)) {
+    found.push_back(fmt::format("the proof is about other layers than those of {}", space.name));
+  }
+  return found;
 }
 
 }  // namespace mapsim

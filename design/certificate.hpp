@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <vector>
 
+#include "check/design_certificate.hpp"
 #include "design/search.hpp"
 
 namespace mapsim {
@@ -15,5 +17,10 @@ std::string why_no_certificate(const Campaign& campaign);
 // there is nothing that it could claim.
 std::string design_certificate(const Campaign& campaign, const DesignOptions& options,
                                const DesignAnswer& answer);
+
+// What sets the designs and layers of a certificate apart from those of a space, one line each;
+// empty: nothing. Throws ConfigError where a design cannot be read.
+std::vector<std::string> differences(const check::DesignCertificate& certificate,
+                                     const Campaign& space);
 
 }  // namespace mapsim

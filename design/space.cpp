@@ -77,6 +77,15 @@ bool has_same_nodes(const Arch& a, const Arch& b) {
          std::equal(a.fanouts.begin(), a.fanouts.end(), b.fanouts.begin(), b.fanouts.end(), named);
 }
 
+// What zeros save is written in nodes, and is one of the whole machine.
+bool differ_in_nodes_alone(const Arch& a, Arch b) {
+  b.levels = a.levels;
+  b.fanouts = a.fanouts;
+  b.compute = a.compute;
+  b.levels_above = a.levels_above;
+  return b == a;
+}
+
 DesignBox part_of(const DesignBox& box, const std::vector<std::size_t>& axes) {
   DesignBox part;
   for (const std::size_t axis : axes) {
@@ -163,8 +172,8 @@ void DesignSpace::find_nodes() {
       values[a] = v;
       const auto more = changed_nodes(base, document(values));
       const Arch other = arch(values);
-      const bool beyond =
-          !more || (!more->contains(kinds.size() - 1) && !(base_.compute == other.compute));
+      const bool beyond = !more || !differ_in_nodes_alone(base_, other) ||
+                          (!more->contains(kinds.size() - 1) && !(base_.compute == other.compute));
       changed = beyond ? std::nullopt : changed;
       if (changed) {
         changed->insert(more->begin(), more->end());

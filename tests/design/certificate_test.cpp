@@ -14,7 +14,9 @@
 #include "check/design_proof.hpp"
 #include "check/least_product.hpp"
 #include "core/diagnostic.hpp"
+#include "core/document.hpp"
 #include "core/rng.hpp"
+#include "core/substitute.hpp"
 #include "tests/design/random_space.hpp"
 
 namespace mapsim {
@@ -175,6 +177,34 @@ TEST(DesignProof, IsRefusedOfAnotherQuestion) {
   EXPECT_THAT(complaint(replaced(text, "counts: [1, 1]", "counts: [0, 1]")),
               HasSubstr("occurs more than 0 times"));
   EXPECT_NE(complaint(replaced(text, "wanted: best\ntop: 1", "wanted: best\ntop: 2")), "");
+}
+
+TEST(DesignProof, IsOfOneSpaceAndItsLayers) {
+  const std::string text = proof_of(small_space(), asked("edp"));
+  const auto differences_after = [&text](const auto& change) {
+    Campaign space = small_space();
+    change(space);
+    const std::vector<std::string> found =
+        differences(check::parse_design_certificate(text, "proof"), space);
+    return found.empty() ? "" : found.front();
+  };
+  EXPECT_EQ(differences_after([](Campaign&) {}), "");
+  EXPECT_THAT(differences_after([](Campaign& space) { space.layers[0].count = 3; }),
+              HasSubstr("other layers than those of"));
+  EXPECT_THAT(differences_after([](Campaign& space) { space.layers.pop_back(); }),
+              HasSubstr("other layers than those of"));
+  EXPECT_THAT(
+      differences_after([](Campaign& space) { space.machines[0].grid[0].second.pop_back(); }),
+      HasSubstr("it has other values of nodes."));
+  EXPECT_THAT(differences_after([](Campaign& space) { space.machines[0].grid.pop_back(); }),
+              HasSubstr(" axes, not "));
+  EXPECT_THAT(differences_after([](Campaign& space) { space.machines.clear(); }),
+              HasSubstr("the proof is about 1 architectures, "));
+  EXPECT_THAT(differences_after([](Campaign& space) {
+                substitute(space.machines[0].document.root, "clock",
+                           parse_yaml("500 MHz", "c").root);
+              }),
+              HasSubstr("it has another architecture"));
 }
 
 TEST(DesignProof, IsRefusedWithoutALayer) {

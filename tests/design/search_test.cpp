@@ -129,6 +129,20 @@ TEST(Design, SaysWhatNoLemmaCovers) {
   EXPECT_EQ(systolic.axes().front().branched, "a systolic array's time depends on its size");
 }
 
+// What zeros save is written in a node, and is one of the whole machine.
+TEST(Design, BoundsWhatZerosSaveValueByValue) {
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/scnn_like.yaml\n    grid: "
+      "{nodes.MAC.gated_energy: [0.2 pJ, 0.1 pJ, 0.3 pJ]}\n"
+      "workloads: [../workloads/teaching/conv.yaml]\n",
+      kFolder + "c.yaml");
+  const DesignAnswer found = search_design(campaign, {});
+  ASSERT_EQ(found.branched.size(), 1U);
+  EXPECT_EQ(found.branched[0].second, "changes more than single nodes of the machine");
+  EXPECT_TRUE(found.proven);
+  EXPECT_EQ(found.counts.valued + found.counts.by_bound, 3);
+}
+
 TEST(Design, RefusesByNameWhatItDoesNotKnow) {
   EXPECT_THAT(refusal("a100_40gb", "", ""), HasSubstr("is a GPU"));
   EXPECT_THAT(refusal("teaching", "", "strategy: random\n"), HasSubstr("the strategy random"));
