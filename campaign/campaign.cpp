@@ -11,10 +11,12 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "arch/gpu_load.hpp"
 #include "arch/gpu_words.hpp"
 #include "campaign/network_file.hpp"
+#include "campaign/own_error.hpp"
 #include "core/file_kind.hpp"
 #include "core/reader.hpp"
 #include "core/shipped.hpp"
@@ -148,6 +150,7 @@ class CampaignReader {
     read_kernels(machine, fields);
     read_list(machine, fields.find("list"));
     read_grid(machine, fields.find("grid"));
+    check_values(machine);
     campaign.machines.push_back(std::move(machine));
   }
 
@@ -186,6 +189,7 @@ class CampaignReader {
       for (const Entry* entry : reader_.entries(*item, "a map of paths to values")) {
         if (is_good(machine, entry->key, entry->value)) {
           settings.push_back({entry->key.text, entry->value});
+          places_.push_back({&entry->value, entry->key.text, machine.list.size()});
         }
       }
       machine.list.push_back(std::move(settings));
@@ -209,6 +213,7 @@ class CampaignReader {
           break;  // what is wrong with the path is wrong for all of them
         } else {
           values.push_back(*value);
+          places_.push_back({value, entry->key.text, std::nullopt});
         }
       }
       for (const Settings& settings : machine.list) {
@@ -219,6 +224,22 @@ class CampaignReader {
         }
       }
       machine.grid.emplace_back(entry->key.text, std::move(values));
+    }
+  }
+
+  // Values that no design can have are errors of the campaign, not of each design that has one.
+  void check_values(const Machine& machine) {
+    std::set<std::pair<std::string, std::string>> tried;  // items of a list repeat values
+    std::set<std::pair<std::string, std::string>> said;   // an unknown key, once for all values
+    for (const auto& [value, path, item] : std::exchange(places_, {})) {
+      if (item && !tried.emplace(path, flow_text(*value)).second) {
+        continue;
+      }
+      const auto problem =
+          own_error(machine, item ? &machine.list[*item] : nullptr, {path, *value});
+      if (problem && said.emplace(path, *problem).second) {
+        reader_.error(*value, *problem);
+      }
     }
   }
 
@@ -437,6 +458,13 @@ class CampaignReader {
   const std::optional<Words>& work_;
   std::set<std::string> networks_;
   bool has_gpu_ = false;  // kernels are chosen by time
+  // Where the settings of a machine stand: the value, its path, and the item of the list.
+  struct Place {
+    const Node* value = nullptr;
+    std::string path;
+    std::optional<std::size_t> item;
+  };
+  std::vector<Place> places_;
 };
 
 Campaign read_campaign(const Document& document, const Words& configs,

@@ -163,6 +163,15 @@ std::optional<std::string> substitute(Node& root, std::string_view path, const N
   return std::nullopt;
 }
 
+const Node* find(Node& root, std::string_view path) {
+  const auto steps = steps_of(path);
+  Node* node = steps ? &root : nullptr;
+  for (std::size_t i = 0; node != nullptr && i < steps->size(); ++i) {
+    node = follow(*node, (*steps)[i]);
+  }
+  return node;
+}
+
 std::string flow_text(const Node& node) {
   switch (node.kind) {
     case Node::Kind::kNull:

@@ -16,6 +16,9 @@ namespace mapsim {
 // in place of {size: 14, dims: [P]} would drop the dims silently.
 std::optional<std::string> substitute(Node& root, std::string_view path, const Node& value);
 
+// The value to which such a path leads; nullptr: nothing is there.
+const Node* find(Node& root, std::string_view path);
+
 // A value as YAML in one line, without comments and layout: equal texts, equal values.
 std::string flow_text(const Node& node);
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "campaign/campaign.hpp"
-#include "campaign/report_data.hpp"
+#include "campaign/json_results.hpp"
 #include "campaign/sqlite.hpp"
 #include "campaign/store.hpp"
 #include "campaign/sweep.hpp"
