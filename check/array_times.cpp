@@ -3,7 +3,7 @@
 
 namespace mapsim::check {
 
-ArrayTimes::ArrayTimes(const Graph& graph, const Case& at, const Lattice& tiles,
+ArrayTimes::ArrayTimes(const Graph& graph, const BlockedUnrolling& at, const Lattice& tiles,
                        EdgeCosts& edge_costs)
     : graph_{graph},
       tiles_{tiles},

@@ -15,7 +15,8 @@ namespace mapsim::check {
 class ArrayTimes {
  public:
   // Requires an architecture with such an array. All arguments outlive the object.
-  ArrayTimes(const Graph& graph, const Case& at, const Lattice& tiles, EdgeCosts& edge_costs);
+  ArrayTimes(const Graph& graph, const BlockedUnrolling& at, const Lattice& tiles,
+             EdgeCosts& edge_costs);
   bool enters(std::size_t edge) const;
   // Cycles of the array for an edge that enters(): [tile]; infinite where the tile does not fit.
   const std::vector<double>& cycles(std::size_t edge);

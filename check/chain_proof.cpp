@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <variant>
 
-#include "check/branch_bound.hpp"
+#include "check/branch_energy_bound.hpp"
 #include "check/goal.hpp"
 #include "costmodel/fusion/evaluate_tree.hpp"
 #include "costmodel/fusion/lines.hpp"

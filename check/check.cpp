@@ -263,7 +263,7 @@ class Checker {
       if (target.is_met_by(closed_form)) {
 #pragma omp atomic
         ++verdict_.by_unrolling_bound;
-        found.bound = target.met();
+        found.bound = target.threshold();
         return found;
       }
       found.bound = target.of(closed_form);
@@ -271,7 +271,7 @@ class Checker {
     if (effort.tiles == 0) {
       return found;
     }
-    const double closed_form = std::min(found.bound, target.met());
+    const double closed_form = std::min(found.bound, target.threshold());
     found =
         bound_unrolling(*graphs_.at(kind_of(unrolling)), goal, domains_, unrolling, target, effort);
 #pragma omp atomic
@@ -391,7 +391,7 @@ class Checker {
       return {used, 0};
     }
     const auto stays = may_stay_in_array(problem_, unrolling);
-    return {list_cases(problem_, unrolling).front().used, stays ? stays->bits() : 0};
+    return {list_blocked_unrollings(problem_, unrolling).front().used, stays ? stays->bits() : 0};
   }
   void prepare_graph(const Unrolling& unrolling) {
     const Kind kind = kind_of(unrolling);
@@ -456,7 +456,7 @@ class Checker {
                          named, value_text(found.better->first, goal),
                          two ? " and " + measure_text(found.better->second, goal) : "");
     }
-    if (!exceeds(target.met(), found.bound)) {
+    if (!exceeds(target.threshold(), found.bound)) {
       return {};
     }
     return by_share ? fmt::format("{} the unrolling {} there may be one with less, by {:.4g} %",

@@ -268,15 +268,15 @@ void CompletionBound::take_runs(std::size_t component, std::size_t stage,
   }
 }
 
-std::vector<Figures> CompletionBound::of_whole_walks(const PathObjective& price,
+std::vector<Figures> CompletionBound::of_whole_walks(const PathObjective& objective,
                                                      double steps) const {
   std::vector<Figures> figures;
   const auto add = [&](const Node& node, std::vector<double> components) {
     for (std::size_t k = 0; k < components_; ++k) {
       components[k] += at(node, k);
     }
-    const double compute = price.times_array() ? array_at(node) : price.cycles_of(steps);
-    figures.push_back(price.of(components.data(), compute, 0));
+    const double compute = objective.times_array() ? array_at(node) : objective.cycles_of(steps);
+    figures.push_back(objective.of(components.data(), compute, 0));
   };
   const std::size_t last = graph_.stages() - 1;
   for (std::size_t residency = 0; from_outside_ && residency < graph_.residencies(); ++residency) {

@@ -21,9 +21,11 @@ struct Node {
 // The completion bound: per component, the least cost of the part of a path that a label at the
 // node has not walked yet, if every tile only has to fit each capacity alone. A dynamic program
 // along the graph computes it. With perfect factors this is the part from a start to the node,
-// because labels walk outwards; with imperfect factors the part from the node to the end. It is
-// admissible. With imperfect factors the tables of edge costs are lower bounds themselves, and a
-// loop leads to any smaller extent.
+// because labels walk outwards; with imperfect factors the part from the node to the end. It never
+// exceeds the cost of that part (it is admissible): every path that a label can take is a path of
+// the dynamic program, too, which only leaves constraints out; edges cost the same there or, with
+// imperfect factors, less, since the tables of edge costs then hold lower bounds and a loop leads
+// to any smaller extent; and each component is minimised by itself.
 class CompletionBound {
  public:
   // `array`: null if times of a systolic array do not count. If `stop` is set, rows are left out,
@@ -38,7 +40,7 @@ class CompletionBound {
   std::int64_t states() const { return states_; }
   // Lower bounds of the figures of all whole paths, one per residency in which labels end. `steps`:
   // a lower bound of the steps of the compute units.
-  std::vector<Figures> of_whole_walks(const PathObjective& price, double steps) const;
+  std::vector<Figures> of_whole_walks(const PathObjective& objective, double steps) const;
 
   // How many doubles a tile takes.
   static std::size_t width(const Graph& graph, Tracked tracked);

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "check/branch_bound.hpp"
+#include "check/branch_energy_bound.hpp"
 #include "check/stop.hpp"
 
 namespace mapsim::check {

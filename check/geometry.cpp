@@ -58,7 +58,7 @@ bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
 
 // The chains of blocks in which each divides the one further out.
 void list_blocks(const Problem& problem, std::size_t f, std::size_t dim, PerDim<std::int64_t> left,
-                 Case so_far, std::vector<Case>& found) {
+                 BlockedUnrolling so_far, std::vector<BlockedUnrolling>& found) {
   if (f == so_far.used.size()) {
     found.push_back(std::move(so_far));
     return;
@@ -73,7 +73,7 @@ void list_blocks(const Problem& problem, std::size_t f, std::size_t dim, PerDim<
     return;
   }
   for (const std::int64_t block : divisors_of(left[d])) {
-    Case longer = so_far;
+    BlockedUnrolling longer = so_far;
     PerDim<std::int64_t> rest = left;
     longer.blocks[f][d] = rest[d] = block;
     list_blocks(problem, f, dim + 1, rest, std::move(longer), found);
@@ -82,9 +82,10 @@ void list_blocks(const Problem& problem, std::size_t f, std::size_t dim, PerDim<
 
 }  // namespace
 
-std::vector<Case> list_cases(const Problem& problem, const Unrolling& unrolling) {
+std::vector<BlockedUnrolling> list_blocked_unrollings(const Problem& problem,
+                                                      const Unrolling& unrolling) {
   const SpatialFactors& factors = unrolling.factors;
-  Case plain;
+  BlockedUnrolling plain;
   plain.axes = unrolling.axes;
   plain.bounds = temporal_bounds(problem.workload(), factors);
   for (const FanoutId f : factors.ids()) {
@@ -95,7 +96,7 @@ std::vector<Case> list_cases(const Problem& problem, const Unrolling& unrolling)
       plain.blocks.emplace_back(along.size(), 0);
     }
   }
-  std::vector<Case> found;
+  std::vector<BlockedUnrolling> found;
   list_blocks(problem, 0, 0, plain.bounds, plain, found);
   return found;
 }
@@ -148,7 +149,7 @@ std::vector<double> for_each_tile(const Lattice& tiles, const Rank& rank, const 
 }
 
 // The tile of one instance.
-Coordinates own_tile(const Case& at, const Rank& rank, const Sharing& sharing,
+Coordinates own_tile(const BlockedUnrolling& at, const Rank& rank, const Sharing& sharing,
                      const PerDim<std::int64_t>& extents) {
   Coordinates set{1};
   for (const Term& term : rank.terms) {
@@ -158,7 +159,7 @@ Coordinates own_tile(const Case& at, const Rank& rank, const Sharing& sharing,
 }
 
 // The union of `set` over the instances of the merged fanouts.
-Coordinates merge(const Case& at, const Rank& rank, const Sharing& sharing,
+Coordinates merge(const BlockedUnrolling& at, const Rank& rank, const Sharing& sharing,
                   const PerDim<std::int64_t>& extents, Coordinates set) {
   for (const Term& term : rank.terms) {
     for (std::size_t f = 0; f < sharing.above; ++f) {
@@ -174,15 +175,16 @@ Coordinates merge(const Case& at, const Rank& rank, const Sharing& sharing,
 
 }  // namespace
 
-std::vector<double> united_points(const Case& at, const Lattice& tiles, const Rank& rank,
-                                  const Sharing& sharing) {
+std::vector<double> united_points(const BlockedUnrolling& at, const Lattice& tiles,
+                                  const Rank& rank, const Sharing& sharing) {
   return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
     return size_of(merge(at, rank, sharing, extents, own_tile(at, rank, sharing, extents)));
   });
 }
 
-std::vector<double> mean_united_points(const Case& at, const Lattice& tiles, const Rank& rank,
-                                       const Sharing& sharing, const NestEntry& entry) {
+std::vector<double> mean_united_points(const BlockedUnrolling& at, const Lattice& tiles,
+                                       const Rank& rank, const Sharing& sharing,
+                                       const NestEntry& entry) {
   if (!entry.varies()) {
     return united_points(at, tiles, rank, sharing);
   }
@@ -207,8 +209,8 @@ std::vector<double> mean_united_points(const Case& at, const Lattice& tiles, con
   });
 }
 
-std::vector<double> gained_points(const Case& at, const Lattice& tiles, const Rank& rank,
-                                  const Sharing& sharing, std::size_t term) {
+std::vector<double> gained_points(const BlockedUnrolling& at, const Lattice& tiles,
+                                  const Rank& rank, const Sharing& sharing, std::size_t term) {
   const DimId d = rank.terms[term].dim;
   return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
     const std::int64_t step =
@@ -221,7 +223,7 @@ std::vector<double> gained_points(const Case& at, const Lattice& tiles, const Ra
   });
 }
 
-std::vector<double> met_points(const Case& at, const Lattice& tiles, const Rank& rank,
+std::vector<double> met_points(const BlockedUnrolling& at, const Lattice& tiles, const Rank& rank,
                                std::size_t crossed, std::size_t above) {
   return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
     Coordinates set{1};

@@ -10,7 +10,7 @@ namespace mapsim::check {
 // A spatial unrolling, and the temporal extents (blocks) at which its fanouts are crossed, where
 // they matter. Instances of a fanout hold consecutive blocks, so a union of their windows depends
 // on the size of the blocks.
-struct Case {
+struct BlockedUnrolling {
   std::vector<FanoutId> used;                 // those with a factor > 1, outermost first
   std::vector<PerDim<std::int64_t>> factors;  // per used fanout
   std::vector<PerDim<std::int64_t>> blocks;   // per used fanout; 0: does not matter
@@ -26,7 +26,8 @@ struct Case {
     return product;
   }
 };
-std::vector<Case> list_cases(const Problem& problem, const Unrolling& unrolling);
+std::vector<BlockedUnrolling> list_blocked_unrollings(const Problem& problem,
+                                                      const Unrolling& unrolling);
 
 // How instances share the tiles of a rank. The boundary's inner end lies below `above` used
 // fanouts. Those whose bits are set in `merged` share a transfer. `crossed` of them lie above the
@@ -44,17 +45,18 @@ struct Sharing {
 // per tile of the rank's own dims; index_tiles() gives that entry for each tile of the lattice.
 std::vector<std::uint32_t> index_tiles(const Lattice& tiles, const Rank& rank);
 // Distinct coordinates in the union of the tiles of the instances that share.
-std::vector<double> united_points(const Case& at, const Lattice& tiles, const Rank& rank,
-                                  const Sharing& sharing);
+std::vector<double> united_points(const BlockedUnrolling& at, const Lattice& tiles,
+                                  const Rank& rank, const Sharing& sharing);
 // ... of the mean entry, where tiles that are as large as a box differ in size.
-std::vector<double> mean_united_points(const Case& at, const Lattice& tiles, const Rank& rank,
-                                       const Sharing& sharing, const NestEntry& entry);
+std::vector<double> mean_united_points(const BlockedUnrolling& at, const Lattice& tiles,
+                                       const Rank& rank, const Sharing& sharing,
+                                       const NestEntry& entry);
 // How many of them are new after one step of the loop over the rank's i-th dim (`term`).
-std::vector<double> gained_points(const Case& at, const Lattice& tiles, const Rank& rank,
-                                  const Sharing& sharing, std::size_t term);
+std::vector<double> gained_points(const BlockedUnrolling& at, const Lattice& tiles,
+                                  const Rank& rank, const Sharing& sharing, std::size_t term);
 // Distinct coordinates that one instance below `above` used fanouts meets in the whole run, if its
 // tile is the one at `crossed`.
-std::vector<double> met_points(const Case& at, const Lattice& tiles, const Rank& rank,
+std::vector<double> met_points(const BlockedUnrolling& at, const Lattice& tiles, const Rank& rank,
                                std::size_t crossed, std::size_t above);
 
 // Distinct coordinates of a rank in a box with these extents.

@@ -13,7 +13,9 @@
 namespace mapsim::check {
 
 // Relative rounding error within which two sums of the same terms, added in different orders, are
-// equal.
+// equal. The checker adds in another order than the search and reads values from a file, so it
+// allows ten times what the search does (mapper/objective.hpp): a proof holds up to 1e-10, even if
+// the search told two closer mappings apart.
 inline constexpr double kRounding = 1e-10;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -113,7 +115,7 @@ struct Target {
   double enough = 0;      // the share that suffices; 1: every path must be covered
 
   double of(const Figures& found) const { return by_share ? frontier.share(found) : found.first; }
-  double met() const { return by_share ? enough : frontier.points.front().first; }
+  double threshold() const { return by_share ? enough : frontier.points.front().first; }
   bool is_met_by(const Figures& found) const {
     return frontier.covers({found.first, by_share ? found.second : 0}) ||
            (by_share && enough < 1 && frontier.share(found) >= enough);

@@ -326,17 +326,17 @@ class GroupBounding {
     const auto before = [](const Temporal& a, const Temporal& b) { return a.dim < b.dim; };
     std::sort(loops.begin(), loops.end(), before);
     do {
-      Interface meeting{loops, std::vector<std::size_t>(piece_.intermediates.size(), 0)};
+      Interface interface{loops, std::vector<std::size_t>(piece_.intermediates.size(), 0)};
       std::size_t i = 0;
       do {
-        if (const auto counts = counting_->count(meeting)) {
+        if (const auto counts = counting_->count(interface)) {
           ++counts_.interfaces;
           search_meeting(*counts);
         }
-        for (i = 0; i < meeting.scopes.size() && ++meeting.scopes[i] > loops.size(); ++i) {
-          meeting.scopes[i] = 0;
+        for (i = 0; i < interface.scopes.size() && ++interface.scopes[i] > loops.size(); ++i) {
+          interface.scopes[i] = 0;
         }
-      } while (i < meeting.scopes.size());
+      } while (i < interface.scopes.size());
     } while (std::next_permutation(loops.begin(), loops.end(), before));
   }
 

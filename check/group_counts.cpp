@@ -22,15 +22,15 @@ std::size_t loops_on(const TreeShape& shape, std::size_t line, std::size_t outer
 }  // namespace
 
 // One tree stands for all positions of keeps: every tensor that the group may keep is kept at each.
-MappingTree GroupCounting::tree_of(const Interface& meeting) const {
+MappingTree GroupCounting::tree_of(const Interface& interface) const {
   MappingTree tree;
   TreeNode& root = tree.nodes.emplace_back();
   root.einsum = piece_.einsums.size() - 1;
-  for (std::size_t position = 0; position <= meeting.loops.size(); ++position) {
+  for (std::size_t position = 0; position <= interface.loops.size(); ++position) {
     TreeKeep keep{level_, {}};
     for (std::size_t i = 0; i < piece_.intermediates.size(); ++i) {
       const std::size_t producer = piece_.intermediates[i].producer;
-      if (meeting.scopes[i] == position) {
+      if (interface.scopes[i] == position) {
         keep.tensors.push_back({producer, piece_.einsums[producer].output()});
       }
     }
@@ -46,8 +46,8 @@ MappingTree GroupCounting::tree_of(const Interface& meeting) const {
       }
     }
     root.items.emplace_back(std::move(own));
-    if (position < meeting.loops.size()) {
-      root.items.emplace_back(meeting.loops[position]);
+    if (position < interface.loops.size()) {
+      root.items.emplace_back(interface.loops[position]);
     }
   }
   for (std::size_t e = 0; e < piece_.einsums.size(); ++e) {
@@ -75,15 +75,15 @@ GroupCounting::KeepKey GroupCounting::key_of(const TreeShape& shape, const OwnKe
 }
 
 const GroupCounting::Line& GroupCounting::line(const MappingTree& tree, const TreeShape& shape,
-                                               const Interface& meeting, std::size_t number) {
-  std::vector<std::int64_t> key{static_cast<std::int64_t>(number), meeting.loops.empty() ? 0 : 1};
+                                               const Interface& interface, std::size_t number) {
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(number), interface.loops.empty() ? 0 : 1};
   for (const ShapeLoop& loop : shape.nodes[0].loops) {
     if (loop.line == number) {
       key.push_back(static_cast<std::int64_t>(index_of(loop.dim)));
       key.push_back(loop.extent);
     }
   }
-  for (const std::size_t scope : meeting.scopes) {
+  for (const std::size_t scope : interface.scopes) {
     key.push_back(-static_cast<std::int64_t>(loops_on(shape, number, scope)));
   }
   const auto [entry, is_new] = lines_.try_emplace(std::move(key));
@@ -169,8 +169,8 @@ bool GroupCounting::add_branch(std::size_t e, const TreeShape& shape,
   return true;
 }
 
-std::optional<GroupCounts> GroupCounting::count(const Interface& meeting) {
-  const MappingTree tree = tree_of(meeting);
+std::optional<GroupCounts> GroupCounting::count(const Interface& interface) {
+  const MappingTree tree = tree_of(interface);
   std::vector<TreeProblem> problems;
   const TreeShape shape = shape_of(arch_, piece_, tree, problems);
   for (const TreeProblem& problem : problems) {
@@ -183,7 +183,7 @@ std::optional<GroupCounts> GroupCounting::count(const Interface& meeting) {
   }
   std::vector<const Line*> lines;
   for (std::size_t l = 0; l < shape.line_count; ++l) {
-    lines.push_back(&line(tree, shape, meeting, l));
+    lines.push_back(&line(tree, shape, interface, l));
   }
   GroupCounts counts;
   for (std::size_t e = 0; e < piece_.einsums.size(); ++e) {

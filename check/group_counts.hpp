@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arch/arch.hpp"
-#include "check/branch_bound.hpp"
+#include "check/branch_energy_bound.hpp"
 #include "costmodel/fusion/lines.hpp"
 #include "costmodel/fusion/shape.hpp"
 
@@ -44,9 +44,9 @@ class GroupCounting {
   GroupCounting(const Arch& arch, const EinsumChain& piece, LevelId level)
       : arch_{arch}, piece_{piece}, level_{level} {}
 
-  // nullopt: no mapping tree has the meeting, or the mapspace leaves it out because boxes of a
+  // nullopt: no mapping tree has the interface, or the mapspace leaves it out because boxes of a
   // branch differ in two dims of one line.
-  std::optional<GroupCounts> count(const Interface& meeting);
+  std::optional<GroupCounts> count(const Interface& interface);
 
  private:
   using KeepKey = std::array<std::size_t, 4>;  // einsum, tensor, loops of the line above, slides
@@ -55,9 +55,9 @@ class GroupCounting {
     std::vector<std::vector<NeedTrace>> traces;                          // by scope
     std::map<KeepKey, LineMoves> keeps;
   };
-  MappingTree tree_of(const Interface& meeting) const;
+  MappingTree tree_of(const Interface& interface) const;
   KeepKey key_of(const TreeShape& shape, const OwnKeep& keep, std::size_t line) const;
-  const Line& line(const MappingTree& tree, const TreeShape& shape, const Interface& meeting,
+  const Line& line(const MappingTree& tree, const TreeShape& shape, const Interface& interface,
                    std::size_t number);
   bool add_branch(std::size_t e, const TreeShape& shape, const std::vector<const Line*>& lines,
                   GroupCounts& counts) const;

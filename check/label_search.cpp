@@ -43,15 +43,15 @@ bool is_no_worse(const std::vector<double>& a, const std::vector<double>& b) {
 class LabelSearch {
  public:
   LabelSearch(const Graph& graph, EdgeCosts& costs, const CompletionBound& bound, ArrayTimes* array,
-              const PathObjective& price, double steps, const Goal& goal, const Target& target,
+              const PathObjective& objective, double steps, const Goal& goal, const Target& target,
               History history)
       : graph_{graph},
         costs_{costs},
         lattice_{costs.lattice()},
         bound_{bound},
         array_{array},
-        price_{price},
-        compute_{price.times_array() ? 0 : price.cycles_of(steps)},
+        objective_{objective},
+        compute_{objective.times_array() ? 0 : objective.cycles_of(steps)},
         components_{costs.components()},
         target_{target},
         inwards_{!lattice_.is_perfect()},
@@ -60,7 +60,7 @@ class LabelSearch {
         width_{capacity_use_.end() + (array == nullptr ? 0 : 1)},
         arcs_{graph, direction()} {
     if (history == History::kLoopChains) {
-      chains_.emplace(graph, lattice_, price.tracked());
+      chains_.emplace(graph, lattice_, objective.tracked());
     }
   }
 
@@ -71,14 +71,14 @@ class LabelSearch {
       for (const Label& label :
            inwards_ ? std::move(next.mapped()) : undominated(std::move(next.mapped()))) {
         if (inwards_ && (label.whole || found_.labels >= effort.labels || effort.stop.is_set())) {
-          found_.bound = std::min(next.key(), target_.met());
+          found_.bound = std::min(next.key(), target_.threshold());
           return std::move(found_);
         }
         ++found_.labels;
         expand(label);
       }
     }
-    found_.bound = found_.better ? target_.of(*found_.better) : target_.met();
+    found_.bound = found_.better ? target_.of(*found_.better) : target_.threshold();
     return std::move(found_);
   }
 
@@ -355,10 +355,11 @@ class LabelSearch {
     if (array_ != nullptr) {
       compute = label.whole ? label.values.back()
                             : std::min(label.values.back(), bound_.array_at(label.node));
-    } else if (chains_ && !price_.times_array()) {
-      compute = price_.cycles_of(chains_->steps(label.chains, graph_.crossed(label.node.stage)));
+    } else if (chains_ && !objective_.times_array()) {
+      compute =
+          objective_.cycles_of(chains_->steps(label.chains, graph_.crossed(label.node.stage)));
     }
-    return price_.of(sum_.data(), compute, capacity_use_.capacity_for(label.values));
+    return objective_.of(sum_.data(), compute, capacity_use_.capacity_for(label.values));
   }
 
   void offer(Label label) {
@@ -422,7 +423,7 @@ class LabelSearch {
   const Lattice& lattice_;
   const CompletionBound& bound_;
   ArrayTimes* array_;  // null: times of an array do not count
-  const PathObjective& price_;
+  const PathObjective& objective_;
   double compute_;  // lower bound of the compute units' cycles
   std::size_t components_;
   Target target_;
@@ -442,10 +443,11 @@ class LabelSearch {
 }  // namespace
 
 SearchResult search_labels(const Graph& graph, EdgeCosts& costs, const CompletionBound& bound,
-                           ArrayTimes* array, const PathObjective& price, double steps,
+                           ArrayTimes* array, const PathObjective& objective, double steps,
                            const Goal& goal, const Target& target, History history,
                            const Effort& effort) {
-  return LabelSearch{graph, costs, bound, array, price, steps, goal, target, history}.run(effort);
+  return LabelSearch{graph, costs, bound, array, objective, steps, goal, target, history}.run(
+      effort);
 }
 
 }  // namespace mapsim::check

@@ -35,7 +35,7 @@ enum class History : std::uint8_t { kNone, kLoopChains };
 // stands between two loops over one dim is not checked, which only lowers the bound. No two extents
 // may share a bin of the lattice.
 SearchResult search_labels(const Graph& graph, EdgeCosts& costs, const CompletionBound& bound,
-                           ArrayTimes* array, const PathObjective& price, double steps,
+                           ArrayTimes* array, const PathObjective& objective, double steps,
                            const Goal& goal, const Target& target, History history,
                            const Effort& effort);
 

@@ -8,7 +8,7 @@
 
 namespace mapsim::check {
 
-PerfectCosts::PerfectCosts(const Graph& graph, const Case& at, const Lattice& lattice,
+PerfectCosts::PerfectCosts(const Graph& graph, const BlockedUnrolling& at, const Lattice& lattice,
                            Tracked tracked)
     : EdgeCosts{graph, lattice, tracked},
       at_{at},

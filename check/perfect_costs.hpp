@@ -18,7 +18,8 @@ namespace mapsim::check {
 // The exact costs of the edges of a case with perfect factors, by the formulas of docs/model.md.
 class PerfectCosts : public EdgeCosts {
  public:
-  PerfectCosts(const Graph& graph, const Case& at, const Lattice& lattice, Tracked tracked);
+  PerfectCosts(const Graph& graph, const BlockedUnrolling& at, const Lattice& lattice,
+               Tracked tracked);
   ~PerfectCosts() override;
 
  private:
@@ -59,7 +60,7 @@ class PerfectCosts : public EdgeCosts {
   FlowOfNonzeros nonzeros_of(const Coefficients& of, std::size_t tile);
   PerDim<std::int64_t> extents_at(std::size_t above, std::size_t tile) const;
 
-  const Case& at_;
+  const BlockedUnrolling& at_;
   std::optional<NonzeroFlows> nonzeros_;  // of a machine that exploits zeros
   std::vector<std::unique_ptr<Coefficients>> coefficients_;
   PerTensor<std::vector<double>> trips_;

@@ -158,7 +158,7 @@ mpz_class count_nests(LoopNests& loops, PointCounts& points, const PerDim<std::i
 }
 
 // The extents of a tile, per number of fanouts crossed.
-std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Lattice& tiles,
+std::vector<PerDim<std::int64_t>> real_extents(const BlockedUnrolling& at, const Lattice& tiles,
                                                std::size_t tile) {
   std::vector<PerDim<std::int64_t>> extents;
   for (std::size_t crossed = 0; crossed <= at.used.size(); ++crossed) {
@@ -176,7 +176,7 @@ std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Lattice& ti
 // the inverse of 1 + x_d is the Moebius function as before.
 mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
                             const Unrolling& unrolling) {
-  const Case at = list_cases(problem, unrolling).front();
+  const BlockedUnrolling at = list_blocked_unrollings(problem, unrolling).front();
   const Lattice tiles{at.bounds, {}};
   const Arrangements points{problem, rules, at.used};
   const auto loop = [&points, &rules](const Arrangements::Ways& from, DimId d, std::int64_t factor,

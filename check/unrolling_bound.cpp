@@ -18,7 +18,7 @@ constexpr std::size_t kMostDoubles = 130'000'000;
 struct Question {
   const Graph& graph;
   const Goal& goal;
-  const PathObjective& price;
+  const PathObjective& objective;
   const Target& target;
   const Effort& effort;
   double steps;  // lower bound of the compute units' steps
@@ -31,19 +31,19 @@ bool is_decided(const Question& of, EdgeCosts& costs, ArrayTimes* array, Bounded
     return true;  // rows may be missing
   }
   found.states += bound.states();
-  double least = of.target.met();
+  double least = of.target.threshold();
   bool met = true;
-  for (const Figures& figures : bound.of_whole_walks(of.price, of.steps)) {
+  for (const Figures& figures : bound.of_whole_walks(of.objective, of.steps)) {
     met = met && of.target.is_met_by(figures);
     least = std::min(least, of.target.of(figures));
   }
-  found.bound = std::max(found.bound, met ? of.target.met() : least);
+  found.bound = std::max(found.bound, met ? of.target.threshold() : least);
   if (met || !costs.lattice().is_exact()) {
     return met;
   }
   const auto search = [&](History history) {
-    const SearchResult searched = search_labels(of.graph, costs, bound, array, of.price, of.steps,
-                                                of.goal, of.target, history, of.effort);
+    const SearchResult searched = search_labels(of.graph, costs, bound, array, of.objective,
+                                                of.steps, of.goal, of.target, history, of.effort);
     found.labels += searched.labels;
     found.better = searched.better;
     found.bound = std::max(found.bound, searched.bound);
@@ -52,7 +52,7 @@ bool is_decided(const Question& of, EdgeCosts& costs, ArrayTimes* array, Bounded
     search(History::kNone);
   } else if (of.effort.labels > 0) {
     search(History::kNone);
-    if (found.bound < of.target.met()) {
+    if (found.bound < of.target.threshold()) {
       search(History::kLoopChains);
     }
   }
@@ -60,12 +60,12 @@ bool is_decided(const Question& of, EdgeCosts& costs, ArrayTimes* array, Bounded
 }
 
 BoundedUnrolling bound_perfect(const Question& of, const Unrolling& unrolling) {
-  BoundedUnrolling all{of.target.met(), {}, 0, 0};
-  for (const Case& part : list_cases(of.graph.problem(), unrolling)) {
+  BoundedUnrolling all{of.target.threshold(), {}, 0, 0};
+  for (const BlockedUnrolling& part : list_blocked_unrollings(of.graph.problem(), unrolling)) {
     const Lattice lattice{part.bounds, part.blocks, of.graph.entry()};
-    PerfectCosts costs{of.graph, part, lattice, of.price.tracked()};
+    PerfectCosts costs{of.graph, part, lattice, of.objective.tracked()};
     std::optional<ArrayTimes> array;
-    if (of.price.times_array()) {
+    if (of.objective.times_array()) {
       array.emplace(of.graph, part, lattice, costs);
     }
     BoundedUnrolling found;
@@ -83,18 +83,18 @@ BoundedUnrolling bound_perfect(const Question& of, const Unrolling& unrolling) {
 
 BoundedUnrolling bound_imperfect(const Question& of, const ExtentDomains& domains,
                                  const Unrolling& unrolling) {
-  const std::size_t width = CompletionBound::width(of.graph, of.price.tracked());
+  const std::size_t width = CompletionBound::width(of.graph, of.objective.tracked());
   const std::size_t most = std::min(of.effort.tiles, kMostDoubles / width);
   BoundedUnrolling found;
   for (const std::size_t tiles : {kCoarseTiles[0], kCoarseTiles[1], kCoarseTiles[2], most}) {
     const Lattice lattice{domains, list_parallel_loops(of.graph.problem(), unrolling),
                           std::min(tiles, most)};
-    TrafficBounds costs{of.graph, lattice, of.price.tracked()};
+    TrafficBounds costs{of.graph, lattice, of.objective.tracked()};
     if (is_decided(of, costs, nullptr, found) || tiles >= most) {
       break;
     }
   }
-  found.bound = std::min(found.bound, of.target.met());
+  found.bound = std::min(found.bound, of.target.threshold());
   return found;
 }
 
@@ -108,8 +108,8 @@ BoundedUnrolling bound_unrolling(const Graph& graph, const Goal& goal, const Ext
   for (const std::int64_t bound : temporal_bounds(problem.workload(), unrolling.factors)) {
     steps *= static_cast<double>(bound);
   }
-  const PathObjective price{problem, graph, goal};
-  const Question question{graph, goal, price, target, effort, steps};
+  const PathObjective objective{problem, graph, goal};
+  const Question question{graph, goal, objective, target, effort, steps};
   return graph.rules().imperfect ? bound_imperfect(question, domains, unrolling)
                                  : bound_perfect(question, unrolling);
 }

@@ -48,11 +48,12 @@ BoundaryCost::BoundaryCost(const Problem& problem, const Boundary& boundary,
       distinct_{boundary.distinct},
       parent_padding_{boundary.parent_padding},
       child_padding_{boundary.child_padding} {
-  constexpr double kRounding = 1e-10;  // of flows that are bounds: sums in another order
+  // Flows may be bounds, which are sums in another order and less exact than figures of mappings.
+  constexpr double kFlowError = 1e-10;
   const Tensor& tensor = problem.workload().tensors[boundary.tensor];
   const Arch& arch = problem.arch();
   two_widths_ = output_ && tensor.bits != tensor.partial_bits;
-  most_once_ = distinct_ * (1 + kRounding);
+  most_once_ = distinct_ * (1 + kFlowError);
   const LevelId inner = boundary.child.value_or(boundary.parent);
   final_bits_ = bits_at(problem, boundary.tensor, inner, tensor.bits);
   partial_bits_ = bits_at(problem, boundary.tensor, inner, tensor.partial_bits);

@@ -10,8 +10,9 @@
 namespace mapsim {
 
 double whole_cycles(double cycles) {
-  constexpr double kRounding = 1e-12;
-  return std::max(1.0, std::ceil(cycles * (1 - kRounding)));
+  // Of one quotient or a product of few factors. A looser value could round a time down.
+  constexpr double kQuotientError = 1e-12;
+  return std::max(1.0, std::ceil(cycles * (1 - kQuotientError)));
 }
 
 namespace plain {

@@ -101,7 +101,7 @@ void ClassRecord::count_states(std::size_t states) {
 
 void ClassRecord::leave_free_boundaries_open(const ObjectiveKey& bound) {
   const std::lock_guard lock(mutex_);
-  free_boundaries_ = std::min(free_boundaries_.value_or(bound), bound);
+  free_boundaries_bound_ = std::min(free_boundaries_bound_.value_or(bound), bound);
 }
 
 void ClassRecord::leave_open() {
@@ -147,8 +147,8 @@ SearchResult ClassRecord::front_result() {
   result.statistics = statistics_;
   result.statistics.unrollings_total = total_.value_or(0);
   result.interrupted = incomplete_;
-  if (free_boundaries_) {
-    result.certificate.bound_but_for_free_boundaries = free_boundaries_->first;
+  if (free_boundaries_bound_) {
+    result.certificate.bound_but_for_free_boundaries = free_boundaries_bound_->first;
   }
   return result;
 }
@@ -178,10 +178,10 @@ SearchResult ClassRecord::result() {
   Certificate& proof = result.certificate;
   proof.lower_bound =
       proof.status == Proof::kBounded || proof.status == Proof::kNone ? bound : value;
-  if (result.cost && free_boundaries_ &&
-      free_boundaries_->first < proof.lower_bound * (1 - kRounding)) {
+  if (result.cost && free_boundaries_bound_ &&
+      free_boundaries_bound_->first < proof.lower_bound * (1 - kRounding)) {
     proof.bound_but_for_free_boundaries = proof.lower_bound;
-    proof.lower_bound = free_boundaries_->first;
+    proof.lower_bound = free_boundaries_bound_->first;
     proof.status = proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
   } else if (leaves_ties_open(value) || has_open_ties(value)) {
     proof.bound_but_for_free_boundaries = proof.lower_bound;
@@ -193,9 +193,9 @@ SearchResult ClassRecord::result() {
 }
 
 bool ClassRecord::leaves_ties_open(double value) const {
-  return best_cost_ && free_boundaries_ && !options_.objective.function.uses_energy() &&
-         !exact::exceeds(*free_boundaries_, {value}) &&
-         free_boundaries_->second < best_cost_->energy.total.count() * (1 - kRounding);
+  return best_cost_ && free_boundaries_bound_ && !options_.objective.function.uses_energy() &&
+         !exact::exceeds(*free_boundaries_bound_, {value}) &&
+         free_boundaries_bound_->second < best_cost_->energy.total.count() * (1 - kRounding);
 }
 
 bool ClassRecord::has_open_ties(double value) const {

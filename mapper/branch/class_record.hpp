@@ -100,7 +100,7 @@ class ClassRecord {
   exact::ObjectiveKey others_;  // a lower bound of the classes that are still to be added
   bool others_done_ = false;
   bool incomplete_ = false;
-  std::optional<exact::ObjectiveKey> free_boundaries_;
+  std::optional<exact::ObjectiveKey> free_boundaries_bound_;
   std::optional<Mapping> best_;
   std::optional<Cost> best_cost_;
   std::size_t task_ = 0;

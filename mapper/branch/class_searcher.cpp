@@ -150,8 +150,8 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
   if (found.is_out_of_memory) {
     record_.count_out_of_memory(deadline_);
   }
-  if (found.free_boundaries) {
-    record_.leave_free_boundaries_open(*found.free_boundaries);
+  if (found.free_boundaries_bound) {
+    record_.leave_free_boundaries_open(*found.free_boundaries_bound);
   }
   if (found.searched) {
     record_.searched(unrolling_class, {{}, found.bound, found.labels, !found.complete});

@@ -98,7 +98,8 @@ bool meet_once(const Workload& workload, const TensorUse& one, const TensorUse& 
 
 namespace {
 
-double meeting(const TensorUse::OfRank& rank, const Extents& indices) {
+// How many of these indices can use one coordinate of the rank.
+double sharing_instances(const TensorUse::OfRank& rank, const Extents& indices) {
   double blocks = 1;
   for (const TensorUse::OfDim& of : rank.dims) {
     blocks *= indices[of.dim];
@@ -132,7 +133,7 @@ double most_of_ranks(const TensorUse& use, const Extents& instances, const Exten
   double most = need > 1 ? most_of_ranks(use, instances, all, capacity, imperfect, rank + 1) : 0;
   if (need <= capacity) {
     most = std::max(most,
-                    meeting(use.ranks[rank], instances) *
+                    sharing_instances(use.ranks[rank], instances) *
                         most_of_ranks(use, instances, all, capacity / need, imperfect, rank + 1));
   }
   return most;
@@ -165,7 +166,7 @@ double most_shared(const TensorUse& use, const Extents& instances) {
 double most_operations(const TensorUse& use, const Extents& indices) {
   double operations = along_other_dims(use, indices);
   for (const TensorUse::OfRank& rank : use.ranks) {
-    operations *= meeting(rank, indices);
+    operations *= sharing_instances(rank, indices);
   }
   return operations;
 }

@@ -70,7 +70,7 @@ void HistorySearch::loop(Labels::Id id, const Label& from, DimId d) {
       relevant_[at.stage * graph_.residencies() + at.residency].contains(d) &&
       tiles_.digit(d, next.step.node.tile) > 0) {
     next.step.move = kLeftStanding;
-    next.chains[d] = chains_.loop(d, from.chains[d], tiles_.extent(d, next.step.node.tile));
+    next.loops[d] = chains_.loop(d, from.loops[d], tiles_.extent(d, next.step.node.tile));
     note_order(next, from, d, true);
     labels().add(next);
     offer();
@@ -111,7 +111,7 @@ void HistorySearch::end(Labels::Id id, const Label& from) {
   values[0] += graph_.problem().mac_energy().count() * static_cast<double>(graph_.problem().macs());
   for (const std::size_t edge : *graph_.end(from.step.node.residency)) {
     BoundaryFlow flow;
-    cost(edge, 0, from.chains, {}, flow);
+    cost(edge, 0, from.loops, {}, flow);
     if (!coefficients_[edge].cost.charge(flow, values, 1)) {
       labels().retract();
       return;
@@ -122,9 +122,9 @@ void HistorySearch::end(Labels::Id id, const Label& from) {
 
 // A point stands here, so chains end at the tile.
 void HistorySearch::end_chains_at_point(Label& label) {
-  for (const DimId d : label.chains.ids()) {
+  for (const DimId d : label.loops.ids()) {
     if (has_chains()) {
-      label.chains[d] = chains_.loop(d, label.chains[d], tiles_.extent(d, label.step.node.tile));
+      label.loops[d] = chains_.loop(d, label.loops[d], tiles_.extent(d, label.step.node.tile));
     }
   }
   label.at_point = true;
@@ -152,9 +152,9 @@ void HistorySearch::drop_history(Label& label) {
     return;
   }
   const DimSet relevant = relevant_[at.stage * graph_.residencies() + at.residency];
-  for (const DimId d : label.chains.ids()) {
+  for (const DimId d : label.loops.ids()) {
     if (!relevant.contains(d)) {
-      label.chains[d] = has_chains() ? chains_.drop_loops(d, label.chains[d]) : chains_.none();
+      label.loops[d] = has_chains() ? chains_.drop_loops(d, label.loops[d]) : chains_.none();
     }
   }
 }
@@ -188,10 +188,10 @@ void HistorySearch::cross(Labels::Id id, const Label& from) {
     }
     next.step.node.tile = tile;
     if (has_chains()) {
-      for (const DimId d : next.chains.ids()) {
-        next.chains[d] = chains_.cross(d, next.chains[d], *stage_end.fanout);
+      for (const DimId d : next.loops.ids()) {
+        next.loops[d] = chains_.cross(d, next.loops[d], *stage_end.fanout);
       }
-      next.steps = std::max(next.steps, steps_of(next.chains, *stage_end.fanout + 1));
+      next.steps = std::max(next.steps, steps_of(next.loops, *stage_end.fanout + 1));
     }
   }
   if (graph_.ends_region(at.stage)) {
@@ -276,7 +276,7 @@ bool HistorySearch::add_with_counts(Label& next, const StepEdges& step_edges, st
     labels().add(label);
     bool fits = true;
     for (const std::size_t edge : step_edges.edges) {
-      fits = fits && charge(edge, step_edges.tile, next.chains, step_edges.run);
+      fits = fits && charge(edge, step_edges.tile, next.loops, step_edges.run);
     }
     if (!fits) {
       labels().retract();
@@ -292,13 +292,13 @@ bool HistorySearch::add_with_counts(Label& next, const StepEdges& step_edges, st
   if (!pays || bin + 1 == tiles_.domain(d).size()) {
     return add_with_counts(next, step_edges, dim + 1);
   }
-  const LoopChains::Id known = next.chains[d];
+  const LoopChains::Id known = next.loops[d];
   const std::size_t crossed = graph_.crossed(next.step.node.stage);
   bool any = false;
   const bool matters =
       relevant_[next.step.node.stage * graph_.residencies() + next.step.node.residency].contains(d);
   for (const TileCounts::Id count : counts_.choices(d, known, bin, crossed)) {
-    next.chains[d] = count;
+    next.loops[d] = count;
     if (!add_with_counts(next, step_edges, dim + 1)) {
       break;  // larger counts are of no use either
     }
@@ -307,7 +307,7 @@ bool HistorySearch::add_with_counts(Label& next, const StepEdges& step_edges, st
       break;
     }
   }
-  next.chains[d] = known;
+  next.loops[d] = known;
   return any;
 }
 
@@ -335,7 +335,7 @@ void HistorySearch::keep(Labels::Id id, const Label& from) {
     if (is_at_point(edge, at.stage)) {
       end_chains_at_keep(next, edge);
     }
-    add_after_charging(next, from.chains, {{&edge, 1}, at.tile, {}});
+    add_after_charging(next, from.loops, {{&edge, 1}, at.tile, {}});
   }
 }
 
@@ -346,7 +346,7 @@ void HistorySearch::sliding_edge(Labels::Id id, const Label& from) {
     const StateGraph::SlidingEdge& sliding_edge = sliding_edges[m];
     const DimSet above = from.kept_since_loop ? DimSet{} : from.loops_since_keep;
     const bool joins = has_chains() && above.contains(sliding_edge.dim) &&
-                       chains_.extent(sliding_edge.dim, from.chains[sliding_edge.dim]) !=
+                       chains_.extent(sliding_edge.dim, from.loops[sliding_edge.dim]) !=
                            tiles_.extent(sliding_edge.dim, at.tile);
     bool possible = !joins && !from.no_loop_in_region.contains(sliding_edge.dim) &&
                     !(above.empty() && from.no_loop_next.contains(sliding_edge.dim));
@@ -376,7 +376,7 @@ void HistorySearch::sliding_edge(Labels::Id id, const Label& from) {
       if (stands) {
         end_chains_at_point(next);
       }
-      add_after_charging(next, from.chains,
+      add_after_charging(next, from.loops,
                          {sliding_edge.edges, tile, {index_of(sliding_edge.dim), at.tile}});
     }
   }

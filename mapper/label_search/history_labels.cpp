@@ -8,7 +8,7 @@ namespace {
 bool are_alike(const Label& a, const Label& b) {
   return a.step.node.tile == b.step.node.tile && a.step.node.residency == b.step.node.residency &&
          a.step.node.stage == b.step.node.stage && a.region_start == b.region_start &&
-         a.chains == b.chains;
+         a.loops == b.loops;
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ std::uint64_t list_of(const Label& label) {
   mix(label.step.node.stage);
   mix(label.step.node.residency);
   mix(label.region_start);
-  for (const LoopChains::Id id : label.chains) {
+  for (const LoopChains::Id id : label.loops) {
     mix(id);
   }
   return hash;

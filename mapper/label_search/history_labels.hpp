@@ -8,12 +8,13 @@
 namespace mapsim::imperfect {
 
 // The history of a label with imperfect factors: what it remembers of the loops further out. The
-// cost of an edge depends on `chains`. A *point* is a position of the nest where a fanout or a keep
+// cost of an edge depends on `loops`. A *point* is a position of the nest where a fanout or a keep
 // that is not deferred stands. One nest can be described by several paths; most other members
 // forbid steps so that the search follows only one of them.
 struct LoopHistory {
-  // Loops of each dim, down to the last point; with tile counts: ids of TileCounts
-  PerDim<LoopChains::Id> chains;
+  // What is remembered of the loops of each dim, down to the last point: with loop chains the id of
+  // a chain, with tile counts the id of TileCounts
+  PerDim<LoopChains::Id> loops;
   // Dims of the loops since the keep further out; a keep here does not change them
   DimSet loops_since_keep;
   // Dims over which no loop may come next: the last keep could as well stand below that loop
@@ -39,10 +40,10 @@ using Label = exact::Label<LoopHistory>;
 using LabelSetting = exact::LabelSetting<LoopHistory>;
 using Labels = LabelSetting::Labels;
 
-// A hash of the node and the history's chains, which selects the list of labels that this one is
+// A hash of the node and the history's loops, which selects the list of labels that this one is
 // compared with.
 std::uint64_t list_of(const Label& label);
-// Dominance, see label_store.hpp: true only for labels at the same node with equal chains.
+// Dominance, see label_store.hpp: true only for labels at the same node with equal loops.
 bool may_dominate(const Label& a, const Label& b);
 
 }  // namespace mapsim::imperfect

@@ -18,12 +18,11 @@ namespace mapsim::imperfect {
 
 // The history of the labels: what they know of the loops of a dim.
 enum class History : std::uint8_t {
+  // From the least that is remembered to the most
+  kNone,                // nothing: edges have their least cost, capacities are shared (decision 33)
+  kTileCounts,          // tile counts at the last boundary that was charged (decision 33)
   kLoopChainsAtPoints,  // the loop chain; every loop ends at a point
   kLoopChains,          // the loop chain; a loop may also end at a free tile boundary
-  kNone,                // nothing: edges have their least cost, capacities are shared (decision 33)
-  // Tile counts at the last boundary that was charged (decision 33); LoopHistory::chains holds
-  // TileCounts::Id
-  kTileCounts,
 };
 
 // The label search of one unrolling with imperfect factors (decisions 8, 18 and 33).

@@ -163,7 +163,7 @@ HistoryResult HistorySearch::run() {
   const ObjectiveKey found = known_.limit();
   prove(relaxed, outcome);
   if (!outcome.complete) {
-    outcome.free_boundaries = outcome.bound;
+    outcome.free_boundaries_bound = outcome.bound;
     outcome.complete = true;
   }
   outcome.bound = std::min(found, known_.limit());
@@ -265,8 +265,8 @@ void HistorySearch::start() {
   for (const std::size_t residency : graph_.starts()) {
     Label label;
     label.step = {Step::Kind::kStart, {0, residency, tiles_.size() - 1}, 0};
-    label.chains = PerDim<LoopChains::Id>(tiles_.dims(), chains_.none());
-    label.steps = steps_of(label.chains, 0);
+    label.loops = PerDim<LoopChains::Id>(tiles_.dims(), chains_.none());
+    label.steps = steps_of(label.loops, 0);
     label.region_start = tile_count_rules_.region_start(0, tiles_.size() - 1);
     const Labels::Id id = labels().add(label);
     if (exact::occupy_start(graph_, residency, slot_of_capacity_, labels().values(id))) {

@@ -44,7 +44,7 @@ struct HistoryResult {
   bool complete = true;         // false: stopped early
   bool is_out_of_memory = false;
   // A lower bound of the mappings with a free tile boundary, if they were not searched to the end.
-  std::optional<exact::ObjectiveKey> free_boundaries;
+  std::optional<exact::ObjectiveKey> free_boundaries_bound;
 };
 
 // The best mapping of one unrolling of a space with imperfect factors, or its part of a front,

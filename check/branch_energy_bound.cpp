@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/branch_bound.hpp"
+#include "check/branch_energy_bound.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -125,7 +125,7 @@ class BranchSearch {
   }
 
   void search(const Unrolling& unrolling) {
-    const std::vector<FanoutId> used = list_cases(problem_, unrolling).front().used;
+    const std::vector<FanoutId> used = list_blocked_unrollings(problem_, unrolling).front().used;
     std::unique_ptr<Graph>& graph = graphs_[used];
     if (!graph) {
       graph = std::make_unique<Graph>(problem_, rules_, used, std::nullopt, entry_);
