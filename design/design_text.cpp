@@ -38,8 +38,7 @@ double all_of(const DesignCounts& counts) { return counts.designs; }
 std::string machine_text(const Campaign& campaign, const DesignOptions& options,
                          const DesignAnswer& result) {
   const BestDesign& best = result.designs.front();
-  std::string text = fmt::format("best machine: {}, design {} of {}\n", best.arch.name,
-                                 grouped(static_cast<std::int64_t>(best.number)),
+  std::string text = fmt::format("best machine: {}, of {} designs\n", best.arch.name,
                                  count_text(all_of(result.counts)));
   std::vector<Row> rows;
   for (const Setting& setting : best.settings) {
