@@ -43,9 +43,14 @@ class SweepProgram : public ::testing::Test {
     std::ofstream{folder_ / "gemm.yaml"} << "name: tiny\ngemm: {m: 4, n: 4, k: 8}\n";
     std::ofstream{folder_ / "campaign.yaml"}
         << "name: buffers\narchitectures:\n  - file: " << kConfigs << "arch/teaching.yaml\n"
-        << "    grid:\n"
-           "      nodes.Buffer.capacity: [none, 64 B, 96 B, 128 B, 192 B, 256 B]\n"
-           "      nodes.PEs.x: [1, 2, 3, 4, 8]\n"
+        << "    list:\n"
+           "      - {'nodes[1].storage': Registers}  # a name twice: rows without a mapping\n"
+           "      - {nodes.Buffer.capacity: 64 B}\n"
+           "      - {nodes.Buffer.capacity: 96 B}\n"
+           "      - {nodes.Buffer.capacity: 128 B}\n"
+           "      - {nodes.Buffer.capacity: 192 B}\n"
+           "      - {nodes.Buffer.capacity: 256 B}\n"
+           "    grid: {nodes.PEs.x: [1, 2, 3, 4, 8]}\n"
            "workloads: [gemm.yaml]\nobjectives: [energy, edp]\n";
   }
   ~SweepProgram() override { fs::remove_all(folder_); }

@@ -232,6 +232,7 @@ struct Machine {
 
 constexpr std::int64_t kKi = 1024;
 const std::vector<Machine> kMachines{
+    {"edge", 3, 256, 51.2, {{"Buffer", 128 * kKi}, {"Registers", 64}}},
     {"eyeriss", 3, 168, 33.6, {{"GLB", 100 * kKi}}},
     {"eyeriss_chip", 6, 168, 33.6, {{"GLB", 100 * kKi}, {"FilterBuffer", 8 * kKi}}},
     {"eyeriss_v2_pe", 2, 1, 0.2, {{"GLB", 192 * kKi}}},
