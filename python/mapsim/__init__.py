@@ -26,7 +26,7 @@ from . import _mapsim
 from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
 from ._inputs import (Arch, Workload, arch_of, configs_folders, find, shipped, table_of,
                       text_of, workload_of)
-from ._options import Options, asked_of, takes_options
+from ._options import Options, asked_of, takes_options, threads_of, whole
 from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Predictions,
                        Result, Simulation, frame)
 from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
@@ -169,7 +169,7 @@ def check(proof: str, name: str = "proof", threads: int = 1, sample: int = 0) ->
     >>> checked.holds, int(checked.json["designs"])
     (True, 24)
     """
-    return Check(_mapsim.check(proof, name, threads, sample))
+    return Check(_mapsim.check(proof, name, threads_of(threads), whole("sample", sample, 0)))
 
 
 @takes_options
@@ -182,7 +182,7 @@ def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
     """
     asked = asked_of(options)
     return Histogram(*_mapsim.histogram(arch_of(arch)._handle, workload_of(workload)._handle,
-                                        mappings, asked["seed"], asked))
+                                        whole("mappings", mappings, 1), asked["seed"], asked))
 
 
 def kernels(gpu: Machine, workload: Layer, top: int = 10, precision: str = "", path: str = "",
@@ -197,7 +197,8 @@ def kernels(gpu: Machine, workload: Layer, top: int = 10, precision: str = "", p
     3
     """
     asked = {"precision": precision, "path": path, "layout": layout}
-    return Kernels(*_mapsim.kernels(arch_of(gpu)._handle, workload_of(workload)._handle, top, asked))
+    return Kernels(*_mapsim.kernels(arch_of(gpu)._handle, workload_of(workload)._handle, whole("top", top, 1),
+                                    asked))
 
 
 def predict(table: Union[str, os.PathLike], gpu: Machine, rows_of: str = "", precision: str = "",
@@ -251,8 +252,8 @@ def sweep(arch: Machine, workloads: Union[Layer, Iterable[Layer]],
     """The optimum of every layer on every combination of values: a DataFrame, or dicts.
 
     `grid`: paths of Arch.set() and their values. `progress`: a bar on standard error; None: on a
-    terminal only. A point that cannot be read or searched has its reason in `problem`. Large grids
-    are for `mapsim sweep`, which keeps its results.
+    terminal only. A point that cannot be read or searched has its reason in `problem`; a path that
+    takes none of its values is an error. Large grids are for `mapsim sweep`, which keeps its results.
 
     >>> rows = sweep("teaching", "teaching/conv", {"Buffer.capacity": ["8 KiB", "32 KiB"]})
     >>> len(rows)
@@ -262,7 +263,8 @@ def sweep(arch: Machine, workloads: Union[Layer, Iterable[Layer]],
               else [workload_of(each) for each in workloads])
     base = arch_of(arch)
     paths = list(grid)
-    designs = list(itertools.product(*(list(grid[path]) for path in paths)))
+    axes = [_axis(base, path, grid[path]) for path in paths]
+    designs = list(itertools.product(*axes))
     rows: List[Dict[str, Any]] = []
     bar = _Bar(len(designs) * len(layers), progress)
     try:
@@ -275,6 +277,22 @@ def sweep(arch: Machine, workloads: Union[Layer, Iterable[Layer]],
     finally:
         bar.end()
     return frame(rows)
+
+
+def _axis(base: Arch, path: str, values: Iterable[Any]) -> List[Any]:
+    """The values of a path; an error if it takes none of them, since then the path is wrong."""
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"{path}: expected a list of values, got {values!r}; write [{values!r}]")
+    listed = list(values)
+    errors: List[Error] = []
+    for value in listed:
+        try:
+            base.set(path, value)
+        except Error as error:
+            errors.append(error)
+    if errors and len(errors) == len(listed):
+        raise errors[0]
+    return listed
 
 
 def _point(base: Arch, settings: Mapping[str, Any], layer: Workload,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 from . import _mapsim
 from ._inputs import Arch, arch_of, configs_folders, find
-from ._options import Options, asked_of, takes_options
+from ._options import Options, asked_of, takes_options, threads_of, whole
 from ._results import _page, frame
 
 if TYPE_CHECKING:
@@ -374,16 +374,14 @@ def design(space: Named, work: Sequence[Named] = (), objective: str = "energy",
     >>> best.arch
     Arch('teaching')
     """
-    if top < 1:
-        raise ValueError(f"top: {top}; it must be at least 1")
     kinds = [set(_mapsim.names(kind, configs_folders())) for kind in ("networks", "workloads")]
     works: List[str] = []
     for each in ([work] if isinstance(work, (str, os.PathLike)) else work):
         name = os.fspath(each)
         works.append(find(name, "networks" if name in kinds[0] or name.endswith(".onnx") else "workloads"))
     asked = {"objective": objective, "max_area": max_area, "max_energy": max_energy,
-             "max_latency": max_latency, "max_power": max_power, "top": top, "front": front,
+             "max_latency": max_latency, "max_power": max_power, "top": whole("top", top, 1), "front": front,
              "gap": gap, "certificate": certificate,
              "budget": f"{budget} s" if isinstance(budget, (int, float)) else budget or "",
-             "threads": threads or os.cpu_count() or 1}
+             "threads": threads_of(threads)}
     return Design(*_mapsim.design(find(space, "campaigns"), works, asked, configs_folders()))
