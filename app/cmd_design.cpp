@@ -51,13 +51,7 @@ void check_database(const DesignArguments& arguments, const Campaign& campaign,
                                fmt::join(asked, ", "), to_string(objective.function)));
 }
 
-}  // namespace
-
-Answer run(const DesignArguments& arguments) {
-  const Campaign campaign = load_design_space(arguments.space, arguments.work, shipped_configs());
-  OutputFile machine{arguments.arch_file};
-  OutputFile proof{arguments.certificate_file};
-  OutputFile picture{arguments.svg};
+DesignOptions options_of(const DesignArguments& arguments, const Campaign& campaign) {
   DesignOptions options;
   options.objective = objective_of(arguments, campaign);
   options.limits = arguments.limits;
@@ -67,6 +61,26 @@ Answer run(const DesignArguments& arguments) {
   options.seconds = arguments.budget.seconds;
   options.threads = arguments.threads;
   options.certificate = !arguments.certificate_file.empty();
+  return options;
+}
+
+// nullopt: it was interrupted while it waited for its database.
+std::optional<DesignAnswer> answer_of(const Campaign& campaign, const DesignOptions& options) {
+  try {
+    return search_design(campaign, options);
+  } catch (const DatabaseInterrupted&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Answer run(const DesignArguments& arguments) {
+  const Campaign campaign = load_design_space(arguments.space, arguments.work, shipped_configs());
+  OutputFile machine{arguments.arch_file};
+  OutputFile proof{arguments.certificate_file};
+  OutputFile picture{arguments.svg};
+  DesignOptions options = options_of(arguments, campaign);
   std::optional<DesignAnswers> answers;
   if (const std::string why = options.certificate ? why_no_certificate(campaign) : "";
       !why.empty()) {
@@ -86,7 +100,11 @@ Answer run(const DesignArguments& arguments) {
     }
     options.answers = &*answers;
   }
-  const DesignAnswer result = search_design(campaign, options);
+  const std::optional<DesignAnswer> searched = answer_of(campaign, options);
+  if (!searched) {
+    return {kInterrupted, "", "interrupted while another process held the database"};
+  }
+  const DesignAnswer& result = *searched;
 
   Answer answer{
       result.interrupted && watch.stop() ? kInterrupted : (result.best() ? kDone : kNegative), ""};

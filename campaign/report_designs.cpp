@@ -81,7 +81,12 @@ std::string remark_of(const Json& json) {
   const std::string total = count_text(figure_at(json.at("designs"), "total"));
   if (json.at("proven").get<bool>()) {
     const auto gap = number(json, "gap_allowed").value_or(0);
-    return fmt::format("proven: no other of the {} designs is better{}", total,
+    const auto limits = {"max_area_mm2", "max_energy_pj", "max_latency_seconds", "max_power_mw"};
+    const bool any = std::any_of(limits.begin(), limits.end(), [&json](const char* key) {
+      return number(json, key).has_value();
+    });
+    return fmt::format("proven: no other of the {} designs {}is better{}", total,
+                       any ? "keeps the limits and " : "",
                        gap > 0 ? fmt::format(" by more than {}", percent(gap)) : "");
   }
   return fmt::format("stopped early: the best found of {} designs", total);
@@ -97,7 +102,9 @@ DesignSearchResult design_search_of(const Json& json) {
   found.objective = json.at("objective");
   found.function = function_of(found.objective);
   found.remark = remark_of(json);
-  found.title = fmt::format("{}: {} against area", result.campaign, found.objective);
+  found.title = result.is_front
+                    ? fmt::format("{}: {} against area", result.campaign, found.objective)
+                    : fmt::format("{}: one step from the best design", result.campaign);
   for (const Json& answer : json.at("answers")) {
     result.answers.push_back(design_of(answer));
     const DesignResult& design = result.answers.back();
@@ -132,9 +139,8 @@ std::string csv_of_front(const DesignSearchResult& result) {
 }
 
 PageFigure front_figure(const DesignSearchResult& result, const std::string& name) {
-  const std::string caption =
-      fmt::format("{} of {} against area, {}. Below the line there is no design.",
-                  result.found.objective, result.campaign, result.found.remark);
+  const std::string caption = fmt::format("{} of {} against area, {}.", result.found.objective,
+                                          result.campaign, result.found.remark);
   return {name, caption, design_front_svg(result.found), csv_of_front(result)};
 }
 

@@ -198,7 +198,8 @@ bool is_same(const check::GridAxis& axis, const DesignAxis& other) {
   return same;
 }
 
-// Of equal axes machines differ where their first designs do.
+// Of equal axes machines differ where their first designs do, or those that differ from it in one
+// axis: an item of a list may leave to the file what another one sets.
 std::string difference(const check::DesignGrid& grid, const Machine& machine) {
   const DesignSpace space{machine, false};
   if (grid.axes().size() != space.axes().size()) {
@@ -209,10 +210,21 @@ std::string difference(const check::DesignGrid& grid, const Machine& machine) {
       return fmt::format("has other values of {}", space.axes()[a].name);
     }
   }
-  const std::vector<std::size_t> first(space.axes().size(), 0);
-  Arch arch = grid.arch(first);
-  arch.name = machine.name;
-  return print_arch(arch) == print_arch(space.arch(first)) ? "" : "has another architecture";
+  for (std::size_t a = 0; a < space.axes().size() || a == 0; ++a) {
+    std::vector<std::size_t> values(space.axes().size(), 0);
+    for (std::size_t v = 0; v == 0 || (a < values.size() && v < space.axes()[a].values.size());
+         ++v) {
+      if (!values.empty()) {
+        values[a] = v;
+      }
+      Arch arch = grid.arch(values);
+      arch.name = machine.name;
+      if (print_arch(arch) != print_arch(space.arch(values))) {
+        return "has another architecture";
+      }
+    }
+  }
+  return "";
 }
 
 bool is_same(const check::DesignLayer& layer, const DistinctLayer& other) {
@@ -232,7 +244,15 @@ std::vector<std::string> differences(const check::DesignCertificate& certificate
     return {fmt::format("the proof is about {} architectures, {} has {}", certificate.spaces.size(),
                         space.name, space.machines.size())};
   }
+  if (const std::string why = why_no_certificate(space); !why.empty()) {
+    return {fmt::format("no proof is about {}: {}", space.name, why)};
+  }
   std::vector<std::string> found;
+  const bool ramped = space.questions.front().objective.mode == LatencyMode::kRamped;
+  if (certificate.ramped != ramped) {
+    found.push_back(fmt::format("the proof is about another latency than {}, which says {}",
+                                space.name, ramped ? "ramped" : "steady"));
+  }
   for (std::size_t s = 0; s < space.machines.size(); ++s) {
     if (const std::string what = difference(certificate.spaces[s], space.machines[s]);
         !what.empty()) {

@@ -26,7 +26,8 @@ std::string remark_of(const DesignOptions& options, const DesignAnswer& result) 
   const std::string designs = count_text(result.counts.designs);
   return result.proven
              ? fmt::format(
-                   "proven: no other of the {} designs is better{}", designs,
+                   "proven: no other of the {} designs {}is better{}", designs,
+                   options.limits.any() ? "keeps the limits and " : "",
                    options.gap > 0 ? fmt::format(" by more than {}", percent(options.gap)) : "")
              : fmt::format("stopped early: the best found of {} designs", designs);
 }

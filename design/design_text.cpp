@@ -122,6 +122,7 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
     const double gap =
         result.lower_bound > 0 ? result.designs.front().value / result.lower_bound - 1 : 0;
     const std::string value = value_text(options.objective, result.designs.front().value);
+    const char* const keeps = options.limits.any() ? "keeps the limits and " : "";
     if (options.wanted == Wanted::kFront || options.top > 1) {
       const std::string asked = options.wanted == Wanted::kFront
                                     ? fmt::format("{} points of the front", result.designs.size())
@@ -129,16 +130,16 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
       const std::string allowed =
           options.gap > 0 ? fmt::format(" by more than {}", percent(options.gap)) : "";
       text = result.proven
-                 ? fmt::format("proven: no other of the {} is better than the {}{}\n",
-                               designs_text(counts.designs), asked, allowed)
+                 ? fmt::format("proven: no other of the {} {}is better than the {}{}\n",
+                               designs_text(counts.designs), keeps, asked, allowed)
                  : fmt::format("stopped early: the {} are the best that were found\n", asked);
     } else if (result.proven && options.gap == 0) {
-      text = fmt::format("proven: none of the {} has less {} than {}\n",
-                         designs_text(counts.designs), to_string(options.objective), value);
+      text = fmt::format("proven: none of the {} {}has less {} than {}\n",
+                         designs_text(counts.designs), keeps, to_string(options.objective), value);
     } else {
-      text = fmt::format("{}: none of the {} has less {} than {}; the gap is {}\n",
+      text = fmt::format("{}: none of the {} {}has less {} than {}; the gap is {}\n",
                          result.proven ? "proven" : "stopped early, proven so far",
-                         designs_text(counts.designs), to_string(options.objective),
+                         designs_text(counts.designs), keeps, to_string(options.objective),
                          value_text(options.objective, result.lower_bound),
                          result.lower_bound > 0 ? percent(std::max(0.0, gap)) : "not known");
     }

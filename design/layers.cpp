@@ -287,19 +287,18 @@ std::optional<LayerFigures> LayerOptima::answer(const DesignMachine& machine, st
   }
   const std::string* const status = std::get_if<std::string>(&figure(*known, "status"));
   const std::string* const mapping = std::get_if<std::string>(&figure(*known, "mapping"));
-  const double* const bound = std::get_if<double>(&figure(*known, "lower_bound"));
   LayerFigures figures;
   figures.is_own = machine.is_single;
   if (status != nullptr && *status == "infeasible") {
     figures.lower = kNoMapping;
-  } else if (mapping == nullptr || bound == nullptr ||
+  } else if (status == nullptr || (*status != "optimal" && *status != "ties_open") ||
+             mapping == nullptr ||
              !take_better(problem,
                           parse_mapping(*mapping, "mapping", problem.arch(), problem.workload()),
                           function, figures)) {
-    return std::nullopt;
+    return std::nullopt;  // a search that was cut short is done again
   } else {
-    const bool is_optimal = *status == "optimal" || *status == "ties_open";
-    figures.lower = is_optimal ? figures.value : *bound;
+    figures.lower = figures.value;
   }
   ++answered_;
   return figures;

@@ -15,6 +15,7 @@ struct DesignLimits {
   std::optional<Seconds> latency{};
   std::optional<Milliwatts> power{};  // energy / latency
   bool on_figures() const { return energy || latency || power; }
+  bool any() const { return area || on_figures(); }
 };
 
 // Does a design break them with its mappings?

@@ -77,13 +77,14 @@ bool has_same_nodes(const Arch& a, const Arch& b) {
          std::equal(a.fanouts.begin(), a.fanouts.end(), b.fanouts.begin(), b.fanouts.end(), named);
 }
 
-// What zeros save is written in nodes, and is one of the whole machine.
+// What zeros save is written in nodes, is one of the whole machine, and may depend on values of two
+// axes together (an energy per word, and the word), of which neither shows it alone.
 bool differ_in_nodes_alone(const Arch& a, Arch b) {
   b.levels = a.levels;
   b.fanouts = a.fanouts;
   b.compute = a.compute;
   b.levels_above = a.levels_above;
-  return b == a;
+  return !a.sparsity && b == a;
 }
 
 DesignBox part_of(const DesignBox& box, const std::vector<std::size_t>& axes) {

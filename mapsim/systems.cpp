@@ -238,6 +238,7 @@ DesignSolution best_design(const Campaign& space, const DesignOptions& options) 
   solution.answer = search_design(solution.space, options);
   solution.options.stop = nullptr;
   solution.options.progress = {};
+  solution.options.answers = nullptr;
   return solution;
 }
 

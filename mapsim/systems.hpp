@@ -122,7 +122,7 @@ std::string to_json(const VerifiedPlan& verified);
 // The best machine of a space, proven; load_design_space() reads one.
 struct DesignSolution {
   Campaign space;
-  DesignOptions options;  // without flag and progress
+  DesignOptions options;  // without flag, progress and database
   DesignAnswer answer;
 };
 DesignSolution best_design(const Campaign& space, const DesignOptions& options = {});

@@ -34,7 +34,7 @@ PROBLEMS = [
 FORMAL = re.compile(r"unknown key|missing key|expected a (map|list)|expected \[height, width\]|"
                     r"not a list of|is not a whole number$|expected true or false|has no value")
 # ... but for names, which other files give.
-BY_NAME = re.compile(r"^(density|precision|mapspace\.extents\.[^:]*): unknown key")
+BY_NAME = re.compile(r"^(density|precision|architectures\[\d+\]\.(list|grid).*|mapspace\.extents\.[^:]*): unknown key")
 MOST_PER_PLACE = 1  # documents in which a place, whatever its index, gets one change
 
 
