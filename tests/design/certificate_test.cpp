@@ -198,6 +198,13 @@ TEST(DesignProof, IsOfOneSpaceAndItsLayers) {
       HasSubstr("it has other values of nodes."));
   EXPECT_THAT(differences_after([](Campaign& space) { space.machines[0].grid.pop_back(); }),
               HasSubstr(" axes, not "));
+  EXPECT_THAT(differences_after([](Campaign& space) {
+                space.questions[0].objective.mode = LatencyMode::kRamped;
+              }),
+              HasSubstr("the proof is about another latency than"));
+  EXPECT_THAT(
+      differences_after([](Campaign& space) { space.questions[0].constraints_file = "r.yaml"; }),
+      HasSubstr("certificates of designs are about all mappings"));
   EXPECT_THAT(differences_after([](Campaign& space) { space.machines.clear(); }),
               HasSubstr("the proof is about 1 architectures, "));
   EXPECT_THAT(differences_after([](Campaign& space) {
