@@ -210,21 +210,19 @@ std::string difference(const check::DesignGrid& grid, const Machine& machine) {
       return fmt::format("has other values of {}", space.axes()[a].name);
     }
   }
-  for (std::size_t a = 0; a < space.axes().size() || a == 0; ++a) {
-    std::vector<std::size_t> values(space.axes().size(), 0);
-    for (std::size_t v = 0; v == 0 || (a < values.size() && v < space.axes()[a].values.size());
-         ++v) {
-      if (!values.empty()) {
-        values[a] = v;
-      }
-      Arch arch = grid.arch(values);
-      arch.name = machine.name;
-      if (print_arch(arch) != print_arch(space.arch(values))) {
-        return "has another architecture";
-      }
+  std::vector<std::vector<std::size_t>> designs{std::vector<std::size_t>(space.axes().size(), 0)};
+  for (std::size_t a = 0; a < space.axes().size(); ++a) {
+    for (std::size_t v = 1; v < space.axes()[a].values.size(); ++v) {
+      designs.push_back(designs.front());
+      designs.back()[a] = v;
     }
   }
-  return "";
+  const bool same = std::all_of(designs.begin(), designs.end(), [&](const auto& values) {
+    Arch arch = grid.arch(values);
+    arch.name = machine.name;
+    return print_arch(arch) == print_arch(space.arch(values));
+  });
+  return same ? "" : "has another architecture";
 }
 
 bool is_same(const check::DesignLayer& layer, const DistinctLayer& other) {
