@@ -227,7 +227,7 @@ class CampaignReader {
     }
   }
 
-  // Values that no design can have are errors of the campaign, not of each design that has one.
+  // Values that are wrong in themselves are errors of the campaign, said once for all designs.
   void check_values(const Machine& machine) {
     std::set<std::pair<std::string, std::string>> tried;  // items of a list repeat values
     std::set<std::pair<std::string, std::string>> said;   // an unknown key, once for all values

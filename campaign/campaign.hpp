@@ -91,10 +91,10 @@ Design design(const Campaign& campaign, std::size_t number);
 
 inline constexpr std::size_t kMostPoints = 100'000'000;
 
-// Reads a campaign (docs/formats.md) and the files that it names. Of architectures it tries each
-// value by itself (campaign/own_error.hpp); whether a design can be read is known design by design.
-// Throws ConfigError with all that is
-// wrong with it, or with a file that it names. `configs`: where files that it names may be shipped
+// Reads a campaign (docs/formats.md) and the files that it names. Values of lists and grids that
+// are wrong in themselves (campaign/own_error.hpp) are errors; whether a combination of values is
+// an architecture is known design by design. Throws ConfigError with all that is wrong with the
+// campaign, or with a file that it names. `configs`: where files that it names may be shipped
 // (core/shipped.hpp); they go by their names.
 Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs = {});
 Campaign parse_campaign(const std::string& text, const std::string& filename);

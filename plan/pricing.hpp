@@ -33,7 +33,7 @@ struct Price {
 class Pricing {
  public:
   // Layers are searched for the least energy if that is the objective, else for the least latency.
-  // From the moment at which `options.stop` is set, price() throws PlanStopped.
+  // Once `options.stop` is set, price() throws PlanStopped where a layer has to be searched.
   Pricing(const Soc& soc, const PlanOptions& options);
 
   Price price(const Operations& operations, const Group& group, const Place& place);
