@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/space.hpp"
 
+#include <fmt/format.h>
+
 #include "app/arguments.hpp"
 #include "costmodel/timing/model.hpp"
 #include "mapper/mapspace/constraints.hpp"
@@ -20,6 +22,12 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
   }
   constraints.even = constraints.even || even;
   constraints.factors.imperfect = constraints.factors.imperfect || imperfect;
+  if (constraints.factors.imperfect && constraints.one_loop_per_dim) {
+    throw UnsupportedSearch(fmt::format(
+        "--imperfect: {} says 'one_loop_per_dim: true', which is a rule about perfect factors; "
+        "without that line the space has imperfect ones",
+        file));
+  }
   check_supported(problem, constraints, "exact");
   return constraints;
 }

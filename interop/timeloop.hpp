@@ -55,6 +55,7 @@ struct TimeloopStorage {
 
 struct TimeloopMachine {
   std::string name;
+  std::optional<double> cycle_seconds;    // of the one clock; nullopt: not given
   std::vector<TimeloopStorage> storages;  // outermost first
   std::string compute_name;
   double compute_energy = 0;           // pJ per MAC

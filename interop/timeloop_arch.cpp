@@ -81,6 +81,8 @@ ComponentKind kind_of(std::string klass) {
 // What Timeloop reads (32 b), and with a word of one bit still a capacity here.
 constexpr double kMaxKilobytes = 4294967295.0;
 constexpr std::int64_t kMaxBlock = std::int64_t{1} << 20;
+constexpr double kMinCycleSeconds = 1e-12;
+constexpr double kMaxCycleSeconds = 1;
 
 class ArchReader {
  public:
@@ -107,6 +109,7 @@ class ArchReader {
   void add(const TimeloopComponent& component) {
     TimeloopAttributes attributes{reader_, component};
     const ComponentKind kind = kind_of(component.klass);
+    read_timeloop_cycle(reader_, attributes.find({"global_cycle_seconds"}), component.name, out_);
     switch (kind) {
       case ComponentKind::kStorage:
         add_storage(component, attributes);
@@ -366,6 +369,28 @@ class ArchReader {
 };
 
 }  // namespace
+
+void read_timeloop_cycle(Reader& reader, const Node* node, const std::string& of,
+                         TimeloopArchSection& out) {
+  if (node == nullptr) {
+    return;
+  }
+  char* end = nullptr;
+  const double seconds = std::strtod(node->text.c_str(), &end);
+  std::optional<double>& cycle = out.machine.cycle_seconds;
+  if (node->text.empty() || *end != '\0') {
+    out.notes.trifles.push_back({"without a value, global_cycle_seconds", quoted(node->text), of});
+  } else if (!(seconds >= kMinCycleSeconds && seconds <= kMaxCycleSeconds)) {
+    reader.error(*node, fmt::format("a cycle of {} s; from {} to {} s is known here", seconds,
+                                    kMinCycleSeconds, kMaxCycleSeconds));
+  } else if (cycle.value_or(seconds) != seconds) {
+    reader.error(*node, fmt::format("{} s of {}, but {} s of {}: one clock is known here", seconds,
+                                    of, *cycle, out.clocked_by));
+  } else if (!cycle) {
+    cycle = seconds;
+    out.clocked_by = of;
+  }
+}
 
 TimeloopArchSection read_timeloop_arch(Reader& reader, const Node& section) {
   TimeloopArchSection out;

@@ -37,6 +37,7 @@ struct TimeloopArchSection {
   std::map<std::string, double> access_energies;
   // Those dummies that are only a name of the fanout below the storage above.
   std::set<std::string> absorbed;
+  std::string clocked_by;  // what said how long a cycle is
 };
 // The section `arch` or `architecture`: the flat form (arithmetic, storage), the nested one
 // (subtree, local) and the list of nodes of version 0.4, their templates resolved. Energies of
@@ -45,5 +46,12 @@ struct TimeloopArchSection {
 // and cannot be said here is an error. Constraints inside of components are collected for
 // timeloop_constraints.hpp.
 TimeloopArchSection read_timeloop_arch(Reader& reader, const Node& section);
+
+// Takes the clock of the machine from a value of global_cycle_seconds [s], which Accelergy and the
+// front end of version 0.4 hand to every component (`of`). Counts and cycles do not depend on it,
+// seconds and watts do. Two values that differ are an error; a text that is no number is a note.
+// nullptr: not given.
+void read_timeloop_cycle(Reader& reader, const Node* node, const std::string& of,
+                         TimeloopArchSection& out);
 
 }  // namespace mapsim

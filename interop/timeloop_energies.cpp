@@ -111,7 +111,132 @@ class OwnEnergies {
   std::set<std::string> substitutes_;
 };
 
+class TableEnergies {
+ public:
+  TableEnergies(const EnergyReferences& table, const TimeloopArchSection& arch,
+                TimeloopMachine& machine, std::map<std::string, std::string>& origins,
+                ImportNotes& notes, const std::function<void(const std::string&)>& refuse)
+      : table_{table},
+        arch_{arch},
+        machine_{machine},
+        origins_{origins},
+        notes_{notes},
+        refuse_{refuse} {}
+
+  void run() {
+    for (TimeloopStorage& storage : machine_.storages) {
+      add(storage);
+    }
+    add_compute();
+  }
+
+ private:
+  void add(TimeloopStorage& storage) {
+    auto read = table_.find(storage.name, kReadActions);
+    auto write = table_.find(storage.name, kWriteActions);
+    storage.leak = leak_of(storage.name);
+    if (arch_.dummies.contains(storage.name) && !read && !write) {
+      return;  // keeps nothing
+    }
+    if (const auto own = arch_.access_energies.find(storage.name);
+        own != arch_.access_energies.end()) {
+      storage.energy = {own->second, own->second, own->second};
+      origins_[storage.name] =
+          "energies by vector_access_energy, which Timeloop takes whatever a table says";
+      return;
+    }
+    const auto most = max_of(storage.name);
+    if (!most) {
+      refuse_(fmt::format("no energy for {} of {}", read ? "write" : "read", storage.name));
+      return;
+    }
+    if (!read || !write) {
+      notes_.lines.push_back(fmt::format(
+          "{}: the table has no energy for its {}; the largest of its actions is taken, as by "
+          "Timeloop",
+          storage.name,
+          read    ? "writes"
+          : write ? "reads"
+                  : "reads and writes"));
+    }
+    read = read ? read : most;
+    write = write ? write : most;
+    const auto update = table_.find(storage.name, kUpdateActions).value_or(*write);
+    const auto cluster = static_cast<double>(storage.cluster);
+    if (storage.cluster > 1) {
+      notes_.lines.push_back(fmt::format(
+          "{0}: {1} instances share an access: each is charged 1/{1} of its energy, as in Timeloop "
+          "where all of them work; where few do, Timeloop charges each up to all of it",
+          storage.name, storage.cluster));
+    }
+    storage.energy = {read->count() / cluster, write->count() / cluster, update.count() / cluster};
+    const bool own = table_.action_of(storage.name, kUpdateActions) != nullptr;
+    origins_[storage.name] =
+        fmt::format("energies by {}: read by {}, write by {}, update by {}{}", table_.file,
+                    named(storage.name, kReadActions), named(storage.name, kWriteActions),
+                    named(storage.name, own ? Actions{kUpdateActions} : Actions{kWriteActions}),
+                    leak_origin(storage.name));
+  }
+
+  void add_compute() {
+    const std::string& name = machine_.compute_name;
+    const auto named = table_.find(name, kComputeActions);
+    const auto energy = named ? named : max_of(name);
+    if (!energy && !name.empty()) {
+      refuse_(fmt::format("no energy for compute of {}", name));
+    }
+    machine_.compute_energy = energy.value_or(Picojoules{0}).count();
+    machine_.compute_leak = leak_of(name);
+    if (energy) {
+      origins_[name] =
+          fmt::format("energy by {}: {}{}", table_.file,
+                      named ? fmt::format("'{}'", table_.action_of(name, kComputeActions))
+                            : "the largest of its actions, as none is called compute",
+                      leak_origin(name));
+    }
+  }
+
+  std::string named(const std::string& name, Actions actions) const {
+    const char* action = table_.action_of(name, actions);
+    return action == nullptr ? "its largest" : fmt::format("'{}'", action);
+  }
+
+  const char* leak_origin(const std::string& name) const {
+    return table_.action_of(name, kLeakActions) != nullptr ? ", leakage by 'leak'" : "";
+  }
+
+  std::optional<double> leak_of(const std::string& name) const {
+    const auto leak = table_.find(name, kLeakActions);
+    return leak ? std::optional{leak->count()} : std::nullopt;
+  }
+
+  // What Timeloop takes of a component where none of the names that it looks up is there.
+  std::optional<Picojoules> max_of(const std::string& name) const {
+    const auto known = table_.components.find(name);
+    std::optional<Picojoules> most;
+    for (const auto& [action, energy] :
+         known == table_.components.end() ? std::map<std::string, Picojoules>{} : known->second) {
+      most = !most || energy > *most ? energy : *most;
+    }
+    return most;
+  }
+
+  const EnergyReferences& table_;
+  const TimeloopArchSection& arch_;
+  TimeloopMachine& machine_;
+  std::map<std::string, std::string>& origins_;
+  ImportNotes& notes_;
+  const std::function<void(const std::string&)>& refuse_;
+};
+
 }  // namespace
+
+void take_table_energies(const EnergyReferences& table, const TimeloopArchSection& arch,
+                         TimeloopMachine& machine, std::map<std::string, std::string>& origins,
+                         ImportNotes& notes,
+                         const std::function<void(const std::string&)>& refuse) {
+  TableEnergies{table, arch, machine, origins, notes, refuse}.run();
+}
 
 void take_own_energies(const TimeloopArchSection& arch, TimeloopMachine& machine,
                        std::map<std::string, std::string>& origins, ImportNotes& notes) {

@@ -188,6 +188,13 @@ class Importer {
     const Found& at = sections_[Section::kArch].front();
     Reader& reader = at.source->reader;
     TimeloopArchSection arch = read_timeloop_arch(reader, *at.node);
+    for (Source& source : sources_) {
+      if (const Node* variables = value_of(source.reader.root(), "variables");
+          variables != nullptr && !arch.machine.cycle_seconds) {
+        read_timeloop_cycle(source.reader, value_of(*variables, "global_cycle_seconds"),
+                            "the variables", arch);
+      }
+    }
     notes_.lines = arch.notes.lines;
     notes_.trifles.insert(notes_.trifles.end(), arch.notes.trifles.begin(),
                           arch.notes.trifles.end());
@@ -210,99 +217,12 @@ class Importer {
     Reader& reader = at.source->reader;
     const std::size_t before = reader.errors();
     const EnergyReferences& table = table_.emplace(read_energy_tables(reader, *at.node));
-    if (reader.errors() > before) {
-      return;  // what is wrong with the table hides what is in it
+    if (reader.errors() == before) {  // what is wrong with the table hides what is in it
+      table_->file = at.source->read.document.file;
+      take_table_energies(table, arch, import_.design.machine, import_.origins, first_,
+                          [&](const std::string& lack) { reader.error(*at.node, lack); });
+      note_unused(table);
     }
-    TimeloopMachine& machine = import_.design.machine;
-    for (TimeloopStorage& storage : machine.storages) {
-      auto read = table.find(storage.name, kReadActions);
-      auto write = table.find(storage.name, kWriteActions);
-      storage.leak = leak_of(table, storage.name);
-      if (arch.dummies.contains(storage.name) && !read && !write) {
-        continue;  // keeps nothing
-      }
-      if (const auto own = arch.access_energies.find(storage.name);
-          own != arch.access_energies.end()) {
-        storage.energy = {own->second, own->second, own->second};
-        import_.origins[storage.name] =
-            "energies by vector_access_energy, which Timeloop takes "
-            "whatever a table says";
-        continue;
-      }
-      const auto most = max_of(table, storage.name);
-      if (!most) {
-        reader.error(*at.node,
-                     fmt::format("no energy for {} of {}", read ? "write" : "read", storage.name));
-        continue;
-      }
-      if (!read || !write) {
-        first_.lines.push_back(fmt::format(
-            "{}: the table has no energy for its {}; the largest of its actions is taken, as by "
-            "Timeloop",
-            storage.name,
-            read    ? "writes"
-            : write ? "reads"
-                    : "reads and writes"));
-      }
-      read = read ? read : most;
-      write = write ? write : most;
-      const auto update = table.find(storage.name, kUpdateActions).value_or(*write);
-      const auto cluster = static_cast<double>(storage.cluster);
-      if (storage.cluster > 1) {
-        notes_.lines.push_back(fmt::format(
-            "{0}: {1} instances share an access: each is charged 1/{1} of its energy, as in "
-            "Timeloop where all of them work; where few do, Timeloop charges each up to all of it",
-            storage.name, storage.cluster));
-      }
-      storage.energy = {read->count() / cluster, write->count() / cluster,
-                        update.count() / cluster};
-      const auto action = [&](Actions actions) { return table.action_of(storage.name, actions); };
-      const auto named = [&](Actions actions) {
-        return action(actions) == nullptr ? std::string{"its largest"}
-                                          : fmt::format("'{}'", action(actions));
-      };
-      const bool own = action(kUpdateActions) != nullptr;
-      import_.origins[storage.name] = fmt::format(
-          "energies by {}: read by {}, write by {}, update by {}{}", at.source->read.document.file,
-          named(kReadActions), named(kWriteActions), named(own ? kUpdateActions : kWriteActions),
-          leak_origin(table, storage.name));
-    }
-    auto compute = table.find(machine.compute_name, kComputeActions);
-    const bool is_named = compute.has_value();
-    compute = is_named ? compute : max_of(table, machine.compute_name);
-    if (!compute && !machine.compute_name.empty()) {
-      reader.error(*at.node, fmt::format("no energy for compute of {}", machine.compute_name));
-    }
-    machine.compute_energy = compute.value_or(Picojoules{0}).count();
-    machine.compute_leak = leak_of(table, machine.compute_name);
-    if (compute) {
-      import_.origins[machine.compute_name] = fmt::format(
-          "energy by {}: {}{}", at.source->read.document.file,
-          is_named ? fmt::format("'{}'", table.action_of(machine.compute_name, kComputeActions))
-                   : "the largest of its actions, as none is called compute",
-          leak_origin(table, machine.compute_name));
-    }
-    note_unused(table);
-  }
-
-  static const char* leak_origin(const EnergyReferences& table, const std::string& name) {
-    return table.action_of(name, kLeakActions) != nullptr ? ", leakage by 'leak'" : "";
-  }
-
-  // What Timeloop takes of a component where none of the names that it looks up is there.
-  static std::optional<Picojoules> max_of(const EnergyReferences& table, const std::string& name) {
-    const auto known = table.components.find(name);
-    std::optional<Picojoules> most;
-    for (const auto& [action, energy] :
-         known == table.components.end() ? std::map<std::string, Picojoules>{} : known->second) {
-      most = !most || energy > *most ? energy : *most;
-    }
-    return most;
-  }
-
-  static std::optional<double> leak_of(const EnergyReferences& table, const std::string& name) {
-    const auto leak = table.find(name, kLeakActions);
-    return leak ? std::optional{leak->count()} : std::nullopt;
   }
 
   void note_unused(const EnergyReferences& table) {

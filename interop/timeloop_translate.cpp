@@ -13,6 +13,12 @@ namespace mapsim {
 
 namespace {
 
+// 1e-9 s is 1 GHz, though the quotient of the two doubles is a little less.
+Hertz to_clock(double cycle_seconds) {
+  const double whole = std::round(1 / cycle_seconds);
+  return Hertz{1 / whole == cycle_seconds ? whole : 1 / cycle_seconds};
+}
+
 // Timeloop's leakage is energy per cycle: power at the clock that the architecture is written with.
 Physical to_physical(const std::optional<double>& leak, const std::optional<double>& area,
                      Hertz clock) {
@@ -184,6 +190,9 @@ Arch to_arch(const TimeloopMachine& machine) {
   Arch arch;
   arch.name = machine.name;
   arch.sparsity = machine.sparsity;
+  if (machine.cycle_seconds) {
+    arch.clock = to_clock(*machine.cycle_seconds);
+  }
   for (std::size_t l = 0; l < machine.storages.size(); ++l) {
     const bool has_formats =
         machine.sparsity && !machine.sparsity->levels[static_cast<LevelId>(l)].formats.empty();

@@ -56,9 +56,8 @@ void check_supported(const Problem& problem, const Constraints& constraints,
   }
   if (constraints.one_loop_per_dim) {
     throw UnsupportedSearch(
-        "imperfect factors: a constraints file with one_loop_per_dim is about perfect ones; "
-        "without "
-        "that line the space has imperfect ones");
+        "imperfect factors: the constraints say 'one_loop_per_dim: true', which is a rule about "
+        "perfect ones; without that line the space has imperfect ones");
   }
   const std::size_t count = extents(problem.workload(), constraints.factors);
   if (count > kMostExtents) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arch/load.hpp"
+#include "arch/physical.hpp"
 #include "arch/print.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/timeloop_import.hpp"
@@ -236,6 +237,37 @@ TEST(TimeloopCounter, WithoutNeighbourLinksCountsAsTimeloopWithoutThem) {
   if (runs == 0) {
     GTEST_SKIP() << "MAPSIM_GOLDENS names no folder with such runs";
   }
+}
+
+// Seconds and watts follow the design's own cycle; without one, a cycle is 1 ns.
+TEST(TimeloopImport, TakesTheClock) {
+  const auto clock_of = [](const std::string& seconds, const std::string& variables = "") {
+    const std::string text = fmt::format(R"({}architecture:
+  subtree:
+  - name: chip
+    attributes: {{technology: 45nm{}}}
+    local:
+    - {{name: DRAM, class: DRAM, attributes: {{vector_access_energy: 8, datawidth: 8}}}}
+    - {{name: mac, class: intmac}}
+ERT: {{tables: [{{name: chip.mac, actions: [{{name: compute, energy: 2}}, {{name: leak, energy: 0.5}}]}},
+                {{name: chip.DRAM, actions: [{{name: read, energy: 8}}]}}]}}
+)",
+                                         variables, seconds);
+    const Arch arch = to_arch(parse_timeloop(text, "design.yaml").design.machine);
+    EXPECT_EQ(parse_arch(print_arch(arch), "arch.yaml").clock, arch.clock);
+    // What leaks in a cycle is in the table, whatever a cycle is.
+    EXPECT_DOUBLE_EQ(leakage_per_cycle(arch).count(), 0.5);
+    return arch.clock;
+  };
+  EXPECT_EQ(clock_of(""), Hertz{1e9});
+  EXPECT_EQ(clock_of(", global_cycle_seconds: 1e-9"), Hertz{1e9});
+  EXPECT_EQ(clock_of(", global_cycle_seconds: 4e-9"), Hertz{2.5e8});
+  EXPECT_DOUBLE_EQ(clock_of(", global_cycle_seconds: 3e-9").count(), 1 / 3e-9);
+  // An expression over the variables, the variables alone, and a text that has no value.
+  const std::string variables = "variables: {version: 0.4, global_cycle_seconds: 2e-9}\n";
+  EXPECT_EQ(clock_of(", global_cycle_seconds: global_cycle_seconds * 2", variables), Hertz{2.5e8});
+  EXPECT_EQ(clock_of("", variables), Hertz{5e8});
+  EXPECT_EQ(clock_of(", global_cycle_seconds: must_specify"), Hertz{1e9});
 }
 
 TEST(TimeloopExport, WritesBackWhatWasRead) {
