@@ -112,7 +112,7 @@ Words shipped_names(FileKind kind, const std::vector<std::string>& configs) {
 }
 
 std::string unknown_name(const std::string& name, FileKind kind,
-                         const std::vector<std::string>& configs) {
+                         const std::vector<std::string>& configs, const std::string& lister) {
   if (is_written_as_path(name)) {
     return "";
   }
@@ -137,7 +137,7 @@ std::string unknown_name(const std::string& name, FileKind kind,
     }
   }
   return fmt::format("no such file, and {} of that name is not shipped{}{}", name_of(kind), near,
-                     near.empty() ? "; mapsim list shows what is" : "");
+                     near.empty() ? fmt::format("; {} shows what is", lister) : "");
 }
 
 }  // namespace mapsim

@@ -129,8 +129,10 @@ void bind_inputs(py::module_& m) {
     return find_shipped(path, kind_named(kind), configs);
   });
   m.def("unknown", [](const std::string& name, const std::string& kind, const Words& configs) {
-    return unknown_name(name, kind_named(kind), configs);
+    return unknown_name(name, kind_named(kind), configs, "shipped('" + kind + "')");
   });
+  m.def("suggestion",
+        [](const std::string& word, const Words& known) { return suggestion(word, known); });
   m.def("names", [](const std::string& kind, const Words& configs) {
     return shipped_names(kind_named(kind), configs);
   });

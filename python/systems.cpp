@@ -158,6 +158,12 @@ void bind_plans(py::module_& m) {
                           const Words& configs) {
     PlanOptions options = plan_options_of(asked);
     const Soc soc = chip_of(chip, asked, configs);
+    for (const auto& [name, own] : batches) {
+      if (const Parsed<std::size_t> engine = engine_named(soc, name);
+          const auto* wrong = std::get_if<std::string>(&engine)) {
+        throw std::invalid_argument{"engine_batches: " + *wrong};
+      }
+    }
     return interruptible([&](const std::atomic<bool>& stop) {
       options.stop = &stop;
       std::vector<Network> networks;

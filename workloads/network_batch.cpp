@@ -46,6 +46,9 @@ void stretch(Workload& workload, const std::string& name, std::int64_t batch,
 }  // namespace
 
 Network batched(const Network& network, std::int64_t batch, const std::string& path) {
+  if (batch < 1) {
+    fail(path, fmt::format("a batch of {}; at least 1", batch));
+  }
   Network result = network;
   result.batch = network.batch * batch;
   for (NetworkLayer& layer : result.layers) {

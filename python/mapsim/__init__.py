@@ -20,13 +20,16 @@ import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import (TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple,
+                    Union)
 
+from . import _arguments as kinds
 from . import _mapsim
+from ._arguments import arguments, as_read, told, wrong
 from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
-from ._inputs import (Arch, Workload, arch_of, configs_folders, find, shipped, table_of,
-                      text_of, workload_of)
-from ._options import Options, asked_of, takes_options, threads_of, whole
+from ._inputs import (Arch, Named, Workload, configs_folders, file_of, gpu, is_name, layer,
+                      layers, machine, machine_or_gpu, read_file, shipped, table, text_or_file)
+from ._options import Options, asked_of, searches
 from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Predictions,
                        Result, Simulation, frame)
 from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
@@ -43,11 +46,41 @@ __all__ = ["Arch", "Check", "ConfigError", "Design", "Diagnostic", "Error", "Eva
            "network", "pareto", "plan", "predict", "search", "shipped", "simulate", "stream",
            "sweep"]
 
-Machine = Union[Arch, str, "os.PathLike[str]"]
-Layer = Union[Workload, str, "os.PathLike[str]"]
+Machine = Union[Arch, Named]
+Layer = Union[Workload, Named]
+MappingOf = Union[Named, Result, Mapping[str, Any]]
 
 
-@takes_options
+def __dir__() -> List[str]:
+    return sorted([*__all__, "__all__", "__doc__", "__file__", "__name__", "__version__"])
+
+
+_mapping_file = text_or_file("mappings", "a Result, a dict")
+
+
+def _mapping(name: str, value: Any) -> Tuple[str, str]:
+    """The text of a mapping, and its name."""
+    if not isinstance(value, Result):
+        return _mapping_file(name, value)
+    if not value.feasible:
+        raise ValueError(f"{name}: {value!r} has no mapping")
+    return value.mapping, "mapping"
+
+
+def _proof(name: str, value: Any) -> Tuple[str, str]:
+    """The text of a proof, and its name."""
+    if isinstance(value, (Result, Fusion, Plan, Stream, Design)):
+        return value.proof(), name
+    if not is_name(value):
+        raise wrong(name, "a proof: its text, its file, or a Result, Fusion, Plan, Stream or Design", value)
+    text = os.fspath(value)
+    return (text, name) if "\n" in text or text.startswith("{") else read_file(text)
+
+
+_NETWORK = file_of("networks", "a network")
+
+
+@searches(arch=machine, workload=layer)
 def search(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Result:
     """The best mapping, and the proof that it is.
 
@@ -57,11 +90,10 @@ def search(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Result
     >>> best.certificate["status"], best.feasible
     ('optimal', True)
     """
-    return Result(_mapsim.search(arch_of(arch)._handle, workload_of(workload)._handle,
-                                 asked_of(options)))
+    return Result(_mapsim.search(as_read(arch)._handle, as_read(workload)._handle, asked_of(options)))
 
 
-@takes_options
+@searches(arch=machine, workload=layer)
 def pareto(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Front:
     """Every mapping that none beats in both energy and latency. Options as of search().
 
@@ -69,54 +101,50 @@ def pareto(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Front:
     >>> front.complete, len(front)
     (True, 3)
     """
-    return Front(_mapsim.front(arch_of(arch)._handle, workload_of(workload)._handle, "",
-                               asked_of(options)))
+    return Front(_mapsim.front(as_read(arch)._handle, as_read(workload)._handle, "", asked_of(options)))
 
 
-@takes_options
+@searches(arch=machine, workload=layer, level=kinds.text("GLB", needed=True))
 def curve(arch: Machine, workload: Layer, level: str, **options: Unpack[Options]) -> Front:
     """The optimum over the capacity of a level ("GLB", "spad:weight"), all else equal.
 
     >>> curve("teaching", "teaching/conv", "Buffer").complete
     True
     """
-    if not level:
-        raise ValueError("level: the name of a level is missing")
-    return Front(_mapsim.front(arch_of(arch)._handle, workload_of(workload)._handle, level,
-                               asked_of(options)))
+    return Front(_mapsim.front(as_read(arch)._handle, as_read(workload)._handle, level, asked_of(options)))
 
 
-def evaluate(arch: Machine, workload: Layer,
-             mapping: Union[str, os.PathLike, Result, Mapping[str, Any]]) -> Evaluation:
+@arguments(arch=machine, workload=layer, mapping=_mapping)
+def evaluate(arch: Machine, workload: Layer, mapping: MappingOf) -> Evaluation:
     """The cost of one mapping: of a Result, YAML, a dict, a file or a shipped name.
 
     >>> best = search("teaching", "teaching/conv")
     >>> evaluate("teaching", "teaching/conv", best).energy_pj == best.energy_pj
     True
     """
-    text, name = ((mapping.mapping, "mapping") if isinstance(mapping, Result)
-                  else text_of(mapping, "mappings"))
-    return Evaluation(_mapsim.evaluate(arch_of(arch)._handle, workload_of(workload)._handle, text,
-                                       name))
+    return Evaluation(_mapsim.evaluate(as_read(arch)._handle, as_read(workload)._handle, *as_read(mapping)))
 
 
-def simulate(arch: Machine, workload: Layer,
-             mapping: Union[str, os.PathLike, Result, Mapping[str, Any]],
-             max_steps: int = 10_000_000, seed: int = 1) -> Simulation:
+@arguments(arch=machine, workload=layer, mapping=_mapping, max_steps=kinds.whole(1),
+           seed=kinds.whole(0))
+def simulate(arch: Machine, workload: Layer, mapping: MappingOf, max_steps: int = 10_000_000,
+             seed: int = 1) -> Simulation:
     """Walks a mapping step by step and compares counts and outputs with the closed form.
 
     >>> simulate("teaching", "teaching/conv", "teaching_weight_stationary").agrees
     True
     """
-    evaluated = evaluate(arch, workload, mapping)._handle
+    evaluated = _mapsim.evaluate(as_read(arch)._handle, as_read(workload)._handle, *as_read(mapping))
     answer = evaluated.simulate(max_steps, seed)
     if not answer:
         raise ValueError(str(evaluated.text).strip().splitlines()[-1])
     return Simulation(json.loads(answer))
 
 
-@takes_options
-def network(arch: Machine, path: Union[str, os.PathLike], dims: Optional[Mapping[str, int]] = None,
+@searches(arch=machine_or_gpu, path=_NETWORK, dims=kinds.mapping("{'batch': 1}", kinds.whole(1)),
+          batch=kinds.whole(1), fuse=kinds.switch, precision=kinds.text("f16"),
+          operand_bits=kinds.whole(0, 1024))
+def network(arch: Machine, path: Named, dims: Optional[Mapping[str, int]] = None,
             batch: int = 1, fuse: bool = False, precision: str = "", operand_bits: int = 0,
             **options: Unpack[Options]) -> NetworkResult:
     """Every distinct layer of a network (a file or a shipped name) or an ONNX model, searched once.
@@ -131,35 +159,32 @@ def network(arch: Machine, path: Union[str, os.PathLike], dims: Optional[Mapping
     >>> len(result), result.totals["macs"]
     (8, 724406816)
     """
-    machine = arch_of(arch)
-    where = find(path, "networks"), dict(dims or {}), batch
-    if machine.is_gpu:
+    handle = as_read(arch)._handle
+    if handle.is_gpu:
         if options or fuse or operand_bits:
             refused = next(iter(options), "fuse" if fuse else "operand_bits")
             raise ValueError(f"{refused}: not for a GPU")
-        return NetworkResult(*_gpu_network(machine, *where, precision))
+        words = {"precision": precision, "path": "", "layout": ""}
+        return NetworkResult(*_mapsim.gpu_network(handle, as_read(path), words, as_read(dims), batch,
+                                                  configs_folders()))
     if precision:
         raise ValueError("precision: only for a GPU; the files of layers state their widths")
     search_network = _mapsim.fuse_network if fuse else _mapsim.network
     asked = {**asked_of(options), "max_group": 32, "shared_loops": 16}
-    file, values, frames = where
-    return NetworkResult(*search_network(machine._handle, file, asked, values, frames,
+    return NetworkResult(*search_network(handle, as_read(path), asked, as_read(dims), batch,
                                          operand_bits, configs_folders()))
 
 
-def _gpu_network(gpu: Arch, path: str, dims: Dict[str, int], batch: int, precision: str) -> Any:
-    asked = {"precision": precision, "path": "", "layout": ""}
-    return _mapsim.gpu_network(gpu._handle, path, asked, dims, batch, configs_folders())
-
-
-def check(proof: str, name: str = "proof", threads: int = 1, sample: int = 0) -> Check:
+@arguments(proof=_proof, name=kinds.text("proof"), threads=kinds.threads, sample=kinds.whole(0))
+def check(proof: Union[Named, Result, Fusion, Plan, Stream, Design], name: str = "", threads: int = 1,
+          sample: int = 0) -> Check:
     """Whether a proof holds, found by another algorithm than the search's.
 
-    `proof`: the text that proof() of a Result, Fusion, Plan, Stream or Design returns, or that
-    `mapsim` wrote with `--certificate`. `sample`: of the best machines of a space, prove only this
-    many of the bounds again, drawn evenly; 0: all of them.
+    `proof`: a Result, Fusion, Plan, Stream or Design; the text that its proof() returns; or a file
+    that `mapsim` wrote with `--certificate`. `name` stands for the proof in errors. `sample`: of the
+    best machines of a space, prove only this many of the bounds again, drawn evenly; 0: all of them.
 
-    >>> bool(check(search("teaching", Workload.gemm(8, 8, 8)).proof()))
+    >>> bool(check(search("teaching", Workload.gemm(8, 8, 8))))
     True
     >>> checked = check(plan("teaching_chip", "graphs/squeezenet").proof())
     >>> checked.holds, checked.verified[0]
@@ -169,10 +194,11 @@ def check(proof: str, name: str = "proof", threads: int = 1, sample: int = 0) ->
     >>> checked.holds, int(checked.json["designs"])
     (True, 24)
     """
-    return Check(_mapsim.check(proof, name, threads_of(threads), whole("sample", sample, 0)))
+    text, source = as_read(proof)
+    return Check(_mapsim.check(text, name or source, threads, sample))
 
 
-@takes_options
+@searches(arch=machine, workload=layer, mappings=kinds.whole(1))
 def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
               **options: Unpack[Options]) -> Histogram:
     """Energies of random mappings that keep the machine busy.
@@ -181,10 +207,12 @@ def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
     True
     """
     asked = asked_of(options)
-    return Histogram(*_mapsim.histogram(arch_of(arch)._handle, workload_of(workload)._handle,
-                                        whole("mappings", mappings, 1), asked["seed"], asked))
+    return Histogram(*_mapsim.histogram(as_read(arch)._handle, as_read(workload)._handle, mappings, asked["seed"],
+                                        asked))
 
 
+@arguments(gpu=gpu, workload=layer, top=kinds.whole(1), precision=kinds.text("f16"),
+           path=kinds.text("mma"), layout=kinds.text("tn"))
 def kernels(gpu: Machine, workload: Layer, top: int = 10, precision: str = "", path: str = "",
             layout: str = "") -> Kernels:
     """Tensor-core kernels of a layer on a GPU, ranked by predicted time.
@@ -197,11 +225,20 @@ def kernels(gpu: Machine, workload: Layer, top: int = 10, precision: str = "", p
     3
     """
     asked = {"precision": precision, "path": path, "layout": layout}
-    return Kernels(*_mapsim.kernels(arch_of(gpu)._handle, workload_of(workload)._handle, whole("top", top, 1),
-                                    asked))
+    return Kernels(*_mapsim.kernels(as_read(gpu)._handle, as_read(workload)._handle, top, asked))
 
 
-def predict(table: Union[str, os.PathLike], gpu: Machine, rows_of: str = "", precision: str = "",
+def _problem(name: str, value: Any) -> List[int]:
+    """M, N and K; None: nothing."""
+    listed = [] if value is None else value
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Sequence) or len(listed) not in (0, 3):
+        raise wrong(name, "M, N and K, such as (4096, 4096, 1024)", value)
+    return [kinds.whole(1)(name, each) for each in listed]
+
+
+@arguments(table=table, gpu=gpu, rows_of=kinds.text("A100"), precision=kinds.text("f16"),
+           problem=_problem, cache=kinds.one_of("", "hot", "cold"))
+def predict(table: Named, gpu: Machine, rows_of: str = "", precision: str = "",
             problem: Optional[Sequence[int]] = None, cache: str = "") -> Predictions:
     """Predicted beside measured times of the kernels in a table; nothing is fitted.
 
@@ -213,14 +250,9 @@ def predict(table: Union[str, os.PathLike], gpu: Machine, rows_of: str = "", pre
     >>> predict(rows, "a100_40gb", precision="f16")
     Predictions(2 rows)
     """
-    if cache not in ("", "hot", "cold"):
-        raise ValueError(f"cache: {cache!r} is neither 'hot' nor 'cold'")
-    if problem is not None and len(problem) != 3:
-        raise ValueError("problem: M, N and K are needed")
-    text, name = table_of(table)
     asked = {"gpu": rows_of, "precision": precision, "cache": cache}
-    return Predictions(*_mapsim.predict(arch_of(gpu)._handle, text, name, asked,
-                                        list(problem or [])))
+    text, name = as_read(table)
+    return Predictions(*_mapsim.predict(as_read(gpu)._handle, text, name, asked, as_read(problem)))
 
 
 class _Bar:
@@ -245,7 +277,19 @@ class _Bar:
             sys.stderr.write("\n")
 
 
-@takes_options
+def _grid(name: str, value: Any) -> Dict[str, List[Any]]:
+    """Paths of a machine, and the values of each."""
+    grid = kinds.mapping("{'GLB.capacity': ['32 KiB', '64 KiB']}")(name, value)
+    for path, values in grid.items():
+        if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+            raise wrong(path, f"a list of values, such as [{told(values)}]", values)
+        grid[path] = list(values)
+        if not grid[path]:
+            raise ValueError(f"{path}: at least one value is needed")
+    return grid
+
+
+@searches(arch=machine, workloads=layers, grid=_grid, progress=kinds.optional(kinds.switch))
 def sweep(arch: Machine, workloads: Union[Layer, Iterable[Layer]],
           grid: Mapping[str, Iterable[Any]], progress: Optional[bool] = None,
           **options: Unpack[Options]) -> Any:
@@ -259,49 +303,44 @@ def sweep(arch: Machine, workloads: Union[Layer, Iterable[Layer]],
     >>> len(rows)
     2
     """
-    layers = ([workload_of(workloads)] if isinstance(workloads, (Workload, str, os.PathLike))
-              else [workload_of(each) for each in workloads])
-    base = arch_of(arch)
-    paths = list(grid)
-    axes = [_axis(base, path, grid[path]) for path in paths]
-    designs = list(itertools.product(*axes))
+    base, layers_read = as_read(arch), as_read(workloads)
+    for path, values in grid.items():
+        _refuse_axis(base, path, values)
+    designs = list(itertools.product(*grid.values()))
     rows: List[Dict[str, Any]] = []
-    bar = _Bar(len(designs) * len(layers), progress)
+    bar = _Bar(len(designs) * len(layers_read), progress)
     try:
-        for values in designs:
-            settings = dict(zip(paths, values))
-            for layer in layers:
-                rows.append({**settings, "workload": layer.name,
-                             **_point(base, settings, layer, options)})
+        for design_point in designs:
+            settings = dict(zip(grid, design_point))
+            for workload in layers_read:
+                rows.append({**settings, "workload": workload.name,
+                             **_point(base, settings, workload, options)})
                 bar.at(len(rows))
     finally:
         bar.end()
     return frame(rows)
 
 
-def _axis(base: Arch, path: str, values: Iterable[Any]) -> List[Any]:
-    """The values of a path; an error if it takes none of them, since then the path is wrong."""
-    if isinstance(values, (str, bytes)):
-        raise TypeError(f"{path}: expected a list of values, got {values!r}; write [{values!r}]")
-    listed = list(values)
-    errors: List[Error] = []
-    for value in listed:
+def _refuse_axis(base: Arch, path: str, values: Iterable[Any]) -> None:
+    """An error if a path takes none of its values, since then the path is wrong."""
+    first: Optional[Error] = None
+    for value in values:
         try:
             base.set(path, value)
+            return
         except Error as error:
-            errors.append(error)
-    if errors and len(errors) == len(listed):
-        raise errors[0]
-    return listed
+            first = first or error
+    if first:
+        raise first
 
 
-def _point(base: Arch, settings: Mapping[str, Any], layer: Workload,
+def _point(base: Arch, settings: Mapping[str, Any], workload: Workload,
            options: Mapping[str, Any]) -> Dict[str, Any]:
     try:
         arch = base
         for path, value in settings.items():
             arch = arch.set(path, value)
-        result = search(arch, layer, **options)
+        result = search(arch, workload, **options)
     except Error as error:
         return {"status": "error", "energy_pj": None, "latency_cycles": None, "edp": None,
                 "problem": str(error)}

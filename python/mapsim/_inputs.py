@@ -4,11 +4,14 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
+from . import _arguments as kinds
 from . import _mapsim
+from ._arguments import Kind, arguments, told, wrong
 from ._errors import ConfigError
 
+Named = Union[str, "os.PathLike[str]"]  # a file, or a shipped one by its name
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_ ./*^+-]*\Z")
 
 
@@ -50,22 +53,68 @@ def _flow(value: Any) -> str:
     return _scalar(value)
 
 
-def find(name: Union[str, os.PathLike], kind: str) -> str:
+def find(name: Named, kind: str) -> str:
     """The file that a path or the name of a shipped file stands for."""
     path = _mapsim.find(os.fspath(name), kind, configs_folders())
     unknown = "" if os.path.exists(path) else _mapsim.unknown(path, kind, configs_folders())
     if unknown:
+        others = [other for other in _KINDS if other != kind and path in shipped(other)]
+        if others:
+            unknown = f"a name of shipped({others[0]!r}); one of shipped({kind!r}) is needed here"
         raise ConfigError(f"{path}: {unknown}", [(path, 0, 0, "", unknown, "")])
     return path
 
 
+_KINDS = ("arch", "workloads", "networks", "mappings", "constraints", "chains", "soc", "campaigns")
+
+
+@arguments(kind=kinds.one_of(*_KINDS))
 def shipped(kind: str = "workloads") -> List[str]:
-    """Names of the files that are shipped: of "arch", "workloads", "networks", "constraints"...
+    """Names of the files that are shipped: of "arch", "workloads", "networks", "mappings",
+    "constraints", "chains", "soc" (chips) or "campaigns".
 
     >>> "eyeriss" in shipped("arch")
     True
     """
     return _mapsim.names(kind, configs_folders())
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value can be the path of a file, or a name."""
+    return isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))
+
+
+def file_of(kind: str, what: str) -> Kind:
+    """The path of a file of a kind, given by that path or by the name of a shipped one."""
+    def read(name: str, value: Any) -> str:
+        if not is_name(value):
+            raise wrong(name, f"{what}: a file, or a name of shipped({kind!r})", value)
+        return find(value, kind)
+    return read
+
+
+def content(maker: str) -> Kind:
+    """The text of a file. `maker`: what reads files, for errors."""
+    def read(name: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise wrong(name, "the text of a YAML file", value)
+        if value and ":" not in value:
+            raise ValueError(f"{name}: {told(value)} is no YAML; {maker}.load() takes files and names")
+        return value
+    return read
+
+
+def _values(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not value:
+        raise wrong(name, "a dict of the keys of a file", value)
+    return value
+
+
+def _value(name: str, value: Any) -> Any:
+    """What YAML can hold, a number of numpy too."""
+    if not isinstance(value, (str, int, float, Mapping, list, tuple)) and not hasattr(value, "item"):
+        raise wrong(name, "a value such as '64 KiB'", value)
+    return value
 
 
 class Arch:
@@ -76,24 +125,30 @@ class Arch:
     """
 
     def __init__(self, handle: "_mapsim.Arch"):
+        if not isinstance(handle, _mapsim.Arch):
+            raise TypeError(f"Arch.load({told(handle)}) reads a file or a shipped machine")
         self._handle = handle
         self.name: str = handle.check()
 
     @classmethod
-    def load(cls, name: Union[str, os.PathLike]) -> "Arch":
+    @arguments(name=file_of("arch", "a machine"))
+    def load(cls, name: Named) -> "Arch":
         """From a file, or a shipped one by its name."""
-        return cls(_mapsim.Arch.load(find(name, "arch")))
+        return cls(_mapsim.Arch.load(os.fspath(name)))
 
     @classmethod
+    @arguments(text=content("Arch"), name=kinds.text("arch"))
     def from_yaml(cls, text: str, name: str = "arch") -> "Arch":
         """From the text of an architecture file; `name` stands for the file in errors."""
         return cls(_mapsim.Arch.parse(text, name))
 
     @classmethod
+    @arguments(values=_values, name=kinds.text("arch"))
     def from_dict(cls, values: Mapping[str, Any], name: str = "arch") -> "Arch":
         """From the keys and values of an architecture file."""
         return cls.from_yaml(to_yaml(values), name)
 
+    @arguments(path=kinds.text("Buffer.capacity", needed=True), value=_value)
     def set(self, path: str, value: Any) -> "Arch":
         """The machine with another value at `path`: "Buffer.capacity", "nodes[1].word".
 
@@ -130,11 +185,25 @@ class Arch:
 Size = Union[int, Tuple[int, int], List[int]]
 
 
-def _pair(size: Size) -> List[int]:
-    return [size, size] if isinstance(size, int) else list(size)
+def _pair(low: int) -> Kind:
+    """Of height and width, which are the same where one number is given."""
+    def read(name: str, value: Any) -> List[int]:
+        if isinstance(value, (tuple, list)) and len(value) == 2:
+            return [kinds.whole(low)(name, each) for each in value]
+        if hasattr(value, "__index__"):
+            return [kinds.whole(low)(name, value)] * 2
+        raise wrong(name, "a whole number, or a pair (height, width)", value)
+    return read
 
 
+def _padding(name: str, value: Any) -> Union[str, List[int]]:
+    return kinds.one_of("same")(name, value) if isinstance(value, str) else _pair(0)(name, value)
+
+
+_EXTENT = kinds.whole(1)
+_SIZE = _pair(1)
 _WIDTHS = {"input": "8 b", "weight": "8 b", "output": "8 b", "partial": "32 b"}
+_OF_ALL: Dict[str, Any] = {"name": kinds.text("gemm"), "precision": kinds.mapping("{'input': '16 b', 'weight': '8 b'}")}
 
 
 class Workload:
@@ -150,19 +219,24 @@ class Workload:
     """
 
     def __init__(self, handle: "_mapsim.Workload"):
+        if not isinstance(handle, _mapsim.Workload):
+            raise TypeError(f"Workload.load({told(handle)}) reads a file or a shipped layer")
         self._handle = handle
 
     @classmethod
-    def load(cls, name: Union[str, os.PathLike]) -> "Workload":
+    @arguments(name=file_of("workloads", "a layer"))
+    def load(cls, name: Named) -> "Workload":
         """From a file, a shipped one by its name, or inline: "gemm:64x64x128"."""
-        return cls(_mapsim.Workload.load(find(name, "workloads")))
+        return cls(_mapsim.Workload.load(os.fspath(name)))
 
     @classmethod
+    @arguments(text=content("Workload"), name=kinds.text("workload"))
     def from_yaml(cls, text: str, name: str = "workload") -> "Workload":
         """From the text of a workload file; `name` stands for the file in errors."""
         return cls(_mapsim.Workload.parse(text, name))
 
     @classmethod
+    @arguments(values=_values, name=kinds.text("workload"))
     def from_dict(cls, values: Mapping[str, Any], name: str = "workload") -> "Workload":
         """From the keys and values of a workload file."""
         return cls.from_yaml(to_yaml(values), name)
@@ -173,6 +247,7 @@ class Workload:
         return cls.from_dict({"name": name, kind: values, "precision": precision or _WIDTHS})
 
     @classmethod
+    @arguments(m=_EXTENT, n=_EXTENT, k=_EXTENT, batch=kinds.optional(_EXTENT), **_OF_ALL)
     def gemm(cls, m: int, n: int, k: int, batch: Optional[int] = None, name: str = "gemm",
              precision: Optional[Mapping[str, str]] = None) -> "Workload":
         """Z[M][N] += A[M][K] * B[K][N]; with a batch, as many of them."""
@@ -181,6 +256,8 @@ class Workload:
                        {**batched, "m": m, "n": n, "k": k}, precision)
 
     @classmethod
+    @arguments(in_channels=_EXTENT, size=_SIZE, out_channels=_EXTENT, kernel=_SIZE, stride=_SIZE,
+               padding=_padding, dilation=_SIZE, groups=_EXTENT, batch=_EXTENT, **_OF_ALL)
     def conv(cls, in_channels: int, size: Size, out_channels: int, kernel: Size, stride: Size = 1,
              padding: Union[Size, str] = 0, dilation: Size = 1, groups: int = 1, batch: int = 1,
              name: str = "conv", precision: Optional[Mapping[str, str]] = None) -> "Workload":
@@ -190,12 +267,13 @@ class Workload:
         115605504
         """
         return cls._of(name, "conv2d", {
-            "batch": batch, "in_channels": in_channels, "input": _pair(size),
-            "out_channels": out_channels, "kernel": _pair(kernel), "stride": _pair(stride),
-            "padding": padding if isinstance(padding, str) else _pair(padding),
-            "dilation": _pair(dilation), "groups": groups}, precision)
+            "batch": batch, "in_channels": in_channels, "input": size, "out_channels": out_channels,
+            "kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation,
+            "groups": groups}, precision)
 
     @classmethod
+    @arguments(equation=kinds.text("O[m] += A[m][k] * B[k]", needed=True),
+               dims=kinds.mapping("{'m': 8}", _EXTENT), **_OF_ALL)
     def einsum(cls, equation: str, dims: Optional[Mapping[str, int]] = None, name: str = "einsum",
                precision: Optional[Mapping[str, str]] = None, **more: int) -> "Workload":
         """Any extended einsum; the extents of its dims as a dict, or by name."""
@@ -227,36 +305,84 @@ class Workload:
         return f"Workload({self.name!r}: {self.equation})"
 
 
-def arch_of(arch: Union[Arch, str, os.PathLike]) -> Arch:
-    return arch if isinstance(arch, Arch) else Arch.load(arch)
+def _read_arch(name: str, value: Any) -> Arch:
+    if not isinstance(value, Arch) and not is_name(value):
+        raise wrong(name, "a machine: an Arch, a file, or a name of shipped('arch')", value)
+    return value if isinstance(value, Arch) else Arch.load(value)
 
 
-def workload_of(workload: Union[Workload, str, os.PathLike]) -> Workload:
-    return workload if isinstance(workload, Workload) else Workload.load(workload)
+def machine(name: str, value: Any) -> Arch:
+    """What mappings are searched for."""
+    arch = _read_arch(name, value)
+    if arch.is_gpu:
+        raise ValueError(f"{name}: {arch.name!r} is a GPU; kernels() ranks its kernels for a layer, and "
+                         "network() takes a whole network")
+    return arch
 
 
-def text_of(value: Union[None, str, os.PathLike, Mapping[str, Any]],
-            kind: str) -> Tuple[str, str]:
-    """A text and its name: of a dict, of YAML (it has several lines, or a key), or of a file."""
-    if value is None:
-        return "", kind
-    if isinstance(value, Mapping):
-        return to_yaml(value), kind
-    text = os.fspath(value)
-    if "\n" in text or ": " in text:
-        return text, kind
-    return _read(find(text, kind))
+def gpu(name: str, value: Any) -> Arch:
+    arch = _read_arch(name, value)
+    if not arch.is_gpu:
+        raise ValueError(f"{name}: {arch.name!r} is no GPU, such as 'h100_sxm'; search() takes such machines")
+    return arch
 
 
-def table_of(value: Union[str, os.PathLike]) -> Tuple[str, str]:
+def machine_or_gpu(name: str, value: Any) -> Arch:
+    return _read_arch(name, value)
+
+
+def layer(name: str, value: Any) -> Workload:
+    if not isinstance(value, Workload) and not is_name(value):
+        raise wrong(name, "a layer: a Workload, a file, a name of shipped('workloads'), or 'gemm:64x64x128'",
+                    value)
+    return value if isinstance(value, Workload) else Workload.load(value)
+
+
+def layers(name: str, value: Any) -> List[Workload]:
+    """A layer, or some."""
+    listed = [value] if isinstance(value, (Workload, str, os.PathLike)) else value
+    if not isinstance(listed, Iterable) or isinstance(listed, (Mapping, bytes)):
+        raise wrong(name, "a layer, or a list of layers", value)
+    read = [layer(name, each) for each in listed]
+    if not read:
+        raise ValueError(f"{name}: at least one layer is needed")
+    return read
+
+
+def text_or_file(kind: str, forms: str) -> Kind:
+    """A text and its name: of a dict, of YAML (it has several lines, or a key), or of a file. `forms`:
+    the first of these, for errors."""
+    def read(name: str, value: Any) -> Tuple[str, str]:
+        if isinstance(value, Mapping):
+            return to_yaml(value), kind
+        if not is_name(value):
+            raise wrong(name, f"{forms}, YAML, a file, or a name of shipped({kind!r})", value)
+        text = os.fspath(value)
+        return (text, kind) if "\n" in text or ": " in text else read_file(find(text, kind))
+    return read
+
+
+_some_constraints = text_or_file("constraints", "a dict")
+
+
+def constraints(name: str, value: Any) -> Tuple[str, str]:
+    """None: there are none."""
+    return ("", "constraints") if value is None else _some_constraints(name, value)
+
+
+def table(name: str, value: Any) -> Tuple[str, str]:
     """The text of a table and its name: of the text itself (it has several lines), or of a file."""
+    if not is_name(value):
+        raise wrong(name, "a table: its text, or a file", value)
     text = os.fspath(value)
-    return (text, "table") if "\n" in text else _read(text)
+    return (text, "table") if "\n" in text else read_file(text)
 
 
-def _read(path: str) -> Tuple[str, str]:
+def read_file(path: str) -> Tuple[str, str]:
+    """The text of a file, and the path."""
     try:
         return Path(path).read_text(encoding="utf-8"), path
-    except OSError as error:
-        message = f"cannot be opened: {error.strerror}"
+    except (OSError, UnicodeDecodeError) as error:
+        message = ("is no text" if isinstance(error, UnicodeDecodeError)
+                   else f"cannot be opened: {error.strerror}")
         raise ConfigError(f"{path}: {message}", [(path, 0, 0, "", message, "")]) from error

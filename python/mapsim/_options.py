@@ -2,12 +2,12 @@
 """How mappings are searched."""
 from __future__ import annotations
 
-import inspect
-import operator
 import os
-from typing import Any, Dict, Mapping, Optional, TypedDict, Union
+from typing import Any, Callable, Dict, Mapping, Optional, TypedDict, Union
 
-from ._inputs import text_of
+from . import _arguments as kinds
+from ._arguments import Function, Kind, Option, arguments
+from ._inputs import constraints
 
 
 class Options(TypedDict, total=False):
@@ -30,65 +30,28 @@ class Options(TypedDict, total=False):
     threads: int  # 0: all cores; the answer does not depend on it
 
 
-DEFAULTS: Options = {
-    "objective": "energy", "latency": "steady", "max_energy": "", "max_latency": "",
-    "constraints": None, "even": False, "imperfect": False, "batches": False, "budget": None,
-    "budget_labels": None, "gap": 0.0, "strategy": "exact", "evaluations": 10_000, "seed": 1, "threads": 1}
+# The default of each, and what it must be.
+_OPTIONS: Dict[str, Option] = {
+    name: Option(default, Options.__annotations__[name].__forward_arg__, kind)
+    for name, (default, kind) in {
+        "objective": ("energy", kinds.text("edp")), "latency": ("steady", kinds.text("ramped")),
+        "max_energy": ("", kinds.text("800 uJ")), "max_latency": ("", kinds.text("6 ms")),
+        "constraints": (None, constraints),
+        "even": (False, kinds.switch), "imperfect": (False, kinds.switch), "batches": (False, kinds.switch),
+        "budget": (None, kinds.budget), "budget_labels": (None, kinds.optional(kinds.whole(1))),
+        "gap": (0.0, kinds.fraction), "strategy": ("exact", kinds.text("random")),
+        "evaluations": (10_000, kinds.whole(1)), "seed": (1, kinds.whole(0)), "threads": (1, kinds.threads),
+    }.items()}
 
 
-# What else than its default an option may be, and how an error says it.
-_TEXTS = {"objective": "edp", "latency": "ramped", "max_energy": "800 uJ", "max_latency": "6 ms",
-          "strategy": "random"}
-_SWITCHES = ("even", "imperfect", "batches")
-_MOST_THREADS = 1024  # as the program's
-_MOST = 2**53
-
-
-def whole(name: str, value: Any, low: int, high: int = _MOST) -> int:
-    """A whole number of an argument, or an error that names the argument."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name}: expected a whole number, got {value!r}")
-    number = operator.index(value)
-    if not low <= number <= high:
-        raise ValueError(f"{name}: {number} is not from {low} to {high}")
-    return number
-
-
-def threads_of(value: Any) -> int:
-    return whole("threads", value, 0, _MOST_THREADS) or min(os.cpu_count() or 1, _MOST_THREADS)
-
-
-def takes_options(function: Any) -> Any:
-    """Names the options and their defaults in the signature, for help() and for editors."""
-    signature = inspect.signature(function)
-    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
-                               annotation=Options.__annotations__[name].__forward_arg__)
-             for name, default in DEFAULTS.items()]
-    function.__signature__ = signature.replace(
-        parameters=[*list(signature.parameters.values())[:-1], *named])
-    return function
+def searches(**own: Kind) -> Callable[[Function], Function]:
+    """arguments() of a function that also takes Options by name, with their defaults."""
+    return arguments(_OPTIONS, **own)
 
 
 def asked_of(options: Mapping[str, Any]) -> Dict[str, Any]:
-    unknown = sorted(set(options) - set(DEFAULTS))
-    if unknown:
-        raise TypeError(f"unexpected option {unknown[0]!r}; one of {', '.join(DEFAULTS)}")
-    asked: Dict[str, Any] = {**DEFAULTS, **options}
-    for name, example in _TEXTS.items():
-        if not isinstance(asked[name], str):
-            raise TypeError(f"{name}: expected a text such as {example!r}, got {asked[name]!r}")
-    for name in _SWITCHES:
-        if asked[name] not in (True, False):
-            raise TypeError(f"{name}: expected True or False, got {asked[name]!r}")
-        asked[name] = bool(asked[name])
-    if asked["budget_labels"] is not None:
-        asked["budget_labels"] = whole("budget_labels", asked["budget_labels"], 1)
-    for name, low in {"evaluations": 1, "seed": 0}.items():
-        asked[name] = whole(name, asked[name], low)
-    asked["constraints"], asked["constraints_name"] = text_of(asked["constraints"], "constraints")
-    budget = asked["budget"]
-    asked["budget"] = f"{budget} s" if isinstance(budget, (int, float)) else budget or ""
-    if not 0 <= asked["gap"] < 1:
-        raise ValueError(f"gap: {asked['gap']} is not at least 0 and below 1")
-    asked["threads"] = threads_of(asked["threads"])
+    """What a search is asked, in the words of the compiled part."""
+    asked = {name: option.kind(name, options.get(name, option.default))
+             for name, option in _OPTIONS.items()}
+    asked["constraints"], asked["constraints_name"] = asked["constraints"]
     return asked

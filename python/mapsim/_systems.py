@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _mapsim
-from ._inputs import Arch, arch_of, configs_folders, find
-from ._options import Options, asked_of, takes_options, threads_of, whole
+from . import _arguments as kinds
+from ._arguments import arguments, as_read, wrong
+from ._inputs import Arch, Named, configs_folders, file_of, find, is_name, machine
+from ._options import Options, asked_of, searches
 from ._results import _page, frame
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-Named = Union[str, "os.PathLike[str]"]  # a file, or a shipped one by its name
 
 
 class _Told:
@@ -98,17 +98,22 @@ class FusionCurve(_Told):
         return self.figure
 
 
-def _chain_of(chain: Named) -> "_mapsim.EinsumChain":
-    text = os.fspath(chain)
-    return (_mapsim.EinsumChain.parse(text, "chain") if "\n" in text
+def _chain(name: str, value: Any) -> "_mapsim.EinsumChain":
+    if not is_name(value):
+        raise wrong(name, "a chain of layers: a file, a name of shipped('chains'), or YAML", value)
+    text = os.fspath(value)
+    return (_mapsim.EinsumChain.parse(text, name) if "\n" in text
             else _mapsim.EinsumChain.load(find(text, "chains")))
+
+
+_FUSED: Dict[str, Any] = {"arch": machine, "chain": _chain, "max_group": kinds.whole(1), "shared_loops": kinds.whole(0)}
 
 
 def _chain_asked(options: Mapping[str, Any], max_group: int, shared_loops: int) -> Dict[str, Any]:
     return {**asked_of(options), "max_group": max_group, "shared_loops": shared_loops}
 
 
-@takes_options
+@searches(**_FUSED)
 def fuse(arch: Union[Arch, Named], chain: Named, max_group: int = 32, shared_loops: int = 16,
          **options: Unpack[Options]) -> Fusion:
     """The best way to run a chain of layers, fused or not, proven.
@@ -121,11 +126,11 @@ def fuse(arch: Union[Arch, Named], chain: Named, max_group: int = 32, shared_loo
     >>> fused.proven, fused.energy_pj < fused.spilled_pj
     (True, True)
     """
-    return Fusion(_mapsim.fuse(arch_of(arch)._handle, _chain_of(chain),
+    return Fusion(_mapsim.fuse(as_read(arch)._handle, as_read(chain),
                                _chain_asked(options, max_group, shared_loops)))
 
 
-@takes_options
+@searches(level=kinds.text("GLB", needed=True), **_FUSED)
 def fusion_curve(arch: Union[Arch, Named], chain: Named, level: str, max_group: int = 32,
                  shared_loops: int = 16, **options: Unpack[Options]) -> FusionCurve:
     """The least energy of a chain over the capacity of a level, fused and layer by layer.
@@ -133,7 +138,7 @@ def fusion_curve(arch: Union[Arch, Named], chain: Named, level: str, max_group: 
     >>> fusion_curve("teaching_flat", "teaching_convs", "Buffer")
     FusionCurve(1 steps)
     """
-    return FusionCurve(*_mapsim.fusion_curve(arch_of(arch)._handle, _chain_of(chain), level,
+    return FusionCurve(*_mapsim.fusion_curve(as_read(arch)._handle, as_read(chain), level,
                                              _chain_asked(options, max_group, shared_loops)))
 
 
@@ -233,24 +238,28 @@ class Stream(_Told):
         return f"Stream({self.frames_per_second:.6g} frames/s)"
 
 
-def _chip_of(chip: Named) -> str:
-    """A chip, or a machine, which is a chip of one engine."""
-    name = os.fspath(chip)
-    return find(name, "arch") if name in _mapsim.names("arch", configs_folders()) else find(name, "soc")
+def _chip(name: str, value: Any) -> str:
+    """The file of a chip, or of a machine, which is a chip of one engine."""
+    if not is_name(value):
+        raise wrong(name, "a chip or a machine: a file, or a name of shipped('soc') or shipped('arch')", value)
+    path = os.fspath(value)
+    return find(path, "arch" if path in _mapsim.names("arch", configs_folders()) else "soc")
 
 
-def _words(value: Union[str, Sequence[str]]) -> List[str]:
-    """Words of a text such as "s8,f16", or of a list."""
-    return [w.strip() for w in value.split(",") if w.strip()] if isinstance(value, str) else list(value)
+_PLANNED: Dict[str, Any] = {"chip": _chip, "network": file_of("networks", "a network that is a graph"),
+            "fusion": kinds.text("vertical"), "launch": kinds.text("stream"), "batch": kinds.whole(1),
+            "dims": kinds.mapping("{'batch': 1}", kinds.whole(1)), "engines": kinds.words("gpu"),
+            "precision": kinds.words("s8,f16"), "sparse": kinds.switch}
 
 
-def _plan_asked(objective: str, fusion: str, launch: str, engines: Union[str, Sequence[str]],
-                precision: Union[str, Sequence[str]], sparse: bool, **more: Any) -> Dict[str, Any]:
-    return {"objective": objective, "fusion": fusion, "launch": launch, "engines": _words(engines),
-            "precision": _words(precision), "sparse": sparse, "front": False, "at_once": False,
-            "max_latency": "", "max_power": "", "max_memory": "", **more}
+def _plan_asked(objective: str, **more: Any) -> Dict[str, Any]:
+    return {"objective": objective, "front": False, "at_once": False, "max_latency": "",
+            "max_power": "", "max_memory": "", **more}
 
 
+@arguments(objective=kinds.text("latency"), front=kinds.switch, at_once=kinds.switch,
+           max_latency=kinds.text("2 ms"), max_power=kinds.text("15 W"), max_memory=kinds.text("1 MiB"),
+           **_PLANNED)
 def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = "elision",
          launch: str = "graph", front: bool = False, batch: int = 1,
          dims: Optional[Mapping[str, int]] = None, engines: Union[str, Sequence[str]] = (),
@@ -272,13 +281,14 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
     """
     if objective == "throughput":
         raise ValueError("objective: of a stream of frames; call stream()")
-    asked = _plan_asked(objective, fusion, launch, engines, precision, sparse, front=front,
-                        at_once=at_once, max_latency=max_latency, max_power=max_power,
-                        max_memory=max_memory)
-    return Plan(*_mapsim.plan(_chip_of(chip), find(network, "networks"), asked, dict(dims or {}),
-                              batch, configs_folders()))
+    asked = _plan_asked(objective, fusion=fusion, launch=launch, engines=engines, precision=precision,
+                        sparse=sparse, front=front, at_once=at_once, max_latency=max_latency,
+                        max_power=max_power, max_memory=max_memory)
+    return Plan(*_mapsim.plan(as_read(chip), as_read(network), asked, as_read(dims), batch,
+                              configs_folders()))
 
 
+@arguments(engine_batches=kinds.mapping("{'gpu': 8}", kinds.whole(1)), **_PLANNED)
 def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "graph",
            batch: int = 1, engine_batches: Optional[Mapping[str, int]] = None,
            dims: Optional[Mapping[str, int]] = None, engines: Union[str, Sequence[str]] = (),
@@ -292,11 +302,10 @@ def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "
     >>> most.frames_per_second <= most.bound * (1 + 1e-9)
     True
     """
-    return Stream(*_mapsim.plan_stream(_chip_of(chip), find(network, "networks"),
-                                       _plan_asked("throughput", fusion, launch, engines,
-                                                   precision, sparse),
-                                       dict(dims or {}), dict(engine_batches or {}), batch,
-                                       configs_folders()))
+    asked = _plan_asked("throughput", fusion=fusion, launch=launch, engines=engines, precision=precision,
+                        sparse=sparse)
+    return Stream(*_mapsim.plan_stream(as_read(chip), as_read(network), asked, as_read(dims),
+                                       as_read(engine_batches), batch, configs_folders()))
 
 
 class Design(_Told):
@@ -354,7 +363,22 @@ class Design(_Told):
                 f"{'proven' if self.proven else 'stopped'})")
 
 
-def design(space: Named, work: Sequence[Named] = (), objective: str = "energy",
+def _work(name: str, value: Any) -> List[str]:
+    """The files of networks and layers, by names or paths: one, or some."""
+    networks = set(_mapsim.names("networks", configs_folders()))
+    listed = [value] if isinstance(value, (str, os.PathLike)) else value
+    if not isinstance(listed, Sequence) or not all(map(is_name, listed)):
+        raise wrong(name, "files or shipped names of networks and layers, such as ['resnet50']", value)
+    names = [os.fspath(each) for each in listed]
+    return [find(each, "networks" if each in networks or each.endswith(".onnx") else "workloads")
+            for each in names]
+
+
+@arguments(space=file_of("campaigns", "a space of designs"), work=_work, objective=kinds.text("edp"),
+           max_area=kinds.text("4 mm2"), max_energy=kinds.text("20 mJ"), max_latency=kinds.text("20 ms"),
+           max_power=kinds.text("300 mW"), top=kinds.whole(1), front=kinds.switch, gap=kinds.fraction,
+           budget=kinds.budget, threads=kinds.threads, certificate=kinds.switch)
+def design(space: Named, work: Union[Named, Sequence[Named]] = (), objective: str = "energy",
            max_area: str = "", max_energy: str = "", max_latency: str = "", max_power: str = "",
            top: int = 1, front: bool = False, gap: float = 0.0,
            budget: Union[None, str, float] = None, threads: int = 1,
@@ -374,14 +398,7 @@ def design(space: Named, work: Sequence[Named] = (), objective: str = "energy",
     >>> best.arch
     Arch('teaching')
     """
-    kinds = [set(_mapsim.names(kind, configs_folders())) for kind in ("networks", "workloads")]
-    works: List[str] = []
-    for each in ([work] if isinstance(work, (str, os.PathLike)) else work):
-        name = os.fspath(each)
-        works.append(find(name, "networks" if name in kinds[0] or name.endswith(".onnx") else "workloads"))
     asked = {"objective": objective, "max_area": max_area, "max_energy": max_energy,
-             "max_latency": max_latency, "max_power": max_power, "top": whole("top", top, 1), "front": front,
-             "gap": gap, "certificate": certificate,
-             "budget": f"{budget} s" if isinstance(budget, (int, float)) else budget or "",
-             "threads": threads_of(threads)}
-    return Design(*_mapsim.design(find(space, "campaigns"), works, asked, configs_folders()))
+             "max_latency": max_latency, "max_power": max_power, "top": top, "front": front, "gap": gap,
+             "certificate": certificate, "budget": budget, "threads": threads}
+    return Design(*_mapsim.design(as_read(space), as_read(work), asked, configs_folders()))

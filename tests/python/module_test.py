@@ -47,32 +47,8 @@ def test_options_are_those_of_the_program():
     assert mapsim.search(EASY, LAYER, imperfect=True, budget="2 s").json["factors"] == "imperfect"
     with pytest.raises(ValueError, match="objective: 'enrgy' is no objective"):
         mapsim.search(EASY, LAYER, objective="enrgy")
-    with pytest.raises(TypeError, match="unexpected option 'objektive'"):
-        mapsim.search(EASY, LAYER, objektive="edp")
     with pytest.raises(mapsim.UnsupportedSearch):
         mapsim.search(EASY, LAYER, strategy="random", imperfect=True).proof()
-
-
-@pytest.mark.parametrize("call, error, text", [
-    (lambda: mapsim.search(EASY, LAYER, threads=-1), ValueError, "threads: -1 is not from 0 to 1024"),
-    (lambda: mapsim.search(EASY, LAYER, threads=100_000), ValueError, "threads: 100000 is not from 0 to"),
-    (lambda: mapsim.search(EASY, LAYER, threads=1.5), TypeError, "threads: expected a whole number"),
-    (lambda: mapsim.search(EASY, LAYER, max_latency=5), TypeError, "max_latency: expected a text such as '6 ms'"),
-    (lambda: mapsim.search(EASY, LAYER, imperfect="yes"), TypeError, "imperfect: expected True or False"),
-    (lambda: mapsim.search(EASY, LAYER, objective=5), TypeError, "objective: expected a text such as 'edp'"),
-    (lambda: mapsim.search(EASY, LAYER, seed=-1), ValueError, "seed: -1 is not from 0"),
-    (lambda: mapsim.check("", threads=-1), ValueError, "threads: -1"),
-    (lambda: mapsim.design("teaching_buffers", threads=-1), ValueError, "threads: -1"),
-    (lambda: mapsim.fuse(EASY, "teaching_convs", threads=-2), ValueError, "threads: -2"),
-    (lambda: mapsim.histogram(EASY, LAYER, mappings=0), ValueError, "mappings: 0 is not from 1"),
-    (lambda: mapsim.kernels("h100_sxm", LAYER, top=-1), ValueError, "top: -1 is not from 1"),
-    (lambda: mapsim.sweep(EASY, LAYER, {"Buffer.capacity": "16 KiB"}), TypeError, "write \\['16 KiB'\\]"),
-    (lambda: mapsim.sweep(EASY, LAYER, {"Bufer.capacity": ["16 KiB"]}), ValueError, "did you mean 'Buffer'"),
-    (lambda: mapsim.sweep(EASY, LAYER, {"Buffer.capasity": ["16 KiB"]}), mapsim.ConfigError, "did you mean 'capacity'"),
-])
-def test_wrong_arguments_are_named(call, error, text):
-    with pytest.raises(error, match=text):
-        call()
 
 
 def test_a_histogram_has_a_figure():

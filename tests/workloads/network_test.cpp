@@ -46,6 +46,7 @@ TEST(Batched, IsWhatTheShorthandsMakeOfThatBatch) {
   EXPECT_EQ(four.streams[0].in, Bits{256});
   EXPECT_EQ(four.macs(), 4 * network.macs());
   EXPECT_THROW(batched(network, std::int64_t{1} << 50, "n.yaml"), ConfigError);
+  EXPECT_THROW(batched(network, 0, "n.yaml"), ConfigError);
   const Network other{"o",
                       {{"x", einsum("x", "D[i] += E[i][j] * F[j]", {{"i", 2}, {"j", 3}}), 1, "x"}}};
   EXPECT_THROW(batched(other, 2, "n.yaml"), ConfigError);
