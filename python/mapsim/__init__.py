@@ -30,7 +30,7 @@ from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
 from ._inputs import (Arch, Named, Workload, configs_folders, file_of, gpu, is_name, layer,
                       layers, machine, machine_or_gpu, read_file, shipped, table, text_or_file)
 from ._options import Options, asked_of, searches
-from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Predictions,
+from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Predictions, Proven,
                        Result, Simulation, frame)
 from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
                        stream)
@@ -69,7 +69,7 @@ def _mapping(name: str, value: Any) -> Tuple[str, str]:
 
 def _proof(name: str, value: Any) -> Tuple[str, str]:
     """The text of a proof, and its name."""
-    if isinstance(value, (Result, Fusion, Plan, Stream, Design)):
+    if isinstance(value, Proven):
         return value.proof(), name
     if not is_name(value):
         raise wrong(name, "a proof: its text, its file, or a Result, Fusion, Plan, Stream or Design", value)

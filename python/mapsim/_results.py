@@ -2,8 +2,10 @@
 """What searches answer."""
 import html
 import json
+import os
 from functools import cached_property
-from typing import Any, Dict, List, Optional
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Union
 
 
 def frame(rows: List[Dict[str, Any]]) -> Any:
@@ -17,6 +19,18 @@ def frame(rows: List[Dict[str, Any]]) -> Any:
 
 def _page(text: str, figure: str) -> str:
     return f"<pre>{html.escape(text)}</pre>{figure}"
+
+
+class Proven:
+    """An answer with a proof."""
+
+    def proof(self) -> str:
+        """The proof as a text, for check()."""
+        raise NotImplementedError
+
+    def save_certificate(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Write the proof to a file, which check() and `mapsim check` verify."""
+        Path(path).write_text(self.proof(), encoding="utf-8")
 
 
 class _Costed:
@@ -48,6 +62,17 @@ class _Costed:
     def latency_cycles_ramped(self) -> Optional[int]:
         """With first fills and last drains."""
         return self._cost("latency_cycles_ramped")
+
+    @property
+    def latency_s(self) -> Optional[float]:
+        """Steady state, at the clock of the machine; None: nothing fits.
+
+        >>> import mapsim
+        >>> mapsim.search("eyeriss", "alexnet/conv3").latency_s  # 1,557,504 cycles at 200 MHz
+        0.00778752
+        """
+        cycles, clock = self._cost("latency_cycles"), self._cost("clock_hz")
+        return cycles / clock if clock else None
 
     @property
     def edp(self) -> Optional[float]:
@@ -82,7 +107,7 @@ class _Costed:
         return frame(rows)
 
 
-class Result(_Costed):
+class Result(_Costed, Proven):
     """The best mapping of a layer on a machine, and what is proven of it."""
 
     @property
@@ -273,7 +298,8 @@ class Histogram:
         return len(self.energies_pj)
 
     def __repr__(self) -> str:
-        return f"Histogram({len(self)} mappings, optimum {self.optimum_pj:.6g} pJ)"
+        found = f"{len(self)} mappings" if self.energies_pj else "no mapping met keeps the machine busy"
+        return f"Histogram({found}, optimum {self.optimum_pj:.6g} pJ)"
 
     def _repr_html_(self) -> str:
         return self.figure

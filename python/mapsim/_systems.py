@@ -12,7 +12,7 @@ from . import _arguments as kinds
 from ._arguments import arguments, as_read, wrong
 from ._inputs import Arch, Named, configs_folders, file_of, find, is_name, machine
 from ._options import Options, asked_of, searches
-from ._results import _page, frame
+from ._results import Proven, _page, frame
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -32,7 +32,7 @@ class _Told:
         return _page(str(self), "")
 
 
-class Fusion(_Told):
+class Fusion(_Told, Proven):
     """The mapping tree of a chain of least energy, and what fusion brings."""
 
     def __init__(self, handle: "_mapsim.Chain"):
@@ -142,7 +142,7 @@ def fusion_curve(arch: Union[Arch, Named], chain: Named, level: str, max_group: 
                                              _chain_asked(options, max_group, shared_loops)))
 
 
-class Plan(_Told):
+class Plan(_Told, Proven):
     """A network on a chip: which nodes become one kernel, and which engine runs each."""
 
     def __init__(self, text: str, told: str, trace: str, proof: str):
@@ -177,7 +177,7 @@ class Plan(_Told):
     @property
     def engines(self) -> Any:
         """A DataFrame, or dicts: how long each works, and the whole network on it alone."""
-        return frame([{**{k: v for k, v in engine.items() if not isinstance(v, dict)},
+        return frame([{**{key: value for key, value in engine.items() if key != "alone"},
                        "alone_seconds": (engine["alone"] or {}).get("latency_seconds")}
                       for engine in self.json["engines"]])
 
@@ -208,7 +208,7 @@ class Plan(_Told):
                 f"{len(self.json['groups'])} groups)")
 
 
-class Stream(_Told):
+class Stream(_Told, Proven):
     """A stream of frames on a chip, many in flight."""
 
     def __init__(self, text: str, told: str, proof: str):
@@ -308,7 +308,7 @@ def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "
                                        as_read(engine_batches), batch, configs_folders()))
 
 
-class Design(_Told):
+class Design(_Told, Proven):
     """The best machine of a space, and the proof that none is better."""
 
     def __init__(self, text: str, told: str, arch: str, certificate: str):
@@ -321,10 +321,6 @@ class Design(_Told):
         if not self.certificate:
             raise ValueError("no certificate: call design(..., certificate=True)")
         return self.certificate
-
-    def save_certificate(self, path: Named) -> None:
-        """Write the proof to a file, which `mapsim check` verifies."""
-        Path(path).write_text(self.proof(), encoding="utf-8")
 
     @property
     def value(self) -> Optional[float]:

@@ -51,10 +51,29 @@ def test_options_are_those_of_the_program():
         mapsim.search(EASY, LAYER, strategy="random", imperfect=True).proof()
 
 
+@pytest.mark.parametrize("answer", [
+    lambda: mapsim.search(EASY, LAYER), lambda: mapsim.fuse("teaching_flat", "teaching_convs"),
+    lambda: mapsim.plan("teaching_chip", "graphs/squeezenet"),
+    lambda: mapsim.stream("teaching_chip", "graphs/squeezenet"),
+    lambda: mapsim.design("teaching_buffers", "teaching/gemm", certificate=True)])
+def test_certificates_are_saved_and_checked(answer, tmp_path):
+    file = tmp_path / "proof"
+    answer().save_certificate(file)
+    assert mapsim.check(file)
+
+
+def test_seconds_are_those_of_the_clock():
+    best = mapsim.search(EASY.set("clock", "2 GHz"), LAYER)
+    assert best.latency_s == best.latency_cycles / 2e9
+    assert mapsim.evaluate(EASY, LAYER, best).latency_s == best.latency_cycles / 1e9
+    assert mapsim.search(EASY, LAYER, max_latency="1 cycles").latency_s is None
+
+
 def test_a_histogram_has_a_figure():
     histogram = mapsim.histogram(EASY, LAYER, mappings=200)
     assert histogram.figure.startswith("<svg") and "mappings" in histogram.figure
     assert histogram._repr_html_() == histogram.figure
+    assert "no mapping met keeps" in repr(mapsim.histogram("eyeriss", "alexnet/conv3", mappings=200))
 
 
 def test_signatures_name_the_options():
@@ -192,6 +211,7 @@ def test_networks_are_planned_on_chips(tmp_path):
     assert plan.proven and plan.complete and plan.energy_pj > 0
     assert {row["engine"] for row in rows_of(plan.groups)} <= {"small", "large"}
     assert [row["name"] for row in rows_of(plan.engines)] == ["small", "large"]
+    assert "alone" not in rows_of(plan.engines)[0]
     plan.save_trace(tmp_path / "plan.json")
     assert "traceEvents" in (tmp_path / "plan.json").read_text()
     fast = mapsim.plan("teaching_chip", "graphs/squeezenet")
