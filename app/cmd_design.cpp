@@ -9,6 +9,7 @@
 #include "app/places.hpp"
 #include "app/space.hpp"
 #include "app/watch.hpp"
+#include "campaign/report.hpp"
 #include "campaign/sqlite.hpp"
 #include "campaign/warnings.hpp"
 #include "design/certificate.hpp"
@@ -116,7 +117,10 @@ Answer run(const DesignArguments& arguments) {
   if (result.best() && !arguments.arch_file.empty()) {
     machine.write(best_arch_text(campaign, result));
   }
-  picture.write(design_svg(campaign, options, result));
+  const std::string json = design_json(origin, campaign, options, result);
+  if (!arguments.svg.empty()) {
+    picture.write(design_search_svg(json));
+  }
   if (options.certificate) {
     const std::string text = design_certificate(campaign, options, result);
     text.empty() ? proof.remove() : proof.write(text);
@@ -125,7 +129,7 @@ Answer run(const DesignArguments& arguments) {
     }
   }
   answer.text = arguments.output.json
-                    ? design_json(origin, campaign, options, result)
+                    ? json
                     : warning_lines(origin.warnings) + design_text(campaign, options, result);
   remark_warnings(origin.warnings, answer);
   return answer;

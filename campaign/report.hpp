@@ -57,6 +57,9 @@ PageFigure front_figure(const FrontResult& front, const std::string& name);
 // campaign/report_designs.cpp; `name_of` makes names that are unique in the page.
 Section design_search_section(const DesignSearchResult& result,
                               const std::function<std::string(const std::string&)>& name_of);
+// The figure of what `design` prints with --json, in a file of its own (SVG): objective against
+// area of a front, or what one step along each axis changes of the best design.
+std::string design_search_svg(const std::string& json);
 PageFigure predictions_figure(const MeasuredResult& measured, const std::string& name);
 
 // What one setting of the best design is worth, from designs of the campaign that differ in it

@@ -200,6 +200,12 @@ PageTable answers_table(const DesignSearchResult& result, const std::string& nam
 
 }  // namespace
 
+std::string design_search_svg(const std::string& json) {
+  const DesignSearchResult result = design_search_of(Json::parse(json));
+  return standalone(result.is_front ? design_front_svg(result.found)
+                                    : design_steps_svg(result.found));
+}
+
 Section design_search_section(const DesignSearchResult& result,
                               const std::function<std::string(const std::string&)>& name_of) {
   const FoundDesigns& found = result.found;

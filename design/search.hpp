@@ -119,10 +119,6 @@ std::string design_text(const Campaign& campaign, const DesignOptions& options,
                         const DesignAnswer& result);
 std::string design_json(const Provenance& origin, const Campaign& campaign,
                         const DesignOptions& options, const DesignAnswer& result);
-// Objective against area of a front, or what one step along each axis changes of the best design
-// (SVG).
-std::string design_svg(const Campaign& campaign, const DesignOptions& options,
-                       const DesignAnswer& result);
 // The best machine as a file that other commands read.
 std::string best_arch_text(const Campaign& campaign, const DesignAnswer& result);
 

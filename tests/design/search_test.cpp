@@ -10,6 +10,7 @@
 
 #include "arch/load.hpp"
 #include "arch/print.hpp"
+#include "campaign/report.hpp"
 #include "core/diagnostic.hpp"
 #include "mapper/mapper.hpp"
 #include "tests/design/random_space.hpp"
@@ -95,6 +96,21 @@ TEST(Design, IsWrittenAsAFileThatReadsAsItself) {
   const DesignAnswer found = search_design(space.campaign, {});
   const Arch read = parse_arch(best_arch_text(space.campaign, found), "best.yaml");
   EXPECT_EQ(print_arch(read), print_arch(found.best()->arch));
+}
+
+// The figure of --svg is made of what --json prints, as that of a report.
+TEST(Design, IsDrawnFromItsAnswer) {
+  const RandomSpace space = random_space(1);
+  DesignOptions options;
+  options.limits.area = SquareMillimetres{1};
+  const auto picture = [&] {
+    return design_search_svg(design_json({"design", {}}, space.campaign, options,
+                                         search_design(space.campaign, options)));
+  };
+  EXPECT_THAT(picture(), AllOf(HasSubstr("one step from the best design"), HasSubstr("<svg")));
+  options.wanted = Wanted::kFront;
+  EXPECT_THAT(picture(), AllOf(HasSubstr("random: energy against area"),
+                               HasSubstr("keeps the limits and is better")));
 }
 
 // A technology gives a MAC unit an area by the widths of the layers.
