@@ -129,7 +129,8 @@ bool DesignGrid::have_same_head(const Arch& one, Arch other) {
 }
 
 // Which axes each node's text depends on. A model of an array's time may look at other nodes: then
-// its axis is one of the whole machine.
+// its axis is one of the whole machine. So are all where zeros save: how much may depend on values
+// of two axes together, of which neither shows it alone.
 void DesignGrid::find_axes() {
   const std::vector<std::size_t> first(axes_.size(), 0);
   const Document base = document(first);
@@ -155,7 +156,7 @@ void DesignGrid::find_axes() {
         differs[n] = differs[n] || flow_text(nodes->items[n]) != flow_text(others->items[n]);
       }
       const Arch another = arch(values);
-      whole_[a] = whole_[a] || !have_same_head(machine, another) ||
+      whole_[a] = whole_[a] || machine.sparsity || !have_same_head(machine, another) ||
                   (!differs[compute_node_] && !(another.compute == machine.compute));
     }
     for (std::size_t n = 0; n < differs.size(); ++n) {
@@ -250,7 +251,8 @@ std::optional<Range> DesignGrid::range(const Box& box) {
   if (is_single(box)) {
     return range;
   }
-  if (first.levels.size() != levels_.size() || first.fanouts.size() != fanouts_.size()) {
+  if (first.sparsity || first.levels.size() != levels_.size() ||
+      first.fanouts.size() != fanouts_.size()) {
     return std::nullopt;
   }
   bool good = true;
@@ -289,7 +291,11 @@ bool DesignGrid::is_node_by_node(const std::vector<std::size_t>& values) {
   for (std::size_t a = 0; a < of_whole.size(); ++a) {
     of_whole[a] = whole_[a] ? of_whole[a] : 0;
   }
-  if (!have_same_head(whole, arch(of_whole))) {
+  const Arch frame = arch(of_whole);
+  if (frame.sparsity) {
+    return true;  // likewise
+  }
+  if (!have_same_head(whole, frame)) {
     return false;
   }
   Range parts{whole, whole};

@@ -56,11 +56,12 @@ double lowest_ratio(const std::vector<double>& now, const std::vector<double>& t
   return ratio;
 }
 
-// What follows without a search: every MAC has its energy, and a unit does one a cycle.
+// What follows without a search: every MAC has its energy, and a unit does one a cycle. Where zeros
+// save energy, a MAC may cost none.
 std::vector<SupportLine> free_lines(const Problem& problem) {
   const auto macs = static_cast<double>(problem.macs());
   return {
-      {0, macs * problem.mac_energy().count()},
+      {0, problem.sparse() == nullptr ? macs * problem.mac_energy().count() : 0},
       {kNoMapping, macs * problem.mac_density() / static_cast<double>(problem.arch().mac_units())}};
 }
 

@@ -299,8 +299,8 @@ std::optional<Enclosure> DesignSpace::enclosure(const DesignBox& box) {
     frame->second = arch(values);
   }
   Enclosure both{frame->second, frame->second};
-  if (!has_same_nodes(both.most, base_)) {
-    // Its nodes are others: only a single design is known as a whole.
+  if (!has_same_nodes(both.most, base_) || both.most.sparsity) {
+    // Its nodes are others, or depend on each other: only a single design is known as a whole.
     if (!is_single(box)) {
       return std::nullopt;
     }
