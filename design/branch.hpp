@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/memory.hpp"
 #include "design/descent.hpp"
 #include "design/search.hpp"
 
@@ -61,7 +60,7 @@ class DesignSearch {
     layers.threads = options.threads;
     layers.stop = options.stop;
     layers.partial_folds = !options.certificate;  // beyond the mapspace of certificates
-    layers.budget.bytes = search_bytes();
+    layers.budget.bytes = options.bytes;
     return layers;
   }
 

@@ -131,7 +131,8 @@ std::size_t DesignSearch::number_of(std::size_t s, const Values& values) const {
 }
 
 // A design that was valued, as a sweep writes it: each layer has a row of its own search, whatever
-// it was known from before. Not if there is no time left for that.
+// it was known from before. Not if there is no time left for that, or no memory:
+// such a search has no row.
 void DesignSearch::write_down(const DesignMachine& design, std::size_t number) {
   if (options_.answers == nullptr) {
     return;
@@ -146,7 +147,8 @@ void DesignSearch::write_down(const DesignMachine& design, std::size_t number) {
     if (layer.stream) {
       options_.answers->keep(design.arch, layer, objective,
                              price_record(design.arch, *layer.stream));
-    } else if (over() || !optima_.search(design, l, objective.function, seconds_left())) {
+    } else if (over() || !optima_.search(design, l, objective.function, seconds_left()) ||
+               !options_.answers->find(design.arch, layer, objective)) {
       return;
     }
   }

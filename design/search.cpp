@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/memory.hpp"
 #include "design/branch.hpp"
 #include "design/supported.hpp"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "campaign/campaign.hpp"
+#include "core/memory.hpp"
 #include "design/archive.hpp"
 #include "design/limits.hpp"
 #include "design/space.hpp"
@@ -54,6 +55,7 @@ struct DesignOptions {
   double gap = 0;       // designs that are better by no more than this share are left out
   double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
   int threads = 1;                                           // of each search of a layer
+  std::size_t bytes = search_bytes();                        // memory of each
   bool certificate = false;          // keep what one needs; only mappings that one is about
   DesignAnswers* answers = nullptr;  // of earlier runs; those of this one are added
   const std::atomic<bool>* stop = nullptr;

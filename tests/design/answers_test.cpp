@@ -112,6 +112,16 @@ TEST_F(DesignRows, LetAStoppedSearchGoOn) {
   EXPECT_TRUE(rest.proven);
 }
 
+// A search that needs more memory than there is has no row: its design is not one of those listed.
+TEST_F(DesignRows, AreOfWholeDesignsAlone) {
+  const Campaign campaign = space();
+  DesignOptions options;
+  options.bytes = 1;
+  EXPECT_GT(find(campaign, "short.sqlite", options, "sum-edp").searches, 0);
+  const auto [listed, answered] = points("short.sqlite");
+  EXPECT_EQ(listed, answered);
+}
+
 // What the database already lists stays, unless the campaign is another one.
 TEST_F(DesignRows, StandBesideThoseOfASweep) {
   const Campaign campaign = space();
