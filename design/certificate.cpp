@@ -175,17 +175,11 @@ std::string design_certificate(const Campaign& campaign, const DesignOptions& op
 namespace {
 
 // "nodes.GLB.capacity: 64 KiB" of each path that a value of an axis changes.
-std::string value_text(const check::GridAxis& axis, std::size_t value) {
+template <class Axis>
+std::string value_text(const Axis& axis, std::size_t value) {
   std::string text;
   for (const auto& [path, node] : axis.values[value]) {
     text += fmt::format("{}: {}\n", path, flow_text(node));
-  }
-  return text;
-}
-std::string value_text(const DesignAxis& axis, std::size_t value) {
-  std::string text;
-  for (const Setting& setting : axis.values[value]) {
-    text += fmt::format("{}: {}\n", setting.path, flow_text(setting.value));
   }
   return text;
 }

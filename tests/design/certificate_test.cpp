@@ -85,7 +85,7 @@ DesignOptions asked(const std::string& objective) {
 }
 
 TEST(DesignProof, HoldsForRandomSpacesAndQuestions) {
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     EXPECT_EQ(compare_certificate(random_space(seed), seed), "") << "seed " << seed;
   }
 }
@@ -212,6 +212,31 @@ TEST(DesignProof, IsOfOneSpaceAndItsLayers) {
                            parse_yaml("500 MHz", "c").root);
               }),
               HasSubstr("it has another architecture"));
+}
+
+// What one item of a list leaves to the file another one may set: spaces of the same list and the
+// same first design can differ.
+TEST(DesignProof, IsOfOneList) {
+  const auto with_list = [](const std::string& more) {
+    return parse_campaign(
+        "name: c\narchitectures:\n  - file: ../arch/teaching.yaml\n    list:\n"
+        "      - {nodes.Buffer.capacity: 1 KiB, clock: 1 GHz}\n" +
+            more + "workloads: [../workloads/teaching/gemm.yaml]\n",
+        kCampaigns + "c.yaml");
+  };
+  const std::string second = "      - {nodes.Buffer.capacity: 4 KiB}\n";
+  const std::string text = proof_of(with_list(second), asked("edp"));
+  const auto first_difference = [&text](const Campaign& space) {
+    const auto found = differences(check::parse_design_certificate(text, "proof"), space);
+    return found.empty() ? "" : found.front();
+  };
+  EXPECT_EQ(first_difference(with_list(second)), "");
+  Campaign slower = with_list(second);
+  substitute(slower.machines[0].document.root, "clock", parse_yaml("500 MHz", "c").root);
+  EXPECT_THAT(first_difference(slower), HasSubstr("it has another architecture"));
+  EXPECT_THAT(first_difference(with_list("      - {nodes.Buffer.capacity: 8 KiB}\n")),
+              HasSubstr("it has other values of list"));
+  EXPECT_THAT(first_difference(with_list("")), HasSubstr("it has other values of list"));
 }
 
 TEST(DesignProof, IsRefusedWithoutALayer) {
