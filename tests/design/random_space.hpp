@@ -9,6 +9,8 @@
 
 namespace mapsim {
 
+bool odds(Rng& rng, int of);  // one in so many
+
 // A space of some dozen designs of a small machine, and two or three tiny layers. Every kind of
 // axis comes up: resources, energies, technologies, and what no lemma covers.
 struct RandomSpace {
