@@ -143,9 +143,10 @@ Answer run_on_gpu(const EvalArguments& arguments, const Document& machine) {
     if (!arguments.mapping.empty()) {
       origin.inputs.push_back(input_file("mapping", arguments.mapping));
     }
-    return {kDone, kernel_json(origin, comparison)};
+    return {kDone, kernel_json(origin, comparison), why.substr(0, why.find('\n'))};
   }
-  return {kDone, kernel_text(comparison)};
+  // Why another path is shown than the one that tensor cores would take.
+  return {kDone, why + (why.empty() ? "" : "\n") + kernel_text(comparison)};
 }
 
 }  // namespace mapsim

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/command.hpp"
+#include "app/files.hpp"
 #include "app/places.hpp"
 #include "app/shipped_kinds.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
+#include "core/edit_distance.hpp"
 #include "core/shipped.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
@@ -83,9 +87,29 @@ std::string section_text(const ShippedKind& kind, const std::vector<ListedFile>&
   return text;
 }
 
+// The text of a shipped file. Paths in it are relative to its folder, which the remark names.
+Answer file_of(const ListArguments& arguments) {
+  if (arguments.output.json || arguments.names) {
+    throw UsageError("NAME: its file is printed as it is, without --json or --names");
+  }
+  const auto* const kind =
+      std::ranges::find(kShippedKinds, std::string_view{arguments.kind}, &ShippedKind::name);
+  const std::vector<std::string> configs = shipped_configs();
+  const Words names = shipped_names(kind->files, configs);
+  if (std::ranges::find(names, arguments.name) == names.end()) {
+    throw UsageError(fmt::format("NAME: none of the {} is called {}{}", arguments.kind,
+                                 quoted(arguments.name), suggestion(arguments.name, names)));
+  }
+  const std::string path = find_shipped(arguments.name, kind->files, configs);
+  return {kDone, read_text(path), "the file is " + path};
+}
+
 }  // namespace
 
 Answer run(const ListArguments& arguments) {
+  if (!arguments.name.empty()) {
+    return file_of(arguments);
+  }
   Answer answer;
   std::vector<ListedFile> files;
   for (const ShippedKind& kind : kShippedKinds) {

@@ -3,6 +3,7 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/space.hpp"
 #include "app/trace_file.hpp"
 #include "app/watch.hpp"
 #include "arch/load.hpp"
@@ -41,10 +42,10 @@ bool is_too_long(const SimulateArguments& arguments, const Workload& workload) {
     return false;
   }
   if (arguments.trace.empty()) {
-    throw UsageError(
-        fmt::format("'{}' has {} MACs, a walk of as many steps; allow it with --max-steps {}, or "
-                    "take a smaller workload; --trace alone has no limit",
-                    workload.name, grouped(workload.macs()), workload.macs()));
+    throw UsageError(fmt::format(
+        "'{}' has {} MACs, {}; allow it with --max-steps {}, or take a smaller "
+        "workload; --trace alone has no limit",
+        workload.name, grouped(workload.macs()), walk_text(workload.macs()), workload.macs()));
   }
   return true;
 }

@@ -3,6 +3,7 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/space.hpp"
 #include "arch/load.hpp"
 #include "core/file_kind.hpp"
 #include "costmodel/reference/simulate_tree.hpp"
@@ -150,10 +151,8 @@ Answer run_on_chain(const SimulateArguments& arguments) {
     macs += counts.macs;
   }
   if (macs > arguments.max_steps) {
-    throw UsageError(
-        fmt::format("the tree takes {} MACs, a walk of as many "
-                    "steps; allow it with --max-steps {}",
-                    grouped(macs), macs));
+    throw UsageError(fmt::format("the tree takes {} MACs, {}; allow it with --max-steps {}",
+                                 grouped(macs), walk_text(macs), macs));
   }
   const auto operands = random_operands(input.chain, static_cast<std::uint64_t>(arguments.seed));
   const TreeSimulation walked =

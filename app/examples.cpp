@@ -86,6 +86,8 @@ constexpr std::array kExamples = {
     Example{"list", "mapsim list", "list everything that is shipped"},
     Example{"list", "mapsim list machines --names",
             "list only the names of machines, one per line"},
+    Example{"list", "mapsim list machines eyeriss -o mine.yaml",
+            "copy the file of a shipped machine, to change it"},
     Example{"import", "mapsim import timeloop arch.yaml problem.yaml mapping.yaml -o design",
             "convert a design of Timeloop to arch.yaml, workload.yaml and mapping.yaml"},
     Example{"import", "mapsim import timeloop design.yaml --counts-only -o design",

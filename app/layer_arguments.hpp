@@ -21,6 +21,7 @@ struct RooflineArguments {
 
 struct ListArguments {
   std::string kind;    // machines, layers, ...; empty: all
+  std::string name;    // of a shipped file to print; empty: none
   bool names = false;  // nothing else, one a line
   Output output;
 };

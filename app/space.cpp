@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "app/arguments.hpp"
 #include "costmodel/timing/model.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "mapper/mapspace/unrolling.hpp"
 #include "mapper/supported.hpp"
+#include "report/figures.hpp"
 
 namespace mapsim {
 
@@ -15,8 +20,9 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
   std::vector<LackingRule> lacking;
   Constraints constraints =
       file.empty() ? Constraints{} : load_constraints(file, problem, &lacking);
-  for (const LackingRule& rule : lacking) {
-    if (warnings != nullptr) {
+  if (warnings != nullptr) {
+    std::ranges::copy(idle_axes(problem), std::back_inserter(*warnings));
+    for (const LackingRule& rule : lacking) {
       warnings->push_back(warning_of(rule, problem.workload().name + " has"));
     }
   }
@@ -30,6 +36,14 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
   }
   check_supported(problem, constraints, "exact");
   return constraints;
+}
+
+std::string walk_text(std::int64_t macs) {
+  constexpr std::int64_t kStepsPerMinute = 30'000'000;
+  const std::int64_t minutes = macs / kStepsPerMinute;
+  return minutes == 0 ? "a walk of as many steps, less than a minute"
+                      : fmt::format("a walk of as many steps, about {} minute{}", grouped(minutes),
+                                    minutes == 1 ? "" : "s");
 }
 
 std::string warning_lines(const std::vector<std::string>& warnings) {

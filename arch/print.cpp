@@ -180,12 +180,7 @@ std::string axis_text(std::int64_t size, const AxisConstraint& constraint) {
   if (constraint.unconstrained()) {
     return fmt::format("{}", size);
   }
-  std::vector<std::string> dims;
-  for (const GemmAxis axis : constraint.gemm_axes) {
-    dims.emplace_back(to_string(axis));
-  }
-  dims.insert(dims.end(), constraint.dims.begin(), constraint.dims.end());
-  return fmt::format("{{size: {}, dims: [{}]}}", size, fmt::join(dims, ", "));
+  return fmt::format("{{size: {}, dims: [{}]}}", size, dims_text(constraint));
 }
 
 void print_fanout(const Fanout& fanout, std::string& text) {
@@ -240,6 +235,15 @@ void print_compute(const Arch& arch, std::string& text) {
 }
 
 }  // namespace
+
+std::string dims_text(const AxisConstraint& constraint) {
+  std::vector<std::string> dims;
+  for (const GemmAxis axis : constraint.gemm_axes) {
+    dims.emplace_back(to_string(axis));
+  }
+  dims.insert(dims.end(), constraint.dims.begin(), constraint.dims.end());
+  return constraint.unconstrained() ? "any dim" : fmt::format("{}", fmt::join(dims, ", "));
+}
 
 std::string print_arch(const Arch& arch) {
   std::string text = fmt::format("name: {}\nclock: {}\n", arch.name, frequency_text(arch.clock));

@@ -10,4 +10,7 @@ namespace mapsim {
 // to the same value, to the last bit, but for where its numbers came from: they are written out.
 std::string print_arch(const Arch& arch);
 
+// What may be unrolled along an axis: "gemm_n, K", or "any dim".
+std::string dims_text(const AxisConstraint& constraint);
+
 }  // namespace mapsim

@@ -40,19 +40,25 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return rows[a.size()][b.size()];
 }
 
-std::string suggestion(std::string_view word, const Words& known) {
+std::optional<std::string> nearest_word(std::string_view word, const Words& known) {
   const std::string typo = lower_case(word.substr(0, kLongestTypo + 1));
-  // One slip in three characters, and never all of the word.
+  // One slip in three characters, and never all of the word. Of two characters one may be missing,
+  // but one that differs is half of the word.
   std::size_t allowed = typo.size() > kLongestTypo ? 0 : (typo.size() + 1) / 3 + 1;
-  const std::string* nearest = nullptr;
+  std::optional<std::string> nearest;
   for (const std::string& candidate : known) {
     const std::size_t distance = edit_distance(typo, lower_case(candidate));
-    if (distance < allowed && distance < candidate.size()) {
+    const bool differs = typo.size() == 2 && candidate.size() == 2 && distance > 0;
+    if (distance < allowed && distance < candidate.size() && !differs) {
       allowed = distance;
-      nearest = &candidate;
+      nearest = candidate;
     }
   }
-  if (nearest != nullptr) {
+  return nearest;
+}
+
+std::string suggestion(std::string_view word, const Words& known) {
+  if (const auto nearest = nearest_word(word, known)) {
     return fmt::format("; did you mean '{}'?", *nearest);
   }
   if (known.empty() || known.size() > kFew) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,10 @@ using Words = std::vector<std::string>;
 // with its neighbour (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
+// The word of `known` that is `word` but for a slip in three characters, upper and lower case being
+// the same; nullopt: none is.
+std::optional<std::string> nearest_word(std::string_view word, const Words& known);
+
 // "; did you mean 'bytes'?" when a word of `known` is close to `word`; else "; one of a, b, c" when
 // there are few enough to list; else nothing.
 std::string suggestion(std::string_view word, const Words& known);
@@ -22,7 +27,7 @@ template <class Range>
 Words names_of(const Range& things) {
   Words names;
   for (const auto& thing : things) {
-    names.push_back(thing.name);
+    names.emplace_back(thing.name);
   }
   return names;
 }

@@ -156,22 +156,12 @@ Words files_in(const fs::path& folder) {
   return names;
 }
 
-// The word that suggestion() has found, if it was close.
-std::optional<std::string> closest(const std::string& word, const Words& known) {
-  const std::string text = suggestion(word, known);
-  constexpr std::string_view kBegin = "; did you mean '";
-  if (!text.starts_with(kBegin)) {
-    return std::nullopt;
-  }
-  return text.substr(kBegin.size(), text.size() - kBegin.size() - 2);
-}
-
 // "; did you mean 'configs/arch/eyeriss.yaml'?"
 std::string nearest_file(const std::string& path, const std::vector<std::string>& folders) {
   const fs::path wanted{path};
   const fs::path folder = wanted.parent_path();
-  if (const auto name =
-          closest(wanted.filename().string(), files_in(folder.empty() ? fs::path{"."} : folder))) {
+  if (const auto name = nearest_word(wanted.filename().string(),
+                                     files_in(folder.empty() ? fs::path{"."} : folder))) {
     return fmt::format("; did you mean '{}'?", (folder / *name).string());
   }
   for (const std::string& root : folders) {
@@ -192,7 +182,7 @@ std::string nearest_file(const std::string& path, const std::vector<std::string>
     for (const fs::path& each : paths) {
       names.push_back(each.stem().string());
     }
-    if (const auto name = closest(wanted.stem().string(), names)) {
+    if (const auto name = nearest_word(wanted.stem().string(), names)) {
       const auto at = std::find(names.begin(), names.end(), *name);
       return fmt::format("; did you mean '{}'?",
                          paths[static_cast<std::size_t>(at - names.begin())].string());

@@ -111,6 +111,46 @@ Words shipped_names(FileKind kind, const std::vector<std::string>& configs) {
   return names;
 }
 
+namespace {
+
+constexpr std::size_t kMostNear = 4;
+
+// What someone who wrote `name` may mean: the nearest of all names, those that it begins ("a100" is
+// a100_40gb or a100_80gb), those that begin as it does ("a100_sxm"), or else a layer without its
+// network.
+Words near_names(const std::string& name, const Words& names) {
+  const auto beginning_with = [&](const std::string& head) {
+    Words found;
+    std::ranges::copy_if(names, std::back_inserter(found),
+                         [&head](const std::string& each) { return each.starts_with(head); });
+    return found.size() <= kMostNear ? found : Words{};
+  };
+  const auto nearest = nearest_word(name, names);
+  Words near = nearest ? Words{*nearest} : Words{};
+  const auto has_nearest = [&](const Words& words) {
+    return nearest && std::ranges::find(words, *nearest) != words.end();
+  };
+  const std::size_t end = name.find('_');
+  if (const Words longer = beginning_with(name); !longer.empty() && !has_nearest(longer)) {
+    return longer;
+  }
+  if (end != std::string::npos && end > 2) {
+    const Words alike = beginning_with(name.substr(0, end + 1));
+    if (!has_nearest(alike)) {
+      near.insert(near.end(), alike.begin(), alike.end());
+    }
+  }
+  const std::string last = name.substr(name.rfind('/') + 1);
+  for (const std::string& each : names) {
+    if (near.empty() && each.substr(each.rfind('/') + 1) == last) {
+      near = {each};
+    }
+  }
+  return near;
+}
+
+}  // namespace
+
 std::string unknown_name(const std::string& name, FileKind kind,
                          const std::vector<std::string>& configs, const std::string& lister) {
   if (is_written_as_path(name)) {
@@ -120,24 +160,10 @@ std::string unknown_name(const std::string& name, FileKind kind,
   for (const FileKind each : kinds_named_as(kind)) {
     std::ranges::copy(shipped_names(each, configs), std::back_inserter(names));
   }
-  std::string near = suggestion(name, names);
-  const std::string last = name.substr(name.rfind('/') + 1);
-  Words longer;  // "a100": a100_40gb and a100_80gb
-  std::copy_if(names.begin(), names.end(), std::back_inserter(longer),
-               [&name](const std::string& each) { return each.starts_with(name); });
-  const bool has_one = std::any_of(longer.begin(), longer.end(), [&near](const std::string& each) {
-    return near.find(fmt::format("'{}'", each)) != std::string::npos;
-  });
-  if (!longer.empty() && longer.size() <= 4 && !has_one) {
-    near = fmt::format("; did you mean '{}'?", fmt::join(longer, "' or '"));
-  }
-  for (const std::string& each : names) {  // the layer without its network, or of another
-    if (near.empty() && each.substr(each.rfind('/') + 1) == last) {
-      near = fmt::format("; did you mean '{}'?", each);
-    }
-  }
-  return fmt::format("no such file, and {} of that name is not shipped{}{}", name_of(kind), near,
-                     near.empty() ? fmt::format("; {} shows what is", lister) : "");
+  const Words near = near_names(name, names);
+  return fmt::format("no such file, and {} of that name is not shipped; {}", name_of(kind),
+                     near.empty() ? fmt::format("{} shows what is", lister)
+                                  : fmt::format("did you mean '{}'?", fmt::join(near, "' or '")));
 }
 
 }  // namespace mapsim

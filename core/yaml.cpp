@@ -68,6 +68,9 @@ class TreeBuilder : public YAML::EventHandler {
 
   Node take() { return std::move(root_); }
 
+  // The innermost container whose end has not come yet, or nullptr.
+  const Node* innermost() const { return open_.empty() ? nullptr : &open_.back().node; }
+
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (done_) {
       refuse(mark, "a second document begins here; one document a file");
@@ -249,6 +252,13 @@ std::string syntax_message(const std::string& what, const std::string& line) {
   return "not valid YAML: " + what + (tab ? "; indent with spaces, not tabs" : "");
 }
 
+// What a bracket has opened, where the parser misses its end: that is found out lines later.
+const Node* unclosed(const std::string& what, const Node* innermost) {
+  return what == YAML::ErrorMsg::END_OF_SEQ_FLOW || what == YAML::ErrorMsg::END_OF_MAP_FLOW
+             ? innermost
+             : nullptr;
+}
+
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
@@ -272,6 +282,12 @@ Document parse_yaml(std::string text, const std::string& filename, Tags tags) {
   } catch (const YAML::Exception& error) {
     if (error.mark.is_null()) {
       fail(filename, syntax_message(error.msg, ""));
+    }
+    if (const Node* open = unclosed(error.msg, builder.innermost())) {
+      const char* const bracket = open->kind == Node::Kind::kMap ? "{" : "[";
+      fail_at(filename, text, open->line, open->column,
+              fmt::format("not valid YAML: no '{}' closes this '{}'",
+                          open->kind == Node::Kind::kMap ? "}" : "]", bracket));
     }
     fail_at(filename, text, error.mark.line + 1, error.mark.column + 1,
             syntax_message(error.msg, line_of(text, error.mark.line + 1)));

@@ -138,7 +138,7 @@ class StructureChecker {
   void check_end() {
     for (const DimId d : workload_.dims.ids()) {
       if (extents_[d] != 1) {
-        report(fmt::format("{} ends at extent {}, not 1", name(d), extents_[d]));
+        report(fmt::format("the nest ends with {} at extent {}, not 1", name(d), extents_[d]));
       }
     }
     for (const LevelId l : arch_.levels.ids()) {

@@ -170,7 +170,9 @@ Mapping read_mapping(const Document& document, const Arch& arch, const Workload&
     }
     reader.finish();  // the structure of half a mapping says nothing
     for (const StructureProblem& problem : check_structure(arch, workload, mapping)) {
-      reader.error(problem.node < items.size() ? *items[problem.node] : *list, problem.what);
+      // What the end of the nest lacks is said at its last node.
+      reader.error(items.empty() ? *list : *items[std::min(problem.node, items.size() - 1)],
+                   problem.what);
     }
   }
   reader.finish();

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/edit_distance.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -67,7 +69,9 @@ std::string add_factor(std::string_view text, double& energy, double& latency) {
   const auto* factor = std::find_if(kFactors.begin(), kFactors.end(),
                                     [&](const Factor& f) { return f.name == name; });
   if (factor == kFactors.end()) {
-    return fmt::format("there is no figure '{}'", name);
+    const auto near = nearest_word(name, names_of(kFactors));
+    return fmt::format("there is no figure '{}'{}", name,
+                       near ? fmt::format(" (did you mean '{}'?)", *near) : "");
   }
   energy += factor->energy * exponent;
   latency += factor->latency * exponent;

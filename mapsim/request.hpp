@@ -9,7 +9,7 @@
 namespace mapsim {
 
 // The mapspace that a request leaves. Throws ConfigError, UnsupportedSearch. `warnings`, if given,
-// gets the rules that do not concern the layer.
+// gets the rules, and the axes of the machine, that do not concern the layer.
 Constraints constraints_of(const Problem& problem, const SearchRequest& request,
                            std::vector<std::string>* warnings = nullptr);
 

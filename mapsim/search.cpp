@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -9,6 +11,7 @@
 #include "costmodel/timing/model.hpp"
 #include "mapper/branch/partial_folds.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "mapper/mapspace/unrolling.hpp"
 #include "mapper/supported.hpp"
 #include "mapsim/request.hpp"
 #include "report/certificate.hpp"
@@ -26,8 +29,9 @@ Constraints constraints_of(const Problem& problem, const SearchRequest& request,
       request.constraints.empty()
           ? Constraints{}
           : parse_constraints(request.constraints, request.constraints_name, problem, &lacking);
-  for (const LackingRule& rule : lacking) {
-    if (warnings != nullptr) {
+  if (warnings != nullptr) {
+    std::ranges::copy(idle_axes(problem), std::back_inserter(*warnings));
+    for (const LackingRule& rule : lacking) {
       warnings->push_back(warning_of(rule, problem.workload().name + " has"));
     }
   }

@@ -18,7 +18,7 @@ constexpr double kPicojoules = 1e12;  // in a joule
 constexpr double kRound = 1e-9;       // a frame is worth 1: prices closer to it than this are it
 constexpr int kMostRounds = 1000;
 
-// What a plan takes of each room, by the frame.
+// What a frame of a plan takes of each limited resource: engine times, bytes, energy.
 std::vector<double> column_of(const PlanProblem& problem, const std::vector<PlanStep>& steps,
                               std::size_t rows) {
   const Plan plan = plan_of(problem, steps);

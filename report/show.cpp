@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/print.hpp"
 #include "costmodel/timing/model.hpp"
 #include "report/chart.hpp"
 #include "report/figures.hpp"
@@ -50,14 +51,6 @@ std::string roles_text(RoleSet roles) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string axis_text(const AxisConstraint& constraint) {
-  std::vector<std::string> dims = constraint.dims;
-  for (const GemmAxis axis : constraint.gemm_axes) {
-    dims.emplace_back(to_string(axis));
-  }
-  return constraint.unconstrained() ? "any dim" : fmt::format("{}", fmt::join(dims, ", "));
-}
-
 std::vector<std::string> lines_of(const Storage& storage) {
   std::string capacity = storage.capacity.unlimited() ? "unlimited" : "";
   if (storage.capacity.shared) {
@@ -92,10 +85,10 @@ std::vector<std::string> lines_of(const Storage& storage) {
 
 std::vector<std::string> lines_of(const Fanout& fanout) {
   std::vector<std::string> lines{
-      fmt::format("{} columns along X: {}", grouped(fanout.x), axis_text(fanout.x_dims))};
+      fmt::format("{} columns along X: {}", grouped(fanout.x), dims_text(fanout.x_dims))};
   if (fanout.y > 1) {
     lines.push_back(
-        fmt::format("{} rows along Y: {}", grouped(fanout.y), axis_text(fanout.y_dims)));
+        fmt::format("{} rows along Y: {}", grouped(fanout.y), dims_text(fanout.y_dims)));
   }
   if (!fanout.multicast.empty()) {
     lines.push_back("multicast of " + roles_text(fanout.multicast));

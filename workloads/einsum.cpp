@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -204,6 +205,9 @@ class Parser {
     const auto found = std::find_if(dims_.begin(), dims_.end(),
                                     [&token](const Dim& dim) { return dim.name == token.text; });
     if (found == dims_.end()) {
+      if (!unknown_.insert(token.text).second) {
+        return std::nullopt;  // said at its first place
+      }
       const std::string guess = suggestion(token.text, names_of(dims_));
       problem(token.offset, fmt::format("dim {} has no bound in 'dims'{}", quoted(token.text),
                                         guess.starts_with("; did") ? guess : ""));
@@ -239,10 +243,12 @@ class Parser {
 
   void take_dims() {
     std::int64_t operations = 1;
+    const bool all_read = problems_.empty();
     for (const Dim& dim : dims_) {
       const auto id = static_cast<DimId>(workload_.dims.size());
-      if (problems_.empty() && !used_.contains(id)) {
-        problem(0, fmt::format("dim {} indexes no tensor", quoted(dim.name)));
+      if (all_read && !used_.contains(id)) {
+        problems_.push_back(
+            {0, fmt::format("dim {} indexes no tensor", quoted(dim.name)), dim.name});
       }
       if (dim.bound > kMaxOperations / operations) {
         problem(0, "more than 2^53 multiply-accumulates");
@@ -258,6 +264,7 @@ class Parser {
   std::size_t next_ = 0;
   std::vector<std::string> names_;
   DimSet used_;
+  std::set<std::string> unknown_;
   Workload workload_;
   std::vector<EquationProblem> problems_;
 };

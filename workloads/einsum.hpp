@@ -16,10 +16,11 @@ namespace mapsim {
 // within 64 bits.
 inline constexpr std::int64_t kMaxOperations = std::int64_t{1} << 53;
 
-// What is wrong with an equation, at a byte of its text.
+// What is wrong with an equation, at a byte of its text, or with a dim that it lacks.
 struct EquationProblem {
   std::size_t offset = 0;
   std::string what;
+  std::string dim{};  // not in the equation; "": the text is wrong
 };
 
 // Parses  O[n][k][p][q] += I[n][c][2*p+r][2*q+s] * W[k][c][r][s]  over these dims into a workload

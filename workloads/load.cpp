@@ -226,7 +226,14 @@ std::optional<Workload> read_einsum(Reader& reader, const Node& node, const Laye
   auto parsed = parse_equation(*text, dims);
   if (const auto* problems = std::get_if<std::vector<EquationProblem>>(&parsed)) {
     for (const EquationProblem& problem : *problems) {
-      reader.error(*equation, problem.offset, problem.what);
+      const auto dim = std::ranges::find_if(dim_map->entries, [&problem](const Entry& entry) {
+        return entry.key.text == problem.dim;
+      });
+      if (dim == dim_map->entries.end()) {
+        reader.error(*equation, problem.offset, problem.what);
+      } else {
+        reader.error(dim->key, problem.what);
+      }
     }
     return std::nullopt;
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/mapspace/unrolling.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "arch/print.hpp"
 #include "mapper/mapspace/factor.hpp"
 
 namespace mapsim {
@@ -353,6 +356,22 @@ std::vector<FanoutChoice> one_by_one(const Scope& scope, const std::vector<Fanou
 }
 
 }  // namespace
+
+std::vector<std::string> idle_axes(const Problem& problem) {
+  std::vector<std::string> warnings;
+  const Workload& workload = problem.workload();
+  for (const Fanout& fanout : problem.arch().fanouts) {
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      const AxisConstraint& constraint = fanout.dims(axis);
+      if (fanout.size(axis) > 1 && allowed_dims(workload, constraint).empty()) {
+        warnings.push_back(
+            fmt::format("axis {} of {} takes {}: {} has none of them, so that the axis stays idle",
+                        to_string(axis), fanout.name, dims_text(constraint), workload.name));
+      }
+    }
+  }
+  return warnings;
+}
 
 std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;

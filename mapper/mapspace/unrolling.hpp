@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "arch/arch.hpp"
@@ -13,6 +14,10 @@ namespace mapsim {
 
 // May `dim` be unrolled along an axis with this constraint?
 bool may_unroll(const Workload& workload, const AxisConstraint& constraint, DimId dim);
+
+// The axes that no dim of the workload may be unrolled along, as warnings: "axis X of PEs takes Q,
+// N: gemm_64x64x64 has none of them, so that the axis stays idle".
+std::vector<std::string> idle_axes(const Problem& problem);
 
 // One unrolled dim along an axis of a fanout: `factor` instances side by side.
 struct Unroll {

@@ -12,6 +12,7 @@ namespace mapsim {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -298,6 +299,10 @@ TEST(EvalOnGpu, SaysWhyAKernelCannotRun) {
   EXPECT_EQ(large.code, 1) << large.text;
   EXPECT_THAT(large.text, HasSubstr("illegal: "));
   EXPECT_EQ(run(layer + "--block 96x192x32 --warp 32x64").code, 0);
+  // Tensor cores have no fragment of 33: what is shown then runs without them, and says why.
+  const Outcome odd = run(layer + "--block 128x128x33");
+  EXPECT_EQ(odd.code, 0);
+  EXPECT_THAT(odd.text, ContainsRegex("^mma 128x128x33 .*: illegal: [^\n]+\n\n.*this: simt"));
   EXPECT_EQ(run(layer).text, "mapsim: which kernel? a file of one, or --block MxNxK\n");
   EXPECT_EQ(run(layer + "--block 96x192").text,
             "mapsim: --block: '96x192' is not MxNxK, like 128x128x32\n");

@@ -232,6 +232,24 @@ TEST_F(WrongInputs, ThatBeginAFewNamesAreGivenThese) {
   EXPECT_EQ(complaint("search a100 gemm/4096"),
             "a100: no such file, and an architecture of that name is not shipped; did you mean "
             "'a100_40gb' or 'a100_80gb'?\n");
+  EXPECT_EQ(complaint("search a100_sxm gemm/4096"),
+            "a100_sxm: no such file, and an architecture of that name is not shipped; did you mean "
+            "'h100_sxm' or 'a100_40gb' or 'a100_80gb'?\n");
+}
+
+TEST_F(WrongInputs, AreWalksThatAreTooLong) {
+  EXPECT_EQ(complaint("simulate teaching teaching/conv teaching_weight_stationary --max-steps 100"),
+            "mapsim: 'teaching_conv' has 18,432 MACs, a walk of as many steps, less than a minute; "
+            "allow it with --max-steps 18432, or take a smaller workload; --trace alone has no "
+            "limit\n");
+}
+
+// A copy to begin with, whatever the folder.
+TEST_F(WrongInputs, CanBeCopiesOfShippedFiles) {
+  EXPECT_EQ(shell(fmt::format("'{}' list machines teaching -o mine.yaml", MAPSIM_PROGRAM)), 0);
+  EXPECT_THAT(file("stderr"), testing::HasSubstr("the file is "));
+  EXPECT_EQ(shell("cmp mine.yaml '" MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml'"), 0);
+  EXPECT_EQ(shell(fmt::format("'{}' search mine.yaml teaching/conv", MAPSIM_PROGRAM)), 0);
 }
 
 // Names work in campaigns and networks, too.

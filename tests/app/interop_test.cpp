@@ -272,7 +272,7 @@ TEST_F(Interop, TellsWhatIsWrongWithScaleSimsFiles) {
             "bad.cfg: 'OfmapSramSzkB' is missing\n"
             "bad.cfg:2:14: ArrayHeight is '0', not a whole number from 1 to 1073741824\n"
             "ArrayHeight: 0\n             ^\n"
-            "bad.cfg:6:11: unknown word 'rs'; did you mean 'os'?\nDataflow: rs\n          ^\n");
+            "bad.cfg:6:11: unknown word 'rs'; one of os, ws, is\nDataflow: rs\n          ^\n");
   std::ofstream{folder() / "good.cfg"}
       << "ArrayHeight: 4\nArrayWidth: 4\nIfmapSramSzkB: 4\nFilterSramSzkB: 4\n"
          "OfmapSramSzkB: 4\nDataflow: os\n";

@@ -46,6 +46,9 @@ TEST(Suggestion, NamesTheNearestWordWhateverItsCase) {
 TEST(Suggestion, ListsTheWordsWhereNoneIsNear) {
   EXPECT_EQ(suggestion("colour", {"x", "y"}), "; one of x, y");
   EXPECT_EQ(suggestion("colour", {"x"}), "; only x");
+  // A character that differs is half of a word of two; one may be missing.
+  EXPECT_EQ(suggestion("f8", {"s8", "f16"}), "; one of s8, f16");
+  EXPECT_EQ(suggestion("f8", {"s8", "fp8"}), "; did you mean 'fp8'?");
   EXPECT_EQ(suggestion("colour", {}), "");
   EXPECT_EQ(suggestion(std::string(1'000'000, 'x'), {"x"}), "; only x");
 }

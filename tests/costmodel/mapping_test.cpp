@@ -100,12 +100,12 @@ TEST(CheckStructure, WantsFanoutsInOrder) {
 }
 
 TEST(CheckStructure, WantsExtentsToShrinkToOne) {
-  EXPECT_THAT(
-      problems({{Keep{kDram, kAll}, Temporal{kM, 5}, Temporal{kN, 2}, Temporal{kN, 3},
-                 Temporal{kN, 1}, Temporal{kM, 0}, Temporal{kK, 1}}}),
-      ElementsAre("1: M has extent 5, more than the 4 above it",
-                  "3: N has extent 3, more than the 2 above it",
-                  "5: M has extent 0, which is less than 1", "7: M ends at extent 4, not 1"));
+  EXPECT_THAT(problems({{Keep{kDram, kAll}, Temporal{kM, 5}, Temporal{kN, 2}, Temporal{kN, 3},
+                         Temporal{kN, 1}, Temporal{kM, 0}, Temporal{kK, 1}}}),
+              ElementsAre("1: M has extent 5, more than the 4 above it",
+                          "3: N has extent 3, more than the 2 above it",
+                          "5: M has extent 0, which is less than 1",
+                          "7: the nest ends with M at extent 4, not 1"));
 }
 
 TEST(CheckStructure, HoldsToWhatTheArchitectureKeepsAndBypasses) {

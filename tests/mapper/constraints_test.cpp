@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "arch/load.hpp"
+#include "mapper/mapspace/unrolling.hpp"
 #include "tests/support/bad_inputs.hpp"
 #include "workloads/gemm.hpp"
 
@@ -210,6 +211,22 @@ TEST(LoadConstraints, NamesRulesWhoseDimsAreNotThere) {
                                               "space.yaml:3:26: mapspace.extents.RF.input",
                                               "space.yaml:4:29: mapspace.loops.MAC.order[0][1]"}));
   EXPECT_TRUE(lacking("mapspace: {dataflow: output_stationary}\n").empty());
+}
+
+TEST(IdleAxes, AreThoseThatTakeNoDimOfTheWorkload) {
+  const Problem problem{
+      parse_arch(
+          "name: wide\n"
+          "nodes:\n"
+          "  - {storage: DRAM, capacity: unlimited, energy: {read: 1 pJ/B, write: 1 pJ/B}}\n"
+          "  - {fanout: PEs, x: {size: 4, dims: [Q, gemm_batch]}, y: {size: 2, dims: [Q, N]}}\n"
+          "  - {fanout: lanes, x: {size: 1, dims: [Q]}, y: 3}\n"
+          "  - {compute: MAC, energy: 1 pJ}\n",
+          "wide.yaml"),
+      gemm("small", {8, 4, 6, {}, false})};
+  EXPECT_EQ(idle_axes(problem),
+            std::vector<std::string>{"axis X of PEs takes gemm_batch, Q: small has none of them, "
+                                     "so that the axis stays idle"});
 }
 
 TEST(LoadConstraints, TellsAllThatIsWrongWithRules) {
