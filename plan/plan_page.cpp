@@ -5,7 +5,9 @@
 #include <array>
 
 #include "plan/plan.hpp"
+#include "report/chart.hpp"
 #include "report/figures.hpp"
+#include "report/json.hpp"
 #include "report/page.hpp"
 #include "report/svg.hpp"
 
@@ -21,9 +23,10 @@ constexpr double kGap = 8;
 constexpr double kMapHeight = 260;
 constexpr double kWordsSize = 10;
 constexpr double kLeastWords = 24;  // px: narrower bars have no words
-// Of groups by their rule; moves between engines are dark.
-constexpr std::array<const char*, kFusions> kFills{"#9ecae1", "#6baed6", "#74c476", "#fdd0a2"};
-constexpr const char* kMoveFill = "#636363";
+// Of the pale fills, groups by their rule have the first ones, moves between engines the next, and
+// tensors in memory the others.
+constexpr std::size_t kMoveFill = kFusions;
+constexpr std::size_t kTensorFills = 5;
 
 std::string names_of(const PlanAnswer& answer, const PlannedGroup& group) {
   std::string names;
@@ -86,22 +89,25 @@ PageFigure gantt(const Soc& soc, const PlanAnswer& answer) {
     const double top = first_row[engine] + static_cast<double>(each.copy) * (kRow + kGap);
     for (const PlannedMove& move : each.moves) {
       const std::string& name = answer.operations.graph->tensors[move.move.tensor].name;
-      draw_bar(canvas, move.start, move.load.latency, total, bottom - kRow - kGap, name, kMoveFill);
+      draw_bar(canvas, move.start, move.load.latency, total, bottom - kRow - kGap, name,
+               pale_fill(kMoveFill));
       csv += fmt::format("{},{},transition,{}\n", move.start, move.load.latency, csv_field(name));
     }
     const Group& group = answer.groups.all[each.group];
     const double time = each.price.load.latency;
     if (time > 0) {
       draw_bar(canvas, each.start, time, total, top, names_of(answer, each),
-               kFills[static_cast<std::size_t>(group.by)]);
+               pale_fill(static_cast<std::size_t>(group.by)));
     }
     csv += fmt::format("{},{},{},{}\n", each.start, time, soc.engines[engine].name,
                        csv_field(names_of(answer, each)));
   }
-  return {"timeline",
-          "Groups in time: single nodes and epilogues (blue), chains (dark blue), merged siblings "
-          "(green); conversions of tensors (grey). Names and times appear over the bars.",
-          canvas.finish("timeline of the plan"), csv};
+  return {
+      "timeline",
+      "Groups in time: nodes alone (light blue), with epilogues and as chains (blue), merged "
+      "siblings (green), parts of a concat (orange); conversions of tensors (grey). A bar's name "
+      "and times appear where the pointer rests on it.",
+      canvas.finish("timeline of the plan"), csv};
 }
 
 // Tensors over time: each from the start of its first group to the end of its last one.
@@ -111,8 +117,6 @@ PageFigure memory_map(const PlanAnswer& answer) {
   const double total = answer.plan.total.latency;
   const auto peak = static_cast<double>(std::max<std::int64_t>(answer.memory.peak, 1));
   draw_axis(canvas, total, 0, kMapHeight);
-  constexpr std::array<const char*, 6> kColours{"#c6dbef", "#fdd0a2", "#c7e9c0",
-                                                "#dadaeb", "#fcbba1", "#d9d9d9"};
   std::string csv = "tensor,bytes,offset,first,last\n";
   for (std::size_t b = 0; b < answer.memory.buffers.size(); ++b) {
     const Buffer& each = answer.memory.buffers[b];
@@ -122,7 +126,7 @@ PageFigure memory_map(const PlanAnswer& answer) {
     const double below = kMapHeight * static_cast<double>(each.offset) / peak;
     const Box box{x_of(start, total), kMapHeight - below - height,
                   std::max(0.5, kWidth * (end - start) / total), height};
-    canvas.mark_bar(box, kColours[b % kColours.size()],
+    canvas.mark_bar(box, pale_fill(kMoveFill + 1 + b % kTensorFills),
                     fmt::format("{}: {} B at {}", each.name, each.bytes, each.offset));
     csv += fmt::format("{},{},{},{},{}\n", csv_field(each.name), each.bytes, each.offset,
                        each.first, each.last);
@@ -180,6 +184,7 @@ std::string plan_page(const Soc& soc, const Network& network, const PlanOptions&
   }
   page.sections.push_back(
       {"text", "As text", {}, {Listing{"the plan", plan_text(soc, network, options, answer)}}});
+  page.footer = fmt::format("Made by mapsim {}.", tool_version());
   return page_html(page);
 }
 

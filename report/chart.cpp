@@ -21,6 +21,12 @@ constexpr std::array kTensorPaints{Paint{"#cc6677", "#d97b8b"}, Paint{"#ddcc77",
                                    Paint{"#882255", "#c05f92"}, Paint{"#ee8866", "#ee8866"},
                                    Paint{"#aa4499", "#c46fb6"}, Paint{"#ffaabb", "#ffaabb"}};
 
+constexpr std::array kPalePaints{Paint{"#9ecae1", "#2f5f7d"}, Paint{"#6baed6", "#22648f"},
+                                 Paint{"#74c476", "#276b3c"}, Paint{"#fdd0a2", "#7a4f22"},
+                                 Paint{"#bdbdbd", "#5a5d62"}, Paint{"#c6dbef", "#2f4d6b"},
+                                 Paint{"#c7e9c0", "#2f5a3a"}, Paint{"#dadaeb", "#4b4870"},
+                                 Paint{"#fcbba1", "#7a3f33"}, Paint{"#d9d9d9", "#55585d"}};
+
 struct Prefix {
   double factor;
   const char* name;
@@ -70,6 +76,8 @@ double step_of(double span, std::size_t about) {
 
 }  // namespace
 
+const char* pale_fill(std::size_t index) { return kPalePaints.at(index).light.data(); }
+
 std::vector<Paint> paints() {
   std::vector<Paint> all{
       {"#ffffff", "#16181b"},  {kInk, "#e8e6e3"},        {kMuted, "#a5a29d"},
@@ -83,6 +91,7 @@ std::vector<Paint> paints() {
     all.push_back({kRoleColours[i], kDarkRoles[i]});
     all.push_back({kRoleTints[i], kDarkTints[i]});
   }
+  all.insert(all.end(), kPalePaints.begin(), kPalePaints.end());
   all.insert(all.end(), kNodePaints.begin(), kNodePaints.end());
   all.insert(all.end(), kTensorPaints.begin(), kTensorPaints.end());
   return all;

@@ -31,7 +31,8 @@ inline constexpr const char* kEdgeStroke = "#404040";
 // In the order of Role: of arrows and legend, and of what is in use where the tensor stays.
 inline constexpr std::array kRoleColours{"#2f6fb0", "#c06a1f", "#2f8a4c"};
 inline constexpr std::array kRoleTints{"#9ec5e8", "#eec79f", "#a8d8b5"};
-std::vector<Paint> paints();  // all of them, and those below
+const char* pale_fill(std::size_t index);  // below 10: of bars with words, of many side by side
+std::vector<Paint> paints();               // all of them, and those below
 // Rules of a style sheet that put the dark colours in the place of the light ones on a dark screen.
 std::string dark_rules();
 // A figure that stands alone, in a file: with these rules in it. A page has them once for all.

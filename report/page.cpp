@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <unordered_map>
 
 #include "report/chart.hpp"
@@ -89,15 +90,17 @@ struct Numbers {
   int tables = 0;
 };
 
+constexpr char kWideNote[] =
+    "<span class=\"wide\">wider than the page: scroll sideways \u2194</span>";
+
 std::string table_html(const PageTable& table, Numbers& numbers) {
   std::string html = fmt::format(
       "<figure class=\"table\" id=\"{0}\">\n<figcaption><b>Table {1}.</b> {2}</figcaption>\n"
       "<div class=\"tools\"><label>filter <input type=\"search\" aria-controls=\"{0}\"></label>"
       "<span role=\"status\">{3} rows</span><button type=\"button\">more</button>"
       "<button type=\"button\">all</button>"
-      "<span class=\"wide\">wider than the page: scroll sideways \u2194</span></div>\n"
-      "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>",
-      table.name, ++numbers.tables, markup(table.caption), table.rows.size());
+      "{4}</div>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>",
+      table.name, ++numbers.tables, markup(table.caption), table.rows.size(), kWideNote);
   for (const TableColumn& column : table.columns) {
     html += fmt::format(
         "<th scope=\"col\" aria-sort=\"none\" data-title=\"{1}\"{0}><button type=\"button\">{1}"
@@ -120,13 +123,44 @@ std::string table_html(const PageTable& table, Numbers& numbers) {
                     table.name, table_data(table));
 }
 
+// The numbers of all attributes of a name, in order.
+std::vector<double> numbers_of(const std::string& svg, const std::string& attribute) {
+  const std::string start = " " + attribute + "=\"";
+  std::vector<double> numbers;
+  for (std::size_t at = svg.find(start); at != std::string::npos; at = svg.find(start, at + 1)) {
+    numbers.push_back(std::strtod(svg.c_str() + at + start.size(), nullptr));
+  }
+  return numbers;
+}
+
+// The box that a figure scrolls in. Shrunk to the least width, its smallest letters have kSmallest.
+std::string plot_html(const std::string& svg) {
+  constexpr double kSmallest = 9;  // px
+  const std::vector<double> widths = numbers_of(svg, "width");
+  const std::vector<double> letters = numbers_of(svg, "font-size");
+  const double natural = widths.empty() ? 0 : widths.front();  // of the root, which comes first
+  const double shrunk =
+      letters.empty() ? 0 : kSmallest / *std::min_element(letters.begin(), letters.end());
+  return fmt::format(
+      "{3}\n<div class=\"scroll plot\" tabindex=\"0\" style=\"--natural:{0:.0f}px;"
+      "--least:{1:.0f}px\">\n{2}</div>\n",
+      natural, std::ceil(natural * std::min(1.0, shrunk)), svg, kWideNote);
+}
+
 std::string part_html(const PageFigure& figure, Numbers& numbers) {
+  std::string link;
+  std::string data;
+  if (!figure.csv.empty()) {
+    link =
+        fmt::format("<a href=\"#{0}\" download=\"{0}.csv\" data-of=\"{0}\">CSV</a>", figure.name);
+    data = fmt::format("<script type=\"application/json\" id=\"{}-csv\">{}</script>\n", figure.name,
+                       json_string(figure.csv));
+  }
   return fmt::format(
       "<figure id=\"{0}\">\n{1}<figcaption><b>Figure {2}.</b> {3}<span class=\"save\">"
-      "<a href=\"#{0}\" download=\"{0}.svg\" data-of=\"{0}\">SVG</a>"
-      "<a href=\"#{0}\" download=\"{0}.csv\" data-of=\"{0}\">CSV</a></span></figcaption>\n"
-      "<script type=\"application/json\" id=\"{0}-csv\">{4}</script>\n</figure>\n",
-      figure.name, figure.svg, ++numbers.figures, markup(figure.caption), json_string(figure.csv));
+      "<a href=\"#{0}\" download=\"{0}.svg\" data-of=\"{0}\">SVG</a>{4}</span></figcaption>\n{5}"
+      "</figure>\n",
+      figure.name, plot_html(figure.svg), ++numbers.figures, markup(figure.caption), link, data);
 }
 
 std::string part_html(const PageTable& table, Numbers& numbers) {

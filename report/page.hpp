@@ -13,7 +13,7 @@ struct PageFigure {
   std::string name;     // of its files, without suffix; unique in the page
   std::string caption;  // plain text
   std::string svg;
-  std::string csv;
+  std::string csv;  // may be empty
 };
 
 // Numbers are in the unit of their column's title.

@@ -68,16 +68,37 @@
   document.addEventListener("pointerover", (event) => {
     if (!pinned && event.target.closest) light(keys_at(event.target) || []);
   });
-  document.addEventListener("click", (event) => {  // stays lit until the next click, or Escape
-    const keys = event.target.closest && keys_at(event.target);
+  const pin = (keys) => {  // stays lit until the next click or Enter, or Escape
     pinned = keys && String(keys) !== String(pinned) ? keys : null;
     light(pinned || []);
+  };
+  document.addEventListener("click", (event) => pin(event.target.closest && keys_at(event.target)));
+  // By keys: one row of a table is reached by Tab, the others from it by arrows.
+  document.addEventListener("focusin", (event) => {
+    if (!pinned) light(keys_at(event.target) || []);
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    pinned = null;
-    light([]);
+    if (event.key === "Escape") pin(null);
+    const row = event.target.closest && event.target.closest("tr[data-keys]");
+    if (!row) return;
+    if (event.key === "Enter") pin(row.dataset.keys.split("\n"));
+    const next = {ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling}[event.key];
+    if (!next) return;
+    event.preventDefault();
+    row.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
   });
+
+  // What is wider than the page says so, and can be scrolled by keys.
+  const measure = (box) => {
+    const over = box.scrollWidth > box.clientWidth;
+    box.closest("figure").querySelector(".wide").classList.toggle("scrolls", over);
+    box.tabIndex = over ? 0 : -1;
+  };
+  const measure_all = () => document.querySelectorAll(".scroll").forEach(measure);
+  addEventListener("resize", measure_all);
+  measure_all();
 
   class Table {
     constructor(figure) {
@@ -90,7 +111,6 @@
       this.status = figure.querySelector("[role=status]");
       this.input = figure.querySelector("input");
       this.box = figure.querySelector(".scroll");
-      this.wide = figure.querySelector(".wide");
       this.more = [...figure.querySelectorAll(".tools button")];
       this.column = -1;
       this.sign = 1;
@@ -123,9 +143,6 @@
       if (this.column >= 0) this.rows.sort(order(this.columns[this.column], this.sign));
       this.show(kPage);
     }
-    measure() {
-      this.wide.classList.toggle("scrolls", this.box.scrollWidth > this.box.clientWidth);
-    }
     show(count) {
       this.shown = Math.min(count, this.rows.length);
       const lines = document.createDocumentFragment();
@@ -135,7 +152,10 @@
           const value = this.keyed[name] && cell(this.keyed[name], row);
           return value === null || value === undefined ? [] : [`${name} ${value}`];
         });
-        if (keys.length) line.dataset.keys = keys.join("\n");
+        if (keys.length) {
+          line.dataset.keys = keys.join("\n");
+          line.tabIndex = lines.childElementCount ? -1 : 0;
+        }
         for (const column of this.columns) {
           const field = document.createElement("td");
           const words = text(cell(column, row));
@@ -151,12 +171,10 @@
         `${this.rows.length} found of ${this.size}`;
       this.status.textContent = `${this.shown} of ${of} rows`;
       this.more.forEach((button) => { button.hidden = this.shown === this.rows.length; });
-      this.measure();
+      measure(this.box);
     }
   }
 
-  // Whether a table is wider than the page changes with both.
-  addEventListener("resize", () => tables.forEach((table) => table.measure()));
   const tables = new Map();
   for (const figure of document.querySelectorAll("figure.table")) {
     tables.set(figure.id, new Table(figure));

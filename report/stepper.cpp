@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
 #include "report/markup.hpp"
@@ -124,10 +125,10 @@ PageStepper stepper_of(const Problem& problem, const Mapping& mapping, const Cos
 
 Page stepper_page(const Problem& problem, const Mapping& mapping, const Cost& cost) {
   const std::string title = fmt::format("{} on {}", problem.workload().name, problem.arch().name);
-  const std::string figures =
-      fmt::format("{}; {} and {} cycles", problem.workload().equation(),
-                  energy_text(cost.energy.total), grouped(cost.latency.steady.count()));
-  Page page{title, {figures}, {}, fmt::format("mapsim {}", tool_version())};
+  const std::string figures = fmt::format("{}; {} and {} cycles", problem.workload().equation(),
+                                          si_text(cost.energy.total.count() * 1e-12, "J", 4),
+                                          grouped(cost.latency.steady.count()));
+  Page page{title, {figures}, {}, fmt::format("Made by mapsim {}.", tool_version())};
   page.sections.push_back(
       {"stepper", "Step by step", {}, {stepper_of(problem, mapping, cost, "steps")}});
   page.sections.push_back(

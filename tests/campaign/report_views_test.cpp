@@ -87,6 +87,18 @@ TEST_F(InChromium, LightsUpWhatBelongsTogetherAndZooms) {
     note('pinned', row.classList.contains('lit'));
     document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}));
     note('cleared', document.querySelectorAll('.lit').length);
+    const press_key = (key) => document.activeElement.dispatchEvent(
+      new KeyboardEvent('keydown', {key, bubbles: true}));
+    note('tabs', document.querySelectorAll('#' + row.closest('figure').id + ' tr[tabindex="0"]').length);
+    row.focus();
+    press_key('ArrowDown');
+    const second = document.activeElement;
+    note('second', second === row.nextElementSibling && second.classList.contains('lit') &&
+      !row.classList.contains('lit') && second.tabIndex === 0 && row.tabIndex === -1);
+    press_key('Enter');
+    row.focus();
+    note('kept', second.classList.contains('lit') && !row.classList.contains('lit'));
+    press_key('Escape');
     const figure = dot.closest('figure');
     const svg = figure.querySelector('svg');
     const before = [svg.getAttribute('viewBox'), dot.getAttribute('r')];
@@ -109,9 +121,18 @@ TEST_F(InChromium, LightsUpWhatBelongsTogetherAndZooms) {
   EXPECT_EQ(noted("rows"), "2");  // of the designs, and of the points
   EXPECT_EQ(noted("pinned"), "true");
   EXPECT_EQ(noted("cleared"), "0");
+  EXPECT_EQ(noted("tabs"), "1");
+  EXPECT_EQ(noted("second"), "true");
+  EXPECT_EQ(noted("kept"), "true");
   EXPECT_EQ(noted("smaller"), "true");
   EXPECT_EQ(noted("zoomed"), "true");
   EXPECT_EQ(noted("restored"), "true");
+}
+
+// Figures keep their letters and scroll in their boxes; the page does not.
+TEST_F(InChromium, CanBeReadOnAPhone) {
+  EXPECT_THAT(on_a_phone(page_html(page_of({small_study()}))),
+              ::testing::ContainsRegex("letters (9|1[0-9])\\.[0-9] of [1-9][0-9]+ sideways 0<"));
 }
 
 }  // namespace

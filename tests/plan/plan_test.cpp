@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <regex>
+#include <set>
+#include <string>
 
 #include "core/diagnostic.hpp"
 #include "plan/throughput.hpp"
+#include "report/chart.hpp"
 
 namespace mapsim {
 namespace {
@@ -70,6 +74,24 @@ TEST(Plan, IsGivenUpWhenItsFlagIsSet) {
                              "n.yaml"),
                  PlanStopped);
   }
+}
+
+// Every fill has a dark twin, or words on it could not be read on a dark screen.
+TEST(PlanPage, HasNoColourWithoutADarkOne) {
+  const Soc soc = chip("1 us");
+  const Network of = network(kNodes);
+  const std::string page = plan_page(soc, of, {}, planned(soc, of));
+  std::set<std::string> known{"none"};
+  for (const Paint& paint : paints()) {
+    known.insert(std::string{paint.light});
+  }
+  const std::regex fill{R"re((fill|stroke)="([^"]*)")re"};
+  std::set<std::string> used;
+  for (std::sregex_iterator it{page.begin(), page.end(), fill}, end; it != end; ++it) {
+    used.insert((*it)[2]);
+  }
+  EXPECT_GT(used.size(), 4U);
+  EXPECT_THAT(used, ::testing::Each(::testing::AnyOfArray(known)));
 }
 
 TEST(Plan, TakesNoLongerWithMoreFusion) {

@@ -32,6 +32,7 @@ TEST(Stepper, HasTheLoopsAndTheNestWithoutAScript) {
   EXPECT_EQ(data["fanouts"][0]["x"], 2);
   EXPECT_EQ(data["nodes"].size(), 8U);
   EXPECT_THAT(page_html(page), HasSubstr("<pre>  keep DRAM: A, B, Z"));
+  EXPECT_THAT(page_html(page), Not(HasSubstr(">CSV<")));  // its picture has no data
 }
 
 TEST(Stepper, IsInNoPageThatHasNone) {
@@ -109,6 +110,11 @@ TEST_F(InChromium, DrawsTheStepperLightAndDark) {
   const std::string light = contents(folder() / "light.png");
   EXPECT_GT(light.size(), 40'000U);
   EXPECT_NE(light, contents(folder() / "dark.png"));
+}
+
+TEST_F(InChromium, TheStepperCanBeReadOnAPhone) {
+  EXPECT_THAT(on_a_phone(page_html(small_page())),
+              ::testing::ContainsRegex("letters (9|1[0-9])\\.[0-9] of [1-9][0-9]+ sideways 0<"));
 }
 
 }  // namespace

@@ -21,6 +21,25 @@ class InChromium : public InFolder {
   }
 
   void write(const std::string& html) const { InFolder::write("page.html", html); }
+  // A page in a window as narrow as a phone's: "letters 9.2 of 40 sideways 0", the smallest letters
+  // of its figures [px], how many texts they have, and how far the page is wider than the window.
+  std::string on_a_phone(const std::string& html) const {
+    std::string quoted;
+    for (const char c : html) {
+      quoted += c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string{c};
+    }
+    write("<iframe style=\"width:390px;height:844px;border:0\" srcdoc=\"" + quoted + R"("></iframe>
+      <script>onload = () => {
+        const {document: page, innerWidth} = document.querySelector('iframe').contentWindow;
+        const sizes = [...page.querySelectorAll('svg text')].map((text) => {
+          const {a, b} = text.getScreenCTM();
+          return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
+        });
+        document.body.textContent = `letters ${Math.min(...sizes).toFixed(1)} of ${sizes.length} ` +
+          `sideways ${Math.max(0, page.documentElement.scrollWidth - innerWidth)}`;
+      };</script>)");
+    return open("--dump-dom");
+  }
   // What it says, after it has done what `options` ask of the page at this fragment.
   std::string open(const std::string& options, const std::string& fragment = "") const {
     const std::string command = fmt::format(
