@@ -90,11 +90,14 @@ class Writer {
 
   void add(const Slice& slice) {
     const auto [name, arguments] = said(slice);
+    // Ends are rounded like the beginnings that follow them: viewers drop slices that overlap.
+    const auto rounded = [](double cycles) { return std::round(cycles * 1000) / 1000; };
+    const double begin = rounded(slice.begin);
     put(
         fmt::format("{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"name\":{},"
                     "\"args\":{{{}}}}},\n",
-                    group_of(tracks_[slice.track]), slice.track + 1, cycles_text(slice.begin),
-                    cycles_text(slice.end - slice.begin), json_string(name), arguments));
+                    group_of(tracks_[slice.track]), slice.track + 1, cycles_text(begin),
+                    cycles_text(rounded(slice.end) - begin), json_string(name), arguments));
   }
 
   void finish(const Provenance& origin, const Cost& cost, const TimelineSummary& summary) {

@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/command_line.hpp"
 
@@ -31,6 +36,28 @@ std::map<std::string, double> busy_rows(const Json& trace) {
   return busy;
 }
 
+// Pairs of slices that overlap in a row [ns of the viewer]; the viewer drops the second.
+int overlaps(const Json& trace) {
+  std::map<std::pair<int, int>, std::vector<std::pair<std::int64_t, std::int64_t>>> rows;
+  const auto ns = [](const Json& us) {
+    return static_cast<std::int64_t>(std::llround(us.get<double>() * 1000));
+  };
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") {
+      rows[{event["pid"], event["tid"]}].emplace_back(ns(event["ts"]),
+                                                      ns(event["ts"]) + ns(event["dur"]));
+    }
+  }
+  int count = 0;
+  for (auto& [row, slices] : rows) {
+    std::sort(slices.begin(), slices.end());
+    for (std::size_t i = 1; i < slices.size(); ++i) {
+      count += slices[i].first < slices[i - 1].second ? 1 : 0;
+    }
+  }
+  return count;
+}
+
 TEST_F(CommandLine, TracesASimulatedMapping) {
   const Outcome result =
       run(fmt::format("simulate {} {} {} --trace t.json", kTeaching, kLayer, kMapping));
@@ -40,6 +67,7 @@ TEST_F(CommandLine, TracesASimulatedMapping) {
   const Json trace = Json::parse(file("t.json"));
   EXPECT_EQ(trace["otherData"]["complete"], true);
   EXPECT_EQ(trace["otherData"]["unit"], "1 us is 1 cycle");
+  EXPECT_EQ(overlaps(trace), 0);
   const Json evaluated =
       Json::parse(run(fmt::format("eval {} {} {} --json", kTeaching, kLayer, kMapping)).out);
   auto busy = busy_rows(trace);
