@@ -25,6 +25,13 @@ NetworkResult search_network(const Arch& arch, const Network& network,
         search_layer(problem, layer.workbook, options.constraints(problem), search).result);
     result.interrupted = options.search.stop != nullptr && *options.search.stop;
   }
+  const bool is_mapped =
+      std::all_of(result.layers.begin(), result.layers.end(),
+                  [](const SearchResult& layer) { return layer.cost.has_value(); });
+  if (!result.interrupted && is_mapped && !result.layers.empty() && options.strategy == "exact" &&
+      options.search.objective.function == ObjectiveFunction::product(1, 1)) {
+    choose_jointly(arch, network, options, result);
+  }
   return result;
 }
 
@@ -73,7 +80,7 @@ NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResu
   sums.energy = sums.streams.energy;
   sums.latency = sums.streams.latency;
   sums.missing = unread_layers(network);
-  sums.proven = sums.missing == 0;
+  sums.proven = sums.missing == 0 && (!result.joint || result.joint->is_proven());
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const NetworkLayer& layer = network.layers[i];
     sums.distinct += first_like(network, i) == i ? 1 : 0;

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,22 @@ struct NetworkOptions {
   std::function<void(std::size_t)> progress = [](std::size_t) {};
 };
 
+// Mappings of all layers chosen together for the least product of total energy and total latency
+// [pJ cycles], streams included.
+struct JointChoice {
+  double edp = 0;
+  double lower_bound = 0;     // of every choice, proven
+  double by_layer = 0;        // where each layer has its own least EDP
+  std::int64_t searches = 0;  // beyond those
+  bool is_proven() const { return edp <= lower_bound * (1 + kRounding); }
+};
+
 // What was found for each layer of a network on one machine, in the order of the network. After an
 // interrupt the list is short, and its last entry may be the best so far.
 struct NetworkResult {
   std::vector<SearchResult> layers;
   bool interrupted = false;
+  std::optional<JointChoice> joint{};  // of which `layers` are the mappings
 };
 
 // Of all layers and streams together, each as often as it occurs, one after the other, by the
@@ -44,7 +56,7 @@ struct NetworkTotals {
   double seconds = 0;        // of searching
   std::int64_t missing = 0;  // layers without a mapping, or unread: in none of the sums above
   std::size_t distinct = 0;  // layers that differ in more than their names
-  bool proven = true;        // every layer's mapping is optimal, ties included
+  bool proven = true;        // every layer's mapping is optimal, ties included; the choice, too
 };
 
 // What a layer costs a frame: the frames of a batch share its cost evenly. `cost` is there.
@@ -74,9 +86,14 @@ inline constexpr std::array kMultiplyingOps{"Attention",
 std::int64_t unread_layers(const Network& network);
 
 // Searches every distinct layer once (campaign/layer.hpp): layers that differ in their names only
-// are one.
+// are one. By EDP, with the strategy exact, the mappings are then chosen jointly, unless a layer
+// has none.
 NetworkResult search_network(const Arch& arch, const Network& network,
                              const NetworkOptions& options);
+// Takes layers mapped for their own least EDP each; searches more of the layers, for weighted sums,
+// until the choice is proven or `options.search.stop` is set (campaign/joint_network.cpp).
+void choose_jointly(const Arch& arch, const Network& network, const NetworkOptions& options,
+                    NetworkResult& result);
 // The first layer of the network that is this one but for its name.
 std::size_t first_like(const Network& network, std::size_t layer);
 // Whether streams take time: the outermost level has a bandwidth.

@@ -76,6 +76,35 @@ Json all_widths_json(const Arch& arch, const Network& network) {
   return json;
 }
 
+Json total_json(const Arch& arch, const Network& network, const NetworkOptions& options,
+                const NetworkResult& result) {
+  const NetworkTotals sums = totals(arch, network, result, options.search.objective.mode);
+  const double seconds = static_cast<double>(sums.latency.count()) / arch.clock.count();
+  const auto inferences = static_cast<double>(network.batch);
+  Json json{{"energy_pj", sums.energy.count()},
+            {"latency_cycles", sums.latency.count()},
+            {"latency_seconds", seconds},
+            {"inferences_per_second", seconds > 0 && sums.missing == 0 && network.unpriced.empty()
+                                          ? Json(inferences / seconds)
+                                          : Json()},
+            {"macs", sums.macs},
+            {"streams_energy_pj", sums.streams.energy.count()},
+            {"streams_latency_cycles", sums.streams.latency.count()},
+            {"streams_timed", times_streams(arch)},
+            {"layers_missing", sums.missing},
+            {"layers_searched", sums.distinct},
+            {"proven", sums.proven},
+            {"search_seconds", sums.seconds}};
+  if (result.joint) {
+    const double clock = arch.clock.count();
+    json["edp_pj_s"] = result.joint->edp / clock;
+    json["edp_lower_bound_pj_s"] = result.joint->lower_bound / clock;
+    json["edp_by_layer_pj_s"] = result.joint->by_layer / clock;
+    json["joint_searches"] = result.joint->searches;
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string network_json(const Provenance& origin, const Arch& arch, const Network& network,
@@ -91,9 +120,6 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   json["latency_mode"] = to_string(options.search.objective.mode);
   json["strategy"] = options.strategy;
   json["interrupted"] = result.interrupted;
-  const NetworkTotals sums = totals(arch, network, result, options.search.objective.mode);
-  const double seconds = static_cast<double>(sums.latency.count()) / arch.clock.count();
-  const auto inferences = static_cast<double>(network.batch);
   json["batch"] = network.batch;
   json["widths"] = all_widths_json(arch, network);
   std::vector<std::string> warnings = origin.warnings;
@@ -101,21 +127,7 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
     warnings.push_back(std::move(warning));
   }
   json["warnings"] = warnings;
-  json["total"] = {
-      {"energy_pj", sums.energy.count()},
-      {"latency_cycles", sums.latency.count()},
-      {"latency_seconds", seconds},
-      {"inferences_per_second", seconds > 0 && sums.missing == 0 && network.unpriced.empty()
-                                    ? Json(inferences / seconds)
-                                    : Json()},
-      {"macs", sums.macs},
-      {"streams_energy_pj", sums.streams.energy.count()},
-      {"streams_latency_cycles", sums.streams.latency.count()},
-      {"streams_timed", times_streams(arch)},
-      {"layers_missing", sums.missing},
-      {"layers_searched", sums.distinct},
-      {"proven", sums.proven},
-      {"search_seconds", sums.seconds}};
+  json["total"] = total_json(arch, network, options, result);
   json["layers"] = Json::array();
   for (std::size_t i = 0; i < result.layers.size(); ++i) {
     json["layers"].push_back(

@@ -154,7 +154,21 @@ std::string streams_text(const Arch& arch, const Network& network,
   return text;
 }
 
-std::string totals_text(const Arch& arch, const Network& network, const NetworkTotals& sums) {
+std::string joint_text(const Arch& arch, const JointChoice& joint) {
+  constexpr double kPicojoulesPerJoule = 1e12;
+  const double gain = 1 - part(joint.edp, joint.by_layer);
+  const double gap = part(joint.edp, joint.lower_bound) - 1;
+  return fmt::format("EDP {:.6g} J s, {}{}\n", joint.edp / kPicojoulesPerJoule / arch.clock.count(),
+                     gain > kRounding ? percent(gain) + " less than with each layer's own least EDP"
+                                      : "as with each layer's own least EDP",
+                     joint.is_proven() ? "; no choice of mappings has less"
+                     : joint.lower_bound > 0
+                         ? fmt::format("; at most {} above the least", percent(gap))
+                         : "");
+}
+
+std::string totals_text(const Arch& arch, const Network& network, const NetworkResult& result,
+                        const NetworkTotals& sums) {
   const double time = seconds(arch, sums.latency);
   const std::string rate =
       time > 0 && sums.missing == 0 && network.unpriced.empty()
@@ -178,6 +192,7 @@ std::string totals_text(const Arch& arch, const Network& network, const NetworkT
   if (network.layers.empty()) {
     return text;
   }
+  text += result.joint ? joint_text(arch, *result.joint) : "";
   text += fmt::format("{}; {} distinct layers of {} searched in {}\n",
                       sums.proven ? "Every layer's mapping is proven optimal"
                                   : "Not every layer's mapping is proven optimal",
@@ -211,7 +226,8 @@ std::string network_text(const Arch& arch, const Network& network, const Network
   const NetworkTotals sums = totals(arch, network, result, mode);
   const std::vector<Share> found = shares(network, result, mode);
   const std::vector<StreamKind> streams = stream_kinds(arch, network);
-  std::string text = fmt::format("{} on {}: layer by layer, least {}\n{}", network.name, arch.name,
+  std::string text = fmt::format("{} on {}: {}, least {}\n{}", network.name, arch.name,
+                                 result.joint ? "all layers together" : "layer by layer",
                                  to_string(options.search.objective), widths_text(arch, network));
   for (const std::string& warning : network_warnings(arch, network)) {
     text += fmt::format("warning: {}\n", warning);
@@ -233,7 +249,7 @@ std::string network_text(const Arch& arch, const Network& network, const Network
     }
   }
   text += extremes_text(network, found, streams, sums);
-  text += totals_text(arch, network, sums);
+  text += totals_text(arch, network, result, sums);
   return text + workbook_note(arch, network);
 }
 

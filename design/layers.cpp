@@ -56,15 +56,6 @@ double lowest_ratio(const std::vector<double>& now, const std::vector<double>& t
   return ratio;
 }
 
-// What follows without a search: every MAC has its energy, and a unit does one a cycle. Where zeros
-// save energy, a MAC may cost none.
-std::vector<SupportLine> free_lines(const Problem& problem) {
-  const auto macs = static_cast<double>(problem.macs());
-  return {
-      {0, problem.sparse() == nullptr ? macs * problem.mac_energy().count() : 0},
-      {kNoMapping, macs * problem.mac_density() / static_cast<double>(problem.arch().mac_units())}};
-}
-
 // An answer of a machine with at least as much of each resource, whose energies are no more than 1
 // / `ratio` of what they are here: energies are no less than `ratio` of those there.
 void take_answer(const ObjectiveFunction& function, double ratio, double lower,
@@ -115,8 +106,6 @@ std::vector<DistinctLayer> distinct_layers(const Campaign& campaign) {
   }
   return distinct;
 }
-
-bool LayerFigures::is_exact() const { return value <= lower * (1 + kRounding); }
 
 DesignMachine::DesignMachine(std::size_t space_number, DesignBox values, const Enclosure& enclosure,
                              const Excepted& excepted)

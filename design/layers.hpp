@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,14 +10,12 @@
 
 #include "arch/physical.hpp"
 #include "campaign/campaign.hpp"
+#include "campaign/joint.hpp"
 #include "design/answers.hpp"
 #include "design/space.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
-
-// The value of what has no mapping.
-inline constexpr double kNoMapping = std::numeric_limits<double>::infinity();
 
 // A layer that differs from all others in more than its name, and how often it occurs.
 struct DistinctLayer {
@@ -26,34 +23,6 @@ struct DistinctLayer {
   double count = 0;
 };
 std::vector<DistinctLayer> distinct_layers(const Campaign& campaign);
-
-// What is known of a layer's optimum on a machine [pJ, cycles].
-struct LayerFigures {
-  double lower = 0;                  // of the objective, proven
-  double value = kNoMapping;         // of the best mapping known
-  double energy = 0, cycles = 0;     // of that mapping
-  std::optional<Mapping> mapping{};  // none of a stream
-  bool is_own = false;               // found by a search on this very machine
-  bool is_exact() const;             // up to rounding; or nothing fits
-};
-
-// No mapping of a layer has less energy + weight * latency than `value` [pJ per cycle, pJ]; an
-// infinite weight: no less latency [cycles].
-struct SupportLine {
-  double weight = 0, value = 0;
-};
-struct LayerPoint {
-  double energy = 0, cycles = 0;
-  std::optional<Mapping> mapping{};  // none of a stream
-  bool is_own = false;
-};
-// What is known of all mappings of a layer on a machine.
-struct LayerSupport {
-  bool fits = true;  // false: proven that none does
-  double root = 0;   // of the least energy * latency [sqrt(pJ cycles)]
-  std::vector<SupportLine> lines{};
-  std::vector<LayerPoint> points{};
-};
 
 // Machines in a form that layers are asked about: those of a box of a space.
 struct DesignMachine {

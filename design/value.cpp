@@ -97,9 +97,7 @@ std::optional<Assessment> WorkValue::find_joint(const DesignMachine& machine, co
     if (!next) {
       break;
     }
-    const ObjectiveFunction function =
-        next->weight ? ObjectiveFunction::weighted_sum(*next->weight) : kEdp;
-    const auto found = optima_.search(machine, next->layer, function, seconds());
+    const auto found = optima_.search(machine, next->layer, next->function(), seconds());
     if (!found) {
       return std::nullopt;
     }

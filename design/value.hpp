@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "design/joint.hpp"
+#include "campaign/joint.hpp"
 #include "design/layers.hpp"
 
 namespace mapsim {

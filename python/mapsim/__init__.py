@@ -152,7 +152,8 @@ def network(arch: Machine, path: Named, dims: Optional[Mapping[str, int]] = None
     `dims`: values of symbolic dims of a model's inputs. `fuse`: chains of layers of a network that
     is a graph are searched as chains, and fused where that saves energy. `operand_bits`: the width
     of all operands of a model, in place of its own (models of floats have 32; engines often take
-    8). Options as of search(). On a GPU each layer gets its fastest kernel, with operands of
+    8). Options as of search(); objective="edp" chooses the mappings of all layers jointly, for the
+    least total energy times total latency. On a GPU each layer gets its fastest kernel, with operands of
     `precision`; it takes no options.
 
     >>> result = network("nvdla_like_1024", "alexnet")

@@ -10,6 +10,7 @@
 
 #include "arch/load.hpp"
 #include "arch/print.hpp"
+#include "campaign/network.hpp"
 #include "campaign/report.hpp"
 #include "core/diagnostic.hpp"
 #include "mapper/mapper.hpp"
@@ -96,6 +97,32 @@ TEST(Design, IsWrittenAsAFileThatReadsAsItself) {
   const DesignAnswer found = search_design(space.campaign, {});
   const Arch read = parse_arch(best_arch_text(space.campaign, found), "best.yaml");
   EXPECT_EQ(print_arch(read), print_arch(found.best()->arch));
+}
+
+// Nothing follows of an engine's layers without a search: weights without end would be tried.
+TEST(Design, ChoosesJointlyOnEngines) {
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/nv_small.yaml\n    grid: {clock: [1 GHz, 500 "
+      "MHz]}\n"
+      "workloads: [../workloads/teaching/gemm.yaml, ../workloads/teaching/conv.yaml]\n"
+      "objectives: [edp]\n",
+      kFolder + "c.yaml");
+  DesignOptions options;
+  options.objective = network_objective(ObjectiveFunction::product(1, 1));
+  const DesignAnswer found = search_design(campaign, options);
+  ASSERT_NE(found.best(), nullptr);
+  EXPECT_TRUE(found.proven);
+  EXPECT_LT(found.searches, 40);
+  Network network;
+  for (const CampaignLayer& layer : campaign.layers) {
+    network.layers.emplace_back().workload = layer.workload;
+  }
+  NetworkOptions layers;
+  layers.search.objective = Objective::kEdp;
+  const NetworkResult same = search_network(found.best()->arch, network, layers);
+  ASSERT_TRUE(same.joint);
+  EXPECT_NEAR(found.best()->value, same.joint->edp / found.best()->arch.clock.count(),
+              1e-9 * found.best()->value);
 }
 
 // The figure of --svg is made of what --json prints, as that of a report.

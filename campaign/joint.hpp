@@ -1,13 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "design/layers.hpp"
+#include "mapper/mapper.hpp"
 
 namespace mapsim {
+
+// The value of what has no mapping.
+inline constexpr double kNoMapping = std::numeric_limits<double>::infinity();
+
+// What is known of a layer's optimum on a machine [pJ, cycles].
+struct LayerFigures {
+  double lower = 0;                  // of the objective, proven
+  double value = kNoMapping;         // of the best mapping known
+  double energy = 0, cycles = 0;     // of that mapping
+  std::optional<Mapping> mapping{};  // none of a stream
+  bool is_own = false;               // found by a search on this very machine
+  bool is_exact() const;             // up to rounding; or nothing fits
+};
+
+// No mapping of a layer has less energy + weight * latency than `value` [pJ per cycle, pJ]; an
+// infinite weight: no less latency [cycles].
+struct SupportLine {
+  double weight = 0, value = 0;
+};
+struct LayerPoint {
+  double energy = 0, cycles = 0;
+  std::optional<Mapping> mapping{};  // none of a stream
+  bool is_own = false;
+};
+// What is known of all mappings of a layer on a machine.
+struct LayerSupport {
+  bool fits = true;  // false: proven that none does
+  double root = 0;   // of the least energy * latency [sqrt(pJ cycles)]
+  std::vector<SupportLine> lines{};
+  std::vector<LayerPoint> points{};
+};
 
 // What is known of one layer of a network whose mappings are chosen jointly.
 struct JointLayer {
@@ -19,8 +51,13 @@ struct JointLayer {
 // What to search next: the energy plus `weight` pJ per cycle of a layer, or its EDP.
 struct JointQuestion {
   std::size_t layer = 0;
-  std::optional<double> weight;  // nullopt: its EDP
+  std::optional<double> weight;  // infinite: its latency; nullopt: its EDP
+  ObjectiveFunction function() const;
 };
+
+// What follows without a search of a layer: every MAC has its energy, and a unit does one a cycle.
+// Where zeros save energy, a MAC may cost none. Not of engines, which may leave MACs out.
+std::vector<SupportLine> free_lines(const Problem& problem);
 
 // The least product of the total energy and the total latency of a network, over all choices of one
 // mapping a layer. Since (E/t + T t)^2 >= 4 E T, and equal for t^2 = E/T, it is the least over all
@@ -61,6 +98,7 @@ class JointEdp {
   double gap(std::size_t layer, double weight) const;
   double weight_for(std::size_t layer) const;
   std::optional<JointQuestion> next_edp() const;
+  std::optional<JointQuestion> next_end() const;
 
   std::vector<JointLayer> layers_;
   std::vector<std::vector<Line>> envelopes_;     // concave, by weight

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "design/joint.hpp"
+#include "campaign/joint.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,10 @@ namespace {
 
 // Weights that are searched first, so that machines that are alike share answers: powers of its
 // square root.
-constexpr double kGrid = 2;
+constexpr double kWeightGrid = 2;
 // The bound is looked at between neighbouring weights of at most this ratio, where curves of EDP
 // hold: such a step costs less than a share of 10^-3 of what the curves say.
-constexpr double kStep = 1.09;
+constexpr double kWeightStep = 1.09;
 constexpr int kSteps = 48;
 constexpr int kMostCuts = 60;
 // Two figures of one optimum.
@@ -23,7 +23,7 @@ constexpr double kTight = 1e-13;
 
 double infinite() { return kNoMapping; }
 
-double grid_weight(int step) { return std::pow(kGrid, step / 2.0); }
+double grid_weight(int step) { return std::pow(kWeightGrid, step / 2.0); }
 
 double middle(double low, double high) {
   return low > 0 && !std::isinf(high) ? std::sqrt(low) * std::sqrt(high)
@@ -42,6 +42,25 @@ std::pair<double, double> least_root(double energy, double cycles, double low, d
 }
 
 }  // namespace
+
+ObjectiveFunction JointQuestion::function() const {
+  return !weight               ? ObjectiveFunction::product(1, 1)
+         : std::isinf(*weight) ? ObjectiveFunction::product(0, 1)
+         : *weight > 0         ? ObjectiveFunction::weighted_sum(*weight)
+                               : ObjectiveFunction::product(1, 0);
+}
+
+std::vector<SupportLine> free_lines(const Problem& problem) {
+  const auto macs = static_cast<double>(problem.macs());
+  std::vector<SupportLine> lines{
+      {kNoMapping, macs * problem.mac_density() / static_cast<double>(problem.arch().mac_units())}};
+  if (problem.sparse() == nullptr) {
+    lines.push_back({0, macs * problem.mac_energy().count()});
+  }
+  return lines;
+}
+
+bool LayerFigures::is_exact() const { return value <= lower * (1 + kRounding); }
 
 JointEdp::JointEdp(std::vector<JointLayer> layers) : layers_{std::move(layers)} {
   envelopes_.resize(layers_.size());
@@ -227,8 +246,8 @@ std::vector<double> JointEdp::weights() const {
       weights.push_back(line.weight);
     }
   }
-  const double reach = std::pow(kStep, kSteps);
-  for (double weight = meeting_ / reach; weight < meeting_ * reach; weight *= kStep) {
+  const double reach = std::pow(kWeightStep, kSteps);
+  for (double weight = meeting_ / reach; weight < meeting_ * reach; weight *= kWeightStep) {
     weights.push_back(weight);
   }
   std::sort(weights.begin(), weights.end());
@@ -388,9 +407,29 @@ std::optional<JointQuestion> JointEdp::next_edp() const {
   return next;
 }
 
+// Without a least energy and a least latency of each layer no weight is too small or too large.
+std::optional<JointQuestion> JointEdp::next_end() const {
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    for (const double weight : {0.0, infinite()}) {
+      const auto& lines = layers_[l].support.lines;
+      if (std::none_of(lines.begin(), lines.end(),
+                       [weight](const SupportLine& line) { return line.weight == weight; })) {
+        return JointQuestion{l, weight};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<JointQuestion> JointEdp::next() const {
   if (const auto edp = next_edp()) {
     return edp;
+  }
+  if (is_infeasible() || value_ <= lower_ * (1 + kRounding)) {
+    return std::nullopt;
+  }
+  if (const auto end = next_end()) {
+    return end;
   }
   const std::size_t layer = is_settled() ? layers_.size() : widest_gap();
   return layer < layers_.size() ? std::optional{JointQuestion{layer, weight_for(layer)}}

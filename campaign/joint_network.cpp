@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "campaign/joint.hpp"
+#include "campaign/layer.hpp"
+#include "campaign/network.hpp"
+#include "costmodel/timing/model.hpp"
+
+namespace mapsim {
+
+namespace {
+
+LayerFigures figures_of(const SearchResult& found, const ObjectiveFunction& function,
+                        LatencyMode mode) {
+  LayerFigures figures;
+  if (found.cost) {
+    const FrameCost cost = frame_cost(found, mode);
+    figures.energy = cost.energy.count();
+    figures.cycles = static_cast<double>(cost.latency.count());
+    figures.value = function.value(figures.energy, figures.cycles);
+  }
+  // Of a batch that is not proven the bound is not of a frame.
+  figures.lower = found.certificate.status == Proof::kOptimal ? figures.value
+                  : found.form == Form{}                      ? found.certificate.lower_bound
+                                                              : 0;
+  return figures;
+}
+
+// The layers of a network that differ in more than their names, and all that was found of each.
+class JointSearch {
+ public:
+  JointSearch(const Arch& arch, const Network& network, const NetworkOptions& options,
+              NetworkResult& result)
+      : arch_{arch}, network_{network}, options_{options}, result_{result} {}
+
+  void run() {
+    JointEdp joint{layers()};
+    JointChoice choice;
+    choice.by_layer = joint.value();
+    std::set<std::pair<std::size_t, double>> asked;
+    for (auto next = joint.next(); next && !result_.interrupted; next = joint.next()) {
+      if (!asked.emplace(next->layer, next->weight.value_or(0)).second) {
+        break;  // a search that proved nothing, for lack of time or memory
+      }
+      ask(*next, joint);
+      ++choice.searches;
+    }
+    choice.edp = joint.value();
+    choice.lower_bound = std::min(joint.lower(), joint.value());  // but for rounding
+    take(joint.choice());
+    result_.joint = choice;
+  }
+
+ private:
+  std::vector<JointLayer> layers() {
+    std::vector<JointLayer> layers;
+    const LatencyMode mode = options_.search.objective.mode;
+    for (std::size_t i = 0; i < network_.layers.size(); ++i) {
+      const std::size_t first = first_like(network_, i);
+      const auto count = static_cast<double>(network_.layers[i].count);
+      if (first < i) {
+        place_.push_back(place_[first]);
+        layers[place_[first]].count += count;
+        continue;
+      }
+      place_.push_back(layers.size());
+      found_.push_back({result_.layers[i]});
+      firsts_.push_back(i);
+      const LayerFigures own =
+          figures_of(result_.layers[i], options_.search.objective.function, mode);
+      layers.push_back({count, {}, true});
+      layers.back().support.root = std::sqrt(own.lower);
+      if (!timing_model(arch_).is_engine) {
+        layers.back().support.lines = free_lines({arch_, network_.layers[i].workload});
+      }
+      layers.back().support.points = {{own.energy, own.cycles}};
+    }
+    if (!network_.streams.empty()) {
+      layers.push_back(streams());
+    }
+    return layers;
+  }
+
+  JointLayer streams() const {
+    const StreamCost cost =
+        totals(arch_, network_, result_, options_.search.objective.mode).streams;
+    const double energy = cost.energy.count();
+    const auto cycles = static_cast<double>(cost.latency.count());
+    JointLayer all{1, {}, true};
+    all.support.root = std::sqrt(energy * cycles);
+    all.support.lines = {{0, energy}, {kNoMapping, cycles}};
+    all.support.points = {{energy, cycles}};
+    return all;
+  }
+
+  void ask(const JointQuestion& question, JointEdp& joint) {
+    const std::size_t i = firsts_[question.layer];
+    options_.progress(i);
+    LayerSearch search{options_.strategy, options_.search, options_.frames};
+    search.options.objective.function = question.function();
+    const Problem problem{arch_, network_.layers[i].workload};
+    SearchResult found =
+        search_layer(problem, network_.layers[i].workbook, options_.constraints(problem), search)
+            .result;
+    result_.interrupted = options_.search.stop != nullptr && *options_.search.stop;
+    joint.learn(question, figures_of(found, search.options.objective.function,
+                                     options_.search.objective.mode));
+    if (found.cost) {
+      found_[question.layer].push_back(std::move(found));
+    }
+  }
+
+  // The points of a layer are in the order of what was found.
+  void take(const std::vector<std::size_t>& choice) {
+    for (std::size_t i = 0; i < network_.layers.size(); ++i) {
+      const std::vector<SearchResult>& found = found_[place_[i]];
+      result_.layers[i] = found[choice[place_[i]]];
+      double seconds = 0;
+      for (const SearchResult& one : found) {
+        seconds += one.statistics.seconds;
+      }
+      result_.layers[i].statistics.seconds = firsts_[place_[i]] == i ? seconds : 0;
+    }
+  }
+
+  const Arch& arch_;
+  const Network& network_;
+  const NetworkOptions& options_;
+  NetworkResult& result_;
+  std::vector<std::size_t> place_;   // of each layer of the network among those that differ
+  std::vector<std::size_t> firsts_;  // of each of these, in the network
+  std::vector<std::vector<SearchResult>> found_;
+};
+
+}  // namespace
+
+void choose_jointly(const Arch& arch, const Network& network, const NetworkOptions& options,
+                    NetworkResult& result) {
+  JointSearch{arch, network, options, result}.run();
+}
+
+}  // namespace mapsim
