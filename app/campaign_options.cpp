@@ -85,12 +85,14 @@ CommandOptions options_of(DesignArguments& a) {
              .help = "Networks and layers (YAML, ONNX, or names of shipped ones) [those of SPACE]",
              .value = &a.work,
              .also = {FileKind::kNetwork, FileKind::kWorkload}},
-            {"--objective", "FORMULA",
-             "What to minimise: edp (total energy times total latency, mappings chosen jointly); "
-             "or a sum over all layers: energy, latency, sum-edp (the EDP of each), a formula "
-             "such as 'energy^2*latency' [the one of SPACE]",
-             reads(parse_design_objective,
-                   [&a](const DesignObjective& objective) { a.objective = objective; })}},
+            usual(
+                {"--objective", "FORMULA",
+                 "What to minimise: edp (total energy times total latency, mappings chosen "
+                 "jointly); or a sum over all layers: energy, latency, sum-edp (the EDP of each), "
+                 "a formula such as 'energy^2*latency' [the one of SPACE]",
+                 reads(parse_design_objective,
+                       [&a](const DesignObjective& objective) { a.objective = objective; })},
+                {"edp", "energy", "latency", "sum-edp"})},
            limits_of(a),
            {{"--top", "K", "Find the best K machines [1]", whole(a.top, 1, kMostTop)},
             {.names = "--pareto",

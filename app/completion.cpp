@@ -32,66 +32,105 @@ std::string option_names(const Options& options) {
   return all;
 }
 
-// What `mapsim list` calls the files of a kind; empty: they are not shipped.
-std::string listed_as(FileKind files) {
+// What stands for the names of shipped files of a kind: "@layers", as `mapsim list` calls them;
+// empty: none are shipped.
+std::string names_as(FileKind files) {
   Words names;
   for (const ShippedKind& kind : kShippedKinds) {
     if (kind.files == files) {
-      names.emplace_back(kind.name);
+      names.push_back(fmt::format("@{}", kind.name));
     }
   }
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+// What the value of an option, or a positional argument, may be.
+std::string values_of(const Option& option) {
+  const auto* choice = std::get_if<Choice>(&option.value);
+  std::string values =
+      fmt::format("{}", fmt::join(choice != nullptr ? choice->words : option.usual, " "));
+  values += option.input ? names_as(*option.input) : "";
+  for (const FileKind other : option.also) {
+    values += (values.empty() ? "" : " ") + names_as(other);
+  }
+  return values;
+}
+
+struct Completions {
+  std::string taken;   // options that a value follows
+  std::string places;  // of positional arguments, each with what may stand there
+  std::string values;  // of options, as branches of a shell's case
+};
+
+Completions completions_of(const std::string& command, const Options& options) {
+  Completions all;
+  for (const Option& option : options) {
+    const std::string values = values_of(option);
+    if (!option.names.starts_with("-")) {
+      all.places += fmt::format("{}'{}'", all.places.empty() ? "" : " ", values);
+    } else if (!std::holds_alternative<bool*>(option.value)) {
+      all.taken += spaced(option.names) + " ";
+      if (!values.empty()) {
+        all.values += fmt::format("        {}:{}) words='{}' ;;\n", command, option.names, values);
+      }
+    }
+  }
+  return all;
+}
+
+// {0}: options without a command; {1}: commands; {2}: what each has; {3}: values of its options.
+// A word "@layers" stands for the names of shipped files. `--option=value` comes as three words.
+constexpr const char* kScript = R"sh(# bash completion for mapsim(1)
+_mapsim() {{
+  local word="${{COMP_WORDS[COMP_CWORD]}}" last="${{COMP_WORDS[COMP_CWORD-1]}}" each names='' i place=0
+  local options='{0}' taken='' words='{1}'
+  local -a places=()
+  if [[ $word == = ]]; then word=''; elif [[ $last == = ]]; then last="${{COMP_WORDS[COMP_CWORD-2]}}"; fi
+  if ((COMP_CWORD > 1)); then
+    case "${{COMP_WORDS[1]}}" in
+{2}    *) return ;;
+    esac
+    words=''
+    if [[ $taken == *" $last "* ]]; then
+      case "${{COMP_WORDS[1]}}:$last" in
+{3}        *) ;;
+      esac
+    elif [[ $word != -* && ${{#places[@]}} -gt 0 ]]; then
+      for ((i = 2; i < COMP_CWORD; i++)); do
+        if [[ $taken == *" ${{COMP_WORDS[i]}} "* ]]; then ((++i)); elif [[ ${{COMP_WORDS[i]}} != -* ]]; then ((++place)); fi
+      done
+      words="${{places[place < ${{#places[@]}} ? place : ${{#places[@]}} - 1]}}"
+    fi
+  fi
+  if [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+    return
+  fi
+  for each in $words; do
+    [[ $each == @* ]] && each="$("${{COMP_WORDS[0]}}" list "${{each#@}}" --names 2>/dev/null)"
+    names+=" $each"
+  done
+  mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word"; ((COMP_CWORD > 1)) && compgen -f -- "$word")
+}}
+complete -o filenames -F _mapsim mapsim
+)sh";
+
 }  // namespace
 
 std::string completion() {
-  std::string values;  // of options that take one of a few words, or a shipped file
+  std::string values;
   std::string commands;
   Words names;
   for (const CommandEntry& command : command_list()) {
     const Options options = joined({{help_option()}, command.make().options.options});
+    const Completions own = completions_of(command.name, options);
     names.emplace_back(command.name);
-    std::string kinds;
-    std::string words;  // of a positional argument
-    for (const Option& option : options) {
-      const bool positional = !option.names.starts_with("-");
-      const auto* choice = std::get_if<Choice>(&option.value);
-      if (choice != nullptr && positional) {
-        words = fmt::format("{}", fmt::join(choice->words, " "));
-      } else if (choice != nullptr) {
-        values += fmt::format("    {}:{}) words='{}' ;;\n", command.name, option.names,
-                              fmt::join(choice->words, " "));
-      } else if (positional && (option.input || !option.also.empty())) {
-        kinds += option.input ? " " + listed_as(*option.input) : "";
-        for (const FileKind other : option.also) {
-          kinds += " " + listed_as(other);
-        }
-      } else if (option.input) {
-        values += fmt::format("    {}:{}) kinds='{}' ;;\n", command.name, option.names,
-                              listed_as(*option.input));
-      }
-    }
-    commands += fmt::format("    {}) options='{}' kinds='{}' words='{}' ;;\n", command.name,
-                            option_names(options), kinds, words);
+    values += own.values;
+    commands += fmt::format("    {}) options='{}' taken=' {}' places=({}) ;;\n", command.name,
+                            option_names(options), own.taken, own.places);
   }
-  return fmt::format(
-      "# bash completion for mapsim(1)\n"
-      "_mapsim() {{\n"
-      "  local word=\"${{COMP_WORDS[COMP_CWORD]}}\" options='{0}' kinds='' words='{1}' kind\n"
-      "  if ((COMP_CWORD > 1)); then\n"
-      "    case \"${{COMP_WORDS[1]}}\" in\n{2}    *) return ;;\n    esac\n"
-      "    case \"${{COMP_WORDS[1]}}:${{COMP_WORDS[COMP_CWORD-1]}}\" in\n{3}    *) ;;\n    esac\n"
-      "  fi\n"
-      "  if [[ $word == -* ]]; then\n"
-      "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n    return\n  fi\n"
-      "  for kind in $kinds; do\n"
-      "    words+=\" $(\"${{COMP_WORDS[0]}}\" list \"$kind\" --names 2>/dev/null)\"\n  done\n"
-      "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\"; ((COMP_CWORD > 1)) && "
-      "compgen -f -- \"$word\")\n"
-      "}}\ncomplete -o filenames -F _mapsim mapsim\n",
-      option_names(joined({{help_option()}, information_options()})), fmt::join(names, " "),
-      commands, values);
+  return fmt::format(kScript, option_names(joined({{help_option()}, information_options()})),
+                     fmt::join(names, " "), commands, values);
 }
 
 }  // namespace mapsim

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct Option {
   bool repeats = false;             // each value is taken
   std::optional<FileKind> input{};  // a file that is read; it may go by the name of a shipped one
   std::vector<FileKind> also{};     // other kinds of files that it may be, for completion
+  Words usual{};                    // values among others, for completion
   // Options that cannot stand beside this one, and those without which it means nothing.
   Words excludes{};
   Words needs{};
@@ -66,6 +68,11 @@ inline Option required(Option option) {
 
 // The options under a heading of --help.
 Options under(const std::string& heading, Options options);
+
+inline Option usual(Option option, Words values) {
+  option.usual = std::move(values);
+  return option;
+}
 
 inline Option input(Option option, FileKind kind) {
   option.input = kind;

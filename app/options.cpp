@@ -131,11 +131,13 @@ Options objective_options(ObjectiveArguments& a) {
     a.objective.mode = word == "ramped" ? LatencyMode::kRamped : LatencyMode::kSteady;
   };
   return {
-      {"--objective", "FORMULA",
-       "What to minimise: energy (default), latency, edp, a product 'energy^2*latency', a sum "
-       "'energy + 12.5*latency' (pJ per cycle), or 'energy,latency': minimise energy, break "
-       "ties by latency (or 'latency,energy')",
-       reads(parse_objective, take)},
+      usual(
+          {"--objective", "FORMULA",
+           "What to minimise: energy (default), latency, edp, a product 'energy^2*latency', a sum "
+           "'energy + 12.5*latency' (pJ per cycle), or 'energy,latency': minimise energy, break "
+           "ties by latency (or 'latency,energy')",
+           reads(parse_objective, take)},
+          {"energy", "latency", "edp", "energy,latency"}),
       {"--latency", "NAME",
        "Latency to minimise and limit: steady (default), or ramped: with first fill and last drain",
        Choice{take_mode, {"steady", "ramped"}}},
@@ -193,15 +195,15 @@ Options budget_options(Budget& budget) {
 }
 
 Option precision_option(std::string& precision, const std::string& help, const Words& words) {
-  return {"--precision", "NAME", help,
-          Read{[&precision, words](const std::string& text) -> std::optional<std::string> {
-            const auto named = precision_named(text);
-            if (!named || std::find(words.begin(), words.end(), to_string(*named)) == words.end()) {
-              return fmt::format("no precision {}{}", quoted(text), suggestion(text, words));
-            }
-            precision = to_string(*named);
-            return std::nullopt;
-          }}};
+  const Read read{[&precision, words](const std::string& text) -> std::optional<std::string> {
+    const auto named = precision_named(text);
+    if (!named || std::find(words.begin(), words.end(), to_string(*named)) == words.end()) {
+      return fmt::format("no precision {}{}", quoted(text), suggestion(text, words));
+    }
+    precision = to_string(*named);
+    return std::nullopt;
+  }};
+  return usual({"--precision", "NAME", help, read}, words);
 }
 
 Option precision_option(std::string& precision) {

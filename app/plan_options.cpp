@@ -111,11 +111,12 @@ CommandOptions options_of(PlanArguments& a) {
                       "(FILE.onnx)",
                       &a.network}),
             FileKind::kNetwork);
-  const Option precision{
-      "--precision", "WORD",
-      "Width of operands: s8, f16 or f32; of several (s8,f16) each group has the "
-      "best one, and conversions are charged [as the network has them]",
-      Read{take_widths}};
+  const Option precision =
+      usual({"--precision", "WORD",
+             "Width of operands: s8, f16 or f32; of several (s8,f16) each group has the "
+             "best one, and conversions are charged [as the network has them]",
+             Read{take_widths}},
+            {"s8", "f16", "f32", "s8,f16"});
   const Option node_precision{.names = "--node-precision",
                               .type = "NODE=WORD",
                               .help =

@@ -332,6 +332,18 @@ TEST_F(WrongInputs, AreNotOfferedByCompletionsForBash) {
            {"search eyeriss lay", "layer.yaml\n"},
            {"search --obj", "--objective\n"},
            {"search --strategy ex", "exact exhaustive\n"},
+           {"search ey", "eyeriss eyeriss_chip eyeriss_v2_pe\n"},  // no layers of eyeriss/
+           {"search eyeriss --objective ed", "edp\n"},             // no machine edge
+           {"search eyeriss --objective = e", "energy edp energy,latency\n"},
+           {"search --objective edp eyeriss_c", "eyeriss_chip\n"},
+           {"search --gap 1% eyeriss alexnet/conv3", "alexnet/conv3\n"},
+           {"search --even eyeriss_c", "eyeriss_chip\n"},
+           {"search eyeriss --constraints row", "row_stationary\n"},
+           {"search h200 --precision b", "bf16\n"},
+           {"export cu", "cuda\n"},
+           {"export cuda a100_4", "a100_40gb\n"},
+           {"eval teaching teaching/conv teaching_w", "teaching_weight_stationary\n"},
+           {"search eyeriss --svg lay", "layer.yaml\n"},
            {"list mac", "machines\n"}}) {
     EXPECT_EQ(shell(fmt::format("bash ask.sh '{}' {}", MAPSIM_PROGRAM, words)), 0);
     EXPECT_EQ(file("stdout"), expected) << words << file("stderr");
