@@ -145,6 +145,7 @@ std::string head(const Gpu& gpu, const Workload& workload, const KernelSpec& spe
       convolution.empty() ? "" : "; convolution " + convolution,
       p.adds_to_output ? "; adds to C" : "", spec.epilogue.bias ? "; bias" : "",
       spec.epilogue.relu ? "; ReLU" : "");
+  text += fmt::format("// Kernel: {}\n", to_string(spec.kernel));
   text += fmt::format(
       "// Compile: nvcc -std=c++17 -arch=sm_{}{} -cubin, or NVRTC.\n// Launch, one after the "
       "other:\n",

@@ -322,7 +322,7 @@ TEST(ExportCuda, WritesTheChosenKernelAndHowToLaunchIt) {
   const Outcome third = run(kExport + file + " --kernel 3 --precision f16 --bias --relu");
   EXPECT_EQ(third.code, 0);
   EXPECT_THAT(third.text, StartsWith("// gemm_4096: C[1][4096][4096] = A B, K = 4096, f16, A by "
-                                     "rows, B by columns; bias; ReLU\n"));
+                                     "rows, B by columns; bias; ReLU\n// Kernel: wmma "));
   EXPECT_THAT(third.text, HasSubstr("<<<" + kernel["resources"]["blocks"].dump() + ", " +
                                     kernel["kernel"]["threads"].dump() + ", " +
                                     kernel["resources"]["shared_bytes"].dump() + ">>>"));
@@ -366,6 +366,11 @@ TEST(ExportCuda, WritesAProgramThatTimesTheBest) {
   EXPECT_THAT(program.text, HasSubstr("\nstruct Spec2 {\n"));
   EXPECT_THAT(program.text, ::testing::Not(HasSubstr("\nstruct Spec3 {\n")));
   EXPECT_THAT(program.text, HasSubstr("int main(int argc, char** argv)"));
+  // The file itself says where a faster path exists.
+  const std::string hopper =
+      run("search ARCH:h200.yaml LAYER:gemm/4096.yaml --precision f16 --export cuda").text;
+  EXPECT_THAT(hopper, HasSubstr("\n// All are of the path mma. Of the path wgmma"));
+  EXPECT_THAT(program.text, ::testing::Not(HasSubstr("wgmma, which is faster")));
   EXPECT_EQ(run("search ARCH:a100_40gb.yaml LAYER:gemm/4096.yaml --precision f16 --path wmma "
                 "--export cuda")
                 .code,

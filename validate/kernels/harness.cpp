@@ -91,6 +91,7 @@ std::string problem_text(std::span<const HarnessKernel> kernels) {
 }  // namespace
 
 std::string harness_source(const Gpu& gpu, std::span<const HarnessKernel> kernels) {
+  const bool has_wgmma = gpu.rate(kernels.front().spec.problem.precision, GpuPath::kWgmma) > 0;
   std::string constants, functions, main = "int main(int argc, char** argv) {\n";
   main += problem_text(kernels) + "  std::vector<mapsim_harness::Kernel> kernels;\n";
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -105,8 +106,11 @@ std::string harness_source(const Gpu& gpu, std::span<const HarnessKernel> kernel
   return fmt::format(
              "// {} kernels of one problem, fastest first as mapsim predicts them for {}.\n"
              "// Build: nvcc -std=c++17 -O3 -arch=sm_{} THIS.cu -o kernels\n"
-             "// Run:   ./kernels [ROUNDS]\n",
-             kernels.size(), gpu.name, gpu.compute_capability) +
+             "// Run:   ./kernels [ROUNDS]\n{}",
+             kernels.size(), gpu.name, gpu.compute_capability,
+             has_wgmma ? "// All are of the path mma. Of the path wgmma, which is faster on this "
+                         "chip, 'mapsim export cuda' writes one.\n"
+                       : "") +
          kernel_text::device + kernel_text::common + mma_text() + constants + functions +
          kernel_text::harness + main;
 }
