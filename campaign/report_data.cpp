@@ -403,6 +403,13 @@ Objective Study::goal() const {
   return goal;
 }
 
+bool Study::is_edp_by_layer() const {
+  return !campaign.empty() && !network.empty() &&
+         goal().function == ObjectiveFunction::product(1, 1) &&
+         std::none_of(designs.begin(), designs.end(),
+                      [](const DesignResult& design) { return design.sums.fastest > 0; });
+}
+
 std::string Study::question() const {
   std::string text = "least " + objective;
   // "energy 5 pJ, latency 20 ms"

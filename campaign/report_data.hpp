@@ -106,6 +106,9 @@ struct Study {
   void count(const LayerResult& layer);  // into reasons
   void sum_up();                         // sums and reasons anew, from the layers
   Objective goal() const;
+  // Are the mappings of a network, on no GPU, each layer's own best, where a joint choice may have
+  // a lower EDP (docs/design.md)?
+  bool is_edp_by_layer() const;
   // "energy, at most 20 ms": what was asked.
   std::string question() const;
   // The complete design with the least objective of the sums, of equals the faster; none: nullptr.

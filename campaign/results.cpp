@@ -257,6 +257,16 @@ std::string json_text(Json head, const char* list, const std::vector<Shown>& sho
   return text + (first ? "" : "\n ") + end + '\n';
 }
 
+// Sums of a sweep are of mappings that were chosen layer by layer.
+std::string edp_note(Store& store, const ResultsOptions& options) {
+  bool any = false;
+  store.read({"networks", options.campaign, {"objective"}, {}},
+             [&any](const Record& row) { any = any || row[0] == Cell{"edp"}; });
+  return any ? "edp: each layer has the mapping of its own least EDP; 'mapsim network' and "
+               "'mapsim design' choose all mappings jointly, which may need less\n"
+             : "";
+}
+
 }  // namespace
 
 std::string results_table(const Provenance& origin, const ResultsOptions& options) {
@@ -280,7 +290,8 @@ std::string results_table(const Provenance& origin, const ResultsOptions& option
   };
   switch (options.format) {
     case ResultsFormat::kText:
-      return widths_line(input_widths(store, options.campaign)) + text_table(shown, read);
+      return widths_line(input_widths(store, options.campaign)) + text_table(shown, read) +
+             (options.networks ? edp_note(store, options) : "");
     case ResultsFormat::kCsv:
       return csv(shown, read);
     case ResultsFormat::kJson:

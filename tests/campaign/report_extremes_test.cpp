@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -42,6 +43,26 @@ TEST(Report, DrawsLongNamesOfLevelsShort) {
       }
     }
   }
+}
+
+// Of networks in databases alone: layers by themselves have no joint choice, and what `network`
+// prints is one.
+TEST(Report, SaysThatMappingsWereNotChosenJointly) {
+  const auto says = [](const char* objective, const char* network, const char* campaign) {
+    Study study = made_up(2, 3);
+    study.objective = objective;
+    study.network = network;
+    study.campaign = campaign;
+    const std::vector<std::string> text = page_of({study}).sections.front().paragraphs;
+    return std::any_of(text.begin(), text.end(), [](const std::string& paragraph) {
+      return paragraph.starts_with("Each layer has the mapping of its own least EDP.");
+    });
+  };
+  EXPECT_TRUE(says("edp", "net", "made_up"));
+  EXPECT_TRUE(says("energy*latency", "net", "made_up"));
+  EXPECT_FALSE(says("energy", "net", "made_up"));
+  EXPECT_FALSE(says("edp", "", "made_up"));
+  EXPECT_FALSE(says("edp", "net", ""));
 }
 
 TEST(Report, StandsExtremeFigures) {
