@@ -108,8 +108,8 @@ DesignSearchResult design_search_of(const Json& json) {
   for (const Json& answer : json.at("answers")) {
     result.answers.push_back(design_of(answer));
     const DesignResult& design = result.answers.back();
-    found.designs.push_back({fmt::format("{}: {}", design.number, design.name()),
-                             figure_at(answer, "value"), design.area_mm2});
+    found.designs.push_back(
+        {design.number, design.name(), figure_at(answer, "value"), design.area_mm2});
   }
   if (!result.answers.empty()) {
     found.steps = steps_of(json.at("steps"), result.answers.front().area_mm2);
@@ -130,7 +130,7 @@ std::string csv_of_front(const DesignSearchResult& result) {
       fmt::format("design,{},area_mm2,energy_j,latency_s\n", csv_field(result.found.objective));
   for (std::size_t i = 0; i < result.answers.size(); ++i) {
     const DesignResult& design = result.answers[i];
-    csv += fmt::format("{},{},{},{},{}\n", csv_field(result.found.designs[i].name),
+    csv += fmt::format("{},{},{},{},{}\n", csv_field(result.found.designs[i].numbered()),
                        result.found.to_si(result.found.designs[i].value),
                        design.area_mm2 ? fmt::format("{}", *design.area_mm2) : "",
                        design.energy_pj() * kPicojoule, design.seconds());
@@ -139,8 +139,9 @@ std::string csv_of_front(const DesignSearchResult& result) {
 }
 
 PageFigure front_figure(const DesignSearchResult& result, const std::string& name) {
-  const std::string caption = fmt::format("{} of {} against area, {}.", result.found.objective,
-                                          result.campaign, result.found.remark);
+  const std::string caption = fmt::format(
+      "The {} of designs of {} against their area, {}. Numbers are those of the designs.",
+      result.found.objective, result.campaign, result.found.remark);
   return {name, caption, design_front_svg(result.found), csv_of_front(result)};
 }
 
@@ -155,7 +156,7 @@ PageFigure steps_figure(const DesignSearchResult& result, const std::string& nam
   const std::string caption = fmt::format(
       "One step from the best design, {}: the next value of one axis in place of its own, all "
       "others kept.",
-      found.designs.front().name);
+      found.designs.front().numbered());
   return {name, caption, design_steps_svg(found), csv};
 }
 
@@ -218,11 +219,12 @@ Section design_search_section(const DesignSearchResult& result,
     return section;
   }
   const DesignResult& best = result.answers.front();
-  section.paragraphs.push_back(fmt::format(
-      "The best design is {}: {} {}, with {} and {} for all layers{}.", found.designs.front().name,
-      found.objective, si_text(found.to_si(found.designs.front().value), found.si_unit(), 4),
-      si_text(best.energy_pj() * kPicojoule, "J", 4), si_text(best.seconds(), "s", 4),
-      best.area_mm2 ? fmt::format(", on {:.4g} mm\u00b2", *best.area_mm2) : ""));
+  section.paragraphs.push_back(
+      fmt::format("The best design is {}: {} {}, with {} and {} for all layers{}.",
+                  found.designs.front().numbered(), found.objective,
+                  si_text(found.to_si(found.designs.front().value), found.si_unit(), 4),
+                  si_text(best.energy_pj() * kPicojoule, "J", 4), si_text(best.seconds(), "s", 4),
+                  best.area_mm2 ? fmt::format(", on {:.4g} mm\u00b2", *best.area_mm2) : ""));
   std::string remark = found.remark;
   remark[0] = remark.starts_with('p') ? 'P' : 'S';
   section.paragraphs.push_back(fmt::format("{}. Of them: {}.", remark, result.proof));

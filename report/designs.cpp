@@ -34,6 +34,8 @@ TornadoSwing swing_of(const FoundDesigns& found, const std::string& axis, const 
 
 }  // namespace
 
+std::string FoundDesign::numbered() const { return fmt::format("{}: {}", number, name); }
+
 double FoundDesigns::to_si(double value) const {
   return function.scaled(value, kPicojoulesPerJoule, 1);
 }
@@ -48,8 +50,9 @@ std::string design_front_svg(const FoundDesigns& found) {
     if (design.area && *design.area > 0) {
       const double value = found.to_si(design.value);
       dots.push_back({*design.area, value,
-                      fmt::format("design {}: {:.4g} mm\u00b2, {}", design.name, *design.area,
-                                  si_text(value, found.si_unit(), 4))});
+                      fmt::format("{}: {:.4g} mm\u00b2, {}", design.name, *design.area,
+                                  si_text(value, found.si_unit(), 4)),
+                      fmt::format("{}", design.number)});
       across.push_back(*design.area);
       up.push_back(value);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,9 +11,12 @@ namespace mapsim {
 
 // What a search for the best design of a space found, as far as figures show it (docs/design.md).
 struct FoundDesign {
-  std::string name;            // "17: Buffer.capacity 64 KiB"
+  std::size_t number = 0;      // in the grid of the space
+  std::string name;            // "Buffer.capacity 64 KiB"
   double value = 0;            // of the objective [pJ, s]
   std::optional<double> area;  // mm2
+
+  std::string numbered() const;  // "17: Buffer.capacity 64 KiB"
 };
 // The best design with the next value of one axis in place of its own, in shares of its figures:
 // 0.02 is 2 % more.

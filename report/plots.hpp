@@ -73,7 +73,8 @@ std::string tornado_svg(const std::string& label, const std::vector<std::string>
 // A front: steps that nothing lies below. Points in the order of their numbers, from 1.
 struct FrontDot {
   double x = 0, y = 0;
-  std::string title;  // its figures; the number comes before it
+  std::string title;     // its figures; the number comes before it
+  std::string number{};  // empty: its place among the dots
 };
 struct FrontChart {
   FigureHead head;

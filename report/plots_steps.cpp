@@ -94,7 +94,8 @@ std::string front_svg(const std::string& label, const FrontChart& chart) {
   const Plot plot{plot_box(chart.y, top, 330), chart.x, chart.y};
   std::vector<StepMark> marks;
   for (const FrontDot& dot : chart.points) {
-    const std::string number = fmt::format("{}", marks.size() + 1);
+    const std::string number =
+        dot.number.empty() ? fmt::format("{}", marks.size() + 1) : dot.number;
     marks.push_back(
         {{dot.x, dot.y}, number, fmt::format("{}: {}", number, dot.title), true, false});
   }

@@ -79,6 +79,10 @@ TEST_F(ReportCommand, OfTheBestDesignsIsAFrontAndTheirSteps) {
     return svg.substr(at, svg.rfind("</g>") - at);
   };
   EXPECT_EQ(dots(file("own.svg")), dots(figure));
+  for (const auto& answer : json["answers"]) {  // as in the table, so that both light up together
+    EXPECT_THAT(figure, HasSubstr(fmt::format("<title>{}: {}, ", answer["design"].get<int>(),
+                                              answer["arch"].get<std::string>())));
+  }
   EXPECT_THAT(figure, HasSubstr("proven: no other of the 4 designs is better"));
   EXPECT_THAT(file("r.html"), HasSubstr("Proven: no other of the 4 designs is better. Of them: "));
   const std::string steps = contents(folder() / "figures/buffers-steps.csv");
