@@ -325,7 +325,7 @@ TEST(CampaignFile, ReadsWhatIsShipped) {
                                                    {"gpu_designs", 288},
                                                    {"mobilenet_edge", 3'348}};
   for (const auto& [name, points] : shipped) {
-    const Campaign campaign = load_campaign(kConfigs + "campaigns/" + name + ".yaml");
+    const Campaign campaign = load_campaign(kConfigs + "campaigns/" + name + ".yaml", {kConfigs});
     EXPECT_EQ(campaign.name, name);
     EXPECT_EQ(campaign.points(), points) << name;
     std::set<std::string> contents;

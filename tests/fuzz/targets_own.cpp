@@ -89,7 +89,7 @@ void read_network_file(const std::string& text) {
 
 // Designs as the command reads them: the first, one in between, the last.
 void read_campaign_file(const std::string& text) {
-  const Campaign campaign = parse_campaign(text, kConfigs + "campaigns/campaign.yaml");
+  const Campaign campaign = parse_campaign(text, kConfigs + "campaigns/campaign.yaml", {kConfigs});
   for (const std::size_t number :
        {std::size_t{0}, campaign.designs() / 2, campaign.designs() - 1}) {
     const Document document = design(campaign, number).document();
