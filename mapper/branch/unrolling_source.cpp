@@ -16,7 +16,7 @@ UnrollingSource::UnrollingSource(const Mapspace& space, const Objective& objecti
                                  const Deadline& deadline)
     : space_{space}, deadline_{deadline} {
   exact::refuse_what_is_not_proven(space, objective);
-  if (is_imperfect()) {
+  if (space.constraints().factors.imperfect) {
     classes_.emplace(space, objective, &deadline);
     listed_ = classes_->by_bound();
     std::erase_if(listed_, [this](std::size_t g) { return classes_->representative()[g] != g; });
@@ -28,12 +28,7 @@ UnrollingSource::UnrollingSource(const Mapspace& space, const Objective& objecti
   generator_.emplace(space, *symmetry_, *bounds_);
 }
 
-std::int64_t UnrollingSource::count() const { return count_soon(space_).value_or(0); }
-
 std::optional<std::size_t> UnrollingSource::next(const exact::Incumbent& known) {
-  if (is_imperfect()) {
-    return taken_ < listed_.size() ? std::optional{listed_[taken_++]} : std::nullopt;
-  }
   const auto tuple = generator_->next(known, [this] { return deadline_.over(); });
   if (!tuple) {
     return std::nullopt;

@@ -26,14 +26,12 @@ class UnrollingSource {
   UnrollingSource(const Mapspace& space, const Objective& objective, const Deadline& deadline);
 
   const exact::UnrollingTasks& classes() const { return *classes_; }
-  // Of all classes, symmetric ones included; 0: counting takes too long.
-  std::int64_t count() const;
   // Imperfect factors: all classes. A search may reorder them.
   std::vector<std::size_t>& listed() { return listed_; }
   const std::vector<std::size_t>& listed() const { return listed_; }
-  // The next class. nullopt: the incumbent rules out all classes that are left, or there is no time
-  // to find the next one. The incumbent must not get worse from one call to the next. The first
-  // call finds a class whatever the time.
+  // Perfect factors: the next class. nullopt: the incumbent rules out all classes that are left, or
+  // there is no time to find the next one. The incumbent must not get worse from one call to the
+  // next. The first call finds a class whatever the time.
   std::optional<std::size_t> next(const exact::Incumbent& known);
   // Did time run out before the next class was found?
   bool is_stopped() const { return generator_ && generator_->is_stopped(); }
@@ -44,8 +42,6 @@ class UnrollingSource {
   std::vector<UnrollingClass> others(std::size_t unrolling_class) const;
 
  private:
-  bool is_imperfect() const { return space_.constraints().factors.imperfect; }
-
   const Mapspace& space_;
   const Deadline& deadline_;
   std::optional<exact::ClassBounds> bounds_;
@@ -53,8 +49,7 @@ class UnrollingSource {
   std::optional<Symmetry> symmetry_;  // perfect factors, like the next two
   std::optional<BestFirst> generator_;
   std::vector<UnrollingClasses::Tuple> generated_;  // by class
-  std::vector<std::size_t> listed_;                 // imperfect factors, like the next one
-  std::size_t taken_ = 0;
+  std::vector<std::size_t> listed_;                 // imperfect factors
 };
 
 }  // namespace mapsim::branch

@@ -167,11 +167,4 @@ WholeCount::Series WholeCount::collect(Words words, std::size_t depth, std::size
   return mix(words, depth, [&](Words branch) { return collect(branch, depth + 1, next); });
 }
 
-mpz_class count_mappings(const Mapspace& space) {
-  WholeCount whole(space);
-  while (whole.step([] { return false; })) {
-  }
-  return whole.result();
-}
-
 }  // namespace mapsim::nests

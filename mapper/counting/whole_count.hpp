@@ -73,7 +73,4 @@ class WholeCount {
   std::atomic<std::size_t> next_{0};                   // index of the next branch
 };
 
-// All steps at once.
-mpz_class count_mappings(const Mapspace& space);
-
 }  // namespace mapsim::nests

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mapper/bounds/coarse_to_fine.hpp"
 #include "mapper/bounds/completion_bound.hpp"
 #include "mapper/bounds/least_costs.hpp"
 #include "mapper/graph/tile_count_rules.hpp"
@@ -39,6 +40,8 @@ class HistorySearch {
                 const Deadline& deadline, std::size_t most = ExtentLattice::kAll,
                 std::span<const std::size_t> lattices = kCoarseTiles);
   exact::ObjectiveKey root();
+  // A lower bound of all mappings by labels with kNone or kTileCounts, of which it expands at most
+  // half of the query's; infinite: no mapping fits. run() uses the same labels.
   exact::ObjectiveKey bound_without_chains(History history);
   HistoryResult run();
 

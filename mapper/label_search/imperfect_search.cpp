@@ -385,19 +385,8 @@ ObjectiveKey key_of_cost(const Objective& objective, const Cost& cost) {
 
 HistoryResult search_class(const StateGraph& graph, const UnrollingClass& unrolling_class,
                            const Objective& objective, const exact::LabelQuery& query,
-                           const Deadline& deadline, std::span<const std::size_t> lattices) {
-  return HistorySearch(graph, unrolling_class, objective, query, deadline, ExtentLattice::kAll,
-                       lattices)
-      .run();
-}
-
-ObjectiveKey bound_without_chains(const StateGraph& graph, const UnrollingClass& unrolling_class,
-                                  const Objective& objective, bool counted, std::int64_t labels,
-                                  const Deadline& deadline) {
-  exact::LabelQuery query;
-  query.labels = labels;
-  return HistorySearch(graph, unrolling_class, objective, query, deadline)
-      .bound_without_chains(counted ? History::kTileCounts : History::kNone);
+                           const Deadline& deadline) {
+  return HistorySearch(graph, unrolling_class, objective, query, deadline).run();
 }
 
 ObjectiveKey coarse_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,

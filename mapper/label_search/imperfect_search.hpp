@@ -3,10 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "mapper/bounds/coarse_to_fine.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/graph/path_objective.hpp"
 #include "mapper/graph/state_graph.hpp"
@@ -48,20 +46,10 @@ struct HistoryResult {
 };
 
 // The best mapping of one unrolling of a space with imperfect factors, or its part of a front,
-// unless the query's incumbent rules it out. The query's tick is not called. `lattices`: tiles of
-// the coarse lattices on the way to the fine one (surviving_tiles).
+// unless the query's incumbent rules it out. The query's tick is not called.
 HistoryResult search_class(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
                            const Objective& objective, const exact::LabelQuery& query,
-                           const Deadline& deadline,
-                           std::span<const std::size_t> lattices = kCoarseTiles);
-
-// A lower bound of all mappings of the unrolling: the least key of labels without history or, if
-// `counted`, with tile counts (decision 33). Expands at most half of `labels`. Infinite: no mapping
-// fits.
-exact::ObjectiveKey bound_without_chains(const exact::StateGraph& graph,
-                                         const UnrollingClass& unrolling_class,
-                                         const Objective& objective, bool counted,
-                                         std::int64_t labels, const Deadline& deadline);
+                           const Deadline& deadline);
 
 // A lower bound of all mappings of the unrolling, in both figures: the completion bound on a
 // lattice of about `most` tiles. {0, 0} if the deadline has passed. It is cut off just above the

@@ -13,7 +13,7 @@
 #include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/graph/divisor_lattice.hpp"
-#include "mapper/label_search/imperfect_search.hpp"
+#include "mapper/label_search/history_search.hpp"
 #include "random_space.hpp"
 
 namespace mapsim {
@@ -117,8 +117,9 @@ TEST(CoarseToFine, LosesNoOptimum) {
                                 std::span<const std::size_t> lattices) {
           exact::LabelQuery query;
           query.known = known;
-          return imperfect::search_class(classes.graph(g), unrollings, objective, query, deadline,
-                                         lattices);
+          return imperfect::HistorySearch(classes.graph(g), unrollings, objective, query, deadline,
+                                          imperfect::ExtentLattice::kAll, lattices)
+              .run();
         };
         const imperfect::HistoryResult best = search({}, {});
         if (!best.best) {

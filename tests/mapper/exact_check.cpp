@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "mapper/branch/unrolling_tasks.hpp"
-#include "mapper/label_search/imperfect_search.hpp"
+#include "mapper/label_search/history_search.hpp"
 #include "membership.hpp"
 
 namespace mapsim {
@@ -135,9 +135,11 @@ std::string bound_mismatch(const Mapspace& space, const Objective& objective, co
   for (const bool counted : {false, true}) {
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t g = 0; g < classes.size(); ++g) {
-      const auto bound =
-          imperfect::bound_without_chains(classes.graph(g), space.unrolling_classes()[g], objective,
-                                          counted, options.budget.labels, Deadline{options});
+      const Deadline deadline{options};
+      const auto bound = imperfect::HistorySearch(classes.graph(g), space.unrolling_classes()[g],
+                                                  objective, {}, deadline)
+                             .bound_without_chains(counted ? imperfect::History::kTileCounts
+                                                           : imperfect::History::kNone);
       least = std::min(least, bound.first);
     }
     if (least > best->value * (1 + 1e-9)) {

@@ -16,7 +16,7 @@
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/graph/extent_lattice.hpp"
 #include "mapper/graph/tile_counts.hpp"
-#include "mapper/label_search/imperfect_search.hpp"
+#include "mapper/label_search/history_search.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "random_space.hpp"
 #include "workloads/gemm.hpp"
@@ -372,13 +372,14 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
           EXPECT_LE(coarse, fine * (1 + kRounding)) << "seed " << seed << " group " << g;
           useful += coarse > classes.bound(g).first && coarse < fine ? 1 : 0;
         }
-        const auto chainless = [&](bool counted) {
-          return imperfect::bound_without_chains(classes.graph(g), unrollings, objective, counted,
-                                                 1'000'000, none)
+        const auto chainless = [&](imperfect::History history) {
+          return imperfect::HistorySearch(classes.graph(g), unrollings, objective, {}, none)
+              .bound_without_chains(history)
               .first;
         };
-        const double shared = chainless(false);
-        EXPECT_GE(chainless(true), shared * (1 - kRounding)) << "seed " << seed << " group " << g;
+        const double shared = chainless(imperfect::History::kNone);
+        EXPECT_GE(chainless(imperfect::History::kTileCounts), shared * (1 - kRounding))
+            << "seed " << seed << " group " << g;
         EXPECT_GE(shared, fine * (1 - kRounding)) << "seed " << seed << " group " << g;
         sharing += shared > fine * (1 + kRounding) ? 1 : 0;
       }
@@ -388,8 +389,6 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
   EXPECT_GT(sharing, 30);
 }
 
-// Tiles of up to 13 cut any way there is: what is known of them, at each extent and of each number
-// that may be told from others, is no more than the truth, and sometimes all of it.
 // By labels or at once: no bound is above the optimum, and threads make no difference.
 TEST(ImperfectBudget, IsReproducibleAndSound) {
   const std::atomic<bool> stop{true};
