@@ -96,13 +96,14 @@ class BranchSearch {
       list_sizes(dim + 1, share, sizes);
       return;
     }
-    double all = 0;
-    for (const auto& [size, times] : entry_.sizes[d]) {
-      all += times;
+    std::int64_t all = 0;
+    for (const BoxLength& length : entry_.sizes[d]) {
+      all += length.times;
     }
-    for (const auto& [size, times] : entry_.sizes[d]) {
-      sizes[d] = size;
-      list_sizes(dim + 1, share * times / all, sizes);
+    for (const BoxLength& length : entry_.sizes[d]) {
+      sizes[d] = length.size;
+      list_sizes(dim + 1, share * static_cast<double>(length.times) / static_cast<double>(all),
+                 sizes);
     }
   }
 
@@ -240,8 +241,8 @@ BranchBounds::Signature BranchBounds::signature_of(const Branch& branch) {
   for (const DimId d : branch.bounds.ids()) {
     key.push_back(branch.bounds[d]);
     for (std::size_t i = 0; branch.entry.varies(d) && i < branch.entry.sizes[d].size(); ++i) {
-      key.push_back(-branch.entry.sizes[d][i].first);
-      key.push_back(std::bit_cast<std::int64_t>(branch.entry.sizes[d][i].second));
+      key.push_back(-branch.entry.sizes[d][i].size);
+      key.push_back(branch.entry.sizes[d][i].times);
     }
   }
   return key;

@@ -24,7 +24,7 @@ double NestEntry::operations(const Workload& workload) const {
 std::vector<std::int64_t> extents_of(const NestEntry& entry, DimId d, std::int64_t bound) {
   std::int64_t common = bound;
   for (std::size_t i = 0; entry.varies(d) && i < entry.sizes[d].size(); ++i) {
-    common = std::gcd(common, entry.sizes[d][i].first);
+    common = std::gcd(common, entry.sizes[d][i].size);
   }
   std::vector<std::int64_t> extents = divisors_of(common);
   if (common < bound) {

@@ -2,9 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
+#include "costmodel/fusion/box_length.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim::check {
@@ -16,9 +16,8 @@ namespace mapsim::check {
 struct NestEntry {
   PerTensor<LevelId> sources{};      // none: the outermost
   std::optional<bool> final_sums{};  // of an output of two widths, where it lies; none: either
-  // Of dims that vary: each size, and the number of entries with it
-  PerDim<std::vector<std::pair<std::int64_t, double>>> sizes{};
-  double begun = 1;  // share of an entry's sums that it begins itself
+  PerDim<std::vector<BoxLength>> sizes{};  // of dims that vary
+  double begun = 1;                        // share of an entry's sums that it begins itself
 
   LevelId source(TensorId t) const { return sources.empty() ? LevelId{0} : sources[t]; }
   bool varies(DimId d) const { return !sizes.empty() && !sizes[d].empty(); }
@@ -31,8 +30,9 @@ struct NestEntry {
     }
     double sum = 0;
     double times = 0;
-    for (const auto& [size, count] : sizes[d]) {
-      sum += count * static_cast<double>(function(size));
+    for (const BoxLength& length : sizes[d]) {
+      const auto count = static_cast<double>(length.times);
+      sum += count * static_cast<double>(function(length.size));
       times += count;
     }
     return sum / times;

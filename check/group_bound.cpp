@@ -8,6 +8,7 @@
 #include "check/goal.hpp"
 #include "check/spatial.hpp"
 #include "costmodel/boundary_cost.hpp"
+#include "costmodel/fusion/group_counts.hpp"
 #include "costmodel/nest.hpp"
 #include "workloads/chain_piece.hpp"
 
@@ -124,8 +125,10 @@ class GroupBounding {
     }
     return all;
   }
-  Branch supplied(std::size_t e, Branch branch, const Supply& supply) const {
-    branch.einsum = around_.first + e;
+  Branch supplied(std::size_t e, const EnteredBranch& entered, const Supply& supply) const {
+    Branch branch{around_.first + e, entered.bounds, {}};
+    branch.entry.begun = entered.sums_begun;
+    branch.entry.sizes = entered.lengths;
     branch.entry.final_sums = supply.final_sums;
     branch.entry.sources.resize(einsum(e).tensors.size());
     for (const TensorId t : einsum(e).tensors.ids()) {
@@ -217,7 +220,7 @@ class GroupBounding {
   // ---- sets of shared loops
 
   void search_level() {
-    counting_.emplace(arch_, piece_, level_);
+    counter_.emplace(arch_, piece_, level_);
     ++counts_.groups;
     list_driven();
     std::vector<std::vector<Temporal>> sets{{}};
@@ -255,9 +258,6 @@ class GroupBounding {
                   [&](std::int64_t n) { return n == bound || bound / n > kMostTilesOfSharedLoop; });
     return extents;
   }
-  Interface innermost(const std::vector<Temporal>& loops) const {
-    return {loops, std::vector<std::size_t>(piece_.intermediates.size(), loops.size())};
-  }
 
   // Of each dim of the sink, the einsums whose output a loop over it moves. All others run anew in
   // each of its tiles, since a scope has no such loop inside. Empty: the dim may not be shared.
@@ -266,8 +266,9 @@ class GroupBounding {
     driven_ = PerDim<std::vector<bool>>(sink.dims.size());
     for (const DimId d : sink.dims.ids()) {
       const std::vector<std::int64_t> extents = extents_of_loop(sink.dims[d].bound);
-      const auto counts =
-          extents.empty() ? std::nullopt : counting_->count(innermost({{d, extents.front()}}));
+      const auto counts = extents.empty()
+                              ? std::nullopt
+                              : counter_->count(counter_->innermost({{d, extents.front()}}));
       for (std::size_t e = 0; counts && e < piece_.einsums.size(); ++e) {
         bool is_driven = e + 1 == piece_.einsums.size();
         const DimSet made = einsum(e).tensors[einsum(e).output()].dims();
@@ -289,16 +290,16 @@ class GroupBounding {
   }
 
   void search_set(const std::vector<Temporal>& loops) {
-    const auto counts = counting_->count(innermost(loops));
+    const auto counts = counter_->count(counter_->innermost(loops));
     const std::vector<std::optional<bool>> narrow(piece_.einsums.size());
     const Parts parts = [&](std::size_t e) {
       const double operations = runs_of(loops, e) * static_cast<double>(problems_[e].macs());
       std::vector<Part> all;
-      if (counts->branches[e].entry.varies()) {  // others of the set may have smaller boxes
+      const EnteredBranch& box = counts->branches[e];
+      if (box.varies()) {  // others of the set may have smaller boxes
         all.emplace_back().value = operations * problems_[e].mac_energy().count();
         return all;
       }
-      const Branch& box = counts->branches[e];
       for (const Supply& supply : supplies(e)) {
         TakenBits taken = taken_by_scopes(e, counts->held, narrow);
         double fixed = 0;
@@ -308,8 +309,9 @@ class GroupBounding {
             take_tile(e, t, elements(e, t, box.bounds), supply, taken);
           }
         }
-        const double of_box = box.entry.operations(with_bounds(einsum(e), box.bounds));
-        all.push_back(part_of(supplied(e, box, supply), operations / of_box, fixed, taken));
+        const Branch branch = supplied(e, box, supply);
+        const double of_box = branch.entry.operations(with_bounds(einsum(e), box.bounds));
+        all.push_back(part_of(branch, operations / of_box, fixed, taken));
       }
       return all;
     };
@@ -329,9 +331,9 @@ class GroupBounding {
       Interface interface{loops, std::vector<std::size_t>(piece_.intermediates.size(), 0)};
       std::size_t i = 0;
       do {
-        if (const auto counts = counting_->count(interface)) {
+        if (const auto counts = counter_->count(interface)) {
           ++counts_.interfaces;
-          search_meeting(*counts);
+          search_interface(*counts);
         }
         for (i = 0; i < interface.scopes.size() && ++interface.scopes[i] > loops.size(); ++i) {
           interface.scopes[i] = 0;
@@ -340,7 +342,7 @@ class GroupBounding {
     } while (std::next_permutation(loops.begin(), loops.end(), before));
   }
 
-  void search_meeting(const GroupCounts& counts) {
+  void search_interface(const GroupCounts& counts) {
     const std::vector<std::optional<bool>> narrow(piece_.einsums.size());
     const Parts parts = [&](std::size_t e) {
       std::vector<Part> all;
@@ -351,7 +353,7 @@ class GroupBounding {
           if (supply.kept.contains(t)) {
             double moved = kInfinity;
             double tile = kInfinity;
-            for (const GroupKeep& keep : counts.keeps) {
+            for (const KeepPosition& keep : counts.keeps) {
               const bool is_it = keep.use == ChainTensor{e, t};
               moved = is_it ? std::min(moved, keep.moved) : moved;
               tile = is_it ? std::min(tile, keep.largest) : tile;
@@ -360,8 +362,8 @@ class GroupBounding {
             take_tile(e, t, tile, supply, taken);
           }
         }
-        all.push_back(
-            part_of(supplied(e, counts.branches[e], supply), counts.entries[e], fixed, taken));
+        const EnteredBranch& entered = counts.branches[e];
+        all.push_back(part_of(supplied(e, entered, supply), entered.entries, fixed, taken));
       }
       return all;
     };
@@ -385,7 +387,7 @@ class GroupBounding {
       }
       for (Option& option : some) {
         option.branch = supplied(e, counts.branches[e], supply);
-        option.entries = counts.entries[e];
+        option.entries = counts.branches[e].entries;
         option.final_sums = supply.final_sums;
         const TakenBits taken = sum_of(scopes, option.resident);
         option.bound = option.fixed + option.entries * bounds_.known(option.branch, taken);
@@ -403,7 +405,7 @@ class GroupBounding {
     const bool is_last_output = e + 1 == piece_.einsums.size() && t == einsum(e).output();
     const double distinct = elements(e, t, bounds_of(einsum(e)));
     std::vector<Option> longer;
-    for (const GroupKeep& keep : counts.keeps) {
+    for (const KeepPosition& keep : counts.keeps) {
       // Sums that lie narrow around the group arrive there once.
       const bool may =
           keep.use == ChainTensor{e, t} && (!is_last_output || !around_.final_sums ||
@@ -483,7 +485,7 @@ class GroupBounding {
   FusedBound& counts_;
   std::vector<Problem> problems_;
   LevelId level_{};  // of scopes and of what the group keeps
-  std::optional<GroupCounting> counting_;
+  std::optional<GroupCounter> counter_;
   PerDim<std::vector<bool>> driven_;
 };
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "check/fused_bound.hpp"
-#include "check/group_counts.hpp"
 
 namespace mapsim::check {
 

@@ -298,10 +298,10 @@ class ClassesOfBranch {
       return;
     }
     double times = 0;
-    for (const BranchEntry::Length& length : entry.lengths[dim]) {
+    for (const BoxLength& length : entry.lengths[dim]) {
       times += static_cast<double>(length.times);
     }
-    for (const BranchEntry::Length& length : entry.lengths[dim]) {
+    for (const BoxLength& length : entry.lengths[dim]) {
       sizes[dim] = length.size;
       add_mean(next, share * static_cast<double>(length.times) / times, sizes);
     }

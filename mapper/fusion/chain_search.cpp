@@ -13,6 +13,7 @@
 #include "mapper/fusion/front_of.hpp"
 #include "mapper/fusion/group_chain.hpp"
 #include "mapper/fusion/group_search.hpp"
+#include "mapper/fusion/interface_classes.hpp"
 #include "mapper/fusion/shared_budget.hpp"
 
 // A dynamic program over cuts. What couples the einsums before a cut with those behind it is which

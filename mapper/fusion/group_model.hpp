@@ -5,8 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "costmodel/fusion/group_counts.hpp"
 #include "mapper/fusion/branch_optima.hpp"
-#include "mapper/fusion/interface.hpp"
+#include "workloads/chain_piece.hpp"
 
 namespace mapsim::fusion {
 

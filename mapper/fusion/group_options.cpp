@@ -19,7 +19,7 @@ void finish(BranchOption& option, bool is_timed) {
 // Each option with each position of one more keep.
 std::vector<BranchOption> with_keep(const GroupModel& model, const BranchOptima& optima,
                                     const std::vector<BranchOption>& options,
-                                    const EnteredGroup& group, const ChainTensor& use,
+                                    const GroupCounts& group, const ChainTensor& use,
                                     const Sourcing& sourcing) {
   const Workload& einsum = model.piece().einsums[use.einsum];
   const Tensor& tensor = einsum.tensors[use.tensor];
@@ -44,7 +44,7 @@ double bound_of(const BranchOption& option, BranchOptima& optima, const Taken& t
   return option.fixed + option.scale * optima.bound(option.branch, taken);
 }
 
-double least_moved(const EnteredGroup& group, const ChainTensor& use) {
+double least_moved(const GroupCounts& group, const ChainTensor& use) {
   double least = exact::kInfinity;
   for (const KeepPosition& keep : group.keeps) {
     least = keep.use == use ? std::min(least, keep.moved) : least;
@@ -53,7 +53,7 @@ double least_moved(const EnteredGroup& group, const ChainTensor& use) {
 }
 
 std::vector<BranchOption> options_of(const GroupModel& model, BranchOptima& optima,
-                                     const EnteredGroup& group, std::size_t e) {
+                                     const GroupCounts& group, std::size_t e) {
   std::vector<BranchOption> all;
   const Taken taken = model.taken_by_scopes(optima.capacities(), group.held, e, model.narrowest());
   for (const Sourcing& sourcing : model.sourcings(e)) {

@@ -30,7 +30,7 @@ struct BranchOption {
 
 // The options of an einsum that fit beside the scopes of an interface, the least bound first.
 std::vector<BranchOption> options_of(const GroupModel& model, BranchOptima& optima,
-                                     const EnteredGroup& group, std::size_t e);
+                                     const GroupCounts& group, std::size_t e);
 // The bound of an option if so much is taken.
 double bound_of(const BranchOption& option, BranchOptima& optima, const Taken& taken);
 
@@ -39,6 +39,6 @@ inline double energy_in(const std::vector<double>& charged) {
   return charged.empty() ? 0 : charged[0];
 }
 // The least number of elements that cross, over all positions at which a tensor may be kept.
-double least_moved(const EnteredGroup& group, const ChainTensor& use);
+double least_moved(const GroupCounts& group, const ChainTensor& use);
 
 }  // namespace mapsim::fusion

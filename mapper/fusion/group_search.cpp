@@ -140,7 +140,7 @@ class GroupSearch {
   double class_bound(std::size_t index, std::optional<Least>& open) {
     std::vector<EnteredBranch>& boxes = class_boxes_[index];
     if (boxes.empty()) {
-      const auto entered = counter_->enter(innermost(piece(), classes_->loops(index)));
+      const auto entered = counter_->count(counter_->innermost(classes_->loops(index)));
       if (!entered) {
         return kInfinity;
       }
@@ -194,7 +194,7 @@ class GroupSearch {
 
   struct Entered {
     Interface interface;
-    EnteredGroup group;
+    GroupCounts group;
   };
 
   // Scopes in all positions, loops in all orders.
@@ -214,7 +214,7 @@ class GroupSearch {
     } while (std::next_permutation(loops.begin(), loops.end(), before));
   }
   void add(const Interface& interface) {
-    auto group = counter_->enter(interface);
+    auto group = counter_->count(interface);
     if (!group) {
       return;
     }

@@ -17,10 +17,6 @@ constexpr std::int64_t kMostTiles = 65'536;  // of a shared loop: each is walked
 
 }  // namespace
 
-Interface innermost(const EinsumChain& group, const std::vector<Temporal>& loops) {
-  return {loops, std::vector(group.intermediates.size(), loops.size())};
-}
-
 InterfaceClasses::InterfaceClasses(const EinsumChain& group, std::size_t most_loops,
                                    GroupCounter& counter, HeldMemory& held)
     : group_{group}, classes_(1), driven_(group.einsums.back().dims.size()) {
@@ -33,7 +29,7 @@ InterfaceClasses::InterfaceClasses(const EinsumChain& group, std::size_t most_lo
         extents.push_back(n);
       }
     }
-    if (extents.empty() || !counter.enter(innermost(group, {{d, extents.front()}}))) {
+    if (extents.empty() || !counter.count(counter.innermost({{d, extents.front()}}))) {
       continue;  // a rule of mapping trees forbids to share the dim
     }
     find_driven({d, extents.front()}, counter);
@@ -60,7 +56,7 @@ InterfaceClasses::InterfaceClasses(const EinsumChain& group, std::size_t most_lo
 // may be held over these tiles; in all other loops it is made anew for each.
 void InterfaceClasses::find_driven(const Temporal& loop, GroupCounter& counter) {
   driven_[loop.dim].assign(group_.einsums.size(), true);
-  const auto entered = counter.enter(innermost(group_, {loop}));
+  const auto entered = counter.count(counter.innermost({loop}));
   for (std::size_t e = 0; entered && e + 1 < group_.einsums.size(); ++e) {
     const Workload& einsum = group_.einsums[e];
     const DimSet output = einsum.tensors[einsum.output()].dims();
@@ -80,6 +76,21 @@ double InterfaceClasses::least_runs(std::size_t index, std::size_t e) const {
     runs *= driven_[loop.dim][e] ? 1 : static_cast<double>(bound / loop.extent);
   }
   return runs;
+}
+
+std::vector<bool> with_boxes_that_divide(const EinsumChain& group) {
+  std::vector<bool> divide(group.einsums.size(), true);
+  for (std::size_t e = group.einsums.size(); e-- > 0;) {
+    const auto i = group.intermediate_of({e, group.einsums[e].output()});
+    for (std::size_t r = 0; i && r < group.intermediates[*i].readers.size(); ++r) {
+      const ChainTensor& use = group.intermediates[*i].readers[r];
+      divide[e] = divide[e] && divide[use.einsum];
+      for (const Rank& rank : group.einsums[use.einsum].tensors[use.tensor].ranks) {
+        divide[e] = divide[e] && rank.terms.size() == 1 && rank.terms.front().coefficient == 1;
+      }
+    }
+  }
+  return divide;
 }
 
 }  // namespace mapsim::fusion

@@ -3,14 +3,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "costmodel/fusion/group_counts.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/fusion/interface.hpp"
 
 namespace mapsim::fusion {
-
-// The interface with all scopes below all of its loops: nothing is held from step to step, so its
-// boxes are those of all interfaces with these loops.
-Interface innermost(const EinsumChain& group, const std::vector<Temporal>& loops);
 
 // The classes of interfaces of a group. A class cuts some dims of the sink once, in some order, and
 // has all choices of scopes. The first class cuts none.
@@ -32,5 +28,11 @@ class InterfaceClasses {
   std::vector<std::vector<Temporal>> classes_;
   PerDim<std::vector<bool>> driven_;  // per dim of the sink and einsum
 };
+
+// Per einsum of a group: do all boxes with which interfaces enter it divide its bounds? Those of
+// the last einsum do, and those of einsums whose output such an einsum reads point by point. Boxes
+// that a window reads have halos and divide nothing; a bound of the whole einsum then holds for
+// them only through their operations.
+std::vector<bool> with_boxes_that_divide(const EinsumChain& group);
 
 }  // namespace mapsim::fusion

@@ -219,7 +219,7 @@ double WindowTable::compute(std::size_t tile, SlidingLoop slide) {
     double times = 1;
     for (i = 0; i < rank_.terms.size(); ++i) {
       if (const DimId d = rank_.terms[i].dim; unrolled_.entry.varies(d)) {
-        const BranchEntry::Length& length = unrolled_.entry.lengths[d][pick[i]];
+        const BoxLength& length = unrolled_.entry.lengths[d][pick[i]];
         alone_.dims[static_cast<DimId>(i)].bound = length.size;
         times *= static_cast<double>(length.times);
       }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/index.hpp"
+#include "costmodel/fusion/box_length.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -15,16 +16,10 @@ namespace mapsim {
 // iterations whose sizes may differ, and with some tensors further in. Costs are then those of the
 // mean entry, and the workload's bounds are those of the largest box.
 struct BranchEntry {
-  // A size of a dim, and how many entries have it. Sizes along one dim do not depend on those along
-  // others.
-  struct Length {
-    std::int64_t size = 1;
-    std::int64_t times = 1;
-    friend bool operator==(const Length&, const Length&) = default;
-  };
-
-  PerTensor<LevelId> sources;           // the level where each tensor lies; empty: the outermost
-  PerDim<std::vector<Length>> lengths;  // per dim; empty, or empty for a dim: always its bound
+  PerTensor<LevelId> sources;  // the level where each tensor lies; empty: the outermost
+  // Per dim; empty, or empty for a dim: always its bound. Sizes along one dim do not depend on
+  // those along others.
+  PerDim<std::vector<BoxLength>> lengths;
   // Distinct sums of the whole run per sum of an entry's output. Less than 1 if entries continue
   // sums that earlier ones began.
   double sums_begun = 1;
@@ -46,7 +41,7 @@ struct BranchEntry {
   bool varies(DimId d) const { return !lengths.empty() && lengths[d].size() > 1; }
   bool varies() const {
     return std::any_of(lengths.begin(), lengths.end(),
-                       [](const std::vector<Length>& of_dim) { return of_dim.size() > 1; });
+                       [](const auto& of_dim) { return of_dim.size() > 1; });
   }
   // The extents that divide all sizes of a dim, and its bound; ascending.
   std::vector<std::int64_t> extents(DimId d, std::int64_t bound) const;
@@ -58,7 +53,7 @@ struct BranchEntry {
     }
     double sum = 0;
     double times = 0;
-    for (const Length& length : lengths[d]) {
+    for (const BoxLength& length : lengths[d]) {
       sum += static_cast<double>(length.times) * static_cast<double>(function(length.size));
       times += static_cast<double>(length.times);
     }

@@ -5,7 +5,10 @@
 #include <string>
 
 #include "arch/load.hpp"
+#include "core/rng.hpp"
+#include "costmodel/crossing.hpp"
 #include "costmodel/fusion/evaluate_tree.hpp"
+#include "costmodel/fusion/group_counts.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/reference/simulate_tree.hpp"
 #include "tests/costmodel/random_case.hpp"
@@ -119,6 +122,172 @@ TEST(MappingTrees, CountWhatTheWalkCounts) {
 }
 
 // A mapping is the tree with one leaf.
+// Some interface of a chain as one group: loops of divisors over dims of the sink, scopes anywhere.
+Interface random_interface(Rng& rng, const EinsumChain& group) {
+  const Workload& sink = group.einsums.back();
+  Interface interface;
+  for (const DimId d : sink.dims.ids()) {
+    const std::int64_t bound = sink.dims[d].bound;
+    const auto extent = static_cast<std::int64_t>(1 + rng.below(static_cast<std::uint64_t>(bound)));
+    if (extent < bound && bound % extent == 0 && interface.loops.size() < 2) {
+      interface.loops.insert(
+          interface.loops.begin() + (rng.below(2) == 0 ? 0 : interface.loops.size()), {d, extent});
+    }
+  }
+  for (std::size_t i = 0; i < group.intermediates.size(); ++i) {
+    interface.scopes.push_back(rng.below(interface.loops.size() + 1));
+  }
+  return interface;
+}
+
+// The tree of an interface whose branches have no keeps, with some of the keeps that it may have.
+MappingTree tree_of(Rng& rng, const EinsumChain& group, LevelId level, const Interface& interface,
+                    std::vector<KeepPosition>& keeps) {
+  if (!keeps.empty()) {
+    std::rotate(keeps.begin(), keeps.begin() + rng.between(0, std::ssize(keeps) - 1), keeps.end());
+  }
+  std::vector<KeepPosition> chosen;
+  for (const KeepPosition& keep : keeps) {
+    const bool is_new = std::none_of(chosen.begin(), chosen.end(), [&](const KeepPosition& other) {
+      return other.use == keep.use;
+    });
+    if (is_new && rng.below(3) > 0) {
+      chosen.push_back(keep);
+    }
+  }
+  keeps = chosen;
+  MappingTree tree;
+  tree.nodes.resize(1);
+  tree.nodes[0].einsum = group.einsums.size() - 1;
+  for (std::size_t p = 0; p <= interface.loops.size(); ++p) {
+    TreeKeep here{level, {}};
+    for (std::size_t i = 0; i < interface.scopes.size(); ++i) {
+      const std::size_t producer = group.intermediates[i].producer;
+      if (interface.scopes[i] == p) {
+        here.tensors.push_back({producer, group.einsums[producer].output()});
+      }
+    }
+    for (const KeepPosition& keep : keeps) {
+      if (keep.position == p) {
+        here.tensors.push_back(keep.use);
+      }
+    }
+    if (!here.tensors.empty()) {
+      tree.nodes[0].items.emplace_back(here);
+    }
+    if (p < interface.loops.size()) {
+      tree.nodes[0].items.emplace_back(interface.loops[p]);
+    }
+  }
+  for (std::size_t e = 0; e < group.einsums.size(); ++e) {
+    tree.nodes[0].children.push_back(tree.nodes.size());
+    TreeNode& leaf = tree.nodes.emplace_back();
+    leaf.einsum = e;
+    leaf.parent = 0;
+    for (const DimId d : group.einsums[e].dims.ids()) {
+      if (group.einsums[e].dims[d].bound > 1) {
+        leaf.items.emplace_back(Temporal{d, 1});
+      }
+    }
+  }
+  return tree;
+}
+
+// Elements in all entries of a branch, of the box's extents along some dims.
+double in_all_entries(const EnteredBranch& branch, DimSet dims) {
+  double product = branch.entries;
+  for (const DimId d : branch.bounds.ids()) {
+    double sum = branch.lengths[d].empty() ? static_cast<double>(branch.bounds[d]) : 0;
+    double times = branch.lengths[d].empty() ? 1 : 0;
+    for (const BoxLength& length : branch.lengths[d]) {
+      sum += static_cast<double>(length.size * length.times);
+      times += static_cast<double>(length.times);
+    }
+    product *= dims.contains(d) ? sum / times : 1;
+  }
+  return product;
+}
+
+// How often something was compared that not every interface has.
+struct Compared {
+  int interfaces = 0, varying = 0, carried = 0, kept = 0;
+};
+
+void compare(const EinsumChain& group, LevelId level, const GroupCounts& counts,
+             const std::vector<KeepPosition>& keeps, const TreeCounts& walked, Compared& compared) {
+  for (std::size_t i = 0; i < group.intermediates.size(); ++i) {
+    const std::size_t producer = group.intermediates[i].producer;
+    const Workload& einsum = group.einsums[producer];
+    EXPECT_EQ(counts.held[i], walked.intermediates[i].held);
+    EXPECT_DOUBLE_EQ(
+        in_all_entries(counts.branches[producer], einsum.tensors[einsum.output()].dims()),
+        static_cast<double>(walked.intermediates[i].made));
+    compared.carried += walked.intermediates[i].held.carried > 0 ? 1 : 0;
+  }
+  for (std::size_t e = 0; e < group.einsums.size(); ++e) {
+    const Workload& einsum = group.einsums[e];
+    const EnteredBranch& branch = counts.branches[e];
+    DimSet all;
+    for (const DimId d : einsum.dims.ids()) {
+      all.insert(d);
+    }
+    EXPECT_DOUBLE_EQ(in_all_entries(branch, all), static_cast<double>(walked.einsums[e].macs));
+    if (!group.intermediate_of({e, einsum.output()})) {
+      const Tensor& output = einsum.tensors[einsum.output()];
+      EXPECT_DOUBLE_EQ(branch.sums_begun * in_all_entries(branch, output.dims()),
+                       static_cast<double>(footprint(output, bounds_of(einsum))));
+    }
+    compared.varying += branch.varies() ? 1 : 0;
+  }
+  for (const KeepPosition& keep : keeps) {
+    const TensorCounts& at = walked.einsums[keep.use.einsum].levels[level][keep.use.tensor];
+    const bool is_output = keep.use.tensor == group.einsums[keep.use.einsum].output();
+    EXPECT_EQ(keep.moved, static_cast<double>(is_output ? at.total.drains : at.total.fills));
+    EXPECT_EQ(keep.largest, static_cast<double>(at.footprint));
+    ++compared.kept;
+  }
+}
+
+// GroupCounter against the walk: both the search of fused mappings and its checker rely on it. One
+// counter counts several interfaces, since it keeps what it knows of lines.
+TEST(MappingTrees, CountGroupsWithoutTheirBranchesAsTheWalkDoes) {
+  Compared compared;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const RandomTree random = random_tree(seed);
+    const EinsumChain& group = random.chain;
+    const LevelId level{1};
+    const bool in_array =
+        !random.arch.levels_above.empty() && random.arch.levels_above[FanoutId{0}] <= 1;
+    const bool is_group =
+        group.einsums.size() > 1 && group.intermediates.size() + 1 == group.einsums.size();
+    if (!is_group || in_array) {
+      continue;
+    }
+    Rng rng{seed};
+    GroupCounter counter{random.arch, group, level};
+    for (int i = 0; i < 6; ++i) {
+      const Interface interface = random_interface(rng, group);
+      const auto counts = counter.count(interface);
+      if (!counts) {
+        continue;
+      }
+      std::vector<KeepPosition> keeps = counts->keeps;
+      const MappingTree tree = tree_of(rng, group, level, interface, keeps);
+      const RandomTree as_case{random.arch, group, tree};
+      ASSERT_TRUE(check_tree(random.arch, group, tree).empty()) << describe(as_case);
+      const TreeCounts walked =
+          simulate_tree(random.arch, group, tree, random_operands(group, 1), 10'000'000).counts;
+      compare(group, level, *counts, keeps, walked, compared);
+      ++compared.interfaces;
+      ASSERT_FALSE(HasFailure()) << "seed " << seed << "\n" << describe(as_case);
+    }
+  }
+  EXPECT_GT(compared.interfaces, 300);
+  EXPECT_GT(compared.varying, 30);
+  EXPECT_GT(compared.carried, 20);
+  EXPECT_GT(compared.kept, 300);
+}
+
 TEST(MappingTrees, OfOneEinsumCostWhatItsMappingDoes) {
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/fusion/interface.hpp"
+#include "costmodel/fusion/group_counts.hpp"
 
 #include <algorithm>
 
 #include "costmodel/crossing.hpp"
 
-namespace mapsim::fusion {
+namespace mapsim {
 
 namespace {
 
@@ -182,7 +182,7 @@ std::optional<EnteredBranch> GroupCounter::entered(
   return branch;
 }
 
-std::optional<EnteredGroup> GroupCounter::enter(const Interface& interface) {
+std::optional<GroupCounts> GroupCounter::count(const Interface& interface) {
   const MappingTree tree = skeleton(group_, level_, interface);
   std::vector<TreeProblem> problems;
   const TreeShape shape = shape_of(arch_, group_, tree, problems);
@@ -193,13 +193,13 @@ std::optional<EnteredGroup> GroupCounter::enter(const Interface& interface) {
   for (std::size_t line = 0; line < shape.line_count; ++line) {
     lines.push_back(&profile(tree, shape, interface, line));
   }
-  EnteredGroup group;
+  GroupCounts counts;
   for (std::size_t e = 0; e < group_.einsums.size(); ++e) {
     const auto branch = entered(e, shape, lines);
     if (!branch) {
       return std::nullopt;
     }
-    group.branches.push_back(*branch);
+    counts.branches.push_back(*branch);
   }
   for (const OwnKeep& keep : shape.keeps) {
     if (keep.position > 0 && (keep.moving == kNoLoop || keep.moving + 1 != keep.position)) {
@@ -211,7 +211,7 @@ std::optional<EnteredGroup> GroupCounter::enter(const Interface& interface) {
       position.moved *= static_cast<double>(moves.moved);
       position.largest *= static_cast<double>(moves.largest);
     }
-    group.keeps.push_back(position);
+    counts.keeps.push_back(position);
   }
   for (const TensorScope& scope : shape.scopes) {
     std::vector<const std::vector<NeedTrace>*> traces;
@@ -223,24 +223,9 @@ std::optional<EnteredGroup> GroupCounter::enter(const Interface& interface) {
     for (std::size_t k = scope.position; k < loops.size(); ++k) {
       order.push_back(loops[k].line);
     }
-    group.held.push_back(live_set(traces, order));
+    counts.held.push_back(live_set(traces, order));
   }
-  return group;
+  return counts;
 }
 
-std::vector<bool> with_boxes_that_divide(const EinsumChain& group) {
-  std::vector<bool> divide(group.einsums.size(), true);
-  for (std::size_t e = group.einsums.size(); e-- > 0;) {
-    const auto i = group.intermediate_of({e, group.einsums[e].output()});
-    for (std::size_t r = 0; i && r < group.intermediates[*i].readers.size(); ++r) {
-      const ChainTensor& use = group.intermediates[*i].readers[r];
-      divide[e] = divide[e] && divide[use.einsum];
-      for (const Rank& rank : group.einsums[use.einsum].tensors[use.tensor].ranks) {
-        divide[e] = divide[e] && rank.terms.size() == 1 && rank.terms.front().coefficient == 1;
-      }
-    }
-  }
-  return divide;
-}
-
-}  // namespace mapsim::fusion
+}  // namespace mapsim

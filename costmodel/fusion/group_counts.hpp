@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "arch/arch.hpp"
+#include "costmodel/fusion/box_length.hpp"
 #include "costmodel/fusion/lines.hpp"
 #include "costmodel/fusion/shape.hpp"
 #include "costmodel/mapping.hpp"
-#include "mapper/mapspace/branch_entry.hpp"
-#include "workloads/chain_piece.hpp"
 
-namespace mapsim::fusion {
+namespace mapsim {
 
 // An interface: what the branches of a group share. These are the loops, outermost first, and for
 // each intermediate the number of loops above its scope.
@@ -35,34 +34,41 @@ struct KeepPosition {
 // How the branch of an einsum is entered, except the levels of its tensors, which the caller adds.
 struct EnteredBranch {
   PerDim<std::int64_t> bounds;  // of the largest box
-  PerDim<std::vector<BranchEntry::Length>> lengths;
+  // Of dims whose size varies. Sizes along one dim do not depend on those along others.
+  PerDim<std::vector<BoxLength>> lengths;
   double entries = 0;
-  double sums_begun = 1;
-  bool varies() const {  // do boxes differ in size?
+  double sums_begun = 1;  // distinct sums of the whole run per sum of an entry's output
+  bool varies() const {   // do boxes differ in size?
     return std::any_of(lengths.begin(), lengths.end(),
                        [](const auto& of_dim) { return !of_dim.empty(); });
   }
 };
 
 // The counts of an interface that do not depend on the branches.
-struct EnteredGroup {
+struct GroupCounts {
   std::vector<EnteredBranch> branches;  // per einsum
   std::vector<KeepPosition> keeps;      // at the top, or right below a loop that moves the tile
   std::vector<LiveSet> held;            // per intermediate
 };
 
-// Counts the interfaces of a chain that is one group, with its intermediates at `level`, by
-// costmodel/fusion/ on trees whose branches have no keeps. Lines do not depend on each other, so
-// each one is computed once for all interfaces with the same loops on it.
+// Counts the interfaces of a chain that is one group, with its intermediates at `level`, by trees
+// whose branches have no keeps (docs/model.md#fused-mappings). Each einsum of the group but the
+// last passes its output on to later ones. Lines do not depend on each other, so each one is walked
+// once for all interfaces with the same loops on it.
 class GroupCounter {
  public:
   // All arguments outlive it.
   GroupCounter(const Arch& arch, const EinsumChain& group, LevelId level)
       : arch_{arch}, group_{group}, level_{level} {}
 
+  // The interface with all scopes below all of its loops: nothing is held from step to step, so its
+  // boxes are those of all interfaces with these loops.
+  Interface innermost(const std::vector<Temporal>& loops) const {
+    return {loops, std::vector(group_.intermediates.size(), loops.size())};
+  }
   // nullopt: the rules of mapping trees forbid the interface, or boxes differ along two dims of a
   // branch that are not independent.
-  std::optional<EnteredGroup> enter(const Interface& interface);
+  std::optional<GroupCounts> count(const Interface& interface);
 
  private:
   // The effects of one line's loops, independent of other lines.
@@ -85,10 +91,4 @@ class GroupCounter {
   std::map<std::vector<std::int64_t>, LineProfile> profiles_;
 };
 
-// Per einsum of a group: do all boxes with which interfaces enter it divide its bounds? Those of
-// the last einsum do, and those of einsums whose output such an einsum reads point by point. Boxes
-// that a window reads have halos and divide nothing; a bound of the whole einsum then holds for
-// them only through their operations.
-std::vector<bool> with_boxes_that_divide(const EinsumChain& group);
-
-}  // namespace mapsim::fusion
+}  // namespace mapsim
