@@ -21,35 +21,20 @@ double PathObjective::cycles_of(double steps) const {
       .cycles_of_steps(problem, steps * static_cast<double>(problem.arch().compute.issue_interval));
 }
 
-// docs/model.md: the compute units with first fills and last drains overlap with ports that hide;
-// the busiest port of each storey that does not hide is added.
-double PathObjective::ramped_cycles(const double* components, double compute) const {
-  double hidden = compute + components[1 + graph_.ports().size()];
-  PerLevel<double> shown(graph_.problem().arch().levels.size(), 0.0);
-  for (std::size_t q = 0; q < graph_.ports().size(); ++q) {
-    const Port& port = graph_.ports()[q];
-    const Overlap& overlap = graph_.problem().overlap(port.level);
-    double& time = overlap.hides(port.kind) ? hidden : shown[static_cast<LevelId>(overlap.storey)];
-    time = std::max(time, std::ceil(components[1 + q] / port.bits_per_cycle));
-  }
-  double cycles = hidden;
-  for (const double time : shown) {
-    cycles += time;
-  }
-  return cycles;
-}
-
 Figures PathObjective::of(const double* components, double compute, double bits) const {
   if (!(components[0] < kInfinity) || !(compute < kInfinity)) {
     return {kInfinity, kInfinity};
   }
-  double cycles = compute;
+  double steady = compute;
+  RampedLatency ramped{compute + (tracked_.edges ? components[1 + graph_.ports().size()] : 0)};
   for (std::size_t q = 0; tracked_.ports && q < graph_.ports().size(); ++q) {
-    cycles = std::max(cycles, std::ceil(components[1 + q] / graph_.ports()[q].bits_per_cycle));
+    const Port& port = graph_.ports()[q];
+    const double time = std::ceil(components[1 + q] / port.bits_per_cycle);
+    steady = std::max(steady, time);
+    ramped.add(graph_.problem().overlap(port.level), port.kind, time);
   }
-  const double energy = components[0] + leakage_per_cycle_ * cycles;
-  cycles = tracked_.edges ? ramped_cycles(components, compute) : cycles;
-  return goal_.figures(energy, cycles, bits);
+  const double energy = components[0] + leakage_per_cycle_ * steady;
+  return goal_.figures(energy, tracked_.edges ? ramped.total() : steady, bits);
 }
 
 }  // namespace mapsim::check

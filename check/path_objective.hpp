@@ -20,8 +20,6 @@ class PathObjective {
   Figures of(const double* components, double compute, double bits) const;
 
  private:
-  double ramped_cycles(const double* components, double compute) const;
-
   const Graph& graph_;
   const Goal& goal_;
   double leakage_per_cycle_;  // pJ

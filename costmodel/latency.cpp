@@ -130,28 +130,21 @@ void latency_into(const Problem& problem, const Nest& nest, const Counts& counts
   for (const LevelId l : arch.levels.ids()) {
     add_ports(problem, l, counts.levels[l], padding, sparse, latency.resources);
   }
-  // Compute, from the first fill to the last drain, and what overlaps with it.
-  Cycles hidden = latency.resources.front().time + edge_times(problem, counts, padding, sparse);
-  PerLevel<Cycles> shown(arch.levels.size());  // the busiest port of each storey
+  RampedLatency ramped{latency.resources.front().time +
+                       edge_times(problem, counts, padding, sparse)};
   for (std::size_t i = 0; i < latency.resources.size(); ++i) {
     const Resource& resource = latency.resources[i];
     if (resource.time > latency.steady) {
       latency.steady = resource.time;
       latency.bottleneck = i;
     }
-    const Overlap& overlap = problem.overlap(resource.level);
-    Cycles& time =
-        overlap.hides(resource.kind) ? hidden : shown[static_cast<LevelId>(overlap.storey)];
-    time = std::max(time, resource.time);
+    ramped.add(problem.overlap(resource.level), resource.kind, resource.time);
   }
   for (Resource& resource : latency.resources) {
     resource.utilization =
         static_cast<double>(resource.time.count()) / static_cast<double>(latency.steady.count());
   }
-  latency.ramped = hidden;
-  for (const Cycles time : shown) {
-    latency.ramped += time;
-  }
+  latency.ramped = ramped.total();
   attribute_stall(counts, latency);
 }
 

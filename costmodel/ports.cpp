@@ -63,8 +63,8 @@ const std::optional<BitsPerCycle>& rate_of(const Bandwidth& bandwidth, PortKind 
 
 PerLevel<Overlap> overlaps_of(const Problem& problem) {
   PerLevel<Overlap> overlaps;
-  TensorSet taken;  // by the levels of the storey
-  std::size_t storey = 0;
+  TensorSet taken;  // by the levels of the depth
+  std::size_t depth = 0;
   for (const LevelId l : problem.arch().levels.ids()) {
     TensorSet here;
     for (const TensorId t : problem.workload().tensors.ids()) {
@@ -73,12 +73,12 @@ PerLevel<Overlap> overlaps_of(const Problem& problem) {
       }
     }
     if (!(here & taken).empty()) {
-      ++storey;
+      ++depth;
       taken = TensorSet{};
     }
     taken = taken | here;
     Overlap overlap = overlap_of(problem, l);
-    overlap.storey = storey;
+    overlap.depth = depth;
     overlaps.push_back(overlap);
   }
   return overlaps;

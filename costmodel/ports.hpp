@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -22,10 +24,38 @@ const std::optional<BitsPerCycle>& rate_of(const Bandwidth& bandwidth, PortKind 
 // How the ports of a level enter the ramped latency: docs/model.md#latency.
 struct Overlap {
   std::array<bool, 1 + kPorts.size()> hidden{};  // by PortKind: behind compute
-  // Levels of one storey keep different tensors, and so none hands anything to another: what they
-  // show, they show side by side.
-  std::size_t storey = 0;
+  // Levels of one depth keep different tensors, and so none hands anything to another: what they
+  // show, they show side by side. A level has its parent's depth or the next one.
+  std::size_t depth = 0;
   bool hides(PortKind port) const { return hidden[static_cast<std::size_t>(port)]; }
+};
+// The ramped latency: compute units, with first fills and last drains, overlap with ports that
+// hide; the busiest port of each depth that does not hide is added. `Time`: Cycles, or a number of
+// them.
+template <class Time>
+class RampedLatency {
+ public:
+  explicit RampedLatency(Time compute_and_edges) : hidden_{compute_and_edges} {}
+  // The ports, those of outer levels first.
+  void add(const Overlap& overlap, PortKind port, Time time) {
+    if (overlap.hides(port)) {
+      hidden_ = std::max(hidden_, time);
+      return;
+    }
+    if (overlap.depth != depth_) {
+      shown_ += busiest_;
+      busiest_ = Time{};
+      depth_ = overlap.depth;
+    }
+    busiest_ = std::max(busiest_, time);
+  }
+  Time total() const { return hidden_ + shown_ + busiest_; }
+
+ private:
+  Time hidden_;
+  Time shown_{};  // of the depths before this one
+  Time busiest_{};
+  std::size_t depth_ = 0;
 };
 // Reads `arch`, `workload` and may_keep() of the problem.
 PerLevel<Overlap> overlaps_of(const Problem& problem);

@@ -44,10 +44,8 @@ double second_figure(const Objective& objective, double picojoules, double cycle
 }
 
 bool is_within_limits(const Objective& objective, const Cost& cost) {
-  return (!objective.max_energy ||
-          cost.energy.total.count() <= objective.max_energy->count() * (1 + kRounding)) &&
-         (!objective.max_latency ||
-          latency_of(objective.mode, cost.latency) <= *objective.max_latency);
+  return is_within_limits(objective, cost.energy.total.count(),
+                          static_cast<double>(latency_of(objective.mode, cost.latency).count()));
 }
 
 bool better(const Objective& objective, const Cost& a, const Cost& b) {

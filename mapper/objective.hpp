@@ -42,7 +42,11 @@ double objective_value(const Objective& objective, const Cost& cost);
 // The figure that breaks ties: latency [cycles] where the objective uses energy alone, else energy
 // [pJ].
 double second_figure(const Objective& objective, double picojoules, double cycles);
-// Are the limits respected? That on energy up to kRounding.
+// Are the limits respected? That on energy [pJ] up to kRounding.
+inline bool is_within_limits(const Objective& objective, double picojoules, double cycles) {
+  return (!objective.max_energy || picojoules <= objective.max_energy->count() * (1 + kRounding)) &&
+         (!objective.max_latency || cycles <= static_cast<double>(objective.max_latency->count()));
+}
 bool is_within_limits(const Objective& objective, const Cost& cost);
 // Is `a` better than `b`? A strict weak order without tolerances. Costs beyond a limit come last.
 bool better(const Objective& objective, const Cost& a, const Cost& b);

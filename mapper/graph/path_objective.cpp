@@ -38,9 +38,7 @@ PathObjective::PathObjective(const StateGraph& graph, const Objective& objective
   }
   charged_.resize(1 + ports_.size());
   for (const Port& port : ports_) {
-    const Overlap& overlap = graph.problem().overlap(port.level);
-    hides_.push_back(overlap.hides(port.kind));
-    storeys_.push_back(overlap.storey);
+    overlaps_.push_back(graph.problem().overlap(port.level));
   }
 }
 
@@ -48,24 +46,17 @@ double PathObjective::whole(double cycles) const {
   return is_entry_ ? cycles : std::ceil(cycles * (1 - noise_));
 }
 
-// The rule of latency_into(). Ports of one storey are adjacent.
+// The rule of latency_into().
 PathObjective::Cycles PathObjective::cycles(const double* components, double compute_cycles) const {
   const double computing = noise_ > 0 ? whole(compute_cycles * entries_) : compute_cycles;
   double steady = computing;
-  double hidden = computing + (tracked_.edges ? components[1 + ports_.size()] : 0);
-  double shown = 0;         // of the storeys before this one
-  double storey_shown = 0;  // of this one
+  RampedLatency ramped{computing + (tracked_.edges ? components[1 + ports_.size()] : 0)};
   for (std::size_t q = 0; q < ports_.size(); ++q) {
     const double time = whole(component(components, 1 + q) / ports_[q].bits_per_cycle);
     steady = std::max(steady, time);
-    if (q > 0 && storeys_[q] != storeys_[q - 1]) {
-      shown += storey_shown;
-      storey_shown = 0;
-    }
-    double& part = hides_[q] ? hidden : storey_shown;
-    part = std::max(part, time);
+    ramped.add(overlaps_[q], ports_[q].kind, time);
   }
-  return {steady, hidden + shown + storey_shown};
+  return {steady, ramped.total()};
 }
 
 PathObjective::Figures PathObjective::figures(const double* components,
@@ -80,12 +71,8 @@ PathObjective::Figures PathObjective::figures(const double* components,
 }
 
 ObjectiveKey PathObjective::key(const Figures& figures) const {
-  const double most_energy =
-      objective_.max_energy ? objective_.max_energy->count() * (1 + kRounding) : kInfinity;
-  const double most_cycles =
-      objective_.max_latency ? static_cast<double>(objective_.max_latency->count()) : kInfinity;
-  if (!(figures.energy < kInfinity) || figures.energy > most_energy ||
-      figures.latency > most_cycles) {
+  if (!(figures.energy < kInfinity) ||
+      !is_within_limits(objective_, figures.energy, figures.latency)) {
     return {};
   }
   ObjectiveKey key{objective_.function.value(figures.energy, figures.latency), 0};

@@ -81,8 +81,7 @@ class PathObjective {
   ObjectiveKey key(const Figures& figures) const;
 
   const std::vector<Port>& ports_;
-  std::vector<bool> hides_;           // per port: do its transfers overlap with compute?
-  std::vector<std::size_t> storeys_;  // per port: Overlap::storey
+  std::vector<Overlap> overlaps_;  // per port
   Objective objective_;
   Tracked tracked_;
   double compute_cycles_;

@@ -158,7 +158,7 @@ TEST(BoundaryCost, ChargesWhatEnergyAndLatencySayOfTheFlowsThatTheSimulatorCount
     ASSERT_NEAR(charged.energy_pj() / energy.total.count(), 1, 1e-12) << "seed " << seed << '\n'
                                                                       << describe(random);
     Cycles hidden = latency.resources.front().time + charged.edges();
-    PerLevel<Cycles> shown(random.arch.levels.size());  // by storey
+    PerLevel<Cycles> shown(random.arch.levels.size());  // by depth
     for (const Resource& resource : latency.resources) {
       if (resource.kind != PortKind::kCompute) {
         ++ports;
@@ -167,7 +167,7 @@ TEST(BoundaryCost, ChargesWhatEnergyAndLatencySayOfTheFlowsThatTheSimulatorCount
             << describe(random);
         const Overlap& overlap = problem.overlap(resource.level);
         Cycles& time =
-            overlap.hides(resource.kind) ? hidden : shown[static_cast<LevelId>(overlap.storey)];
+            overlap.hides(resource.kind) ? hidden : shown[static_cast<LevelId>(overlap.depth)];
         time = std::max(time, resource.time);
       }
     }
