@@ -351,6 +351,17 @@ Certificate parse_certificate(const std::string& text, const std::string& filena
   return read_document(parse_yaml(text, filename));
 }
 
+ClaimedFront Certificate::claimed_front() const {
+  if (goal.kind == Goal::Kind::kValue) {
+    return {{{lower_bound, 0}}, false, 0};
+  }
+  ClaimedFront front{{}, goal.kind == Goal::Kind::kTies, goal.ties_by_energy() ? kRounding : 0};
+  for (const Point& point : points) {
+    front.points.push_back(point.figures);
+  }
+  return front;
+}
+
 std::string value_text(double value, const Goal& goal) {
   return value < kInfinity ? fmt::format("{} {}", value, unit_of(goal)) : kNothing;
 }

@@ -57,6 +57,8 @@ struct Certificate {
 
   bool is_front() const { return goal.kind == Goal::Kind::kFront || is_curve(); }
   bool is_curve() const { return goal.kind == Goal::Kind::kCurve; }
+  // The points or, of one value, the lower bound.
+  ClaimedFront claimed_front() const;
 };
 
 // Throws a ConfigError that lists all faults: not a certificate, damaged, or beyond the checker.

@@ -68,7 +68,7 @@ class Checker {
   double provable_share() {
     constexpr std::size_t kMostTiles = 6'000'000;  // of a round: some minutes at most
     constexpr std::size_t kMostClose = 64;
-    const Target target{points_frontier(), true, 1};
+    const Target target{certificate_.claimed_front(), true, 1};
     const std::vector<Unrolling> unrollings =
         list_imperfect_unrollings(problem_, certificate_.rules);
     std::vector<std::size_t> open(unrollings.size());
@@ -176,7 +176,7 @@ class Checker {
     std::vector<Task> tasks;
     if (certificate_.is_front()) {
       for (const Unrolling& unrolling : unrollings) {
-        tasks.push_back({unrolling, points_frontier(), 0});
+        tasks.push_back({unrolling, certificate_.claimed_front(), 0});
       }
     } else {
       Claims claims = find_claims();
@@ -197,7 +197,7 @@ class Checker {
     Claims claims = find_claims();
     std::optional<Task> others;
     if (certificate_.is_front()) {
-      others = Task{{}, points_frontier(), 0};
+      others = Task{{}, certificate_.claimed_front(), 0};
     } else if (const auto claim = claims.find({}); claim != claims.end()) {
       others = Task{{}, below(*claim->second), claim->second->line};
       claims.erase(claim);
@@ -287,10 +287,7 @@ class Checker {
   }
 
   void require(bool holds, int line, const std::string& otherwise) {
-    if (!holds) {
-      verdict_.problems.push_back(
-          line > 0 ? fmt::format("{}:{}: {}", certificate_.file, line, otherwise) : otherwise);
-    }
+    verdict_.require(holds, certificate_, line, otherwise);
   }
 
   // `count()`: nullopt if it takes too long.
@@ -402,22 +399,12 @@ class Checker {
     }
   }
 
-  ClaimedFront points_frontier() const {
-    ClaimedFront frontier;
-    for (const Point& point : certificate_.points) {
-      frontier.points.push_back(point.figures);
-    }
-    frontier.first_decides = certificate_.goal.kind == Goal::Kind::kTies;
-    frontier.slack = certificate_.goal.ties_by_energy() ? kRounding : 0;
-    return frontier;
-  }
-
   // What must be covered: no mapping is better than the bound and, if the bound is the optimum and
   // ties count, none is faster.
   ClaimedFront below(const Claim& claim) const {
     if (certificate_.goal.kind == Goal::Kind::kTies && !certificate_.points.empty() &&
         !exceeds(claim.bound, certificate_.value)) {
-      return points_frontier();
+      return certificate_.claimed_front();
     }
     return {{{claim.bound, 0}}, false, 0};
   }
@@ -474,6 +461,14 @@ class Checker {
 };
 
 }  // namespace
+
+void Verdict::require(bool holds, const Certificate& certificate, int line,
+                      const std::string& otherwise) {
+  if (!holds) {
+    problems.push_back(line > 0 ? fmt::format("{}:{}: {}", certificate.file, line, otherwise)
+                                : otherwise);
+  }
+}
 
 std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options) {
   return Checker{certificate, options}.provable(certificate.value);

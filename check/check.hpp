@@ -30,6 +30,8 @@ struct Verdict {
   std::int64_t schedules = 0;
   std::int64_t labels = 0;  // partial nests of the label searches
   double seconds = 0;
+  // Adds a problem unless something holds. `line`: of the certificate's file; 0: no place in it.
+  void require(bool holds, const Certificate& certificate, int line, const std::string& otherwise);
 };
 
 // Does the certificate prove what it claims? docs/certificates.md lists the steps. The checker

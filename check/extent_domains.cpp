@@ -63,7 +63,8 @@ class ImperfectUnrollings {
       }
     }
     for (Choice& choice : choices) {
-      if (rules_.spatial[fanout] || obeys(fanout, choice.unrolling)) {
+      if (rules_.spatial[fanout] ||
+          allows_unrolling(problem_, rules_, fanout, choice.unrolling.axes[fanout])) {
         for (const DimId d : domains_.ids()) {  // loops lead to any smaller extent
           const auto end =
               std::upper_bound(domains_[d].begin(), domains_[d].end(), *choice.tiles[d].rbegin());
@@ -103,25 +104,6 @@ class ImperfectUnrollings {
         return;
       }
     }
-  }
-
-  bool obeys(FanoutId fanout, const Unrolling& unrolling) const {
-    const Fanout& node = problem_.arch().fanouts[fanout];
-    std::int64_t instances = 1;
-    bool obeys = true;
-    for (std::size_t axis = 0; axis < 2; ++axis) {
-      const AxisRules& rules = rules_.unroll[fanout][axis];
-      std::int64_t dims = 0;
-      for (const DimId d : domains_.ids()) {
-        const std::int64_t n = unrolling.axes[fanout][axis][d];
-        instances *= n;
-        dims += n > 1 ? 1 : 0;
-        obeys = obeys && rules.allow(d, n);
-      }
-      obeys = obeys && dims <= rules.max_dims.value_or(kMaxInteger);
-    }
-    return obeys && static_cast<double>(instances) >=
-                        rules_.min_utilization[fanout] * static_cast<double>(node.x * node.y);
   }
 
   const Problem& problem_;

@@ -183,28 +183,9 @@ class Reading {
       const auto& given = rules_.spatial[f];
       const std::string& name = problem_.arch().fanouts[f].name;
       require(!given || *given == used_[f], fmt::format("not the given unrolling of {}", name));
-      require(given || obeys_rules(f),
+      require(given || allows_unrolling(problem_, rules_, f, used_[f]),
               fmt::format("an unrolling of {} that the rules do not allow", name));
     }
-  }
-
-  bool obeys_rules(FanoutId f) const {
-    std::int64_t instances = 1;
-    bool obeys = true;
-    for (std::size_t axis = 0; axis < 2; ++axis) {
-      const AxisRules& rules = rules_.unroll[f][axis];
-      std::int64_t dims = 0;
-      for (const DimId d : extents_.ids()) {
-        const std::int64_t factor = used_[f][axis][d];
-        instances *= factor;
-        dims += factor > 1 ? 1 : 0;
-        obeys = obeys && rules.allow(d, factor);
-      }
-      obeys = obeys && dims <= rules.max_dims.value_or(kMaxInteger);
-    }
-    const Fanout& fanout = problem_.arch().fanouts[f];
-    return obeys && static_cast<double>(instances) >=
-                        rules_.min_utilization[f] * static_cast<double>(fanout.x * fanout.y);
   }
 
   PerDim<std::int64_t> ones() const { return PerDim<std::int64_t>(extents_.size(), 1); }

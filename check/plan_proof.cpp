@@ -102,13 +102,6 @@ std::optional<std::string> damage(const PlanClaim& claim) {
   return std::nullopt;
 }
 
-double value_of(const PlanWeights& weights, const PlanPrice& price) {
-  const double engine =
-      price.engine && *price.engine < weights.busy.size() ? weights.busy[*price.engine] : 0;
-  return weights.latency * price.latency + weights.energy * price.energy +
-         weights.bytes * price.bytes + engine * price.busy;
-}
-
 // The resources that a plan takes: per engine, bytes and energy; and its value.
 struct Walked {
   std::vector<double> loads;
@@ -145,7 +138,7 @@ class Walk {
 
  private:
   void add(const PlanPrice& price) {
-    walked_.value += value_of(weights_, price);
+    walked_.value += weights_.value(price);
     if (price.engine && *price.engine < claim_.engines) {
       walked_.loads[*price.engine] += price.busy;
     }
@@ -179,7 +172,7 @@ class Walk {
       const std::size_t m = from * claim_.places + place;
       const auto& moves = claim_.tensors[tensor].moves;
       if (m < moves.size() && moves[m] &&
-          (least == nullptr || value_of(weights_, *moves[m]) < value_of(weights_, *least))) {
+          (least == nullptr || weights_.value(*moves[m]) < weights_.value(*least))) {
         least = &*moves[m];
       }
     }

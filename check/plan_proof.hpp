@@ -31,6 +31,7 @@ struct PlanTensor {
 struct PlanWeights {
   double latency = 0, energy = 0, bytes = 0;
   std::vector<double> busy{};  // by engine
+  double value(const PlanPrice& price) const;
 };
 
 // The groups that were chosen, each with the place where it runs.

@@ -11,13 +11,6 @@ namespace {
 
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
-double value_of(const PlanWeights& weights, const PlanPrice& price) {
-  const double engine =
-      price.engine && *price.engine < weights.busy.size() ? weights.busy[*price.engine] : 0;
-  return weights.latency * price.latency + weights.energy * price.energy +
-         weights.bytes * price.bytes + engine * price.busy;
-}
-
 // What the groups behind a position demand of those in front of it.
 struct Demand {
   std::vector<std::size_t> covered;  // operations in front that a group behind has
@@ -89,7 +82,7 @@ class Backward {
   void run_back(std::size_t i, const PlanGroup& group, std::size_t place, const Demand& demand,
                 double value) {
     Demand before = demand;
-    value += value_of(weights_, *group.on[place]);
+    value += weights_.value(*group.on[place]);
     for (const std::size_t j : group.operations) {
       if (j < i) {
         if (std::binary_search(before.covered.begin(), before.covered.end(), j)) {
@@ -134,8 +127,7 @@ class Backward {
       for (const std::size_t from : there) {
         const auto& moves = claim_.tensors[tensor].moves;
         const std::size_t m = from * claim_.places + to;
-        least =
-            m < moves.size() && moves[m] ? std::min(least, value_of(weights_, *moves[m])) : least;
+        least = m < moves.size() && moves[m] ? std::min(least, weights_.value(*moves[m])) : least;
       }
       value += least;
       there.push_back(to);
@@ -162,6 +154,12 @@ class Backward {
 };
 
 }  // namespace
+
+double PlanWeights::value(const PlanPrice& price) const {
+  const double engine =
+      price.engine && *price.engine < busy.size() ? busy[*price.engine] * price.busy : 0;
+  return latency * price.latency + energy * price.energy + bytes * price.bytes + engine;
+}
 
 std::optional<double> least_plan(const PlanClaim& claim, const PlanWeights& weights,
                                  std::size_t most_labels, std::size_t& labels) {

@@ -343,6 +343,26 @@ bool AxisRules::allow(DimId dim, std::int64_t factor) const {
          });
 }
 
+bool allows_unrolling(const Problem& problem, const Rules& rules, FanoutId fanout,
+                      const Rules::AxisFactors& instances) {
+  std::int64_t used = 1;
+  bool obeys = true;
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const AxisRules& allowed = rules.unroll[fanout][axis];
+    std::int64_t dims = 0;
+    for (const DimId d : instances[axis].ids()) {
+      const std::int64_t factor = instances[axis][d];
+      used *= factor;
+      dims += factor > 1 ? 1 : 0;
+      obeys = obeys && allowed.allow(d, factor);
+    }
+    obeys = obeys && dims <= allowed.max_dims.value_or(kMaxInteger);
+  }
+  const Fanout& array = problem.arch().fanouts[fanout];
+  return obeys && static_cast<double>(used) >=
+                      rules.min_utilization[fanout] * static_cast<double>(array.x * array.y);
+}
+
 bool allows_extents(const Rules& rules, LevelId level, TensorId tensor,
                     const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& left) {
   return std::all_of(rules.extents.begin(), rules.extents.end(), [&](const ExtentRule& rule) {

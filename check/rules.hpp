@@ -84,6 +84,10 @@ bool may_keep(const Problem& problem, const Rules& rules, LevelId level, TensorI
 // May `dim` be unrolled along this axis, by the architecture?
 bool may_unroll(const Problem& problem, FanoutId fanout, Axis axis, DimId dim);
 
+// Do the instances of a free fanout obey the rules for unrolling it?
+bool allows_unrolling(const Problem& problem, const Rules& rules, FanoutId fanout,
+                      const Rules::AxisFactors& instances);
+
 // May a tile with these extents be kept at the level, if `left` of each dim remains for temporal
 // loops further in?
 bool allows_extents(const Rules& rules, LevelId level, TensorId tensor,

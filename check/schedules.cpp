@@ -19,7 +19,7 @@ namespace {
 class ScheduleChecker {
  public:
   ScheduleChecker(const Certificate& certificate, const CheckOptions& options)
-      : certificate_{certificate}, options_{options}, frontier_{frontier_of(certificate)} {}
+      : certificate_{certificate}, options_{options}, frontier_{certificate.claimed_front()} {}
 
   Verdict run() {
     require(
@@ -45,25 +45,8 @@ class ScheduleChecker {
     std::string wrong;
   };
 
-  static ClaimedFront frontier_of(const Certificate& certificate) {
-    ClaimedFront frontier;
-    for (const Point& point : certificate.points) {
-      frontier.points.push_back(point.figures);
-    }
-    const Goal& goal = certificate.goal;
-    frontier.first_decides = goal.kind == Goal::Kind::kTies;
-    frontier.slack = goal.ties_by_energy() ? kRounding : 0;
-    if (goal.kind == Goal::Kind::kValue) {
-      frontier.points = {{certificate.lower_bound, 0}};
-    }
-    return frontier;
-  }
-
   void require(bool holds, int line, const std::string& otherwise) {
-    if (!holds) {
-      verdict_.problems.push_back(
-          line > 0 ? fmt::format("{}:{}: {}", certificate_.file, line, otherwise) : otherwise);
-    }
+    verdict_.require(holds, certificate_, line, otherwise);
   }
 
   void check_points(const std::vector<Form>& forms) {
