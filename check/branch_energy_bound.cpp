@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <utility>
 
-#include "arch/buffering.hpp"
 #include "check/geometry.hpp"
 #include "check/tensor_paths.hpp"
 #include "check/unrolling_bound.hpp"
@@ -154,11 +152,6 @@ class BranchSearch {
 
 }  // namespace
 
-TakenBits sum_of(TakenBits a, const TakenBits& b) {
-  std::transform(a.begin(), a.end(), b.begin(), a.begin(), std::plus<>{});
-  return a;
-}
-
 double elements_of(const Workload& einsum, TensorId t, const PerDim<std::int64_t>& box) {
   double product = 1;
   for (const Rank& rank : einsum.tensors[t].ranks) {
@@ -185,46 +178,7 @@ Rules free_rules(const Problem& problem) {
 }
 
 BranchBounds::BranchBounds(const Arch& arch, const EinsumChain& chain, Stop stop)
-    : arch_{arch}, chain_{chain}, stop_{stop} {
-  for (const LevelId l : arch.levels.ids()) {
-    const auto add = [&](std::optional<Role> role, Bits bits) {
-      const auto usable = static_cast<double>(bits.count() / copies_of(arch.levels[l]));
-      capacities_.push_back({l, role, usable});
-    };
-    const Capacity& capacity = arch.levels[l].capacity;
-    if (capacity.shared) {
-      add(std::nullopt, *capacity.shared);
-    }
-    for (const auto& [role, bits] : capacity.per_role) {
-      add(role, bits);
-    }
-  }
-}
-
-void BranchBounds::take(LevelId level, Role role, double bits, TakenBits& taken) const {
-  for (std::size_t c = 0; c < capacities_.size(); ++c) {
-    const CapacityOf& capacity = capacities_[c];
-    taken[c] += capacity.level == level && capacity.role.value_or(role) == role ? bits : 0;
-  }
-}
-
-bool BranchBounds::fits(const TakenBits& taken) const {
-  return std::equal(taken.begin(), taken.end(), capacities_.begin(),
-                    [](double bits, const CapacityOf& of) { return bits <= of.bits; });
-}
-
-// The machine without what is taken.
-Arch BranchBounds::remaining(const TakenBits& taken) const {
-  Arch arch = arch_;
-  for (std::size_t c = 0; c < capacities_.size(); ++c) {
-    Storage& level = arch.levels[capacities_[c].level];
-    const auto bits = static_cast<std::int64_t>(taken[c]) * copies_of(level);
-    Bits& left = capacities_[c].role ? level.capacity.per_role[*capacities_[c].role]
-                                     : *level.capacity.shared;
-    left = Bits{std::max<std::int64_t>(0, left.count() - bits)};
-  }
-  return arch;
-}
+    : arch_{arch}, chain_{chain}, stop_{stop}, capacities_{capacities_of(arch)} {}
 
 BranchBounds::Signature BranchBounds::family(const Branch& branch) {
   const std::optional<bool>& final_sums = branch.entry.final_sums;
@@ -281,7 +235,8 @@ TakenBits BranchBounds::rounded(const TakenBits& taken) const {
   constexpr double kSteps = 64;
   TakenBits down = taken;
   for (std::size_t c = 0; c < down.size(); ++c) {
-    const double step = std::max(1.0, std::floor(capacities_[c].bits / kSteps));
+    const auto bits = static_cast<double>(capacities_[c].bits.count());
+    const double step = std::max(1.0, std::floor(bits / kSteps));
     down[c] = std::floor(taken[c] / step) * step;
   }
   return down;
@@ -294,7 +249,7 @@ double BranchBounds::least(const Branch& branch, const TakenBits& taken, double 
   }
   ++searches_;
   const Workload& einsum = chain_.einsums[branch.einsum];
-  BranchSearch search{remaining(taken), einsum, branch, stop_};
+  BranchSearch search{with_less(arch_, taken), einsum, branch, stop_};
   const double found = std::max(before, search.run(enough));
   labels_ += search.labels();
   if (stop_.is_set()) {

@@ -8,17 +8,13 @@
 #include "check/residence.hpp"
 #include "check/rules.hpp"
 #include "check/stop.hpp"
+#include "costmodel/fusion/taken_bits.hpp"
 #include "workloads/chain.hpp"
 
 namespace mapsim::check {
 
 // Most tiles along a loop that a group of einsums shares; the searched space has the same limit.
 constexpr std::int64_t kMostTilesOfSharedLoop = 65'536;
-
-// Bits taken of each capacity, in the order of BranchBounds::capacities().
-using TakenBits = std::vector<double>;
-
-TakenBits sum_of(TakenBits a, const TakenBits& b);
 
 // Elements of a tensor in a box.
 double elements_of(const Workload& einsum, TensorId t, const PerDim<std::int64_t>& box);
@@ -53,14 +49,7 @@ class BranchBounds {
   // `taken`, rounded down, so that one bound serves many branches.
   TakenBits rounded(const TakenBits& taken) const;
 
-  struct CapacityOf {
-    LevelId level{};
-    std::optional<Role> role;
-    double bits = 0;  // that tiles may use, in one instance
-  };
-  const std::vector<CapacityOf>& capacities() const { return capacities_; }
-  void take(LevelId level, Role role, double bits, TakenBits& taken) const;
-  bool fits(const TakenBits& taken) const;
+  const std::vector<FiniteCapacity>& capacities() const { return capacities_; }
 
   // Then bounds stay what they are.
   bool is_stopped() const { return stop_.is_set(); }
@@ -77,12 +66,11 @@ class BranchBounds {
   };
   static Signature family(const Branch& branch);
   static Signature signature_of(const Branch& branch);
-  Arch remaining(const TakenBits& taken) const;
 
   const Arch& arch_;
   const EinsumChain& chain_;
   Stop stop_;
-  std::vector<CapacityOf> capacities_;
+  std::vector<FiniteCapacity> capacities_;
   std::map<Signature, std::vector<Known>> known_;     // of equal branches: per entry
   std::map<Signature, std::vector<Known>> families_;  // of boxes of one size: per operation
   std::int64_t searches_ = 0;

@@ -204,10 +204,11 @@ class TreeBounding {
       const double bits = static_cast<double>(width.count()) *
                           elements_of(producer, producer.output(), bounds_of(producer));
       if (held.level != LevelId{0}) {
-        bounds_.take(held.level, tensor.role, bits, around.taken);
+        take(bounds_.capacities(), held.level, tensor.role, bits, around.taken);
       }
     }
-    return bounds_.fits(around.taken) ? std::optional(std::move(around)) : std::nullopt;
+    return fits(bounds_.capacities(), around.taken) ? std::optional(std::move(around))
+                                                    : std::nullopt;
   }
 
   const Arch& arch_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arch/capacities.hpp"
 #include "check/spatial.hpp"
 #include "costmodel/timing/model.hpp"
 
@@ -104,25 +105,14 @@ std::size_t Graph::flag_of(LevelId level) const {
 
 void Graph::list_capacities() {
   const Workload& workload = problem_->workload();
-  for (const LevelId l : problem_->arch().levels.ids()) {
-    const Capacity& sizes = problem_->arch().levels[l].capacity;
-    std::vector<std::optional<Role>> roles;
-    if (sizes.shared) {
-      roles.emplace_back(std::nullopt);
-    }
-    for (const auto& partition : sizes.per_role) {
-      roles.emplace_back(partition.first);
-    }
-    for (const std::optional<Role>& role : roles) {
-      const Bits bits = *problem_->capacity(l, role.value_or(Role::kInput));
-      CapacityConstraint capacity{l, role, static_cast<double>(bits.count()), {}};
-      for (const TensorId t : workload.tensors.ids()) {
-        if ((!role || workload.tensors[t].role == *role) && may_keep(*problem_, *rules_, l, t)) {
-          capacity.sharers.insert(t);
-        }
+  for (const auto& [l, role, bits] : capacities_of(problem_->arch())) {
+    CapacityConstraint capacity{l, role, static_cast<double>(bits.count()), {}};
+    for (const TensorId t : workload.tensors.ids()) {
+      if ((!role || workload.tensors[t].role == *role) && may_keep(*problem_, *rules_, l, t)) {
+        capacity.sharers.insert(t);
       }
-      capacities_.push_back(capacity);
     }
+    capacities_.push_back(capacity);
   }
 }
 

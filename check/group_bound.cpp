@@ -49,9 +49,8 @@ class GroupBounding {
 
   double run() {
     if (piece_.einsums.size() == 1) {
-      Branch whole{around_.first, bounds_of(piece_.einsums[0]), {}};
-      whole.entry.sources = around_.sources[0];
-      whole.entry.final_sums = around_.final_sums;
+      const NestEntry entry{around_.sources[0], around_.final_sums};
+      const Branch whole{around_.first, bounds_of(piece_.einsums[0]), entry};
       return bounds_.least(whole, around_.taken, least_);
     }
     for (const LevelId level : arch_.levels.ids()) {
@@ -126,10 +125,8 @@ class GroupBounding {
     return all;
   }
   Branch supplied(std::size_t e, const EnteredBranch& entered, const Supply& supply) const {
-    Branch branch{around_.first + e, entered.bounds, {}};
-    branch.entry.begun = entered.sums_begun;
-    branch.entry.sizes = entered.lengths;
-    branch.entry.final_sums = supply.final_sums;
+    const NestEntry entry{{}, supply.final_sums, entered.lengths, entered.sums_begun};
+    Branch branch{around_.first + e, entered.bounds, entry};
     branch.entry.sources.resize(einsum(e).tensors.size());
     for (const TensorId t : einsum(e).tensors.ids()) {
       const bool is_inside = is_passed(e, t) || supply.kept.contains(t);
@@ -158,7 +155,8 @@ class GroupBounding {
     const Tensor& tensor = einsum(e).tensors[t];
     const bool is_wide = t == einsum(e).output() && !supply.final_sums.value_or(false);
     const Bits width = is_wide ? tensor.partial_bits : tensor.bits;
-    bounds_.take(level_, tensor.role, tile * static_cast<double>(width.count()), taken);
+    take(bounds_.capacities(), level_, tensor.role, tile * static_cast<double>(width.count()),
+         taken);
   }
   // What lies around, and what intermediates take while an einsum runs. `final_sums`: per producer.
   TakenBits taken_by_scopes(std::size_t e, const std::vector<LiveSet>& held,
@@ -175,14 +173,15 @@ class GroupBounding {
       const Bits width = is_wide ? tensor.partial_bits : tensor.bits;
       const std::int64_t points =
           passed.producer <= e && e <= last ? held[i].live : held[i].carried;
-      bounds_.take(level_, tensor.role, static_cast<double>(points * width.count()), taken);
+      take(bounds_.capacities(), level_, tensor.role, static_cast<double>(points * width.count()),
+           taken);
     }
     return taken;
   }
 
   Part part_of(const Branch& branch, double entries, double fixed, const TakenBits& taken) const {
     Part part;
-    if (bounds_.fits(taken)) {
+    if (fits(bounds_.capacities(), taken)) {
       part = {0, entries, 0, branch, bounds_.rounded(taken)};
       part.of_entry = bounds_.known(branch, part.taken);
       part.value = fixed + entries * part.of_entry;
@@ -391,7 +390,7 @@ class GroupBounding {
         option.final_sums = supply.final_sums;
         const TakenBits taken = sum_of(scopes, option.resident);
         option.bound = option.fixed + option.entries * bounds_.known(option.branch, taken);
-        if (bounds_.fits(taken)) {
+        if (fits(bounds_.capacities(), taken)) {
           all.push_back(std::move(option));
         }
       }
@@ -458,7 +457,7 @@ class GroupBounding {
     double sum = 0;
     for (std::size_t e = 0; e < chosen.size(); ++e) {
       taken.push_back(sum_of(taken_by_scopes(e, counts.held, final_sums), resident));
-      if (!bounds_.fits(taken[e])) {
+      if (!fits(bounds_.capacities(), taken[e])) {
         return;
       }
       sum += chosen[e]->fixed + chosen[e]->entries * bounds_.known(chosen[e]->branch, taken[e]);

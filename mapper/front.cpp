@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arch/buffering.hpp"
+#include "arch/capacities.hpp"
 #include "costmodel/timing/model.hpp"
 #include "mapper/branch/class_search.hpp"
 #include "mapper/branch/exhaustive_fallback.hpp"
@@ -136,12 +137,7 @@ std::int64_t capacity_for(const Problem& problem, const CurveCapacity& curve, co
 
 Problem with_plenty(const Problem& problem, const CurveCapacity& curve) {
   Arch arch = problem.arch();
-  Capacity& capacity = arch.levels[curve.level].capacity;
-  if (curve.role) {
-    capacity.per_role[*curve.role] = kPlenty;
-  } else {
-    capacity.shared = kPlenty;
-  }
+  size_of(arch.levels[curve.level], curve.role) = kPlenty;
   return Problem(std::move(arch), problem.workload());
 }
 

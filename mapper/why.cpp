@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "arch/capacities.hpp"
 #include "mapper/graph/path_objective.hpp"
 
 namespace mapsim {
@@ -54,19 +55,18 @@ void twice(std::optional<BitsPerCycle>& bandwidth) {
 }
 
 // All finite resources of a level, and how to double each.
-std::vector<Change> changes_of(const Storage& storage) {
+std::vector<Change> changes_of(const Arch& arch, LevelId l) {
+  const Storage& storage = arch.levels[l];
   std::vector<Change> changes;
-  if (storage.capacity.shared) {
-    changes.emplace_back(storage.name + " capacity", [](Storage& level) {
-      level.capacity.shared = Bits{2 * level.capacity.shared->count()};
-    });
-  }
-  for (const auto& partition : storage.capacity.per_role) {
-    const Role role = partition.first;
-    changes.emplace_back(storage.name + " capacity for " + to_string(role), [role](Storage& level) {
-      Bits& bits = level.capacity.per_role.at(role);
-      bits = Bits{2 * bits.count()};
-    });
+  for (const FiniteCapacity& capacity : capacities_of(arch)) {
+    if (capacity.level == l) {
+      const std::optional<Role> role = capacity.role;
+      const std::string of_role = role ? std::string{" for "} + to_string(*role) : "";
+      changes.emplace_back(storage.name + " capacity" + of_role, [role](Storage& level) {
+        Bits& size = size_of(level, role);
+        size = Bits{2 * size.count()};
+      });
+    }
   }
   if (storage.bandwidth.read) {
     changes.emplace_back(storage.name + " read bandwidth",
@@ -95,7 +95,7 @@ std::vector<Relief> what_would_help(const Mapspace& space, const SearchOptions& 
   const double optimum = objective_value(options.objective, now);
   std::vector<Relief> reliefs;
   for (const LevelId l : problem.arch().levels.ids()) {
-    for (const auto& [resource, change] : changes_of(problem.arch().levels[l])) {
+    for (const auto& [resource, change] : changes_of(problem.arch(), l)) {
       const bool is_bandwidth = resource.ends_with("bandwidth");
       if (is_bandwidth && !exact::tracked(problem, options.objective).ports) {
         continue;  // the objective does not depend on it

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/capacities.hpp"
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/timing/model.hpp"
 
@@ -124,23 +125,12 @@ Bits used_by(const EinsumChain& chain, const std::vector<Occupant>& occupants,
 
 std::optional<PhaseExceeded> check_phases(const Arch& arch, const EinsumChain& chain,
                                           const std::vector<TreePhase>& phases) {
-  const Problem problem{arch, chain.einsums.front()};
+  const std::vector<FiniteCapacity> capacities = capacities_of(arch);
   for (const TreePhase& phase : phases) {
-    for (const LevelId l : arch.levels.ids()) {
-      const Capacity& capacity = arch.levels[l].capacity;
-      std::vector<std::optional<Role>> parts;
-      if (capacity.shared) {
-        parts.emplace_back(std::nullopt);
-      }
-      for (const auto& partition : capacity.per_role) {
-        parts.emplace_back(partition.first);
-      }
-      for (const std::optional<Role>& role : parts) {
-        const Bits need = used_by(chain, phase.levels[l], role);
-        const Bits have = *problem.capacity(l, role.value_or(Role::kInput));
-        if (need > have) {
-          return PhaseExceeded{phase.einsum, {l, role, need, have}};
-        }
+    for (const auto& [level, role, have] : capacities) {
+      const Bits need = used_by(chain, phase.levels[level], role);
+      if (need > have) {
+        return PhaseExceeded{phase.einsum, {level, role, need, have}};
       }
     }
   }

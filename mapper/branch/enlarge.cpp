@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "arch/buffering.hpp"
+#include "arch/capacities.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/timing/model.hpp"
 #include "mapper/branch/infeasible.hpp"
@@ -14,34 +15,16 @@
 namespace mapsim::exact {
 namespace {
 
-struct FiniteCapacity {
-  LevelId level{};
-  std::optional<Role> role;
-  Bits have{0};  // available to tiles
+struct TriedCapacity : FiniteCapacity {
   Bits need{0};  // size in the current trial
 };
 
-std::vector<FiniteCapacity> finite_capacities(const Problem& problem) {
-  std::vector<FiniteCapacity> capacities;
-  for (const LevelId l : problem.arch().levels.ids()) {
-    const Capacity& capacity = problem.arch().levels[l].capacity;
-    if (capacity.shared) {
-      capacities.push_back({l, std::nullopt, *problem.capacity(l, Role::kInput), Bits{0}});
-    }
-    for (const auto& partition : capacity.per_role) {
-      capacities.push_back({l, partition.first, *problem.capacity(l, partition.first), Bits{0}});
-    }
-  }
-  return capacities;
-}
-
 // Does some mapping of the space fit if capacities have the size `need`?
-bool fits(const Mapspace& space, const std::vector<FiniteCapacity>& capacities) {
+bool fits(const Mapspace& space, const std::vector<TriedCapacity>& capacities) {
   Arch arch = space.problem().arch();
-  for (const FiniteCapacity& capacity : capacities) {
+  for (const TriedCapacity& capacity : capacities) {
     Storage& level = arch.levels[capacity.level];
-    const Bits bits{capacity.need.count() * copies_of(level)};
-    (capacity.role ? level.capacity.per_role[*capacity.role] : *level.capacity.shared) = bits;
+    size_of(level, capacity.role) = Bits{capacity.need.count() * copies_of(level)};
   }
   const Problem problem{std::move(arch), space.problem().workload()};
   const Mapspace enlarged{problem, space.constraints()};
@@ -67,9 +50,9 @@ bool fits(const Mapspace& space, const std::vector<FiniteCapacity>& capacities) 
 }
 
 // The least size of a capacity, the others being as they are.
-void shrink(const Mapspace& space, std::vector<FiniteCapacity>& capacities,
-            FiniteCapacity& capacity) {
-  std::int64_t too_small = capacity.have.count();
+void shrink(const Mapspace& space, std::vector<TriedCapacity>& capacities,
+            TriedCapacity& capacity) {
+  std::int64_t too_small = capacity.bits.count();
   std::int64_t enough = capacity.need.count();
   while (enough - too_small > 1) {
     const std::int64_t middle = too_small + (enough - too_small) / 2;
@@ -83,13 +66,13 @@ void shrink(const Mapspace& space, std::vector<FiniteCapacity>& capacities,
 
 InfeasibleReport least_enlargement(const Mapspace& space) {
   const Workload& workload = space.problem().workload();
-  std::vector<FiniteCapacity> capacities = finite_capacities(space.problem());
   Bits everything{0};
   for (const Tensor& tensor : workload.tensors) {
     everything += footprint(tensor, bounds_of(workload)) * tensor.partial_bits;
   }
-  for (FiniteCapacity& capacity : capacities) {
-    capacity.need = std::max(capacity.have, everything);
+  std::vector<TriedCapacity> capacities;
+  for (const FiniteCapacity& capacity : capacities_of(space.problem().arch())) {
+    capacities.push_back({capacity, std::max(capacity.bits, everything)});
   }
   InfeasibleReport report;
   if (timing_model(space.problem().arch()).array != nullptr &&
@@ -99,15 +82,15 @@ InfeasibleReport least_enlargement(const Mapspace& space) {
     return report;
   }
   // First finds capacities that are large enough; then the least size of the others, one by one.
-  for (FiniteCapacity& capacity : capacities) {
-    const Bits need = std::exchange(capacity.need, capacity.have);
-    capacity.need = fits(space, capacities) ? capacity.have : need;
+  for (TriedCapacity& capacity : capacities) {
+    const Bits need = std::exchange(capacity.need, capacity.bits);
+    capacity.need = fits(space, capacities) ? capacity.bits : need;
   }
-  for (FiniteCapacity& capacity : capacities) {
-    if (capacity.need > capacity.have) {
+  for (TriedCapacity& capacity : capacities) {
+    if (capacity.need > capacity.bits) {
       shrink(space, capacities, capacity);
       add(report, space.problem(),
-          CapacityExceeded{capacity.level, capacity.role, capacity.need, capacity.have},
+          CapacityExceeded{capacity.level, capacity.role, capacity.need, capacity.bits},
           std::ssize(space.unrolling_classes()));
     }
   }

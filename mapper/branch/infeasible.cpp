@@ -7,6 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "arch/capacities.hpp"
+
 namespace mapsim::exact {
 
 namespace {
@@ -21,8 +23,9 @@ bool is_less(const Lack& a, const Lack& b) {
   return std::tuple{a.exceeded.size(), a.excess} < std::tuple{b.exceeded.size(), b.excess};
 }
 
-void add_exceeded(const Problem& problem, const Counts& counts, LevelId level,
-                  std::optional<Role> partition, Lack& lack) {
+void add_exceeded(const Problem& problem, const Counts& counts, const FiniteCapacity& capacity,
+                  Lack& lack) {
+  const auto& [level, partition, have] = capacity;
   const Workload& workload = problem.workload();
   Bits need{0};
   for (const TensorId t : workload.tensors.ids()) {
@@ -32,7 +35,6 @@ void add_exceeded(const Problem& problem, const Counts& counts, LevelId level,
           std::ceil(static_cast<double>(at.footprint) * problem.least_stored_bits(t, at.bits)))};
     }
   }
-  const Bits have = *problem.capacity(level, partition.value_or(Role::kInput));
   if (need > have) {
     lack.exceeded.push_back({level, partition, need, have});
     lack.excess += (need - have).count();
@@ -42,14 +44,8 @@ void add_exceeded(const Problem& problem, const Counts& counts, LevelId level,
 Lack lack_of(const Problem& problem, const Mapping& mapping) {
   const Counts counts = count(problem, mapping);
   Lack lack;
-  for (const LevelId l : problem.arch().levels.ids()) {
-    const Capacity& capacity = problem.arch().levels[l].capacity;
-    if (capacity.shared) {
-      add_exceeded(problem, counts, l, std::nullopt, lack);
-    }
-    for (const auto& partition : capacity.per_role) {
-      add_exceeded(problem, counts, l, partition.first, lack);
-    }
+  for (const FiniteCapacity& capacity : capacities_of(problem.arch())) {
+    add_exceeded(problem, counts, capacity, lack);
   }
   return lack;
 }

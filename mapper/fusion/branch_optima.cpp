@@ -68,7 +68,7 @@ BranchOptima::Signature BranchOptima::signature(const Branch& branch) {
 
 namespace {
 
-bool is_no_less(const Taken& a, const Taken& b) {
+bool is_no_less(const TakenBits& a, const TakenBits& b) {
   return std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return x >= y; });
 }
 
@@ -83,7 +83,7 @@ bool divides(const PerDim<std::int64_t>& small, const PerDim<std::int64_t>& larg
 
 }  // namespace
 
-const BranchOptima::Found* BranchOptima::find(const Branch& branch, const Taken& taken) const {
+const BranchOptima::Found* BranchOptima::find(const Branch& branch, const TakenBits& taken) const {
   const auto known = found_.find(signature(branch));
   if (known == found_.end()) {
     return nullptr;
@@ -94,18 +94,18 @@ const BranchOptima::Found* BranchOptima::find(const Branch& branch, const Taken&
     }
     const bool is_infeasible = !(found.optimum.value < kInfinity);
     if (is_no_less(taken, found.taken) &&
-        (is_infeasible || fits(capacities_, taken + found.optimum.used))) {
+        (is_infeasible || fits(capacities_, sum_of(taken, found.optimum.used)))) {
       return &found;
     }
   }
   return nullptr;
 }
 
-bool BranchOptima::is_known(const Branch& branch, const Taken& base) const {
+bool BranchOptima::is_known(const Branch& branch, const TakenBits& base) const {
   return find(branch, base) != nullptr;
 }
 
-double BranchOptima::bound(const Branch& branch, const Taken& taken) {
+double BranchOptima::bound(const Branch& branch, const TakenBits& taken) {
   double most = 0;
   const auto known = found_.find(signature(branch));
   for (std::size_t i = 0; known != found_.end() && i < known->second.size(); ++i) {
@@ -143,7 +143,7 @@ double BranchOptima::bound_of_run(const Branch& branch, double entries, double o
   return std::max(apart, objective_.value(least, objective_.least_cycles(problem, operations)));
 }
 
-const BranchOptimum* BranchOptima::optimum(const Branch& branch, const Taken& taken,
+const BranchOptimum* BranchOptima::optimum(const Branch& branch, const TakenBits& taken,
                                            double cutoff) {
   if (const Found* found = find(branch, taken)) {
     return &found->optimum;
@@ -176,8 +176,8 @@ const BranchOptimum* BranchOptima::optimum(const Branch& branch, const Taken& ta
 namespace {
 
 // Of all tiles that the steps keep.
-Taken used_by(exact::SearchTables& tables, const std::vector<exact::Step>& steps) {
-  Taken used(tables.graph.capacities().size(), 0.0);
+TakenBits used_by(exact::SearchTables& tables, const std::vector<exact::Step>& steps) {
+  TakenBits used(tables.graph.capacities().size(), 0.0);
   const auto keep = [&](std::size_t edge, std::size_t tile) {
     if (const auto capacity = tables.graph.capacity_of(tables.graph.edges()[edge])) {
       used[*capacity] += tables.costs.bits(edge)[tile];
@@ -323,9 +323,9 @@ class ClassesOfBranch {
 
 // Visits what the classes of unrollings have to offer.
 template <class Visit>
-void BranchOptima::search(const Branch& branch, const Taken& taken, const Objective& objective,
+void BranchOptima::search(const Branch& branch, const TakenBits& taken, const Objective& objective,
                           exact::LabelQuery& query, const Visit& visit) {
-  const Problem problem{with_less(arch_, capacities_, taken),
+  const Problem problem{with_less(arch_, taken),
                         with_bounds(chain_.einsums[branch.einsum], branch.bounds)};
   const Mapspace space{problem, Constraints{}, branch.entry};
   ClassesOfBranch classes{space, objective, objective_, deadline_};
@@ -348,7 +348,7 @@ void BranchOptima::search(const Branch& branch, const Taken& taken, const Object
   }
 }
 
-BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken, double cutoff) {
+BranchOptimum BranchOptima::search(const Branch& branch, const TakenBits& taken, double cutoff) {
   BranchOptimum best;
   exact::ObjectiveKey best_key;
   exact::LabelQuery query;
@@ -370,7 +370,7 @@ BranchOptimum BranchOptima::search(const Branch& branch, const Taken& taken, dou
 }
 
 // Nothing whose energy alone, or whose time alone, comes to the cutoff is of use.
-std::vector<BranchPoint> BranchOptima::search_front(const Branch& branch, const Taken& taken,
+std::vector<BranchPoint> BranchOptima::search_front(const Branch& branch, const TakenBits& taken,
                                                     double cutoff) {
   Objective both = Objective::kEnergy;
   both.exact_ties = true;  // so that both figures count
@@ -397,7 +397,7 @@ std::vector<BranchPoint> BranchOptima::search_front(const Branch& branch, const 
   return points;
 }
 
-const std::vector<BranchPoint>& BranchOptima::front(const Branch& branch, const Taken& taken,
+const std::vector<BranchPoint>& BranchOptima::front(const Branch& branch, const TakenBits& taken,
                                                     double cutoff) {
   deadline_.check();
   FoundFront& found = fronts_[{signature(branch), taken}];

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "costmodel/fusion/taken_bits.hpp"
 #include "costmodel/mapping.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/fusion/additive.hpp"
-#include "mapper/fusion/taken.hpp"
 #include "mapper/label_search/label_search.hpp"
 #include "mapper/mapspace/branch_entry.hpp"
 #include "workloads/chain.hpp"
@@ -30,7 +30,7 @@ struct Branch {
 struct BranchOptimum {
   double value = exact::kInfinity;  // of the objective; infinite: nothing fits
   std::vector<MappingNode> nest;
-  Taken used;  // by the nest's tiles
+  TakenBits used;  // by the nest's tiles
 };
 
 // A point of the front of a branch's run.
@@ -55,28 +55,29 @@ class BranchOptima {
   const AdditiveObjective& objective() const { return objective_; }
   // The optimum if other tensors take `taken` of the capacities. nullptr: its value is at least
   // `cutoff`, which bound() returns from now on.
-  const BranchOptimum* optimum(const Branch& branch, const Taken& taken, double cutoff);
+  const BranchOptimum* optimum(const Branch& branch, const TakenBits& taken, double cutoff);
   // For a run: the front of energy and latency of all nests below the cutoff, and perhaps of
   // others. The objective includes latency.
-  const std::vector<BranchPoint>& front(const Branch& branch, const Taken& taken, double cutoff);
+  const std::vector<BranchPoint>& front(const Branch& branch, const TakenBits& taken,
+                                        double cutoff);
   // A lower bound of the branch's value with so much taken, from what is known so far. It is cheap.
-  double bound(const Branch& branch, const Taken& taken);
+  double bound(const Branch& branch, const TakenBits& taken);
   // The same for a run of `entries`, of which one has a value of at least `of_entry`; `charged`:
   // see BranchEntry::Run.
   double bound_of_run(const Branch& branch, double entries, double of_entry,
                       const std::vector<double>& charged) const;
   // Is the optimum known for the branch if only `base` is taken?
-  bool is_known(const Branch& branch, const Taken& base) const;
+  bool is_known(const Branch& branch, const TakenBits& base) const;
 
   const Deadline& deadline() const { return deadline_; }
-  const std::vector<CapacityOf>& capacities() const { return capacities_; }
+  const std::vector<FiniteCapacity>& capacities() const { return capacities_; }
   std::int64_t searches() const { return searches_; }
   std::int64_t labels() const { return labels_; }
 
  private:
   using Signature = std::vector<std::int64_t>;
   struct Found {
-    Taken taken;
+    TakenBits taken;
     BranchOptimum optimum;
     bool is_bound = false;  // the value is only a lower bound
   };
@@ -84,29 +85,30 @@ class BranchOptima {
   // the smaller one with loops around it is one of the larger.
   struct PerOperation {
     PerDim<std::int64_t> bounds;
-    Taken taken;
+    TakenBits taken;
     double value = 0;
   };
   static Signature signature(const Branch& branch);
   static Signature family(const Branch& branch);
-  const Found* find(const Branch& branch, const Taken& taken) const;
+  const Found* find(const Branch& branch, const TakenBits& taken) const;
   template <class Visit>
-  void search(const Branch& branch, const Taken& taken, const Objective& objective,
+  void search(const Branch& branch, const TakenBits& taken, const Objective& objective,
               exact::LabelQuery& query, const Visit& visit);
-  BranchOptimum search(const Branch& branch, const Taken& taken, double cutoff);
-  std::vector<BranchPoint> search_front(const Branch& branch, const Taken& taken, double cutoff);
+  BranchOptimum search(const Branch& branch, const TakenBits& taken, double cutoff);
+  std::vector<BranchPoint> search_front(const Branch& branch, const TakenBits& taken,
+                                        double cutoff);
 
   const Arch& arch_;
   const EinsumChain& chain_;
   AdditiveObjective objective_;
   const Deadline& deadline_;
-  std::vector<CapacityOf> capacities_;
+  std::vector<FiniteCapacity> capacities_;
   std::map<Signature, std::deque<Found>> found_;
   struct FoundFront {
     double cutoff = 0;
     std::vector<BranchPoint> points;
   };
-  std::map<std::pair<Signature, Taken>, FoundFront> fronts_;
+  std::map<std::pair<Signature, TakenBits>, FoundFront> fronts_;
   std::map<Signature, std::vector<PerOperation>> families_;  // the largest value first
   std::int64_t searches_ = 0;
   std::int64_t labels_ = 0;

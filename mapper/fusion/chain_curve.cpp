@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "arch/buffering.hpp"
+#include "arch/capacities.hpp"
 #include "mapper/fusion/shared_budget.hpp"
 #include "mapper/objective.hpp"
 
@@ -31,12 +32,7 @@ Bits taken_by(const Arch& arch, const EinsumChain& chain, const TreeCost& cost,
 
 Arch with_capacity(const Arch& arch, const CurveCapacity& of, Bits bits) {
   Arch changed = arch;
-  Capacity& capacity = changed.levels[of.level].capacity;
-  if (of.role) {
-    capacity.per_role[*of.role] = bits;
-  } else {
-    capacity.shared = bits;
-  }
+  size_of(changed.levels[of.level], of.role) = bits;
   return changed;
 }
 

@@ -31,7 +31,6 @@ using fusion::GroupChain;
 using fusion::GroupPlan;
 using fusion::HeldAt;
 using fusion::Surroundings;
-using fusion::Taken;
 
 // Ways to a state of a cut: the best one, or all that no other beats in energy and latency.
 using Ways = std::vector<std::shared_ptr<const GroupChain>>;
@@ -142,7 +141,7 @@ class ChainSearch {
         }
       }
     }
-    const Taken nothing(optima_.capacities().size(), 0.0);
+    const TakenBits nothing(optima_.capacities().size(), 0.0);
     double least = exact::kInfinity;
     for (const fusion::Branch& branch : branches) {
       if (const auto* optimum = optima_.optimum(branch, nothing, least)) {
@@ -307,11 +306,11 @@ class ChainSearch {
           static_cast<double>(footprint(tensor, bounds_of(chain_.einsums[producer])));
       const Bits width = held.final_sums.value_or(false) ? tensor.bits : tensor.partial_bits;
       if (held.level != LevelId{0}) {
-        fusion::take(optima_.capacities(), held.level, tensor.role,
-                     points * static_cast<double>(width.count()), around.taken);
+        take(optima_.capacities(), held.level, tensor.role,
+             points * static_cast<double>(width.count()), around.taken);
       }
     }
-    return fusion::fits(optima_.capacities(), around.taken) ? std::optional(around) : std::nullopt;
+    return fits(optima_.capacities(), around.taken) ? std::optional(around) : std::nullopt;
   }
 
   const Arch& arch_;

@@ -137,10 +137,10 @@ double GroupModel::bits_of(const Tensor& tensor, bool is_output, const Sourcing&
   return static_cast<double>((is_wide ? tensor.partial_bits : tensor.bits).count());
 }
 
-Taken GroupModel::taken_by_scopes(const std::vector<CapacityOf>& capacities,
-                                  const std::vector<LiveSet>& held_sets, std::size_t e,
-                                  const std::vector<std::optional<bool>>& final_sums) const {
-  Taken taken = around_.taken;
+TakenBits GroupModel::taken_by_scopes(const std::vector<FiniteCapacity>& capacities,
+                                      const std::vector<LiveSet>& held_sets, std::size_t e,
+                                      const std::vector<std::optional<bool>>& final_sums) const {
+  TakenBits taken = around_.taken;
   for (std::size_t i = 0; i < piece_.intermediates.size(); ++i) {
     const Intermediate& passed = piece_.intermediates[i];
     std::size_t last = passed.producer;

@@ -24,7 +24,7 @@ struct Surroundings {
   std::vector<PerTensor<LevelId>> sources;
   // For an output with two widths that is held outside: do its sums arrive final?
   std::optional<bool> final_sums;
-  Taken taken;  // by what is held meanwhile
+  TakenBits taken;  // by what is held meanwhile
 };
 
 // A way for a branch to get its tensors: those in `shared` are in the group's level.
@@ -74,8 +74,9 @@ class GroupModel {
   }
   // Capacity that intermediates and the surroundings take while an einsum runs. `final_sums`: per
   // einsum; nullopt: the least width counts.
-  Taken taken_by_scopes(const std::vector<CapacityOf>& capacities, const std::vector<LiveSet>& held,
-                        std::size_t e, const std::vector<std::optional<bool>>& final_sums) const;
+  TakenBits taken_by_scopes(const std::vector<FiniteCapacity>& capacities,
+                            const std::vector<LiveSet>& held, std::size_t e,
+                            const std::vector<std::optional<bool>>& final_sums) const;
 
  private:
   const Workload& einsum(std::size_t e) const { return piece_.einsums[e]; }

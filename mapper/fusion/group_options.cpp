@@ -40,7 +40,7 @@ std::vector<BranchOption> with_keep(const GroupModel& model, const BranchOptima&
 
 }  // namespace
 
-double bound_of(const BranchOption& option, BranchOptima& optima, const Taken& taken) {
+double bound_of(const BranchOption& option, BranchOptima& optima, const TakenBits& taken) {
   return option.fixed + option.scale * optima.bound(option.branch, taken);
 }
 
@@ -55,10 +55,11 @@ double least_moved(const GroupCounts& group, const ChainTensor& use) {
 std::vector<BranchOption> options_of(const GroupModel& model, BranchOptima& optima,
                                      const GroupCounts& group, std::size_t e) {
   std::vector<BranchOption> all;
-  const Taken taken = model.taken_by_scopes(optima.capacities(), group.held, e, model.narrowest());
+  const TakenBits taken =
+      model.taken_by_scopes(optima.capacities(), group.held, e, model.narrowest());
   for (const Sourcing& sourcing : model.sourcings(e)) {
     BranchOption start;
-    start.resident = Taken(taken.size(), 0.0);
+    start.resident = TakenBits(taken.size(), 0.0);
     start.branch = model.branch_of(e, group.branches[e], sourcing);
     start.entries = group.branches[e].entries;
     start.final_sums = sourcing.final_sums;
@@ -67,7 +68,7 @@ std::vector<BranchOption> options_of(const GroupModel& model, BranchOptima& opti
       options = with_keep(model, optima, options, group, {e, t}, sourcing);
     }
     for (BranchOption& option : options) {
-      const Taken beside = taken + option.resident;
+      const TakenBits beside = sum_of(taken, option.resident);
       if (fits(optima.capacities(), beside)) {
         finish(option, optima.objective().is_timed());
         option.bound = bound_of(option, optima, beside);

@@ -18,7 +18,7 @@ struct SharedKeep {
 struct BranchOption {
   std::vector<SharedKeep> keeps;
   std::vector<double> charged;  // of shared keeps: a resource vector
-  Taken resident;               // ... while any branch runs
+  TakenBits resident;           // ... while any branch runs
   Branch branch;                // where time counts: the run, with what is charged
   double entries = 0;           // of the branch
   double bound = 0;             // shared keeps included
@@ -32,7 +32,7 @@ struct BranchOption {
 std::vector<BranchOption> options_of(const GroupModel& model, BranchOptima& optima,
                                      const GroupCounts& group, std::size_t e);
 // The bound of an option if so much is taken.
-double bound_of(const BranchOption& option, BranchOptima& optima, const Taken& taken);
+double bound_of(const BranchOption& option, BranchOptima& optima, const TakenBits& taken);
 
 // Energy [pJ] of a resource vector, which may be empty.
 inline double energy_in(const std::vector<double>& charged) {

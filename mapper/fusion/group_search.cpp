@@ -120,7 +120,7 @@ class GroupSearch {
     double entries = 1;
     double of_entry = 0;  // what an entry would need for this value
     Branch branch;
-    Taken taken;
+    TakenBits taken;
   };
   // Asks for the optimum, as far as it matters to a sum of such parts.
   void settle(const Least& open, double sum) {
@@ -128,7 +128,8 @@ class GroupSearch {
     optima_.optimum(open.branch, open.taken, open.of_entry * (1 + kSlack) + spare);
   }
   // Of so many entries of a branch.
-  Least part(Branch branch, Taken taken, double entries, const std::vector<double>& charged) const {
+  Least part(Branch branch, TakenBits taken, double entries,
+             const std::vector<double>& charged) const {
     const double of_entry = optima_.bound(branch, taken);
     const double value = optima_.bound_of_run(branch, entries, of_entry, charged);
     const double of_entries = value - objective_.value(energy_in(charged), 0);
@@ -156,11 +157,11 @@ class GroupSearch {
         continue;
       }
       Least least;
-      const Taken by_scopes =
+      const TakenBits by_scopes =
           model_.taken_by_scopes(optima_.capacities(), class_live_[index], e, model_.narrowest());
       for (const Sourcing& sourcing : model_.sourcings(e)) {
         Branch branch = model_.branch_of(e, box, sourcing);
-        Taken taken = by_scopes;
+        TakenBits taken = by_scopes;
         std::vector<double> charged;
         for (const TensorId t : model_.shared_tensors(e, sourcing)) {
           const Tensor& tensor = einsum(e).tensors[t];
@@ -233,7 +234,7 @@ class GroupSearch {
   double interface_bound(const Entered& entered, std::optional<Least>& open) {
     double sum = 0;
     for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
-      const Taken taken =
+      const TakenBits taken =
           model_.taken_by_scopes(optima_.capacities(), entered.group.held, e, model_.narrowest());
       if (!fits(optima_.capacities(), taken)) {
         return kInfinity;
@@ -294,17 +295,17 @@ class GroupSearch {
   }
   void finish(const Entered& entered, const std::vector<const BranchOption*>& chosen) {
     std::vector<std::optional<bool>> final_sums;
-    Taken resident(around_.taken.size(), 0.0);
+    TakenBits resident(around_.taken.size(), 0.0);
     for (const BranchOption* option : chosen) {
       final_sums.push_back(option->final_sums);
-      resident = resident + option->resident;
+      resident = sum_of(resident, option->resident);
     }
-    std::vector<Taken> taken;
+    std::vector<TakenBits> taken;
     double sum = 0;
     for (std::size_t e = 0; e < chosen.size(); ++e) {
       taken.push_back(
-          model_.taken_by_scopes(optima_.capacities(), entered.group.held, e, final_sums) +
-          resident);
+          sum_of(model_.taken_by_scopes(optima_.capacities(), entered.group.held, e, final_sums),
+                 resident));
       if (!fits(optima_.capacities(), taken.back())) {
         return;
       }
@@ -349,7 +350,7 @@ class GroupSearch {
   }
   // All sums of points of the branches, each of which may need so much more than its bound.
   void add_points(const Entered& entered, const std::vector<const BranchOption*>& chosen,
-                  const std::vector<Taken>& taken, double spare) {
+                  const std::vector<TakenBits>& taken, double spare) {
     std::vector<const std::vector<BranchPoint>*> points;
     for (std::size_t e = 0; e < chosen.size(); ++e) {
       const double cutoff = optima_.bound(chosen[e]->branch, taken[e]) * (1 + kSlack) + spare;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arch/capacities.hpp"
 #include "arch/timing/array.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "mapper/graph/volume.hpp"
@@ -129,35 +130,22 @@ void StateGraph::make_ends_of_loops() {
 }
 
 void StateGraph::make_capacities() {
-  const Arch& arch = problem().arch();
   const Workload& workload = problem().workload();
-  for (const LevelId l : arch.levels.ids()) {
-    const Capacity& sizes = arch.levels[l].capacity;
-    std::vector<std::optional<Role>> roles;
-    if (sizes.shared) {
-      roles.emplace_back(std::nullopt);
-    }
-    for (const auto& partition : sizes.per_role) {
-      roles.emplace_back(partition.first);
-    }
-    for (const auto& role : roles) {
-      CapacityConstraint capacity{l, role, kInfinity, false, 0};
-      capacity.bits =
-          static_cast<double>(problem().capacity(l, role.value_or(Role::kInput))->count());
-      int sharers = 0;
-      for (const TensorId t : workload.tensors.ids()) {
-        const bool fits_role = !role || workload.tensors[t].role == *role;
-        sharers += fits_role && may_keep(*space_, l, t) ? 1 : 0;
-        for (const Residence& residence : residences_[t]) {
-          if (!residence.latch && residence.level == l) {
-            const bool closes = space_->constraints().even && index_of(l) > 0;
-            capacity.last_stage = closes ? residence.stage - 1 : residence.stage;
-          }
+  for (const auto& [l, role, bits] : capacities_of(problem().arch())) {
+    CapacityConstraint capacity{l, role, static_cast<double>(bits.count()), false, 0};
+    int sharers = 0;
+    for (const TensorId t : workload.tensors.ids()) {
+      const bool fits_role = !role || workload.tensors[t].role == *role;
+      sharers += fits_role && may_keep(*space_, l, t) ? 1 : 0;
+      for (const Residence& residence : residences_[t]) {
+        if (!residence.latch && residence.level == l) {
+          const bool closes = space_->constraints().even && index_of(l) > 0;
+          capacity.last_stage = closes ? residence.stage - 1 : residence.stage;
         }
       }
-      capacity.is_shared = sharers > 1;
-      capacities_.push_back(capacity);
     }
+    capacity.is_shared = sharers > 1;
+    capacities_.push_back(capacity);
   }
 }
 

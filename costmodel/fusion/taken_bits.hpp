@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "arch/capacities.hpp"
+
+namespace mapsim {
+
+// Bits that are taken of each capacity in the order of capacities_of(), while a branch runs: by
+// what is held around it.
+using TakenBits = std::vector<double>;
+
+// The machine with its capacities reduced by what is taken.
+Arch with_less(const Arch& arch, const TakenBits& taken);
+// Adds the bits that a tensor of this role takes of the level.
+void take(const std::vector<FiniteCapacity>& capacities, LevelId level, Role role, double bits,
+          TakenBits& taken);
+bool fits(const std::vector<FiniteCapacity>& capacities, const TakenBits& taken);
+TakenBits sum_of(TakenBits a, const TakenBits& b);
+
+}  // namespace mapsim
