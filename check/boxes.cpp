@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "check/reuse.hpp"
+#include "costmodel/crossing.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {

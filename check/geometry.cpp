@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "costmodel/crossing.hpp"
+
 namespace mapsim::check {
 
 namespace {
@@ -44,13 +46,9 @@ Coordinates news(const Coordinates& set, std::int64_t step) {
 bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
   const Workload& workload = problem.workload();
   for (const TensorId t : workload.tensors.ids()) {
-    for (const Rank& rank : workload.tensors[t].ranks) {
-      const bool windowed =
-          rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
-                                               [d](const Term& term) { return term.dim == d; });
-      if (windowed && (t == workload.output() || problem.is_merged(fanout, t))) {
-        return true;
-      }
+    if (is_in_window(workload.tensors[t], d) &&
+        (t == workload.output() || problem.is_merged(fanout, t))) {
+      return true;
     }
   }
   return false;

@@ -6,18 +6,12 @@
 
 #include "arch/capacities.hpp"
 #include "check/spatial.hpp"
+#include "costmodel/crossing.hpp"
 #include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
 
 namespace {
-
-bool slides_along(const Tensor& tensor, DimId d) {
-  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
-    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
-                                                [d](const Term& term) { return term.dim == d; });
-  });
-}
 
 // Does the tensor lie there when the nest is entered?
 bool is_source(const Problem& problem, const NestEntry& entry, TensorId t,
@@ -304,7 +298,7 @@ void Graph::list_slides(std::size_t stage, std::size_t target, std::size_t tenso
     const bool further_in =
         !so_far.edges.empty() && edges_[so_far.edges.back()].tensor == t;  // its later edge slides
     if (index_of(t) < tensors && (further_in || slides(edges_[move.edge])) &&
-        slides_along(problem_->workload().tensors[t], dim)) {
+        is_in_window(problem_->workload().tensors[t], dim)) {
       SlidingEdge longer = so_far;
       longer.loop.to = move.from;
       longer.edges.push_back(move.edge);

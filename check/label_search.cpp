@@ -228,8 +228,7 @@ class LabelSearch {
           next.loose.insert(t);
         }
       }
-      for (std::size_t i = 0; i < lattice_.dims(); ++i) {
-        const auto d = static_cast<DimId>(i);
+      for (const DimId d : lattice_.ids()) {
         const std::size_t bin = lattice_.digit(d, label.node.tile);
         const auto& behind = lattice_.behind(*fanout, d, bin);
         if (behind.empty()) {
@@ -237,8 +236,9 @@ class LabelSearch {
         }
         next.node.tile -= (bin - behind.front()) * lattice_.stride(d);
         if (chains_) {
-          next.chains[i] = with_fanout(std::move(next.chains[i]), lattice_.fanouts()[*fanout],
-                                       *fanout, d, lattice_.high(d, bin));
+          next.chains[index_of(d)] =
+              with_fanout(std::move(next.chains[index_of(d)]), lattice_.fanouts()[*fanout], *fanout,
+                          d, lattice_.high(d, bin));
         }
       }
     }

@@ -38,6 +38,7 @@ class Lattice {
 
   std::size_t size() const { return size_; }
   std::size_t dims() const { return high_.size(); }
+  IdRange<DimId> ids() const { return high_.ids(); }  // of the dims
   bool is_perfect() const { return perfect_; }
   bool is_exact() const { return exact_; }  // no two extents share a bin
   std::size_t count(DimId d) const { return low_[d].size(); }

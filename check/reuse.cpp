@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "costmodel/crossing.hpp"
+
 namespace mapsim::check {
 
 namespace {
@@ -171,18 +173,6 @@ class Stay {
 };
 
 }  // namespace
-
-bool has_window(const Tensor& tensor) {
-  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
-                     [](const Rank& rank) { return rank.terms.size() > 1; });
-}
-
-bool is_in_window(const Tensor& tensor, DimId d) {
-  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
-    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
-                                                [d](const Term& term) { return term.dim == d; });
-  });
-}
 
 double most_operations(const Workload& workload, const SharedCapacities& capacities, TensorId t,
                        TensorSet outer, const PerDim<std::int64_t>& merged) {

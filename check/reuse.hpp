@@ -24,11 +24,6 @@ struct SharedCapacities {
   std::vector<Capacity> all;
 };
 
-bool has_window(const Tensor& tensor);
-
-// Does the dim share a rank with another one?
-bool is_in_window(const Tensor& tensor, DimId d);
-
 // An upper bound m of the operations that take part in one *stay* of an element of `t` at a level.
 // A stay lasts from the transfer of the element until it is replaced. The bound counts the
 // operations of all instances that one transfer serves: `merged` of them per dim. 0: not even the

@@ -9,6 +9,7 @@
 #include "check/goal.hpp"
 #include "check/reuse.hpp"
 #include "costmodel/boundary_cost.hpp"
+#include "costmodel/crossing.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {

@@ -245,4 +245,16 @@ std::int64_t footprint(const Tensor& tensor, const PerDim<std::int64_t>& extents
   return product;
 }
 
+bool has_window(const Tensor& tensor) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
+                     [](const Rank& rank) { return rank.terms.size() > 1; });
+}
+
+bool is_in_window(const Tensor& tensor, DimId d) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
+    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
+                                                [d](const Term& term) { return term.dim == d; });
+  });
+}
+
 }  // namespace mapsim

@@ -37,6 +37,10 @@ std::int64_t rank_points(const Rank& rank, const PerDim<std::int64_t>& extents);
 // Distinct elements in a tile of these nominal extents: product over ranks.
 std::int64_t footprint(const Tensor& tensor, const PerDim<std::int64_t>& extents);
 
+// Does a rank of the tensor have several dims, over which a window slides? Is the dim one of them?
+bool has_window(const Tensor& tensor);
+bool is_in_window(const Tensor& tensor, DimId d);
+
 // n_d: non-empty index combinations of the summed loops over `dim`, the others at index 0.
 std::int64_t visits(const Workload& workload, DimId dim, const Crossing& crossing);
 

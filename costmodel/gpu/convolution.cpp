@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/arithmetic.hpp"
+#include "costmodel/crossing.hpp"
 
 namespace mapsim {
 namespace {
@@ -61,11 +62,6 @@ std::int64_t box(const Workload& workload, TensorId tensor) {
   return points;
 }
 
-bool has_window(const Workload& workload, TensorId tensor) {
-  return std::any_of(workload.tensors[tensor].ranks.begin(), workload.tensors[tensor].ranks.end(),
-                     [](const Rank& rank) { return rank.terms.size() > 1; });
-}
-
 // Bound of the reduction dim that stands alone in a rank of the input: the channels. 0: depthwise.
 std::int64_t channels_of(const Workload& workload, TensorId input) {
   for (const Rank& rank : workload.tensors[input].ranks) {
@@ -89,7 +85,7 @@ GemmProblem as_gemm(const Workload& workload, const Operands& operands, GpuPreci
   if (precision != GpuPrecision::kS8) {  // what was given in 8 bits is stored as it is multiplied
     problem.output = std::max(problem.output, operand_size(precision));
   }
-  if (has_window(workload, operands.input)) {
+  if (has_window(workload.tensors[operands.input])) {
     const Tensor& input = workload.tensors[operands.input];
     const std::int64_t stored = input.stored_elements.value_or(box(workload, operands.input));
     problem.stored_a = std::min(stored / problem.batch, problem.m * problem.k);
@@ -295,7 +291,7 @@ std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequ
 
 bool is_convolution(const Workload& workload) {
   const std::optional<Operands> operands = operands_of(workload);
-  if (!operands || has_window(workload, operands->input)) {
+  if (!operands || has_window(workload.tensors[operands->input])) {
     return operands.has_value();
   }
   // A batch of GEMMs has a dim more in all three tensors, but no filter.

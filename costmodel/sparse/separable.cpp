@@ -6,17 +6,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "costmodel/crossing.hpp"
 #include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/sparse/model.hpp"
 
 namespace mapsim {
 
 namespace {
-
-bool has_window(const Tensor& tensor) {
-  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
-                     [](const Rank& rank) { return rank.terms.size() > 1; });
-}
 
 // Each transfer of a tensor waits for one leader, at every level further in for the same, and the
 // compute units leave out whatever the levels do.

@@ -140,8 +140,7 @@ void ArrayBound::loop(const Row& at) {
   const DimSet locked = graph_.locked(at.stage, at.residency);
   // Loops to other residencies first, which are complete
   for (const bool neutral : {false, true}) {
-    for (std::size_t i = 0; i < lattice.dims(); ++i) {
-      const auto d = static_cast<DimId>(i);
+    for (const DimId d : lattice.ids()) {
       if (locked.contains(d) || graph_.is_neutral(at.stage, at.residency, d) != neutral) {
         continue;
       }

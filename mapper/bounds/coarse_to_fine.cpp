@@ -32,8 +32,7 @@ constexpr double kSlack = 1e-9;
 class Finer {
  public:
   Finer(const ExtentLattice& coarse, const ExtentLattice& fine) : coarse_{coarse} {
-    for (std::size_t i = 0; i < fine.dims(); ++i) {
-      const auto d = static_cast<DimId>(i);
+    for (const DimId d : fine.ids()) {
       const ExtentDomain& extents = coarse.domain(d);  // the largest of each bin
       std::size_t tiles_before = 0;
       auto& offsets = offsets_.emplace_back(extents.size());

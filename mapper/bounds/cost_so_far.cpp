@@ -59,15 +59,13 @@ double* CostSoFar::row(std::size_t stage, std::size_t residency) {
 void CostSoFar::spread(std::size_t stage, std::size_t residency) {
   double* here = rows_[stage * graph_.residencies() + residency].data();
   const DimSet locked = graph_.locked(stage, residency);
-  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
-    const auto d = static_cast<DimId>(i);
+  for (const DimId d : tiles_.ids()) {
     const auto target = graph_.after_loop(stage, residency, d, 1);
     if (!locked.contains(d) && target == residency) {
       spread_loops(d, here);
     }
   }
-  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
-    const auto d = static_cast<DimId>(i);
+  for (const DimId d : tiles_.ids()) {
     const auto target = graph_.after_loop(stage, residency, d, 1);
     double* there =
         locked.contains(d) || !target || *target == residency ? nullptr : row(stage, *target);
@@ -156,8 +154,7 @@ void CostSoFar::end_stage(std::size_t stage, std::size_t residency, const double
 // Dim by dim, to all bins to which the extents may lead.
 void CostSoFar::cross(std::size_t fanout, Row& values) const {
   Row behind;
-  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
-    const auto d = static_cast<DimId>(i);
+  for (const DimId d : tiles_.ids()) {
     if (tiles_.factor(fanout, d) == 1) {
       continue;
     }

@@ -95,8 +95,7 @@ bool ImperfectRows::relax_loops(const BoundRow& row, const CompletionBound& behi
   const DimSet locked = graph_.locked(row.stage, row.residency);
   DimSet staying;
   bool leads_on = false;
-  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
-    const auto d = static_cast<DimId>(i);
+  for (const DimId d : tiles_.ids()) {
     const auto target = graph_.after_loop(row.stage, row.residency, d, 1);
     if (locked.contains(d) || !target) {
       continue;
@@ -138,8 +137,7 @@ void ImperfectRows::relax_crossing(std::size_t fanout, double* row) const {
     }
     return;
   }
-  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
-    const auto d = static_cast<DimId>(i);
+  for (const DimId d : tiles_.ids()) {
     if (tiles_.factor(fanout, d) == 1) {
       continue;
     }
@@ -317,8 +315,7 @@ bool ImperfectRows::loop_over_listed(const BoundRow& row, const CompletionBound&
   std::vector<Way> ways;
   const DimSet locked = graph_.locked(row.stage, row.residency);
   bool leads_on = false;
-  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
-    const auto d = static_cast<DimId>(i);
+  for (const DimId d : tiles_.ids()) {
     const auto target = graph_.after_loop(row.stage, row.residency, d, 1);
     if (locked.contains(d) || !target || tiles_.domain(d).size() == 1) {
       continue;

@@ -83,8 +83,7 @@ bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind
   bool leads_on = false;
   const DivisorLattice& lattice = this->lattice(row.stage);
   const DimSet locked = graph_.locked(row.stage, row.residency);
-  for (std::size_t i = 0; i < lattice.dims(); ++i) {
-    const auto d = static_cast<DimId>(i);
+  for (const DimId d : lattice.ids()) {
     if (locked.contains(d)) {
       continue;
     }

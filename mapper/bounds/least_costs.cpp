@@ -196,8 +196,7 @@ double LeastCosts::met(TensorId t, const Sharing& sharing) const {
   double points = constant(t, sharing);
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
   for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
-    for (std::size_t i = 0; i < tiles_.dims(); ++i) {
-      const auto d = static_cast<DimId>(i);
+    for (const DimId d : tiles_.ids()) {
       if (!relevant.contains(d) && sharing.uses[f] == LoopUse::kSum) {
         points *= static_cast<double>(tiles_.factor(f, d));
       }
@@ -243,8 +242,7 @@ std::int64_t LeastCosts::visits(DimId d, std::int64_t extent, const Sharing& sha
 
 void LeastCosts::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) {
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
-  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
-    const auto d = static_cast<DimId>(i);
+  for (const DimId d : tiles_.ids()) {
     if (relevant.contains(d) || tiles_.domain(d).size() == 1) {
       continue;
     }
@@ -316,8 +314,7 @@ double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t run,
                             const TileCounts& counts, const PerDim<TileCounts::Id>& known) const {
   const Tensor& tensor = graph_.problem().workload().tensors[t];
   double elements = constant(t, sharing);
-  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
-    const auto d = static_cast<DimId>(i);
+  for (const DimId d : tiles_.ids()) {
     if (!tensor.dims().contains(d)) {
       const std::int64_t extent = tiles_.extent(d, tile);
       const std::int64_t counted = counts.least(d, known[d], extent * together(d, sharing));

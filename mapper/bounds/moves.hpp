@@ -79,8 +79,7 @@ void for_each_move(const StateGraph& graph, const Unrolled& unrolled, CostTables
     visit(Step{Step::Kind::kEnd, at, 0}, std::span(&step_cost, 1));
   }
   const DimSet locked = graph.locked(at.stage, at.residency);
-  for (std::size_t i = 0; i < tiles.dims(); ++i) {
-    const auto dim = static_cast<DimId>(i);
+  for (const DimId dim : tiles.ids()) {
     if (locked.contains(dim)) {
       continue;
     }

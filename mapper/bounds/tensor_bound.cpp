@@ -119,8 +119,7 @@ void TensorBound::find_to_go(std::size_t stage, EdgeCosts& costs) {
         end_runs(tiles, d, RunEnd::kFrom, runs_[residence][d].values.data(), here);
       }
     }
-    for (std::size_t i = 0; i < tiles.dims(); ++i) {
-      const auto d = static_cast<DimId>(i);
+    for (const DimId d : tiles.ids()) {
       if (!fixed.contains(d)) {
         relax_neutral(tiles, d, here);
       }
@@ -158,8 +157,7 @@ void TensorBound::find_cost_so_far(std::size_t stage, EdgeCosts& costs) {
         end_runs(tiles, d, RunEnd::kTo, runs_[residence][d].values.data(), here);
       }
     }
-    for (std::size_t i = 0; i < tiles.dims(); ++i) {
-      const auto d = static_cast<DimId>(i);
+    for (const DimId d : tiles.ids()) {
       if (!fixed.contains(d)) {
         spread_neutral(tiles, d, here);
       }

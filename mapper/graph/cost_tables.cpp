@@ -256,8 +256,7 @@ void EdgeCosts::leave_out(std::vector<bool> edges) {
   std::size_t longest = 0;
   for (const DivisorLattice& lattice : unrolled_.lattices) {
     longest = std::max(longest, lattice.size());
-    for (std::size_t i = 0; i < lattice.dims(); ++i) {
-      const auto d = static_cast<DimId>(i);
+    for (const DimId d : lattice.ids()) {
       if (unrolled_.windows.contains(d)) {
         longest = std::max(longest,
                            lattice.runs(d).size() * (lattice.size() / lattice.positions(d).size()));

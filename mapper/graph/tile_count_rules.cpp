@@ -11,8 +11,7 @@ namespace mapsim::imperfect {
 TileCountRules::TileCountRules(const exact::StateGraph& graph, const ExtentLattice& tiles)
     : graph_{graph}, tiles_{tiles} {
   for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
-    for (std::size_t i = 0; i < tiles.dims(); ++i) {
-      const auto d = static_cast<DimId>(i);
+    for (const DimId d : tiles.ids()) {
       is_empty_ = is_empty_ && !graph.region(stage).tracks(d) && graph.region(stage).allows(d, 1);
     }
     beginnings_.push_back(bins(stage, true));

@@ -23,6 +23,7 @@ class TileIndex {
 
   std::size_t size() const { return size_; }
   std::size_t dims() const { return radices_.size(); }
+  IdRange<DimId> ids() const { return radices_.ids(); }  // of the dims
   std::size_t radix(DimId d) const { return radices_[d]; }
   std::size_t stride(DimId d) const { return strides_[d]; }
   std::size_t digit(DimId d, std::size_t tile) const { return tile / strides_[d] % radices_[d]; }
