@@ -44,9 +44,9 @@ const std::vector<double>& ArrayTimes::cycles(std::size_t index) {
     double folds = 1;
     double fresh = 1;
     for (const DimId d : workload.dims.ids()) {
-      const auto trips = static_cast<double>(tiles_.bound(d) / tiles_.extent(d, tile));
-      folds *= trips;
-      fresh *= own.contains(d) ? trips : 1.0;
+      const auto visits = static_cast<double>(tiles_.bound(d) / tiles_.extent(d, tile));
+      folds *= visits;
+      fresh *= own.contains(d) ? visits : 1.0;
     }
     const bool fits = bits[tile] < kInfinity;
     cycles.push_back(fits ? model_.cycles(graph_.problem(), used_,

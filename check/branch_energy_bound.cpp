@@ -224,7 +224,7 @@ double BranchBounds::known(const Branch& branch, const TakenBits& taken) const {
   return most;
 }
 
-bool BranchBounds::is_settled(const Branch& branch, const TakenBits& taken) const {
+bool BranchBounds::is_decided(const Branch& branch, const TakenBits& taken) const {
   const auto equal = known_.find(signature_of(branch));
   return equal != known_.end() &&
          std::any_of(equal->second.begin(), equal->second.end(),
@@ -244,7 +244,7 @@ TakenBits BranchBounds::rounded(const TakenBits& taken) const {
 
 double BranchBounds::least(const Branch& branch, const TakenBits& taken, double enough) {
   const double before = known(branch, taken);
-  if (before >= enough || is_settled(branch, taken)) {
+  if (before >= enough || is_decided(branch, taken)) {
     return before;
   }
   ++searches_;

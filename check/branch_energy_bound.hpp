@@ -45,7 +45,7 @@ class BranchBounds {
   // The same from what is known already, without a search.
   double known(const Branch& branch, const TakenBits& taken) const;
   // Is known() the energy of the branch's best nest?
-  bool is_settled(const Branch& branch, const TakenBits& taken) const;
+  bool is_decided(const Branch& branch, const TakenBits& taken) const;
   // `taken`, rounded down, so that one bound serves many branches.
   TakenBits rounded(const TakenBits& taken) const;
 

@@ -159,10 +159,10 @@ class Checker {
  private:
   bool is_imperfect() const { return certificate_.rules.imperfect; }
 
-  // For one unrolling: every mapping must be covered by the frontier.
+  // For one unrolling: every mapping must be dominated by the front.
   struct Task {
     Unrolling unrolling;
-    ClaimedFront frontier;
+    ClaimedFront front;
     int line = 0;
   };
   // The claims by what they are about; nullopt: the others.
@@ -205,10 +205,10 @@ class Checker {
     std::vector<Task> tasks;
     visit_open(
         problem_, rules,
-        [&](const ChoiceRanges& ranges) { return others && is_closed(ranges, others->frontier); },
+        [&](const ChoiceRanges& ranges) { return others && is_closed(ranges, others->front); },
         [&](const Unrolling& unrolling) {
           if (others && !claims.contains(key_of(unrolling))) {
-            tasks.push_back({unrolling, others->frontier, others->line});
+            tasks.push_back({unrolling, others->front, others->line});
           } else {
             take_claim(unrolling, claims, tasks);
           }
@@ -230,13 +230,13 @@ class Checker {
     return finish(tasks);
   }
 
-  bool is_closed(const ChoiceRanges& ranges, const ClaimedFront& frontier) const {
+  bool is_closed(const ChoiceRanges& ranges, const ClaimedFront& front) const {
     const Goal& goal = certificate_.goal;
-    const auto is_covered = [&](bool together) {
-      return frontier.covers(
+    const auto is_dominated = [&](bool together) {
+      return front.dominates(
           closed_form_bound(problem_, certificate_.rules, goal, ranges, together));
     };
-    return is_covered(false) || (goal.needs_energy() && is_covered(true));
+    return is_dominated(false) || (goal.needs_energy() && is_dominated(true));
   }
 
   Verdict finish(const std::vector<Task>& tasks) {
@@ -399,8 +399,8 @@ class Checker {
     }
   }
 
-  // What must be covered: no mapping is better than the bound and, if the bound is the optimum and
-  // ties count, none is faster.
+  // What must be dominated: no mapping is better than the bound and, if the bound is the optimum
+  // and ties count, none is faster.
   ClaimedFront below(const Claim& claim) const {
     if (certificate_.goal.kind == Goal::Kind::kTies && !certificate_.points.empty() &&
         !exceeds(claim.bound, certificate_.value)) {
@@ -427,14 +427,14 @@ class Checker {
     return certificate_.is_front()
                ? "the points are not all: of"
                : fmt::format("a bound of {} of",
-                             value_text(task.frontier.points.front().first, certificate_.goal));
+                             value_text(task.front.points.front().first, certificate_.goal));
   }
 
   std::string why_unproven(const Task& task) {
     const Goal& goal = certificate_.goal;
-    const bool by_share = !is_imperfect() || certificate_.is_front() || task.frontier.first_decides;
+    const bool by_share = !is_imperfect() || certificate_.is_front() || task.front.first_decides;
     const double enough = is_imperfect() ? 1 / (1 + certificate_.gap) : 1;
-    const Target target{task.frontier, by_share, enough};
+    const Target target{task.front, by_share, enough};
     const BoundedUnrolling found = bound_of(task.unrolling, target, options_.effort);
     const std::string named = unrolling_text(problem_, task.unrolling);
     if (found.better) {

@@ -44,8 +44,8 @@ Verdict check_certificate(const Certificate& certificate, const CheckOptions& op
 std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options);
 
 // Imperfect factors, for a certificate of ties, a front or a curve: a number s such that every
-// mapping has at least the share s of both figures of some point. 1: every mapping is covered by a
-// point.
+// mapping has at least the share s of both figures of some point. 1: every mapping is dominated by
+// a point.
 double provable_share(const Certificate& certificate, const CheckOptions& options);
 
 }  // namespace mapsim::check

@@ -76,14 +76,14 @@ struct Goal {
   }
 };
 
-// The claimed points. A proof shows that every mapping is covered by one of them: it is no better
+// The claimed points. A proof shows that every mapping is dominated by one of them: it is no better
 // in either figure. First figures are equal up to rounding; second figures are whole numbers.
 struct ClaimedFront {
   std::vector<Figures> points;
-  bool first_decides = false;  // a larger first figure suffices to be covered
+  bool first_decides = false;  // a larger first figure suffices to be dominated
   double slack = 0;            // relative tolerance of second figures, if they are energies
 
-  bool covers(const Figures& found) const {
+  bool dominates(const Figures& found) const {
     return !(found.first < kInfinity) ||
            std::any_of(points.begin(), points.end(), [&](const Figures& point) {
              return (found.first >= point.first * (1 - kRounding) &&
@@ -91,11 +91,11 @@ struct ClaimedFront {
                     (first_decides && found.first > point.first * (1 + kRounding));
            });
   }
-  // How near figures come to being covered: the largest share s such that, for some point, both are
-  // at least s times the point's figures; 1: they are covered. The share does not fall as figures
-  // grow.
+  // How near figures come to being dominated: the largest share s such that, for some point, both
+  // are at least s times the point's figures; 1: they are dominated. The share does not fall as
+  // figures grow.
   double share(const Figures& found) const {
-    if (covers(found)) {
+    if (dominates(found)) {
       return 1;
     }
     double most = 0;
@@ -108,17 +108,17 @@ struct ClaimedFront {
 };
 
 // What must be proven for paths with given lower bounds of their figures: either the first figure
-// is at least that of the only point, or the path's share of the frontier is large enough.
+// is at least that of the only point, or the path's share of the front is large enough.
 struct Target {
-  ClaimedFront frontier;
-  bool by_share = false;  // by the share of the frontier; otherwise by the first figure
-  double enough = 0;      // the share that suffices; 1: every path must be covered
+  ClaimedFront front;
+  bool by_share = false;  // by the share of the front; otherwise by the first figure
+  double enough = 0;      // the share that suffices; 1: every path must be dominated
 
-  double of(const Figures& found) const { return by_share ? frontier.share(found) : found.first; }
-  double threshold() const { return by_share ? enough : frontier.points.front().first; }
+  double of(const Figures& found) const { return by_share ? front.share(found) : found.first; }
+  double threshold() const { return by_share ? enough : front.points.front().first; }
   bool is_met_by(const Figures& found) const {
-    return frontier.covers({found.first, by_share ? found.second : 0}) ||
-           (by_share && enough < 1 && frontier.share(found) >= enough);
+    return front.dominates({found.first, by_share ? found.second : 0}) ||
+           (by_share && enough < 1 && front.share(found) >= enough);
   }
 };
 

@@ -205,7 +205,7 @@ class GroupBounding {
         }
         sum += least.value;
         const bool is_known = !(least.value < kInfinity) || least.branch.bounds.empty() ||
-                              bounds_.is_settled(least.branch, least.taken);
+                              bounds_.is_decided(least.branch, least.taken);
         open = !open && !is_known ? std::optional(std::move(least)) : open;
       }
       if (sum >= least_ || !open || bounds_.is_stopped()) {

@@ -373,7 +373,7 @@ class LabelSearch {
     }
     if (!inwards_ && label.whole) {
       found_.better = figures;
-      target_.frontier.points.push_back(figures);
+      target_.front.points.push_back(figures);
       return;
     }
     capacity_use_.leave(node.residency, direction(), label.values);

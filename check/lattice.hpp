@@ -50,7 +50,7 @@ class Lattice {
   std::int64_t extent(DimId d, std::size_t tile) const { return high_[d][digit(d, tile)]; }
   std::int64_t bound(DimId d) const { return high_[d].back(); }
   // Perfect factors: tiles of that extent along the dim in the mean entry.
-  double trips(DimId d, std::int64_t extent) const {
+  double visits(DimId d, std::int64_t extent) const {
     return extent == bound(d) ? 1 : mean_[d] / static_cast<double>(extent);
   }
   double mean(DimId d) const { return mean_[d]; }  // the bound of the mean entry

@@ -217,18 +217,18 @@ const PerfectCosts::Coefficients& PerfectCosts::coefficients(std::size_t edge) {
 }
 
 // How often the tile is replaced because of loops over dims that the tensor does not have.
-const std::vector<double>& PerfectCosts::trips(TensorId t) {
-  std::vector<double>& trips = trips_[t];
-  if (trips.empty()) {
+const std::vector<double>& PerfectCosts::visits(TensorId t) {
+  std::vector<double>& visits = visits_[t];
+  if (visits.empty()) {
     const DimSet relevant = graph().problem().workload().tensors[t].dims();
-    trips.assign(lattice().size(), 1.0);
+    visits.assign(lattice().size(), 1.0);
     for (const DimId d : graph().problem().workload().dims.ids()) {
       for (std::size_t tile = 0; tile < lattice().size() && !relevant.contains(d); ++tile) {
-        trips[tile] *= lattice().trips(d, lattice().extent(d, tile));
+        visits[tile] *= lattice().visits(d, lattice().extent(d, tile));
       }
     }
   }
-  return trips;
+  return visits;
 }
 
 }  // namespace mapsim::check

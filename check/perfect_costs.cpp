@@ -13,7 +13,7 @@ PerfectCosts::PerfectCosts(const Graph& graph, const BlockedUnrolling& at, const
     : EdgeCosts{graph, lattice, tracked},
       at_{at},
       coefficients_(graph.edges().size()),
-      trips_(graph.problem().workload().tensors.size()) {
+      visits_(graph.problem().workload().tensors.size()) {
   if (graph.problem().sparse() != nullptr) {
     nonzeros_.emplace(graph.problem());
   }
@@ -22,9 +22,9 @@ PerfectCosts::~PerfectCosts() = default;
 
 // A rank slides along dim w in a loop from extent E' to T. Of the E/T tiles along w, the first tile
 // of each run is fetched whole; each other tile fetches what the step before did not have.
-double PerfectCosts::volume(const Volume& of, double trips, std::size_t tile,
+double PerfectCosts::volume(const Volume& of, double visits, std::size_t tile,
                             const Step& step) const {
-  double product = of.constant * trips;
+  double product = of.constant * visits;
   for (const Window& window : of.windows) {
     const std::uint32_t index = window.index[tile];
     double points = (*window.united)[index];
@@ -36,9 +36,9 @@ double PerfectCosts::volume(const Volume& of, double trips, std::size_t tile,
         const double run = is_whole ? lattice().mean(d) : static_cast<double>(step.from);
         const double steps = run / static_cast<double>(extent);
         points = (*window.united)[index] + (steps - 1) * (*window.gained[i])[index];
-        product *= lattice().trips(d, step.from);
+        product *= lattice().visits(d, step.from);
       } else {
-        product *= lattice().trips(d, extent);
+        product *= lattice().visits(d, extent);
       }
     }
     product *= points;
@@ -47,14 +47,14 @@ double PerfectCosts::volume(const Volume& of, double trips, std::size_t tile,
 }
 
 // Energy of what the networks between the ends add and pass on [pJ].
-double PerfectCosts::networks_pj(const Coefficients& of, double entering, double trips,
+double PerfectCosts::networks_pj(const Coefficients& of, double entering, double visits,
                                  std::size_t tile, const Step& step) const {
   double energy = 0;
   const double begun = graph().entry().begun;
   NetworkFlow flow{entering};
   for (const Network& network : of.networks) {
     flow.leaving =
-        network.merges ? volume(network.outer.crossing, trips, tile, step) : flow.entering;
+        network.merges ? volume(network.outer.crossing, visits, tile, step) : flow.entering;
     flow.returning = of.use.output && network.energy.hop_pj > 0
                          ? flow.leaving - begun * volume(network.outer.met, 1, tile, Step{})
                          : 0;
@@ -68,10 +68,10 @@ double PerfectCosts::networks_pj(const Coefficients& of, double entering, double
 
 // Adds to out[k * stride]. A sum comes back unless the instance meets its element for the first
 // time.
-void PerfectCosts::charge(const Coefficients& of, double trips, std::size_t tile, const Step& step,
+void PerfectCosts::charge(const Coefficients& of, double visits, std::size_t tile, const Step& step,
                           double* out, std::size_t stride) {
   const auto find = [&](const End& end) {
-    EndFlow at{volume(end.crossing, trips, tile, step)};
+    EndFlow at{volume(end.crossing, visits, tile, step)};
     const double met = of.use.output ? volume(end.met, 1, tile, Step{}) : 0;
     if (std::abs(at.crossing - of.use.begun) <= kRounding * of.use.begun) {
       at.crossing = of.use.begun;  // means are fractions
@@ -87,7 +87,7 @@ void PerfectCosts::charge(const Coefficients& of, double trips, std::size_t tile
   }
   if (of.use.has_child || !of.networks.empty()) {
     flow.child = find(of.inner);
-    flow.networks_pj = networks_pj(of, flow.child.crossing, trips, tile, step);
+    flow.networks_pj = networks_pj(of, flow.child.crossing, visits, tile, step);
   }
   if (of.use.cost.tracks_parent()) {
     flow.busy_parent = find(of.busy_outer);
@@ -195,7 +195,7 @@ std::vector<double> PerfectCosts::make_bits(std::size_t index) {
 std::vector<double> PerfectCosts::make_plain(std::size_t edge) {
   const std::size_t tiles = lattice().size();
   const Coefficients& of = coefficients(edge);
-  const std::vector<double>& times = trips(of.use.tensor);
+  const std::vector<double>& times = visits(of.use.tensor);
   const std::vector<double>& stored = bits(edge);
   std::vector<double> costs(components() * tiles, 0.0);
   for (std::size_t tile = 0; tile < tiles; ++tile) {
@@ -210,7 +210,7 @@ std::vector<double> PerfectCosts::make_plain(std::size_t edge) {
 
 std::vector<double> PerfectCosts::make_sliding(std::size_t edge, DimId dim) {
   const Coefficients& of = coefficients(edge);
-  const std::vector<double>& times = trips(of.use.tensor);
+  const std::vector<double>& times = visits(of.use.tensor);
   const std::vector<double>& stored = bits(edge);
   const bool slides = graph().slides(graph().edges()[edge]);
   const std::vector<Lattice::Loop>& runs = lattice().runs(dim);
@@ -234,7 +234,7 @@ std::vector<double> PerfectCosts::make_sliding(std::size_t edge, DimId dim) {
 std::vector<double> PerfectCosts::make_last(std::size_t edge) {
   std::vector<double> costs(components(), 0.0);
   const Coefficients& of = coefficients(edge);
-  charge(of, trips(of.use.tensor)[0], 0, Step{}, costs.data(), 1);
+  charge(of, visits(of.use.tensor)[0], 0, Step{}, costs.data(), 1);
   return costs;
 }
 

@@ -44,26 +44,26 @@ class PerfectCosts : public EdgeCosts {
   Coefficients make_coefficients(std::size_t edge);
   void add_met(const BoundaryEdge& edge, Coefficients& made);
   void add_networks(const BoundaryEdge& edge, bool together, Coefficients& made);
-  double networks_pj(const Coefficients& of, double entering, double trips, std::size_t tile,
+  double networks_pj(const Coefficients& of, double entering, double visits, std::size_t tile,
                      const Step& step) const;
   Volume make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses, bool together);
   Volume make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses, std::size_t above);
   const std::vector<double>& table(TensorId t, std::size_t rank, int what, const Sharing& sharing);
   const std::vector<std::uint32_t>& rank_index(TensorId t, std::size_t rank);
-  const std::vector<double>& trips(TensorId t);
+  const std::vector<double>& visits(TensorId t);
   bool allows(TensorId t, const Residence& residence, std::size_t tile) const;
   void multiply_points(const BoundaryEdge& edge, std::size_t r, std::size_t above,
                        std::vector<double>& values);
-  double volume(const Volume& of, double trips, std::size_t tile, const Step& step) const;
-  void charge(const Coefficients& of, double trips, std::size_t tile, const Step& step, double* out,
-              std::size_t stride);
+  double volume(const Volume& of, double visits, std::size_t tile, const Step& step) const;
+  void charge(const Coefficients& of, double visits, std::size_t tile, const Step& step,
+              double* out, std::size_t stride);
   FlowOfNonzeros nonzeros_of(const Coefficients& of, std::size_t tile);
   PerDim<std::int64_t> extents_at(std::size_t above, std::size_t tile) const;
 
   const BlockedUnrolling& at_;
   std::optional<NonzeroFlows> nonzeros_;  // of a machine that exploits zeros
   std::vector<std::unique_ptr<Coefficients>> coefficients_;
-  PerTensor<std::vector<double>> trips_;
+  PerTensor<std::vector<double>> visits_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> rank_index_;
   std::map<std::tuple<std::size_t, std::size_t, int, Sharing>, std::vector<double>> tables_;
 };

@@ -19,7 +19,7 @@ namespace {
 class ScheduleChecker {
  public:
   ScheduleChecker(const Certificate& certificate, const CheckOptions& options)
-      : certificate_{certificate}, options_{options}, frontier_{certificate.claimed_front()} {}
+      : certificate_{certificate}, options_{options}, front_{certificate.claimed_front()} {}
 
   Verdict run() {
     require(
@@ -116,7 +116,7 @@ class ScheduleChecker {
         return;  // does not fit
       }
       const Figures found = figures_of(problem, certificate_.goal, evaluator.cost());
-      if (!frontier_.covers(found) && (!walk.better || found.first < walk.better->first)) {
+      if (!front_.dominates(found) && (!walk.better || found.first < walk.better->first)) {
         walk.better = found;
       }
       meet(problem.workload(), mapping, found, walk);
@@ -133,7 +133,7 @@ class ScheduleChecker {
       return false;
     }
     const EngineBound bound = bound_of_schedules(problem);
-    return frontier_.covers(certificate_.goal.figures(bound.energy, bound.cycles, 0));
+    return front_.dominates(certificate_.goal.figures(bound.energy, bound.cycles, 0));
   }
 
   // Notes the points of the certificate whose mapping this is.
@@ -149,7 +149,7 @@ class ScheduleChecker {
 
   const Certificate& certificate_;
   const CheckOptions& options_;
-  ClaimedFront frontier_;
+  ClaimedFront front_;
   Verdict verdict_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "check/geometry.hpp"
 #include "check/goal.hpp"
@@ -342,7 +341,7 @@ class TensorPaths {
   }
 
   // The cheapest order of the tensors' loops, outermost first.
-  double settle(const Costs& costs, std::size_t state) const {
+  double least_order_cost(const Costs& costs, std::size_t state) const {
     std::vector<double> least(std::size_t{1} << costs.size(), kInfinity);
     least[0] = 0;
     std::size_t all = 0;
@@ -451,7 +450,7 @@ class TensorPaths {
       for (std::size_t i = 0; i < moves.size(); ++i) {
         to += moves[i] == kNowhere ? 0 : (moves[i] - place_index(state, i)) * radix_[i];
       }
-      next[to] = std::min(next[to], so_far[state] + settle(costs, state));
+      next[to] = std::min(next[to], so_far[state] + least_order_cost(costs, state));
     }
   }
 
@@ -468,7 +467,8 @@ class TensorPaths {
     const Costs costs = costs_of(latches, moves, std::nullopt);
     double least = kInfinity;
     for (std::size_t state = 0; state < states_; ++state) {
-      double sum = so_far[state] < kInfinity ? so_far[state] + settle(costs, state) : kInfinity;
+      double sum =
+          so_far[state] < kInfinity ? so_far[state] + least_order_cost(costs, state) : kInfinity;
       for (std::size_t i = 0; i < moved_.size() && sum < least; ++i) {
         const Place& last = place(state, i);
         sum += moved_[i].latched ? 0 : service({&moved_[i], last.level, last.final, {}});

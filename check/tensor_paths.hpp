@@ -18,7 +18,7 @@ namespace mapsim::check {
 //   fanouts with n such instances V_child is at least n times the elements.
 // - Stays. The transfer of an element begins a stay in each instance that it serves. If at most m
 //   operations can take part in one stay, V_child >= O/m. If at most m can take part in the stays
-//   of all instances that share the transfer, V_parent >= O/m (stays.hpp has m). The tensors that
+//   of all instances that share the transfer, V_parent >= O/m (reuse.hpp has m). The tensors that
 //   share a level bound each other's m, in an order of theirs; the cheapest order counts.
 // - Sums. Each crossing sum leaves the child, and comes back unless the instance meets the element
 //   for the first time. Networks that merge add V_in - V_out times. Sums are final at an end only

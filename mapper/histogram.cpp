@@ -17,8 +17,8 @@ namespace {
 // Walks over all unrollings, at least: enough to give threads work and to forget the starts. Each
 // is long enough that the discarded first steps are few.
 constexpr std::int64_t kWalks = 32;
-constexpr std::int64_t kBurnIn = 4'000;  // discarded
-constexpr std::int64_t kPatience = 200;  // steps per wanted mapping after which a walk gives up
+constexpr std::int64_t kBurnIn = 4'000;             // discarded
+constexpr std::int64_t kMostStepsPerMapping = 200;  // of those wanted: then a walk gives up
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return (hash ^ value) * 0x9E3779B97F4A7C15ULL ^ (hash >> 29);
@@ -92,7 +92,7 @@ class Walker {
     std::unordered_set<std::uint64_t> seen;
     record(walk.mapping());
     const auto accept = [&](const Mapping& mapping) { return record(mapping); };
-    const std::int64_t most = kBurnIn + kPatience * wanted;
+    const std::int64_t most = kBurnIn + kMostStepsPerMapping * wanted;
     while (std::ssize(recorded.points) < wanted && recorded.proposals < most) {
       walk.step(accept);
       const std::int64_t step = ++recorded.proposals - kBurnIn;

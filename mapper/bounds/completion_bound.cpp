@@ -91,7 +91,7 @@ CompletionBound::CompletionBound(const StateGraph& graph, BoundRows& rows, const
   if (scope.per_tensor != nullptr) {
     selection.emplace(*scope.per_tensor, scope.most);
   }
-  settle(rows, scope, selection ? &*selection : nullptr, order);
+  fill_energies(rows, scope, selection ? &*selection : nullptr, order);
   for (std::size_t component = 1; component < to_go_.size(); ++component) {
     grow(component, filled_);
     follow(rows, component, order);
@@ -139,7 +139,7 @@ void CompletionBound::fill_together(BoundRows& rows, const Scope& scope,
     [[maybe_unused]] const std::size_t first = split.size();
 #pragma omp task depend(inout : mark[first]) depend(out : mark[part]) \
     shared(rows, scope, split, caught)
-    caught.run([&] { settle(rows, scope, selection, split[part]); });
+    caught.run([&] { fill_energies(rows, scope, selection, split[part]); });
     for (std::size_t component = 1; component < to_go_.size(); ++component) {
 #pragma omp task depend(inout : mark[first + component]) depend(in : mark[part]) \
     shared(rows, split, caught)
@@ -165,8 +165,9 @@ BoundRow CompletionBound::begin(std::size_t component, const RowId& row) {
 }
 
 // Computes the energies, which determine the live rows.
-void CompletionBound::settle(BoundRows& rows, const Scope& scope,
-                             PerTensorBound::Selection* selection, std::span<const RowId> order) {
+void CompletionBound::fill_energies(BoundRows& rows, const Scope& scope,
+                                    PerTensorBound::Selection* selection,
+                                    std::span<const RowId> order) {
   for (const RowId& id : order) {
     const std::size_t at = index(id.stage, id.residency);
     held_.check();

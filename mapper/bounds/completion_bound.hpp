@@ -92,8 +92,8 @@ class CompletionBound {
   BoundRow begin(std::size_t component, const RowId& row);
   void grow(std::size_t component, std::size_t size);
   void fill_together(BoundRows& rows, const Scope& scope, std::span<const RowId> order);
-  void settle(BoundRows& rows, const Scope& scope, PerTensorBound::Selection* selection,
-              std::span<const RowId> order);
+  void fill_energies(BoundRows& rows, const Scope& scope, PerTensorBound::Selection* selection,
+                     std::span<const RowId> order);
   void follow(BoundRows& rows, std::size_t component, std::span<const RowId> order);
   bool list(std::size_t index, std::span<const std::uint32_t> tiles);
   bool keep_near(const BoundRow& row, const Scope& scope);

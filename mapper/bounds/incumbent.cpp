@@ -20,7 +20,7 @@ std::span<const Incumbent::Point> Incumbent::points() const {
   return {&best_, best_.key.first < kInfinity ? std::size_t{1} : std::size_t{0}};
 }
 
-bool Incumbent::covers(const ObjectiveKey& key) const {
+bool Incumbent::dominates(const ObjectiveKey& key) const {
   if (!(key.first < kInfinity)) {
     return true;
   }
@@ -34,11 +34,11 @@ bool Incumbent::covers(const ObjectiveKey& key) const {
 }
 
 bool Incumbent::rules_out(const ObjectiveKey& bound) const {
-  return covers(is_measured_ ? ObjectiveKey{bound.first, 0} : bound);
+  return dominates(is_measured_ ? ObjectiveKey{bound.first, 0} : bound);
 }
 
 void Incumbent::insert(const ObjectiveKey& key, std::int64_t tag) {
-  if (covers(key)) {
+  if (dominates(key)) {
     return;
   }
   if (!is_front_) {

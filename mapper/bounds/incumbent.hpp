@@ -34,11 +34,11 @@ class Incumbent {
   const ObjectiveKey& limit() const { return best_.key; }
   // May a mapping with this key be pruned? One mapping: yes if the key is worse. A front: yes if
   // some point is no worse in both figures. An infinite key always may.
-  bool covers(const ObjectiveKey& key) const;
+  bool dominates(const ObjectiveKey& key) const;
   // May all mappings be pruned whose figures are at least those of the lower bound?
   bool rules_out(const ObjectiveKey& bound) const;
-  // Adds a key that is not covered, and drops points that are no better than it. Among equal keys a
-  // mapping keeps the newest, a front the oldest.
+  // Adds a key that is not dominated, and drops points that are no better than it. Among equal keys
+  // a mapping keeps the newest, a front the oldest.
   void insert(const ObjectiveKey& key, std::int64_t tag = kNoTag);
   // The same points, all with kNoTag.
   Incumbent without_tags() const;

@@ -17,14 +17,14 @@ class FrontPoints {
   explicit FrontPoints(bool is_measured) : known_{exact::Incumbent::front(is_measured)} {}
 
   const exact::Incumbent& known() const { return known_; }
-  // Adds a point unless it is covered. Among equal points the first stays.
+  // Adds a point unless it is dominated. Among equal points the first stays.
   void insert(const exact::ObjectiveKey& key, FrontPoint point) {
-    if (!known_.covers(key)) {
+    if (!known_.dominates(key)) {
       known_.insert(key, static_cast<std::int64_t>(points_.size()));
       points_.push_back(std::move(point));
     }
   }
-  // The points that no other one covers, the least value first.
+  // The points that no other one dominates, the least value first.
   std::vector<FrontPoint> take() {
     std::vector<FrontPoint> front;
     for (const exact::Incumbent::Point& point : known_.points()) {

@@ -201,7 +201,7 @@ class EdgeFolds {
     const auto tables = classes.build(0, query.known, true);
     found.states = static_cast<std::int64_t>(tables->bound.nodes().size());
     const ObjectiveKey root = tables->root();
-    if (query.known.covers(root)) {
+    if (query.known.dominates(root)) {
       found.bound = bound(std::min(root.first, query.known.limit().first));
       return found;
     }

@@ -228,7 +228,7 @@ class ClassesOfBranch {
   // nullopt: those that are left are ruled out by what is known.
   std::optional<UnrollingClass> next(const exact::Incumbent& known) {
     if (space_.entry().varies()) {
-      while (taken_ < listed_.size() && known.covers(listed_[taken_].key)) {
+      while (taken_ < listed_.size() && known.dominates(listed_[taken_].key)) {
         taken_ = known.is_front() ? taken_ + 1 : listed_.size();
       }
       return taken_ < listed_.size() ? std::optional(*listed_[taken_++].unrolling_class)
@@ -334,7 +334,7 @@ void BranchOptima::search(const Branch& branch, const TakenBits& taken, const Ob
     const exact::StateGraph graph(space, unrolled.used);
     exact::SearchTables tables(graph, std::move(unrolled), objective, query.known, false, {}, 0,
                                &deadline_);
-    if (!query.known.is_front() && query.known.covers(tables.root())) {
+    if (!query.known.is_front() && query.known.dominates(tables.root())) {
       continue;
     }
     const exact::LabelResult result = exact::search_labels(tables, query, deadline_);
@@ -387,7 +387,7 @@ std::vector<BranchPoint> BranchOptima::search_front(const Branch& branch, const 
          [&](const exact::GoalLabel& goal, const Unrolling& unrolling,
              const exact::StateGraph& graph, exact::SearchTables& tables) {
            const auto& [energy, cycles] = goal.key;
-           if (!query.known.covers(goal.key)) {
+           if (!query.known.dominates(goal.key)) {
              query.known.insert(goal.key);
              drop_covered(points, energy, cycles);
              points.push_back(

@@ -95,7 +95,7 @@ class FrontSearch {
   void add(MappingTree tree, TreeCost cost) {
     ChainPoint point{std::move(tree), std::move(cost)};
     const Figures figures = figures_of(point);
-    if (!fusion::is_covered(points_, figures.energy, figures.cycles)) {
+    if (!fusion::is_dominated(points_, figures.energy, figures.cycles)) {
       fusion::drop_covered(points_, figures.energy, figures.cycles);
       points_.push_back({figures.energy, figures.cycles, std::move(point)});
     }

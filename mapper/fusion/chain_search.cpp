@@ -271,7 +271,7 @@ class ChainSearch {
     const double cycles = (by.way == nullptr ? 0 : by.way->cycles) + by.plan.cycles;
     if (!all_) {
       known.clear();
-    } else if (fusion::is_covered(known, energy, cycles)) {
+    } else if (fusion::is_dominated(known, energy, cycles)) {
       return;
     } else {
       fusion::drop_covered(known, energy, cycles);

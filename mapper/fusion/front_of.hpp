@@ -7,7 +7,7 @@
 #include "mapper/objective.hpp"
 
 // Fronts: lists of points with an energy [pJ] and a latency in whole cycles, none of which another
-// one covers in both figures. Energies are equal up to rounding.
+// one dominates in both figures. Energies are equal up to rounding.
 
 namespace mapsim::fusion {
 
@@ -21,7 +21,7 @@ const Point& point_of(const std::shared_ptr<const Point>& point) {
 }
 
 template <class List>
-bool is_covered(const List& front, double energy, double cycles) {
+bool is_dominated(const List& front, double energy, double cycles) {
   return std::any_of(front.begin(), front.end(), [&](const auto& one) {
     const auto& point = point_of(one);
     return point.energy <= energy * (1 + kRounding) && point.cycles <= cycles;

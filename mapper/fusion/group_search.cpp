@@ -105,7 +105,7 @@ class GroupSearch {
     return objective_.objective().function.value(point.energy, point.cycles);
   }
   void add(GroupPlan plan) {
-    if (plan.value < limit() && !is_covered(*front_, plan.energy, plan.cycles)) {
+    if (plan.value < limit() && !is_dominated(*front_, plan.energy, plan.cycles)) {
       drop_covered(*front_, plan.energy, plan.cycles);
       front_->push_back(std::move(plan));
     }
@@ -371,7 +371,7 @@ class GroupSearch {
         plan.value += value(point);
         plan.energy += point.energy;
         plan.cycles += point.cycles;
-        if (plan.value < limit() && !is_covered(*front_, plan.energy, plan.cycles)) {
+        if (plan.value < limit() && !is_dominated(*front_, plan.energy, plan.cycles)) {
           plan.branches.push_back(point.nest);
           sum_up();
         }

@@ -97,10 +97,10 @@ const std::vector<double>& ArrayTime::cycles(std::size_t index) {
     const DimSet moving = graph_.problem().shape(edge.tensor).dims;
     for (const DimId d : graph_.problem().workload().dims.ids()) {
       lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
-        const std::int64_t trips = lattice.bound(d) / lattice.positions(d)[digit].extent;
+        const std::int64_t visits = lattice.bound(d) / lattice.positions(d)[digit].extent;
         for (std::size_t tile = first; tile < last; ++tile) {
-          cycles[tile] *= static_cast<double>(trips);
-          distinct[tile] *= moving.contains(d) ? static_cast<double>(trips) : 1.0;
+          cycles[tile] *= static_cast<double>(visits);
+          distinct[tile] *= moving.contains(d) ? static_cast<double>(visits) : 1.0;
         }
       });
     }

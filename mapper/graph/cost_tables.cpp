@@ -81,15 +81,15 @@ void EdgeCosts::multiply_rank(const DivisorLattice& lattice, const Rank& rank,
 }
 
 // prod_{d not in t} E_d/T_d
-const std::vector<double>& EdgeCosts::trips(TensorId t, std::size_t crossed) {
-  std::vector<double>& trips = trips_[t][crossed];
-  if (!trips.empty()) {
-    return trips;
+const std::vector<double>& EdgeCosts::visits(TensorId t, std::size_t crossed) {
+  std::vector<double>& visits = visits_[t][crossed];
+  if (!visits.empty()) {
+    return visits;
   }
   const DivisorLattice& lattice = unrolled_.lattices[crossed];
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
-  grow(trips, lattice.size());
-  std::fill(trips.begin(), trips.end(), 1.0);
+  grow(visits, lattice.size());
+  std::fill(visits.begin(), visits.end(), 1.0);
   for (const DimId d : graph_.problem().workload().dims.ids()) {
     if (relevant.contains(d)) {
       continue;
@@ -97,11 +97,11 @@ const std::vector<double>& EdgeCosts::trips(TensorId t, std::size_t crossed) {
     lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
       const double count = unrolled_.tiles_along(d, lattice.positions(d)[digit].extent);
       for (std::size_t tile = first; tile < last; ++tile) {
-        trips[tile] *= count;
+        visits[tile] *= count;
       }
     });
   }
-  return trips;
+  return visits;
 }
 
 const std::vector<double>& EdgeCosts::elements(std::size_t index) {
@@ -189,7 +189,7 @@ std::size_t EdgeCosts::row_size(const DivisorLattice& lattice) const {
 const EdgeCosts::Table& EdgeCosts::table(std::size_t index) {
   if (!tables_[index]) {
     tables_[index].emplace(
-        Table{coefficients(index), *coefficients(index).trips, bits(index), limit(index)});
+        Table{coefficients(index), *coefficients(index).visits, bits(index), limit(index)});
   }
   return *tables_[index];
 }
@@ -199,7 +199,7 @@ const EdgeCosts::Table& EdgeCosts::table(std::size_t index) {
 // number of visits.
 void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t size,
                              SlidingLoop slide, double* out, std::size_t step) const {
-  const double* trips_of = &table.trips[first];
+  const double* visits_of = &table.visits[first];
   const double* bits_of = &table.bits[first];
   if (components_ == 1 && !table.coefficients.output && table.coefficients.nonzeros.empty()) {
     const double* fits =
@@ -209,7 +209,7 @@ void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t 
       evaluate(table.coefficients, 1, first + static_cast<std::size_t>(fits - bits_of), slide,
                &each, 1);
     }
-    multiply_fitting(out, trips_of, each, bits_of, table.most, size);
+    multiply_fitting(out, visits_of, each, bits_of, table.most, size);
     return;
   }
   std::array<std::size_t, 64> known;  // by number of visits: a tile that has been evaluated
@@ -221,14 +221,14 @@ void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t 
       }
       continue;
     }
-    std::size_t& like = known[std::bit_cast<std::uint64_t>(trips_of[i]) * kMix >> 58U];
-    const bool is_like = like < size && trips_of[like] == trips_of[i] && !tracked_.edges &&
+    std::size_t& like = known[std::bit_cast<std::uint64_t>(visits_of[i]) * kMix >> 58U];
+    const bool is_like = like < size && visits_of[like] == visits_of[i] && !tracked_.edges &&
                          table.coefficients.nonzeros.empty();
     if (!is_like) {
       for (std::size_t k = 0; k < components_; ++k) {
         out[k * step + i] = 0;
       }
-      evaluate(table.coefficients, trips_of[i], first + i, slide, out + i, step);
+      evaluate(table.coefficients, visits_of[i], first + i, slide, out + i, step);
     }
     for (std::size_t k = 0; k < components_ && is_like; ++k) {
       out[k * step + i] = out[k * step + like];
@@ -270,7 +270,7 @@ void EdgeCosts::leave_out(std::vector<bool> edges) {
 void EdgeCosts::prepare() {
   Caught caught;
 #pragma omp taskloop grainsize(1) shared(caught)
-  for (std::size_t t = 0; t < trips_.size(); ++t) {
+  for (std::size_t t = 0; t < visits_.size(); ++t) {
     caught.run([&] { prepare(static_cast<TensorId>(t)); });
   }
   caught.rethrow();

@@ -23,7 +23,7 @@ EdgeCosts::EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked 
       sliding_(graph.edges().size(), PerDim<std::vector<double>>(unrolled.lattices.front().dims())),
       bits_(graph.edges().size()),
       footprints_(graph.problem().workload().tensors.size()),
-      trips_(footprints_.size()) {
+      visits_(footprints_.size()) {
   for (std::size_t t = 0; t < footprints_.size(); ++t) {
     volumes_.emplace_back(graph.problem(), unrolled);
   }
@@ -181,12 +181,12 @@ void EdgeCosts::add_networks(const BoundaryEdge& edge, Sharing sharing, bool tog
 }
 
 // In a perfect nest every group of instances is sent equally much.
-double EdgeCosts::networks_pj(const Coefficients& coefficients, double entering, double trips,
+double EdgeCosts::networks_pj(const Coefficients& coefficients, double entering, double visits,
                               std::size_t tile, SlidingLoop slide) const {
   double energy = 0;
   NetworkFlow flow{entering};
   for (const Network& network : coefficients.networks) {
-    flow.leaving = network.merges ? network.outer.crossing.at(trips, tile, slide) : flow.entering;
+    flow.leaving = network.merges ? network.outer.crossing.at(visits, tile, slide) : flow.entering;
     flow.group_size = network.group_size;
     flow.route = network.route;
     flow.returning = coefficients.output && network.energy.hop_pj > 0
@@ -203,7 +203,7 @@ const EdgeCosts::Coefficients& EdgeCosts::coefficients(std::size_t edge) {
   if (!coefficients_[edge]) {
     const BoundaryEdge& of = graph_.edges()[edge];
     coefficients_[edge] = make_coefficients(of);
-    coefficients_[edge]->trips = &trips(of.tensor, of.crossed);
+    coefficients_[edge]->visits = &visits(of.tensor, of.crossed);
     if (graph_.problem().sparse() != nullptr) {
       coefficients_[edge]->nonzeros = FlowsByTile{graph_, unrolled_, of};
     }
@@ -215,13 +215,13 @@ const EdgeCosts::Coefficients& EdgeCosts::coefficients(std::size_t edge) {
 }
 
 // Adds to out[k * step].
-void EdgeCosts::evaluate(const Coefficients& coefficients, double trips, std::size_t tile,
+void EdgeCosts::evaluate(const Coefficients& coefficients, double visits, std::size_t tile,
                          SlidingLoop slide, double* out, std::size_t step) const {
   if (!coefficients.slides) {
     slide = SlidingLoop{};
   }
   const auto find = [&](const End& end, EndFlow& at) {
-    at.crossing = end.crossing.at(trips, tile, slide);
+    at.crossing = end.crossing.at(visits, tile, slide);
     const double begun = unrolled_.entry.sums_begun;
     at.returning =
         coefficients.output ? at.crossing - begun * end.met.at(1, tile, SlidingLoop{}) : 0;
@@ -236,7 +236,7 @@ void EdgeCosts::evaluate(const Coefficients& coefficients, double trips, std::si
   }
   if (coefficients.has_child || !coefficients.networks.empty()) {
     find(coefficients.child, flow.child);
-    flow.networks_pj = networks_pj(coefficients, flow.child.crossing, trips, tile, slide);
+    flow.networks_pj = networks_pj(coefficients, flow.child.crossing, visits, tile, slide);
   }
   if (coefficients.cost.tracks_parent()) {
     find(coefficients.busy_parent, flow.busy_parent);
@@ -257,7 +257,7 @@ std::vector<double> EdgeCosts::mac(const std::vector<std::size_t>& edges, std::s
     }
     const Coefficients& of = coefficients(index);
     std::vector<double> one(components_, 0.0);
-    evaluate(of, (*of.trips)[tile], tile, SlidingLoop{}, one.data(), 1);
+    evaluate(of, (*of.visits)[tile], tile, SlidingLoop{}, one.data(), 1);
     for (std::size_t k = 0; k < components_; ++k) {
       sum[k] += one[k];
     }

@@ -80,7 +80,7 @@ class EdgeCosts {
     std::vector<Network> networks;              // of the fanouts between the ends, innermost first
     const std::vector<double>* tile = nullptr;  // elements of the child's tile, per tile
     // Visits of the tile by loops over dims d not in t, prod of E_d/T_d: per tile.
-    const std::vector<double>* trips = nullptr;
+    const std::vector<double>* visits = nullptr;
     FlowsByTile nonzeros;  // of a machine that exploits zeros
   };
 
@@ -94,15 +94,15 @@ class EdgeCosts {
                std::size_t crossed, Coefficients& coefficients);
   void add_networks(const BoundaryEdge& edge, Sharing sharing, bool together,
                     Coefficients& coefficients);
-  double networks_pj(const Coefficients& coefficients, double entering, double trips,
+  double networks_pj(const Coefficients& coefficients, double entering, double visits,
                      std::size_t tile, SlidingLoop slide) const;
   const Coefficients& coefficients(std::size_t edge);
-  void evaluate(const Coefficients& coefficients, double trips, std::size_t tile, SlidingLoop slide,
-                double* out, std::size_t step) const;
+  void evaluate(const Coefficients& coefficients, double visits, std::size_t tile,
+                SlidingLoop slide, double* out, std::size_t step) const;
   // What the rows of an edge's table are computed from.
   struct Table {
     const Coefficients& coefficients;
-    const std::vector<double>& trips;
+    const std::vector<double>& visits;
     const std::vector<double>& bits;
     double most = 0;  // bits that a tile may take
   };
@@ -113,7 +113,7 @@ class EdgeCosts {
   const std::vector<double>& footprints(TensorId t, std::size_t crossed, std::size_t fanouts_above);
   void multiply_rank(const DivisorLattice& lattice, const Rank& rank, std::size_t fanouts_above,
                      std::vector<double>& points) const;
-  const std::vector<double>& trips(TensorId t, std::size_t crossed);
+  const std::vector<double>& visits(TensorId t, std::size_t crossed);
   const DivisorLattice& lattice_of(std::size_t edge) const;
   // Bits that a tile may take: all of a capacity, or one element of a register.
   double limit(std::size_t edge) const;
@@ -139,7 +139,7 @@ class EdgeCosts {
   std::vector<PerDim<std::vector<double>>> sliding_;
   std::vector<std::vector<double>> bits_;
   PerTensor<std::map<std::pair<std::size_t, std::size_t>, std::vector<double>>> footprints_;
-  PerTensor<std::map<std::size_t, std::vector<double>>> trips_;
+  PerTensor<std::map<std::size_t, std::vector<double>>> visits_;
 };
 
 }  // namespace mapsim::exact

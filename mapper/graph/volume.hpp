@@ -102,8 +102,8 @@ class WindowTable {
 // constant * prod over dims d not in t of E_d/T_d * the tables of the sliding-window ranks.
 class Volume {
  public:
-  double at(double irrelevant_trips, std::size_t tile, SlidingLoop slide) const {
-    double volume = constant_ * irrelevant_trips;
+  double at(double irrelevant_visits, std::size_t tile, SlidingLoop slide) const {
+    double volume = constant_ * irrelevant_visits;
     for (WindowTable* table : windows_) {
       volume *= table->at(tile, slide);
     }

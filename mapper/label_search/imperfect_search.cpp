@@ -171,7 +171,7 @@ HistoryResult HistorySearch::run() {
 }
 
 bool HistorySearch::is_pruned(const ObjectiveKey& key) const {
-  return !(key.first < kInfinity) || (known_.is_front() ? known_.covers(key)
+  return !(key.first < kInfinity) || (known_.is_front() ? known_.dominates(key)
                                       : to_improve_     ? !is_better(key)
                                                         : exact::exceeds(key, known_.limit()));
 }

@@ -25,7 +25,7 @@ exact::ObjectiveKey key_of_cost(const Objective& objective, const Cost& cost);
 
 // The result of searching one spatial unrolling.
 struct HistoryResult {
-  // For a front: the points that no other one covers, in no particular order.
+  // For a front: the points that no other one dominates, in no particular order.
   struct Point {
     exact::ObjectiveKey key;
     Mapping mapping;

@@ -54,8 +54,10 @@ class LabelSearch {
   }
 
   // What LabelSetting requires.
-  bool is_of_use(const ObjectiveKey& key) const { return !known_.covers(key); }
-  bool is_last(const ObjectiveKey& key) const { return !known_.is_front() && known_.covers(key); }
+  bool is_of_use(const ObjectiveKey& key) const { return !known_.dominates(key); }
+  bool is_last(const ObjectiveKey& key) const {
+    return !known_.is_front() && known_.dominates(key);
+  }
   bool accepts(const Queued&) const { return !known_.is_front(); }
   void expand(Id id) {
     const Node at = labels_[id].step.node;
@@ -143,7 +145,7 @@ class LabelSearch {
     capacity_use_.drop_non_binding(step.node, labels_.values(id));
     const ObjectiveKey key = key_of(id);
     const bool ends = step.kind == Step::Kind::kEnd;
-    if (known_.covers(key) ||
+    if (known_.dominates(key) ||
         (!ends && !labels_.join(heads_[tables_.bound.number_of(step.node)]))) {
       labels_.retract();
       return;

@@ -61,7 +61,7 @@ Region::Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet 
       }
     }
   }
-  settle();
+  list_states();
 }
 
 Region Region::joined_with(const Region& inner) const {
@@ -83,12 +83,12 @@ Region Region::joined_with(const Region& inner) const {
     products.erase(std::unique(products.begin(), products.end()), products.end());
     joined.factors_[d] = std::move(products);
   }
-  joined.settle();
+  joined.list_states();
   return joined;
 }
 
 // Imperfect factors: removes dims that cannot be cut. The number of tiles is checked by the caller.
-void Region::settle_imperfect() {
+void Region::list_imperfect_states() {
   for (const DimId d : parts_.ids()) {
     if (std::all_of(parts_[d].begin(), parts_[d].end(),
                     [&](const Allowed& part) { return !both(part, Allowed{{}, 2, bounds_[d]}); })) {
@@ -100,8 +100,8 @@ void Region::settle_imperfect() {
 }
 
 // Makes groups and tracked dims consistent with the allowed factors.
-void Region::settle() {
-  settle_imperfect();
+void Region::list_states() {
+  list_imperfect_states();
   tracked_.clear();
   states_ = 1;
   for (const DimId d : factors_.ids()) {

@@ -53,8 +53,8 @@ class Region {
     std::vector<bool> allowed;
     std::size_t stride = 1;
   };
-  void settle();
-  void settle_imperfect();
+  void list_states();
+  void list_imperfect_states();
 
   bool imperfect_;
   PerDim<std::int64_t> bounds_;

@@ -17,12 +17,13 @@ namespace mapsim {
 namespace {
 
 // Per frame: the figure that is minimised, and the one that decides ties.
-struct Worth {
+struct ObjectiveValue {
   double value = std::numeric_limits<double>::infinity();
   double second = 0;
 };
 
-Worth worth_of(const Objective& objective, const SearchResult& result, std::int64_t frames) {
+ObjectiveValue objective_value_of(const Objective& objective, const SearchResult& result,
+                                  std::int64_t frames) {
   if (!result.cost) {
     return {};
   }
@@ -33,7 +34,7 @@ Worth worth_of(const Objective& objective, const SearchResult& result, std::int6
   return {objective.function.value(energy, cycles), second_figure(objective, energy, cycles)};
 }
 
-bool is_better(const Objective& objective, const Worth& a, const Worth& b) {
+bool is_better(const Objective& objective, const ObjectiveValue& a, const ObjectiveValue& b) {
   return objective.exact_ties && a.value <= b.value * (1 + kRounding)
              ? a.value < b.value * (1 - kRounding) || a.second < b.second
              : a.value < b.value;
@@ -198,7 +199,7 @@ SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
 
 FormedResult search_forms(const Problem& problem, const SearchOptions& options, Frames frames) {
   std::optional<FormedResult> best;
-  Worth best_worth;
+  ObjectiveValue best_value;
   std::vector<TriedForm> tried;
   Statistics spent;
   for (const Form form : forms_of(problem, frames)) {
@@ -210,12 +211,12 @@ FormedResult search_forms(const Problem& problem, const SearchOptions& options, 
     SearchResult result = search_nvdla(Mapspace{formed, {}}, options);
     result.form = form;
     const std::int64_t together = form.kind == FormKind::kBatch ? form.count : 1;
-    const Worth worth = worth_of(options.objective, result, together);
-    tried.push_back({form, worth.value});
+    const ObjectiveValue value = objective_value_of(options.objective, result, together);
+    tried.push_back({form, value.value});
     spent.seconds += result.statistics.seconds;
     spent.evaluations += result.statistics.evaluations;
-    if (!best || is_better(options.objective, worth, best_worth)) {
-      best_worth = worth;
+    if (!best || is_better(options.objective, value, best_value)) {
+      best_value = value;
       best.emplace(FormedResult{std::move(formed), std::move(result), {}});
     }
   }

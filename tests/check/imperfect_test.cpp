@@ -153,19 +153,18 @@ TEST_P(ImperfectProofs, HoldUnderRules) {
 // How near any mapping comes to what a certificate says of ties, fronts or curves; 1: none beats
 // it.
 double true_share(const Mapspace& space, const check::Certificate& claimed) {
-  check::ClaimedFront frontier;
+  check::ClaimedFront front;
   for (const check::Point& point : claimed.points) {
-    frontier.points.push_back(point.figures);
+    front.points.push_back(point.figures);
   }
-  frontier.first_decides = claimed.goal.kind == check::Goal::Kind::kTies;
-  frontier.slack = claimed.goal.ties_by_energy() ? check::kRounding : 0;
+  front.first_decides = claimed.goal.kind == check::Goal::Kind::kTies;
+  front.slack = claimed.goal.ties_by_energy() ? check::kRounding : 0;
   double least = 1;
   const Mapspace all{claimed.problem, space.constraints()};  // with plenty of a curve's room
   all.enumerate([&](const Mapping& mapping) {
     const Evaluation evaluation = evaluate(all.problem(), mapping);
     if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
-      least =
-          std::min(least, frontier.share(check::figures_of(all.problem(), claimed.goal, *cost)));
+      least = std::min(least, front.share(check::figures_of(all.problem(), claimed.goal, *cost)));
     }
     return true;
   });

@@ -25,27 +25,27 @@ TEST(Incumbent, OfAFrontKeepsWhatNothingCovers) {
   Incumbent front = Incumbent::front(false);
   front.insert({2, 20}, 0);
   front.insert({1, 30}, 1);
-  front.insert({3, 20}, 2);  // covered
+  front.insert({3, 20}, 2);  // dominated
   front.insert({3, 10}, 3);
-  front.insert({1.5, 15}, 4);  // covers the first
+  front.insert({1.5, 15}, 4);  // dominates the first
   std::vector<std::int64_t> tags;
   for (const Incumbent::Point& point : front.points()) {
     tags.push_back(point.tag);
   }
   EXPECT_EQ(tags, (std::vector<std::int64_t>{1, 4, 3}));
-  EXPECT_TRUE(front.covers({3, 10}));
-  EXPECT_TRUE(front.covers({2, 15}));
-  EXPECT_FALSE(front.covers({2, 14}));
-  EXPECT_FALSE(front.covers({0.5, 100}));
-  EXPECT_TRUE(front.covers({1 - 1e-14, 30}));  // equal but for rounding
+  EXPECT_TRUE(front.dominates({3, 10}));
+  EXPECT_TRUE(front.dominates({2, 15}));
+  EXPECT_FALSE(front.dominates({2, 14}));
+  EXPECT_FALSE(front.dominates({0.5, 100}));
+  EXPECT_TRUE(front.dominates({1 - 1e-14, 30}));  // equal but for rounding
 }
 
 TEST(Incumbent, OfOneMappingIsTheNewestOfTheBest) {
   Incumbent best{ObjectiveKey{3, 10}};
-  EXPECT_FALSE(best.covers({3, 10}));
-  EXPECT_TRUE(best.covers({3, 11}));
-  EXPECT_TRUE(best.covers({3.1, 1}));
-  EXPECT_FALSE(best.covers({2, 99}));
+  EXPECT_FALSE(best.dominates({3, 10}));
+  EXPECT_TRUE(best.dominates({3, 11}));
+  EXPECT_TRUE(best.dominates({3.1, 1}));
+  EXPECT_FALSE(best.dominates({2, 99}));
   best.insert({3 + 1e-14, 10}, 1);  // equal but for rounding
   EXPECT_EQ(best.limit(), (ObjectiveKey{3, 10}));
   ASSERT_EQ(best.points().size(), 1U);
@@ -56,14 +56,14 @@ TEST(Incumbent, OfOneMappingIsTheNewestOfTheBest) {
   EXPECT_EQ(best.limit(), (ObjectiveKey{2, 20}));
   EXPECT_EQ(best.points().front().tag, 3);
   EXPECT_TRUE(Incumbent{}.points().empty());
-  EXPECT_TRUE(Incumbent{}.covers({exact::kInfinity, 0}));
+  EXPECT_TRUE(Incumbent{}.dominates({exact::kInfinity, 0}));
 }
 
 // Of a measured front bounds know the first figure alone.
 TEST(Incumbent, OfAMeasuredFrontRulesOutByTheFirstFigure) {
   Incumbent curve = Incumbent::front(true);
   curve.insert({2, 20}, 0);
-  EXPECT_TRUE(curve.covers({3, 30}));
+  EXPECT_TRUE(curve.dominates({3, 30}));
   EXPECT_FALSE(curve.rules_out({3, 30}));
   curve.insert({4, 0}, 1);
   EXPECT_TRUE(curve.rules_out({4, 30}));

@@ -97,16 +97,16 @@ TEST(TaskWindow, KnowTheFrontOfWhatWasFound) {
   task_window.end(first, {{{3, 10}, {1, 30}, {4, 20}}, {}});
   const TaskWindow::Start second = *task_window.next();
   const TaskWindow::Start third = *task_window.next();
-  EXPECT_TRUE(second.known.covers({3, 10}));
-  EXPECT_TRUE(second.known.covers({1, 30}));
-  EXPECT_FALSE(second.known.covers({2, 20}));
+  EXPECT_TRUE(second.known.dominates({3, 10}));
+  EXPECT_TRUE(second.known.dominates({1, 30}));
+  EXPECT_FALSE(second.known.dominates({2, 20}));
   ASSERT_EQ(third.known.points().size(), 2U);
   task_window.end(third, {{{1.5, 5}}, {}});
   EXPECT_FALSE(task_window.next());  // the second one may find more
   task_window.end(second, {{{2, 20}}, {}});
   const TaskWindow::Start fourth = *task_window.next();
-  EXPECT_TRUE(fourth.known.covers({2, 20}));
-  EXPECT_FALSE(fourth.known.covers({1.5, 5}));  // of the third, which is beside it
+  EXPECT_TRUE(fourth.known.dominates({2, 20}));
+  EXPECT_FALSE(fourth.known.dominates({1.5, 5}));  // of the third, which is beside it
   EXPECT_EQ(fourth.known.points().size(), 3U);
 }
 
