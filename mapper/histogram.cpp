@@ -60,19 +60,6 @@ double rate(const Problem& problem, const Cost& cost, bool compute_only) {
          (static_cast<double>(cost.counts.steps) * static_cast<double>(problem.arch().mac_units()));
 }
 
-// The constraints with this unrolling alone.
-Constraints with_unrolling(Constraints constraints, const Unrolling& unrolling, const Arch& arch) {
-  constraints.spatial = unrolling;
-  for (const FanoutId f : arch.fanouts.ids()) {
-    const bool named = std::any_of(unrolling.begin(), unrolling.end(),
-                                   [f](const Unroll& unroll) { return unroll.fanout == f; });
-    if (!named) {
-      constraints.spatial->push_back({DimId{0}, f, Axis::kX, 1});  // idle
-    }
-  }
-  return constraints;
-}
-
 bool is_stopped(const HistogramOptions& options) {
   return options.stop != nullptr && options.stop->load();
 }
@@ -154,8 +141,9 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
       break;
     }
     if (may_reach(problem, unrolling_class, share)) {
-      const Mapspace one(
-          problem, with_unrolling(space.constraints(), unrolling_class.first, problem.arch()));
+      Constraints alone = space.constraints();
+      alone.spatial = with_idle_fanouts(unrolling_class.first, problem.arch());
+      const Mapspace one(problem, std::move(alone));
       const SearchResult fastest = search_exact(one, search);
       if (fastest.cost && rate(problem, *fastest.cost, options.compute_only) >= share) {
         starts.push_back(*fastest.best);

@@ -49,17 +49,6 @@ Workload padded(const Workload& workload, const UnrollingClass& unrolling_class)
   return wider;
 }
 
-// Exactly the unrolling of the class; unused fanouts are given as idle.
-Unrolling complete(const Arch& arch, const UnrollingClass& unrolling_class) {
-  Unrolling all = unrolling_class.first;
-  for (const FanoutId f : arch.fanouts.ids()) {
-    if (std::none_of(all.begin(), all.end(), [f](const Unroll& u) { return u.fanout == f; })) {
-      all.push_back({DimId{0}, f, Axis::kX, 1});
-    }
-  }
-  return all;
-}
-
 // The instances of each parallel loop, by node; 0 for other nodes.
 std::vector<std::int64_t> instances_of(const Workload& workload, const Mapping& mapping) {
   PerDim<std::int64_t> extents = bounds_of(workload);
@@ -187,7 +176,7 @@ PaddedSearch search_padded(const Mapspace& space, const UnrollingClass& unrollin
                         padded(space.problem().workload(), unrolling_class)};
   Constraints constraints = space.constraints();
   constraints.factors = {};
-  constraints.spatial = complete(problem.arch(), unrolling_class);
+  constraints.spatial = with_idle_fanouts(unrolling_class.first, problem.arch());
   const Mapspace perfect{problem, constraints};
   SearchOptions quick = options;
   quick.progress = nullptr;

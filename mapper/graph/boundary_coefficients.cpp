@@ -34,36 +34,6 @@ void add_reductions(const Problem& problem, const ExtentLattice& tiles, const Re
   }
 }
 
-void set_sharing(const Problem& problem, const ExtentLattice& tiles, const BoundaryEdge& edge,
-                 const Residence& from, BoundaryCoefficients& coefficients) {
-  Sharing parent{{}, std::min(edge.crossed, coefficients.fanouts), true};
-  for (std::size_t f = 0; f < coefficients.fanouts; ++f) {
-    const FanoutId fanout = tiles.used()[f];
-    const bool merged = f >= from.fanouts && problem.is_merged(fanout, edge.tensor);
-    parent.uses.push_back(merged ? LoopUse::kMerge : LoopUse::kSum);
-    parent.together = parent.together && (!merged || problem.arch().fanouts[fanout].forwarding);
-  }
-  const auto busy = [](Sharing sharing, std::size_t fanouts) {
-    std::fill_n(sharing.uses.begin(), fanouts, LoopUse::kFirst);
-    return sharing;
-  };
-  const auto met = [&](std::size_t fanouts, LoopUse use) {
-    Sharing sharing{std::vector<LoopUse>(coefficients.fanouts, LoopUse::kMerge), parent.crossed,
-                    true, LoopUse::kMerge};
-    std::fill_n(sharing.uses.begin(), fanouts, use);
-    return sharing;
-  };
-  coefficients.parent = parent;
-  coefficients.child = {std::vector<LoopUse>(coefficients.fanouts, LoopUse::kSum), parent.crossed,
-                        true};
-  coefficients.busy_parent = busy(parent, from.fanouts);
-  coefficients.busy_child = busy(coefficients.child, coefficients.fanouts);
-  coefficients.met_parent = met(from.fanouts, LoopUse::kSum);
-  coefficients.met_child = met(coefficients.fanouts, LoopUse::kSum);
-  coefficients.met_busy_parent = met(from.fanouts, LoopUse::kFirst);
-  coefficients.met_busy_child = met(coefficients.fanouts, LoopUse::kFirst);
-}
-
 BoundaryCoefficients coefficients_of(const StateGraph& graph, const ExtentLattice& tiles,
                                      const BoundaryEdge& edge, Tracked tracked) {
   const Problem& problem = graph.problem();
@@ -76,14 +46,16 @@ BoundaryCoefficients coefficients_of(const StateGraph& graph, const ExtentLattic
   if (!mac && !to.latch) {
     boundary.child = to.level;
   }
+  const std::size_t fanouts = mac ? tiles.used().size() : to.fanouts;
   BoundaryCoefficients coefficients;
+  static_cast<exact::BoundarySharing&>(coefficients) =
+      exact::sharing_of(problem, tiles.used(), edge, from.fanouts, fanouts);
   coefficients.tensor = edge.tensor;
   coefficients.output = edge.tensor == problem.workload().output();
-  coefficients.fanouts = mac ? tiles.used().size() : to.fanouts;
+  coefficients.fanouts = fanouts;
   coefficients.cost = BoundaryCost{problem, boundary, graph.ports(), {tracked.ports, false}};
   coefficients.slides =
       to.latch || (boundary.child && problem.arch().levels[*boundary.child].sliding);
-  set_sharing(problem, tiles, edge, from, coefficients);
   if (coefficients.output) {
     add_reductions(problem, tiles, from, coefficients);
   }

@@ -13,12 +13,8 @@
 namespace mapsim::imperfect {
 
 // What the cost of a boundary with imperfect factors takes from the graph: everything that does not
-// depend on tiles. `parent` is the outer end, `child` the inner one.
-struct BoundaryCoefficients {
-  // Whose traffic counts: all instances; the first one.
-  exact::Sharing parent, child, busy_parent, busy_child;
-  exact::Sharing met_parent, met_child, met_busy_parent,
-      met_busy_child;  // the same of the distinct sums of the whole run
+// depend on tiles.
+struct BoundaryCoefficients : exact::BoundarySharing {
   // Fanouts with spatial reduction, innermost first: pJ per addition, and the flow that leaves.
   std::vector<std::pair<double, exact::Sharing>> reductions;
   BoundaryCost cost;  // without what is deferred: see `has_deferred_cost`

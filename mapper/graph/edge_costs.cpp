@@ -77,44 +77,23 @@ EdgeCosts::Coefficients EdgeCosts::make_coefficients(const BoundaryEdge& edge) {
   coefficients.output = edge.tensor == problem.workload().output();
   coefficients.has_child = !mac && !latch;
   coefficients.cost = boundary_cost(edge, coefficients.has_child);
-  Sharing parent{{}, std::min(edge.crossed, child_fanouts), true};
-  for (std::size_t f = 0; f < child_fanouts; ++f) {
-    const bool merged = f >= from.fanouts && problem.is_merged(unrolled_.used[f], edge.tensor);
-    parent.uses.push_back(merged ? LoopUse::kMerge : LoopUse::kSum);
-    parent.together = parent.together && (!merged || arch.fanouts[unrolled_.used[f]].forwarding);
-  }
-  const auto busy = [&](Sharing sharing, std::size_t fanouts) {
-    std::fill_n(sharing.uses.begin(), fanouts, LoopUse::kFirst);
-    return sharing;
-  };
-  const Sharing child{std::vector<LoopUse>(child_fanouts, LoopUse::kSum), parent.crossed, true};
-  coefficients.parent.crossing = volume(edge.tensor, parent);
-  coefficients.busy_parent.crossing = volume(edge.tensor, busy(parent, from.fanouts));
-  coefficients.child.crossing = volume(edge.tensor, child);
-  coefficients.busy_child.crossing = volume(edge.tensor, busy(child, child_fanouts));
+  const BoundarySharing ends =
+      sharing_of(problem, unrolled_.used, edge, from.fanouts, child_fanouts);
+  coefficients.parent.crossing = volume(edge.tensor, ends.parent);
+  coefficients.busy_parent.crossing = volume(edge.tensor, ends.busy_parent);
+  coefficients.child.crossing = volume(edge.tensor, ends.child);
+  coefficients.busy_child.crossing = volume(edge.tensor, ends.busy_child);
   coefficients.slides =
       latch || (coefficients.has_child &&
                 arch.levels[graph_.residences(edge.tensor)[edge.to].level].sliding);
   if (coefficients.output) {
-    set_met(edge, from.fanouts, child_fanouts, parent.crossed, coefficients);
+    coefficients.parent.met = volume(edge.tensor, ends.met_parent);
+    coefficients.busy_parent.met = volume(edge.tensor, ends.met_busy_parent);
+    coefficients.child.met = volume(edge.tensor, ends.met_child);
+    coefficients.busy_child.met = volume(edge.tensor, ends.met_busy_child);
   }
-  add_networks(edge, child, parent.together, coefficients);
+  add_networks(edge, ends.child, ends.parent.together, coefficients);
   return coefficients;
-}
-
-void EdgeCosts::set_met(const BoundaryEdge& edge, std::size_t parent_fanouts,
-                        std::size_t child_fanouts, std::size_t crossed,
-                        Coefficients& coefficients) {
-  const auto met = [&](std::size_t instance_fanouts, LoopUse use) {
-    Sharing sharing{std::vector<LoopUse>(child_fanouts, LoopUse::kMerge), crossed, true,
-                    LoopUse::kMerge};
-    std::fill_n(sharing.uses.begin(), instance_fanouts, use);
-    return volume(edge.tensor, sharing);
-  };
-  coefficients.parent.met = met(parent_fanouts, LoopUse::kSum);
-  coefficients.busy_parent.met = met(parent_fanouts, LoopUse::kFirst);
-  coefficients.child.met = met(child_fanouts, LoopUse::kSum);
-  coefficients.busy_child.met = met(child_fanouts, LoopUse::kFirst);
 }
 
 namespace {

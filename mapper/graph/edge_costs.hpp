@@ -90,8 +90,6 @@ class EdgeCosts {
   }
   double made_by_entry() const;
   BoundaryCost boundary_cost(const BoundaryEdge& edge, bool has_child) const;
-  void set_met(const BoundaryEdge& edge, std::size_t parent_fanouts, std::size_t child_fanouts,
-               std::size_t crossed, Coefficients& coefficients);
   void add_networks(const BoundaryEdge& edge, Sharing sharing, bool together,
                     Coefficients& coefficients);
   double networks_pj(const Coefficients& coefficients, double entering, double visits,

@@ -11,6 +11,7 @@
 #include "costmodel/crossing.hpp"
 #include "costmodel/evaluate.hpp"
 #include "mapper/graph/divisor_lattice.hpp"
+#include "mapper/graph/sharing.hpp"
 #include "mapper/mapspace/branch_entry.hpp"
 #include "mapper/mapspace/unrolling.hpp"
 
@@ -48,16 +49,6 @@ struct SlidingLoop {
   std::size_t dim = kNone;
   std::size_t from = 0;
   bool none() const { return dim == kNone; }
-};
-
-// How the used fanouts above a boundary's inner end share its transfers.
-struct Sharing {
-  std::vector<LoopUse> uses;  // how each used fanout above the inner end counts
-  std::size_t crossed = 0;    // how many of them lie above the loops that end in the tile
-  // A union of tiles that slides moves as one; otherwise each instance's gain counts.
-  bool together = true;
-  LoopUse temporal = LoopUse::kSum;  // kMerge: count the distinct elements of the whole run
-  friend auto operator<=>(const Sharing&, const Sharing&) = default;
 };
 
 // The factor that a sliding-window rank contributes to a volume: a table over the tiles of the

@@ -421,6 +421,16 @@ std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingL
   return all;
 }
 
+Unrolling with_idle_fanouts(Unrolling unrolling, const Arch& arch) {
+  for (const FanoutId f : arch.fanouts.ids()) {
+    if (std::none_of(unrolling.begin(), unrolling.end(),
+                     [f](const Unroll& unroll) { return unroll.fanout == f; })) {
+      unrolling.push_back({DimId{0}, f, Axis::kX, 1});
+    }
+  }
+  return unrolling;
+}
+
 PerDim<std::int64_t> temporal_bounds(const Workload& workload,
                                      const UnrollingClass& unrolling_class) {
   PerDim<std::int64_t> bounds;

@@ -68,6 +68,9 @@ std::vector<FanoutChoice> choices_of(const Problem& problem, FanoutId fanout,
 // only once.
 std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes);
 
+// The unrolling as a constraint that names all fanouts: those that it does not use stay idle.
+Unrolling with_idle_fanouts(Unrolling unrolling, const Arch& arch);
+
 // The members of a class, `unrolling_class.first` first.
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
                                         const UnrollingClass& unrolling_class);
