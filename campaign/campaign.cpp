@@ -484,8 +484,9 @@ Campaign load_design_space(const std::string& path, const std::vector<std::strin
   return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})), configs, work);
 }
 
-Campaign parse_campaign(const std::string& text, const std::string& filename) {
-  return read_campaign(parse_yaml(text, filename), {});
+Campaign parse_campaign(const std::string& text, const std::string& filename,
+                        const std::vector<std::string>& configs) {
+  return read_campaign(parse_yaml(text, filename), configs);
 }
 
 }  // namespace mapsim

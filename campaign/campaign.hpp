@@ -97,7 +97,8 @@ inline constexpr std::size_t kMostPoints = 100'000'000;
 // campaign, or with a file that it names. `configs`: where files that it names may be shipped
 // (core/shipped.hpp); they go by their names.
 Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs = {});
-Campaign parse_campaign(const std::string& text, const std::string& filename);
+Campaign parse_campaign(const std::string& text, const std::string& filename,
+                        const std::vector<std::string>& configs = {});
 // The same as a space of designs: `work`, files of layers and networks, stands in place of those of
 // the file unless it is empty, and there may be any number of points.
 Campaign load_design_space(const std::string& path, const std::vector<std::string>& work,
