@@ -348,7 +348,9 @@ double JointEdp::best_point(std::size_t layer, double weight, std::size_t* which
 double JointEdp::gap(std::size_t layer, double weight) const {
   const double value = best_point(layer, weight);
   const double least = least_line(layer, weight);
-  return value <= least * (1 + kTight) ? 0 : layers_[layer].count * (value - least);
+  return layers_[layer].is_given_up || value <= least * (1 + kTight)
+             ? 0
+             : layers_[layer].count * (value - least);
 }
 
 // A weight of the grid near the weakest one, or else where the points on both sides of it meet: a
@@ -434,6 +436,11 @@ std::optional<JointQuestion> JointEdp::next() const {
   const std::size_t layer = is_settled() ? layers_.size() : widest_gap();
   return layer < layers_.size() ? std::optional{JointQuestion{layer, weight_for(layer)}}
                                 : std::nullopt;
+}
+
+void JointEdp::give_up(std::size_t layer) {
+  layers_[layer].is_given_up = true;
+  update();
 }
 
 void JointEdp::learn(const JointQuestion& question, const LayerFigures& found) {

@@ -46,6 +46,7 @@ struct JointLayer {
   double count = 0;
   LayerSupport support;
   bool has_edp = false;  // searched for its EDP on this very machine
+  bool is_given_up = false;
 };
 
 // What to search next: the energy plus `weight` pJ per cycle of a layer, or its EDP.
@@ -76,6 +77,8 @@ class JointEdp {
   std::optional<JointQuestion> next() const;
   // An answer to such a question.
   void learn(const JointQuestion& question, const LayerFigures& found);
+  // No more is asked of this layer: its searches end early. The bound stays as it is.
+  void give_up(std::size_t layer);
 
  private:
   struct Line {

@@ -17,9 +17,11 @@ LayerFigures figures_of(const SearchResult& found, const ObjectiveFunction& func
                         LatencyMode mode) {
   LayerFigures figures;
   if (found.cost) {
-    const FrameCost cost = frame_cost(found, mode);
-    figures.energy = cost.energy.count();
-    figures.cycles = static_cast<double>(cost.latency.count());
+    // Of a frame, and not rounded up to whole cycles: searches compare batches so.
+    const double frames =
+        found.form.kind == FormKind::kBatch ? static_cast<double>(found.form.count) : 1;
+    figures.energy = found.cost->energy.total.count() / frames;
+    figures.cycles = static_cast<double>(latency_of(mode, found.cost->latency).count()) / frames;
     figures.value = function.value(figures.energy, figures.cycles);
   }
   // Of a batch that is not proven the bound is not of a frame.
@@ -41,9 +43,14 @@ class JointSearch {
     JointChoice choice;
     choice.by_layer = joint.value();
     std::set<std::pair<std::size_t, double>> asked;
+    const double gap = options_.search.budget.gap;
     for (auto next = joint.next(); next && !result_.interrupted; next = joint.next()) {
+      if (joint.value() <= joint.lower() * (1 + gap)) {
+        break;
+      }
       if (!asked.emplace(next->layer, next->weight.value_or(0)).second) {
-        break;  // a search that proved nothing, for lack of time or memory
+        joint.give_up(next->layer);  // its search ended early, and would again
+        continue;
       }
       ask(*next, joint);
       ++choice.searches;
@@ -101,6 +108,7 @@ class JointSearch {
     options_.progress(i);
     LayerSearch search{options_.strategy, options_.search, options_.frames};
     search.options.objective.function = question.function();
+    search.options.budget.gap = 0;  // shares of layers would add up
     const Problem problem{arch_, network_.layers[i].workload};
     SearchResult found =
         search_layer(problem, network_.layers[i].workbook, options_.constraints(problem), search)

@@ -28,7 +28,8 @@ NetworkResult search_network(const Arch& arch, const Network& network,
   const bool is_mapped =
       std::all_of(result.layers.begin(), result.layers.end(),
                   [](const SearchResult& layer) { return layer.cost.has_value(); });
-  if (!result.interrupted && is_mapped && !result.layers.empty() && options.strategy == "exact" &&
+  if (!result.interrupted && is_mapped && !result.layers.empty() &&
+      (options.strategy == "exact" || options.strategy == "exhaustive") &&
       options.search.objective.function == ObjectiveFunction::product(1, 1)) {
     choose_jointly(arch, network, options, result);
   }

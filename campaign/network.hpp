@@ -33,7 +33,7 @@ struct NetworkOptions {
 struct JointChoice {
   double edp = 0;
   double lower_bound = 0;     // of every choice, proven
-  double by_layer = 0;        // where each layer has its own least EDP
+  double by_layer = 0;        // of the mappings that were found for each layer's own EDP
   std::int64_t searches = 0;  // beyond those
   bool is_proven() const { return edp <= lower_bound * (1 + kRounding); }
 };
@@ -86,7 +86,7 @@ inline constexpr std::array kMultiplyingOps{"Attention",
 std::int64_t unread_layers(const Network& network);
 
 // Searches every distinct layer once (campaign/layer.hpp): layers that differ in their names only
-// are one. By EDP, with the strategy exact, the mappings are then chosen jointly, unless a layer
+// are one. By EDP, with a strategy that proves, the mappings are then chosen jointly, unless a layer
 // has none.
 NetworkResult search_network(const Arch& arch, const Network& network,
                              const NetworkOptions& options);

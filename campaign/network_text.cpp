@@ -156,15 +156,15 @@ std::string streams_text(const Arch& arch, const Network& network,
 
 std::string joint_text(const Arch& arch, const JointChoice& joint) {
   constexpr double kPicojoulesPerJoule = 1e12;
-  const double gain = 1 - part(joint.edp, joint.by_layer);
+  constexpr double kShownGain = 0.0005;  // 0.1 %
+  const double gain = joint.by_layer > 0 ? 1 - part(joint.edp, joint.by_layer) : 0;
   const double gap = part(joint.edp, joint.lower_bound) - 1;
-  return fmt::format("EDP {:.6g} J s, {}{}\n", joint.edp / kPicojoulesPerJoule / arch.clock.count(),
-                     gain > kRounding ? percent(gain) + " less than with each layer's own least EDP"
-                                      : "as with each layer's own least EDP",
-                     joint.is_proven() ? "; no choice of mappings has less"
-                     : joint.lower_bound > 0
-                         ? fmt::format("; at most {} above the least", percent(gap))
-                         : "");
+  return fmt::format(
+      "EDP {:.6g} J s, {}{}\n", joint.edp / kPicojoulesPerJoule / arch.clock.count(),
+      gain >= kShownGain ? percent(gain) + " less than layer by layer" : "as layer by layer",
+      joint.is_proven()       ? "; no choice of mappings has less"
+      : joint.lower_bound > 0 ? fmt::format("; at most {} above the least", percent(gap))
+                              : "");
 }
 
 std::string totals_text(const Arch& arch, const Network& network, const NetworkResult& result,
