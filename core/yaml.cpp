@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -252,11 +253,44 @@ std::string syntax_message(const std::string& what, const std::string& line) {
   return "not valid YAML: " + what + (tab ? "; indent with spaces, not tabs" : "");
 }
 
-// What a bracket has opened, where the parser misses its end: that is found out lines later.
-const Node* unclosed(const std::string& what, const Node* innermost) {
-  return what == YAML::ErrorMsg::END_OF_SEQ_FLOW || what == YAML::ErrorMsg::END_OF_MAP_FLOW
-             ? innermost
-             : nullptr;
+// Does the text close the bracket that begins a node? Brackets in quotes and comments do not count.
+bool is_closed(const std::string& text, const Node& open) {
+  std::size_t at = 0;
+  for (int line = 1; line < open.line; ++line) {
+    at = text.find('\n', at) + 1;
+  }
+  at = text.find_first_of("[{", at + static_cast<std::size_t>(open.column - 1));
+  int depth = 0;
+  for (char quote = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote != 0) {
+      quote = c == quote ? '\0' : quote;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#' && std::isspace(static_cast<unsigned char>(text[at - 1])) != 0) {
+      at = std::min(text.find('\n', at), text.size());
+    } else {
+      depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+      if (depth == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Where the parser misses the end of a list or map in brackets: the bracket is not closed, which is
+// found out lines later, or there is no comma before the next item.
+[[noreturn]] void fail_in_brackets(const std::string& file, const std::string& text,
+                                   const YAML::Mark& mark, const Node& open) {
+  const bool is_map = open.kind == Node::Kind::kMap;
+  if (is_closed(text, open)) {
+    fail_at(file, text, mark.line + 1, mark.column + 1,
+            fmt::format("not valid YAML: expected ',' or '{}' here", is_map ? '}' : ']'));
+  }
+  fail_at(file, text, open.line, open.column,
+          fmt::format("not valid YAML: no '{}' closes this '{}'", is_map ? '}' : ']',
+                      is_map ? '{' : '['));
 }
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -283,11 +317,10 @@ Document parse_yaml(std::string text, const std::string& filename, Tags tags) {
     if (error.mark.is_null()) {
       fail(filename, syntax_message(error.msg, ""));
     }
-    if (const Node* open = unclosed(error.msg, builder.innermost())) {
-      const char* const bracket = open->kind == Node::Kind::kMap ? "{" : "[";
-      fail_at(filename, text, open->line, open->column,
-              fmt::format("not valid YAML: no '{}' closes this '{}'",
-                          open->kind == Node::Kind::kMap ? "}" : "]", bracket));
+    const bool is_in_brackets = error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW ||
+                                error.msg == YAML::ErrorMsg::END_OF_MAP_FLOW;
+    if (is_in_brackets && builder.innermost() != nullptr) {
+      fail_in_brackets(filename, text, error.mark, *builder.innermost());
     }
     fail_at(filename, text, error.mark.line + 1, error.mark.column + 1,
             syntax_message(error.msg, line_of(text, error.mark.line + 1)));
