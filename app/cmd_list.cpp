@@ -101,7 +101,10 @@ Answer file_of(const ListArguments& arguments) {
                                  quoted(arguments.name), suggestion(arguments.name, names)));
   }
   const std::string path = find_shipped(arguments.name, kind->files, configs);
-  return {kDone, read_text(path), "the file is " + path};
+  const std::string text = read_text(path);
+  const bool has_paths = text.find("../") != std::string::npos;
+  return {kDone, text,
+          "the file is " + path + (has_paths ? "; paths in it are relative to its folder" : "")};
 }
 
 }  // namespace

@@ -97,9 +97,10 @@ _mapsim() {{
       esac
     elif [[ $word != -* && ${{#places[@]}} -gt 0 ]]; then
       for ((i = 2; i < COMP_CWORD; i++)); do
-        if [[ $taken == *" ${{COMP_WORDS[i]}} "* ]]; then ((++i)); elif [[ ${{COMP_WORDS[i]}} != -* ]]; then ((++place)); fi
+        if [[ $taken == *" ${{COMP_WORDS[i]}} "* ]]; then ((++i)); [[ ${{COMP_WORDS[i]}} == = ]] && ((++i)); elif [[ ${{COMP_WORDS[i]}} != -* ]]; then ((++place)); fi
       done
       words="${{places[place < ${{#places[@]}} ? place : ${{#places[@]}} - 1]}}"
+      [[ ${{COMP_WORDS[1]}} == list && $place == 1 ]] && words="@${{COMP_WORDS[2]}}"
     fi
   fi
   if [[ $word == -* ]]; then

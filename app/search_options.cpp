@@ -164,7 +164,10 @@ CommandOptions options_of(ListArguments& a) {
   }
   const std::string help = fmt::format("What to list: {} [all]", fmt::join(kinds, ", "));
   return {joined({{{"KIND", "", help, choice(a.kind, kinds)},
-                   {"NAME", "", "Print this file of the kind, to begin your own with", &a.name},
+                   {"NAME", "",
+                    "Print this file of the kind, to begin your own with; paths in it are relative "
+                    "to its folder",
+                    &a.name},
                    {.names = "--names",
                     .type = "",
                     .help = "Print names only, one per line",

@@ -344,6 +344,8 @@ TEST_F(WrongInputs, AreNotOfferedByCompletionsForBash) {
            {"export cuda a100_4", "a100_40gb\n"},
            {"eval teaching teaching/conv teaching_w", "teaching_weight_stationary\n"},
            {"search eyeriss --svg lay", "layer.yaml\n"},
+           {"search --threads = 4 eyeriss_c", "eyeriss_chip\n"},
+           {"list machines eyeriss_c", "eyeriss_chip\n"},
            {"list mac", "machines\n"}}) {
     EXPECT_EQ(shell(fmt::format("bash ask.sh '{}' {}", MAPSIM_PROGRAM, words)), 0);
     EXPECT_EQ(file("stdout"), expected) << words << file("stderr");
