@@ -86,8 +86,8 @@ inline constexpr std::array kMultiplyingOps{"Attention",
 std::int64_t unread_layers(const Network& network);
 
 // Searches every distinct layer once (campaign/layer.hpp): layers that differ in their names only
-// are one. By EDP, with a strategy that proves, the mappings are then chosen jointly, unless a layer
-// has none.
+// are one. By EDP, with a strategy that proves, the mappings are then chosen jointly, unless a
+// layer has none.
 NetworkResult search_network(const Arch& arch, const Network& network,
                              const NetworkOptions& options);
 // Takes layers mapped for their own least EDP each; searches more of the layers, for weighted sums,
