@@ -136,14 +136,15 @@ CommandOptions options_of(NetworkArguments& a) {
                                  &a.constraints},
                                 FileKind::kConstraints)},
                          strategy_options(a)})),
-           under("Time and memory",
-                 {budget_option(a.budget,
-                                "Stop the search of each distinct layer after this time (10 s, "
-                                "2 min)"),
-                  labels_option(a.budget,
-                                "Stop the search of each after about N labels (partial "
-                                "mappings): repeatable on any machine"),
-                  gap_option(a.budget), memory_option(a.budget), threads_option(a.threads)}),
+           under(
+               "Time and memory",
+               {budget_option(a.budget,
+                              "Stop each search of a distinct layer after this time (10 s, 2 min); "
+                              "by edp a layer may have several"),
+                labels_option(a.budget,
+                              "Stop each search after about N labels (partial "
+                              "mappings): repeatable on any machine"),
+                gap_option(a.budget), memory_option(a.budget), threads_option(a.threads)}),
            under("Fusion",
                  joined({{{"--fuse", "",
                            "Search chains of layers for the mapping trees of least energy "
