@@ -260,12 +260,16 @@ bool is_closed(const std::string& text, const Node& open) {
     at = text.find('\n', at) + 1;
   }
   at = text.find_first_of("[{", at + static_cast<std::size_t>(open.column - 1));
+  // An apostrophe within a word begins no quotation.
+  const auto begins_item = [&text](std::size_t i) {
+    return std::string_view{" \t\n[{,:"}.find(text[i - 1]) != std::string_view::npos;
+  };
   int depth = 0;
   for (char quote = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quote != 0) {
       quote = c == quote ? '\0' : quote;
-    } else if (c == '"' || c == '\'') {
+    } else if ((c == '"' || c == '\'') && begins_item(at)) {
       quote = c;
     } else if (c == '#' && std::isspace(static_cast<unsigned char>(text[at - 1])) != 0) {
       at = std::min(text.find('\n', at), text.size());
