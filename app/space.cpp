@@ -9,7 +9,6 @@
 #include "app/arguments.hpp"
 #include "costmodel/timing/model.hpp"
 #include "mapper/mapspace/constraints.hpp"
-#include "mapper/mapspace/unrolling.hpp"
 #include "mapper/supported.hpp"
 #include "report/figures.hpp"
 
@@ -21,10 +20,7 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
   Constraints constraints =
       file.empty() ? Constraints{} : load_constraints(file, problem, &lacking);
   if (warnings != nullptr) {
-    std::ranges::copy(idle_axes(problem), std::back_inserter(*warnings));
-    for (const LackingRule& rule : lacking) {
-      warnings->push_back(warning_of(rule, problem.workload().name + " has"));
-    }
+    std::ranges::copy(warnings_of(problem, lacking), std::back_inserter(*warnings));
   }
   constraints.even = constraints.even || even;
   constraints.factors.imperfect = constraints.factors.imperfect || imperfect;

@@ -18,8 +18,7 @@ LayerFigures figures_of(const SearchResult& found, const ObjectiveFunction& func
   LayerFigures figures;
   if (found.cost) {
     // Of a frame, and not rounded up to whole cycles: searches compare batches so.
-    const double frames =
-        found.form.kind == FormKind::kBatch ? static_cast<double>(found.form.count) : 1;
+    const auto frames = static_cast<double>(frame_count(found));
     figures.energy = found.cost->energy.total.count() / frames;
     figures.cycles = static_cast<double>(latency_of(mode, found.cost->latency).count()) / frames;
     figures.value = function.value(figures.energy, figures.cycles);

@@ -63,8 +63,12 @@ bool times_streams(const Arch& arch) {
   return ports.shared || ports.read || ports.write;
 }
 
+std::int64_t frame_count(const SearchResult& found) {
+  return found.form.kind == FormKind::kBatch ? found.form.count : 1;
+}
+
 FrameCost frame_cost(const SearchResult& found, LatencyMode mode) {
-  const std::int64_t frames = found.form.kind == FormKind::kBatch ? found.form.count : 1;
+  const std::int64_t frames = frame_count(found);
   const std::int64_t cycles = latency_of(mode, found.cost->latency).count();
   return {Picojoules{found.cost->energy.total.count() / static_cast<double>(frames)},
           Cycles{(cycles + frames - 1) / frames}};

@@ -59,6 +59,9 @@ struct NetworkTotals {
   bool proven = true;        // every layer's mapping is optimal, ties included; the choice, too
 };
 
+// The frames that a mapping or schedule computes at a time: those of a batch, else 1.
+std::int64_t frame_count(const SearchResult& found);
+
 // What a layer costs a frame: the frames of a batch share its cost evenly. `cost` is there.
 struct FrameCost {
   Picojoules energy{0};

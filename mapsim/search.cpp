@@ -11,7 +11,6 @@
 #include "costmodel/timing/model.hpp"
 #include "mapper/branch/partial_folds.hpp"
 #include "mapper/mapspace/constraints.hpp"
-#include "mapper/mapspace/unrolling.hpp"
 #include "mapper/supported.hpp"
 #include "mapsim/request.hpp"
 #include "report/certificate.hpp"
@@ -30,10 +29,7 @@ Constraints constraints_of(const Problem& problem, const SearchRequest& request,
           ? Constraints{}
           : parse_constraints(request.constraints, request.constraints_name, problem, &lacking);
   if (warnings != nullptr) {
-    std::ranges::copy(idle_axes(problem), std::back_inserter(*warnings));
-    for (const LackingRule& rule : lacking) {
-      warnings->push_back(warning_of(rule, problem.workload().name + " has"));
-    }
+    std::ranges::copy(warnings_of(problem, lacking), std::back_inserter(*warnings));
   }
   constraints.even = constraints.even || request.even;
   constraints.factors.imperfect = constraints.factors.imperfect || request.imperfect;

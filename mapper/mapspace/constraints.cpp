@@ -320,6 +320,15 @@ std::string warning_of(const LackingRule& rule, const std::string& who) {
                            dims, rule.preset);
 }
 
+std::vector<std::string> warnings_of(const Problem& problem,
+                                     const std::vector<LackingRule>& lacking) {
+  std::vector<std::string> warnings = idle_axes(problem);
+  for (const LackingRule& rule : lacking) {
+    warnings.push_back(warning_of(rule, problem.workload().name + " has"));
+  }
+  return warnings;
+}
+
 Constraints load_constraints(const std::string& path, const Problem& problem,
                              std::vector<LackingRule>* lacking) {
   return read_constraints(read_yaml(checked_file(path, {FileKind::kConstraints})), problem,

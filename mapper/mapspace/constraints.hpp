@@ -20,6 +20,10 @@ struct LackingRule {
 // The warning for the user: the place, the dims, and what remains of the rule. `who` lacks the
 // dims.
 std::string warning_of(const LackingRule& rule, const std::string& who);
+// What the workload makes of a machine and of rules: the axes that stay idle, then each rule that
+// lacks dims.
+std::vector<std::string> warnings_of(const Problem& problem,
+                                     const std::vector<LackingRule>& lacking);
 
 // Reads the constraints of the mapspace of `problem` (docs/formats.md). The result is consistent:
 // every given unrolling fits its axis, is allowed along it and divides its bound, and no rule
