@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "costmodel/timing/model.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -58,6 +60,22 @@ std::vector<SupportLine> free_lines(const Problem& problem) {
     lines.push_back({0, macs * problem.mac_energy().count()});
   }
   return lines;
+}
+
+JointLayer unsearched_layer(double count, const Problem& problem) {
+  JointLayer layer{count, {}};
+  if (!timing_model(problem.arch()).is_engine) {
+    layer.support.lines = free_lines(problem);
+  }
+  return layer;
+}
+
+JointLayer priced_layer(double energy, double cycles) {
+  JointLayer layer{1, {}, true};
+  layer.support.root = std::sqrt(energy * cycles);
+  layer.support.lines = {{0, energy}, {kNoMapping, cycles}};
+  layer.support.points = {{energy, cycles}};
+  return layer;
 }
 
 bool LayerFigures::is_exact() const { return value <= lower * (1 + kRounding); }
@@ -436,6 +454,16 @@ std::optional<JointQuestion> JointEdp::next() const {
   const std::size_t layer = is_settled() ? layers_.size() : widest_gap();
   return layer < layers_.size() ? std::optional{JointQuestion{layer, weight_for(layer)}}
                                 : std::nullopt;
+}
+
+std::optional<JointQuestion> JointEdp::ask(double gap) {
+  for (auto question = next(); question && value_ > lower_ * (1 + gap); question = next()) {
+    if (asked_.emplace(question->layer, question->weight).second) {
+      return question;
+    }
+    give_up(question->layer);
+  }
+  return std::nullopt;
 }
 
 void JointEdp::give_up(std::size_t layer) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,9 +59,27 @@ struct JointQuestion {
   ObjectiveFunction function() const;
 };
 
+// Mappings of all layers chosen together for the least product of total energy and total latency
+// [pJ cycles], streams included.
+struct JointChoice {
+  double edp = 0;
+  double lower_bound = 0;     // of every choice, proven
+  double by_layer = 0;        // of the mappings that were found for each layer's own EDP
+  std::int64_t searches = 0;  // beyond those
+  bool is_proven() const { return edp <= lower_bound * (1 + kRounding); }
+};
+
+// Other strategies prove nothing, and choose nothing jointly.
+inline bool makes_joint_choices(std::string_view strategy) {
+  return strategy == "exact" || strategy == "exhaustive";
+}
+
 // What follows without a search of a layer: every MAC has its energy, and a unit does one a cycle.
 // Where zeros save energy, a MAC may cost none. Not of engines, which may leave MACs out.
 std::vector<SupportLine> free_lines(const Problem& problem);
+// A layer of which no search is known, and one that has a price in place of mappings [pJ, cycles].
+JointLayer unsearched_layer(double count, const Problem& problem);
+JointLayer priced_layer(double energy, double cycles);
 
 // The least product of the total energy and the total latency of a network, over all choices of one
 // mapping a layer. Since (E/t + T t)^2 >= 4 E T, and equal for t^2 = E/T, it is the least over all
@@ -75,6 +96,9 @@ class JointEdp {
   const std::vector<std::size_t>& choice() const { return choice_; }  // points of the layers
   // The search that can raise the bound most; nullopt: none can.
   std::optional<JointQuestion> next() const;
+  // The same, but no question twice, as a search that ended early would end so again; nullopt also
+  // where the choice is within this gap of its bound.
+  std::optional<JointQuestion> ask(double gap);
   // An answer to such a question.
   void learn(const JointQuestion& question, const LayerFigures& found);
   // No more is asked of this layer: its searches end early. The bound stays as it is.
@@ -107,6 +131,7 @@ class JointEdp {
   std::vector<std::vector<Line>> envelopes_;     // concave, by weight
   std::vector<std::vector<std::size_t>> hulls_;  // points on the lower hull, fastest first
   std::vector<std::size_t> choice_;
+  std::set<std::pair<std::size_t, std::optional<double>>> asked_;
   std::vector<double> cuts_;  // further weights at which the bound is looked at
   double lower_ = 0;
   double weakest_ = 1;                      // the weight at which the bound is lowest

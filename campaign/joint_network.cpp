@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
-#include <set>
 #include <utility>
 
 #include "campaign/joint.hpp"
 #include "campaign/layer.hpp"
 #include "campaign/network.hpp"
-#include "costmodel/timing/model.hpp"
 
 namespace mapsim {
 
@@ -39,17 +36,17 @@ class JointSearch {
 
   void run() {
     JointEdp joint{layers()};
+    for (std::size_t l = 0; l < firsts_.size(); ++l) {
+      joint.learn({l, std::nullopt},
+                  figures_of(result_.layers[firsts_[l]], options_.search.objective.function,
+                             options_.search.objective.mode));
+    }
     JointChoice choice;
     choice.by_layer = joint.value();
-    std::set<std::pair<std::size_t, double>> asked;
-    const double gap = options_.search.budget.gap;
-    for (auto next = joint.next(); next && !result_.interrupted; next = joint.next()) {
-      if (joint.value() <= joint.lower() * (1 + gap)) {
+    while (!result_.interrupted) {
+      const auto next = joint.ask(options_.search.budget.gap);
+      if (!next) {
         break;
-      }
-      if (!asked.emplace(next->layer, next->weight.value_or(0)).second) {
-        joint.give_up(next->layer);  // its search ended early, and would again
-        continue;
       }
       ask(*next, joint);
       ++choice.searches;
@@ -63,7 +60,6 @@ class JointSearch {
  private:
   std::vector<JointLayer> layers() {
     std::vector<JointLayer> layers;
-    const LatencyMode mode = options_.search.objective.mode;
     for (std::size_t i = 0; i < network_.layers.size(); ++i) {
       const std::size_t first = first_like(network_, i);
       const auto count = static_cast<double>(network_.layers[i].count);
@@ -75,31 +71,15 @@ class JointSearch {
       place_.push_back(layers.size());
       found_.push_back({result_.layers[i]});
       firsts_.push_back(i);
-      const LayerFigures own =
-          figures_of(result_.layers[i], options_.search.objective.function, mode);
-      layers.push_back({count, {}, true});
-      layers.back().support.root = std::sqrt(own.lower);
-      if (!timing_model(arch_).is_engine) {
-        layers.back().support.lines = free_lines({arch_, network_.layers[i].workload});
-      }
-      layers.back().support.points = {{own.energy, own.cycles}};
+      layers.push_back(unsearched_layer(count, {arch_, network_.layers[i].workload}));
     }
     if (!network_.streams.empty()) {
-      layers.push_back(streams());
+      const StreamCost cost =
+          totals(arch_, network_, result_, options_.search.objective.mode).streams;
+      layers.push_back(
+          priced_layer(cost.energy.count(), static_cast<double>(cost.latency.count())));
     }
     return layers;
-  }
-
-  JointLayer streams() const {
-    const StreamCost cost =
-        totals(arch_, network_, result_, options_.search.objective.mode).streams;
-    const double energy = cost.energy.count();
-    const auto cycles = static_cast<double>(cost.latency.count());
-    JointLayer all{1, {}, true};
-    all.support.root = std::sqrt(energy * cycles);
-    all.support.lines = {{0, energy}, {kNoMapping, cycles}};
-    all.support.points = {{energy, cycles}};
-    return all;
   }
 
   void ask(const JointQuestion& question, JointEdp& joint) {

@@ -30,26 +30,13 @@ std::string new_holder() {
 
 }  // namespace
 
-LeasedPoints::LeasedPoints(const Campaign& campaign, Store& store, MissingPoints missing,
+LeasedPoints::LeasedPoints(Keys keys, Store& store, const std::vector<std::size_t>& missing,
                            std::chrono::milliseconds term)
-    : campaign_{campaign},
+    : keys_{std::move(keys)},
       store_{store},
-      designs_{std::move(missing.designs)},
       term_{term},
       holder_{new_holder()},
-      left_{missing.numbers.begin(), missing.numbers.end()} {
-  for (const CampaignLayer& layer : campaign.layers) {
-    layers_.push_back(layer_content(layer).id);
-  }
-  for (const Question& question : campaign.questions) {
-    questions_.push_back(question_content(campaign, question).id);
-  }
-}
-
-PointKey LeasedPoints::key(std::size_t number) const {
-  const PointIndex index = point_index(campaign_, number);
-  return {designs_[index.design], layers_[index.layer], questions_[index.question]};
-}
+      left_{missing.begin(), missing.end()} {}
 
 // Goes through the points until it has leased a batch.
 LeasedPoints::Leased LeasedPoints::lease(std::deque<std::size_t>& from) {
@@ -61,9 +48,9 @@ LeasedPoints::Leased LeasedPoints::lease(std::deque<std::size_t>& from) {
   while (!from.empty() && leased.ours.size() < batch_) {
     const std::size_t number = from.front();
     from.pop_front();
-    switch (leasing.take(key(number))) {
+    switch (leasing.take(keys_(number))) {
       case Store::Lease::kOurs:
-        leased.ours.push_back(number);
+        leased.ours.push_back({number});
         break;
       case Store::Lease::kTheirs:
         leased.theirs.push_back(number);
@@ -74,6 +61,7 @@ LeasedPoints::Leased LeasedPoints::lease(std::deque<std::size_t>& from) {
     }
   }
   leasing.commit();
+  in_work_ += leased.ours.size();
   return leased;
 }
 
@@ -110,9 +98,6 @@ std::size_t LeasedPoints::feed(PointQueue& queue) {
     queue.add(leased.ours);
     theirs_.insert(theirs_.end(), leased.theirs.begin(), leased.theirs.end());
     known = leased.known;
-  }
-  if (left_.empty() && theirs_.empty()) {
-    queue.close();
   }
   return known;
 }

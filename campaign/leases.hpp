@@ -3,21 +3,14 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "campaign/campaign.hpp"
 #include "campaign/queue.hpp"
 #include "campaign/store.hpp"
 
 namespace mapsim {
-
-// Points without a result.
-struct MissingPoints {
-  std::vector<std::size_t> numbers;
-  std::vector<std::string>
-      designs;  // ids of the contents of those that have such points, by number
-};
 
 // The points that a sweep has to compute. Sweeps of one database share them: before a sweep
 // computes points it takes a lease on them in the database, in batches of about a second's work,
@@ -26,38 +19,45 @@ struct MissingPoints {
 // compute the same point find the same row (docs/decisions/0080).
 class LeasedPoints {
  public:
+  // The keys that results of points will have, by their numbers.
+  using Keys = std::function<PointKey(std::size_t number)>;
   // `store`, of which no transaction is open, outlives it.
-  LeasedPoints(const Campaign& campaign, Store& store, MissingPoints missing,
+  LeasedPoints(Keys keys, Store& store, const std::vector<std::size_t>& missing,
                std::chrono::milliseconds term);
 
-  // Adds points to the queue where it runs short, renews what is held, and closes the queue when no
-  // point is left: neither to lease nor leased by others without a result. Call it again and again.
+  // Adds points to the queue where it runs short, and renews what is held. Call it again and again.
   // Says how many points others have answered since the last call.
   std::size_t feed(PointQueue& queue);
-  std::size_t theirs() const { return theirs_.size(); }       // that others held when last asked
-  void forget(const PointKey& key) { done_.push_back(key); }  // solved, or given up
+  // No point is left: neither to lease nor leased by others without a result. Done: nor in work.
+  bool is_handed_out() const { return left_.empty() && theirs_.empty(); }
+  bool is_done() const { return is_handed_out() && in_work_ == 0; }
+  std::size_t theirs() const { return theirs_.size(); }  // that others held when last asked
+  void forget(const PointKey& key) {                     // solved, or given up
+    done_.push_back(key);
+    --in_work_;
+  }
   // Gives back whatever is held.
   void release();
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Leased {
-    std::vector<std::size_t> ours, theirs;
+    std::vector<Asked> ours;
+    std::vector<std::size_t> theirs;
     std::size_t known = 0;
   };
-  PointKey key(std::size_t number) const;
   Leased lease(std::deque<std::size_t>& from);
   void adapt(Clock::time_point now);
 
-  const Campaign& campaign_;
+  Keys keys_;
   Store& store_;
-  std::vector<std::string> designs_, layers_, questions_;  // ids of their contents
   std::chrono::milliseconds term_;
   std::string holder_;
   std::deque<std::size_t> left_;    // nobody had a lease on them when last asked
   std::deque<std::size_t> theirs_;  // another sweep had
   std::vector<PointKey> done_;      // whose leases can go
-  std::size_t batch_ = 4;           // points that a lease is taken on at once
+  std::size_t in_work_ = 0;
+  std::size_t batch_ = 4;  // points that a lease is taken on at once
   Clock::time_point fed_{}, renewed_ = Clock::now(), asked_{};
 };
 

@@ -18,14 +18,25 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kAskTag = 1;    // to rank 0: an answer or nothing, as CBOR; and another point, please
-constexpr int kPointTag = 2;  // from rank 0: the number of a point, or kNothingLeft
-constexpr std::int64_t kNothingLeft = -1;
+constexpr int kPointTag = 2;  // from rank 0: a point's number and weight, or null: nothing is left
 // MPI waits by asking the network without a break; this often is enough for points of milliseconds.
 constexpr std::chrono::milliseconds kPatience{1};
 
+Json json_of(const Asked& asked) {
+  return Json::array({asked.number, asked.weight ? Json(*asked.weight) : Json()});
+}
+
+Asked asked_of(const Json& json) {
+  Asked asked{json[0]};
+  if (!json[1].is_null()) {
+    asked.weight = json[1].get<double>();
+  }
+  return asked;
+}
+
 // The cells' types survive: CBOR tells whole numbers from others and keeps every bit of a double.
 std::vector<std::uint8_t> packed(const Solved& solved) {
-  Json json{{"number", solved.number},
+  Json json{{"asked", json_of(solved.asked)},
             {"key", {solved.key.design, solved.key.workload, solved.key.question}},
             {"failure", solved.failure}};
   if (solved.figures) {
@@ -58,7 +69,7 @@ Cell cell_of(const Json& value) {
 Solved unpacked(const std::vector<std::uint8_t>& bytes) {
   const Json json = Json::from_cbor(bytes);
   Solved solved;
-  solved.number = json["number"];
+  solved.asked = asked_of(json["asked"]);
   solved.key = {json["key"][0], json["key"][1], json["key"][2]};
   solved.failure = json["failure"];
   if (json.contains("figures")) {
@@ -86,14 +97,13 @@ void send(const MpiTransport& mpi, const std::vector<std::uint8_t>& bytes, int t
   mpi.send(bytes.data(), static_cast<int>(bytes.size()), to, tag);
 }
 
-std::vector<std::uint8_t> packed_number(std::int64_t number) { return Json::to_cbor(number); }
-
 // Asks rank 0, with an answer or without one; what it gives.
-std::int64_t ask(const MpiTransport& mpi, const std::vector<std::uint8_t>& answer) {
+std::optional<Asked> ask(const MpiTransport& mpi, const std::vector<std::uint8_t>& answer) {
   send(mpi, answer, 0, kAskTag);
   for (;;) {
     if (const auto message = receive(mpi, kPointTag)) {
-      return Json::from_cbor(message->second).get<std::int64_t>();
+      const Json json = Json::from_cbor(message->second);
+      return json.is_null() ? std::nullopt : std::optional{asked_of(json)};
     }
     std::this_thread::sleep_for(kPatience);
   }
@@ -130,10 +140,9 @@ Remote MpiJob::remote() {
   return {[this](PointQueue& queue, bool stopping) { return serve(queue, stopping); }};
 }
 
-void MpiJob::reply(int rank, std::optional<std::size_t> number) {
-  send(*mpi_, packed_number(number ? static_cast<std::int64_t>(*number) : kNothingLeft), rank,
-       kPointTag);
-  gone_ += number ? 0 : 1;
+void MpiJob::reply(int rank, const std::optional<Asked>& asked) {
+  send(*mpi_, Json::to_cbor(asked ? json_of(*asked) : Json()), rank, kPointTag);
+  gone_ += asked ? 0 : 1;
 }
 
 bool MpiJob::serve(PointQueue& queue, bool stopping) {
@@ -153,11 +162,11 @@ bool MpiJob::serve(PointQueue& queue, bool stopping) {
   }
   while (!waiting_.empty()) {
     const bool is_last = stopping || queue.is_closed();  // nothing is added after that
-    const auto number = stopping ? std::nullopt : queue.take_now();
-    if (!number && !is_last) {
+    const auto asked = stopping ? std::nullopt : queue.take_now();
+    if (!asked && !is_last) {
       break;
     }
-    reply(waiting_.back(), number);
+    reply(waiting_.back(), asked);
     waiting_.pop_back();
   }
   return gone_ < size_ - 1;
@@ -165,12 +174,12 @@ bool MpiJob::serve(PointQueue& queue, bool stopping) {
 
 void MpiJob::work(const std::string& campaign_path, const std::vector<std::string>& configs,
                   const std::atomic<bool>& stop) {
-  std::int64_t number = ask(*mpi_, {});
-  if (number != kNothingLeft) {
+  std::optional<Asked> asked = ask(*mpi_, {});
+  if (asked) {
     const Campaign campaign = load_campaign(campaign_path, configs);
     PointSolver solver{campaign, stop};
-    while (number != kNothingLeft) {
-      number = ask(*mpi_, packed(solver.solve(static_cast<std::size_t>(number))));
+    while (asked) {
+      asked = ask(*mpi_, packed(solver.solve(*asked)));
     }
   }
   finished_ = true;

@@ -41,7 +41,7 @@ class MpiJob {
 
  private:
   bool serve(PointQueue& queue, bool stopping);
-  void reply(int rank, std::optional<std::size_t> number);
+  void reply(int rank, const std::optional<Asked>& asked);
 
   const MpiTransport* mpi_;
   int rank_;

@@ -29,7 +29,7 @@ NetworkResult search_network(const Arch& arch, const Network& network,
       std::all_of(result.layers.begin(), result.layers.end(),
                   [](const SearchResult& layer) { return layer.cost.has_value(); });
   if (!result.interrupted && is_mapped && !result.layers.empty() &&
-      (options.strategy == "exact" || options.strategy == "exhaustive") &&
+      makes_joint_choices(options.strategy) &&
       options.search.objective.function == ObjectiveFunction::product(1, 1)) {
     choose_jointly(arch, network, options, result);
   }

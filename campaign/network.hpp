@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arch/arch.hpp"
+#include "campaign/joint.hpp"
 #include "costmodel/stream.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
@@ -26,16 +27,6 @@ struct NetworkOptions {
   };
   // Called before the search of each layer, with its index.
   std::function<void(std::size_t)> progress = [](std::size_t) {};
-};
-
-// Mappings of all layers chosen together for the least product of total energy and total latency
-// [pJ cycles], streams included.
-struct JointChoice {
-  double edp = 0;
-  double lower_bound = 0;     // of every choice, proven
-  double by_layer = 0;        // of the mappings that were found for each layer's own EDP
-  std::int64_t searches = 0;  // beyond those
-  bool is_proven() const { return edp <= lower_bound * (1 + kRounding); }
 };
 
 // What was found for each layer of a network on one machine, in the order of the network. After an

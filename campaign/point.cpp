@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "arch/physical.hpp"
 #include "arch/print.hpp"
 #include "campaign/gpu_point.hpp"
+#include "campaign/joint.hpp"
 #include "campaign/layer.hpp"
 #include "campaign/report_energy.hpp"
 #include "core/hash.hpp"
@@ -282,6 +284,36 @@ std::vector<Content> question_contents(const Campaign& campaign) {
     contents.push_back(question_content(campaign, question));
   }
   return contents;
+}
+
+std::vector<NetworkPoint> network_points(const Campaign& campaign) {
+  std::vector<NetworkPoint> networks;
+  if (!makes_joint_choices(campaign.strategy)) {
+    return networks;
+  }
+  for (std::size_t q = 0; q < campaign.questions.size(); ++q) {
+    if (!(campaign.questions[q].objective.function == ObjectiveFunction::product(1, 1))) {
+      continue;
+    }
+    std::map<std::string, std::size_t> places;
+    for (std::size_t l = 0; l < campaign.layers.size(); ++l) {
+      const CampaignLayer& layer = campaign.layers[l];
+      if (layer.network.empty()) {
+        continue;
+      }
+      const auto [place, is_new] = places.try_emplace(layer.network, networks.size());
+      if (is_new) {
+        networks.push_back({layer.network, {}, q, {"", "network\n"}});
+      }
+      NetworkPoint& point = networks[place->second];
+      point.layers.push_back(l);
+      point.content.text += fmt::format("{} x {}\n", layer.count, layer_content(layer).id);
+    }
+  }
+  for (NetworkPoint& point : networks) {
+    point.content = content(std::move(point.content.text));
+  }
+  return networks;
 }
 
 PointIndex point_index(const Campaign& campaign, std::size_t number) {

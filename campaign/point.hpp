@@ -44,6 +44,19 @@ Content question_content(const Campaign& campaign, const Question& question);
 std::vector<Content> layer_contents(const Campaign& campaign);
 std::vector<Content> question_contents(const Campaign& campaign);
 
+// A network of which a campaign asks for the least EDP, over all choices of one mapping a layer
+// (docs/decisions/0085): each design has one answer to it, a result like those of layers, the
+// network being the workload.
+struct NetworkPoint {
+  std::string network;
+  std::vector<std::size_t> layers;  // of the campaign
+  std::size_t question = 0;         // of the campaign
+  Content content;                  // which layers, and how often each
+};
+// None where strategies prove nothing. The one of design d at place n has the number
+// d * (how many there are) + n.
+std::vector<NetworkPoint> network_points(const Campaign& campaign);
+
 // Which point of the grid.
 struct PointIndex {
   std::size_t design = 0, layer = 0, question = 0;

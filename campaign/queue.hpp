@@ -16,9 +16,16 @@
 
 namespace mapsim {
 
-// What became of a point: its result, or why there is none.
-struct Solved {
+// A point to solve; with a weight (campaign/joint.hpp) its layer on its design for the energy plus
+// so many pJ per cycle in place of its objective.
+struct Asked {
   std::size_t number = 0;
+  std::optional<double> weight{};
+};
+
+// What became of it: its result, or why there is none.
+struct Solved {
+  Asked asked;
   PointKey key;
   std::optional<Record> figures;  // empty: stopped, or failed
   std::string failure;            // an error of mapsim's own, which is no result
@@ -28,10 +35,10 @@ struct Solved {
 // one who writes them.
 class PointQueue {
  public:
-  void add(std::span<const std::size_t> numbers) {
+  void add(std::span<const Asked> points) {
     {
       const std::lock_guard lock{mutex_};
-      numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+      points_.insert(points_.end(), points.begin(), points.end());
     }
     added_.notify_all();
   }
@@ -49,16 +56,16 @@ class PointQueue {
   }
   std::size_t waiting() const {  // added, and not handed out yet
     const std::lock_guard lock{mutex_};
-    return numbers_.size();
+    return points_.size();
   }
 
   // Waits for a point; nullopt: there will be none.
-  std::optional<std::size_t> take() {
+  std::optional<Asked> take() {
     std::unique_lock lock{mutex_};
-    added_.wait(lock, [this] { return closed_ || !numbers_.empty(); });
+    added_.wait(lock, [this] { return closed_ || !points_.empty(); });
     return first();
   }
-  std::optional<std::size_t> take_now() {  // nullopt: there is none at the moment
+  std::optional<Asked> take_now() {  // nullopt: there is none at the moment
     const std::lock_guard lock{mutex_};
     return first();
   }
@@ -77,16 +84,16 @@ class PointQueue {
   }
 
  private:
-  std::optional<std::size_t> first() {
-    if (numbers_.empty()) {
+  std::optional<Asked> first() {
+    if (points_.empty()) {
       return std::nullopt;
     }
-    const std::size_t number = numbers_.front();
-    numbers_.pop_front();
-    return number;
+    const Asked asked = points_.front();
+    points_.pop_front();
+    return asked;
   }
 
-  std::deque<std::size_t> numbers_;
+  std::deque<Asked> points_;
   bool closed_ = false;
   std::vector<Solved> solved_;
   mutable std::mutex mutex_;

@@ -76,6 +76,36 @@ std::string extreme(const StudyPoints& points, const char* what,
                      least->name);
 }
 
+// How the mappings of a network were chosen for its EDP.
+std::vector<std::string> choices(const Study& study, const StudyPoints& points) {
+  std::vector<std::string> texts;
+  if (!study.is_network_edp()) {
+    return texts;
+  }
+  std::size_t jointly = 0;
+  double gap = 0;
+  for (const DesignResult* const design : points.designs) {
+    jointly += design->edp_lower_bound ? 1U : 0U;
+    gap = std::max(gap, design->edp_gap().value_or(0));
+  }
+  const auto some = [&](std::size_t count) {
+    return count == points.designs.size() ? std::string{} : fmt::format(" (on {} designs)", count);
+  };
+  if (jointly > 0) {
+    texts.push_back(fmt::format(
+        "The mappings of all layers are chosen jointly for the least EDP of the network{}: no "
+        "choice has less{}.",
+        some(jointly), gap > 0 ? " by more than " + percent(gap) : ""));
+  }
+  if (const std::size_t rest = points.designs.size() - jointly; rest > 0) {
+    texts.push_back(fmt::format(
+        "Each layer has the mapping of its own least EDP{}. Chosen jointly, as mapsim sweep does "
+        "by strategies that prove, the mappings of all layers may have a lower one.",
+        some(rest)));
+  }
+  return texts;
+}
+
 std::vector<std::string> findings(const Study& study, const StudyPoints& points) {
   const std::size_t complete = points.designs.size();
   const DesignResult* const best = study.best();
@@ -111,10 +141,8 @@ std::vector<std::string> findings(const Study& study, const StudyPoints& points)
         streams.count, 100 * streams.time, 100 * streams.energy);
   }
   std::vector<std::string> all{text};
-  if (study.is_edp_by_layer()) {
-    all.emplace_back(
-        "Each layer has the mapping of its own least EDP. Chosen jointly, as mapsim network and "
-        "mapsim design do, the mappings of all layers may have a lower one.");
+  for (std::string& choice : choices(study, points)) {
+    all.push_back(std::move(choice));
   }
   return all;
 }

@@ -28,7 +28,12 @@ class Reader {
       places_[columns[i]] = i;
     }
   }
-  const Cell& cell(const Record& row, const char* column) const { return row[places_.at(column)]; }
+  // NULL where there is no such column.
+  const Cell& cell(const Record& row, const char* column) const {
+    static const Cell kNull;
+    const auto place = places_.find(column);
+    return place == places_.end() ? kNull : row[place->second];
+  }
   std::string text(const Record& row, const char* column) const {
     const auto* value = std::get_if<std::string>(&cell(row, column));
     return value == nullptr ? "" : *value;
@@ -58,6 +63,9 @@ std::string value_text(const Json& value) {
 bool is_on_gpu(const Reader& reader, const Record& row) {
   return reader.number(row, "latency_seconds") && !reader.number(row, "latency_cycles");
 }
+
+// Of choices of all mappings of a network.
+constexpr const char* kLowerBound = "network_lower_bound";
 
 // What sums are made of; the rest of a row is ten times as much.
 const std::vector<std::string> kSummed{"campaign",
@@ -186,8 +194,12 @@ class StudyReader {
       : path_{database}, campaign_{campaign}, store_{database, Store::Open::kExisting} {}
 
   std::vector<Study> read(const std::vector<std::size_t>& wanted) {
-    const Reader summed{kSummed};
-    store_.read({"answers", campaign_, kSummed, {}}, [&](const Record& row) { add(summed, row); });
+    std::vector<std::string> columns = kSummed;
+    if (chosen_ != "answers") {
+      columns.emplace_back(kLowerBound);
+    }
+    const Reader summed{columns};
+    store_.read({chosen_, campaign_, columns, {}}, [&](const Record& row) { add(summed, row); });
     for (Study& study : studies_) {
       fix_settings(study);
       study.unpriced = store_.unpriced(study.campaign, study.network);
@@ -231,6 +243,7 @@ class StudyReader {
       design.area_mm2 = reader.number(row, "area_mm2");
       design.mac_units = reader.whole(row, "mac_units");
     }
+    design.edp_lower_bound = reader.number(row, kLowerBound);
     const LayerResult layer = summed_layer(reader, row);
     check_sums(path_, design, layer);
     design.sums.add(layer);
@@ -270,15 +283,15 @@ class StudyReader {
         }
       }
     }
-    const std::vector<std::string> columns = store_.columns("answers");
+    const std::vector<std::string> columns = store_.columns(chosen_);
     const Reader reader{columns};
     for (auto& [campaign, points] : places) {
       std::vector<std::int64_t> numbers;
       for (const auto& [number, design] : points) {
         numbers.push_back(number);
       }
-      store_.read({"answers", campaign, columns, numbers}, [&, &campaign = campaign,
-                                                            &points = points](const Record& row) {
+      store_.read({chosen_, campaign, columns, numbers}, [&, &campaign = campaign,
+                                                          &points = points](const Record& row) {
         const auto asked = points.find(reader.whole(row, "number"));
         if (asked == points.end()) {
           throw ConfigError({Diagnostic{
@@ -296,6 +309,7 @@ class StudyReader {
 
   std::string path_, campaign_;
   Store store_;
+  std::string chosen_ = store_.chosen_view();
   InputWidths widths_{store_};
   std::vector<Study> studies_;
   std::map<std::vector<std::string>, std::size_t> places_;  // of studies
@@ -403,7 +417,14 @@ Objective Study::goal() const {
   return goal;
 }
 
-bool Study::is_edp_by_layer() const {
+std::optional<double> DesignResult::edp_gap() const {
+  const double edp = energy_pj() * static_cast<double>(cycles());
+  return edp_lower_bound && *edp_lower_bound > 0 && edp > *edp_lower_bound * (1 + kRounding)
+             ? std::optional{edp / *edp_lower_bound - 1}
+             : std::nullopt;
+}
+
+bool Study::is_network_edp() const {
   return !campaign.empty() && !network.empty() &&
          goal().function == ObjectiveFunction::product(1, 1) &&
          std::none_of(designs.begin(), designs.end(),

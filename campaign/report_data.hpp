@@ -67,11 +67,16 @@ struct DesignResult {
   LayerSums sums{};                    // of all layers
   std::vector<LayerResult> layers{};   // all of them or none: of many designs few are drawn
   std::vector<std::int64_t> points{};  // of a database, their numbers
+  // Of a network whose mappings were chosen jointly: the EDP of every choice [pJ cycles], proven.
+  std::optional<double> edp_lower_bound{};
 
   bool is_complete() const { return sums.mapped == sums.layers; }  // every layer has a mapping
   // Of the layers with a mapping, each as often as it occurs.
   double energy_pj() const { return sums.energy_pj; }
   std::int64_t cycles() const { return sums.cycles; }
+  // How far the EDP may be above the least of all choices of mappings, as a share of that; nothing
+  // where it is proven, or nobody looked at all choices.
+  std::optional<double> edp_gap() const;
   double seconds() const;
   // Of the sums, for seconds in place of cycles: designs may differ in their clocks.
   double value(const ObjectiveFunction& function) const;
@@ -106,9 +111,9 @@ struct Study {
   void count(const LayerResult& layer);  // into reasons
   void sum_up();                         // sums and reasons anew, from the layers
   Objective goal() const;
-  // Are the mappings of a network, on no GPU, each layer's own best, where a joint choice may have
-  // a lower EDP (docs/design.md)?
-  bool is_edp_by_layer() const;
+  // Is it about the EDP of a network in a database, on no GPU? Then mappings of all layers may be
+  // chosen jointly, or for each layer by itself (docs/decisions/0085).
+  bool is_network_edp() const;
   // "energy, at most 20 ms": what was asked.
   std::string question() const;
   // The complete design with the least objective of the sums, of equals the faster; none: nullptr.

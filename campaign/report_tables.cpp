@@ -23,6 +23,26 @@ Scale scale_of(const std::string& quantity, const std::string& unit, double most
   return {axis.factor(), axis.title()};
 }
 
+// Of all designs of a table.
+struct Scales {
+  Scale energy, latency, edp;
+};
+Scales scales_of(const std::vector<std::vector<const DesignResult*>>& listed) {
+  double most_energy = 0;
+  double most_seconds = 0;
+  double most_edp = 0;
+  for (const auto& designs : listed) {
+    for (const DesignResult* const design : designs) {
+      const double joules = design->energy_pj() * kPicojoule;
+      most_energy = std::max(most_energy, joules);
+      most_seconds = std::max(most_seconds, design->seconds());
+      most_edp = std::max(most_edp, joules * design->seconds());
+    }
+  }
+  return {scale_of("energy", "J", most_energy), scale_of("latency", "s", most_seconds),
+          scale_of("EDP", "J\u00b7s", most_edp)};
+}
+
 // Numbers with a unit sort as numbers where all of a column have the same one.
 TableCell setting_cell(const DesignResult& design, const std::string& path) {
   const std::string value = setting_value(design, path);
@@ -52,6 +72,13 @@ void drop_idle_columns(PageTable& table) {
       drop_column(table, column);
     }
   }
+}
+
+// What is not chosen jointly for a network's EDP.
+TableCell chosen_cell(const Study& study, const DesignResult& design) {
+  return study.is_network_edp() && design.is_complete() && !design.edp_lower_bound
+             ? TableCell{"by layer"}
+             : TableCell{};
 }
 
 // Rows, those shown, and the most that one of these takes.
@@ -148,18 +175,7 @@ PageTable designs_table(const Study& study, const StudyPoints& points, std::size
                         const std::string& name) {
   const std::vector<const DesignResult*> listed = listed_designs(study, points, rows, false);
   const std::vector<std::string> paths = setting_paths(study);
-  double most_energy = 0;
-  double most_seconds = 0;
-  double most_edp = 0;
-  for (const DesignResult* const shown : listed) {
-    const DesignResult& design = *shown;
-    most_energy = std::max(most_energy, design.energy_pj() * kPicojoule);
-    most_edp = std::max(most_edp, design.energy_pj() * kPicojoule * design.seconds());
-    most_seconds = std::max(most_seconds, design.seconds());
-  }
-  const Scale energy = scale_of("energy", "J", most_energy);
-  const Scale latency = scale_of("latency", "s", most_seconds);
-  const Scale edp = scale_of("EDP", "J\u00b7s", most_edp);
+  const auto [energy, latency, edp] = scales_of({listed});
   std::set<std::string> front;
   for (const DesignPoint& point : points.points) {
     if (point.on_front) {
@@ -174,10 +190,12 @@ PageTable designs_table(const Study& study, const StudyPoints& points, std::size
                                    {"latency", latency.title},
                                    {"edp", edp.title},
                                    {"area", "area (mm²)"},
+                                   {"edp_gap", "EDP: not proven (%)"},
                                    {"utilization", "use of MACs (%)"},
                                    {"missing", "layers missing"}}) {
     table.columns.push_back({key, title});
   }
+  table.columns.push_back({"chosen", "mappings chosen", true});
   table.columns.push_back({"front", "front", true});
   for (const DesignResult* const shown : listed) {
     const DesignResult& design = *shown;
@@ -192,7 +210,9 @@ PageTable designs_table(const Study& study, const StudyPoints& points, std::size
                {figure(joules / energy.factor), figure(design.seconds() / latency.factor),
                 figure(joules * design.seconds() / edp.factor),
                 design.area_mm2 ? TableCell{*design.area_mm2} : TableCell{},
+                design.edp_gap() ? TableCell{100 * *design.edp_gap()} : TableCell{},
                 figure(100 * design.utilization()), static_cast<double>(missing)});
+    row.push_back(chosen_cell(study, design));
     row.push_back(front.contains(fmt::format("{}", design.number)) ? TableCell{"front"}
                                                                    : TableCell{});
     table.rows.push_back(std::move(row));
@@ -203,23 +223,12 @@ PageTable designs_table(const Study& study, const StudyPoints& points, std::size
 }
 
 PageTable sums_table(const std::vector<Study>& studies, const std::string& name) {
-  double most_energy = 0;
-  double most_seconds = 0;
-  double most_edp = 0;
   std::vector<std::vector<const DesignResult*>> listed;
   for (const Study& study : studies) {
     listed.push_back(
         listed_designs(study, design_points(study), kMostRows / studies.size(), false));
-    for (const DesignResult* design : listed.back()) {
-      const double joules = design->energy_pj() * kPicojoule;
-      most_energy = std::max(most_energy, joules);
-      most_seconds = std::max(most_seconds, design->seconds());
-      most_edp = std::max(most_edp, joules * design->seconds());
-    }
   }
-  const Scale energy = scale_of("energy", "J", most_energy);
-  const Scale latency = scale_of("latency", "s", most_seconds);
-  const Scale edp = scale_of("EDP", "J\u00b7s", most_edp);
+  const auto [energy, latency, edp] = scales_of(listed);
   PageTable table{
       name,
       "The sums of every network on every design that is listed, each layer as often as "
@@ -234,6 +243,7 @@ PageTable sums_table(const std::vector<Study>& studies, const std::string& name)
        {"edp", edp.title},
        {"utilization", "use of MACs (%)"},
        {"missing", "layers missing"},
+       {"chosen", "mappings chosen", true},
        {"best", "best", true}},
       {}};
   for (std::size_t i = 0; i < studies.size(); ++i) {
@@ -250,7 +260,8 @@ PageTable sums_table(const std::vector<Study>& studies, const std::string& name)
            layers_name(study), static_cast<double>(design->number), design->name(),
            figure(joules / energy.factor), figure(design->seconds() / latency.factor),
            figure(joules * design->seconds() / edp.factor), figure(100 * design->utilization()),
-           static_cast<double>(missing), design == best ? TableCell{"best"} : TableCell{}});
+           static_cast<double>(missing), chosen_cell(study, *design),
+           design == best ? TableCell{"best"} : TableCell{}});
     }
   }
   drop_idle_columns(table);

@@ -13,6 +13,7 @@
 #include "campaign/input_widths.hpp"
 #include "campaign/store.hpp"
 #include "core/diagnostic.hpp"
+#include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/json_head.hpp"
 #include "report/page.hpp"
@@ -120,12 +121,12 @@ std::string csv(const std::vector<Shown>& shown,
 }
 
 // What people want to see first; the rest is in CSV and JSON.
-constexpr std::array<std::string_view, 16> kForPeople{
+constexpr std::array<std::string_view, 18> kForPeople{
     "arch",        "network",        "layer",    "layers",    "objective",      "latency",
     "limits",      "constraints",    "status",   "energy_pj", "latency_cycles", "latency_seconds",
-    "utilization", "layers_missing", "unpriced", "reason"};
+    "utilization", "layers_missing", "unpriced", "edp_pj_s",  "chosen",         "reason"};
 // Nothing that need be said.
-constexpr std::array<std::string_view, 3> kUsual{"", "none", "steady"};
+constexpr std::array<std::string_view, 4> kUsual{"", "none", "steady", "jointly"};
 
 std::string short_text(const Shown& column, const Json& value) {
   if (value.is_null()) {
@@ -140,6 +141,9 @@ std::string short_text(const Shown& column, const Json& value) {
   if (column.name == "latency_seconds") {
     return scaled(value.get<double>(), "s");
   }
+  if (!column.is_setting && column.name == "edp_pj_s") {
+    return scaled(value.get<double>() * kPicojoule, "J s");
+  }
   if (column.name == "utilization") {
     return percent(value.get<double>());
   }
@@ -149,8 +153,11 @@ std::string short_text(const Shown& column, const Json& value) {
 
 // Over values with units of their own the quantity alone: CSV and JSON are in the unit of the key.
 std::string head_of(const Shown& column) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kHeads{
-      {{"energy_pj", "energy"}, {"latency", "latency_mode"}, {"latency_seconds", "latency"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kHeads{
+      {{"energy_pj", "energy"},
+       {"latency", "latency_mode"},
+       {"latency_seconds", "latency"},
+       {"edp_pj_s", "edp"}}};
   const auto* const head = std::find_if(kHeads.begin(), kHeads.end(), [&column](const auto& entry) {
     return !column.is_setting && entry.first == column.name;
   });
@@ -257,14 +264,41 @@ std::string json_text(Json head, const char* list, const std::vector<Shown>& sho
   return text + (first ? "" : "\n ") + end + '\n';
 }
 
-// Sums of a sweep are of mappings that were chosen layer by layer.
+// What the EDP of networks is the least of. Databases from before choices were joint have no column
+// that says so.
 std::string edp_note(Store& store, const ResultsOptions& options) {
-  bool any = false;
-  store.read({"networks", options.campaign, {"objective"}, {}},
-             [&any](const Record& row) { any = any || row[0] == Cell{"edp"}; });
-  return any ? "edp: each layer has the mapping of its own least EDP; 'mapsim network' and "
-               "'mapsim design' choose all mappings jointly, which may need less\n"
-             : "";
+  const std::vector<std::string> columns = store.columns("networks");
+  const bool may_be_joint = std::find(columns.begin(), columns.end(), "chosen") != columns.end();
+  std::size_t by_layer = 0;
+  std::size_t jointly = 0;
+  double gap = 0;
+  store.read({"networks",
+              options.campaign,
+              may_be_joint ? std::vector<std::string>{"chosen", "edp_pj_s", "edp_lower_bound_pj_s"}
+                           : std::vector<std::string>{"objective"},
+              {}},
+             [&](const Record& row) {
+               by_layer += row[0] == Cell{"by layer"} || row[0] == Cell{"edp"} ? 1 : 0;
+               if (row[0] == Cell{"jointly"}) {
+                 ++jointly;
+                 const auto* const edp = std::get_if<double>(&row[1]);
+                 const auto* const lower = std::get_if<double>(&row[2]);
+                 gap = edp != nullptr && lower != nullptr ? std::max(gap, *edp / *lower - 1) : gap;
+               }
+             });
+  std::string note;
+  if (jointly > 0) {
+    note = "edp: the mappings of all layers are chosen jointly; ";
+    note += gap > kRounding ? fmt::format("no choice has less by more than {}\n", percent(gap))
+                            : "no choice has less\n";
+  }
+  if (by_layer > 0) {
+    note += fmt::format(
+        "edp{}: each layer has the mapping of its own least EDP; chosen jointly, as 'mapsim sweep' "
+        "does by strategies that prove, the mappings of all layers may have less\n",
+        jointly > 0 ? " by layer" : "");
+  }
+  return note;
 }
 
 }  // namespace

@@ -85,6 +85,14 @@ Store::Store(const std::string& path, Open how, DatabaseWait wait)
   if (how == Open::kExisting) {
     return;
   }
+  if (schema_ == kLayerByLayerSchema) {
+    Transaction upgrading{database_};
+    if (check_store(database_) == kLayerByLayerSchema) {  // nobody else was quicker
+      upgrade_store(database_);
+    }
+    upgrading.commit();
+    schema_ = kStoreSchema;
+  }
   if (schema_ != kStoreSchema) {
     refuse(path, fmt::format("has schema {}, which this mapsim reads; it writes {}: sweep into "
                              "another database, or merge with the mapsim that made it",
@@ -124,7 +132,8 @@ void Store::begin_points(const Campaign& campaign, const std::vector<Content>& l
   const bool known = same.bind(row).step();
   while (known && same.step()) {
   }
-  for (const char* table : {"campaigns", "designs", "layers", "questions", "unpriced"}) {
+  for (const char* table :
+       {"campaigns", "designs", "layers", "questions", "unpriced", "joint_networks"}) {
     if (table != std::string{"designs"} || !known || designs == Designs::kAnew) {
       Statement{database_, fmt::format("DELETE FROM {} WHERE campaign = ?", table)}.run(
           {campaign.name});
@@ -148,6 +157,11 @@ void Store::begin_points(const Campaign& campaign, const std::vector<Content>& l
   Statement unpriced{database_, "INSERT INTO unpriced VALUES (?, ?, ?, ?)"};
   for (const auto& [network, kind, count] : campaign.unpriced) {
     unpriced.run({campaign.name, network, kind, count});
+  }
+  Statement joint{database_, "INSERT OR IGNORE INTO joint_networks VALUES (?, ?, ?)"};
+  for (const NetworkPoint& point : network_points(campaign)) {  // the same for each question
+    joint.run({campaign.name, point.network, point.content.id});
+    add_input("network", point.content);
   }
 }
 
@@ -235,7 +249,7 @@ Store::SampleStatistics Store::tally(const Campaign& campaign, const Shard& shar
 std::vector<Store::Listed> Store::campaigns() {
   Statement statement{
       database_,
-      schema_ == kStoreSchema
+      schema_ >= kLayerByLayerSchema
           ? "SELECT campaign, designs, designs - (SELECT count(*) FROM designs AS d WHERE"
             " d.campaign = c.campaign) FROM campaigns AS c ORDER BY campaign"
           : "SELECT campaign, count(DISTINCT design), 0 FROM points GROUP BY campaign"
@@ -327,7 +341,12 @@ void Store::read(const Query& query, const std::function<void(const Record&)>& v
   Record values{query.campaign, fmt::format("[{}]", fmt::join(query.numbers, ","))};
   values.resize(query.numbers.empty() ? (query.campaign.empty() ? 0 : 1) : 2);
   statement.bind(values);
-  read(statement, query.view == "answers" ? "point" : "a row of " + query.view + ":", visit);
+  read(statement, query.view.ends_with("answers") ? "point" : "a row of " + query.view + ":",
+       visit);
+}
+
+std::string Store::chosen_view() const {
+  return schema_ == kStoreSchema ? "chosen_answers" : "answers";
 }
 
 std::vector<std::string> Store::columns(const std::string& view) {
@@ -359,7 +378,7 @@ std::vector<std::string> Store::unpriced(const std::string& campaign, const std:
 
 void Store::read_settings(const std::string& campaign,
                           const std::function<void(const std::string&)>& visit) {
-  const std::string of = schema_ == kStoreSchema ? "design" : "point";
+  const std::string of = schema_ >= kLayerByLayerSchema ? "design" : "point";
   Statement statement{database_,
                       fmt::format("SELECT min(campaign) AS campaign, min(number) AS number,"
                                   " settings FROM {}s WHERE ?1 = '' OR campaign = ?1"

@@ -25,15 +25,20 @@ struct PointKey {
 // The database of campaigns (docs/results.md): `results` by the content of their inputs, written
 // once and never changed; `campaigns`, `designs`, `layers` and `questions`, the grids that people
 // asked, whose product are the points and which say what result answers each; `inputs`, the
-// contents themselves; `unpriced`, operators of networks that nothing is known of. A shard has the
-// designs of its own points only, so that its size is theirs. Each result is a transaction of its
-// own in a write-ahead log, so a process that is killed loses only what it had not finished, and
-// whoever opens the file next sees whole rows. Everything that a file refuses is a ConfigError
-// about it, damage named as such, with the row where one is known.
+// contents themselves; `unpriced`, operators of networks that nothing is known of;
+// `joint_networks`, the networks of which all mappings are chosen jointly. A shard has the designs
+// of its own points only, so that its size is theirs. Each result is a transaction of its own in a
+// write-ahead log, so a process that is killed loses only what it had not finished, and whoever
+// opens the file next sees whole rows. Everything that a file refuses is a ConfigError about it,
+// damage named as such, with the row where one is known.
 class Store {
  public:
   enum class Open { kExisting, kOrNew };
   Store(const std::string& path, Open how, DatabaseWait wait = {});
+
+  // The view of points with the answers that the figures of networks are of: where all mappings of
+  // a network were chosen jointly those that were chosen, else `answers`.
+  std::string chosen_view() const;
 
   // The grid of a campaign anew. Of a part of its designs, those of the same campaign that were
   // written down before are kept. Layers and questions by their contents, in order; with them the
@@ -94,9 +99,9 @@ class Store {
   // likewise.
   void check(const std::atomic<bool>* stop = nullptr);
 
-  // Rows of a view, answers or networks.
+  // Rows of a view.
   struct Query {
-    std::string view;
+    std::string view;                     // answers, chosen_answers or networks
     std::string campaign{};               // empty: all
     std::vector<std::string> columns{};   // empty: all
     std::vector<std::int64_t> numbers{};  // of these points; empty: all

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <span>
 
 #include "campaign/network.hpp"
@@ -26,6 +27,12 @@ std::vector<StoreTable> shared_tables() {
   return {{"inputs", {{"id", "TEXT"}}, {{"kind", "TEXT"}, {"text", "TEXT"}}},
           {"results", list(kKeyColumns), list(kFigureColumns)},
           {"unpriced", {kCampaign, {"network", "TEXT"}, {"kind", "TEXT"}}, {{"count", "INTEGER"}}}};
+}
+
+const StoreTable& networks_table() {
+  static const StoreTable kTable{
+      "joint_networks", {kCampaign, {"network", "TEXT"}}, {{"workload", "TEXT"}}};
+  return kTable;
 }
 
 std::vector<StoreTable> tables_of_grids() {
@@ -74,6 +81,16 @@ const std::string kGrid =
     " CROSS JOIN layers AS l ON l.campaign = c.campaign"
     " CROSS JOIN questions AS q ON q.campaign = c.campaign";
 
+// Of a network whose mappings were chosen jointly the row of `results` that says which, and of each
+// layer the answer that was chosen: that to its own question where there is no such row.
+const std::string kChosen =
+    " LEFT JOIN joint_networks AS j ON j.campaign = c.campaign AND j.network = l.network"
+    " LEFT JOIN results AS n ON n.design = d.design AND n.workload = j.workload"
+    " AND n.question = q.question AND n.tool = c.tool"
+    " LEFT JOIN results AS r ON r.design = d.design AND r.workload = l.workload AND r.tool ="
+    " c.tool AND r.question = coalesce(json_extract(n.mapping, '$.\"' || l.workload || '\"'),"
+    " q.question)";
+
 std::string grid_column(const std::string& name) {
   if (name == "number") {
     return "(d.number * c.layers + l.number) * c.questions + q.number AS number";
@@ -109,6 +126,22 @@ void create_grid_views(Database& database) {
                   fmt::join(answers, ", "), kGrid));
 }
 
+void create_chosen_view(Database& database) {
+  std::vector<std::string> columns;
+  for (const std::string& name : answer_columns()) {
+    const auto is_figure = [&name](const Column& column) { return column.name == name; };
+    columns.push_back(name == "question" ? "coalesce(r.question, q.question) AS question"
+                      : std::any_of(kFigureColumns.begin(), kFigureColumns.end(), is_figure)
+                          ? fmt::format("r.{0} AS {0}", name)
+                          : grid_column(name));
+  }
+  database.execute(
+      fmt::format("CREATE VIEW chosen_answers AS SELECT {}, n.status AS network_status,"
+                  " n.lower_bound AS network_lower_bound{}{}"
+                  " ORDER BY c.campaign, d.number, l.number, q.number",
+                  fmt::join(columns, ", "), kGrid, kChosen));
+}
+
 // How many operators of a network without a price multiply: layers that are in no sum.
 std::string unread_layers_sql() {
   std::vector<std::string> kinds;
@@ -116,8 +149,8 @@ std::string unread_layers_sql() {
     kinds.push_back(fmt::format("u.kind GLOB '{}*'", op));
   }
   return fmt::format(
-      "(SELECT coalesce(sum(u.count), 0) FROM unpriced AS u WHERE u.campaign = answers.campaign"
-      " AND u.network = answers.network AND ({}))",
+      "(SELECT coalesce(sum(u.count), 0) FROM unpriced AS u WHERE u.campaign = a.campaign"
+      " AND u.network = a.network AND ({}))",
       fmt::join(kinds, " OR "));
 }
 
@@ -126,6 +159,8 @@ std::string whole(const std::string& sum) {
   return fmt::format("CASE WHEN unmapped + unread = 0 THEN {0} END AS {0}", sum);
 }
 
+// The product of the sums is least over all choices of mappings where they were chosen jointly, and
+// what it is by each layer's own least one elsewhere: then nothing is proven of it.
 std::string networks_view() {
   const std::string sums = fmt::format(
       "SELECT {}, sum(count) AS layers,"
@@ -134,16 +169,29 @@ std::string networks_view() {
       " sum(count * latency_cycles_ramped) AS latency_cycles_ramped,"
       " sum(count * latency_seconds) AS latency_seconds, sum(count * macs) AS macs,"
       " max(area_mm2) AS area_mm2, min(status IN ('optimal', 'fastest', 'priced')) AS all_proven,"
+      " max(objective = 'edp') AND NOT max(status = 'fastest') AS is_edp,"
+      " max(network_status) AS network_status,"
+      " max(network_lower_bound) / max(clock_hz) AS network_lower_bound,"
       " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"
-      " WHERE u.campaign = answers.campaign AND u.network = answers.network) AS unpriced,"
-      " min(number) AS first FROM answers WHERE network <> '' GROUP BY {}",
+      " WHERE u.campaign = a.campaign AND u.network = a.network) AS unpriced,"
+      " min(number) AS first FROM chosen_answers AS a WHERE network <> '' GROUP BY {}",
       kNetworkColumns, unread_layers_sql(), kNetworkColumns);
   return fmt::format(
       "CREATE VIEW networks AS SELECT {}, layers, unmapped + unread AS layers_missing, {}, {}, {},"
-      " {}, macs, area_mm2, all_proven AND unread = 0 AS proven, unpriced FROM ({})"
-      " ORDER BY campaign, first",
+      " {}, macs, area_mm2, unread = 0 AND CASE WHEN is_edp THEN coalesce(network_status ="
+      " 'optimal', 0) ELSE all_proven END AS proven,"
+      " CASE WHEN is_edp AND unmapped + unread = 0 THEN energy_pj * latency_seconds END AS"
+      " edp_pj_s, network_lower_bound AS edp_lower_bound_pj_s,"
+      " CASE WHEN is_edp AND unmapped + unread = 0 THEN iif(network_status IS NULL, 'by layer', "
+      "'jointly') END AS chosen, unpriced FROM ({}) ORDER BY campaign, first",
       kNetworkColumns, whole("energy_pj"), whole("latency_cycles"), whole("latency_cycles_ramped"),
       whole("latency_seconds"), sums);
+}
+
+void create_chosen_views(Database& database) {
+  create_chosen_view(database);
+  database.execute(networks_view());
+  database.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
 }
 
 std::int64_t pragma(Database& database, const std::string& name) {
@@ -166,7 +214,12 @@ std::vector<std::string> column_names(const std::vector<Column>& columns,
 const std::vector<StoreTable>& store_tables(std::int64_t schema) {
   static const std::vector<StoreTable> kGrids = tables_of_grids();
   static const std::vector<StoreTable> kPoints = tables_of_points();
-  return schema == kStoreSchema ? kGrids : kPoints;
+  static const std::vector<StoreTable> kAll = [] {
+    std::vector<StoreTable> tables = kGrids;
+    tables.push_back(networks_table());
+    return tables;
+  }();
+  return schema == kStoreSchema ? kAll : schema == kLayerByLayerSchema ? kGrids : kPoints;
 }
 
 std::vector<std::string> answer_columns() {
@@ -183,9 +236,14 @@ void create_store(Database& database) {
     database.execute(table_sql(table));
   }
   create_grid_views(database);
-  database.execute(networks_view());
+  create_chosen_views(database);
   database.execute(fmt::format("PRAGMA application_id = {}", kApplication));
-  database.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
+}
+
+void upgrade_store(Database& database) {
+  database.execute(table_sql(networks_table()));
+  database.execute("DROP VIEW networks");
+  create_chosen_views(database);
 }
 
 void create_leases(Database& database) {
@@ -201,7 +259,7 @@ std::int64_t check_store(Database& database) {
   }
   const std::int64_t schema = pragma(database, "user_version");
   if (schema < kOldestReadSchema || schema > kStoreSchema) {
-    database.refuse(fmt::format("has schema {}; this mapsim reads {} and {}, and writes {}", schema,
+    database.refuse(fmt::format("has schema {}; this mapsim reads {} to {}, and writes {}", schema,
                                 kOldestReadSchema, kStoreSchema, kStoreSchema));
   }
   Statement check{database, "PRAGMA quick_check(1)"};
@@ -225,6 +283,9 @@ std::int64_t check_store(Database& database) {
   }
   const std::vector<std::string> names = answer_columns();
   Statement{database, fmt::format("SELECT {} FROM answers", fmt::join(names, ", "))};
+  if (schema == kStoreSchema) {
+    Statement{database, fmt::format("SELECT {} FROM chosen_answers", fmt::join(names, ", "))};
+  }
   Statement{database, fmt::format("SELECT {} FROM networks", kNetworkColumns)};
   return schema;
 }

@@ -10,7 +10,9 @@ namespace mapsim {
 
 // The tables of the database of campaigns (docs/results.md) and what must hold of their rows.
 
-inline constexpr std::int64_t kStoreSchema = 5;
+inline constexpr std::int64_t kStoreSchema = 6;
+// Without choices of all mappings of a network; whoever writes to it adds what they need.
+inline constexpr std::int64_t kLayerByLayerSchema = 5;
 // The last one that stored every point of a campaign; its views have the same columns.
 inline constexpr std::int64_t kOldestReadSchema = 4;
 
@@ -27,6 +29,8 @@ inline const std::string kNetworkColumns =
     "campaign, arch, settings, network, objective, latency, limits, constraints, strategy";
 
 void create_store(Database& database);
+// From kLayerByLayerSchema.
+void upgrade_store(Database& database);
 // Of whoever computes points now (campaign/leases.hpp): no part of what a database says, so that
 // one without it is whole, and none is merged.
 void create_leases(Database& database);

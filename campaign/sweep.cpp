@@ -11,6 +11,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "campaign/joint_sweep.hpp"
 #include "campaign/leases.hpp"
 #include "campaign/store.hpp"
 #include "report/figures.hpp"
@@ -46,6 +47,12 @@ std::vector<std::size_t> firsts(const std::vector<Content>& contents) {
   return first;
 }
 
+// Points and networks without a result, and the ids of the contents of their designs, by number.
+struct Missing {
+  std::vector<std::size_t> points, networks;
+  std::vector<std::string> designs;
+};
+
 // Writes the designs down that have points to compute, so that no more than one is held in memory.
 class Planner {
  public:
@@ -58,9 +65,10 @@ class Planner {
         first_layer_{firsts(layers_)},
         first_question_{firsts(questions_)},
         claimed_(campaign.points(), false),
-        missing_{{}, std::vector<std::string>(campaign.designs())} {}
+        networks_{network_points(campaign)},
+        missing_{{}, {}, std::vector<std::string>(campaign.designs())} {}
 
-  MissingPoints plan(SweepProgress& progress) {
+  Missing plan(SweepProgress& progress) {
     store_.begin_points(campaign_, layers_, questions_,
                         options_.shard.count == 1 ? Store::Designs::kAnew : Store::Designs::kKept);
     for (std::size_t i = 0; i < campaign_.designs() && !*options_.stop; ++i) {
@@ -69,7 +77,8 @@ class Planner {
     if (!*options_.stop) {
       store_.end_points();
     }
-    progress.planned = missing_.numbers.size();
+    progress.planned = missing_.points.size();
+    progress.networks_planned = missing_.networks.size();
     return std::move(missing_);
   }
 
@@ -82,11 +91,18 @@ class Planner {
         own.push_back(i);
       }
     }
-    if (own.empty()) {
+    std::vector<std::size_t> networks;  // so divided are points, too
+    for (std::size_t n = 0; n < networks_.size(); ++n) {
+      if ((n + number) % options_.shard.count == options_.shard.index) {
+        networks.push_back(n);
+      }
+    }
+    if (own.empty() && networks.empty()) {
       return;
     }
     const Design drawn = design(campaign_, number);
-    const Content content = load(drawn).content;
+    const LoadedDesign loaded = load(drawn);
+    const Content& content = loaded.content;
     store_.add_design(campaign_, number, drawn, content);
     const std::size_t first = first_design_.try_emplace(content.id, number).first->second;
     for (const std::size_t i : own) {
@@ -99,10 +115,26 @@ class Planner {
       if (claimed_[equal] || store_.has_result(key)) {
         ++progress.known;
       } else {
-        missing_.numbers.push_back(i);
+        missing_.points.push_back(i);
         missing_.designs[number] = content.id;
       }
       claimed_[equal] = true;
+    }
+    if (loaded.arch && first == number) {
+      plan_networks(number, content.id, networks, progress);
+    }
+  }
+
+  void plan_networks(std::size_t design, const std::string& content,
+                     const std::vector<std::size_t>& networks, SweepProgress& progress) {
+    for (const std::size_t n : networks) {
+      if (store_.has_result(
+              {content, networks_[n].content.id, questions_[networks_[n].question].id})) {
+        ++progress.networks_known;
+      } else {
+        missing_.networks.push_back(design * networks_.size() + n);
+        missing_.designs[design] = content;
+      }
     }
   }
 
@@ -113,29 +145,29 @@ class Planner {
   std::vector<std::size_t> first_layer_, first_question_;
   std::unordered_map<std::string, std::size_t> first_design_;
   std::vector<bool> claimed_;  // points with this content, by the number of the first one
-  MissingPoints missing_;
+  std::vector<NetworkPoint> networks_;
+  Missing missing_;
 };
 
 void work(const Campaign& campaign, PointQueue& queue, const std::atomic<bool>& stop) {
   PointSolver solver{campaign, stop};
   while (!stop) {
-    const auto number = queue.take();
-    if (!number) {
+    const auto asked = queue.take();
+    if (!asked) {
       return;
     }
-    queue.put(solver.solve(*number));
+    queue.put(solver.solve(*asked));
   }
 }
 
-void note(const Solved& solved, Store& store, LeasedPoints& points, SweepSummary& summary) {
-  points.forget(solved.key);
+void note(const Solved& solved, Store& store, std::size_t& computed, SweepSummary& summary) {
   if (solved.figures) {
     store.add_result(solved.key, *solved.figures);
-    ++summary.progress.computed;
+    ++computed;
   } else if (solved.failure == kOutOfMemory) {
     ++summary.short_of_memory;
   } else if (!solved.failure.empty()) {
-    summary.failures.push_back(fmt::format("point {}: {}", solved.number, solved.failure));
+    summary.failures.push_back(fmt::format("point {}: {}", solved.asked.number, solved.failure));
   } else {
     summary.interrupted = true;  // here or elsewhere
   }
@@ -170,36 +202,86 @@ class Workers {
   std::vector<std::jthread> threads_;
 };
 
-// The writer, while others compute.
-void write_answers(const Campaign& campaign, const SweepOptions& options, Store& store,
-                   MissingPoints missing, SweepSummary& summary) {
-  const Clock::time_point start = Clock::now();
-  LeasedPoints points{campaign, store, std::move(missing), options.lease};
-  PointQueue queue;
-  Workers workers{campaign, queue, options.threads};
-  for (bool owed = true; owed;) {
-    if (*options.stop) {
-      workers.halt();
-    } else {
-      const std::size_t known = points.feed(queue);
-      summary.progress.elsewhere += known;
-      summary.progress.planned -= known;
-      summary.progress.awaited = points.theirs();
-    }
-    owed = workers.working();
-    if (options.remote.serve) {
-      owed = options.remote.serve(queue, *options.stop) || owed;
-    }
-    // What is put before the last worker ends is collected after it was seen to have ended.
-    for (const Solved& solved :
-         queue.collect(options.remote.serve ? kRemotePatience : kLocalPatience)) {
-      note(solved, store, points, summary);
-    }
-    summary.progress.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    options.progress(summary.progress);
-  }
-  points.release();
+// The keys that results of points will have.
+LeasedPoints::Keys point_keys(const Campaign& campaign, std::vector<std::string> designs) {
+  return [&campaign, designs = std::move(designs), layers = ids_of(layer_contents(campaign)),
+          questions = ids_of(question_contents(campaign))](std::size_t number) {
+    const PointIndex index = point_index(campaign, number);
+    return PointKey{designs[index.design], layers[index.layer], questions[index.question]};
+  };
 }
+
+// The writer, while others compute: first points, then what choices of mappings of networks ask.
+class Writer {
+ public:
+  Writer(const Campaign& campaign, const SweepOptions& options, Store& store, Missing missing,
+         SweepSummary& summary)
+      : campaign_{campaign},
+        options_{options},
+        store_{store},
+        summary_{summary},
+        points_{point_keys(campaign,
+                           missing.networks.empty() ? std::move(missing.designs) : missing.designs),
+                store, missing.points, options.lease},
+        networks_{campaign, store, std::move(missing.networks), std::move(missing.designs),
+                  options.lease} {}
+
+  void run() {
+    Workers workers{campaign_, queue_, options_.threads};
+    for (bool owed = true; owed;) {
+      *options_.stop ? workers.halt() : feed();
+      owed = workers.working();
+      if (options_.remote.serve) {
+        owed = options_.remote.serve(queue_, *options_.stop) || owed;
+      }
+      // What is put before the last worker ends is collected after it was seen to have ended.
+      for (const Solved& solved :
+           queue_.collect(options_.remote.serve ? kRemotePatience : kLocalPatience)) {
+        take(solved);
+      }
+      const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+      SweepProgress& progress = summary_.progress;
+      (is_choosing_ ? progress.choosing_seconds : progress.seconds) =
+          is_choosing_ ? seconds - progress.seconds : seconds;
+      options_.progress(progress);
+    }
+    points_.release();
+    networks_.release();
+  }
+
+ private:
+  void feed() {
+    SweepProgress& progress = summary_.progress;
+    is_choosing_ = is_choosing_ || (points_.is_done() && !networks_.is_done());
+    if (is_choosing_) {
+      networks_.feed(queue_, *options_.stop, progress);
+    } else {
+      const std::size_t known = points_.feed(queue_);
+      progress.elsewhere += known;
+      progress.planned -= known;
+      progress.awaited = points_.theirs();
+    }
+    if (points_.is_handed_out() && networks_.is_done()) {
+      queue_.close();
+    }
+  }
+
+  void take(const Solved& solved) {
+    SweepProgress& progress = summary_.progress;
+    note(solved, store_, is_choosing_ ? progress.searches : progress.computed, summary_);
+    is_choosing_ ? networks_.take(solved) : points_.forget(solved.key);
+  }
+
+  const Campaign& campaign_;
+  const SweepOptions& options_;
+  Store& store_;
+  SweepSummary& summary_;
+  LeasedPoints points_;
+  JointSearches networks_;
+  PointQueue queue_;
+  Clock::time_point start_ = Clock::now();
+  bool is_choosing_ = false;
+};
 
 std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::ceil(std::min(seconds, 1e9)));
@@ -210,6 +292,33 @@ std::string duration_text(double seconds) {
                       : fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
+constexpr double kShort = 60;
+
+std::string spent_text(double seconds) {
+  return seconds < kShort ? scaled(seconds, "s") : duration_text(seconds);
+}
+
+// "" where no network's mappings are chosen jointly.
+std::string choices_text(const SweepProgress& progress) {
+  const std::size_t all = progress.networks_known + progress.networks_planned;
+  if (all == 0) {
+    return "";
+  }
+  const auto count = [](std::size_t number) { return grouped(static_cast<std::int64_t>(number)); };
+  std::string text = fmt::format(
+      "\nedp of networks: mappings of all layers chosen jointly {} times; {} known, {} "
+      "chosen",
+      count(all), count(progress.networks_known), count(progress.networks_chosen));
+  if (progress.searches > 0) {
+    text += fmt::format(" by {} searches in {}", count(progress.searches),
+                        spent_text(progress.choosing_seconds));
+  }
+  if (progress.networks_open > 0) {
+    text += fmt::format(", {} not, as a layer has no mapping", count(progress.networks_open));
+  }
+  return text;
+}
+
 double rate(const SweepProgress& progress) {
   return progress.seconds > 0 ? static_cast<double>(progress.computed) / progress.seconds : 0;
 }
@@ -217,6 +326,12 @@ double rate(const SweepProgress& progress) {
 }  // namespace
 
 std::string progress_text(const SweepProgress& progress) {
+  if (progress.choosing_seconds > 0) {
+    return fmt::format(", mappings of {} of {} networks chosen, {} searches",
+                       grouped(static_cast<std::int64_t>(progress.networks_chosen)),
+                       grouped(static_cast<std::int64_t>(progress.networks_planned)),
+                       grouped(static_cast<std::int64_t>(progress.searches)));
+  }
   const double speed = rate(progress);
   std::string text =
       fmt::format(", {} of {} points", grouped(static_cast<std::int64_t>(progress.computed)),
@@ -240,19 +355,24 @@ PointSolver::PointSolver(const Campaign& campaign, const std::atomic<bool>& stop
       questions_{ids_of(question_contents(campaign))},
       design_{std::numeric_limits<std::size_t>::max()} {}
 
-Solved PointSolver::solve(std::size_t number) {
+Solved PointSolver::solve(const Asked& asked) {
   Solved solved;
-  solved.number = number;
+  solved.asked = asked;
   try {
-    const PointIndex index = point_index(campaign_, number);
+    const PointIndex index = point_index(campaign_, asked.number);
     if (index.design != design_) {
       drawn_ = design(campaign_, index.design);
       loaded_ = load(drawn_);
       design_ = index.design;
     }
     solved.key = {loaded_.content.id, layers_[index.layer], questions_[index.question]};
-    solved.figures = mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer],
-                                   campaign_.questions[index.question], stop_);
+    Question question = campaign_.questions[index.question];
+    if (asked.weight) {
+      question.objective.function = JointQuestion{0, asked.weight}.function();
+      solved.key.question = question_content(campaign_, question).id;
+    }
+    solved.figures =
+        mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer], question, stop_);
   } catch (const std::bad_alloc&) {
     solved.failure = kOutOfMemory;
   } catch (const std::exception& error) {
@@ -268,9 +388,9 @@ SweepSummary sweep(const Campaign& campaign, const SweepOptions& asked) {
   Store store{options.database, Store::Open::kOrNew, {options.waiting, options.stop}};
   store.check(options.stop);  // results that cannot be read are no answers
   SweepSummary summary;
-  MissingPoints missing = Planner{campaign, options, store}.plan(summary.progress);
+  Missing missing = Planner{campaign, options, store}.plan(summary.progress);
   if (!*options.stop) {
-    write_answers(campaign, options, store, std::move(missing), summary);
+    Writer{campaign, options, store, std::move(missing), summary}.run();
   }
   summary.tally = store.tally(campaign, options.shard);
   summary.interrupted = summary.interrupted || *options.stop;
@@ -284,15 +404,12 @@ std::string summary_text(const Campaign& campaign, const SweepSummary& summary) 
       fmt::format("{}: {} points; {} known, {} computed", campaign.name, count(progress.points),
                   count(progress.known), count(progress.computed));
   if (progress.computed > 0) {
-    constexpr double kShort = 60;
-    text += fmt::format(
-        " in {} ({}/s)",
-        progress.seconds < kShort ? scaled(progress.seconds, "s") : duration_text(progress.seconds),
-        ratio(rate(progress)));
+    text += fmt::format(" in {} ({}/s)", spent_text(progress.seconds), ratio(rate(progress)));
   }
   if (progress.elsewhere > 0) {
     text += fmt::format(", {} by other sweeps at the same time", count(progress.elsewhere));
   }
+  text += choices_text(progress);
   text += fmt::format("\n{} have a mapping, {} have none, {} are missing\n",
                       count(summary.tally.mapped), count(summary.tally.unmapped),
                       count(summary.tally.missing));

@@ -21,9 +21,17 @@ struct SweepProgress {
   std::size_t computed = 0;
   std::size_t elsewhere = 0;  // planned at first, then answered by another sweep of the database
   std::size_t awaited = 0;    // planned, and at another sweep now
-  double seconds = 0;         // since computing began
+  double seconds = 0;         // since computing began, until all points were computed
+  // After the points: choices of all mappings of a network on a design (docs/decisions/0085).
+  std::size_t networks_known = 0;    // chosen before, or by another sweep at the same time
+  std::size_t networks_planned = 0;  // to choose
+  std::size_t networks_chosen = 0;
+  std::size_t networks_open = 0;  // cannot be chosen, as a layer has no mapping
+  std::size_t searches = 0;       // for these choices
+  double choosing_seconds = 0;
 };
-std::string progress_text(const SweepProgress& progress);  // ", 12 of 96 points, 3.1/s, 27 s left"
+// ", 12 of 96 points, 3.1/s, 27 s left"; ", mappings of 3 of 12 networks, 45 searches"
+std::string progress_text(const SweepProgress& progress);
 
 // Points computed elsewhere, too: serve() is called again and again by the thread that writes. It
 // hands out points and puts back answers; `stopping`: nothing more is handed out. Says whether
@@ -56,7 +64,7 @@ struct SweepSummary {
 class PointSolver {
  public:
   PointSolver(const Campaign& campaign, const std::atomic<bool>& stop);
-  Solved solve(std::size_t number);
+  Solved solve(const Asked& asked);
 
  private:
   const Campaign& campaign_;

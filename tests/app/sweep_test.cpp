@@ -139,6 +139,21 @@ class SweepProgram : public ::testing::Test {
     return there ? answered(Json::parse(output())["points"]) : 0;
   }
   const fs::path& folder() const { return folder_; }
+  // In place of the campaign: a network on ten machines, whose mappings are chosen jointly.
+  void ask_for_networks() const {
+    std::ofstream{folder_ / "other.yaml"} << "name: other\ngemm: {m: 6, n: 4, k: 6}\n";
+    std::ofstream{folder_ / "net.yaml"}
+        << "name: net\nlayers: [{workload: gemm.yaml, count: 2}, {workload: other.yaml}]\n";
+    std::ofstream{folder_ / "campaign.yaml"}
+        << "name: joint\narchitectures:\n  - file: " << kConfigs << "arch/teaching.yaml\n"
+        << "    grid:\n      nodes.Buffer.capacity: [64 B, 96 B, 128 B, 192 B, 256 B]\n"
+           "      nodes.DRAM.bandwidth.shared: [1 B/cycle, 4 B/cycle]\n"
+           "networks: [net.yaml]\nobjectives: [edp]\n";
+  }
+  std::string networks(const std::string& database) const {
+    EXPECT_EQ(run({MAPSIM_PROGRAM, "results", database, "--networks", "--csv"}), 0) << output();
+    return output();
+  }
 
  private:
   fs::path folder_;
@@ -177,6 +192,41 @@ TEST_F(SweepProgram, KilledAtAnyMomentGoesOnAndEndsWithTheSameRows) {
   ASSERT_EQ(run(sweep("killed.sqlite")), 0) << output();
   EXPECT_THAT(output(), testing::HasSubstr(fmt::format("60 points; {} known", before)));
   EXPECT_EQ(rows("killed.sqlite"), whole);
+}
+
+TEST_F(SweepProgram, KilledWhileItChoosesMappingsGoesOn) {
+  ask_for_networks();
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  const std::string whole = networks("whole.sqlite");
+  const auto chosen = [&](const std::string& table) {
+    int count = 0;
+    for (std::size_t at = table.find(",jointly,"); at != std::string::npos;
+         at = table.find(",jointly,", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  ASSERT_EQ(chosen(whole), 10);
+  int before = 0;
+  int between = 0;
+  for (int i = 0; i < 100 && between < 2; ++i) {
+    if (before == 10) {
+      remove_database("killed.sqlite");
+      before = 0;
+    }
+    const pid_t child = start(last(sweep("killed.sqlite")));
+    await_writes("killed.sqlite", 20 + 5 * static_cast<std::uint64_t>(i % 5), child);
+    kill(child, SIGKILL);
+    wait_for(child);
+    const bool there = answered_in("killed.sqlite") > 0;
+    const int now = there ? chosen(networks("killed.sqlite")) : 0;
+    EXPECT_GE(now, before) << "choices were lost";
+    between += now > before && now < 10 ? 1 : 0;
+    before = now;
+  }
+  EXPECT_GE(between, 2);
+  ASSERT_EQ(run(sweep("killed.sqlite")), 0) << output();
+  EXPECT_EQ(networks("killed.sqlite"), whole);
 }
 
 // In the middle of a search that would take for ever: it leaves no row, and the log is closed.
@@ -363,6 +413,11 @@ TEST_F(SweepUnderMpi, GivesTheSameRows) {
   ASSERT_EQ(run(mpi_sweep("mpi.sqlite")), 0) << output();
   EXPECT_THAT(output(), testing::HasSubstr("60 points; 0 known, 60 computed"));
   EXPECT_EQ(rows("mpi.sqlite"), rows("whole.sqlite"));
+  ask_for_networks();
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  ASSERT_EQ(run(mpi_sweep("mpi.sqlite")), 0) << output();
+  EXPECT_THAT(output(), testing::HasSubstr("chosen jointly 10 times; 0 known, 10 chosen by "));
+  EXPECT_EQ(networks("mpi.sqlite"), networks("whole.sqlite"));
 }
 
 TEST_F(SweepUnderMpi, EndsWhenARankIsLostAndGoesOnTheNextTime) {

@@ -95,6 +95,13 @@ TEST(JointEdp, IsTheLeastOfAllChoices) {
 // A machine on which time and energy are worth different mappings: narrow ports of cheap levels.
 Arch random_machine(Rng& rng) {
   const auto power_of_two = [&rng](std::uint64_t most) { return 1 << rng.below(most); };
+  // Drawn one after the other: arguments are evaluated in any order.
+  const int register_read = power_of_two(3);
+  const int buffer_write = power_of_two(3);
+  const int buffer_read = power_of_two(3);
+  const int capacity = 16 * power_of_two(5);
+  const int dram_read = power_of_two(6);
+  const int dram_bandwidth = power_of_two(4);
   return parse_arch(
       fmt::format(
           "name: tiny\nclock: 1 GHz\nnodes:\n"
@@ -107,8 +114,7 @@ Arch random_machine(Rng& rng) {
           "  - storage: Registers\n    word: 8 b\n    capacity: 8 B\n"
           "    energy: {{read: {} pJ/B, write: 1 pJ/B}}\n"
           "  - compute: MAC\n    energy: 1 pJ\n",
-          power_of_two(4), power_of_two(6), 16 * power_of_two(5), power_of_two(3), power_of_two(3),
-          power_of_two(3)),
+          dram_bandwidth, dram_read, capacity, buffer_read, buffer_write, register_read),
       "tiny.yaml");
 }
 
@@ -124,9 +130,10 @@ TEST(JointEdp, OfANetworkIsTheLeastOverTheFrontsOfItsLayers) {
       NetworkLayer layer;
       layer.name = "g" + std::to_string(i);
       layer.count = 1 + static_cast<std::int64_t>(rng.below(4));
-      layer.workload = parse_workload("name: " + layer.name + "\ngemm: {m: " + bound() +
-                                          ", n: " + bound() + ", k: " + bound() + "}\n",
-                                      "g.yaml");
+      std::string text = "name: " + layer.name + "\ngemm: {m: " + bound();
+      text += ", n: " + bound();
+      text += ", k: " + bound() + "}\n";
+      layer.workload = parse_workload(text, "g.yaml");
       network.layers.push_back(layer);
     }
     network.streams = {Stream{"pool", "MaxPool", Bits{800}, Bits{400}, 2}};

@@ -270,7 +270,7 @@ TEST_F(ReportOfADatabase, OfAnotherSchemaGetsAClearMessage) {
     read_studies(database(), "");
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("has schema 7; this mapsim reads 4 and 5, and writes 5"));
+    EXPECT_THAT(error.what(), HasSubstr("has schema 7; this mapsim reads 4 to 6, and writes 6"));
   }
 }
 

@@ -208,17 +208,6 @@ TEST_F(Sweeps, OfNetworksAddUp) {
       results_table({"results", {}}, {path("a.sqlite"), "", true, ResultsFormat::kCsv});
   EXPECT_THAT(csv,
               testing::HasSubstr(fmt::format(",net,energy,steady,,none,exact,5,0,{},", 5 * each)));
-  // The product of sums is not the least one, which is said.
-  const auto text = [&](const char* database) {
-    return results_table({"results", {}}, {path(database), "", true, ResultsFormat::kText});
-  };
-  constexpr const char* kNote = "edp: each layer has the mapping of its own least EDP";
-  EXPECT_THAT(text("a.sqlite"), testing::Not(testing::HasSubstr(kNote)));
-  run(parse_campaign("name: net\narchitectures: [{file: teaching.yaml}]\nnetworks: [net.yaml]\n"
-                     "objectives: [edp]\n",
-                     path("campaign.yaml")),
-      "edp.sqlite");
-  EXPECT_THAT(text("edp.sqlite"), testing::HasSubstr(kNote));
 }
 
 // A design that cannot run all layers has no sums, which would be small; layers that could not be
