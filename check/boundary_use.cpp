@@ -65,7 +65,7 @@ BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tr
   }
   made.busy_outer = made.outer;
   std::fill_n(made.busy_outer.begin(), outer.above, Use::kFirst);
-  made.begun = graph.entry().begun * mean_elements(graph, edge.tensor, made.distinct);
+  made.begun = graph.entry().sums_begun * mean_elements(graph, edge.tensor, made.distinct);
   Boundary boundary{edge.tensor, outer.level, std::nullopt, outer.final, made.begun};
   if (made.has_child) {
     boundary.child = made.child = inner.level;

@@ -16,15 +16,6 @@ namespace mapsim::check {
 
 namespace {
 
-bool takes_no_less(const TakenBits& a, const TakenBits& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return x >= y; });
-}
-
-bool divides(const PerDim<std::int64_t>& small, const PerDim<std::int64_t>& large) {
-  return std::equal(small.begin(), small.end(), large.begin(),
-                    [](std::int64_t x, std::int64_t y) { return y % x == 0; });
-}
-
 // A branch entered with boxes of one size, and how often the branch is entered so.
 struct OneSize {
   double share = 1;
@@ -41,8 +32,9 @@ class BranchSearch {
         stop_{stop} {
     goal_.function = ObjectiveFunction::product(1, 0);
     forbid_unrolling();
-    PerDim<std::int64_t> sizes = branch.bounds;
-    list_sizes(0, 1, sizes);
+    for (const BranchEntry::Box& box : entry_.boxes(branch.bounds)) {
+      sizes_.push_back({box.share, {arch, with_bounds(einsum, box.sizes)}});
+    }
   }
 
   double run(double enough) {
@@ -83,28 +75,6 @@ class BranchSearch {
     }
   }
 
-  // Sizes along one dim do not depend on those along others.
-  void list_sizes(std::size_t dim, double share, PerDim<std::int64_t>& sizes) {
-    if (dim == sizes.size()) {
-      sizes_.push_back({share, {problem_.arch(), with_bounds(problem_.workload(), sizes)}});
-      return;
-    }
-    const auto d = static_cast<DimId>(dim);
-    if (!entry_.varies(d)) {
-      list_sizes(dim + 1, share, sizes);
-      return;
-    }
-    std::int64_t all = 0;
-    for (const BoxLength& length : entry_.sizes[d]) {
-      all += length.times;
-    }
-    for (const BoxLength& length : entry_.sizes[d]) {
-      sizes[d] = length.size;
-      list_sizes(dim + 1, share * static_cast<double>(length.times) / static_cast<double>(all),
-                 sizes);
-    }
-  }
-
   // The mean of what the sizes need at least: a nest of the branch is one of each of them.
   double bound_of(const ChoiceRanges& ranges) const {
     double sum = 0;
@@ -140,7 +110,7 @@ class BranchSearch {
   }
 
   Problem problem_;
-  const NestEntry& entry_;
+  const BranchEntry& entry_;
   Rules rules_;
   Goal goal_;
   Stop stop_;
@@ -180,41 +150,18 @@ Rules free_rules(const Problem& problem) {
 BranchBounds::BranchBounds(const Arch& arch, const EinsumChain& chain, Stop stop)
     : arch_{arch}, chain_{chain}, stop_{stop}, capacities_{capacities_of(arch)} {}
 
-BranchBounds::Signature BranchBounds::family(const Branch& branch) {
-  const std::optional<bool>& final_sums = branch.entry.final_sums;
-  Signature key{static_cast<std::int64_t>(branch.einsum), final_sums ? (*final_sums ? 1 : 0) : -1};
-  for (const LevelId level : branch.entry.sources) {
-    key.push_back(static_cast<std::int64_t>(index_of(level)));
-  }
-  return key;
-}
-
-BranchBounds::Signature BranchBounds::signature_of(const Branch& branch) {
-  Signature key = family(branch);
-  key.push_back(std::bit_cast<std::int64_t>(branch.entry.begun));
-  for (const DimId d : branch.bounds.ids()) {
-    key.push_back(branch.bounds[d]);
-    for (std::size_t i = 0; branch.entry.varies(d) && i < branch.entry.sizes[d].size(); ++i) {
-      key.push_back(-branch.entry.sizes[d][i].size);
-      key.push_back(branch.entry.sizes[d][i].times);
-    }
-  }
-  return key;
-}
-
 double BranchBounds::known(const Branch& branch, const TakenBits& taken) const {
   double most = 0;
-  if (const auto equal = known_.find(signature_of(branch)); equal != known_.end()) {
+  if (const auto equal = known_.find(key_of(branch)); equal != known_.end()) {
     for (const Known& one : equal->second) {
       most = takes_no_less(taken, one.taken) ? std::max(most, one.value) : most;
     }
   }
-  const auto larger = families_.find(family(branch));
+  const auto larger = families_.find(family_of(branch));
   if (branch.entry.varies() || larger == families_.end()) {
     return most;
   }
-  const double operations =
-      branch.entry.operations(with_bounds(chain_.einsums[branch.einsum], branch.bounds));
+  const double operations = branch.operations();
   for (const Known& one : larger->second) {
     if (one.value * operations > most && takes_no_less(taken, one.taken) &&
         divides(branch.bounds, one.bounds)) {
@@ -225,7 +172,7 @@ double BranchBounds::known(const Branch& branch, const TakenBits& taken) const {
 }
 
 bool BranchBounds::is_decided(const Branch& branch, const TakenBits& taken) const {
-  const auto equal = known_.find(signature_of(branch));
+  const auto equal = known_.find(key_of(branch));
   return equal != known_.end() &&
          std::any_of(equal->second.begin(), equal->second.end(),
                      [&](const Known& one) { return one.taken == taken && one.is_optimum; });
@@ -255,10 +202,10 @@ double BranchBounds::least(const Branch& branch, const TakenBits& taken, double 
   if (stop_.is_set()) {
     return before;
   }
-  known_[signature_of(branch)].push_back({branch.bounds, taken, found, found < enough});
+  known_[key_of(branch)].push_back({branch.bounds, taken, found, found < enough});
   if (!branch.entry.varies()) {
-    const double operations = branch.entry.operations(with_bounds(einsum, branch.bounds));
-    families_[family(branch)].push_back({branch.bounds, taken, found / operations, false});
+    const double operations = branch.operations();
+    families_[family_of(branch)].push_back({branch.bounds, taken, found / operations, false});
   }
   return found;
 }

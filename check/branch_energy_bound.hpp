@@ -4,10 +4,10 @@
 #include <map>
 #include <vector>
 
-#include "check/entry.hpp"
 #include "check/residence.hpp"
 #include "check/rules.hpp"
 #include "check/stop.hpp"
+#include "costmodel/fusion/branch.hpp"
 #include "costmodel/fusion/taken_bits.hpp"
 #include "workloads/chain.hpp"
 
@@ -20,13 +20,6 @@ constexpr std::int64_t kMostTilesOfSharedLoop = 65'536;
 double elements_of(const Workload& einsum, TensorId t, const PerDim<std::int64_t>& box);
 // Does the level lie outside of every fanout? Groups may keep tensors only there.
 bool is_above_arrays(const Arch& arch, LevelId level);
-
-// A branch of a mapping tree: the nest of one einsum, and how it is entered.
-struct Branch {
-  std::size_t einsum = 0;
-  PerDim<std::int64_t> bounds;  // of the largest box
-  NestEntry entry;
-};
 
 // Rules that allow every nest with perfect factors.
 Rules free_rules(const Problem& problem);
@@ -57,22 +50,19 @@ class BranchBounds {
   std::int64_t labels() const { return labels_; }
 
  private:
-  using Signature = std::vector<std::int64_t>;
   struct Known {
     PerDim<std::int64_t> bounds;
     TakenBits taken;
     double value = 0;
     bool is_optimum = false;
   };
-  static Signature family(const Branch& branch);
-  static Signature signature_of(const Branch& branch);
 
   const Arch& arch_;
   const EinsumChain& chain_;
   Stop stop_;
   std::vector<FiniteCapacity> capacities_;
-  std::map<Signature, std::vector<Known>> known_;     // of equal branches: per entry
-  std::map<Signature, std::vector<Known>> families_;  // of boxes of one size: per operation
+  std::map<BranchKey, std::vector<Known>> known_;     // of equal branches: per entry
+  std::map<BranchKey, std::vector<Known>> families_;  // of boxes of one size: per operation
   std::int64_t searches_ = 0;
   std::int64_t labels_ = 0;
 };

@@ -61,7 +61,7 @@ std::vector<double> EdgeCosts::end(const std::vector<std::size_t>& edges) {
     }
   }
   const Problem& problem = graph_.problem();
-  sum[0] += problem.mac_energy().count() * graph_.entry().operations(problem.workload());
+  sum[0] += problem.mac_energy().count() * graph_.entry().operations(bounds_of(problem.workload()));
   return sum;
 }
 

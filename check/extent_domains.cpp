@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/arithmetic.hpp"
+#include "core/factor.hpp"
 
 namespace mapsim::check {
 

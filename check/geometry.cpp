@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/factor.hpp"
 #include "costmodel/crossing.hpp"
 
 namespace mapsim::check {
@@ -182,7 +183,7 @@ std::vector<double> united_points(const BlockedUnrolling& at, const Lattice& til
 
 std::vector<double> mean_united_points(const BlockedUnrolling& at, const Lattice& tiles,
                                        const Rank& rank, const Sharing& sharing,
-                                       const NestEntry& entry) {
+                                       const BranchEntry& entry) {
   if (!entry.varies()) {
     return united_points(at, tiles, rank, sharing);
   }

@@ -50,7 +50,7 @@ std::vector<double> united_points(const BlockedUnrolling& at, const Lattice& til
 // ... of the mean entry, where tiles that are as large as a box differ in size.
 std::vector<double> mean_united_points(const BlockedUnrolling& at, const Lattice& tiles,
                                        const Rank& rank, const Sharing& sharing,
-                                       const NestEntry& entry);
+                                       const BranchEntry& entry);
 // How many of them are new after one step of the loop over the rank's i-th dim (`term`).
 std::vector<double> gained_points(const BlockedUnrolling& at, const Lattice& tiles,
                                   const Rank& rank, const Sharing& sharing, std::size_t term);

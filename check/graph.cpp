@@ -6,6 +6,7 @@
 
 #include "arch/capacities.hpp"
 #include "check/spatial.hpp"
+#include "core/factor.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/timing/model.hpp"
 
@@ -14,7 +15,7 @@ namespace mapsim::check {
 namespace {
 
 // Does the tensor lie there when the nest is entered?
-bool is_source(const Problem& problem, const NestEntry& entry, TensorId t,
+bool is_source(const Problem& problem, const BranchEntry& entry, TensorId t,
                const Residence& residence) {
   const Tensor& tensor = problem.workload().tensors[t];
   const bool is_as_wide = t != problem.workload().output() || tensor.bits == tensor.partial_bits ||
@@ -25,7 +26,7 @@ bool is_source(const Problem& problem, const NestEntry& entry, TensorId t,
 }  // namespace
 
 Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used,
-             std::optional<TensorSet> may_stay, NestEntry entry)
+             std::optional<TensorSet> may_stay, BranchEntry entry)
     : problem_{&problem},
       rules_{&rules},
       used_{used},

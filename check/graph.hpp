@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "check/entry.hpp"
 #include "check/goal.hpp"
 #include "check/regions.hpp"
 #include "check/residence.hpp"
 #include "check/rules.hpp"
+#include "costmodel/fusion/branch.hpp"
 
 namespace mapsim::check {
 
@@ -19,7 +19,7 @@ class Graph {
  public:
   // `may_stay`: the tensors that may stay in a systolic array, if there is one.
   Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used,
-        std::optional<TensorSet> may_stay = {}, NestEntry entry = {});
+        std::optional<TensorSet> may_stay = {}, BranchEntry entry = {});
 
   struct Move {
     std::size_t from = 0;  // residency
@@ -38,7 +38,7 @@ class Graph {
   };
   const Problem& problem() const { return *problem_; }
   const Rules& rules() const { return *rules_; }
-  const NestEntry& entry() const { return entry_; }
+  const BranchEntry& entry() const { return entry_; }
   const std::vector<FanoutId>& used() const { return used_; }
   std::size_t stages() const { return stage_ends_.size() + 1; }
   // The used fanout that is crossed at the end of a stage; nullopt: a level closes.
@@ -121,7 +121,7 @@ class Graph {
   const Rules* rules_;
   std::vector<FanoutId> used_;
   std::optional<TensorSet> may_stay_;
-  NestEntry entry_;
+  BranchEntry entry_;
   struct StageEnd {
     std::optional<std::size_t> fanout;  // a used one
     LevelId level{};                    // otherwise: the level that closes

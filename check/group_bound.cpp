@@ -7,6 +7,7 @@
 #include "check/geometry.hpp"
 #include "check/goal.hpp"
 #include "check/spatial.hpp"
+#include "core/factor.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/fusion/group_counts.hpp"
 #include "costmodel/nest.hpp"
@@ -49,8 +50,9 @@ class GroupBounding {
 
   double run() {
     if (piece_.einsums.size() == 1) {
-      const NestEntry entry{around_.sources[0], around_.final_sums};
-      const Branch whole{around_.first, bounds_of(piece_.einsums[0]), entry};
+      Branch whole{around_.first, bounds_of(piece_.einsums[0])};
+      whole.entry.sources = around_.sources[0];
+      whole.entry.final_sums = around_.final_sums;
       return bounds_.least(whole, around_.taken, least_);
     }
     for (const LevelId level : arch_.levels.ids()) {
@@ -125,8 +127,8 @@ class GroupBounding {
     return all;
   }
   Branch supplied(std::size_t e, const EnteredBranch& entered, const Supply& supply) const {
-    const NestEntry entry{{}, supply.final_sums, entered.lengths, entered.sums_begun};
-    Branch branch{around_.first + e, entered.bounds, entry};
+    Branch branch{around_.first + e, entered.bounds, entered.entry};
+    branch.entry.final_sums = supply.final_sums;
     branch.entry.sources.resize(einsum(e).tensors.size());
     for (const TensorId t : einsum(e).tensors.ids()) {
       const bool is_inside = is_passed(e, t) || supply.kept.contains(t);
@@ -162,20 +164,7 @@ class GroupBounding {
   TakenBits taken_by_scopes(std::size_t e, const std::vector<LiveSet>& held,
                             const std::vector<std::optional<bool>>& final_sums) const {
     TakenBits taken = around_.taken;
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      const Intermediate& passed = piece_.intermediates[i];
-      std::size_t last = passed.producer;
-      for (const ChainTensor& use : passed.readers) {
-        last = std::max(last, use.einsum);
-      }
-      const Tensor& tensor = einsum(passed.producer).tensors[einsum(passed.producer).output()];
-      const bool is_wide = final_sums[passed.producer] == false;
-      const Bits width = is_wide ? tensor.partial_bits : tensor.bits;
-      const std::int64_t points =
-          passed.producer <= e && e <= last ? held[i].live : held[i].carried;
-      take(bounds_.capacities(), level_, tensor.role, static_cast<double>(points * width.count()),
-           taken);
-    }
+    take_scopes(piece_, level_, held, e, final_sums, bounds_.capacities(), taken);
     return taken;
   }
 
@@ -295,7 +284,7 @@ class GroupBounding {
       const double operations = runs_of(loops, e) * static_cast<double>(problems_[e].macs());
       std::vector<Part> all;
       const EnteredBranch& box = counts->branches[e];
-      if (box.varies()) {  // others of the set may have smaller boxes
+      if (box.entry.varies()) {  // others of the set may have smaller boxes
         all.emplace_back().value = operations * problems_[e].mac_energy().count();
         return all;
       }
@@ -309,8 +298,7 @@ class GroupBounding {
           }
         }
         const Branch branch = supplied(e, box, supply);
-        const double of_box = branch.entry.operations(with_bounds(einsum(e), box.bounds));
-        all.push_back(part_of(branch, operations / of_box, fixed, taken));
+        all.push_back(part_of(branch, operations / branch.operations(), fixed, taken));
       }
       return all;
     };

@@ -55,10 +55,10 @@ std::vector<ParallelLoops> list_parallel_loops(const Problem& problem, const Unr
 }
 
 Lattice::Lattice(const PerDim<std::int64_t>& bounds,
-                 const std::vector<PerDim<std::int64_t>>& blocks, const NestEntry& entry)
+                 const std::vector<PerDim<std::int64_t>>& blocks, const BranchEntry& entry)
     : strides_(bounds.size()), perfect_{true} {
   for (const DimId d : bounds.ids()) {
-    high_.push_back(extents_of(entry, d, bounds[d]));
+    high_.push_back(entry.extents(d, bounds[d]));
     mean_.push_back(entry.mean_size(d, bounds[d]));
     strides_[d] = size_;
     size_ *= high_[d].size();

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "check/entry.hpp"
 #include "check/extent_domains.hpp"
+#include "costmodel/fusion/branch.hpp"
 
 namespace mapsim::check {
 
@@ -32,7 +32,7 @@ class Lattice {
   // Perfect factors. `blocks`: per used fanout the extents at which it is crossed; 0: does not
   // matter. Dims whose size differs between entries are not unrolled.
   Lattice(const PerDim<std::int64_t>& bounds, const std::vector<PerDim<std::int64_t>>& blocks,
-          const NestEntry& entry = {});
+          const BranchEntry& entry = {});
   // Imperfect factors. `most`: about as many tiles at most.
   Lattice(const ExtentDomains& domains, std::vector<ParallelLoops> fanouts, std::size_t most);
 

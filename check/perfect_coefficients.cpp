@@ -57,7 +57,7 @@ InstancesByUse instances_by_use(const std::vector<PerDim<std::int64_t>>& factors
 
 // Elements of a tensor, over all instances, without the factors of its windows.
 double elements_but_for_windows(const Workload& workload, const Tensor& tensor,
-                                const InstancesByUse& instances, const NestEntry& entry) {
+                                const InstancesByUse& instances, const BranchEntry& entry) {
   const DimSet relevant = tensor.dims();
   double elements = 1;
   for (const DimId d : workload.dims.ids()) {

@@ -50,7 +50,7 @@ double PerfectCosts::volume(const Volume& of, double visits, std::size_t tile,
 double PerfectCosts::networks_pj(const Coefficients& of, double entering, double visits,
                                  std::size_t tile, const Step& step) const {
   double energy = 0;
-  const double begun = graph().entry().begun;
+  const double begun = graph().entry().sums_begun;
   NetworkFlow flow{entering};
   for (const Network& network : of.networks) {
     flow.leaving =
@@ -76,7 +76,7 @@ void PerfectCosts::charge(const Coefficients& of, double visits, std::size_t til
     if (std::abs(at.crossing - of.use.begun) <= kRounding * of.use.begun) {
       at.crossing = of.use.begun;  // means are fractions
     }
-    at.returning = of.use.output ? at.crossing - graph().entry().begun * met : 0;
+    at.returning = of.use.output ? at.crossing - graph().entry().sums_begun * met : 0;
     return at;
   };
   BoundaryFlow flow;

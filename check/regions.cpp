@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "check/spatial.hpp"
+#include "core/factor.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {

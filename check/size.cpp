@@ -10,27 +10,13 @@
 #include "check/arrangements.hpp"
 #include "check/boxes.hpp"
 #include "check/geometry.hpp"
+#include "core/factor.hpp"
 #include "core/threads.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
 
 namespace {
-
-// Moebius function of n > 1; 0 where a square divides it.
-int moebius(std::int64_t n) {
-  int sign = 1;
-  for (std::int64_t p = 2; p * p <= n; ++p) {
-    if (n % p == 0) {
-      n /= p;
-      sign = -sign;
-      if (n % p == 0) {
-        return 0;
-      }
-    }
-  }
-  return n > 1 ? -sign : sign;
-}
 
 // Counts loop nests. In the ring of functions on vectors of divisors, with Dirichlet convolution as
 // the product, the loops over one dim are x = zeta - 1. Nests of at least one loop without equal

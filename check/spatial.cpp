@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "core/factor.hpp"
 #include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
@@ -148,20 +149,6 @@ std::string factors_text(const Workload& workload, const PerDim<std::int64_t>& f
 }
 
 }  // namespace
-
-std::vector<std::int64_t> divisors_of(std::int64_t n) {
-  std::vector<std::int64_t> divisors;
-  for (std::int64_t i = 1; i * i <= n; ++i) {
-    if (n % i == 0) {
-      divisors.push_back(i);
-      if (i * i != n) {
-        divisors.push_back(n / i);
-      }
-    }
-  }
-  std::sort(divisors.begin(), divisors.end());
-  return divisors;
-}
 
 std::vector<Unrolling> list_choices(const Problem& problem, const Rules& rules, FanoutId fanout) {
   const auto& given = rules.spatial[fanout];

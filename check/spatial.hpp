@@ -9,9 +9,6 @@
 
 namespace mapsim::check {
 
-// Every divisor of n >= 1, ascending.
-std::vector<std::int64_t> divisors_of(std::int64_t n);
-
 using SpatialFactors = PerFanout<PerDim<std::int64_t>>;  // instances per dim, both axes together
 
 // Spatial unrollings that differ only in which axis takes which factor. They cost the same, unless

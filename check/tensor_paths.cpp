@@ -7,6 +7,7 @@
 #include "check/geometry.hpp"
 #include "check/goal.hpp"
 #include "check/reuse.hpp"
+#include "core/factor.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/nest.hpp"
@@ -76,7 +77,7 @@ struct Boundary {
 class TensorPaths {
  public:
   TensorPaths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
-              const std::vector<TensorId>& together, const NestEntry& entry)
+              const std::vector<TensorId>& together, const BranchEntry& entry)
       : problem_{problem},
         arch_{problem.arch()},
         rules_{rules},
@@ -482,7 +483,7 @@ class TensorPaths {
   const Arch& arch_;
   const Rules& rules_;
   const ChoiceRanges& ranges_;
-  const NestEntry& entry_;
+  const BranchEntry& entry_;
   double operations_;
   PerDim<std::vector<std::int64_t>> divisors_;
   std::vector<MovedTensor> moved_;
@@ -493,7 +494,7 @@ class TensorPaths {
 }  // namespace
 
 double least_paths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
-                   const std::vector<TensorId>& together, const NestEntry& entry) {
+                   const std::vector<TensorId>& together, const BranchEntry& entry) {
   return TensorPaths{problem, rules, ranges, together, entry}.least();
 }
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "check/boxes.hpp"
-#include "check/entry.hpp"
 #include "check/rules.hpp"
+#include "costmodel/fusion/branch.hpp"
 
 namespace mapsim::check {
 
@@ -34,6 +34,6 @@ namespace mapsim::check {
 // result is 0 if there are too many paths. `entry`: all entries have one size; paths begin where
 // tensors lie.
 double least_paths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
-                   const std::vector<TensorId>& together, const NestEntry& entry = {});
+                   const std::vector<TensorId>& together, const BranchEntry& entry = {});
 
 }  // namespace mapsim::check

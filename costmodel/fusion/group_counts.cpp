@@ -132,7 +132,7 @@ std::optional<EnteredBranch> GroupCounter::entered(
   const Workload& workload = group_.einsums[e];
   EnteredBranch branch;
   branch.bounds.resize(workload.dims.size());
-  branch.lengths.resize(workload.dims.size());
+  branch.entry.lengths.resize(workload.dims.size());
   branch.entries = 1;
   double points = 1;  // of the output, in all entries
   const DimSet output = workload.tensors[workload.output()].dims();
@@ -166,7 +166,7 @@ std::optional<EnteredBranch> GroupCounter::entered(
         of_output *= output.contains(dims[i]) ? static_cast<double>(sizes[i]) : 1;
       }
       if (varying) {
-        branch.lengths[dims[*varying]].push_back({sizes[*varying], count.times});
+        branch.entry.lengths[dims[*varying]].push_back({sizes[*varying], count.times});
       }
       times += static_cast<double>(count.times);
       sum += of_output;
@@ -177,7 +177,7 @@ std::optional<EnteredBranch> GroupCounter::entered(
   if (!group_.intermediate_of({e, workload.output()})) {
     const auto distinct =
         static_cast<double>(footprint(workload.tensors[workload.output()], bounds_of(workload)));
-    branch.sums_begun = distinct / points;
+    branch.entry.sums_begun = distinct / points;
   }
   return branch;
 }
@@ -226,6 +226,25 @@ std::optional<GroupCounts> GroupCounter::count(const Interface& interface) {
     counts.held.push_back(live_set(traces, order));
   }
   return counts;
+}
+
+void take_scopes(const EinsumChain& group, LevelId level, const std::vector<LiveSet>& held,
+                 std::size_t einsum, const std::vector<std::optional<bool>>& final_sums,
+                 const std::vector<FiniteCapacity>& capacities, TakenBits& taken) {
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const Intermediate& passed = group.intermediates[i];
+    std::size_t last = passed.producer;
+    for (const ChainTensor& use : passed.readers) {
+      last = std::max(last, use.einsum);
+    }
+    const Workload& producer = group.einsums[passed.producer];
+    const Tensor& tensor = producer.tensors[producer.output()];
+    const bool is_wide = final_sums[passed.producer] == false;
+    const Bits width = is_wide ? tensor.partial_bits : tensor.bits;
+    const bool is_live = passed.producer <= einsum && einsum <= last;
+    const std::int64_t points = is_live ? held[i].live : held[i].carried;
+    take(capacities, level, tensor.role, static_cast<double>(points * width.count()), taken);
+  }
 }
 
 }  // namespace mapsim

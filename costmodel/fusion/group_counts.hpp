@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "arch/arch.hpp"
-#include "costmodel/fusion/box_length.hpp"
+#include "costmodel/fusion/branch.hpp"
 #include "costmodel/fusion/lines.hpp"
 #include "costmodel/fusion/shape.hpp"
+#include "costmodel/fusion/taken_bits.hpp"
 #include "costmodel/mapping.hpp"
 
 namespace mapsim {
@@ -31,17 +32,11 @@ struct KeepPosition {
   double largest = 0;  // elements of its largest tile
 };
 
-// How the branch of an einsum is entered, except the levels of its tensors, which the caller adds.
+// The branch of an einsum, except the levels of its tensors, which the caller adds.
 struct EnteredBranch {
   PerDim<std::int64_t> bounds;  // of the largest box
-  // Of dims whose size varies. Sizes along one dim do not depend on those along others.
-  PerDim<std::vector<BoxLength>> lengths;
+  BranchEntry entry;
   double entries = 0;
-  double sums_begun = 1;  // distinct sums of the whole run per sum of an entry's output
-  bool varies() const {   // do boxes differ in size?
-    return std::any_of(lengths.begin(), lengths.end(),
-                       [](const auto& of_dim) { return !of_dim.empty(); });
-  }
 };
 
 // The counts of an interface that do not depend on the branches.
@@ -50,6 +45,12 @@ struct GroupCounts {
   std::vector<KeepPosition> keeps;      // at the top, or right below a loop that moves the tile
   std::vector<LiveSet> held;            // per intermediate
 };
+
+// Adds the capacity of `level` that the intermediates of the group take while an einsum runs.
+// `final_sums`: per einsum, of an output with two widths; nullopt: the least width counts.
+void take_scopes(const EinsumChain& group, LevelId level, const std::vector<LiveSet>& held,
+                 std::size_t einsum, const std::vector<std::optional<bool>>& final_sums,
+                 const std::vector<FiniteCapacity>& capacities, TakenBits& taken);
 
 // Counts the interfaces of a chain that is one group, with its intermediates at `level`, by trees
 // whose branches have no keeps (docs/model.md#fused-mappings). Each einsum of the group but the

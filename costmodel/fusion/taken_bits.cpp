@@ -40,4 +40,8 @@ TakenBits sum_of(TakenBits a, const TakenBits& b) {
   return a;
 }
 
+bool takes_no_less(const TakenBits& a, const TakenBits& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), std::greater_equal<>{});
+}
+
 }  // namespace mapsim

@@ -17,5 +17,6 @@ void take(const std::vector<FiniteCapacity>& capacities, LevelId level, Role rol
           TakenBits& taken);
 bool fits(const std::vector<FiniteCapacity>& capacities, const TakenBits& taken);
 TakenBits sum_of(TakenBits a, const TakenBits& b);
+bool takes_no_less(const TakenBits& a, const TakenBits& b);  // of any capacity
 
 }  // namespace mapsim

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/arithmetic.hpp"
+#include "core/factor.hpp"
 #include "mapper/branch/class_search.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
-#include "mapper/mapspace/factor.hpp"
 #include "mapper/mapspace/membership.hpp"
 
 namespace mapsim {
@@ -25,9 +25,9 @@ constexpr std::int64_t kMostEvaluations = 150;  // of the descent
 // least.
 std::int64_t rich_in_divisors(std::int64_t n) {
   std::int64_t best = n;
-  std::size_t most = divisors(n).size();
+  std::size_t most = divisors_of(n).size();
   for (std::int64_t m = n + 1; m <= n + std::min(n / kPadding, kMostTried); ++m) {
-    if (const std::size_t count = divisors(m).size(); count > most) {
+    if (const std::size_t count = divisors_of(m).size(); count > most) {
       most = count;
       best = m;
     }
@@ -43,7 +43,7 @@ Workload padded(const Workload& workload, const UnrollingClass& unrolling_class)
       instances *= factors[d];
     }
     const std::int64_t rest = ceil_div(workload.dims[d].bound, instances);
-    const bool is_poor = instances > 1 || divisors(rest).size() < kFewDivisors;
+    const bool is_poor = instances > 1 || divisors_of(rest).size() < kFewDivisors;
     wider.dims[d].bound = instances * (is_poor ? rich_in_divisors(rest) : rest);
   }
   return wider;

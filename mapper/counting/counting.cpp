@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "mapper/mapspace/factor.hpp"
+#include "core/factor.hpp"
 
 namespace mapsim::nests {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 
+#include "core/factor.hpp"
 #include "mapper/counting/ruled.hpp"
 #include "mapper/mapspace/builder.hpp"
-#include "mapper/mapspace/factor.hpp"
 
 namespace mapsim::nests {
 namespace {
@@ -37,7 +37,7 @@ class Draw {
   // The loops over `dim` that may come next. ways[r]: the ways to finish with r of it left, if the
   // loop above is over it and the next one is not; a loop is drawn with this weight.
   void list_loops(DimId dim, std::vector<Next>& found) const {
-    const std::vector<std::int64_t> sizes = divisors(left_[dim]);
+    const std::vector<std::int64_t> sizes = divisors_of(left_[dim]);
     std::vector<double> begun;  // ways from each size on that begin with a loop over the dim
     std::vector<Next> next;
     for (std::size_t i = 0; i < sizes.size(); ++i) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/factor.hpp"
 #include "mapper/counting/counting.hpp"
-#include "mapper/mapspace/factor.hpp"
 
 namespace mapsim::nests {
 namespace {
@@ -131,10 +131,10 @@ class LoopWords::Table {
 
 LoopWords::LoopWords(const Workload& workload) : binomials_(kMostLetters) {
   for (const Dim& dim : workload.dims) {
-    for (const std::int64_t n : divisors(dim.bound)) {
+    for (const std::int64_t n : divisors_of(dim.bound)) {
       Factorizations& entry = factorizations_[n];
       if (entry.divisors.empty()) {
-        entry.divisors = divisors(n);
+        entry.divisors = divisors_of(n);
         for (const mpz_class& count : ordered_factorizations(n)) {
           entry.counts.push_back(count.get_d());
         }

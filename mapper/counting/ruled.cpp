@@ -3,25 +3,14 @@
 
 #include <algorithm>
 
+#include "core/factor.hpp"
 #include "mapper/counting/counting.hpp"
-#include "mapper/mapspace/factor.hpp"
 
 namespace mapsim::nests {
 namespace {
 
 // `stop` is called once per so many states.
 constexpr std::size_t kPause = 256;
-
-// -mu(n): the weight of a letter. A loop of factor m is represented by every sequence of letters
-// that multiply to m; their weights add up to 1, so adjacent letters of one dim need not be
-// distinguished.
-int letter_weight(std::int64_t n) {
-  int weight = -1;
-  for (const int exponent : prime_exponents(n)) {
-    weight = exponent > 1 ? 0 : -weight;
-  }
-  return weight;
-}
 
 std::size_t most_letters(std::int64_t n) {
   std::size_t most = 0;
@@ -76,7 +65,7 @@ void RuledTable::make_axes(const UnrollingClass& unrolling_class) {
   std::map<std::vector<std::uint64_t>, Axis> classes;
   for (const DimId d : workload.dims.ids()) {
     if (is_measured(*space_, regions, d)) {
-      axes_.push_back({{d}, divisors(bounds[d]), true, 1});
+      axes_.push_back({{d}, divisors_of(bounds[d]), true, 1});
       continue;
     }
     std::vector<std::uint64_t> alike;
@@ -174,7 +163,9 @@ const RuledTable::Ways& RuledTable::solve(const At& at, std::size_t tile) {
       const std::int64_t factor = axis.measured ? axis.sizes[digit] / axis.sizes[to] : 2;
       const bool divides = !axis.measured || axis.sizes[digit] % axis.sizes[to] == 0;
       const bool letters = axis.measured && !space_->constraints().one_loop_per_dim;
-      const int weight = !divides ? 0 : letters ? letter_weight(factor) : 1;
+      // A loop of factor m is represented by every sequence of letters that multiply to m. Their
+      // weights -mu add up to 1, so adjacent letters of one dim need not be distinguished.
+      const int weight = !divides ? 0 : letters ? -moebius(factor) : 1;
       const auto next =
           weight != 0 && !stopped_ ? after_loop(at, axis.dims.front(), factor) : std::nullopt;
       if (next) {
@@ -226,7 +217,7 @@ std::optional<mpz_class> RuledTable::count(const PerDim<std::int64_t>& bounds,
                                            const std::function<bool()>& stop) {
   stop_ = &stop;
   for (const std::int64_t bound : bounds) {
-    for (const std::int64_t left : divisors(bound)) {
+    for (const std::int64_t left : divisors_of(bound)) {
       auto& letters = letters_[left];
       letters = letters.empty() ? count_letters(left) : letters;
     }

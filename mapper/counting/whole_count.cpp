@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/factor.hpp"
 #include "mapper/counting/counting.hpp"
-#include "mapper/mapspace/factor.hpp"
 
 namespace mapsim::nests {
 

@@ -21,14 +21,6 @@ constexpr double kCutoffSlack = 1e-9;  // what is no better than a cutoff may be
 
 }  // namespace
 
-double Branch::operations() const {
-  double operations = 1;
-  for (const DimId d : bounds.ids()) {
-    operations *= entry.mean_size(d, bounds[d]);
-  }
-  return operations;
-}
-
 BranchOptima::BranchOptima(const Arch& arch, const EinsumChain& chain, const Objective& objective,
                            const Deadline& deadline)
     : arch_{arch},
@@ -37,54 +29,8 @@ BranchOptima::BranchOptima(const Arch& arch, const EinsumChain& chain, const Obj
       deadline_{deadline},
       capacities_{capacities_of(arch)} {}
 
-// What branches of all sizes share.
-BranchOptima::Signature BranchOptima::family(const Branch& branch) {
-  Signature key{static_cast<std::int64_t>(branch.einsum),
-                branch.entry.final_sums ? (*branch.entry.final_sums ? 1 : 0) : -1};
-  for (const LevelId level : branch.entry.sources) {
-    key.push_back(static_cast<std::int64_t>(index_of(level)));
-  }
-  return key;
-}
-
-BranchOptima::Signature BranchOptima::signature(const Branch& branch) {
-  Signature key = family(branch);
-  key.push_back(std::bit_cast<std::int64_t>(branch.entry.sums_begun));
-  for (const DimId d : branch.bounds.ids()) {
-    key.push_back(branch.bounds[d]);
-    for (std::size_t i = 0; branch.entry.varies(d) && i < branch.entry.lengths[d].size(); ++i) {
-      key.push_back(-branch.entry.lengths[d][i].size);
-      key.push_back(-branch.entry.lengths[d][i].times);
-    }
-  }
-  if (const BranchEntry::Run& run = branch.entry.run; run.entries > 0) {
-    key.push_back(std::bit_cast<std::int64_t>(run.entries));
-    for (const double charged : run.charged) {
-      key.push_back(std::bit_cast<std::int64_t>(charged));
-    }
-  }
-  return key;
-}
-
-namespace {
-
-bool is_no_less(const TakenBits& a, const TakenBits& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return x >= y; });
-}
-
-bool divides(const PerDim<std::int64_t>& small, const PerDim<std::int64_t>& large) {
-  for (const DimId d : small.ids()) {
-    if (large[d] % small[d] != 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-}  // namespace
-
 const BranchOptima::Found* BranchOptima::find(const Branch& branch, const TakenBits& taken) const {
-  const auto known = found_.find(signature(branch));
+  const auto known = found_.find(key_of(branch));
   if (known == found_.end()) {
     return nullptr;
   }
@@ -93,7 +39,7 @@ const BranchOptima::Found* BranchOptima::find(const Branch& branch, const TakenB
       continue;
     }
     const bool is_infeasible = !(found.optimum.value < kInfinity);
-    if (is_no_less(taken, found.taken) &&
+    if (takes_no_less(taken, found.taken) &&
         (is_infeasible || fits(capacities_, sum_of(taken, found.optimum.used)))) {
       return &found;
     }
@@ -107,9 +53,9 @@ bool BranchOptima::is_known(const Branch& branch, const TakenBits& base) const {
 
 double BranchOptima::bound(const Branch& branch, const TakenBits& taken) {
   double most = 0;
-  const auto known = found_.find(signature(branch));
+  const auto known = found_.find(key_of(branch));
   for (std::size_t i = 0; known != found_.end() && i < known->second.size(); ++i) {
-    if (is_no_less(taken, known->second[i].taken)) {
+    if (takes_no_less(taken, known->second[i].taken)) {
       most = std::max(most, known->second[i].optimum.value);
     }
   }
@@ -121,9 +67,9 @@ double BranchOptima::bound(const Branch& branch, const TakenBits& taken) {
     entry.entry.run = {};
     return bound_of_run(branch, run.entries, bound(entry, taken), run.charged);
   }
-  const auto& others = families_[family(branch)];
+  const auto& others = families_[family_of(branch)];
   const auto closest = std::find_if(others.begin(), others.end(), [&](const PerOperation& other) {
-    return divides(branch.bounds, other.bounds) && is_no_less(taken, other.taken);
+    return divides(branch.bounds, other.bounds) && takes_no_less(taken, other.taken);
   });
   return closest == others.end() ? 0 : closest->value * branch.operations();
 }
@@ -154,7 +100,7 @@ const BranchOptimum* BranchOptima::optimum(const Branch& branch, const TakenBits
   }
   deadline_.check();
   ++searches_;
-  std::deque<Found>& known = found_[signature(branch)];
+  std::deque<Found>& known = found_[key_of(branch)];
   known.push_back({taken, search(branch, taken, cutoff), false});
   BranchOptimum& optimum = known.back().optimum;
   if (!(optimum.value < kInfinity) && cutoff < kInfinity) {
@@ -165,7 +111,7 @@ const BranchOptimum* BranchOptima::optimum(const Branch& branch, const TakenBits
   if (!branch.entry.varies() && !(branch.entry.run.entries > 0) && optimum.value < kInfinity &&
       optimum.value > expected * (1 + 1e-9)) {
     const double each = optimum.value * (1 - 1e-12) / branch.operations();
-    std::vector<PerOperation>& others = families_[family(branch)];
+    std::vector<PerOperation>& others = families_[family_of(branch)];
     others.insert(std::find_if(others.begin(), others.end(),
                                [&](const PerOperation& other) { return other.value < each; }),
                   {branch.bounds, taken, each});
@@ -256,8 +202,10 @@ class ClassesOfBranch {
       }
     }
     if (listed_.size() > 1) {
-      PerDim<std::int64_t> sizes = bounds_of(space_.problem().workload());
-      add_mean(DimId{0}, 1, sizes);
+      for (const BranchEntry::Box& box :
+           space_.entry().boxes(bounds_of(space_.problem().workload()))) {
+        add_energies(box);
+      }
       add_time();
       std::sort(listed_.begin(), listed_.end(),
                 [](const Listed& a, const Listed& b) { return a.key.first < b.key.first; });
@@ -275,35 +223,17 @@ class ClassesOfBranch {
                     : exact::ObjectiveKey{sum_.value(energy, sum_.is_timed() ? cycles : 0), 0};
     }
   }
-  // Adds so much of the energies with these sizes; dims from this one on may differ.
-  void add_mean(DimId dim, double share, PerDim<std::int64_t>& sizes) {
-    const BranchEntry& entry = space_.entry();
-    if (index_of(dim) == sizes.size()) {
-      deadline_.check();
-      const Problem problem{space_.problem().arch(),
-                            with_bounds(space_.problem().workload(), sizes)};
-      BranchEntry same = entry;
-      same.lengths = {};
-      same.run = {};
-      const Mapspace of_size{problem, Constraints{}, same};
-      exact::ClassBounds bounds{of_size, kEnergy_};
-      for (Listed& one : listed_) {
-        one.key.first += share * bounds.of(*one.unrolling_class).key.first;
-      }
-      return;
-    }
-    const DimId next{static_cast<std::uint8_t>(index_of(dim) + 1)};
-    if (!entry.varies(dim)) {
-      add_mean(next, share, sizes);
-      return;
-    }
-    double times = 0;
-    for (const BoxLength& length : entry.lengths[dim]) {
-      times += static_cast<double>(length.times);
-    }
-    for (const BoxLength& length : entry.lengths[dim]) {
-      sizes[dim] = length.size;
-      add_mean(next, share * static_cast<double>(length.times) / times, sizes);
+  void add_energies(const BranchEntry::Box& box) {
+    deadline_.check();
+    const Problem problem{space_.problem().arch(),
+                          with_bounds(space_.problem().workload(), box.sizes)};
+    BranchEntry same = space_.entry();
+    same.lengths = {};
+    same.run = {};
+    const Mapspace of_size{problem, Constraints{}, same};
+    exact::ClassBounds bounds{of_size, kEnergy_};
+    for (Listed& one : listed_) {
+      one.key.first += box.share * bounds.of(*one.unrolling_class).key.first;
     }
   }
 
@@ -400,7 +330,7 @@ std::vector<BranchPoint> BranchOptima::search_front(const Branch& branch, const 
 const std::vector<BranchPoint>& BranchOptima::front(const Branch& branch, const TakenBits& taken,
                                                     double cutoff) {
   deadline_.check();
-  FoundFront& found = fronts_[{signature(branch), taken}];
+  FoundFront& found = fronts_[{key_of(branch), taken}];
   if (found.cutoff < cutoff) {
     ++searches_;
     found.points = search_front(branch, taken, cutoff);

@@ -6,26 +6,15 @@
 #include <optional>
 #include <vector>
 
+#include "costmodel/fusion/branch.hpp"
 #include "costmodel/fusion/taken_bits.hpp"
 #include "costmodel/mapping.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/fusion/additive.hpp"
 #include "mapper/label_search/label_search.hpp"
-#include "mapper/mapspace/branch_entry.hpp"
 #include "workloads/chain.hpp"
 
 namespace mapsim::fusion {
-
-// A branch: everything its best nest depends on, except the capacity that other tensors leave to
-// it.
-struct Branch {
-  std::size_t einsum = 0;
-  PerDim<std::int64_t> bounds;  // of the largest box
-  BranchEntry entry;
-
-  // Operations of the mean entry.
-  double operations() const;
-};
 
 struct BranchOptimum {
   double value = exact::kInfinity;  // of the objective; infinite: nothing fits
@@ -75,7 +64,6 @@ class BranchOptima {
   std::int64_t labels() const { return labels_; }
 
  private:
-  using Signature = std::vector<std::int64_t>;
   struct Found {
     TakenBits taken;
     BranchOptimum optimum;
@@ -88,8 +76,6 @@ class BranchOptima {
     TakenBits taken;
     double value = 0;
   };
-  static Signature signature(const Branch& branch);
-  static Signature family(const Branch& branch);
   const Found* find(const Branch& branch, const TakenBits& taken) const;
   template <class Visit>
   void search(const Branch& branch, const TakenBits& taken, const Objective& objective,
@@ -103,13 +89,13 @@ class BranchOptima {
   AdditiveObjective objective_;
   const Deadline& deadline_;
   std::vector<FiniteCapacity> capacities_;
-  std::map<Signature, std::deque<Found>> found_;
+  std::map<BranchKey, std::deque<Found>> found_;
   struct FoundFront {
     double cutoff = 0;
     std::vector<BranchPoint> points;
   };
-  std::map<std::pair<Signature, TakenBits>, FoundFront> fronts_;
-  std::map<Signature, std::vector<PerOperation>> families_;  // the largest value first
+  std::map<std::pair<BranchKey, TakenBits>, FoundFront> fronts_;
+  std::map<BranchKey, std::vector<PerOperation>> families_;  // the largest value first
   std::int64_t searches_ = 0;
   std::int64_t labels_ = 0;
 };

@@ -125,7 +125,7 @@ class ChainSearch {
   double bound(std::size_t e) {
     const Workload& workload = chain_.einsums[e];
     const bool may_hold = limits_.may_hold || limits_.most_einsums > 1;
-    std::vector<fusion::Branch> branches{{e, bounds_of(workload), {}}};
+    std::vector<Branch> branches{{e, bounds_of(workload), {}}};
     branches.front().entry.sources.resize(workload.tensors.size());
     for (const TensorId t : workload.tensors.ids()) {
       const auto i = chain_.intermediate_of({e, t});
@@ -143,7 +143,7 @@ class ChainSearch {
     }
     const TakenBits nothing(optima_.capacities().size(), 0.0);
     double least = exact::kInfinity;
-    for (const fusion::Branch& branch : branches) {
+    for (const Branch& branch : branches) {
       if (const auto* optimum = optima_.optimum(branch, nothing, least)) {
         least = std::min(least, optimum->value);
       }

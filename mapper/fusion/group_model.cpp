@@ -101,9 +101,7 @@ std::vector<TensorId> GroupModel::shared_tensors(std::size_t e, const Sourcing& 
 
 Branch GroupModel::branch_of(std::size_t e, const EnteredBranch& entered,
                              const Sourcing& sourcing) const {
-  Branch branch{first_ + e, entered.bounds, {}};
-  branch.entry.lengths = entered.lengths;
-  branch.entry.sums_begun = entered.sums_begun;
+  Branch branch{first_ + e, entered.bounds, entered.entry};
   branch.entry.final_sums = sourcing.final_sums;
   branch.entry.sources.resize(einsum(e).tensors.size());
   for (const TensorId t : einsum(e).tensors.ids()) {
@@ -138,22 +136,10 @@ double GroupModel::bits_of(const Tensor& tensor, bool is_output, const Sourcing&
 }
 
 TakenBits GroupModel::taken_by_scopes(const std::vector<FiniteCapacity>& capacities,
-                                      const std::vector<LiveSet>& held_sets, std::size_t e,
+                                      const std::vector<LiveSet>& held, std::size_t e,
                                       const std::vector<std::optional<bool>>& final_sums) const {
   TakenBits taken = around_.taken;
-  for (std::size_t i = 0; i < piece_.intermediates.size(); ++i) {
-    const Intermediate& passed = piece_.intermediates[i];
-    std::size_t last = passed.producer;
-    for (const ChainTensor& use : passed.readers) {
-      last = std::max(last, use.einsum);
-    }
-    const bool between = e >= passed.producer && e <= last;
-    const Tensor& tensor = einsum(passed.producer).tensors[einsum(passed.producer).output()];
-    const bool is_wide = final_sums[passed.producer] == false;
-    const auto bits = static_cast<double>((is_wide ? tensor.partial_bits : tensor.bits).count());
-    const auto held = static_cast<double>(between ? held_sets[i].live : held_sets[i].carried);
-    take(capacities, level_, tensor.role, held * bits, taken);
-  }
+  take_scopes(piece_, level_, held, e, final_sums, capacities, taken);
   return taken;
 }
 

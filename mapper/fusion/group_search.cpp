@@ -151,7 +151,7 @@ class GroupSearch {
     double sum = 0;
     for (std::size_t e = 0; e < boxes.size(); ++e) {
       const EnteredBranch& box = boxes[e];
-      if (box.varies()) {
+      if (box.entry.varies()) {
         sum += objective_.of_operations(model_.problem(e),
                                         classes_->least_runs(index, e) * operations(e));
         continue;

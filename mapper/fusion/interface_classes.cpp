@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "core/factor.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/mapspace/factor.hpp"
 
 namespace mapsim::fusion {
 
@@ -24,7 +24,7 @@ InterfaceClasses::InterfaceClasses(const EinsumChain& group, std::size_t most_lo
   for (const DimId d : sink.dims.ids()) {
     std::vector<std::int64_t> extents;
     const std::int64_t bound = sink.dims[d].bound;
-    for (const std::int64_t n : divisors(bound)) {
+    for (const std::int64_t n : divisors_of(bound)) {
       if (n < bound && bound / n <= kMostTiles) {
         extents.push_back(n);
       }

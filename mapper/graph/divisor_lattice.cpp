@@ -6,21 +6,6 @@
 
 namespace mapsim::exact {
 
-std::vector<std::int64_t> divisors_of(std::int64_t n) {
-  std::vector<std::int64_t> low;
-  std::vector<std::int64_t> high;
-  for (std::int64_t i = 1; i * i <= n; ++i) {
-    if (n % i == 0) {
-      low.push_back(i);
-      if (i * i != n) {
-        high.push_back(n / i);
-      }
-    }
-  }
-  low.insert(low.end(), high.rbegin(), high.rend());
-  return low;
-}
-
 namespace {
 
 // Lists the chains bound >= block >= ... >= extent in which each divides the one before. For equal

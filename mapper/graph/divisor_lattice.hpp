@@ -7,9 +7,6 @@
 
 namespace mapsim::exact {
 
-// All divisors, ascending.
-std::vector<std::int64_t> divisors_of(std::int64_t n);
-
 // The coordinate of a dim in a tile: its extent, and its blocks. A block is the extent at which a
 // fanout was crossed; only fanouts whose block affects a count are tracked (Unrolled::tracks). They
 // form a chain bound >= block >= ... >= extent, each dividing the one before.

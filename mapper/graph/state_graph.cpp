@@ -5,9 +5,9 @@
 
 #include "arch/capacities.hpp"
 #include "arch/timing/array.hpp"
+#include "core/factor.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "mapper/graph/volume.hpp"
-#include "mapper/mapspace/factor.hpp"
 
 // A residency is a number in mixed radix. Its digits are, from the lowest to the highest:
 //
@@ -344,7 +344,7 @@ void StateGraph::make_moves() {
   sliding_.resize(problem().workload().dims.size());
   factors_.resize(sliding_.size());
   for (const DimId d : sliding_.ids()) {
-    factors_[d] = divisors(problem().workload().dims[d].bound);
+    factors_[d] = divisors_of(problem().workload().dims[d].bound);
     for (const TensorId t : residences_.ids()) {
       if (slides_along(problem().workload(), problem().workload().tensors[t], d)) {
         sliding_[d].insert(t);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/factor.hpp"
+
 namespace mapsim::exact {
 
 std::vector<DimId> moving_dims(const Workload& workload, const Rank& rank) {
@@ -171,7 +173,7 @@ Unrolled::Unrolled(const Problem& problem, const UnrollingClass& unrolling_class
   Domains domains;
   PerDim<std::size_t> tracked(bounds.size(), 0);
   for (const DimId d : bounds.ids()) {
-    domains.push_back(entry.varies(d) ? entry.extents(d, bounds[d]) : divisors_of(bounds[d]));
+    domains.push_back(entry.extents(d, bounds[d]));
     for (const PerDim<bool>& of_fanout : tracks) {
       tracked[d] += of_fanout[d] ? 1 : 0;
     }

@@ -10,9 +10,9 @@
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/evaluate.hpp"
+#include "costmodel/fusion/branch.hpp"
 #include "mapper/graph/divisor_lattice.hpp"
 #include "mapper/graph/sharing.hpp"
-#include "mapper/mapspace/branch_entry.hpp"
 #include "mapper/mapspace/unrolling.hpp"
 
 namespace mapsim::exact {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
 
+#include "core/factor.hpp"
 #include "mapper/mapspace/builder.hpp"
-#include "mapper/mapspace/factor.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 #include "mapper/mapspace/placement.hpp"
 
@@ -23,7 +23,7 @@ class Enumerator {
         nest_{space, placements, unrolling},
         left_{bounds} {
     for (const std::int64_t bound : bounds) {
-      divisors_.push_back(divisors(bound));
+      divisors_.push_back(divisors_of(bound));
     }
   }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/arithmetic.hpp"
-#include "mapper/mapspace/factor.hpp"
+#include "core/factor.hpp"
 
 namespace mapsim {
 namespace {
@@ -179,7 +179,7 @@ PerDim<ExtentDomain> domains(const Workload& workload, const Factors& factors) {
   for (const DimId d : all.ids()) {
     const std::int64_t bound = workload.dims[d].bound;
     if (!factors.imperfect || factors.pieces > 0) {
-      all[d] = divisors(bound);
+      all[d] = divisors_of(bound);
     }
     if (factors.imperfect) {
       add_imperfect(bound, factors.pieces, all[d]);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/factor.hpp"
 #include "costmodel/nest.hpp"
-#include "mapper/mapspace/factor.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim {
@@ -23,7 +23,7 @@ bool splits_into(const std::vector<Allowed>& parts, std::size_t first, std::int6
   if (first + 1 == parts.size()) {
     return parts[first].contains(number);
   }
-  const std::vector<std::int64_t> factors = divisors(number);
+  const std::vector<std::int64_t> factors = divisors_of(number);
   return std::any_of(factors.begin(), factors.end(), [&](std::int64_t factor) {
     return parts[first].contains(factor) && splits_into(parts, first + 1, number / factor);
   });
@@ -50,7 +50,7 @@ Region::Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet 
       parts_.push_back({all});
       continue;
     }
-    divisors_.push_back(divisors(bounds[d]));
+    divisors_.push_back(divisors_of(bounds[d]));
     factors_.push_back(divisors_[d]);
     if (groups_of(d) == 0) {
       factors_[d] = {1};
@@ -113,7 +113,7 @@ void Region::list_states() {
     } else if (allowed != divisors_[d]) {
       Tracked tracked{d, {1}, {}, states_};
       for (const std::int64_t n : allowed) {
-        for (const std::int64_t part : divisors(n)) {
+        for (const std::int64_t part : divisors_of(n)) {
           tracked.products.push_back(part);
         }
       }

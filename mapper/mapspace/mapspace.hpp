@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "costmodel/evaluate.hpp"
+#include "costmodel/fusion/branch.hpp"
 #include "costmodel/mapping.hpp"
-#include "mapper/mapspace/branch_entry.hpp"
 #include "mapper/mapspace/factors.hpp"
 #include "mapper/mapspace/rules.hpp"
 #include "mapper/mapspace/unrolling.hpp"

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cassert>
 
-#include "mapper/mapspace/factor.hpp"
+#include "core/factor.hpp"
 
 namespace mapsim {
 

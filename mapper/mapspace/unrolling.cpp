@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "arch/print.hpp"
-#include "mapper/mapspace/factor.hpp"
+#include "core/factor.hpp"
 
 namespace mapsim {
 
@@ -120,7 +120,7 @@ class AxisSplitter {
     for (const DimId d : factors.ids()) {
       if (factors[d] > 1) {
         unrolled_.push_back(d);
-        x_factors_.push_back(divisors(factors[d]));
+        x_factors_.push_back(divisors_of(factors[d]));
       }
     }
   }
@@ -242,7 +242,7 @@ class Lister {
     ways_.front().push_back({1, 1});
     for (const DimId d : workload.dims.ids()) {
       const std::int64_t bound = workload.dims[d].bound;
-      choices_.push_back(remainders ? parts(bound) : divisors(bound));
+      choices_.push_back(remainders ? parts(bound) : divisors_of(bound));
       splits_.push_back(splits(scope, d, choices_[d]));
     }
   }

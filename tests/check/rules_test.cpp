@@ -11,6 +11,7 @@
 #include "check/membership.hpp"
 #include "check/regions.hpp"
 #include "check/size.hpp"
+#include "core/factor.hpp"
 #include "core/rng.hpp"
 #include "costmodel/nest.hpp"
 #include "proven.hpp"
@@ -23,7 +24,7 @@ using check::Certificate;
 
 check::Allowed random_numbers(Rng& rng, std::int64_t bound) {
   std::vector<std::int64_t> values;
-  for (const std::int64_t n : check::divisors_of(bound)) {
+  for (const std::int64_t n : divisors_of(bound)) {
     if (rng.below(2) == 0) {
       values.push_back(n);
     }
@@ -249,8 +250,8 @@ TEST(RegionsOfRandomSpaces, ReadLoopsInParts) {
     for (std::size_t r = 0; r < regions.size(); ++r) {
       for (std::size_t state = 0; state < regions[r].states(); ++state) {
         for (const DimId d : bounds.ids()) {
-          for (const std::int64_t whole : check::divisors_of(bounds[d])) {
-            for (const std::int64_t part : check::divisors_of(whole)) {
+          for (const std::int64_t whole : divisors_of(bounds[d])) {
+            for (const std::int64_t part : divisors_of(whole)) {
               const auto half = regions[r].after(state, d, part);
               const auto next = half ? regions[r].after(*half, d, whole / part) : std::nullopt;
               EXPECT_EQ(next, regions[r].after(state, d, whole)) << "seed " << seed;

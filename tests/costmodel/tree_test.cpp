@@ -197,9 +197,9 @@ MappingTree tree_of(Rng& rng, const EinsumChain& group, LevelId level, const Int
 double in_all_entries(const EnteredBranch& branch, DimSet dims) {
   double product = branch.entries;
   for (const DimId d : branch.bounds.ids()) {
-    double sum = branch.lengths[d].empty() ? static_cast<double>(branch.bounds[d]) : 0;
-    double times = branch.lengths[d].empty() ? 1 : 0;
-    for (const BoxLength& length : branch.lengths[d]) {
+    double sum = branch.entry.lengths[d].empty() ? static_cast<double>(branch.bounds[d]) : 0;
+    double times = branch.entry.lengths[d].empty() ? 1 : 0;
+    for (const BoxLength& length : branch.entry.lengths[d]) {
       sum += static_cast<double>(length.size * length.times);
       times += static_cast<double>(length.times);
     }
@@ -234,10 +234,10 @@ void compare(const EinsumChain& group, LevelId level, const GroupCounts& counts,
     EXPECT_DOUBLE_EQ(in_all_entries(branch, all), static_cast<double>(walked.einsums[e].macs));
     if (!group.intermediate_of({e, einsum.output()})) {
       const Tensor& output = einsum.tensors[einsum.output()];
-      EXPECT_DOUBLE_EQ(branch.sums_begun * in_all_entries(branch, output.dims()),
+      EXPECT_DOUBLE_EQ(branch.entry.sums_begun * in_all_entries(branch, output.dims()),
                        static_cast<double>(footprint(output, bounds_of(einsum))));
     }
-    compared.varying += branch.varies() ? 1 : 0;
+    compared.varying += branch.entry.varies() ? 1 : 0;
   }
   for (const KeepPosition& keep : keeps) {
     const TensorCounts& at = walked.einsums[keep.use.einsum].levels[level][keep.use.tensor];

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/factor.hpp"
 #include "mapper/bounds/cost_so_far.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
@@ -172,7 +173,7 @@ TEST(TileIndex, NumbersEveryVectorOfDigitsOnce) {
   PerDim<std::vector<std::int64_t>> domains(3);
   for (const DimId d : bounds.ids()) {
     bounds[d] = std::array{30, 8, 12}[index_of(d)];
-    domains[d] = exact::divisors_of(bounds[d]);
+    domains[d] = divisors_of(bounds[d]);
   }
   const exact::DivisorLattice tiles{bounds, PerDim<std::size_t>(3), DimSet{DimId{0}}, domains};
   EXPECT_EQ(tiles.size(), 8U * 4U * 6U);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "mapper/mapspace/factor.hpp"
+#include "core/factor.hpp"
 
 namespace mapsim {
 namespace {
@@ -13,7 +13,7 @@ bool one_in(Rng& rng, std::uint64_t n) { return rng.below(n) == 0; }
 
 // Divisors of the bound or, imperfect, any numbers up to it.
 Allowed random_allowed(Rng& rng, std::int64_t bound, bool imperfect) {
-  std::vector<std::int64_t> sizes = divisors(bound);
+  std::vector<std::int64_t> sizes = divisors_of(bound);
   for (std::int64_t n = 1; n <= bound && imperfect; ++n) {
     sizes.push_back(n);
   }

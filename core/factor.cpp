@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/mapspace/factor.hpp"
+#include "core/factor.hpp"
 
 #include <algorithm>
 #include <functional>
 
 namespace mapsim {
 
-std::vector<std::int64_t> divisors(std::int64_t n) {
+std::vector<std::int64_t> divisors_of(std::int64_t n) {
   std::vector<std::int64_t> found{1};
   for_each_prime(n, [&](std::int64_t prime, int exponent) {
     const std::size_t before = found.size();
@@ -27,6 +27,12 @@ std::vector<int> prime_exponents(std::int64_t n) {
   for_each_prime(n, [&](std::int64_t, int exponent) { exponents.push_back(exponent); });
   std::sort(exponents.begin(), exponents.end(), std::greater<>{});
   return exponents;
+}
+
+int moebius(std::int64_t n) {
+  int sign = 1;
+  for_each_prime(n, [&](std::int64_t, int exponent) { sign = exponent > 1 ? 0 : -sign; });
+  return sign;
 }
 
 }  // namespace mapsim

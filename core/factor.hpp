@@ -23,10 +23,13 @@ void for_each_prime(std::int64_t n, Visit visit) {
 }
 
 // Every divisor of n >= 1, ascending.
-std::vector<std::int64_t> divisors(std::int64_t n);
+std::vector<std::int64_t> divisors_of(std::int64_t n);
 
 // The exponents of the primes of n, largest first: 12 -> {2, 1}. The number of factorisations
 // depends on nothing else.
 std::vector<int> prime_exponents(std::int64_t n);
+
+// The Moebius function: 0 if a square divides n, else 1 or -1 for an even or odd number of primes.
+int moebius(std::int64_t n);
 
 }  // namespace mapsim
