@@ -6,68 +6,76 @@
 
 namespace mapsim::branch {
 
+std::optional<std::int64_t> count_soon(const Mapspace& space) {
+  constexpr std::int64_t kSteps = 2'000'000;  // some milliseconds
+  return space.count_unless([](std::int64_t steps) { return steps > kSteps; })
+             ? std::optional(space.class_count())
+             : std::nullopt;
+}
+
 ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
                          const Deadline& deadline, const std::vector<Unrolling>& ruled_out,
                          ClassRecord& record)
-    : space_{space},
-      deadline_{deadline},
-      ruled_out_{ruled_out},
-      record_{record},
-      source_{space, objective, deadline} {
-  if (!is_imperfect()) {
-    record_.bound_others(source_.bound_of_others());
+    : space_{space}, deadline_{deadline}, ruled_out_{ruled_out}, record_{record} {
+  exact::refuse_what_is_not_proven(space, objective);
+  if (!space.constraints().factors.imperfect) {
+    bounds_.emplace(space, objective);
+    classes_.emplace(*bounds_, space, objective, &deadline);
+    symmetry_.emplace(space);
+    generator_.emplace(space, *symmetry_, *bounds_);
+    record_.bound_others(generator_->bound());
     return;
   }
-  for (std::size_t g = 0; g < classes().size(); ++g) {
+  classes_.emplace(space, objective, &deadline);
+  order_ = classes_->by_bound();
+  std::erase_if(order_, [this](std::size_t g) { return classes_->representative()[g] != g; });
+  for (std::size_t g = 0; g < classes_->size(); ++g) {
     add_to_record(g);
   }
-  record_.skip_symmetric(classes().representative());
-}
-
-std::size_t ClassSource::count() const {
-  return is_imperfect() ? source_.listed().size() : record_.most();
+  record_.skip_symmetric(classes_->representative());
 }
 
 void ClassSource::add_to_record(std::size_t unrolling_class) {
-  record_.add(classes().bound(unrolling_class));
-  const Unrolling& first = classes().unrolling(unrolling_class).first;
+  record_.add(classes_->bound(unrolling_class));
+  const Unrolling& first = classes_->unrolling(unrolling_class).first;
   if (std::find(ruled_out_.begin(), ruled_out_.end(), first) != ruled_out_.end()) {
     record_.rule_out(unrolling_class);
   }
 }
 
 std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Incumbent& known) {
-  if (is_imperfect()) {
-    return source_.listed()[place];
+  if (!generator_) {
+    return order_[place];
   }
-  const std::optional<std::size_t> found = source_.next(known);
-  record_.bound_others(source_.bound_of_others());
-  if (!found) {
-    if (source_.is_stopped()) {
+  const auto tuple = generator_->next(known, [this] { return deadline_.over(); });
+  record_.bound_others(generator_->bound());
+  if (!tuple) {
+    if (generator_->is_stopped()) {
       record_.leave_open();
     } else {
       record_.finish_others(deadline_);
     }
     return std::nullopt;
   }
-  order_.push_back(*found);
-  add_to_record(*found);
-  return found;
+  generated_.push_back(*tuple);
+  order_.push_back(classes_->add(space_.classes().unrolling_class(*tuple)));
+  add_to_record(order_.back());
+  return order_.back();
 }
 
 SearchResult ClassSource::result() const {
-  if (is_imperfect()) {
-    record_.repeat_for_symmetric(classes().representative());
+  if (!generator_) {
+    record_.repeat_for_symmetric(classes_->representative());
   }
   SearchResult result = record_.result();
   for (std::size_t g = 0; g < result.classes.size(); ++g) {
-    result.classes[g].unrollings = classes().unrolling(g);
-    result.classes[g].is_symmetric = is_imperfect() && classes().representative()[g] != g;
+    result.classes[g].unrollings = classes_->unrolling(g);
+    result.classes[g].is_symmetric = !generator_ && classes_->representative()[g] != g;
   }
-  for (std::size_t g = 0; g < order_.size(); ++g) {
-    for (UnrollingClass& alike : source_.others(g)) {
-      result.classes.push_back(
-          {result.classes[g].bound, result.classes[g].by, std::move(alike), true});
+  for (std::size_t g = 0; g < generated_.size(); ++g) {
+    for (const UnrollingClasses::Tuple& alike : symmetry_->others(generated_[g])) {
+      result.classes.push_back({result.classes[g].bound, result.classes[g].by,
+                                space_.classes().unrolling_class(alike), true});
     }
   }
   return result;
