@@ -12,7 +12,7 @@
 #include "costmodel/timing/model.hpp"
 #include "mapper/label_search/rebuild.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/mapspace/symmetric_classes.hpp"
+#include "mapper/mapspace/symmetry.hpp"
 
 namespace mapsim::exact {
 
@@ -48,7 +48,7 @@ UnrollingTasks::UnrollingTasks(const Mapspace& space, const Objective& objective
   own_.emplace(space, objective);
   bounds_ = &*own_;
   const std::vector<UnrollingClass>& classes = space_.unrolling_classes();
-  representative_ = symmetric_classes(space_);
+  representative_ = branch::symmetric_classes(space_);
   members_.resize(classes.size());
   Caught caught;
 #pragma omp taskloop grainsize(kBounds) shared(classes, caught)

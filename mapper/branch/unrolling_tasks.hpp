@@ -40,7 +40,7 @@ class UnrollingTasks {
   const UnrollingClass& unrolling(std::size_t unrolling_class) const {
     return *at(unrolling_class).unrolling;
   }
-  // Per class: the first class that equals it by symmetry (mapper/mapspace/symmetric_classes.hpp).
+  // Per class: the first class that equals it by symmetry (mapper/mapspace/symmetry.hpp).
   // Both have the same bound.
   const std::vector<std::size_t>& representative() const { return representative_; }
   // A lower bound of the class's mappings, whatever the tiles.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -170,6 +171,59 @@ std::vector<Symmetry::Tuple> Symmetry::others(const Tuple& tuple) const {
     return true;
   });
   return found;
+}
+
+namespace {
+
+// The factor of a fanout along one dim. The axis matters only where both have a factor.
+struct DimFactor {
+  FanoutId fanout{};
+  DimId dim{};
+  std::int64_t outer = 1;
+  std::int64_t inner = 1;  // imperfect factors, along both axes: those of the second one
+  friend auto operator<=>(const DimFactor&, const DimFactor&) = default;
+};
+
+std::vector<DimFactor> factors_of(const UnrollingClass& unrolling_class, bool imperfect,
+                                  const Renaming& renamed) {
+  std::vector<DimFactor> factors;
+  for (const Unroll& unroll : unrolling_class.first) {
+    const DimId dim = renamed[unroll.dim];
+    const auto known = std::find_if(factors.begin(), factors.end(), [&](const DimFactor& each) {
+      return each.fanout == unroll.fanout && each.dim == dim;
+    });
+    if (known == factors.end()) {
+      factors.push_back({unroll.fanout, dim, unroll.factor, 1});
+    } else {
+      (imperfect ? known->inner : known->outer) *= unroll.factor;
+    }
+  }
+  std::sort(factors.begin(), factors.end());
+  return factors;
+}
+
+}  // namespace
+
+std::vector<std::size_t> symmetric_classes(const Mapspace& space) {
+  const std::vector<UnrollingClass>& classes = space.unrolling_classes();
+  const bool imperfect = space.constraints().factors.imperfect;
+  const std::vector<Renaming> renamings = renamings_of(space);
+  const bool is_told_apart =
+      space.is_ruled() || space.problem().places_matter() || space.problem().is_timed_by_model();
+  std::vector<std::size_t> first(classes.size());
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  if (is_told_apart || (!imperfect && renamings.size() < 2)) {
+    return first;
+  }
+  std::map<std::vector<DimFactor>, std::size_t> known;  // by the least of the renamed factors
+  for (std::size_t g = 0; g < classes.size(); ++g) {
+    std::vector<DimFactor> least = factors_of(classes[g], imperfect, renamings.front());
+    for (std::size_t r = 1; r < renamings.size(); ++r) {
+      least = std::min(least, factors_of(classes[g], imperfect, renamings[r]));
+    }
+    first[g] = known.emplace(std::move(least), g).first->second;
+  }
+  return first;
 }
 
 }  // namespace mapsim::branch

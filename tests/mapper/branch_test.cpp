@@ -17,7 +17,7 @@
 #include "mapper/counting/counting.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/mapspace/symmetric_classes.hpp"
+#include "mapper/mapspace/symmetry.hpp"
 #include "random_space.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
@@ -383,7 +383,7 @@ TEST(Symmetry, IsThatOfTheList) {
     if (space.class_count() > 400) {
       continue;
     }
-    const std::vector<std::size_t> first = symmetric_classes(space);
+    const std::vector<std::size_t> first = branch::symmetric_classes(space);
     std::vector<Tuple> tuples = list_tuples(space.classes());
     std::sort(tuples.begin(), tuples.end(),
               [&](const Tuple& a, const Tuple& b) { return space.classes().comes_before(a, b); });

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of unrollings that are alike but for the names of dims, or of axes: what one of them costs
 // at best the other one does.
-#include "mapper/mapspace/symmetric_classes.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "mapper/mapper.hpp"
+#include "mapper/mapspace/symmetry.hpp"
 #include "workloads/conv.hpp"
 
 namespace mapsim {
@@ -59,7 +58,7 @@ Mapspace part_of(const Mapspace& space, const UnrollingClass& unrolling_class) {
 }
 
 void expect_equal_optima(const Mapspace& space, std::size_t least_symmetric) {
-  const std::vector<std::size_t> first = symmetric_classes(space);
+  const std::vector<std::size_t> first = branch::symmetric_classes(space);
   ASSERT_EQ(first.size(), space.unrolling_classes().size());
   std::size_t count = 0;
   for (std::size_t g = 0; g < first.size(); ++g) {
@@ -98,7 +97,7 @@ TEST(SymmetricClasses, OfImperfectFactorsCostTheSame) {
 
 TEST(SymmetricClasses, AreOnlyThoseThatNothingTellsApart) {
   const auto symmetric_in = [](const Mapspace& space) {
-    const std::vector<std::size_t> first = symmetric_classes(space);
+    const std::vector<std::size_t> first = branch::symmetric_classes(space);
     std::vector<std::size_t> own(first.size());
     std::iota(own.begin(), own.end(), std::size_t{0});
     return std::inner_product(first.begin(), first.end(), own.begin(), 0, std::plus<>(),
