@@ -179,7 +179,7 @@ std::string weaker_proof_remark(const std::string& proof, const Objective& objec
     return {};
   }
   const check::Certificate claimed = check::parse_certificate(proof, "the certificate");
-  if (!(claimed.lower_bound < result.certificate.lower_bound * (1 - check::kRounding))) {
+  if (!(claimed.lower_bound < result.certificate.lower_bound * (1 - check::kTolerance))) {
     const bool ties = claimed.goal.kind == check::Goal::Kind::kTies || !objective.exact_ties;
     return ties || result.certificate.status != Proof::kOptimal
                ? ""

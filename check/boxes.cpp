@@ -54,7 +54,7 @@ void widen(ChoiceRange& range, const ChoiceRange& more) {
 // which its choices differ most.
 class Halves {
  public:
-  struct Box {
+  struct FactorBox {
     ChoiceRange range;
     double width = 1;        // the largest ratio of a figure between two choices
     std::size_t choice = 0;  // of a box with one choice
@@ -73,8 +73,8 @@ class Halves {
     }
   }
   bool empty() const { return boxes_.empty(); }
-  const Box& operator[](std::size_t box) const { return boxes_[box]; }
-  const Unrolling& choice(const Box& box) const { return choices_[box.choice]; }
+  const FactorBox& operator[](std::size_t box) const { return boxes_[box]; }
+  const Unrolling& choice(const FactorBox& box) const { return choices_[box.choice]; }
 
  private:
   static std::vector<double> figures(const ChoiceRange& one) {
@@ -126,7 +126,7 @@ class Halves {
 
   std::vector<Unrolling> choices_;
   std::vector<ChoiceRange> ranges_;
-  std::vector<Box> boxes_;
+  std::vector<FactorBox> boxes_;
 };
 
 class OpenVisit {
@@ -155,7 +155,7 @@ class OpenVisit {
     ChoiceRanges ranges;
     std::size_t widest = fanouts_.size();
     for (std::size_t f = 0; f < fanouts_.size(); ++f) {
-      const Halves::Box& box = fanouts_[f][boxes[f]];
+      const Halves::FactorBox& box = fanouts_[f][boxes[f]];
       ranges.push_back(box.range);
       if (box.first != 0 &&
           (widest == fanouts_.size() || box.width > fanouts_[widest][boxes[widest]].width)) {

@@ -32,8 +32,8 @@ class BranchSearch {
         stop_{stop} {
     goal_.function = ObjectiveFunction::product(1, 0);
     forbid_unrolling();
-    for (const BranchEntry::Box& box : entry_.boxes(branch.bounds)) {
-      sizes_.push_back({box.share, {arch, with_bounds(einsum, box.sizes)}});
+    for (const BranchEntry::EqualEntries& entries : entry_.by_sizes(branch.bounds)) {
+      sizes_.push_back({entries.share, {arch, with_bounds(einsum, entries.sizes)}});
     }
   }
 

@@ -355,7 +355,7 @@ ClaimedFront Certificate::claimed_front() const {
   if (goal.kind == Goal::Kind::kValue) {
     return {{{lower_bound, 0}}, false, 0};
   }
-  ClaimedFront front{{}, goal.kind == Goal::Kind::kTies, goal.ties_by_energy() ? kRounding : 0};
+  ClaimedFront front{{}, goal.kind == Goal::Kind::kTies, goal.ties_by_energy() ? kTolerance : 0};
   for (const Point& point : points) {
     front.points.push_back(point.figures);
   }

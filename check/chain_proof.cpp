@@ -225,7 +225,7 @@ ChainVerdict check_chain(const ChainClaim& claim, std::int64_t max_steps, Stop s
     verdict.problems.emplace_back("the lower bound is above the value");
   }
   // Equal sums, added up in another order, are no refutation.
-  const double enough = claim.lower_bound * (1 - kRounding / 2);
+  const double enough = claim.lower_bound * (1 - kTolerance / 2);
   verdict.bound = bound_trees(claim.arch, claim.chain, claim.space, enough, stop);
   if (stop.is_set()) {
     verdict.problems.emplace_back("the check was stopped");

@@ -80,7 +80,7 @@ double port_bound(const Problem& problem) {
       moved += passes(access, port) ? bits : 0;
     }
     if (const auto& rate = rate_of(bandwidth, port)) {
-      cycles = std::max(cycles, transfer_cycles(moved * (1 - kRounding), *rate));
+      cycles = std::max(cycles, transfer_cycles(moved * (1 - kTolerance), *rate));
     }
   }
   return cycles;

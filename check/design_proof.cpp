@@ -115,7 +115,7 @@ class DesignChecker {
       const double area = bounds_.area(arch).value_or(0);
       // What breaks a limit is put away for good: another mapping of it must not be better at all.
       const double enough = claim.role == DesignClaim::Role::kBeyond
-                                ? totals->value * (1 - kRounding)
+                                ? totals->value * (1 - kTolerance)
                                 : worth_proving(totals->value);
       const double least = bounds_.value(*machines, enough);
       // One best design is compared with the bounds of all others, and so need not be with its own.
@@ -146,7 +146,7 @@ class DesignChecker {
   }
 
   double worth_proving(double value) const {
-    return value / (1 + certificate_.gap) * (1 - kRounding);
+    return value / (1 + certificate_.gap) * (1 - kTolerance);
   }
 
   // nullopt: a mapping is none; then something is wrong.
@@ -222,8 +222,8 @@ class DesignChecker {
     double least_area = kInfinity;
     for (std::size_t i = 0; certificate_.is_front && i < answers_.size(); ++i) {
       const auto& [value, area] = answers_[i];
-      const bool is_worse = i > 0 && value > answers_[i - 1].first * (1 + kRounding);
-      if (area > least_area * (1 + kRounding) || (is_worse && area >= least_area)) {
+      const bool is_worse = i > 0 && value > answers_[i - 1].first * (1 + kTolerance);
+      if (area > least_area * (1 + kTolerance) || (is_worse && area >= least_area)) {
         wrong(fmt::format("names a design of {} and {} mm2, and one that is no worse in either",
                           value, area));
       }
@@ -239,7 +239,7 @@ class DesignChecker {
       return answers_.size() < certificate_.top ? kInfinity : answers_[certificate_.top - 1].first;
     }
     for (const auto& [value, of_answer] : answers_) {  // by value
-      if (of_answer <= area * (1 + kRounding)) {
+      if (of_answer <= area * (1 + kTolerance)) {
         return value;
       }
     }
@@ -301,7 +301,7 @@ class DesignChecker {
   // No design keeps the limits and is better than what is wanted.
   std::string why_within_limits(const DesignBounds::Machines& machines, double wanted) {
     if (certificate_.max_latency) {
-      const double least = *certificate_.max_latency * (1 + kRounding / 100);
+      const double least = *certificate_.max_latency * (1 + kTolerance / 100);
       if (bounds_.seconds(machines, least) >= least) {
         return "";
       }
@@ -318,7 +318,7 @@ class DesignChecker {
         most = std::min(most, power * wanted);
       }
     }
-    const double least = most * (1 + kRounding / 100);
+    const double least = most * (1 + kTolerance / 100);
     return most < kInfinity && bounds_.energy(machines, least) >= least
                ? ""
                : "a design of it may keep the limits";

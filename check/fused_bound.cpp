@@ -100,7 +100,7 @@ class TreeBounding {
       const auto i = chain_.intermediate_of({e, t});
       const std::size_t count = i ? branches.size() : 0;
       for (std::size_t b = 0; b < count; ++b) {
-        for (const Held& held : residences(chain_.intermediates[*i].producer,
+        for (const Held& held : where_held(chain_.intermediates[*i].producer,
                                            space_.may_hold || space_.most_einsums > 1)) {
           Branch other = branches[b];
           other.entry.sources[t] = held.level;
@@ -120,7 +120,7 @@ class TreeBounding {
   }
 
   // Spilled, or held whole at a level outside of all arrays.
-  std::vector<Held> residences(std::size_t producer, bool may_hold) const {
+  std::vector<Held> where_held(std::size_t producer, bool may_hold) const {
     const Problem problem{arch_, einsum(producer)};
     const TensorId output = einsum(producer).output();
     const Tensor& tensor = einsum(producer).tensors[output];
@@ -155,7 +155,7 @@ class TreeBounding {
       return {left};
     }
     std::vector<Passing> all;
-    for (const Held& held : residences(last, space_.may_hold)) {
+    for (const Held& held : where_held(last, space_.may_hold)) {
       all.push_back(left);
       all.back().emplace(*made, held);
     }

@@ -16,13 +16,13 @@ namespace mapsim::check {
 // equal. The checker adds in another order than the search and reads values from a file, so it
 // allows ten times what the search does (mapper/objective.hpp): a proof holds up to 1e-10, even if
 // the search told two closer mappings apart.
-inline constexpr double kRounding = 1e-10;
+inline constexpr double kTolerance = 1e-10;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Is `claimed` larger than `found` by more than rounding?
 inline bool exceeds(double claimed, double found) {
-  return claimed < kInfinity ? claimed > found * (1 + kRounding) : found < kInfinity;
+  return claimed < kInfinity ? claimed > found * (1 + kTolerance) : found < kInfinity;
 }
 
 // The two figures of a mapping, or lower bounds of them: what is minimised, and what it is weighed
@@ -64,7 +64,7 @@ struct Goal {
                                                               : 0};
   }
   bool is_within_limits(double picojoules, double cycles) const {
-    return !(max_energy && picojoules > *max_energy * (1 + kRounding)) &&
+    return !(max_energy && picojoules > *max_energy * (1 + kTolerance)) &&
            !(max_latency && cycles > *max_latency);
   }
   bool ties_by_energy() const { return kind == Kind::kTies && !function.uses_energy(); }
@@ -86,9 +86,9 @@ struct ClaimedFront {
   bool dominates(const Figures& found) const {
     return !(found.first < kInfinity) ||
            std::any_of(points.begin(), points.end(), [&](const Figures& point) {
-             return (found.first >= point.first * (1 - kRounding) &&
+             return (found.first >= point.first * (1 - kTolerance) &&
                      found.second >= point.second * (1 - slack)) ||
-                    (first_decides && found.first > point.first * (1 + kRounding));
+                    (first_decides && found.first > point.first * (1 + kTolerance));
            });
   }
   // How near figures come to being dominated: the largest share s such that, for some point, both

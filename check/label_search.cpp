@@ -35,9 +35,9 @@ using Future = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Cha
                           std::optional<DimId>, std::uint32_t, std::size_t>;
 
 bool is_no_worse(const std::vector<double>& a, const std::vector<double>& b) {
-  constexpr double kNoise = 1e-13;  // sums in another order
+  constexpr double kReordering = 1e-13;  // sums in another order
   return std::equal(a.begin(), a.end(), b.begin(),
-                    [](double x, double y) { return x <= y * (1 + kNoise); });
+                    [](double x, double y) { return x <= y * (1 + kReordering); });
 }
 
 class LabelSearch {

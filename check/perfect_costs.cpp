@@ -73,7 +73,7 @@ void PerfectCosts::charge(const Coefficients& of, double visits, std::size_t til
   const auto find = [&](const End& end) {
     EndFlow at{volume(end.crossing, visits, tile, step)};
     const double met = of.use.output ? volume(end.met, 1, tile, Step{}) : 0;
-    if (std::abs(at.crossing - of.use.begun) <= kRounding * of.use.begun) {
+    if (std::abs(at.crossing - of.use.begun) <= kTolerance * of.use.begun) {
       at.crossing = of.use.begun;  // means are fractions
     }
     at.returning = of.use.output ? at.crossing - graph().entry().sums_begun * met : 0;

@@ -120,7 +120,7 @@ std::optional<std::size_t> Region::after(std::size_t state, DimId dim, std::int6
 namespace {
 
 // A node between loops, from the outside in; it may or may not have a place in the nest.
-struct Node {
+struct NestNode {
   const LoopRule* rule = nullptr;
   std::optional<std::size_t> used;  // fanout
   std::optional<LevelId> level;     // of an even space, that may keep something
@@ -136,10 +136,10 @@ const LoopRule* rule_of(const Rules& rules, std::optional<LevelId> level,
   return nullptr;
 }
 
-std::vector<Node> list_nodes(const Problem& problem, const Rules& rules,
-                             const std::vector<FanoutId>& used) {
+std::vector<NestNode> list_nodes(const Problem& problem, const Rules& rules,
+                                 const std::vector<FanoutId>& used) {
   const Arch& arch = problem.arch();
-  std::vector<Node> nodes;
+  std::vector<NestNode> nodes;
   std::size_t fanout = 0;
   const auto add_fanouts = [&](std::size_t levels_above) {
     for (; fanout < arch.fanouts.size(); ++fanout) {
@@ -233,7 +233,7 @@ Region::Rule joined(Region::Rule outer, const Region::Rule& inner,
 
 Regions::Regions(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used) {
   const PerDim<std::int64_t> bounds = bounds_of(problem.workload());
-  const std::vector<Node> nodes = list_nodes(problem, rules, used);
+  const std::vector<NestNode> nodes = list_nodes(problem, rules, used);
   // Is there a rule between node `first` (excluded) and the next node with a place?
   const auto is_ruled = [&](std::size_t first) {
     for (std::size_t n = first; n < nodes.size(); ++n) {

@@ -16,14 +16,14 @@ namespace mapsim::check {
 namespace {
 
 // What the axes of a fanout have been given so far: instances, and dims with more than one.
-struct Taken {
+struct AxisUse {
   std::array<std::int64_t, 2> instances{1, 1};
   std::array<std::int64_t, 2> dims{0, 0};
   std::vector<std::int64_t> along_x;  // per dim, where hops cost something
-  friend auto operator<=>(const Taken&, const Taken&) = default;
+  friend auto operator<=>(const AxisUse&, const AxisUse&) = default;
 };
 // The number of ways to have given it.
-using AxisWays = std::map<Taken, std::int64_t>;
+using AxisWays = std::map<AxisUse, std::int64_t>;
 
 // Lists the choices of a fanout: for each dim it extends the ways to give factors to the axes;
 // factors are admissible if some way remains.
@@ -46,7 +46,7 @@ class FanoutChoices {
 
   std::vector<Unrolling> list() {
     PerDim<std::int64_t> factors(workload_.dims.size(), 1);
-    descend(0, {{Taken{}, 1}}, factors);
+    descend(0, {{AxisUse{}, 1}}, factors);
     return std::move(found_);
   }
 
@@ -71,13 +71,13 @@ class FanoutChoices {
   void finish(const AxisWays& ways, const PerDim<std::int64_t>& factors) {
     Unrolling all;
     all.factors.push_back(factors);
-    for (const auto& [taken, count] : ways) {
-      const auto used = static_cast<double>(taken.instances[0] * taken.instances[1]);
+    for (const auto& [used_axes, count] : ways) {
+      const auto used = static_cast<double>(used_axes.instances[0] * used_axes.instances[1]);
       if (used >= least_ && places_matter_) {
         found_.push_back({all.factors, {}, 1});
         Rules::AxisFactors axes{factors, factors};
         for (const DimId d : factors.ids()) {
-          axes[0][d] = taken.along_x[index_of(d)];
+          axes[0][d] = used_axes.along_x[index_of(d)];
           axes[1][d] = factors[d] / axes[0][d];
         }
         found_.back().axes.push_back(axes);
@@ -93,8 +93,8 @@ class FanoutChoices {
   AxisWays extend(const AxisWays& ways, DimId dim, std::int64_t factor) const {
     AxisWays more;
     for (const std::int64_t x : divisors_of(factor)) {
-      for (const auto& [taken, count] : ways) {
-        Taken next = taken;
+      for (const auto& [used_axes, count] : ways) {
+        AxisUse next = used_axes;
         if (places_matter_) {
           next.along_x.push_back(x);
         }
@@ -106,12 +106,12 @@ class FanoutChoices {
     return more;
   }
 
-  bool take(Taken& taken, Axis axis, DimId dim, std::int64_t factor) const {
+  bool take(AxisUse& used_axes, Axis axis, DimId dim, std::int64_t factor) const {
     const auto along = static_cast<std::size_t>(axis);
-    taken.instances[along] *= factor;
-    taken.dims[along] += factor > 1 ? 1 : 0;
-    return taken.instances[along] <= fanout_.size(axis) &&
-           taken.dims[along] <= rules_[along].max_dims.value_or(kMaxInteger) &&
+    used_axes.instances[along] *= factor;
+    used_axes.dims[along] += factor > 1 ? 1 : 0;
+    return used_axes.instances[along] <= fanout_.size(axis) &&
+           used_axes.dims[along] <= rules_[along].max_dims.value_or(kMaxInteger) &&
            (factor == 1 || dims_[along].contains(dim)) && rules_[along].allow(dim, factor);
   }
 

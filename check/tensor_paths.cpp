@@ -6,6 +6,7 @@
 
 #include "check/geometry.hpp"
 #include "check/goal.hpp"
+#include "check/residence.hpp"
 #include "check/reuse.hpp"
 #include "core/factor.hpp"
 #include "costmodel/boundary_cost.hpp"
@@ -37,12 +38,6 @@ double product(const PerDim<std::int64_t>& factors) {
 // Is it more than that, apart from rounding? Both are products of whole numbers.
 bool is_more(double elements, double than) { return elements > than * (1 + 1e-9); }
 
-// A level that keeps a tensor on its path.
-struct Place {
-  LevelId level{};
-  bool final = false;  // sums arrive final here; only if they then have another width
-};
-
 // A tensor's properties in the unrolling.
 struct MovedTensor {
   TensorId id{};
@@ -54,13 +49,13 @@ struct MovedTensor {
   double distinct = 1;  // elements
   double narrow = 0;    // bits that an element moves; `wide`: of a partial sum
   double wide = 0;
-  double stored = 1;          // at least: the share of a width that a level stores
-  std::vector<Place> places;  // from the outside in
-  double bits_at(const Place& place) const {
+  double stored = 1;                  // at least: the share of a width that a level stores
+  std::vector<Residence> residences;  // from the outside in
+  double bits_at(const Residence& at) const {
     const auto bits = static_cast<double>(tensor->bits.count());
     const auto partial = static_cast<double>(tensor->partial_bits.count());
     const double width = !output      ? bits
-                         : two_widths ? (place.final ? bits : partial)
+                         : two_widths ? (at.final ? bits : partial)
                                       : std::min(bits, partial);
     return width * stored;
   }
@@ -91,7 +86,7 @@ class TensorPaths {
     for (const TensorId t : together) {
       radix_.push_back(states_);
       moved_.push_back(make_moved(t));
-      states_ *= moved_.back().places.size();
+      states_ *= moved_.back().residences.size();
     }
   }
 
@@ -101,11 +96,11 @@ class TensorPaths {
     if (states_ > kMostStates || moved_.size() > kMostTensors) {
       return 0;
     }
-    std::vector<double> so_far(states_, kInfinity);  // per combination of the tensors' places
+    std::vector<double> so_far(states_, kInfinity);  // per combination of the tensors' residences
     for (std::size_t state = 0; state < states_; ++state) {
       bool outside = true;
       for (std::size_t i = 0; i < moved_.size(); ++i) {
-        outside = outside && is_source(moved_[i], place(state, i));
+        outside = outside && is_source(moved_[i], residence(state, i));
       }
       so_far[state] = outside ? 0 : kInfinity;
     }
@@ -116,20 +111,20 @@ class TensorPaths {
   }
 
  private:
-  // For tensors that share a capacity: cost[i][outer tensors, as bits][place before].
+  // For tensors that share a capacity: cost[i][outer tensors, as bits][residence before].
   using Costs = std::vector<std::vector<std::vector<double>>>;
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
-  bool is_source(const MovedTensor& moved, const Place& at) const {
+  bool is_source(const MovedTensor& moved, const Residence& at) const {
     const bool is_as_wide = !moved.two_widths || entry_.final_sums.value_or(at.final) == at.final;
     return at.level == entry_.source(moved.id) && is_as_wide;
   }
 
-  std::size_t place_index(std::size_t state, std::size_t i) const {
-    return state / radix_[i] % moved_[i].places.size();
+  std::size_t residence_index(std::size_t state, std::size_t i) const {
+    return state / radix_[i] % moved_[i].residences.size();
   }
-  const Place& place(std::size_t state, std::size_t i) const {
-    return moved_[i].places[place_index(state, i)];
+  const Residence& residence(std::size_t state, std::size_t i) const {
+    return moved_[i].residences[residence_index(state, i)];
   }
 
   MovedTensor make_moved(TensorId t) const {
@@ -150,9 +145,9 @@ class TensorPaths {
     }
     for (const LevelId l : arch_.levels.ids()) {
       if (may_keep(problem_, rules_, l, t)) {
-        moved.places.push_back({l, false});
+        moved.residences.push_back({l});
         if (moved.two_widths) {
-          moved.places.push_back({l, true});
+          moved.residences.push_back({.level = l, .final = true});
         }
       }
     }
@@ -297,7 +292,7 @@ class TensorPaths {
     return moved.narrow * (parent * access_energy(from, false) + child * arrival);
   }
 
-  // For every tensor that moves to a place of these capacities (kNowhere: it does not).
+  // For every tensor that moves to a level of these capacities (kNowhere: it does not).
   Costs costs_of(const SharedCapacities& capacities, const std::vector<std::size_t>& moves,
                  std::optional<LevelId> to) const {
     std::size_t sharers = 0;
@@ -316,14 +311,14 @@ class TensorPaths {
     return costs;
   }
 
-  // From each place of a tensor.
+  // From each residence of a tensor.
   std::vector<double> costs_from(const MovedTensor& moved, const SharedCapacities& capacities,
                                  TensorSet outer, std::optional<LevelId> to) const {
     const PerDim<std::int64_t> alone(divisors_.size(), 1);
     const double stay =
         moved.plain ? 0 : most_operations(problem_.workload(), capacities, moved.id, outer, alone);
     std::vector<double> costs;
-    for (const Place& from : moved.places) {
+    for (const Residence& from : moved.residences) {
       const bool leads_in = !to || from.level < *to;
       const Boundary boundary{&moved, from.level, from.final, to};
       costs.push_back(leads_in ? carry(boundary, capacities, outer, stay) : kInfinity);
@@ -353,7 +348,8 @@ class TensorPaths {
       for (std::size_t i = 0; (set & ~all) == 0 && i < costs.size(); ++i) {
         if (((set >> i) & 1U) != 0) {
           const std::size_t outer = set & ~(std::size_t{1} << i);
-          least[set] = std::min(least[set], least[outer] + costs[i][outer][place_index(state, i)]);
+          least[set] =
+              std::min(least[set], least[outer] + costs[i][outer][residence_index(state, i)]);
         }
       }
     }
@@ -424,8 +420,8 @@ class TensorPaths {
     if (!is_inside || !must_keep(problem_, rules_, l, moved_[i].id)) {
       choose(l, i + 1, moves, so_far, next);
     }
-    for (std::size_t p = 0; is_inside && p < moved_[i].places.size(); ++p) {
-      if (moved_[i].places[p].level == l) {
+    for (std::size_t p = 0; is_inside && p < moved_[i].residences.size(); ++p) {
+      if (moved_[i].residences[p].level == l) {
         moves[i] = p;
         choose(l, i + 1, moves, so_far, next);
       }
@@ -439,7 +435,8 @@ class TensorPaths {
     std::vector<Role> roles;
     for (std::size_t i = 0; i < moves.size(); ++i) {
       if (moves[i] != kNowhere) {
-        add_tile(l, moved_[i], moved_[i].bits_at(moved_[i].places[moves[i]]), roles, capacities);
+        add_tile(l, moved_[i], moved_[i].bits_at(moved_[i].residences[moves[i]]), roles,
+                 capacities);
       }
     }
     const Costs costs = costs_of(capacities, moves, l);
@@ -449,7 +446,7 @@ class TensorPaths {
       }
       std::size_t to = state;
       for (std::size_t i = 0; i < moves.size(); ++i) {
-        to += moves[i] == kNowhere ? 0 : (moves[i] - place_index(state, i)) * radix_[i];
+        to += moves[i] == kNowhere ? 0 : (moves[i] - residence_index(state, i)) * radix_[i];
       }
       next[to] = std::min(next[to], so_far[state] + least_order_cost(costs, state));
     }
@@ -471,7 +468,7 @@ class TensorPaths {
       double sum =
           so_far[state] < kInfinity ? so_far[state] + least_order_cost(costs, state) : kInfinity;
       for (std::size_t i = 0; i < moved_.size() && sum < least; ++i) {
-        const Place& last = place(state, i);
+        const Residence& last = residence(state, i);
         sum += moved_[i].latched ? 0 : service({&moved_[i], last.level, last.final, {}});
       }
       least = std::min(least, sum);

@@ -175,7 +175,7 @@ class PerfectCounter {
     if (!loop.fanout) {
       if (relevant) {
         moving_ = i;
-        trips_ = steps_;
+        repeats_ = steps_;
       } else {
         steps_ *= loop.bound;
       }
@@ -208,7 +208,7 @@ class PerfectCounter {
   // The boundary between the last keep and a child, or the compute units.
   bool cross(std::optional<LevelId> child, std::size_t position) {
     const bool holds = child || latched_;
-    const std::int64_t trips = holds ? (moving_ == kNoLoop ? 1 : trips_) : steps_;
+    const std::int64_t repeats = holds ? (moving_ == kNoLoop ? 1 : repeats_) : steps_;
     const bool slides = holds && (!child || problem_.arch().levels[*child].sliding);
     Side side{position, parent_position_, slides ? moving_ : kNoLoop, false};
     const Points up = windows(side);
@@ -221,23 +221,23 @@ class PerfectCounter {
     }
     const std::int64_t points = shape_.single_points;
     TensorCounts& parent = counts_.levels[parent_][t_];
-    const std::int64_t above = points * *up * trips * parent_copies_ * unmerged_;
-    const std::int64_t busy_above = points / parent_share_ * *busy_up * trips * unmerged_;
+    const std::int64_t above = points * *up * repeats * parent_copies_ * unmerged_;
+    const std::int64_t busy_above = points / parent_share_ * *busy_up * repeats * unmerged_;
     if (output_) {
       parent.total.updates = above;
       parent.total.readbacks = above - points * parent_copies_;
       parent.busiest.updates = busy_above;
       parent.busiest.readbacks = busy_above - points / parent_share_;
-      reduce(points * trips * copies_);
+      reduce(points * repeats * copies_);
     } else {
       parent.total.reads = above;
       parent.busiest.reads = busy_above;
     }
-    return (!child || arrive(*child, side, trips, same)) &&
-           count_networks(child, side, trips, same);
+    return (!child || arrive(*child, side, repeats, same)) &&
+           count_networks(child, side, repeats, same);
   }
 
-  bool arrive(LevelId level, Side side, std::int64_t trips, Points same) {
+  bool arrive(LevelId level, Side side, std::int64_t repeats, Points same) {
     side.parent = side.child;
     const Points busy = same ? same : windows(side);
     side.busiest = false;
@@ -247,8 +247,8 @@ class PerfectCounter {
     }
     const std::int64_t points = shape_.single_points;
     TensorCounts& child = counts_.levels[level][t_];
-    const std::int64_t total = points * *all * trips * copies_;
-    const std::int64_t busiest = points / share_ * *busy * trips;
+    const std::int64_t total = points * *all * repeats * copies_;
+    const std::int64_t busiest = points / share_ * *busy * repeats;
     if (output_) {
       child.total.drains = total;
       child.total.fills = total - points * copies_;
@@ -268,7 +268,7 @@ class PerfectCounter {
 
   // What crosses the networks between the last keep and a child: what their instances receive,
   // further in each time, is what enters the next.
-  bool count_networks(std::optional<LevelId> child, Side side, std::int64_t trips, Points same) {
+  bool count_networks(std::optional<LevelId> child, Side side, std::int64_t repeats, Points same) {
     const std::int64_t points = shape_.single_points;
     std::int64_t apart = copies_;  // irrelevant instances whose transfers are not merged yet
     std::int64_t outside = copies_;
@@ -285,9 +285,9 @@ class PerfectCounter {
           return false;
         }
         NetworkCounts& at = counts_.networks[fanout][t_];
-        at.received = points * *below * trips * apart;
+        at.received = points * *below * repeats * apart;
         at.routed = at.received / merged(f);
-        at.words = points * *above * trips * (apart / merged(f));
+        at.words = points * *above * repeats * (apart / merged(f));
         at.returns = output_ ? at.words - points * outside : 0;
         const Routes routes(nest_.loops, fanout, problem_.arch().fanouts[fanout].y,
                             problem_.shared_dims(fanout, t_));
@@ -378,8 +378,8 @@ class PerfectCounter {
   bool latched_;
   bool output_;
 
-  std::int64_t steps_ = 1;  // of irrelevant temporal loops so far
-  std::int64_t trips_ = 1;  // ... when the tile moved last
+  std::int64_t steps_ = 1;    // of irrelevant temporal loops so far
+  std::int64_t repeats_ = 1;  // ... when the tile moved last
   std::size_t moving_ = kNoLoop;
   std::int64_t share_ = 1;     // relevant (windowless) parallel bounds so far
   std::int64_t copies_ = 1;    // irrelevant ones

@@ -35,8 +35,9 @@ double BranchEntry::operations(const PerDim<std::int64_t>& bounds) const {
   return operations;
 }
 
-std::vector<BranchEntry::Box> BranchEntry::boxes(const PerDim<std::int64_t>& bounds) const {
-  std::vector<Box> boxes{{bounds, 1}};
+std::vector<BranchEntry::EqualEntries> BranchEntry::by_sizes(
+    const PerDim<std::int64_t>& bounds) const {
+  std::vector<EqualEntries> all{{bounds, 1}};
   for (const DimId d : bounds.ids()) {
     if (!varies(d)) {
       continue;
@@ -45,16 +46,16 @@ std::vector<BranchEntry::Box> BranchEntry::boxes(const PerDim<std::int64_t>& bou
     for (const BoxLength& length : lengths[d]) {
       times += static_cast<double>(length.times);
     }
-    std::vector<Box> finer;
-    for (const Box& box : boxes) {
+    std::vector<EqualEntries> finer;
+    for (const EqualEntries& entries : all) {
       for (const BoxLength& length : lengths[d]) {
-        finer.push_back({box.sizes, box.share * static_cast<double>(length.times) / times});
+        finer.push_back({entries.sizes, entries.share * static_cast<double>(length.times) / times});
         finer.back().sizes[d] = length.size;
       }
     }
-    boxes = std::move(finer);
+    all = std::move(finer);
   }
-  return boxes;
+  return all;
 }
 
 BranchKey family_of(const Branch& branch) {

@@ -66,11 +66,11 @@ struct BranchEntry {
   }
   double operations(const PerDim<std::int64_t>& bounds) const;  // of the mean entry
   // Each combination of sizes, and its share of the entries.
-  struct Box {
+  struct EqualEntries {
     PerDim<std::int64_t> sizes;
     double share = 1;
   };
-  std::vector<Box> boxes(const PerDim<std::int64_t>& bounds) const;
+  std::vector<EqualEntries> by_sizes(const PerDim<std::int64_t>& bounds) const;
   friend bool operator==(const BranchEntry&, const BranchEntry&) = default;
 };
 

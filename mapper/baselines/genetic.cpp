@@ -62,7 +62,7 @@ std::vector<double> cross_loops(const PrimeNest& a, const PrimeNest& b, DimSet d
 
 // Moves keeps to the side of the fanouts on which their levels lie.
 void clamp(const Arch& arch, PrimeNest& nest) {
-  for (PrimeNest::Place& place : nest.places) {
+  for (PrimeNest::KeepPoint& place : nest.keeps) {
     for (std::size_t f = 0; f < nest.fanouts.size() && place.point; ++f) {
       place.point = arch.is_above(place.level, nest.fanouts[f])
                         ? std::min(*place.point, nest.crossings[f])
@@ -94,11 +94,11 @@ PrimeNest cross_over(const Mapspace& space, const PrimeNest& a, const PrimeNest&
     return static_cast<std::size_t>(
         std::count_if(places.begin(), places.end(), [place](double loop) { return loop < place; }));
   };
-  for (std::size_t p = 0; p < child.places.size(); ++p) {
-    const PrimeNest& parent = tensors.contains(child.places[p].tensor) ? b : a;
-    child.places[p].point.reset();
-    if (parent.places[p].point) {
-      child.places[p].point = point_at(place_of_point(parent, *parent.places[p].point));
+  for (std::size_t p = 0; p < child.keeps.size(); ++p) {
+    const PrimeNest& parent = tensors.contains(child.keeps[p].tensor) ? b : a;
+    child.keeps[p].point.reset();
+    if (parent.keeps[p].point) {
+      child.keeps[p].point = point_at(place_of_point(parent, *parent.keeps[p].point));
     }
   }
   for (std::size_t& crossing : child.crossings) {

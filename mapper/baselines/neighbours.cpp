@@ -34,7 +34,7 @@ void for_each_point(PrimeNest& nest, const Visit& visit) {
   for (std::size_t& crossing : nest.crossings) {
     visit(crossing);
   }
-  for (PrimeNest::Place& place : nest.places) {
+  for (PrimeNest::KeepPoint& place : nest.keeps) {
     if (place.point) {
       visit(*place.point);
     }
@@ -150,7 +150,7 @@ bool Neighbours::update_crossings(PrimeNest& nest, Rng& rng) const {
     } else {
       std::size_t first = crossings.empty() ? 0 : crossings.back();
       std::size_t last = nest.loops.size();
-      for (const PrimeNest::Place& place : nest.places) {
+      for (const PrimeNest::KeepPoint& place : nest.keeps) {
         if (place.point && arch.is_above(place.level, f)) {
           first = std::max(first, *place.point);
         } else if (place.point) {

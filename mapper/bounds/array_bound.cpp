@@ -7,14 +7,14 @@ namespace mapsim::exact {
 
 namespace {
 
-// Loops cost nothing: a tile takes the least of the tiles to which its runs lead.
-void relax(const DivisorLattice& lattice, DimId dim, const DivisorLattice::Run& run,
+// Loops cost nothing: a tile takes the least of the tiles to which its loops lead.
+void relax(const DivisorLattice& lattice, DimId dim, const DivisorLattice::Loop& loop,
            const double* below, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
   for (std::size_t base = 0; base < lattice.size(); base += block) {
-    const double* lower = below + base + run.to * stride;
-    double* upper = row + base + run.from * stride;
+    const double* lower = below + base + loop.to * stride;
+    double* upper = row + base + loop.from * stride;
     for (std::size_t i = 0; i < stride; ++i) {
       upper[i] = std::min(upper[i], lower[i]);
     }
@@ -105,31 +105,31 @@ void ArrayBound::keep(const Row& at) {
 
 void ArrayBound::sliding_edge(const Row& at, const StateGraph::SlidingEdge& sliding_edge) {
   const DivisorLattice& lattice = unrolled_.lattices[graph_.crossed(at.stage)];
-  const auto& runs = lattice.runs(sliding_edge.dim);
+  const auto& loops = lattice.loops(sliding_edge.dim);
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
-  for (std::size_t run = 0; run < runs.size(); ++run) {
+  for (std::size_t loop = 0; loop < loops.size(); ++loop) {
     const auto target = graph_.after_loop(at.stage, sliding_edge.target, sliding_edge.dim,
-                                          lattice.factor(sliding_edge.dim, runs[run]));
+                                          lattice.factor(sliding_edge.dim, loops[loop]));
     if (!target || !bound_.is_live(at.stage, *target)) {
       continue;
     }
     const double* to_go = bound_.row(0, at.stage, *target);
     const double* below = row({at.stage, *target});
     for (std::size_t rest = 0; rest < rests; ++rest) {
-      const std::size_t tile = lattice.from_rest(sliding_edge.dim, rest, runs[run].to);
+      const std::size_t tile = lattice.from_rest(sliding_edge.dim, rest, loops[loop].to);
       if (!(to_go[tile] < kInfinity)) {
         continue;
       }
       double now = below[tile];
       bool fits = true;
       for (const std::size_t edge : sliding_edge.edges) {
-        fits = fits && costs_.sliding(edge, sliding_edge.dim)[run * rests + rest] < kInfinity;
+        fits = fits && costs_.sliding(edge, sliding_edge.dim)[loop * rests + rest] < kInfinity;
         now = array_.enters(edge) ? std::min(now, array_.cycles(edge)[tile]) : now;
       }
       if (!fits) {
         continue;
       }
-      double& least = row(at)[lattice.from_rest(sliding_edge.dim, rest, runs[run].from)];
+      double& least = row(at)[lattice.from_rest(sliding_edge.dim, rest, loops[loop].from)];
       least = std::min(least, now);
     }
   }
@@ -144,10 +144,10 @@ void ArrayBound::loop(const Row& at) {
       if (locked.contains(d) || graph_.is_neutral(at.stage, at.residency, d) != neutral) {
         continue;
       }
-      for (const DivisorLattice::Run& run : lattice.steps(d)) {
-        const auto target = graph_.after_loop(at.stage, at.residency, d, lattice.factor(d, run));
+      for (const DivisorLattice::Loop& loop : lattice.steps(d)) {
+        const auto target = graph_.after_loop(at.stage, at.residency, d, lattice.factor(d, loop));
         if (target) {
-          relax(lattice, d, run, row({at.stage, *target}), row(at));
+          relax(lattice, d, loop, row({at.stage, *target}), row(at));
         }
       }
     }

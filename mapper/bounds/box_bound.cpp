@@ -9,14 +9,14 @@
 
 namespace mapsim::exact {
 
-UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<TensorPaths>& paths,
                                const std::vector<TensorPair>& pairs, const Boxes& boxes)
-    : UnrollingBound{space, routes, pairs, boxes.size()} {
+    : UnrollingBound{space, paths, pairs, boxes.size()} {
   counts_additions_ = false;
   for (const FanoutId f : factors_.ids()) {
     factors_[f] = boxes[f]->divisor;
   }
-  for (const TensorId t : routes_.ids()) {
+  for (const TensorId t : paths_.ids()) {
     find_traffic(t, boxes);
     find_routes(t);
     find_choices(t);
@@ -24,7 +24,7 @@ UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& ro
 }
 
 void UnrollingBound::find_traffic(TensorId t, const Boxes& boxes) {
-  const TensorUse& use = routes_[t].use;
+  const TensorUse& use = paths_[t].use;
   Traffic& traffic = traffic_[t];
   traffic.copies.fill(1);
   traffic.busy.fill(1);
@@ -41,7 +41,7 @@ void UnrollingBound::find_traffic(TensorId t, const Boxes& boxes) {
   };
   for (std::size_t i = boxes.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
-    const branch::Box& box = *boxes[f];
+    const branch::FactorBox& box = *boxes[f];
     const bool merges = problem_.is_merged(f, t);
     const std::size_t first_below = problem_.arch().levels_above[f];
     fill_shared(first_below);

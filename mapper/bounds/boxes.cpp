@@ -57,7 +57,7 @@ std::uint32_t BoxTree::build(std::vector<Figures>& figures, std::size_t begin, s
   const std::size_t width = figures[begin].row.size();
   std::vector<double> least = figures[begin].row;
   std::vector<double> most = least;
-  Box box;
+  FactorBox box;
   for (std::size_t i = begin; i < end; ++i) {
     for (std::size_t k = 0; k < width; ++k) {
       least[k] = std::min(least[k], figures[i].row[k]);

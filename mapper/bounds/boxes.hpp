@@ -13,7 +13,7 @@ namespace mapsim::branch {
 
 // A box: a set of choices of one fanout (FanoutChoice), described by what bounds need. The bounds
 // hold for each choice in it.
-struct Box {
+struct FactorBox {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   // At most: operations of one element that the instances do at one time
   PerTensor<double> most_served;
@@ -38,7 +38,7 @@ class BoxTree {
   BoxTree(const UnrollingClasses& classes, FanoutId fanout,
           const PerTensor<exact::TensorUse>& uses);
 
-  const Box& operator[](std::uint32_t box) const { return boxes_[box]; }
+  const FactorBox& operator[](std::uint32_t box) const { return boxes_[box]; }
   // The box of the choice with one instance
   std::optional<std::uint32_t> idle() const { return idle_; }
   std::optional<std::uint32_t> busy() const { return busy_; }  // the root of all other choices
@@ -48,7 +48,7 @@ class BoxTree {
   std::uint32_t build(std::vector<Figures>& figures, std::size_t begin, std::size_t end);
 
   const PrimeFields& primes_;
-  std::vector<Box> boxes_;
+  std::vector<FactorBox> boxes_;
   std::optional<std::uint32_t> idle_;
   std::optional<std::uint32_t> busy_;
 };

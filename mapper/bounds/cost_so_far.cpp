@@ -38,8 +38,8 @@ CostSoFar::CostSoFar(const StateGraph& graph, const ExtentLattice& tiles,
 }
 
 // The cost of the edge at all tiles, for this component.
-const double* CostSoFar::costs(std::size_t edge, std::size_t run) {
-  return &costs_.costs(edge, run)[component_ * tiles_.size()];
+const double* CostSoFar::costs(std::size_t edge, std::size_t slide) {
+  return &costs_.costs(edge, slide)[component_ * tiles_.size()];
 }
 
 // Null: no node of interest lies in the row.

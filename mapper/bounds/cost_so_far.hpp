@@ -28,7 +28,7 @@ class CostSoFar {
  private:
   using Row = std::vector<double>;
 
-  const double* costs(std::size_t edge, std::size_t run);
+  const double* costs(std::size_t edge, std::size_t slide);
   double* row(std::size_t stage, std::size_t residency);
   void spread(std::size_t stage, std::size_t residency);
   void spread_loops(DimId d, double* row) const;

@@ -79,29 +79,29 @@ EnergyBound::EnergyBound(const StateGraph& graph) : graph_{&graph} {
   const Workload& workload = graph.problem().workload();
   const std::size_t latch = graph.problem().arch().levels.size();
   for (const TensorId t : workload.tensors.ids()) {
-    Route route;
-    route.use = use_of(workload, workload.tensors[t]);
-    route.serves[latch] = graph.residences(t).back().latch;
+    TensorPaths path;
+    path.use = use_of(workload, workload.tensors[t]);
+    path.serves[latch] = graph.residences(t).back().latch;
     for (const BoundaryEdge& edge : graph.edges()) {
       if (edge.tensor == t && edge.to == BoundaryEdge::kMac) {
-        route.serves[index_of(graph.residences(t)[edge.from].level)] = true;
+        path.serves[index_of(graph.residences(t)[edge.from].level)] = true;
       } else if (edge.tensor == t) {
-        route.boundaries.push_back(boundary_of(edge));
+        path.boundaries.push_back(boundary_of(edge));
       }
     }
-    std::sort(route.boundaries.begin(), route.boundaries.end());
-    route.boundaries.erase(std::unique(route.boundaries.begin(), route.boundaries.end()),
-                           route.boundaries.end());
-    for (const TensorId other : routes_.ids()) {
-      if (meet_once(workload, routes_[other].use, route.use)) {
+    std::sort(path.boundaries.begin(), path.boundaries.end());
+    path.boundaries.erase(std::unique(path.boundaries.begin(), path.boundaries.end()),
+                          path.boundaries.end());
+    for (const TensorId other : paths_.ids()) {
+      if (meet_once(workload, paths_[other].use, path.use)) {
         pairs_.emplace_back(other, t);
       }
     }
-    routes_.push_back(route);
+    paths_.push_back(path);
   }
 }
 
-RouteBoundary EnergyBound::boundary_of(const BoundaryEdge& edge) const {
+PathBoundary EnergyBound::boundary_of(const BoundaryEdge& edge) const {
   const std::vector<Residence>& residences = graph_->residences(edge.tensor);
   const auto node = [&](const Residence& residence) {
     return residence.latch ? graph_->problem().arch().levels.size() : index_of(residence.level);
@@ -110,11 +110,11 @@ RouteBoundary EnergyBound::boundary_of(const BoundaryEdge& edge) const {
 }
 
 double EnergyBound::of(const UnrollingClass& unrolling_class) const {
-  return UnrollingBound(graph_->space(), routes_, pairs_, unrolling_class).least();
+  return UnrollingBound(graph_->space(), paths_, pairs_, unrolling_class).least();
 }
 
 double EnergyBound::of(const UnrollingBound::Boxes& boxes) const {
-  return UnrollingBound(graph_->space(), routes_, pairs_, boxes).least();
+  return UnrollingBound(graph_->space(), paths_, pairs_, boxes).least();
 }
 
 // The busiest instance of a port moves at least the mean over the instances that the unrolling
@@ -148,7 +148,7 @@ std::vector<BoundWeights> EnergyBound::weights_of_figures(
 std::vector<Pattern> EnergyBound::patterns(const UnrollingClass& unrolling_class,
                                            const ObjectiveKeyOf& key_of, const Incumbent& known,
                                            bool first_only) const {
-  return UnrollingBound(graph_->space(), routes_, pairs_, unrolling_class)
+  return UnrollingBound(graph_->space(), paths_, pairs_, unrolling_class)
       .patterns(weights_of_figures(unrolling_class), key_of, known, first_only);
 }
 
@@ -162,7 +162,7 @@ std::vector<bool> EnergyBound::edges_outside(const Pattern& pattern) const {
           residence.latch ? graph_->problem().arch().levels.size() : index_of(residence.level);
       outside.push_back(node != pattern.serving[t]);
     } else {
-      const std::vector<RouteBoundary>& boundaries = pattern.boundaries[t];
+      const std::vector<PathBoundary>& boundaries = pattern.boundaries[t];
       outside.push_back(std::find(boundaries.begin(), boundaries.end(), boundary_of(edge)) ==
                         boundaries.end());
     }

@@ -35,11 +35,11 @@ class EnergyBound {
   std::vector<bool> edges_outside(const Pattern& pattern) const;
 
  private:
-  RouteBoundary boundary_of(const BoundaryEdge& edge) const;
+  PathBoundary boundary_of(const BoundaryEdge& edge) const;
   std::vector<BoundWeights> weights_of_figures(const UnrollingClass& unrolling_class) const;
 
   const StateGraph* graph_;
-  PerTensor<Route> routes_;
+  PerTensor<TensorPaths> paths_;
   std::vector<TensorPair> pairs_;
 };
 

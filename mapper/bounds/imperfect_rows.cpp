@@ -307,12 +307,12 @@ void ImperfectRows::slide_listed(const BoundRow& row, const StateGraph::SlidingE
 }
 
 bool ImperfectRows::loop_over_listed(const BoundRow& row, const CompletionBound& behind) const {
-  struct Way {
+  struct LoopsOver {
     const std::uint16_t* digits = nullptr;
     DimId dim{};
     const double* there = nullptr;
   };
-  std::vector<Way> ways;
+  std::vector<LoopsOver> all_loops;
   const DimSet locked = graph_.locked(row.stage, row.residency);
   bool leads_on = false;
   for (const DimId d : tiles_.ids()) {
@@ -323,17 +323,17 @@ bool ImperfectRows::loop_over_listed(const BoundRow& row, const CompletionBound&
     const bool stays = *target == row.residency;
     if (stays || behind.is_live(row.stage, *target)) {
       leads_on = leads_on || !stays;
-      ways.push_back({tiles_.digits(d).data(), d,
-                      stays ? row.values : behind.row(row.component, row.stage, *target)});
+      all_loops.push_back({tiles_.digits(d).data(), d,
+                           stays ? row.values : behind.row(row.component, row.stage, *target)});
     }
   }
   for (const std::uint32_t tile : row.tiles) {
-    for (const Way& way : ways) {
-      const std::size_t bin = way.digits[tile];
-      const bool in_place = way.there != row.values && tiles_.is_shared(way.dim, bin);
+    for (const LoopsOver& loops : all_loops) {
+      const std::size_t bin = loops.digits[tile];
+      const bool in_place = loops.there != row.values && tiles_.is_shared(loops.dim, bin);
       if (bin > 0) {
-        const std::size_t to = tile - (in_place ? 0 : tiles_.stride(way.dim));
-        row.values[tile] = std::min(row.values[tile], way.there[to]);
+        const std::size_t to = tile - (in_place ? 0 : tiles_.stride(loops.dim));
+        row.values[tile] = std::min(row.values[tile], loops.there[to]);
       }
     }
   }

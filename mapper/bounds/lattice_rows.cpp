@@ -14,13 +14,13 @@ namespace {
 // vectors.
 constexpr std::size_t kFew = 8;
 
-// The steps to the rows behind the runs. `rests`: of the table with their costs.
-std::vector<RunStep> steps_to(const std::vector<const double*>& behind,
-                              const std::vector<DivisorLattice::Run>& runs, std::size_t rests) {
-  std::vector<RunStep> steps;
-  for (std::size_t run = 0; run < behind.size(); ++run) {
-    if (behind[run] != nullptr) {
-      steps.push_back({runs[run].from, runs[run].to, behind[run], run * rests});
+// The steps to the rows behind the loops. `rests`: of the table with their costs.
+std::vector<LoopTo> steps_to(const std::vector<const double*>& behind,
+                             const std::vector<DivisorLattice::Loop>& loops, std::size_t rests) {
+  std::vector<LoopTo> steps;
+  for (std::size_t loop = 0; loop < behind.size(); ++loop) {
+    if (behind[loop] != nullptr) {
+      steps.push_back({loops[loop].from, loops[loop].to, behind[loop], loop * rests});
     }
   }
   return steps;
@@ -51,10 +51,10 @@ bool LatticeRows::copy_behind(const BoundRow& row, const CompletionBound& behind
   return true;
 }
 
-// The rows to which loops over the runs lead from the residency; null: not of interest.
+// The rows to which the loops lead from the residency; null: not of interest.
 std::vector<const double*> LatticeRows::rows_behind(
     const BoundRow& row, const CompletionBound& behind, DimId dim, std::size_t residency,
-    const std::vector<DivisorLattice::Run>& runs) const {
+    const std::vector<DivisorLattice::Loop>& loops) const {
   const auto find = [&](std::optional<std::size_t> target) {
     return target && behind.is_live(row.stage, *target)
                ? behind.row(row.component, row.stage, *target)
@@ -63,14 +63,14 @@ std::vector<const double*> LatticeRows::rows_behind(
   std::vector<const double*> rows;
   if (graph_.is_neutral(row.stage, residency, dim)) {
     if (const double* there = find(residency)) {
-      rows.assign(runs.size(), there);
+      rows.assign(loops.size(), there);
     }
     return rows;
   }
   bool any = false;
-  for (const DivisorLattice::Run& run : runs) {
+  for (const DivisorLattice::Loop& loop : loops) {
     rows.push_back(
-        find(graph_.after_loop(row.stage, residency, dim, lattice(row.stage).factor(dim, run))));
+        find(graph_.after_loop(row.stage, residency, dim, lattice(row.stage).factor(dim, loop))));
     any = any || rows.back() != nullptr;
   }
   return any ? rows : std::vector<const double*>{};
@@ -91,17 +91,17 @@ bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind
       neutral.insert(d);
       continue;
     }
-    const auto& runs = lattice.steps(d);
-    const auto rows = rows_behind(row, behind, d, row.residency, runs);
+    const auto& loops = lattice.steps(d);
+    const auto rows = rows_behind(row, behind, d, row.residency, loops);
     leads_on = leads_on || !rows.empty();
-    relax(lattice, d, steps_to(rows, runs, 0), {}, row.values);
+    relax(lattice, d, steps_to(rows, loops, 0), {}, row.values);
   }
   return leads_on;
 }
 
 // The cost tables of its edges.
-std::vector<const double*> LatticeRows::run_costs(const StateGraph::SlidingEdge& sliding_edge,
-                                                  std::size_t component) {
+std::vector<const double*> LatticeRows::loop_costs(const StateGraph::SlidingEdge& sliding_edge,
+                                                   std::size_t component) {
   std::vector<const double*> costs;
   for (const std::size_t edge : sliding_edge.edges) {
     const std::vector<double>& cost = costs_.sliding(edge, sliding_edge.dim);
@@ -110,18 +110,18 @@ std::vector<const double*> LatticeRows::run_costs(const StateGraph::SlidingEdge&
   return costs;
 }
 
-// The runs of a sliding-window edge. Returns false if none leads to a node of interest.
+// The loops of a sliding-window edge. Returns false if none leads to a node of interest.
 bool LatticeRows::relax_sliding_edge(const BoundRow& row, const CompletionBound& behind,
                                      const StateGraph::SlidingEdge& sliding_edge) {
   const DivisorLattice& lattice = this->lattice(row.stage);
-  const auto& runs = lattice.runs(sliding_edge.dim);
-  const auto rows = rows_behind(row, behind, sliding_edge.dim, sliding_edge.target, runs);
+  const auto& loops = lattice.loops(sliding_edge.dim);
+  const auto rows = rows_behind(row, behind, sliding_edge.dim, sliding_edge.target, loops);
   if (rows.empty()) {
     return false;
   }
-  const std::vector<const double*> costs = run_costs(sliding_edge, row.component);
+  const std::vector<const double*> costs = loop_costs(sliding_edge, row.component);
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
-  relax(lattice, sliding_edge.dim, steps_to(rows, runs, rests), costs, row.values);
+  relax(lattice, sliding_edge.dim, steps_to(rows, loops, rests), costs, row.values);
   return true;
 }
 

@@ -35,8 +35,8 @@ class LatticeRows : public BoundRows {
   const DivisorLattice& lattice(std::size_t stage) const {
     return unrolled_.lattices[graph_.crossed(stage)];
   }
-  std::vector<const double*> run_costs(const StateGraph::SlidingEdge& sliding_edge,
-                                       std::size_t component);
+  std::vector<const double*> loop_costs(const StateGraph::SlidingEdge& sliding_edge,
+                                        std::size_t component);
   bool fill_all(const BoundRow& row, const CompletionBound& behind);
   bool copy_behind(const BoundRow& row, const CompletionBound& behind) const;
   bool relax_loops(const BoundRow& row, const CompletionBound& behind, DimSet& neutral) const;
@@ -44,7 +44,7 @@ class LatticeRows : public BoundRows {
                           const StateGraph::SlidingEdge& sliding_edge);
   std::vector<const double*> rows_behind(const BoundRow& row, const CompletionBound& behind,
                                          DimId dim, std::size_t residency,
-                                         const std::vector<DivisorLattice::Run>& runs) const;
+                                         const std::vector<DivisorLattice::Loop>& loops) const;
   bool fill_listed(const BoundRow& row, const CompletionBound& behind);
   bool relax_sliding_edge_of_listed(const BoundRow& row, const CompletionBound& behind,
                                     const Digits& digits,

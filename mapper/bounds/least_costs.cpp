@@ -162,9 +162,9 @@ LeastCosts::Table LeastCosts::bits(std::size_t edge) {
   return {footprint(edge).data(), &footprint_projection(coefficients_[edge].tensor)};
 }
 
-LeastCosts::Table LeastCosts::table(std::size_t edge, std::size_t run, std::size_t component) {
+LeastCosts::Table LeastCosts::table(std::size_t edge, std::size_t slide, std::size_t component) {
   const Projection& seen = projection(coefficients_[edge].tensor);
-  return {charged(edge, run).data() + component * seen.size(), &seen};
+  return {charged(edge, slide).data() + component * seen.size(), &seen};
 }
 
 void LeastCosts::keep_fitting(std::size_t edge, double* row) {
@@ -260,7 +260,7 @@ void LeastCosts::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) 
 }
 
 // Points of a rank with a window, summed over tiles with these bins of its first two dims.
-double LeastCosts::window(const Rank& rank, const Sharing& sharing, std::size_t run,
+double LeastCosts::window(const Rank& rank, const Sharing& sharing, std::size_t slide,
                           const std::array<std::size_t, 2>& bins) const {
   if (rank.terms.size() > 2) {  // every point once
     return static_cast<double>(rank_points(rank, bounds_of(graph_.problem().workload())));
@@ -277,7 +277,7 @@ double LeastCosts::window(const Rank& rank, const Sharing& sharing, std::size_t 
       if (f < sharing.crossed && merged) {
         extents[i] *= tiles_.factor(f, d);
         apart = apart || tiles_.factor(f, d) > 1;
-      } else if (f >= sharing.crossed && !merged && index_of(d) != run) {
+      } else if (f >= sharing.crossed && !merged && index_of(d) != slide) {
         extents[i] = ceil_div(extents[i], tiles_.factor(f, d));
       }
     }
@@ -310,7 +310,7 @@ void LeastCosts::multiply(const exact::TileIndex& tiles, const Rank& rank, Row& 
 }
 
 // The elements that cross at one tile.
-double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t run, std::size_t tile,
+double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t slide, std::size_t tile,
                             const TileCounts& counts, const PerDim<TileCounts::Id>& known) const {
   const Tensor& tensor = graph_.problem().workload().tensors[t];
   double elements = constant(t, sharing);
@@ -324,7 +324,7 @@ double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t run,
   for (const Rank& rank : tensor.ranks) {
     if (rank.terms.size() > 1) {
       elements *=
-          window(rank, sharing, run,
+          window(rank, sharing, slide,
                  {tiles_.digit(rank.terms[0].dim, tile), tiles_.digit(rank.terms[1].dim, tile)});
     }
   }
@@ -360,15 +360,15 @@ const Projection& LeastCosts::make_projection(std::optional<Projection>& project
   return *projection;
 }
 
-const LeastCosts::Row& LeastCosts::flow(TensorId t, const Sharing& sharing, std::size_t run) {
-  Row& flow = flows_[{t, sharing, run}];
+const LeastCosts::Row& LeastCosts::flow(TensorId t, const Sharing& sharing, std::size_t slide) {
+  Row& flow = flows_[{t, sharing, slide}];
   if (flow.empty()) {
     grow(flow, projection(t).size(), constant(t, sharing));
     multiply_visits(t, sharing, flow);
     for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
       if (rank.terms.size() > 1) {
         multiply(projection(t), rank, flow, [&](std::size_t first, std::size_t second) {
-          return window(rank, sharing, run, {first, second});
+          return window(rank, sharing, slide, {first, second});
         });
       }
     }
@@ -423,13 +423,13 @@ BoundaryFlow LeastCosts::bound(const BoundaryCoefficients& coefficients, const M
   return flow;
 }
 
-BoundaryFlow LeastCosts::least(std::size_t edge, std::size_t tile, SlidingLoop run,
+BoundaryFlow LeastCosts::least(std::size_t edge, std::size_t tile, SlidingLoop slide,
                                const TileCounts& counts,
                                const PerDim<TileCounts::Id>& known) const {
   const BoundaryCoefficients& coefficients = coefficients_[edge];
-  const std::size_t at = run.dim == SlidingLoop::kNone ? tile : run.from;
+  const std::size_t at = slide.dim == SlidingLoop::kNone ? tile : slide.from;
   const auto flow_at = [&](const Sharing& sharing) {
-    return EndFlow{crossing(coefficients.tensor, sharing, run.dim, at, counts, known)};
+    return EndFlow{crossing(coefficients.tensor, sharing, slide.dim, at, counts, known)};
   };
   BoundaryFlow flow;
   flow.parent = flow_at(coefficients.parent);
@@ -441,18 +441,18 @@ BoundaryFlow LeastCosts::least(std::size_t edge, std::size_t tile, SlidingLoop r
   return bound(coefficients, met(coefficients), flow);
 }
 
-const LeastCosts::Row& LeastCosts::charged(std::size_t edge, std::size_t run) {
-  Row& charged = charged_[{edge, run}];
+const LeastCosts::Row& LeastCosts::charged(std::size_t edge, std::size_t slide) {
+  Row& charged = charged_[{edge, slide}];
   if (!charged.empty()) {
     return charged;
   }
   const BoundaryCoefficients& coefficients = coefficients_[edge];
-  const Row& parent = flow(coefficients.tensor, coefficients.parent, run);
-  const Row& child = flow(coefficients.tensor, coefficients.child, run);
+  const Row& parent = flow(coefficients.tensor, coefficients.parent, slide);
+  const Row& child = flow(coefficients.tensor, coefficients.child, slide);
   const Row& busy_parent =
-      components_ > 1 ? flow(coefficients.tensor, coefficients.busy_parent, run) : parent;
+      components_ > 1 ? flow(coefficients.tensor, coefficients.busy_parent, slide) : parent;
   const Row& busy_child =
-      components_ > 1 ? flow(coefficients.tensor, coefficients.busy_child, run) : child;
+      components_ > 1 ? flow(coefficients.tensor, coefficients.busy_child, slide) : child;
   const Met met = this->met(coefficients);
   const std::size_t size = projection(coefficients.tensor).size();
   grow(charged, components_ * size, 0.0);
@@ -468,15 +468,15 @@ const LeastCosts::Row& LeastCosts::charged(std::size_t edge, std::size_t run) {
   return charged;
 }
 
-const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t run) {
-  Row& costs = costs_[{edge, run}];
+const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t slide) {
+  Row& costs = costs_[{edge, slide}];
   if (!costs.empty()) {
     return costs;
   }
-  const Row& charged = this->charged(edge, run);
+  const Row& charged = this->charged(edge, slide);
   const Projection& seen = projection(coefficients_[edge].tensor);
   const bool fits =
-      run != SlidingLoop::kNone || graph_.edges()[edge].to == exact::BoundaryEdge::kMac;
+      slide != SlidingLoop::kNone || graph_.edges()[edge].to == exact::BoundaryEdge::kMac;
   grow(costs, components_ * tiles_.size(), 0.0);
   for (std::size_t k = 0; k < components_; ++k) {
     const double* from = &charged[k * seen.size()];

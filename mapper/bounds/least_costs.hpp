@@ -36,18 +36,18 @@ class LeastCosts {
   using Row = std::vector<double>;
 
   std::size_t components() const { return components_; }
-  // The cost of an edge at every tile: [component * tiles + tile]. With `run` = SlidingLoop::kNone
-  // it is infinite where the tile does not fit. With a dim as `run` it is the cost of the edge
-  // right below a loop over that dim. Its entry is that of the tile where the loop starts, and
-  // holds for every smaller tile to which the loop leads, whether or not that one fits.
-  const Row& costs(std::size_t edge, std::size_t run);
+  // The cost of an edge at every tile: [component * tiles + tile]. With `slide` =
+  // SlidingLoop::kNone it is infinite where the tile does not fit. With a dim as `slide` it is the
+  // cost of the edge right below a loop over that dim. Its entry is that of the tile where the loop
+  // starts, and holds for every smaller tile to which the loop leads, whether or not that one fits.
+  const Row& costs(std::size_t edge, std::size_t slide);
   // The same values at single tiles, whether or not they fit.
   struct Table {
     const double* values = nullptr;
     const Projection* seen = nullptr;
     double at(std::size_t tile) const { return values[seen->of_tile(tile)]; }
   };
-  Table table(std::size_t edge, std::size_t run, std::size_t component);
+  Table table(std::size_t edge, std::size_t slide, std::size_t component);
   // Bits of capacity that the tile of an edge takes; infinite where a rule forbids the tile.
   Table bits(std::size_t edge);
   // The bits that it may take; finite.
@@ -60,28 +60,28 @@ class LeastCosts {
   void prepare();
   // Frees the tables over all tiles; those over projections stay.
   void forget_tables();
-  // The least flow across the boundary of an edge at a tile, right below the loop `run` if there is
-  // one, given the tile counts that a label knows.
-  BoundaryFlow least(std::size_t edge, std::size_t tile, SlidingLoop run, const TileCounts& counts,
-                     const PerDim<TileCounts::Id>& known) const;
+  // The least flow across the boundary of an edge at a tile, right below the loop `slide` if there
+  // is one, given the tile counts that a label knows.
+  BoundaryFlow least(std::size_t edge, std::size_t tile, SlidingLoop slide,
+                     const TileCounts& counts, const PerDim<TileCounts::Id>& known) const;
 
  private:
   std::optional<Allowed> allowed(std::size_t edge, DimId d) const;
   const Projection& projection(TensorId t);
   const Projection& footprint_projection(TensorId t);
   const Projection& make_projection(std::optional<Projection>& projection, DimSet dims);
-  const Row& charged(std::size_t edge, std::size_t run);
+  const Row& charged(std::size_t edge, std::size_t slide);
   const Row& footprint(std::size_t edge);
-  const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t run);
+  const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t slide);
   std::int64_t visits(DimId d, std::int64_t extent, const exact::Sharing& sharing) const;
   std::int64_t together(DimId d, const exact::Sharing& sharing) const;
   void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow);
-  double window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
+  double window(const Rank& rank, const exact::Sharing& sharing, std::size_t slide,
                 const std::array<std::size_t, 2>& bins) const;
   template <class Value>
   void multiply(const exact::TileIndex& tiles, const Rank& rank, Row& row,
                 const Value& value) const;
-  double crossing(TensorId t, const exact::Sharing& sharing, std::size_t run, std::size_t tile,
+  double crossing(TensorId t, const exact::Sharing& sharing, std::size_t slide, std::size_t tile,
                   const TileCounts& counts, const PerDim<TileCounts::Id>& known) const;
   struct Met {
     double parent = 0, child = 0, busy_parent = 0, busy_child = 0;

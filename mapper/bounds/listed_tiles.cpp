@@ -39,27 +39,27 @@ bool LatticeRows::relax_sliding_edge_of_listed(const BoundRow& row, const Comple
                                                const Digits& digits,
                                                const StateGraph::SlidingEdge& sliding_edge) {
   const DivisorLattice& lattice = this->lattice(row.stage);
-  const auto& runs = lattice.runs(sliding_edge.dim);
-  const auto rows = rows_behind(row, behind, sliding_edge.dim, sliding_edge.target, runs);
+  const auto& loops = lattice.loops(sliding_edge.dim);
+  const auto rows = rows_behind(row, behind, sliding_edge.dim, sliding_edge.target, loops);
   if (rows.empty()) {
     return false;
   }
-  const std::vector<const double*> costs = run_costs(sliding_edge, row.component);
+  const std::vector<const double*> costs = loop_costs(sliding_edge, row.component);
   double* here = row.values;
   const std::size_t stride = lattice.stride(sliding_edge.dim);
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
   for (const std::uint32_t tile : row.tiles) {
     const std::size_t digit = digits.digits[sliding_edge.dim][tile];
-    const DivisorLattice::Range range = lattice.runs_from(sliding_edge.dim, digit);
-    for (std::size_t run = range.first; run < range.last; ++run) {
-      if (rows[run] == nullptr) {
+    const DivisorLattice::Range range = lattice.loops_from(sliding_edge.dim, digit);
+    for (std::size_t loop = range.first; loop < range.last; ++loop) {
+      if (rows[loop] == nullptr) {
         continue;
       }
-      double sum = rows[run][tile - (digit - runs[run].to) * stride];
+      double sum = rows[loop][tile - (digit - loops[loop].to) * stride];
       if (!(sum < here[tile])) {
         continue;
       }
-      const std::size_t entry = run * rests + digits.rests[sliding_edge.dim][tile];
+      const std::size_t entry = loop * rests + digits.rests[sliding_edge.dim][tile];
       for (const double* cost : costs) {
         sum += cost[entry];
       }
@@ -76,37 +76,37 @@ bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBou
   const DivisorLattice& lattice = this->lattice(row.stage);
   double* here = row.values;
   bool leads_on = false;
-  struct Way {
+  struct LoopsOver {
     DimId dim{};
     const std::uint16_t* digits = nullptr;
-    std::vector<const double*> behind;  // per run; empty: the row itself
+    std::vector<const double*> behind;  // per loop; empty: the row itself
   };
-  std::vector<Way> ways;
+  std::vector<LoopsOver> all_loops;
   const DimSet locked = graph_.locked(row.stage, row.residency);
   for (const DimId d : digits.digits.ids()) {
     if (locked.contains(d) || lattice.steps(d).empty()) {
       continue;
     }
     const bool neutral = graph_.is_neutral(row.stage, row.residency, d);
-    ways.push_back({d, digits.digits[d].data(), {}});
+    all_loops.push_back({d, digits.digits[d].data(), {}});
     if (!neutral) {
-      ways.back().behind = rows_behind(row, behind, d, row.residency, lattice.steps(d));
-      leads_on = leads_on || !ways.back().behind.empty();
-      if (ways.back().behind.empty()) {
-        ways.pop_back();
+      all_loops.back().behind = rows_behind(row, behind, d, row.residency, lattice.steps(d));
+      leads_on = leads_on || !all_loops.back().behind.empty();
+      if (all_loops.back().behind.empty()) {
+        all_loops.pop_back();
       }
     }
   }
   for (const std::uint32_t tile : row.tiles) {
     double least = here[tile];
-    for (const Way& way : ways) {
-      const std::size_t digit = way.digits[tile];
-      const DivisorLattice::Range range = lattice.steps_from(way.dim, digit);
+    for (const LoopsOver& loops : all_loops) {
+      const std::size_t digit = loops.digits[tile];
+      const DivisorLattice::Range range = lattice.steps_from(loops.dim, digit);
       for (std::size_t r = range.first; r < range.last; ++r) {
-        const double* there = way.behind.empty() ? here : way.behind[r];
+        const double* there = loops.behind.empty() ? here : loops.behind[r];
         if (there != nullptr) {
-          const std::size_t steps = digit - lattice.steps(way.dim)[r].to;
-          least = std::min(least, there[tile - steps * lattice.stride(way.dim)]);
+          const std::size_t steps = digit - lattice.steps(loops.dim)[r].to;
+          least = std::min(least, there[tile - steps * lattice.stride(loops.dim)]);
         }
       }
     }

@@ -38,22 +38,22 @@ void for_each_sliding_edge(const StateGraph& graph, const DivisorLattice& tiles,
   for (std::size_t m = 0; m < sliding_edges.size(); ++m) {
     const DimId dim = sliding_edges[m].dim;
     const std::size_t digit = tiles.digit(dim, at.tile);
-    const auto& runs = tiles.runs(dim);
+    const auto& loops = tiles.loops(dim);
     const std::size_t rests = tiles.size() / tiles.positions(dim).size();
-    const DivisorLattice::Range range = tiles.runs_from(dim, digit);
+    const DivisorLattice::Range range = tiles.loops_from(dim, digit);
     const bool neutral = graph.is_neutral(at.stage, sliding_edges[m].target, dim);
-    for (std::size_t run = range.first; run < range.last; ++run) {
+    for (std::size_t loop = range.first; loop < range.last; ++loop) {
       const auto target = neutral ? std::optional(sliding_edges[m].target)
                                   : graph.after_loop(at.stage, sliding_edges[m].target, dim,
-                                                     tiles.factor(dim, runs[run]));
-      const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
+                                                     tiles.factor(dim, loops[loop]));
+      const std::size_t tile = at.tile - (digit - loops[loop].to) * tiles.stride(dim);
       if (!target || !of_interest(Node{at.stage, *target, tile})) {
         continue;
       }
       costs_of_edges.clear();
       for (const std::size_t edge : sliding_edges[m].edges) {
-        const double* cost = &costs.sliding(edge, dim)[run * rests + tiles.rest(dim, tile)];
-        costs_of_edges.push_back({edge, cost, runs.size() * rests, tile});
+        const double* cost = &costs.sliding(edge, dim)[loop * rests + tiles.rest(dim, tile)];
+        costs_of_edges.push_back({edge, cost, loops.size() * rests, tile});
       }
       visit(Step{Step::Kind::kSlidingEdge, {at.stage, *target, tile}, m},
             std::span{costs_of_edges});
@@ -85,9 +85,9 @@ void for_each_move(const StateGraph& graph, const Unrolled& unrolled, CostTables
     }
     const DivisorLattice::Range range = tiles.steps_from(dim, tiles.digit(dim, at.tile));
     for (std::size_t r = range.first; r < range.last; ++r) {
-      const DivisorLattice::Run& run = tiles.steps(dim)[r];
-      const auto residency = graph.after_loop(at.stage, at.residency, dim, tiles.factor(dim, run));
-      const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
+      const DivisorLattice::Loop& loop = tiles.steps(dim)[r];
+      const auto residency = graph.after_loop(at.stage, at.residency, dim, tiles.factor(dim, loop));
+      const std::size_t tile = at.tile - (loop.from - loop.to) * tiles.stride(dim);
       if (residency && of_interest(Node{at.stage, *residency, tile})) {
         visit(Step{Step::Kind::kLoop, {at.stage, *residency, tile}, 0},
               std::span<const StepCost>{});

@@ -27,8 +27,8 @@ class UnrollingBound::Patterns {
         key_of_{key_of},
         known_{known},
         first_only_{first_only},
-        tensors_(bound.routes_.size()),
-        ways_(tensors_.size()),
+        tensors_(bound.paths_.size()),
+        path_costs_(tensors_.size()),
         taken_(tensors_.size(), 0),
         sums_(tensors_.size() + 1) {
     for (const TensorId t : tensors_.ids()) {
@@ -49,12 +49,12 @@ class UnrollingBound::Patterns {
  private:
   using Vector = std::vector<double>;  // one value per weights
   struct Path {
-    std::vector<std::size_t> boundaries;  // of the route
+    std::vector<std::size_t> boundaries;  // of the paths
     std::size_t node = 0;                 // node that serves the compute units
     Vector but_last;  // accesses of the compute units and all boundaries but the last one
     Vector last;      // the last boundary, with the least traffic over it
   };
-  struct Way {
+  struct PathCost {
     std::size_t path = 0;
     Vector cost;
   };
@@ -76,7 +76,7 @@ class UnrollingBound::Patterns {
     }
   }
 
-  // Depth-first search over the boundaries of the route.
+  // Depth-first search over the boundaries of the paths.
   void find_paths(TensorId t) {
     Path path;
     path.but_last = Vector(weights_.size(), 0.0);
@@ -84,16 +84,16 @@ class UnrollingBound::Patterns {
     extend(t, path);
   }
   void extend(TensorId t, const Path& path) {
-    const Route& route = bound_.routes_[t];
-    if (route.serves[path.node]) {
+    const TensorPaths& paths = bound_.paths_[t];
+    if (paths.serves[path.node]) {
       Path whole = path;
       if (path.node != bound_.latch_) {
         add(whole.but_last, vector_of([&] { return bound_.accesses(t, path.node); }));
       }
       tensors_[t].push_back(std::move(whole));
     }
-    for (std::size_t i = 0; i < route.boundaries.size(); ++i) {
-      const RouteBoundary& boundary = route.boundaries[i];
+    for (std::size_t i = 0; i < paths.boundaries.size(); ++i) {
+      const PathBoundary& boundary = paths.boundaries[i];
       if (boundary.from == path.node) {
         Path longer = path;
         longer.boundaries.push_back(i);
@@ -115,7 +115,7 @@ class UnrollingBound::Patterns {
     }
     const auto t = static_cast<TensorId>(tensor);
     for (std::size_t node = 0; node <= bound_.latch_; ++node) {
-      if (bound_.routes_[t].serves[node]) {
+      if (bound_.paths_[t].serves[node]) {
         bound_.chosen_[t] = {node, 0};
         choose(tensor + 1);
       }
@@ -131,7 +131,7 @@ class UnrollingBound::Patterns {
 
   // The paths to the chosen node, across whose last boundary `fills` elements come.
   void find_routes(TensorId t, double fills) {
-    ways_[t].clear();
+    path_costs_[t].clear();
     const std::size_t node = bound_.chosen_[t].node;
     const bool again = fills > bound_.fills_at_least(t, node);
     for (std::size_t p = 0; p < tensors_[t].size(); ++p) {
@@ -139,30 +139,31 @@ class UnrollingBound::Patterns {
       if (path.node != node) {
         continue;
       }
-      Way way{p, path.but_last};
+      PathCost path_cost{p, path.but_last};
       const bool more = again && !path.boundaries.empty();
-      add(way.cost, more ? vector_of([&] {
-            return bound_.boundary_cost(t, bound_.routes_[t].boundaries[path.boundaries.back()],
+      add(path_cost.cost, more ? vector_of([&] {
+            return bound_.boundary_cost(t, bound_.paths_[t].boundaries[path.boundaries.back()],
                                         fills);
           })
-                         : path.last);
-      ways_[t].push_back(std::move(way));
+                               : path.last);
+      path_costs_[t].push_back(std::move(path_cost));
     }
     if (first_only_) {
-      drop_dominated(ways_[t]);
+      drop_dominated(path_costs_[t]);
     }
   }
 
   // Drops paths that another path dominates: the best pattern has none of them.
-  static void drop_dominated(std::vector<Way>& ways) {
-    const auto no_worse = [](const Way& a, const Way& b) {
+  static void drop_dominated(std::vector<PathCost>& path_costs) {
+    const auto no_worse = [](const PathCost& a, const PathCost& b) {
       return std::equal(a.cost.begin(), a.cost.end(), b.cost.begin(),
                         [](double x, double y) { return x <= y; });
     };
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      const auto end = std::remove_if(ways.begin() + static_cast<std::ptrdiff_t>(i) + 1, ways.end(),
-                                      [&](const Way& other) { return no_worse(ways[i], other); });
-      ways.erase(end, ways.end());
+    for (std::size_t i = 0; i < path_costs.size(); ++i) {
+      const auto end =
+          std::remove_if(path_costs.begin() + static_cast<std::ptrdiff_t>(i) + 1, path_costs.end(),
+                         [&](const PathCost& other) { return no_worse(path_costs[i], other); });
+      path_costs.erase(end, path_costs.end());
     }
   }
 
@@ -175,10 +176,10 @@ class UnrollingBound::Patterns {
       take(key);
       return;
     }
-    for (const Way& way : ways_[static_cast<TensorId>(tensor)]) {
-      taken_[static_cast<TensorId>(tensor)] = way.path;
+    for (const PathCost& path_cost : path_costs_[static_cast<TensorId>(tensor)]) {
+      taken_[static_cast<TensorId>(tensor)] = path_cost.path;
       sums_[tensor + 1] = sums_[tensor];
-      add(sums_[tensor + 1], way.cost);
+      add(sums_[tensor + 1], path_cost.cost);
       combine(tensor + 1);
     }
   }
@@ -209,9 +210,9 @@ class UnrollingBound::Patterns {
     for (const TensorId t : tensors_.ids()) {
       const Path& path = tensors_[t][taken_[t]];
       pattern.serving.push_back(path.node);
-      std::vector<RouteBoundary> boundaries;
+      std::vector<PathBoundary> boundaries;
       for (const std::size_t boundary : path.boundaries) {
-        boundaries.push_back(bound_.routes_[t].boundaries[boundary]);
+        boundaries.push_back(bound_.paths_[t].boundaries[boundary]);
       }
       pattern.boundaries.push_back(boundaries);
     }
@@ -231,7 +232,7 @@ class UnrollingBound::Patterns {
   bool first_only_;
   bool is_done_ = false;
   PerTensor<std::vector<Path>> tensors_;
-  PerTensor<std::vector<Way>> ways_;
+  PerTensor<std::vector<PathCost>> path_costs_;
   PerTensor<std::size_t> taken_;  // path of each tensor
   std::vector<Vector> sums_;      // of the first tensors, per number of tensors
   std::vector<Pattern> found_;

@@ -50,27 +50,27 @@ DimSet TensorBound::locked(std::size_t stage, std::size_t residence) const {
 }
 
 // Reuses the memory that is already allocated.
-void TensorBound::make_runs(std::size_t stage) {
+void TensorBound::make_halfway(std::size_t stage) {
   const DivisorLattice& tiles = lattice(stage);
-  runs_.resize(std::max(runs_.size(), residences().size()), PerDim<Runs>(tiles.dims()));
+  halfway_.resize(std::max(halfway_.size(), residences().size()), PerDim<Halfway>(tiles.dims()));
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
     for (const DimId d : moves_.slides) {
-      Runs& runs = runs_[residence][d];
-      const std::size_t size = tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size());
-      held_.take((size - std::min(size, runs.values.size())) * sizeof(double));
-      runs.values.resize(size);
-      runs.known = false;
-      nowhere_.resize(std::max(nowhere_.size(), runs.values.size()), kInfinity);
+      Halfway& loops = halfway_[residence][d];
+      const std::size_t size = tiles.loops(d).size() * (tiles.size() / tiles.positions(d).size());
+      held_.take((size - std::min(size, loops.values.size())) * sizeof(double));
+      loops.values.resize(size);
+      loops.known = false;
+      nowhere_.resize(std::max(nowhere_.size(), loops.values.size()), kInfinity);
     }
   }
 }
 
 // Extends sliding-window edges by one more boundary edge: those under way (`in`), and those that
 // begin or end at the row.
-void TensorBound::extend(const DivisorLattice& tiles, DimId dim, RunEnd end, const double* row,
-                         const Runs& in, const std::vector<double>& cost, Runs& out) const {
-  extend_runs(tiles, dim, end, row, in.known ? in.values.data() : nowhere_.data(), cost.data(),
-              out.values.data(), out.known);
+void TensorBound::extend(const DivisorLattice& tiles, DimId dim, LoopEnd end, const double* row,
+                         const Halfway& in, const std::vector<double>& cost, Halfway& out) const {
+  extend_loops(tiles, dim, end, row, in.known ? in.values.data() : nowhere_.data(), cost.data(),
+               out.values.data(), out.known);
   out.known = true;
 }
 
@@ -98,7 +98,7 @@ void TensorBound::copy_behind(std::size_t stage, EdgeCosts& costs) {
 void TensorBound::find_to_go(std::size_t stage, EdgeCosts& costs) {
   copy_behind(stage, costs);
   const DivisorLattice& tiles = lattice(stage);
-  make_runs(stage);
+  make_halfway(stage);
   for (std::size_t residence = residences().size(); residence-- > 0;) {
     held_.check();
     double* here = &to_go_[row(stage, residence)];
@@ -109,14 +109,14 @@ void TensorBound::find_to_go(std::size_t stage, EdgeCosts& costs) {
       const double* below = to_go(stage, edge.to);
       take_least_sum(here, below, costs.plain(edge.edge).data(), tiles.size());
       for (const DimId d : moves_.slides) {
-        extend(tiles, d, RunEnd::kTo, below, runs_[edge.to][d], costs.sliding(edge.edge, d),
-               runs_[residence][d]);
+        extend(tiles, d, LoopEnd::kTo, below, halfway_[edge.to][d], costs.sliding(edge.edge, d),
+               halfway_[residence][d]);
       }
     }
     const DimSet fixed = locked(stage, residence);
     for (const DimId d : moves_.slides) {
-      if (runs_[residence][d].known && !fixed.contains(d)) {
-        end_runs(tiles, d, RunEnd::kFrom, runs_[residence][d].values.data(), here);
+      if (halfway_[residence][d].known && !fixed.contains(d)) {
+        end_loops(tiles, d, LoopEnd::kFrom, halfway_[residence][d].values.data(), here);
       }
     }
     for (const DimId d : tiles.ids()) {
@@ -148,13 +148,13 @@ void TensorBound::copy_before(std::size_t stage) {
 void TensorBound::find_cost_so_far(std::size_t stage, EdgeCosts& costs) {
   copy_before(stage);
   const DivisorLattice& tiles = lattice(stage);
-  make_runs(stage);
+  make_halfway(stage);
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
     double* here = &so_far_[row(stage, residence)];
     const DimSet fixed = locked(stage, residence);
     for (const DimId d : moves_.slides) {
-      if (runs_[residence][d].known) {
-        end_runs(tiles, d, RunEnd::kTo, runs_[residence][d].values.data(), here);
+      if (halfway_[residence][d].known) {
+        end_loops(tiles, d, LoopEnd::kTo, halfway_[residence][d].values.data(), here);
       }
     }
     for (const DimId d : tiles.ids()) {
@@ -169,8 +169,8 @@ void TensorBound::find_cost_so_far(std::size_t stage, EdgeCosts& costs) {
       take_least_sum(&so_far_[row(stage, edge.to)], here, costs.plain(edge.edge).data(),
                      tiles.size());
       for (const DimId d : moves_.slides) {
-        extend(tiles, d, RunEnd::kFrom, fixed.contains(d) ? nowhere_.data() : here,
-               runs_[residence][d], costs.sliding(edge.edge, d), runs_[edge.to][d]);
+        extend(tiles, d, LoopEnd::kFrom, fixed.contains(d) ? nowhere_.data() : here,
+               halfway_[residence][d], costs.sliding(edge.edge, d), halfway_[edge.to][d]);
       }
     }
   }

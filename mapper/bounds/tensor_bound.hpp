@@ -36,8 +36,8 @@ class TensorBound {
   const std::vector<double>& least(std::size_t stage) const { return least_[stage]; }
 
  private:
-  // Values halfway along a sliding-window edge (extend_runs); not to be read unless `known`.
-  struct Runs {
+  // Values halfway along a sliding-window edge (extend_loops); not to be read unless `known`.
+  struct Halfway {
     std::vector<double> values;
     bool known = false;
   };
@@ -50,9 +50,9 @@ class TensorBound {
   }
   const std::vector<Residence>& residences() const { return graph_.residences(tensor_); }
   DimSet locked(std::size_t stage, std::size_t residence) const;
-  void make_runs(std::size_t stage);
-  void extend(const DivisorLattice& tiles, DimId dim, RunEnd end, const double* row, const Runs& in,
-              const std::vector<double>& cost, Runs& out) const;
+  void make_halfway(std::size_t stage);
+  void extend(const DivisorLattice& tiles, DimId dim, LoopEnd end, const double* row,
+              const Halfway& in, const std::vector<double>& cost, Halfway& out) const;
   void copy_behind(std::size_t stage, EdgeCosts& costs);
   void find_to_go(std::size_t stage, EdgeCosts& costs);
   void copy_before(std::size_t stage);
@@ -68,8 +68,8 @@ class TensorBound {
   std::vector<double> so_far_;
   std::vector<double> to_go_;
   std::vector<std::vector<double>> least_;  // per stage and residence
-  std::vector<double> nowhere_;             // infinite rows and runs
-  std::vector<PerDim<Runs>> runs_;          // per residence and dim
+  std::vector<double> nowhere_;             // infinite rows and loops
+  std::vector<PerDim<Halfway>> halfway_;    // per residence and dim
 };
 
 }  // namespace mapsim::exact

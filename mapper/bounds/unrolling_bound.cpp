@@ -33,12 +33,12 @@ BoundWeights energy_weights(const Problem& problem) {
   return weights;
 }
 
-UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<TensorPaths>& paths,
                                const std::vector<TensorPair>& pairs, std::size_t fanouts)
     : problem_{space.problem()},
       entry_{space.entry()},
       domains_{space.domains()},
-      routes_{routes},
+      paths_{paths},
       pairs_{pairs},
       factors_(fanouts),
       weights_{energy_weights(problem_)},
@@ -46,20 +46,20 @@ UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& ro
       output_{problem_.workload().output()},
       latch_{problem_.arch().levels.size()},
       macs_{real(problem_.macs())},
-      traffic_(routes.size()),
-      choices_(routes.size()),
-      chosen_(routes.size()) {}
+      traffic_(paths.size()),
+      choices_(paths.size()),
+      chosen_(paths.size()) {}
 
-UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<TensorPaths>& paths,
                                const std::vector<TensorPair>& pairs,
                                const UnrollingClass& unrolling_class)
-    : UnrollingBound{space, routes, pairs, unrolling_class.factors.size()} {
+    : UnrollingBound{space, paths, pairs, unrolling_class.factors.size()} {
   for (const FanoutId f : factors_.ids()) {
     for (const std::int64_t factor : unrolling_class.factors[f]) {
       factors_[f].push_back(real(factor));
     }
   }
-  for (const TensorId t : routes_.ids()) {
+  for (const TensorId t : paths_.ids()) {
     find_traffic(t, unrolling_class);
     find_routes(t);
     find_choices(t);
@@ -71,7 +71,7 @@ double UnrollingBound::least() {
 }
 
 void UnrollingBound::find_traffic(TensorId t, const UnrollingClass& unrolling_class) {
-  const TensorUse& use = routes_[t].use;
+  const TensorUse& use = paths_[t].use;
   Traffic& traffic = traffic_[t];
   traffic.copies.fill(1);
   traffic.served.resize(factors_.size());
@@ -121,7 +121,7 @@ void UnrollingBound::find_routes(TensorId t) {
   Traffic& traffic = traffic_[t];
   traffic.so_far.fill(kInfinity);
   traffic.so_far[source(t)] = 0;
-  for (const RouteBoundary& each : routes_[t].boundaries) {  // sorted by their outer node
+  for (const PathBoundary& each : paths_[t].boundaries) {  // sorted by their outer node
     traffic.so_far[each.to] =
         std::min(traffic.so_far[each.to],
                  traffic.so_far[each.from] + boundary_cost(t, each, fills_at_least(t, each.to)));
@@ -131,7 +131,7 @@ void UnrollingBound::find_routes(TensorId t) {
 void UnrollingBound::find_choices(TensorId t) {
   for (std::size_t node = 0; node <= latch_; ++node) {
     const double so_far = traffic_[t].so_far[node];
-    if (routes_[t].serves[node] && so_far < kInfinity) {
+    if (paths_[t].serves[node] && so_far < kInfinity) {
       choices_[t].push_back({node, so_far + (node == latch_ ? 0 : accesses(t, node))});
     }
   }
@@ -139,7 +139,7 @@ void UnrollingBound::find_choices(TensorId t) {
             [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
 }
 
-bool UnrollingBound::is_between(const RouteBoundary& boundary, FanoutId fanout) const {
+bool UnrollingBound::is_between(const PathBoundary& boundary, FanoutId fanout) const {
   const std::size_t levels_above = problem_.arch().levels_above[fanout];
   return boundary.from < levels_above && levels_above <= boundary.to;
 }
@@ -158,7 +158,7 @@ double UnrollingBound::accesses(TensorId t, std::size_t node) const {
 // tried.
 double UnrollingBound::accesses_of_sums(std::size_t node) const {
   const Tensor& tensor = problem_.workload().tensors[output_];
-  const TensorUse& use = routes_[output_].use;
+  const TensorUse& use = paths_[output_].use;
   const BoundWeights::Level& weight = weights_.levels[node];
   if (use.slides) {
     // How many sums a window merges is only known for whole nests.
@@ -199,7 +199,7 @@ double UnrollingBound::accesses_of_sums(std::size_t node) const {
 
 // A lower bound of the elements that arrive at a node, over all instances.
 double UnrollingBound::fills_at_least(TensorId t, std::size_t node) const {
-  return routes_[t].use.elements * traffic_[t].busy[node];
+  return paths_[t].use.elements * traffic_[t].busy[node];
 }
 
 // Imperfect factors: a lower bound of the instances of a node that work on the same element. The
@@ -228,8 +228,7 @@ double UnrollingBound::busy_copies(const TensorUse& use, const UnrollingClass& u
 
 // A lower bound of the cost of a boundary across which `fills` elements, over all instances, arrive
 // at its inner node (sums: leave it).
-double UnrollingBound::boundary_cost(TensorId t, const RouteBoundary& boundary,
-                                     double fills) const {
+double UnrollingBound::boundary_cost(TensorId t, const PathBoundary& boundary, double fills) const {
   if (t == output_) {
     return cost_of_sums(t, boundary, fills);
   }
@@ -247,7 +246,7 @@ double UnrollingBound::boundary_cost(TensorId t, const RouteBoundary& boundary,
 // factors instances without work add nothing, so fewer sums are added than Traffic::served says.
 // Each sum that is not added is one update more at the outer node. The lesser of the two prices
 // bounds both.
-double UnrollingBound::addition(const RouteBoundary& boundary, FanoutId fanout) const {
+double UnrollingBound::addition(const PathBoundary& boundary, FanoutId fanout) const {
   double price = weights_.operations * problem_.addition_energy(fanout).count();
   if (!imperfect_) {
     return price;
@@ -265,8 +264,8 @@ double UnrollingBound::addition(const RouteBoundary& boundary, FanoutId fanout) 
 
 // Sums are read back except the first of each element in each instance, are added where networks
 // merge, and are narrow only if each element crosses once.
-double UnrollingBound::cost_of_sums(TensorId t, const RouteBoundary& boundary, double fills) const {
-  const TensorUse& use = routes_[t].use;
+double UnrollingBound::cost_of_sums(TensorId t, const PathBoundary& boundary, double fills) const {
+  const TensorUse& use = paths_[t].use;
   const Tensor& tensor = problem_.workload().tensors[t];
   const double partial = problem_.moved_bits(t, tensor.partial_bits);
   const double least = std::min(partial, problem_.moved_bits(t, tensor.bits));
@@ -294,10 +293,10 @@ double UnrollingBound::cost_of_sums(TensorId t, const RouteBoundary& boundary, d
   return energy + width(sums) * (sums * above.update + again(sums, boundary.from) * above.read);
 }
 
-// The cost of the cheapest route to a node at which `fills` elements arrive.
+// The cost of the cheapest path to a node at which `fills` elements arrive.
 double UnrollingBound::route_cost(TensorId t, std::size_t node, double fills) const {
   double least = kInfinity;
-  for (const RouteBoundary& each : routes_[t].boundaries) {
+  for (const PathBoundary& each : paths_[t].boundaries) {
     if (each.to == node) {
       least = std::min(least, traffic_[t].so_far[each.from] + boundary_cost(t, each, fills));
     }
@@ -312,7 +311,7 @@ double UnrollingBound::width(TensorId t, std::size_t node) const {
     return problem_.least_stored_bits(t, tensor.bits);
   }
   const bool final_sums =
-      macs_ / traffic_[t].shared[node] <= routes_[t].use.elements * (1 + kRounding);
+      macs_ / traffic_[t].shared[node] <= paths_[t].use.elements * (1 + kRounding);
   return problem_.least_stored_bits(
       t, final_sums ? std::min(tensor.bits, tensor.partial_bits) : tensor.partial_bits);
 }
@@ -377,7 +376,7 @@ double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays
     }
     instances *= std::max(1.0, stay.scale[d]);
   }
-  if (imperfect_ || routes_[stays].use.slides || !(space <= kHoldsAnything)) {
+  if (imperfect_ || paths_[stays].use.slides || !(space <= kHoldsAnything)) {
     return std::max(1.0, space) * instances;
   }
   Extents extents = stay.scale;
@@ -389,14 +388,14 @@ double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays
 double UnrollingBound::operations(const Stay& stay, std::size_t dim, double capacity,
                                   Extents& extents) const {
   const auto matters = [&](std::size_t i) {
-    return routes_[stay.stays].use.dims.contains(static_cast<DimId>(i)) &&
-           !routes_[stay.moves].use.determined.contains(static_cast<DimId>(i));
+    return paths_[stay.stays].use.dims.contains(static_cast<DimId>(i)) &&
+           !paths_[stay.moves].use.determined.contains(static_cast<DimId>(i));
   };
   for (; dim < extents.size() && !matters(dim); ++dim) {
     extents[static_cast<DimId>(dim)] = 1;
   }
   if (dim == extents.size()) {
-    return most_operations(routes_[stay.moves].use, extents);
+    return most_operations(paths_[stay.moves].use, extents);
   }
   const auto d = static_cast<DimId>(dim);
   const auto bound = static_cast<std::int64_t>(stay.bounds[d]);
@@ -424,7 +423,7 @@ void UnrollingBound::for_each_order(const std::function<void(const Fills&)>& vis
   for (const auto& [one, other] : pairs_) {
     const std::size_t node = chosen_[one].node;
     if (node != chosen_[other].node || node == source(one) || node == source(other) ||
-        node == latch_ || routes_.size() > kMostTensors) {
+        node == latch_ || paths_.size() > kMostTensors) {
       continue;
     }
     if_moves[one][other] = macs_ / operations(one, node, other, node);
@@ -457,7 +456,7 @@ UnrollingBound::Fills UnrollingBound::fills_in(const std::vector<TensorId>& orde
   return fills;
 }
 
-// The cost of all chosen routes and accesses.
+// The cost of all chosen paths and accesses.
 double UnrollingBound::sum_of(const Fills& fills) const {
   double sum = 0;
   for (const TensorId t : fills.ids()) {

@@ -14,18 +14,18 @@
 
 namespace mapsim::exact {
 
-// The nodes of a tensor's route: the levels, then the registers (latches) of the compute units.
+// The nodes of a tensor's paths: the levels, then the registers (latches) of the compute units.
 inline constexpr std::size_t kMostNodes = kMaxLevels + 1;
-struct RouteBoundary {
+struct PathBoundary {
   std::size_t from = 0;  // node further out
   std::size_t to = 0;    // node further in
-  friend auto operator<=>(const RouteBoundary&, const RouteBoundary&) = default;
+  friend auto operator<=>(const PathBoundary&, const PathBoundary&) = default;
 };
 
-// The boundaries that one tensor may have, whatever the unrolling.
-struct Route {
+// The boundaries that one tensor may have, whatever the unrolling: the edges of its paths.
+struct TensorPaths {
   TensorUse use;
-  std::vector<RouteBoundary> boundaries;  // ascending
+  std::vector<PathBoundary> boundaries;   // ascending
   std::array<bool, kMostNodes> serves{};  // by node: may it serve the compute units?
 };
 using TensorPair = std::pair<TensorId, TensorId>;
@@ -47,8 +47,8 @@ BoundWeights energy_weights(const Problem& problem);
 // A residency pattern: for each tensor of a mapping the levels that keep it, and the node that
 // serves the compute units. Every mapping has exactly one pattern.
 struct Pattern {
-  PerTensor<std::vector<RouteBoundary>> boundaries;  // from level to level, outermost first
-  PerTensor<std::size_t> serving;                    // a node per tensor
+  PerTensor<std::vector<PathBoundary>> boundaries;  // from level to level, outermost first
+  PerTensor<std::size_t> serving;                   // a node per tensor
   ObjectiveKey bound;  // a lower bound of the mappings of the pattern; of a front, in both figures
 };
 // Makes a key of lower bounds: of the energy [pJ], then of the bits of each port's busiest
@@ -64,10 +64,10 @@ class UnrollingBound {
  public:
   // `pairs`: pairs of tensors of which any two elements take part in at most one common operation
   // (meet_once). All arguments outlive the bound.
-  UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+  UnrollingBound(const Mapspace& space, const PerTensor<TensorPaths>& paths,
                  const std::vector<TensorPair>& pairs, const UnrollingClass& unrolling_class);
-  using Boxes = PerFanout<const branch::Box*>;
-  UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+  using Boxes = PerFanout<const branch::FactorBox*>;
+  UnrollingBound(const Mapspace& space, const PerTensor<TensorPaths>& paths,
                  const std::vector<TensorPair>& pairs, const Boxes& boxes);
   double least();  // [pJ]; infinite: no node can serve some tensor
   // The residency patterns that the incumbent does not rule out, best bound first. `first_only`:
@@ -81,18 +81,18 @@ class UnrollingBound {
   using PerNode = std::array<double, kMostNodes>;
   struct Choice {
     std::size_t node = 0;  // node that serves the compute units
-    double cost = 0;       // of the route to it and the accesses there [pJ]
+    double cost = 0;       // of the path to it and the accesses there [pJ]
   };
-  // The figures of a route for one class.
+  // The figures of a path for one class.
   struct Traffic {
     PerFanout<PerNode> served;  // at most: instances that one transfer to a node serves
     PerNode copies{};           // at most: copies of an element over the instances of a node
     PerNode busy{};    // at least: the same; fewer, if partial tiles leave instances without work
     PerNode shared{};  // at most: compute units that one access to a node serves
-    PerNode so_far{};  // of the cheapest route to a node [pJ]; infinite: none
+    PerNode so_far{};  // of the cheapest path to a node [pJ]; infinite: none
   };
 
-  UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+  UnrollingBound(const Mapspace& space, const PerTensor<TensorPaths>& paths,
                  const std::vector<TensorPair>& pairs, std::size_t fanouts);
   void find_traffic(TensorId t, const UnrollingClass& unrolling_class);
   void find_traffic(TensorId t, const Boxes& boxes);
@@ -101,15 +101,15 @@ class UnrollingBound {
   // The node where the tensor lies before the nest: there it is neither refetched nor takes
   // capacity.
   std::size_t source(TensorId t) const { return index_of(entry_.source(t)); }
-  bool is_between(const RouteBoundary& boundary, FanoutId fanout) const;
+  bool is_between(const PathBoundary& boundary, FanoutId fanout) const;
   double accesses(TensorId t, std::size_t node) const;
   double accesses_of_sums(std::size_t node) const;
   double fills_at_least(TensorId t, std::size_t node) const;
   double busy_copies(const TensorUse& use, const UnrollingClass& unrolling_class,
                      std::size_t node) const;
-  double addition(const RouteBoundary& boundary, FanoutId fanout) const;
-  double boundary_cost(TensorId t, const RouteBoundary& boundary, double fills) const;
-  double cost_of_sums(TensorId t, const RouteBoundary& boundary, double fills) const;
+  double addition(const PathBoundary& boundary, FanoutId fanout) const;
+  double boundary_cost(TensorId t, const PathBoundary& boundary, double fills) const;
+  double cost_of_sums(TensorId t, const PathBoundary& boundary, double fills) const;
   double route_cost(TensorId t, std::size_t node, double fills) const;
   double width(TensorId t, std::size_t node) const;
   double capacity(TensorId t, std::size_t node) const;
@@ -130,7 +130,7 @@ class UnrollingBound {
   const Problem& problem_;
   const BranchEntry& entry_;
   const PerDim<ExtentDomain>& domains_;
-  const PerTensor<Route>& routes_;
+  const PerTensor<TensorPaths>& paths_;
   const std::vector<TensorPair>& pairs_;
   // Instances along each dim; for boxes, a common divisor of theirs.
   PerFanout<Extents> factors_;

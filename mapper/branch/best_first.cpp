@@ -108,13 +108,13 @@ bool BestFirst::comes_later(const Entry& a, const Entry& b) const {
 BestFirst::Halves BestFirst::split(const Entry& entry) {
   std::size_t widest = trees_.size();
   for (std::size_t f = 0; f < trees_.size(); ++f) {
-    const Box& box = trees_[f][entry.tuple[f]];
-    if (box.choice == Box::kNone &&
+    const FactorBox& box = trees_[f][entry.tuple[f]];
+    if (box.choice == FactorBox::kNone &&
         (widest == trees_.size() || box.spread > trees_[widest][entry.tuple[widest]].spread)) {
       widest = f;
     }
   }
-  const Box& box = trees_[widest][entry.tuple[widest]];
+  const FactorBox& box = trees_[widest][entry.tuple[widest]];
   Tuple left = entry.tuple;
   Tuple right = entry.tuple;
   left[widest] = box.left;
@@ -128,12 +128,12 @@ std::optional<BestFirst::Entry> BestFirst::entry_of(const Tuple& boxes) {
   PackedFactors common;
   exact::UnrollingBound::Boxes of_fanouts;
   for (std::size_t f = 0; f < trees_.size(); ++f) {
-    const Box& box = trees_[f][boxes[f]];
+    const FactorBox& box = trees_[f][boxes[f]];
     if (!classes_.primes().multiply(common, box.common)) {
       return std::nullopt;
     }
     of_fanouts.push_back(&box);
-    entry.is_class = entry.is_class && box.choice != Box::kNone;
+    entry.is_class = entry.is_class && box.choice != FactorBox::kNone;
   }
   if (!entry.is_class) {
     entry.key = bounds_.of(of_fanouts);

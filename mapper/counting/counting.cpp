@@ -82,7 +82,7 @@ Series multiply(const Series& a, const Series& b) {
 mpz_class spread(const Chain& chain, std::size_t begin, std::size_t end, std::size_t n) {
   Series choices{1};
   for (std::size_t level = begin; level < end; ++level) {
-    const Place& place = chain[static_cast<LevelId>(level)];
+    const ChainLevel& place = chain[static_cast<LevelId>(level)];
     choices = multiply(choices, {place.required ? 0 : 1, place.choices.size()});
   }
   mpz_class ways;
@@ -98,8 +98,9 @@ namespace {
 std::size_t most_points(const Placements& placements) {
   std::size_t most = placements.used_fanouts().size();
   for (const Chain& chain : placements.chains()) {
-    most += static_cast<std::size_t>(std::count_if(
-        chain.begin(), chain.end(), [](const Place& place) { return !place.choices.empty(); }));
+    most += static_cast<std::size_t>(
+        std::count_if(chain.begin(), chain.end(),
+                      [](const ChainLevel& place) { return !place.choices.empty(); }));
   }
   return most;
 }

@@ -40,12 +40,12 @@ class RuledExtents::Draw {
       return false;
     }
     rest -= end;
-    for (const Way& way : table_.points_.from(at_.cursor)) {
-      const auto next = table_.after_point(at_, way);
+    for (const NextPoint& next_point : table_.points_.from(at_.cursor)) {
+      const auto next = table_.after_point(at_, next_point);
       const mpz_class weight =
           next ? table_.known_.at(*next).extents + (table_.ends(*next) ? 1 : 0) : mpz_class{0};
       if (rest < weight) {
-        nest_.add_point(way.point);
+        nest_.add_point(next_point.point);
         at_ = *next;
         last_.reset();
         may_have_point_ = false;

@@ -76,7 +76,7 @@ class Draw {
     for (const Next& loop : loops) {
       sum += loop.weight;
     }
-    const std::vector<Way>& points = table_.points(at_.cursor);
+    const std::vector<NextPoint>& points = table_.points(at_.cursor);
     std::vector<double> weights;
     for (std::size_t p = 0; p < points.size() && may_have_point_; ++p) {
       weights.push_back(weight_of(points[p]));
@@ -104,7 +104,7 @@ class Draw {
     return take_last(loops, points, weights);  // rounding has left a rest
   }
 
-  bool take_last(const std::vector<Next>& loops, const std::vector<Way>& points,
+  bool take_last(const std::vector<Next>& loops, const std::vector<NextPoint>& points,
                  const std::vector<double>& weights) {
     for (std::size_t p = weights.size(); p-- > 0;) {
       if (weights[p] > 0) {
@@ -127,8 +127,8 @@ class Draw {
     return table_.ends(at);
   }
 
-  double weight_of(const Way& way) const {
-    const auto at = table_.after_point(at_, way, left_);
+  double weight_of(const NextPoint& next_point) const {
+    const auto at = table_.after_point(at_, next_point, left_);
     return at ? table_.ways(*at, left_).loops.get_d() + (is_end(*at) ? 1 : 0) : 0;
   }
 
@@ -139,9 +139,9 @@ class Draw {
     last_ = loop.dim;
     may_have_point_ = true;
   }
-  void take(const Way& way) {
-    at_ = *table_.after_point(at_, way, left_);
-    nest_.add_point(way.point);
+  void take(const NextPoint& next_point) {
+    at_ = *table_.after_point(at_, next_point, left_);
+    nest_.add_point(next_point.point);
     last_.reset();
     may_have_point_ = false;
   }

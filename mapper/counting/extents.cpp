@@ -45,7 +45,7 @@ double spread_from(const Chain& chain, std::size_t level, std::size_t end, std::
   if (level == end) {
     return 1;
   }
-  const Place& place = chain[static_cast<LevelId>(level)];
+  const ChainLevel& place = chain[static_cast<LevelId>(level)];
   double ways = place.required ? 0 : spread_from(chain, level + 1, end, point, points);
   for (std::size_t at = point; at < points && !place.choices.empty(); ++at) {
     ways +=
@@ -60,7 +60,7 @@ void draw_chain(const Chain& chain, std::size_t level, std::size_t end,
   std::size_t point = 0;
   for (; level < end; ++level) {
     const auto id = static_cast<LevelId>(level);
-    const Place& place = chain[id];
+    const ChainLevel& place = chain[id];
     double rest = rng.uniform() * spread_from(chain, level, end, point, keeps.size());
     if (!place.required) {
       rest -= spread_from(chain, level + 1, end, point, keeps.size());

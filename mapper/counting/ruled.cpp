@@ -114,9 +114,9 @@ std::optional<RuledTable::At> RuledTable::after_loop(const At& at, DimId dim,
   return At{at.cursor, *state, once ? at.since | DimSet{dim} : DimSet{}};
 }
 
-std::optional<RuledTable::At> RuledTable::after_point(const At& at, const Way& way,
+std::optional<RuledTable::At> RuledTable::after_point(const At& at, const NextPoint& next_point,
                                                       const PerDim<std::int64_t>& left) const {
-  for (const std::size_t r : way.rules) {
+  for (const std::size_t r : next_point.rules) {
     const ExtentTest& test = tests_[r];
     if (!test.extents.contains(left[test.dim] * test.factor) ||
         (test.done && left[test.dim] != 1)) {
@@ -125,8 +125,8 @@ std::optional<RuledTable::At> RuledTable::after_point(const At& at, const Way& w
   }
   const Regions::State here{placements_.region(points_.cursor(at.cursor)), at.state};
   const auto there =
-      placements_.regions().enter(here, placements_.region(points_.cursor(way.cursor)));
-  return there ? std::optional(At{way.cursor, there->of_region, {}}) : std::nullopt;
+      placements_.regions().enter(here, placements_.region(points_.cursor(next_point.cursor)));
+  return there ? std::optional(At{next_point.cursor, there->of_region, {}}) : std::nullopt;
 }
 
 DimSet RuledTable::still_open(DimSet since, std::size_t tile) const {
@@ -176,8 +176,8 @@ const RuledTable::Ways& RuledTable::solve(const At& at, std::size_t tile) {
   }
   ways.rest = tile == 0 && ends(at) ? 1 : 0;
   const PerDim<std::int64_t> left = left_at(tile);
-  for (const Way& way : points_.from(at.cursor)) {
-    if (const auto next = stopped_ ? std::nullopt : after_point(at, way, left)) {
+  for (const NextPoint& next_point : points_.from(at.cursor)) {
+    if (const auto next = stopped_ ? std::nullopt : after_point(at, next_point, left)) {
       ways.rest += solve(*next, tile).loops + (tile == 0 && ends(*next) ? 1 : 0);
     }
   }

@@ -45,11 +45,11 @@ class RuledTable {
   };
 
   const Placements& placements() const { return placements_; }
-  const std::vector<Way>& points(std::size_t cursor) const { return points_.from(cursor); }
+  const std::vector<NextPoint>& points(std::size_t cursor) const { return points_.from(cursor); }
   bool ends(const At& at) const;  // may a nest end there if no dim is left to cut?
   std::optional<At> after_loop(const At& at, DimId dim, std::int64_t factor) const;
   // The position behind a point, if `left` remains of each dim for temporal loops further in.
-  std::optional<At> after_point(const At& at, const Way& way,
+  std::optional<At> after_point(const At& at, const NextPoint& next_point,
                                 const PerDim<std::int64_t>& left) const;
 
   // The number of whole nests. nullopt if `stop` returns true; the table must then not be used.

@@ -127,21 +127,22 @@ std::optional<RuledExtents::At> RuledExtents::after_extent(const At& at, const A
   return At{at.cursor, *state, at.begun, at.done, at.tile - axis.stride};
 }
 
-std::optional<RuledExtents::At> RuledExtents::after_point(const At& at, const Way& way) const {
+std::optional<RuledExtents::At> RuledExtents::after_point(const At& at,
+                                                          const NextPoint& next_point) const {
   const Regions& regions = placements_.regions();
   const auto& rules = space_->constraints().extents;
   const std::size_t from = region(at.cursor);
-  const std::size_t to = region(way.cursor);
+  const std::size_t to = region(next_point.cursor);
   PerDim<std::int64_t> tile = extents(at.tile);
   const auto state = regions.enter({from, at.state}, to);
   if (!state || !regions.allow(from, to, begun(at), tile)) {
     return std::nullopt;
   }
-  At next{way.cursor, state->of_region, at.begun, at.done, at.tile};
+  At next{next_point.cursor, state->of_region, at.begun, at.done, at.tile};
   const PerDim<std::int64_t> left(tile.size(), 1);
-  std::size_t fanout = way.point.first_fanout;
-  for (const LevelId level : way.point.keeps.ids()) {
-    for (; fanout < way.point.end_fanout && placements_.end_level(fanout) <= index_of(level);
+  std::size_t fanout = next_point.point.first_fanout;
+  for (const LevelId level : next_point.point.keeps.ids()) {
+    for (; fanout < next_point.point.end_fanout && placements_.end_level(fanout) <= index_of(level);
          ++fanout) {
       const auto below =
           behind(space_->domains(), class_->first, placements_.used_fanouts()[fanout], tile);
@@ -150,12 +151,12 @@ std::optional<RuledExtents::At> RuledExtents::after_point(const At& at, const Wa
       }
       tile = *below;
     }
-    if (!fits_rules(rules, level, way.point.keeps[level], tile, left)) {
+    if (!fits_rules(rules, level, next_point.point.keeps[level], tile, left)) {
       return std::nullopt;
     }
-    next.done |= done_below(rules, level, way.point.keeps[level]).bits();
+    next.done |= done_below(rules, level, next_point.point.keeps[level]).bits();
   }
-  for (; fanout < way.point.end_fanout; ++fanout) {
+  for (; fanout < next_point.point.end_fanout; ++fanout) {
     const auto below =
         behind(space_->domains(), class_->first, placements_.used_fanouts()[fanout], tile);
     if (!below) {
@@ -187,8 +188,8 @@ const RuledExtents::Ways& RuledExtents::solve(const At& at) {
     }
   }
   ways.rest = ends(at) ? 1 : 0;
-  for (const Way& way : points_.from(at.cursor)) {
-    if (const auto next = stopped_ ? std::nullopt : after_point(at, way)) {
+  for (const NextPoint& next_point : points_.from(at.cursor)) {
+    if (const auto next = stopped_ ? std::nullopt : after_point(at, next_point)) {
       ways.rest += solve(*next).extents + (ends(*next) ? 1 : 0);
     }
   }

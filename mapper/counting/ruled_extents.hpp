@@ -75,7 +75,7 @@ class RuledExtents {
   std::size_t tracked(std::size_t region, std::size_t tile) const;
   bool ends(const At& at) const;
   std::optional<At> after_extent(const At& at, const Axis& axis) const;
-  std::optional<At> after_point(const At& at, const Way& way) const;
+  std::optional<At> after_point(const At& at, const NextPoint& next_point) const;
   const Ways& solve(const At& at);
   At start() const;
 

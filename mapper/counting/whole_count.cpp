@@ -32,18 +32,18 @@ bool WholeCount::step(const std::function<bool()>& stop) {
     return is_listed;
   }
   const std::size_t next = next_++;
-  if (next >= branches_.size()) {
+  if (next >= prefixes_.size()) {
     return false;
   }
-  sums_[next] = count(branches_[next].words, branches_[next].depth);
+  sums_[next] = count(prefixes_[next].words, prefixes_[next].depth);
   return true;
 }
 
 void WholeCount::begin() {
   find_words();
   sort_by_words();
-  for_each_branch(order_, 0, [&](Words branch) { find_steps(branch, 1); });
-  sums_.resize(branches_.size());
+  for_each_prefix(order_, 0, [&](Words prefix) { find_steps(prefix, 1); });
+  sums_.resize(prefixes_.size());
   begun_ = true;
 }
 
@@ -81,19 +81,19 @@ bool WholeCount::is_step(Words words, std::size_t depth) const {
 
 void WholeCount::find_steps(Words words, std::size_t depth) {
   if (is_step(words, depth)) {
-    branches_.push_back({words, depth});
+    prefixes_.push_back({words, depth});
   } else {
-    for_each_branch(words, depth, [&](Words branch) { find_steps(branch, depth + 1); });
+    for_each_prefix(words, depth, [&](Words prefix) { find_steps(prefix, depth + 1); });
   }
 }
 
 mpz_class WholeCount::result() const {
   mpz_class nests;
   std::size_t next = 0;
-  for_each_branch(order_, 0, [&](Words branch) {
+  for_each_prefix(order_, 0, [&](Words prefix) {
     // The points of a nest of n letters lie in different ones of its n + 1 gaps.
-    const Series& points = arrangements_[*at(branch.front(), 0)];
-    const Series letters = collect(branch, 1, next);
+    const Series& points = arrangements_[*at(prefix.front(), 0)];
+    const Series letters = collect(prefix, 1, next);
     for (std::size_t n = 0; n < letters.size(); ++n) {
       mpz_class ways;
       for (std::size_t k = 0; k < points.size() && k <= n + 1; ++k) {
@@ -127,7 +127,7 @@ std::size_t WholeCount::letters_id(std::int64_t bound) {
 
 // Calls visit() for each run of words with the same letter at `depth`.
 template <class Visit>
-void WholeCount::for_each_branch(Words words, std::size_t depth, const Visit& visit) const {
+void WholeCount::for_each_prefix(Words words, std::size_t depth, const Visit& visit) const {
   for (std::size_t first = 0, last = 0; first < words.size(); first = last) {
     while (last < words.size() && *at(words[last], depth) == *at(words[first], depth)) {
       ++last;
@@ -137,20 +137,20 @@ void WholeCount::for_each_branch(Words words, std::size_t depth, const Visit& vi
 }
 
 // The sequences of letters of the dims from `depth` on, summed over the unrollings of these words,
-// times their ways to give factors to axes. `sum_of(branch)`: the same from depth + 1 on.
-template <class SumOfBranch>
+// times their ways to give factors to axes. `sum_of(prefix)`: the same from depth + 1 on.
+template <class SumOfPrefix>
 WholeCount::Series WholeCount::mix(Words words, std::size_t depth,
-                                   const SumOfBranch& sum_of) const {
+                                   const SumOfPrefix& sum_of) const {
   Series all(1);
-  for_each_branch(words, depth, [&](Words branch) {
-    add(all, mix_letters(letters_[*at(branch.front(), depth)], sum_of(branch)));
+  for_each_prefix(words, depth, [&](Words prefix) {
+    add(all, mix_letters(letters_[*at(prefix.front(), depth)], sum_of(prefix)));
   });
   return all;
 }
 
 WholeCount::Series WholeCount::count(Words words, std::size_t depth) const {
   if (depth < width()) {
-    return mix(words, depth, [&](Words branch) { return count(branch, depth + 1); });
+    return mix(words, depth, [&](Words prefix) { return count(prefix, depth + 1); });
   }
   Series all(1);
   for (const std::size_t word : words) {
@@ -164,7 +164,7 @@ WholeCount::Series WholeCount::collect(Words words, std::size_t depth, std::size
   if (is_step(words, depth)) {
     return sums_[next++];
   }
-  return mix(words, depth, [&](Words branch) { return collect(branch, depth + 1, next); });
+  return mix(words, depth, [&](Words prefix) { return collect(prefix, depth + 1, next); });
 }
 
 }  // namespace mapsim::nests

@@ -202,9 +202,9 @@ class ClassesOfBranch {
       }
     }
     if (listed_.size() > 1) {
-      for (const BranchEntry::Box& box :
-           space_.entry().boxes(bounds_of(space_.problem().workload()))) {
-        add_energies(box);
+      for (const BranchEntry::EqualEntries& entries :
+           space_.entry().by_sizes(bounds_of(space_.problem().workload()))) {
+        add_energies(entries);
       }
       add_time();
       std::sort(listed_.begin(), listed_.end(),
@@ -223,17 +223,17 @@ class ClassesOfBranch {
                     : exact::ObjectiveKey{sum_.value(energy, sum_.is_timed() ? cycles : 0), 0};
     }
   }
-  void add_energies(const BranchEntry::Box& box) {
+  void add_energies(const BranchEntry::EqualEntries& entries) {
     deadline_.check();
     const Problem problem{space_.problem().arch(),
-                          with_bounds(space_.problem().workload(), box.sizes)};
+                          with_bounds(space_.problem().workload(), entries.sizes)};
     BranchEntry same = space_.entry();
     same.lengths = {};
     same.run = {};
     const Mapspace of_size{problem, Constraints{}, same};
     exact::ClassBounds bounds{of_size, kEnergy_};
     for (Listed& one : listed_) {
-      one.key.first += box.share * bounds.of(*one.unrolling_class).key.first;
+      one.key.first += entries.share * bounds.of(*one.unrolling_class).key.first;
     }
   }
 

@@ -134,7 +134,7 @@ class FrontSearch {
   }
   // What lies behind the line through two neighbours of the hull.
   void fill(const Figures& a, const Figures& b, double weight) {
-    constexpr double kNoise = 1e-9;
+    constexpr double kCutoffSlack = 1e-9;
     std::vector<Figures> steps{a, b};
     for (const Known& known : points_) {
       if (known.energy > a.energy && known.energy < b.energy) {
@@ -151,7 +151,7 @@ class FrontSearch {
         farthest = std::max(farthest, corner.along(weight));
       }
     }
-    const double cutoff = farthest * (1 + kNoise);
+    const double cutoff = farthest * (1 + kCutoffSlack);
     if (!(cutoff > a.along(weight))) {
       return;
     }

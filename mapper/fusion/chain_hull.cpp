@@ -7,6 +7,7 @@
 
 #include "mapper/fusion/additive.hpp"
 #include "mapper/graph/parts.hpp"
+#include "mapper/objective.hpp"
 
 namespace mapsim::fusion {
 
@@ -32,12 +33,11 @@ Point crossing(const HullLine& a, const HullLine& b) {
   return {a.least - a.weight * cycles, cycles};
 }
 bool is_beyond_all(const std::vector<HullLine>& lines, const Point& point) {
-  constexpr double kNoise = 1e-11;
   return std::all_of(lines.begin(), lines.end(), [&](const HullLine& line) {
     const double size = std::isinf(line.weight)
                             ? std::abs(point.cycles)
                             : std::abs(point.energy) + std::abs(line.weight * point.cycles);
-    return along(line.weight, point) >= line.least - kNoise * size;
+    return along(line.weight, point) >= line.least - kRounding * size;
   });
 }
 

@@ -131,7 +131,7 @@ class ChainSearch {
       const auto i = chain_.intermediate_of({e, t});
       const std::size_t known = branches.size();
       for (std::size_t k = 0; i && k < known; ++k) {
-        for (const HeldAt& held : residences(chain_.intermediates[*i].producer, may_hold)) {
+        for (const HeldAt& held : where_held(chain_.intermediates[*i].producer, may_hold)) {
           if (held.level != LevelId{0}) {
             branches.push_back(branches[k]);
             branches.back().entry.sources[t] = held.level;
@@ -185,13 +185,13 @@ class ChainSearch {
       return {left};
     }
     std::vector<CutState> states;
-    for (const HeldAt& held : residences(group.last, limits_.may_hold)) {
+    for (const HeldAt& held : where_held(group.last, limits_.may_hold)) {
       states.push_back(left);
       states.back().emplace(*i, held);
     }
     return states;
   }
-  std::vector<HeldAt> residences(std::size_t producer, bool may_hold) const {
+  std::vector<HeldAt> where_held(std::size_t producer, bool may_hold) const {
     std::vector<HeldAt> all{{}};
     const TensorId output = chain_.einsums[producer].output();
     const Tensor& tensor = chain_.einsums[producer].tensors[output];

@@ -35,11 +35,11 @@ namespace {
 
 constexpr double kSlack = 1e-6;  // of cutoffs, so that what they rule out is ruled out for good
 
-struct Node {
+struct Subproblem {
   double bound = 0;
   bool is_class = true;
   std::size_t index = 0;  // of a class or of an interface
-  friend bool operator<(const Node& a, const Node& b) { return a.bound > b.bound; }
+  friend bool operator<(const Subproblem& a, const Subproblem& b) { return a.bound > b.bound; }
 };
 
 class GroupSearch {
@@ -123,7 +123,7 @@ class GroupSearch {
     TakenBits taken;
   };
   // Asks for the optimum, as far as it matters to a sum of such parts.
-  void settle(const Least& open, double sum) {
+  void find_optimum(const Least& open, double sum) {
     const double spare = (limit() - sum) * (1 + kSlack) / open.entries;
     optima_.optimum(open.branch, open.taken, open.of_entry * (1 + kSlack) + spare);
   }
@@ -432,7 +432,7 @@ class GroupSearch {
     }
     while (!queue_.empty() && queue_.top().bound < limit()) {
       held_.check();
-      Node node = queue_.top();
+      Subproblem node = queue_.top();
       queue_.pop();
       std::optional<Least> open;
       do {
@@ -440,7 +440,7 @@ class GroupSearch {
         node.bound = node.is_class ? class_bound(node.index, open)
                                    : interface_bound(interfaces_[node.index], open);
         if (open && node.bound < limit()) {
-          settle(*open, node.bound);
+          find_optimum(*open, node.bound);
         }
       } while (open && node.bound < limit() &&
                (queue_.empty() || node.bound <= queue_.top().bound));
@@ -455,7 +455,7 @@ class GroupSearch {
       }
     }
   }
-  void push(const Node& node) {
+  void push(const Subproblem& node) {
     if (node.bound < limit()) {
       queue_.push(node);
     }
@@ -476,7 +476,7 @@ class GroupSearch {
   std::vector<std::vector<EnteredBranch>> class_boxes_;
   std::vector<std::vector<LiveSet>> class_live_;
   std::vector<Entered> interfaces_;
-  std::priority_queue<Node> queue_;
+  std::priority_queue<Subproblem> queue_;
   GroupPlan best_;
 };
 

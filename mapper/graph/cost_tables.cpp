@@ -258,8 +258,8 @@ void EdgeCosts::leave_out(std::vector<bool> edges) {
     longest = std::max(longest, lattice.size());
     for (const DimId d : lattice.ids()) {
       if (unrolled_.windows.contains(d)) {
-        longest = std::max(longest,
-                           lattice.runs(d).size() * (lattice.size() / lattice.positions(d).size()));
+        longest = std::max(
+            longest, lattice.loops(d).size() * (lattice.size() / lattice.positions(d).size()));
       }
     }
   }
@@ -335,18 +335,18 @@ const std::vector<double>& EdgeCosts::sliding(std::size_t index, DimId dim) {
   std::vector<double>& costs = sliding_[index][dim];
   if (costs.empty()) {
     const DivisorLattice& lattice = lattice_of(index);
-    const auto& runs = lattice.runs(dim);
+    const auto& loops = lattice.loops(dim);
     const std::size_t row = row_size(lattice);
     const std::size_t stride = lattice.stride(dim);
     const std::size_t block = stride * lattice.positions(dim).size();
-    const std::size_t step = runs.size() * (lattice.size() / lattice.positions(dim).size());
+    const std::size_t step = loops.size() * (lattice.size() / lattice.positions(dim).size());
     grow(costs, components_ * step);
     const Table& of = table(index);
     std::size_t entry = 0;
-    for (const DivisorLattice::Run& run : runs) {
+    for (const DivisorLattice::Loop& loop : loops) {
       held_.check();
-      const SlidingLoop slide{index_of(dim), run.from};
-      for (std::size_t base = run.to * stride; base < lattice.size(); base += block) {
+      const SlidingLoop slide{index_of(dim), loop.from};
+      for (std::size_t base = loop.to * stride; base < lattice.size(); base += block) {
         for (std::size_t i = 0; i < stride; i += row, entry += row) {
           evaluate_row(of, base + i, row, slide, &costs[entry], step);
         }

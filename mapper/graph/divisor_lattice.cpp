@@ -47,9 +47,9 @@ DivisorLattice::DivisorLattice(const PerDim<std::int64_t>& bounds,
     : TileIndex(bounds.size()),
       bounds_{bounds},
       positions_(bounds.size()),
-      runs_(bounds.size()),
+      loops_(bounds.size()),
       step_ranges_(bounds.size()),
-      run_ranges_(bounds.size()) {
+      loop_ranges_(bounds.size()) {
   PerDim<std::size_t> radices(bounds.size());
   for (const DimId d : bounds.ids()) {
     list_positions(tracked[d], {}, bounds[d], domains[d], positions_[d]);
@@ -60,18 +60,18 @@ DivisorLattice::DivisorLattice(const PerDim<std::int64_t>& bounds,
     const auto& positions = positions_[d];
     for (std::size_t from = 0; from < positions.size(); ++from) {
       const std::size_t first_step = steps_[d].size();
-      const std::size_t first_run = runs_[d].size();
+      const std::size_t first_loop = loops_[d].size();
       for (std::size_t to = 0; to < from; ++to) {
         if (positions[from].blocks == positions[to].blocks &&
             positions[from].extent % positions[to].extent == 0) {
-          runs_[d].push_back({from, to});
+          loops_[d].push_back({from, to});
           if (is_step(positions, from, to)) {
             steps_[d].push_back({from, to});
           }
         }
       }
       step_ranges_[d].push_back({first_step, steps_[d].size()});
-      run_ranges_[d].push_back({first_run, runs_[d].size()});
+      loop_ranges_[d].push_back({first_loop, loops_[d].size()});
     }
   }
   ones_.push_back(0);

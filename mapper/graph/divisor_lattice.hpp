@@ -30,20 +30,20 @@ class DivisorLattice : public TileIndex {
     return positions_[d][digit(d, tile)].extent;
   }
 
-  // A run is a loop over d from one extent to a divisor of it, with equal blocks. steps() holds the
-  // runs between which no other extent lies: with all divisors, those of one prime factor. runs()
-  // holds all, ascending by `from`, then by `to`.
-  const std::vector<Run>& runs(DimId d) const { return runs_[d]; }
-  // The runs that begin at a digit: indices first .. last - 1.
+  // Loops over d lead from one extent to a divisor of it, with equal blocks. steps() holds
+  // the loops between which no other extent lies: with all divisors, those of one prime factor.
+  // loops() holds all, ascending by `from`, then by `to`.
+  const std::vector<Loop>& loops(DimId d) const { return loops_[d]; }
+  // The loops that begin at a digit: indices first .. last - 1.
   struct Range {
     std::size_t first = 0;
     std::size_t last = 0;
   };
   Range steps_from(DimId d, std::size_t digit) const { return step_ranges_[d][digit]; }
-  Range runs_from(DimId d, std::size_t digit) const { return run_ranges_[d][digit]; }
-  // The number of tiles that a run's loop makes of a tile.
-  std::int64_t factor(DimId d, const Run& run) const {
-    return positions_[d][run.from].extent / positions_[d][run.to].extent;
+  Range loops_from(DimId d, std::size_t digit) const { return loop_ranges_[d][digit]; }
+  // The number of tiles that a loop makes of a tile.
+  std::int64_t factor(DimId d, const Loop& loop) const {
+    return positions_[d][loop.from].extent / positions_[d][loop.to].extent;
   }
   // Numbers the tiles that share the digit of d: 0 .. size / positions - 1.
   std::size_t rest(DimId d, std::size_t tile) const {
@@ -64,9 +64,9 @@ class DivisorLattice : public TileIndex {
  private:
   PerDim<std::int64_t> bounds_;
   PerDim<std::vector<Position>> positions_;
-  PerDim<std::vector<Run>> runs_;
+  PerDim<std::vector<Loop>> loops_;
   PerDim<std::vector<Range>> step_ranges_;
-  PerDim<std::vector<Range>> run_ranges_;
+  PerDim<std::vector<Range>> loop_ranges_;
   std::vector<std::size_t> ones_;
 };
 

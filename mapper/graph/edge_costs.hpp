@@ -44,7 +44,7 @@ class EdgeCosts {
   // exceeds its capacity, or where the width of its sums contradicts the residence further out.
   const std::vector<double>& plain(std::size_t edge);
   // The cost of an edge right below a loop over `dim` along which its tile slides:
-  // [(component * runs + run) * rests + rest]. `run` is an index into DivisorLattice::runs, and
+  // [(component * loops + loop) * rests + rest]. `loop` is an index into DivisorLattice::loops, and
   // `rest` is DivisorLattice::rest of the tile.
   const std::vector<double>& sliding(std::size_t edge, DimId dim);
   // Bits of capacity that a tile takes: [tile]. Infinite where a rule forbids the tile.

@@ -23,12 +23,11 @@ constexpr std::size_t kPiece = 64;
 // number of costs.
 template <std::size_t count>
 [[gnu::always_inline]] inline void relax_steps(double* row, std::size_t size, std::size_t stride,
-                                               std::size_t positions,
-                                               std::span<const RunStep> steps,
+                                               std::size_t positions, std::span<const LoopTo> steps,
                                                const double* const* costs) {
   std::size_t rest = 0;
   for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
-    for (const RunStep& step : steps) {
+    for (const LoopTo& step : steps) {
       double* __restrict upper = base + step.from * stride;
       const double* __restrict lower = step.below + (base - row) + step.to * stride;
       if constexpr (count == 0) {
@@ -53,30 +52,30 @@ template <std::size_t count>
 
 MAPSIM_ANY_VECTORS
 void relax_free(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                std::span<const RunStep> steps) {
+                std::span<const LoopTo> steps) {
   relax_steps<0>(row, size, stride, positions, steps, nullptr);
 }
 
 MAPSIM_ANY_VECTORS
 void relax_by_one(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                  std::span<const RunStep> steps, const double* const* costs) {
+                  std::span<const LoopTo> steps, const double* const* costs) {
   relax_steps<1>(row, size, stride, positions, steps, costs);
 }
 
 MAPSIM_ANY_VECTORS
 void relax_by_two(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                  std::span<const RunStep> steps, const double* const* costs) {
+                  std::span<const LoopTo> steps, const double* const* costs) {
   relax_steps<2>(row, size, stride, positions, steps, costs);
 }
 
 // Three costs and more.
 MAPSIM_ANY_VECTORS
 void relax_by_many(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                   std::span<const RunStep> steps, std::span<const double* const> costs) {
+                   std::span<const LoopTo> steps, std::span<const double* const> costs) {
   std::array<double, kPiece> sum;
   std::size_t rest = 0;
   for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
-    for (const RunStep& step : steps) {
+    for (const LoopTo& step : steps) {
       for (std::size_t first = 0; first < stride; first += kPiece) {
         const std::size_t piece = std::min(kPiece, stride - first);
         double* __restrict upper = base + step.from * stride + first;
@@ -98,18 +97,19 @@ void relax_by_many(double* row, std::size_t size, std::size_t stride, std::size_
   }
 }
 
-// The tile at one end of a run takes the minimum of both, from the innermost run outwards (kFrom)
+// The tile at one end of a loop takes the minimum of both, from the innermost loop outwards (kFrom)
 // or the other way. Inlined once for each end, with and without vectors.
-template <RunEnd end>
-[[gnu::always_inline]] inline void take_runs(const TileIndex& tiles, DimId dim, std::size_t stride,
-                                             double* row) {
-  const std::vector<TileIndex::Run>& runs = tiles.steps(dim);
+template <LoopEnd end>
+[[gnu::always_inline]] inline void take_loops(const TileIndex& tiles, DimId dim, std::size_t stride,
+                                              double* row) {
+  const std::vector<TileIndex::Loop>& loops = tiles.steps(dim);
   const std::size_t block = stride * tiles.radix(dim);
   for (double* base = row; base < row + tiles.size(); base += block) {
-    for (std::size_t r = 0; r < runs.size(); ++r) {
-      const TileIndex::Run& run = runs[end == RunEnd::kFrom ? r : runs.size() - 1 - r];
-      double* __restrict taker = base + (end == RunEnd::kFrom ? run.from : run.to) * stride;
-      const double* __restrict giver = base + (end == RunEnd::kFrom ? run.to : run.from) * stride;
+    for (std::size_t r = 0; r < loops.size(); ++r) {
+      const TileIndex::Loop& loop = loops[end == LoopEnd::kFrom ? r : loops.size() - 1 - r];
+      double* __restrict taker = base + (end == LoopEnd::kFrom ? loop.from : loop.to) * stride;
+      const double* __restrict giver =
+          base + (end == LoopEnd::kFrom ? loop.to : loop.from) * stride;
       for (std::size_t i = 0; i < stride; ++i) {
         taker[i] = std::min(taker[i], giver[i]);
       }
@@ -117,18 +117,18 @@ template <RunEnd end>
   }
 }
 
-// One function for all runs: those of the dims that vary fastest are short.
+// One function for all loops: those of the dims that vary fastest are short.
 MAPSIM_ANY_VECTORS
 void relax_runs(const TileIndex& tiles, DimId dim, double* row) {
-  take_runs<RunEnd::kFrom>(tiles, dim, tiles.stride(dim), row);
+  take_loops<LoopEnd::kFrom>(tiles, dim, tiles.stride(dim), row);
 }
 
 MAPSIM_ANY_VECTORS
 void spread_runs(const TileIndex& tiles, DimId dim, double* row) {
-  take_runs<RunEnd::kTo>(tiles, dim, tiles.stride(dim), row);
+  take_loops<LoopEnd::kTo>(tiles, dim, tiles.stride(dim), row);
 }
 
-// The tiles of a run; `digit` is the digit of one of its ends.
+// The tiles of a loop; `digit` is the digit of one of its ends.
 struct Shape {
   std::size_t size = 0;
   std::size_t stride = 0;
@@ -164,11 +164,11 @@ void start_run(const Shape& shape, const double* row, const double* in, const do
 }
 
 MAPSIM_ANY_VECTORS
-void end_run(const Shape& shape, const double* run, double* row) {
-  for (std::size_t base = 0; base < shape.size; base += shape.block, run += shape.stride) {
+void end_loop(const Shape& shape, const double* loop, double* row) {
+  for (std::size_t base = 0; base < shape.size; base += shape.block, loop += shape.stride) {
     double* __restrict at = row + base;
     for (std::size_t i = 0; i < shape.stride; ++i) {
-      at[i] = std::min(at[i], run[i]);
+      at[i] = std::min(at[i], loop[i]);
     }
   }
 }
@@ -208,7 +208,7 @@ double least_sum(const double* a, const double* b, std::size_t size) {
 
 double least_of(const double* row, std::size_t size) { return least_sum(row, row, size) / 2; }
 
-void relax(const DivisorLattice& lattice, DimId dim, std::span<const RunStep> steps,
+void relax(const DivisorLattice& lattice, DimId dim, std::span<const LoopTo> steps,
            std::span<const double* const> costs, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t positions = lattice.positions(dim).size();
@@ -228,7 +228,7 @@ void relax_neutral(const TileIndex& tiles, DimId dim, double* row) {
   if (tiles.stride(dim) > 1) {
     relax_runs(tiles, dim, row);
   } else {
-    take_runs<RunEnd::kFrom>(tiles, dim, 1, row);
+    take_loops<LoopEnd::kFrom>(tiles, dim, 1, row);
   }
 }
 
@@ -236,31 +236,31 @@ void spread_neutral(const TileIndex& tiles, DimId dim, double* row) {
   if (tiles.stride(dim) > 1) {
     spread_runs(tiles, dim, row);
   } else {
-    take_runs<RunEnd::kTo>(tiles, dim, 1, row);
+    take_loops<LoopEnd::kTo>(tiles, dim, 1, row);
   }
 }
 
-void extend_runs(const DivisorLattice& lattice, DimId dim, RunEnd end, const double* row,
-                 const double* in, const double* cost, double* out, bool known) {
+void extend_loops(const DivisorLattice& lattice, DimId dim, LoopEnd end, const double* row,
+                  const double* in, const double* cost, double* out, bool known) {
   const Shape shape = shape_of(lattice, dim);
   const std::size_t rests = shape.size / lattice.positions(dim).size();
   std::size_t entry = 0;
-  for (const DivisorLattice::Run& run : lattice.runs(dim)) {
-    const std::size_t digit = end == RunEnd::kFrom ? run.from : run.to;
+  for (const DivisorLattice::Loop& loop : lattice.loops(dim)) {
+    const std::size_t digit = end == LoopEnd::kFrom ? loop.from : loop.to;
     (known ? extend_run : start_run)(shape, row + digit * shape.stride, in + entry, cost + entry,
                                      out + entry);
     entry += rests;
   }
 }
 
-void end_runs(const DivisorLattice& lattice, DimId dim, RunEnd end, const double* runs,
-              double* row) {
+void end_loops(const DivisorLattice& lattice, DimId dim, LoopEnd end, const double* loops,
+               double* row) {
   const Shape shape = shape_of(lattice, dim);
   const std::size_t rests = shape.size / lattice.positions(dim).size();
-  for (const DivisorLattice::Run& run : lattice.runs(dim)) {
-    const std::size_t digit = end == RunEnd::kFrom ? run.from : run.to;
-    end_run(shape, runs, row + digit * shape.stride);
-    runs += rests;
+  for (const DivisorLattice::Loop& loop : lattice.loops(dim)) {
+    const std::size_t digit = end == LoopEnd::kFrom ? loop.from : loop.to;
+    end_loop(shape, loops, row + digit * shape.stride);
+    loops += rests;
   }
 }
 

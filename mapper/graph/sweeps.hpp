@@ -22,7 +22,7 @@ void multiply_fitting(double* out, const double* factors, double each, const dou
                       double most, std::size_t size);
 
 // A loop over a dim that leads to a row of another residency; `entry` is where its costs begin.
-struct RunStep {
+struct LoopTo {
   std::size_t from = 0;  // digits
   std::size_t to = 0;
   const double* below = nullptr;  // the row
@@ -30,7 +30,7 @@ struct RunStep {
 };
 // row[from] = min(row[from], below[to] + sum of the costs), for all tiles and steps. Costs are laid
 // out as in EdgeCosts::sliding.
-void relax(const DivisorLattice& lattice, DimId dim, std::span<const RunStep> steps,
+void relax(const DivisorLattice& lattice, DimId dim, std::span<const LoopTo> steps,
            std::span<const double* const> costs, double* row);
 
 // Loops cost nothing. relax_neutral: the cost to go of a tile is the least of the tiles to which
@@ -39,15 +39,15 @@ void relax(const DivisorLattice& lattice, DimId dim, std::span<const RunStep> st
 void relax_neutral(const TileIndex& tiles, DimId dim, double* row);
 void spread_neutral(const TileIndex& tiles, DimId dim, double* row);
 
-// Values halfway along a sliding-window edge, with some of its tensors paid for: one per run of the
-// lattice over a dim and rest, as in EdgeCosts::sliding. `End`: at which end of the runs a row of
-// tiles is read or written.
-enum class RunEnd : std::uint8_t { kFrom, kTo };
+// Values halfway along a sliding-window edge, with some of its tensors paid for: one per loop of
+// the lattice over a dim and rest, as in EdgeCosts::sliding. `End`: at which end of the loops a row
+// of tiles is read or written.
+enum class LoopEnd : std::uint8_t { kFrom, kTo };
 // out = min(out, cost + min(row at that end, in)). `known` is false if `out` has no values yet.
-void extend_runs(const DivisorLattice& lattice, DimId dim, RunEnd end, const double* row,
-                 const double* in, const double* cost, double* out, bool known);
-// row at that end = min(row, runs)
-void end_runs(const DivisorLattice& lattice, DimId dim, RunEnd end, const double* runs,
-              double* row);
+void extend_loops(const DivisorLattice& lattice, DimId dim, LoopEnd end, const double* row,
+                  const double* in, const double* cost, double* out, bool known);
+// row at that end = min(row, loops)
+void end_loops(const DivisorLattice& lattice, DimId dim, LoopEnd end, const double* loops,
+               double* row);
 
 }  // namespace mapsim::exact

@@ -16,7 +16,7 @@ namespace mapsim::exact {
 class TileIndex {
  public:
   // A loop over one dim, from a digit to a smaller one.
-  struct Run {
+  struct Loop {
     std::size_t from = 0;
     std::size_t to = 0;
   };
@@ -27,8 +27,8 @@ class TileIndex {
   std::size_t radix(DimId d) const { return radices_[d]; }
   std::size_t stride(DimId d) const { return strides_[d]; }
   std::size_t digit(DimId d, std::size_t tile) const { return tile / strides_[d] % radices_[d]; }
-  // The shortest runs: no other digit lies on the way. Ascending in `from`.
-  const std::vector<Run>& steps(DimId d) const { return steps_[d]; }
+  // The shortest loops: no other digit lies on the way. Ascending in `from`.
+  const std::vector<Loop>& steps(DimId d) const { return steps_[d]; }
   // Calls visit(digit, first, last) for each run [first, last) of consecutive tiles that share a
   // digit of d. This visits all tiles without a division.
   template <class Visit>
@@ -45,14 +45,14 @@ class TileIndex {
  protected:
   // `windows`: dims along which tiles slide. Strides ascend in this order: first the other dims,
   // the one with the most digits innermost, so that sweeps over the rest run along contiguous rows;
-  // then the windows, the one with the most digits outermost, because runs of sliding windows are
+  // then the windows, the one with the most digits outermost, because loops of sliding windows are
   // the most numerous and so get the longest rows.
   explicit TileIndex(std::size_t dims) : radices_(dims), strides_(dims), steps_(dims) {}
   void set_radices(const PerDim<std::size_t>& radices, DimSet windows);
 
   PerDim<std::size_t> radices_;
   PerDim<std::size_t> strides_;
-  PerDim<std::vector<Run>> steps_;
+  PerDim<std::vector<Loop>> steps_;
   std::size_t size_ = 1;
 };
 

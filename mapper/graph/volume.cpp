@@ -197,18 +197,18 @@ WindowTable::WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sha
       rank_{rank},
       sharing_{std::move(sharing)},
       tile_of_rank_{tile_of_rank},
-      first_run_(lattice_.dims(), 0) {
-  std::size_t runs = 1;
+      first_loop_(lattice_.dims(), 0) {
+  std::size_t loops = 1;
   alone_tensor_.ranks.resize(1);
   for (const Term& term : rank_.terms) {
     tiles_ *= lattice_.positions(term.dim).size();
-    first_run_[index_of(term.dim)] = runs;
-    runs += lattice_.positions(term.dim).size();
+    first_loop_[index_of(term.dim)] = loops;
+    loops += lattice_.positions(term.dim).size();
     const auto id = static_cast<DimId>(alone_.dims.size());
     alone_.dims.push_back({"", real_bound(unrolled_, term.dim)});
     alone_tensor_.ranks[0].terms.push_back({id, term.coefficient});
   }
-  entries_.assign(tiles_ * runs, -1.0);
+  entries_.assign(tiles_ * loops, -1.0);
 }
 
 // The mean over entries, whose dims of the rank may differ in size.

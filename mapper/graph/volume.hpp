@@ -59,12 +59,12 @@ class WindowTable {
   WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sharing,
               const std::vector<std::uint32_t>& tile_of_rank);
   double at(std::size_t tile, SlidingLoop slide) {
-    std::size_t run = 0;
+    std::size_t loop = 0;
     if (!slide.none()) {
-      run = first_run_[slide.dim] == 0 ? 0 : first_run_[slide.dim] + slide.from;
+      loop = first_loop_[slide.dim] == 0 ? 0 : first_loop_[slide.dim] + slide.from;
     }
     // Two threads that compute one entry get the same number.
-    const std::atomic_ref<double> entry(entries_[run * tiles_ + tile_of_rank_[tile]]);
+    const std::atomic_ref<double> entry(entries_[loop * tiles_ + tile_of_rank_[tile]]);
     double factor = entry.load(std::memory_order_relaxed);
     if (factor < 0) {
       factor = compute(tile, slide);
@@ -84,9 +84,9 @@ class WindowTable {
   Tensor alone_tensor_;
   Sharing sharing_;
   const std::vector<std::uint32_t>& tile_of_rank_;
-  std::vector<double> entries_;         // negative: not computed yet
-  std::size_t tiles_ = 1;               // of the rank's own dims
-  std::vector<std::size_t> first_run_;  // per dim; 0: the dim is not in the rank
+  std::vector<double> entries_;          // negative: not computed yet
+  std::size_t tiles_ = 1;                // of the rank's own dims
+  std::vector<std::size_t> first_loop_;  // per dim; 0: the dim is not in the rank
 };
 
 // V of docs/model.md, the elements of a tensor that cross a boundary, as a function of the tile:

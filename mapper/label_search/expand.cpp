@@ -61,7 +61,7 @@ void HistorySearch::loop(Labels::Id id, const Label& from, DimId d) {
   next.loops_since_keep.insert(d);
   next.kept_since_loop = false;
   next.at_point = false;
-  next.run = SlidingLoop::kNone;
+  next.slide = SlidingLoop::kNone;
   next.next_dim = index_of(d);
   note_order(next, from, d, !has_chains());
   labels().add(next);
@@ -178,7 +178,7 @@ void HistorySearch::cross(Labels::Id id, const Label& from) {
     next.loops_since_keep = {};
     next.no_loop_next = {};
   }
-  next.run = SlidingLoop::kNone;
+  next.slide = SlidingLoop::kNone;
   ++next.step.node.stage;
   next.step.node.residency = *residency;
   if (stage_end.fanout) {
@@ -212,28 +212,28 @@ void HistorySearch::cross(Labels::Id id, const Label& from) {
 // Finds the flow of an edge. Returns false if the tile cannot cross the fanouts past which the keep
 // is deferred.
 bool HistorySearch::cost(std::size_t edge, std::size_t tile, const PerDim<LoopChains::Id>& chains,
-                         SlidingLoop run, BoundaryFlow& flow) {
+                         SlidingLoop slide, BoundaryFlow& flow) {
   const BoundaryCoefficients& coefficients = coefficients_[edge];
   if (has_chains()) {
-    return flows_.at(coefficients, tile, chains, run, flow);
+    return flows_.at(coefficients, tile, chains, slide, flow);
   }
-  flow = costs_.least(edge, tile, run, counts_, chains);
+  flow = costs_.least(edge, tile, slide, counts_, chains);
   return true;  // or its bits are infinite
 }
 
 // Adds an edge's costs and bits to the newest label. Returns false if its tile does not fit.
 bool HistorySearch::charge(std::size_t edge, std::size_t tile, const PerDim<LoopChains::Id>& chains,
-                           SlidingLoop run) {
+                           SlidingLoop slide) {
   double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
   const BoundaryCoefficients& coefficients = coefficients_[edge];
   const double bits = costs_.bits(edge).at(tile);
   BoundaryFlow flow;
-  if (!(bits < kInfinity) || bits > coefficients.limit || !cost(edge, tile, chains, run, flow) ||
+  if (!(bits < kInfinity) || bits > coefficients.limit || !cost(edge, tile, chains, slide, flow) ||
       !coefficients.cost.charge(flow, values, 1)) {
     return false;
   }
   if (has_chains() && (flow.is_bound || coefficients.has_deferred_cost)) {
-    std::vector<std::size_t> deferred_cost{labels().newest().deferred, edge, tile, run.dim};
+    std::vector<std::size_t> deferred_cost{labels().newest().deferred, edge, tile, slide.dim};
     deferred_cost.insert(deferred_cost.end(), chains.begin(), chains.end());
     labels().newest().deferred =
         deferred_costs_.try_emplace(deferred_cost, deferred_costs_.size() + 1).first->second;
@@ -258,7 +258,7 @@ void HistorySearch::add_after_charging(Label next, const PerDim<LoopChains::Id>&
   labels().add(next);
   bool fits = true;
   for (const std::size_t edge : step_edges.edges) {
-    fits = fits && charge(edge, step_edges.tile, chains, step_edges.run);
+    fits = fits && charge(edge, step_edges.tile, chains, step_edges.slide);
   }
   if (fits) {
     offer();
@@ -276,7 +276,7 @@ bool HistorySearch::add_with_counts(Label& next, const StepEdges& step_edges, st
     labels().add(label);
     bool fits = true;
     for (const std::size_t edge : step_edges.edges) {
-      fits = fits && charge(edge, step_edges.tile, next.loops, step_edges.run);
+      fits = fits && charge(edge, step_edges.tile, next.loops, step_edges.slide);
     }
     if (!fits) {
       labels().retract();
@@ -325,7 +325,7 @@ void HistorySearch::keep(Labels::Id id, const Label& from) {
     const std::size_t edge = keeps[m].edge;
     const TensorId t = graph_.edges()[edge].tensor;
     const bool moved_last =
-        from.run != SlidingLoop::kNone && dims_of(t).contains(static_cast<DimId>(from.run));
+        from.slide != SlidingLoop::kNone && dims_of(t).contains(static_cast<DimId>(from.slide));
     if (!moved_last && !within(from.loops_since_keep, dims_of(t))) {
       continue;  // the keep is at least as good above the loop that does not move its tile
     }
@@ -368,7 +368,7 @@ void HistorySearch::sliding_edge(Labels::Id id, const Label& from) {
       Label next = after(id, from, {Step::Kind::kSlidingEdge, {at.stage, target, tile}, m});
       next.loops_since_keep = above;
       next.loops_since_keep.insert(sliding_edge.dim);
-      next.run = index_of(sliding_edge.dim);
+      next.slide = index_of(sliding_edge.dim);
       next.at_point = false;
       next.no_loop_next = {};
       next.kept_since_loop = true;

@@ -31,7 +31,7 @@ std::uint64_t list_of(const Label& label) {
 bool may_dominate(const Label& a, const Label& b) {
   const auto within = [](DimSet inner, DimSet outer) { return (inner & outer) == inner; };
   return (a.deferred == 0 || a.deferred == b.deferred) &&
-         (b.run == SlidingLoop::kNone || b.run == a.run) &&
+         (b.slide == SlidingLoop::kNone || b.slide == a.slide) &&
          within(a.no_loop_next, b.no_loop_next) &&
          within(a.no_loop_in_region, b.no_loop_in_region) && within(a.open_loops, b.open_loops) &&
          within(a.loops_since_keep, b.loops_since_keep) && (!b.at_point || a.at_point) &&

@@ -31,7 +31,7 @@ struct LoopHistory {
   bool at_point = true;
   // Loops between two points come in the order of dims, except those of sliding-window edges
   std::size_t next_dim = 0;
-  std::size_t run =
+  std::size_t slide =
       SlidingLoop::kNone;  // dim of the last loop, if it belongs to a sliding-window edge
   double steps = 0;        // lower bound of the temporal steps of the first instance
 };

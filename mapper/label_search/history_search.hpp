@@ -87,14 +87,14 @@ class HistorySearch {
   void drop_history(Label& label);
   void cross(Labels::Id id, const Label& from);
   bool cost(std::size_t edge, std::size_t tile, const PerDim<LoopChains::Id>& chains,
-            SlidingLoop run, BoundaryFlow& flow);
+            SlidingLoop slide, BoundaryFlow& flow);
   bool charge(std::size_t edge, std::size_t tile, const PerDim<LoopChains::Id>& chains,
-              SlidingLoop run);
-  // Edges that are taken in one step, right below the loop `run` if there is one.
+              SlidingLoop slide);
+  // Edges that are taken in one step, right below the loop `slide` if there is one.
   struct StepEdges {
     std::span<const std::size_t> edges;
     std::size_t tile = 0;
-    SlidingLoop run;
+    SlidingLoop slide;
   };
   void add_after_charging(Label next, const PerDim<LoopChains::Id>& chains,
                           const StepEdges& step_edges);

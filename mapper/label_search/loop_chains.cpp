@@ -133,7 +133,7 @@ double ExactFlows::volume(const BoundaryCoefficients& coefficients, const exact:
 }
 
 bool ExactFlows::at(const BoundaryCoefficients& coefficients, std::size_t tile,
-                    const PerDim<LoopChains::Id>& ids, SlidingLoop run, BoundaryFlow& flow) {
+                    const PerDim<LoopChains::Id>& ids, SlidingLoop slide, BoundaryFlow& flow) {
   loops_.clear();
   fanouts_.clear();
   moving_ = kNoLoop;
@@ -145,7 +145,7 @@ bool ExactFlows::at(const BoundaryCoefficients& coefficients, std::size_t tile,
     add_chain(d, ids[d]);
     const std::size_t before = loops_.size();
     add(d, tiles_.extent(d, tile), Link::kTemporal);
-    if (index_of(d) == run.dim && loops_.size() > before) {
+    if (index_of(d) == slide.dim && loops_.size() > before) {
       moving_ = before;
     }
     if (!add_ahead(coefficients, d, relevant.contains(d))) {

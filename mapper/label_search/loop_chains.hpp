@@ -55,7 +55,7 @@ class ExactFlows {
   ExactFlows(const Workload& workload, const ExtentLattice& tiles, LoopChains& chains)
       : workload_{workload}, tiles_{tiles}, chains_{chains} {}
   bool at(const BoundaryCoefficients& coefficients, std::size_t tile,
-          const PerDim<LoopChains::Id>& ids, SlidingLoop run, BoundaryFlow& flow);
+          const PerDim<LoopChains::Id>& ids, SlidingLoop slide, BoundaryFlow& flow);
   // A lower bound of the temporal steps of the first instance over one dim, if its chain goes on
   // straight to extent 1.
   std::int64_t steps(DimId d, LoopChains::Id id);

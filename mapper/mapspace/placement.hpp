@@ -13,7 +13,7 @@
 namespace mapsim::nests {
 
 // A level in a chain: the sets of tensors that it may keep, and whether it must keep one of them.
-struct Place {
+struct ChainLevel {
   std::vector<TensorSet> choices;
   bool required = false;
 };
@@ -21,7 +21,8 @@ struct Place {
 // The order in which levels are placed: each strictly further in than the one before. Uneven
 // mappings have a chain per tensor, whose levels keep that tensor or nothing. Even mappings have a
 // single chain, whose levels choose among sets of tensors.
-using Chain = PerLevel<Place>;  // the outermost level is not part of it: its entry has no choices
+using Chain =
+    PerLevel<ChainLevel>;  // the outermost level is not part of it: its entry has no choices
 
 // How much of a nest is placed, from the outside in.
 struct Cursor {

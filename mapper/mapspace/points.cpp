@@ -11,19 +11,19 @@ Points::Points(const Placements& placements, const std::vector<ExtentRule>& rule
     : cursors_{Cursor{}} {
   std::map<std::uint64_t, std::size_t> known{{Cursor{}.key(), 0}};
   for (std::size_t c = 0; c < cursors_.size(); ++c) {
-    std::vector<Way> ways;
+    std::vector<NextPoint> ways;
     placements.for_each_point(Cursor{cursors_[c]}, [&](const Point& point, const Cursor& next) {
       const auto [entry, is_new] = known.emplace(next.key(), cursors_.size());
       if (is_new) {
         cursors_.push_back(next);
       }
-      Way way{point, entry->second, {}};
+      NextPoint next_point{point, entry->second, {}};
       for (std::size_t r = 0; r < rules.size(); ++r) {
         if (point.keeps[rules[r].level].contains(rules[r].tensor)) {
-          way.rules.push_back(r);
+          next_point.rules.push_back(r);
         }
       }
-      ways.push_back(std::move(way));
+      ways.push_back(std::move(next_point));
     });
     ways_.push_back(std::move(ways));
   }

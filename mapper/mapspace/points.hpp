@@ -8,7 +8,7 @@
 namespace mapsim::nests {
 
 // A way to fill the next point that is not empty.
-struct Way {
+struct NextPoint {
   Point point;
   std::size_t cursor = 0;          // behind it
   std::vector<std::size_t> rules;  // indices of the rules for extents of what is kept there
@@ -20,11 +20,11 @@ class Points {
  public:
   Points(const Placements& placements, const std::vector<ExtentRule>& rules);
   const Cursor& cursor(std::size_t index) const { return cursors_[index]; }
-  const std::vector<Way>& from(std::size_t cursor) const { return ways_[cursor]; }
+  const std::vector<NextPoint>& from(std::size_t cursor) const { return ways_[cursor]; }
 
  private:
   std::vector<Cursor> cursors_;
-  std::vector<std::vector<Way>> ways_;
+  std::vector<std::vector<NextPoint>> ways_;
 };
 
 }  // namespace mapsim::nests

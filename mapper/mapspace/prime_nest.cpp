@@ -21,8 +21,8 @@ void push_primes(DimId dim, std::int64_t factor, std::vector<PrimeNest::Prime>& 
 }
 
 // All pairs of a tensor and a level that may keep it, initially without a point.
-std::vector<PrimeNest::Place> open_places(const Mapspace& space) {
-  std::vector<PrimeNest::Place> places;
+std::vector<PrimeNest::KeepPoint> open_keeps(const Mapspace& space) {
+  std::vector<PrimeNest::KeepPoint> places;
   const Problem& problem = space.problem();
   for (const TensorId t : problem.workload().tensors.ids()) {
     for (const LevelId l : problem.arch().levels.ids()) {
@@ -37,19 +37,19 @@ std::vector<PrimeNest::Place> open_places(const Mapspace& space) {
 
 bool occupied(const PrimeNest& nest, std::size_t point) {
   return std::count(nest.crossings.begin(), nest.crossings.end(), point) > 0 ||
-         std::any_of(nest.places.begin(), nest.places.end(),
-                     [&](const PrimeNest::Place& place) { return place.point == point; });
+         std::any_of(nest.keeps.begin(), nest.keeps.end(),
+                     [&](const PrimeNest::KeepPoint& place) { return place.point == point; });
 }
 
 }  // namespace
 
 PrimeNest to_prime_nest(const Mapspace& space, const Mapping& mapping) {
   PrimeNest nest;
-  nest.places = open_places(space);
+  nest.keeps = open_keeps(space);
   PerDim<std::int64_t> extents = bounds_of(space.problem().workload());
   for (const MappingNode& node : mapping.nodes) {
     if (const auto* keep = std::get_if<Keep>(&node)) {
-      for (PrimeNest::Place& place : nest.places) {
+      for (PrimeNest::KeepPoint& place : nest.keeps) {
         if (place.level == keep->level && keep->tensors.contains(place.tensor)) {
           place.point = nest.loops.size();
         }
@@ -84,8 +84,8 @@ bool is_ordered(const Mapspace& space, const PrimeNest& nest) {
       return false;
     }
   }
-  for (std::size_t i = 0; i < nest.places.size(); ++i) {
-    const PrimeNest::Place& place = nest.places[i];
+  for (std::size_t i = 0; i < nest.keeps.size(); ++i) {
+    const PrimeNest::KeepPoint& place = nest.keeps[i];
     if (!place.point) {
       continue;
     }
@@ -95,7 +95,7 @@ bool is_ordered(const Mapspace& space, const PrimeNest& nest) {
         return false;
       }
     }
-    for (const PrimeNest::Place& other : nest.places) {
+    for (const PrimeNest::KeepPoint& other : nest.keeps) {
       const bool related = other.tensor == place.tensor || space.constraints().even;
       if (!other.point || !related) {
         continue;
@@ -111,7 +111,7 @@ bool is_ordered(const Mapspace& space, const PrimeNest& nest) {
 
 bool rearrange(const Mapspace& space, PrimeNest& nest, Rng& rng) {
   const std::size_t loops = nest.loops.size();
-  const std::size_t movable = nest.places.size() + nest.crossings.size();
+  const std::size_t movable = nest.keeps.size() + nest.crossings.size();
   if (loops > 1 && (movable == 0 || rng.below(2) == 0)) {
     const std::size_t a = rng.below(loops);
     const std::size_t b = rng.below(loops);
@@ -130,22 +130,22 @@ bool rearrange(const Mapspace& space, PrimeNest& nest, Rng& rng) {
     return false;
   }
   const std::size_t which = rng.below(movable);
-  if (which < nest.places.size()) {
-    PrimeNest::Place& place = nest.places[which];
+  if (which < nest.keeps.size()) {
+    PrimeNest::KeepPoint& place = nest.keeps[which];
     const std::size_t point = rng.below(loops + 2);  // loops + 1: bypassed
     if (point == loops + 1 && place.must) {
       return false;
     }
     const bool moves = place.point && point <= loops;
     place.point = point == loops + 1 ? std::nullopt : std::optional(point);
-    for (PrimeNest::Place& other : nest.places) {
+    for (PrimeNest::KeepPoint& other : nest.keeps) {
       // In an even space the keeps of a level move together.
       if (moves && space.constraints().even && other.level == place.level && other.point) {
         other.point = point;
       }
     }
   } else {
-    nest.crossings[which - nest.places.size()] = rng.below(loops + 1);
+    nest.crossings[which - nest.keeps.size()] = rng.below(loops + 1);
   }
   return is_ordered(space, nest);
 }
@@ -168,7 +168,7 @@ Mapping to_mapping(const Mapspace& space, const PrimeNest& nest) {
         }
       }
       Keep keep{static_cast<LevelId>(l), {}};
-      for (const PrimeNest::Place& place : nest.places) {
+      for (const PrimeNest::KeepPoint& place : nest.keeps) {
         if (place.level == keep.level && place.point == point) {
           keep.tensors.insert(place.tensor);
         }

@@ -18,7 +18,7 @@ struct PrimeNest {
     std::int64_t factor = 2;
     friend bool operator==(const Prime&, const Prime&) = default;
   };
-  struct Place {
+  struct KeepPoint {
     TensorId tensor{};
     LevelId level{};
     bool must = false;
@@ -26,7 +26,7 @@ struct PrimeNest {
   };
   Unrolling unrolling;
   std::vector<Prime> loops;
-  std::vector<Place> places;           // by tensor, levels inwards
+  std::vector<KeepPoint> keeps;        // by tensor, levels inwards
   std::vector<FanoutId> fanouts;       // used fanouts, outermost first
   std::vector<std::size_t> crossings;  // the point of each
 };

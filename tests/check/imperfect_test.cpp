@@ -158,7 +158,7 @@ double true_share(const Mapspace& space, const check::Certificate& claimed) {
     front.points.push_back(point.figures);
   }
   front.first_decides = claimed.goal.kind == check::Goal::Kind::kTies;
-  front.slack = claimed.goal.ties_by_energy() ? check::kRounding : 0;
+  front.slack = claimed.goal.ties_by_energy() ? check::kTolerance : 0;
   double least = 1;
   const Mapspace all{claimed.problem, space.constraints()};  // with plenty of a curve's room
   all.enumerate([&](const Mapping& mapping) {

@@ -127,7 +127,7 @@ std::vector<std::vector<std::uint32_t>> holders(const branch::BoxTree& tree, std
   std::vector<std::uint32_t> path;
   const auto walk = [&](auto&& self, std::uint32_t box) -> void {
     path.push_back(box);
-    if (tree[box].choice != branch::Box::kNone) {
+    if (tree[box].choice != branch::FactorBox::kNone) {
       of_choice[tree[box].choice] = path;
     } else {
       self(self, tree[box].left);

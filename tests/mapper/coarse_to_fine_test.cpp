@@ -189,7 +189,7 @@ TEST(TileIndex, NumbersEveryVectorOfDigitsOnce) {
         sums[tile] += digit * tiles.stride(d);
       }
     });
-    for (const exact::TileIndex::Run& step : tiles.steps(d)) {
+    for (const exact::TileIndex::Loop& step : tiles.steps(d)) {
       EXPECT_LT(step.to, step.from);
     }
   }

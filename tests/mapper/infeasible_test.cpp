@@ -21,43 +21,43 @@ bool fits(const Arch& arch, const SearchCase& random) {
   return search_exact(Mapspace{problem, random.constraints}, {}).best.has_value();
 }
 
-// A room as the report names it.
-struct NamedRoom {
+// A capacity as the report names it.
+struct NamedCapacity {
   std::string reason;
-  Bits* capacity = nullptr;
+  Bits* bits = nullptr;
 };
 
-std::vector<NamedRoom> rooms_of(Arch& arch) {
-  std::vector<NamedRoom> rooms;
+std::vector<NamedCapacity> named_capacities(Arch& arch) {
+  std::vector<NamedCapacity> capacities;
   for (Storage& level : arch.levels) {
     if (level.capacity.shared) {
-      rooms.push_back({level.name + ": capacity", &*level.capacity.shared});
+      capacities.push_back({level.name + ": capacity", &*level.capacity.shared});
     }
     for (auto& [role, bits] : level.capacity.per_role) {
-      rooms.push_back({level.name + ": capacity for " + to_string(role), &bits});
+      capacities.push_back({level.name + ": capacity for " + to_string(role), &bits});
     }
   }
-  return rooms;
+  return capacities;
 }
 
-// The machine with every room that has a smallest need enlarged to it; `less`: that one by a bit
-// less.
+// The machine with every capacity that has a smallest need enlarged to it; `less`: that one by a
+// bit less.
 Arch enlarged(Arch arch, const std::map<std::string, std::int64_t>& needs,
               const std::string& less = "") {
-  for (const NamedRoom& room : rooms_of(arch)) {
-    if (const auto need = needs.find(room.reason); need != needs.end()) {
-      *room.capacity = Bits{need->second - (room.reason == less ? 1 : 0)};
+  for (const NamedCapacity& capacity : named_capacities(arch)) {
+    if (const auto need = needs.find(capacity.reason); need != needs.end()) {
+      *capacity.bits = Bits{need->second - (capacity.reason == less ? 1 : 0)};
     }
   }
   return arch;
 }
 
-// The case with rooms of a few bits and more that must be kept.
+// The case with capacities of a few bits and more that must be kept.
 SearchCase squeezed(const SearchCase& random, std::uint64_t seed) {
   Rng rng{seed};
   Arch arch = random.problem.arch();
-  for (const NamedRoom& room : rooms_of(arch)) {
-    *room.capacity = Bits{static_cast<std::int64_t>(4 + 4 * rng.below(8))};
+  for (const NamedCapacity& capacity : named_capacities(arch)) {
+    *capacity.bits = Bits{static_cast<std::int64_t>(4 + 4 * rng.below(8))};
   }
   for (Storage& level : arch.levels) {
     for (const Role role : {Role::kInput, Role::kWeight, Role::kOutput}) {

@@ -48,7 +48,7 @@ PerTensor<std::vector<std::size_t>> path_of(const exact::Pattern& pattern) {
   PerTensor<std::vector<std::size_t>> path(pattern.boundaries.size());
   for (const TensorId t : path.ids()) {
     path[t].push_back(0);
-    for (const exact::RouteBoundary& boundary : pattern.boundaries[t]) {
+    for (const exact::PathBoundary& boundary : pattern.boundaries[t]) {
       path[t].push_back(boundary.to);
     }
   }
