@@ -65,15 +65,6 @@ DesignOptions options_of(const DesignArguments& arguments, const Campaign& campa
   return options;
 }
 
-// nullopt: it was interrupted while it waited for its database.
-std::optional<DesignAnswer> answer_of(const Campaign& campaign, const DesignOptions& options) {
-  try {
-    return search_design(campaign, options);
-  } catch (const DatabaseInterrupted&) {
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 Answer run(const DesignArguments& arguments) {
@@ -101,11 +92,7 @@ Answer run(const DesignArguments& arguments) {
     }
     options.answers = &*answers;
   }
-  const std::optional<DesignAnswer> searched = answer_of(campaign, options);
-  if (!searched) {
-    return {kInterrupted, "", "interrupted while another process held the database"};
-  }
-  const DesignAnswer& result = *searched;
+  const DesignAnswer result = search_design(campaign, options);
 
   Answer answer{
       result.interrupted && watch.stop() ? kInterrupted : (result.best() ? kDone : kNegative), ""};
@@ -114,6 +101,10 @@ Answer run(const DesignArguments& arguments) {
     origin.inputs.push_back(input_file("work", path));
   }
   origin.warnings = campaign_warnings(campaign);
+  if (answers && answers->is_cut_off()) {
+    answer.remark = fmt::format("{}: another process held it; not every answer was written",
+                                arguments.database);
+  }
   if (result.best() && !arguments.arch_file.empty()) {
     machine.write(best_arch_text(campaign, result));
   }

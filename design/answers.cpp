@@ -31,16 +31,31 @@ PointKey DesignAnswers::key(const Arch& arch, const CampaignLayer& layer,
 
 std::optional<Record> DesignAnswers::find(const Arch& arch, const CampaignLayer& layer,
                                           const Objective& objective) {
-  return store_.result(key(arch, layer, objective, false));
+  std::optional<Record> found;
+  unless_cut_off([&] { found = store_.result(key(arch, layer, objective, false)); });
+  return found;
 }
 
 void DesignAnswers::keep(const Arch& arch, const CampaignLayer& layer, const Objective& objective,
                          const Record& figures) {
-  store_.add_result(key(arch, layer, objective, true), figures);
+  unless_cut_off([&] { store_.add_result(key(arch, layer, objective, true), figures); });
 }
 
 void DesignAnswers::list(std::size_t number, const Arch& arch) {
-  store_.add_design(campaign_, number, design(campaign_, number), arch_content(arch));
+  unless_cut_off(
+      [&] { store_.add_design(campaign_, number, design(campaign_, number), arch_content(arch)); });
+}
+
+// What the search has found is worth more than its rows.
+void DesignAnswers::unless_cut_off(const std::function<void()>& use) {
+  if (is_cut_off_) {
+    return;
+  }
+  try {
+    use();
+  } catch (const DatabaseInterrupted&) {
+    is_cut_off_ = true;
+  }
 }
 
 }  // namespace mapsim

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@ class DesignAnswers {
   // about the file, and DatabaseInterrupted where `stop` is set.
   DesignAnswers(const Campaign& campaign, const std::string& path, const std::atomic<bool>* stop);
 
+  // Another process held the database when the search was stopped: nothing is read or written
+  // since.
+  bool is_cut_off() const { return is_cut_off_; }
+
   // Of an objective without limits. nullopt: not known yet.
   std::optional<Record> find(const Arch& arch, const CampaignLayer& layer,
                              const Objective& objective);
@@ -35,8 +40,11 @@ class DesignAnswers {
   PointKey key(const Arch& arch, const CampaignLayer& layer, const Objective& objective,
                bool is_written);
 
+  void unless_cut_off(const std::function<void()>& use);
+
   const Campaign& campaign_;
   Store store_;
+  bool is_cut_off_ = false;
 };
 
 }  // namespace mapsim

@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
+#include <optional>
+#include <thread>
 
 #include "campaign/sweep.hpp"
 #include "design/search.hpp"
@@ -110,6 +113,32 @@ TEST_F(DesignRows, LetAStoppedSearchGoOn) {
   EXPECT_GE(rest.answered, begun.searches - 1);  // one was cut off
   EXPECT_EQ(rest.best()->value, whole.best()->value);
   EXPECT_TRUE(rest.proven);
+}
+
+// Stopped while another process writes, a search keeps what it has found.
+TEST_F(DesignRows, AreLeftOutWhileAnotherProcessHoldsTheDatabase) {
+  const Campaign campaign = space();
+  std::atomic<bool> stop{false};
+  DesignAnswers answers{campaign, path("held.sqlite"), &stop};
+  DesignOptions options;
+  options.objective = std::get<DesignObjective>(parse_design_objective("edp"));
+  options.answers = &answers;
+  options.stop = &stop;
+  std::optional<Database> other;
+  std::jthread stopping;
+  options.progress = [&](const DesignProgress& progress) {
+    if (progress.best && !other) {
+      other.emplace(path("held.sqlite")).execute("BEGIN IMMEDIATE");
+      stopping = std::jthread{[&stop] {
+        std::this_thread::sleep_for(std::chrono::milliseconds{300});
+        stop = true;
+      }};
+    }
+  };
+  const DesignAnswer found = search_design(campaign, options);
+  EXPECT_TRUE(answers.is_cut_off());
+  ASSERT_NE(found.best(), nullptr);
+  EXPECT_LE(found.lower_bound, found.best()->value);
 }
 
 // A search that needs more memory than there is has no row: its design is not one of those listed.
