@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim {
@@ -30,7 +31,7 @@ class CalibrateCommand : public InFolder {
     }
   }
   int run(const std::string& arguments) const {
-    return shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
+    return shell(fmt::format("'{}' {}", kProgram, arguments));
   }
 };
 

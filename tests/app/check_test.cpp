@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/hash.hpp"
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim {
@@ -21,7 +22,7 @@ const std::string kRoot = MAPSIM_SOURCE_DIR;
 class CheckCommand : public InFolder {
  protected:
   int run(const std::string& arguments) const {
-    return shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
+    return shell(fmt::format("'{}' {}", kProgram, arguments));
   }
   // Of a small GEMM, under these constraints.
   void prove(const std::string& constraints) const {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -31,7 +33,7 @@ Outcome run(std::string arguments) {
       arguments.replace(at, word.size(), path);
     }
   }
-  const std::string command = std::string{"'"} + MAPSIM_PROGRAM + "' " + arguments + " 2>&1";
+  const std::string command = std::string{"'"} + kProgram + "' " + arguments + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   Outcome outcome;
   std::array<char, 4096> buffer{};

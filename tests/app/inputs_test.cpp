@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim {
@@ -38,7 +39,7 @@ class WrongInputs : public InFolder {
   }
   // What the command says on standard error, with exit code 2 and nothing on standard output.
   std::string complaint(const std::string& arguments) const {
-    EXPECT_EQ(shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments)), 2) << arguments;
+    EXPECT_EQ(shell(fmt::format("'{}' {}", kProgram, arguments)), 2) << arguments;
     EXPECT_EQ(file("stdout"), "") << arguments;
     return file("stderr");
   }
@@ -246,10 +247,10 @@ TEST_F(WrongInputs, AreWalksThatAreTooLong) {
 
 // A copy to begin with, whatever the folder.
 TEST_F(WrongInputs, CanBeCopiesOfShippedFiles) {
-  EXPECT_EQ(shell(fmt::format("'{}' list machines teaching -o mine.yaml", MAPSIM_PROGRAM)), 0);
+  EXPECT_EQ(shell(fmt::format("'{}' list machines teaching -o mine.yaml", kProgram)), 0);
   EXPECT_THAT(file("stderr"), testing::HasSubstr("the file is "));
   EXPECT_EQ(shell("cmp mine.yaml '" MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml'"), 0);
-  EXPECT_EQ(shell(fmt::format("'{}' search mine.yaml teaching/conv", MAPSIM_PROGRAM)), 0);
+  EXPECT_EQ(shell(fmt::format("'{}' search mine.yaml teaching/conv", kProgram)), 0);
 }
 
 // Names work in campaigns and networks, too.
@@ -258,8 +259,8 @@ TEST_F(WrongInputs, AreNotShippedFilesThatOtherFilesName) {
   write("campaign.yaml",
         "name: c\narchitectures: [{file: teaching}]\nworkloads: [teaching/gemm]\n"
         "networks: [net.yaml]\nconstraints: [even]\n");
-  EXPECT_EQ(shell(fmt::format("'{}' network teaching net.yaml", MAPSIM_PROGRAM)), 0);
-  EXPECT_EQ(shell(fmt::format("'{}' sweep campaign.yaml --db c.sqlite", MAPSIM_PROGRAM)), 0);
+  EXPECT_EQ(shell(fmt::format("'{}' network teaching net.yaml", kProgram)), 0);
+  EXPECT_EQ(shell(fmt::format("'{}' sweep campaign.yaml --db c.sqlite", kProgram)), 0);
   EXPECT_THAT(file("stdout"), testing::HasSubstr("2 have a mapping"));
   write("campaign.yaml", "name: c\narchitectures: [{file: teachin}]\nworkloads: [teaching/gem]\n");
   const std::string wrong = complaint("sweep campaign.yaml --db c.sqlite");
@@ -290,7 +291,7 @@ TEST_F(WrongInputs, OfInlineLayersShowThePlaceInWhatWasWritten) {
 // Shipped files by name and inline layers, in each place that takes them.
 TEST_F(WrongInputs, AreNotNeededForShippedFilesAndInlineLayers) {
   const auto answer = [this](const std::string& arguments) {
-    EXPECT_EQ(shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments)), 0) << file("stderr");
+    EXPECT_EQ(shell(fmt::format("'{}' {}", kProgram, arguments)), 0) << file("stderr");
     return file("stdout");
   };
   const std::string named = answer("roofline eyeriss resnet50/conv2_3x3");
@@ -318,7 +319,7 @@ TEST_F(WrongInputs, AreNotNeededForShippedFilesAndInlineLayers) {
 }
 
 TEST_F(WrongInputs, AreNotOfferedByCompletionsForBash) {
-  ASSERT_EQ(shell(fmt::format("'{}' --completion | tee complete.sh", MAPSIM_PROGRAM)), 0);
+  ASSERT_EQ(shell(fmt::format("'{}' --completion | tee complete.sh", kProgram)), 0);
   write("ask.sh",
         "source complete.sh\nCOMP_WORDS=(\"$@\")\nCOMP_CWORD=$(($# - 1))\n_mapsim\n"
         "echo \"${COMPREPLY[@]}\"\n");
@@ -347,7 +348,7 @@ TEST_F(WrongInputs, AreNotOfferedByCompletionsForBash) {
            {"search --threads = 4 eyeriss_c", "eyeriss_chip\n"},
            {"list machines eyeriss_c", "eyeriss_chip\n"},
            {"list mac", "machines\n"}}) {
-    EXPECT_EQ(shell(fmt::format("bash ask.sh '{}' {}", MAPSIM_PROGRAM, words)), 0);
+    EXPECT_EQ(shell(fmt::format("bash ask.sh '{}' {}", kProgram, words)), 0);
     EXPECT_EQ(file("stdout"), expected) << words << file("stderr");
   }
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim {
@@ -22,7 +23,7 @@ const std::string kDesign =
 class Interop : public InFolder {
  protected:
   int run(const std::string& arguments) const {
-    return shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
+    return shell(fmt::format("'{}' {}", kProgram, arguments));
   }
 };
 
@@ -298,7 +299,7 @@ TEST_F(Interop, RefusesToExportAnUnevenMapping) {
 
 // What is written is the model: the same totals.
 TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
-  const std::string model = MAPSIM_BINARY_DIR "/models/strange.onnx";
+  const std::string model = std::string{kBuild} + "/models/strange.onnx";
   const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml";
   const auto totals = [&](const std::string& network) {
     EXPECT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, network)), 1)
@@ -316,7 +317,7 @@ TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
   EXPECT_EQ(contents(folder() / "stderr"),
             "in/network.yaml: dims and a width of operands are for ONNX models; this file has its "
             "own\n");
-  const std::string nothing = MAPSIM_BINARY_DIR "/models/nothing.onnx";
+  const std::string nothing = std::string{kBuild} + "/models/nothing.onnx";
   EXPECT_EQ(run(fmt::format("network {} {}", arch, nothing)), 2);
   EXPECT_EQ(contents(folder() / "stderr"),
             nothing + ": nothing in the model has a price; it has NonZero, 1 x\n");
@@ -325,7 +326,7 @@ TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
 // A model in single precision on a machine of 16-bit words: how wide it is stands in the head, with
 // the option that changes it.
 TEST_F(Interop, WarnsOfModelsWiderThanTheMachine) {
-  const std::string model = MAPSIM_BINARY_DIR "/models/unnamed.onnx";
+  const std::string model = std::string{kBuild} + "/models/unnamed.onnx";
   const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/eyeriss.yaml";
   ASSERT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, model)), 0);
   const std::string text = contents(folder() / "stdout");
@@ -349,13 +350,13 @@ TEST_F(Interop, WarnsOfModelsWiderThanTheMachine) {
 }
 
 TEST_F(Interop, PricesWhatIsBesideACustomOperator) {
-  const std::string model = MAPSIM_BINARY_DIR "/models/custom.onnx";
+  const std::string model = std::string{kBuild} + "/models/custom.onnx";
   const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml";
   EXPECT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, model)), 1);
   const std::string text = contents(folder() / "stdout");
   EXPECT_NE(text.find("Not priced: com.example.Fancy, 1 x\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nPart of the total: "), std::string::npos) << text;
-  const std::string names = MAPSIM_BINARY_DIR "/models/long_names.onnx";
+  const std::string names = std::string{kBuild} + "/models/long_names.onnx";
   EXPECT_EQ(run("import onnx " + names + " -o in"), 0) << contents(folder() / "stderr");
   EXPECT_EQ(run(fmt::format("network {} in/network.yaml --budget-labels 100", arch)), 0)
       << contents(folder() / "stderr");

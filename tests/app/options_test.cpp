@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim {
@@ -17,7 +18,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kProgram = MAPSIM_PROGRAM;
 const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs";
 const std::string kGpuSearch =
     fmt::format("search {0}/arch/h200.yaml {0}/workloads/gemm/4096.yaml --top 2", kConfigs);
@@ -60,9 +60,7 @@ TEST_F(EveryCommand, SaysWhatWasBuilt) {
   EXPECT_THAT(version, ContainsRegex("^mapsim 0\\.[0-9.]+\ncommit (unknown|[0-9a-f]{12})\nwith "));
   EXPECT_THAT(version, ContainsRegex("\nwith(out)? .*ONNX models"));
   EXPECT_THAT(version, ContainsRegex("\nwith(out)? .*static linking"));
-#ifdef MAPSIM_MPIRUN
-  EXPECT_THAT(version, ContainsRegex("\nwith .*MPI"));
-#endif
+  EXPECT_THAT(version, ContainsRegex(*kMpirun != '\0' ? "\nwith .*MPI" : "\nwithout .*MPI"));
   const std::string commit = version.substr(version.find("commit ") + 7, 12);
   if (std::filesystem::exists(MAPSIM_SOURCE_DIR "/.git") && !commit.starts_with("unknown")) {
     EXPECT_EQ(shell("git -C " MAPSIM_SOURCE_DIR " cat-file -e " + commit), 0);

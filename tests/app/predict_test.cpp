@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim {
@@ -14,7 +15,7 @@ namespace {
 class PredictCommand : public InFolder {
  protected:
   int run(const std::string& arguments) const {
-    return shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
+    return shell(fmt::format("'{}' {}", kProgram, arguments));
   }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream{folder() / name} << text;

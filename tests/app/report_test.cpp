@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim {
@@ -31,7 +32,7 @@ class ReportCommand : public InFolder {
         << "workloads: [gemm.yaml]\n";
   }
   int run(const std::string& arguments) const {
-    return shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
+    return shell(fmt::format("'{}' {}", kProgram, arguments));
   }
 };
 
@@ -153,10 +154,9 @@ TEST_F(ReportCommand, EndsWhateverLevelsAreCalled) {
         "  - {name: b, workload: gemm.yaml}\n");
   ASSERT_EQ(run("network long.yaml net.yaml --json --out network.json"), 0) << file("stderr");
   // AddressSanitizer reserves terabytes of addresses: under it only the time is limited.
-  const char* memory = MAPSIM_SANITIZED ? "" : "ulimit -v 3000000; ";
-  EXPECT_EQ(
-      shell(fmt::format("{}timeout 60 '{}' report network.json -o r.html", memory, MAPSIM_PROGRAM)),
-      0)
+  const char* memory = kSanitized ? "" : "ulimit -v 3000000; ";
+  EXPECT_EQ(shell(fmt::format("{}timeout 60 '{}' report network.json -o r.html", memory, kProgram)),
+            0)
       << file("stderr");
   EXPECT_THAT(file("r.html"), HasSubstr("<b>Figure 3.</b>"));
 }

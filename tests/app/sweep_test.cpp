@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/rng.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim {
 namespace {
@@ -118,11 +119,11 @@ class SweepProgram : public ::testing::Test {
   std::string output() const { return contents(folder_ / "out"); }
 
   static std::vector<std::string> sweep(const std::string& database) {
-    return {MAPSIM_PROGRAM, "sweep", "campaign.yaml", "--db", database, "--threads", "2"};
+    return {kProgram, "sweep", "campaign.yaml", "--db", database, "--threads", "2"};
   }
   // Every row, but for the seconds.
   Json rows(const std::string& database) const {
-    EXPECT_EQ(run({MAPSIM_PROGRAM, "results", database, "--json"}), 0) << output();
+    EXPECT_EQ(run({kProgram, "results", database, "--json"}), 0) << output();
     Json points = Json::parse(output())["points"];
     for (Json& point : points) {
       point.erase("seconds");
@@ -135,7 +136,7 @@ class SweepProgram : public ::testing::Test {
   }
   // 0 while there is no database.
   std::int64_t answered_in(const std::string& database) const {
-    const bool there = run({MAPSIM_PROGRAM, "results", database, "--json"}) == 0;
+    const bool there = run({kProgram, "results", database, "--json"}) == 0;
     return there ? answered(Json::parse(output())["points"]) : 0;
   }
   const fs::path& folder() const { return folder_; }
@@ -276,12 +277,12 @@ TEST_F(SweepProgram, SaysAfterASecondThatOthersHoldItsDatabase) {
 // A limit of the shell's, in blocks of 1,024 bytes; SIGXFSZ would end the process.
 TEST_F(SweepProgram, SaysThatAFileMayGrowNoFurther) {
   const std::string sweeping =
-      fmt::format("ulimit -f 8; exec '{}' sweep campaign.yaml --db small.sqlite", MAPSIM_PROGRAM);
+      fmt::format("ulimit -f 8; exec '{}' sweep campaign.yaml --db small.sqlite", kProgram);
   EXPECT_EQ(run({"/bin/bash", "-c", sweeping}), 2);
   EXPECT_THAT(output(), testing::StartsWith("small.sqlite: "));
   ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
   const std::string reporting =
-      fmt::format("ulimit -f 40; exec '{}' report whole.sqlite -o page.html", MAPSIM_PROGRAM);
+      fmt::format("ulimit -f 40; exec '{}' report whole.sqlite -o page.html", kProgram);
   EXPECT_EQ(run({"/bin/bash", "-c", reporting}), 2);
   EXPECT_EQ(output(), "mapsim: cannot write 'page.html': File too large\n");
   EXPECT_FALSE(fs::exists(folder() / "page.html"));
@@ -299,17 +300,17 @@ TEST_F(SweepProgram, IsReadFromAMountThatIsReadOnly) {
   if (mounted("true") != 0) {
     GTEST_SKIP() << "no mount can be made here: " << output();
   }
-  ASSERT_EQ(run({MAPSIM_PROGRAM, "results", "whole.sqlite", "--csv"}), 0) << output();
+  ASSERT_EQ(run({kProgram, "results", "whole.sqlite", "--csv"}), 0) << output();
   const std::string table = output();
-  EXPECT_EQ(mounted(fmt::format("'{}' results whole.sqlite --csv", MAPSIM_PROGRAM)), 0);
+  EXPECT_EQ(mounted(fmt::format("'{}' results whole.sqlite --csv", kProgram)), 0);
   EXPECT_EQ(output(), table);
-  EXPECT_EQ(mounted(fmt::format("'{}' report whole.sqlite | tail -1", MAPSIM_PROGRAM)), 0);
+  EXPECT_EQ(mounted(fmt::format("'{}' report whole.sqlite | tail -1", kProgram)), 0);
   EXPECT_EQ(output(), "</html>\n");
 }
 
 TEST_F(SweepProgram, DividesIntoShardsThatMerge) {
   ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
-  std::vector<std::string> merge{MAPSIM_PROGRAM, "merge", "merged.sqlite"};
+  std::vector<std::string> merge{kProgram, "merge", "merged.sqlite"};
   std::vector<pid_t> children;
   for (int i = 1; i <= 4; ++i) {  // at once, as an array of jobs
     merge.push_back(fmt::format("{}.sqlite", i));
@@ -334,19 +335,18 @@ TEST_F(SweepProgram, SharesItsDatabase) {
   EXPECT_EQ(rows("shared.sqlite"), rows("whole.sqlite"));
 }
 
-#ifdef MAPSIM_MPIRUN
 class SweepUnderMpi : public SweepProgram {
  protected:
+  void SetUp() override {
+    SweepProgram::SetUp();
+    if (*kMpirun == '\0') {
+      GTEST_SKIP() << "it is built without MPI";
+    }
+  }
   // Four processes on however many cores, as root or not.
   static std::vector<std::string> mpi_sweep(const std::string& database) {
-    std::vector<std::string> command{MAPSIM_MPIRUN,
-                                     "--oversubscribe",
-                                     "--allow-run-as-root",
-                                     "--mca",
-                                     "btl",
-                                     "self,vader",
-                                     "-n",
-                                     "4"};
+    std::vector<std::string> command{
+        kMpirun, "--oversubscribe", "--allow-run-as-root", "--mca", "btl", "self,vader", "-n", "4"};
     for (const std::string& word : sweep(database)) {
       command.push_back(word);
     }
@@ -437,8 +437,11 @@ TEST_F(SweepUnderMpi, SaysOnceWhatIsWrong) {
   EXPECT_NE(at, std::string::npos) << text;
   EXPECT_EQ(text.find("missing key 'architectures'", at + 1), std::string::npos) << text;
 }
-#else
+
 TEST_F(SweepProgram, SaysThatItIsBuiltWithoutMpi) {
+  if (*kMpirun != '\0') {
+    GTEST_SKIP() << "it is built with MPI";
+  }
   std::vector<std::string> command{"env", "OMPI_COMM_WORLD_SIZE=4"};
   for (const std::string& word : sweep("a.sqlite")) {
     command.push_back(word);
@@ -446,7 +449,6 @@ TEST_F(SweepProgram, SaysThatItIsBuiltWithoutMpi) {
   EXPECT_EQ(run(command), 2);
   EXPECT_THAT(output(), testing::HasSubstr("built without MPI"));
 }
-#endif
 
 TEST_F(SweepProgram, SaysWhatIsWrongWithItsArguments) {
   const auto error = [this](const std::vector<std::string>& more) {
@@ -461,8 +463,8 @@ TEST_F(SweepProgram, SaysWhatIsWrongWithItsArguments) {
   }
   EXPECT_THAT(error({"--db", "campaign.yaml"}), testing::HasSubstr("--db"));
   EXPECT_FALSE(fs::exists(folder() / "a.sqlite"));
-  EXPECT_EQ(run({MAPSIM_PROGRAM, "merge", "a.sqlite", "b.sqlite"}), 2);
-  EXPECT_EQ(run({MAPSIM_PROGRAM, "results", "b.sqlite"}), 2);
+  EXPECT_EQ(run({kProgram, "merge", "a.sqlite", "b.sqlite"}), 2);
+  EXPECT_EQ(run({kProgram, "results", "b.sqlite"}), 2);
   EXPECT_EQ(output(), "b.sqlite: cannot be opened: No such file or directory\n");
 }
 

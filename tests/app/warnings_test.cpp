@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/command_line.hpp"
 
 namespace mapsim {
@@ -56,7 +57,7 @@ TEST_F(Warnings, WarnsOfWhatACampaignAsks) {
                     "networks: [{2}/models/opset_99.onnx]\n"
                     "objectives: [energy, latency]\n"
                     "constraints: [none, {0}/configs/constraints/row_stationary.yaml]\n",
-                    kRoot, kData, MAPSIM_BINARY_DIR));
+                    kRoot, kData, kBuild));
   const Outcome swept = run("sweep campaign.yaml --db c.sqlite");
   for (const std::string part :
        {"mapspace.dataflow: small_gemm has no column_out, row_kernel, column_kernel",

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim {
@@ -23,7 +24,7 @@ class Workbook : public InFolder {
         "network {0}arch/workbook/{1}.yaml {0}networks/{2}_workbook.yaml --objective "
         "latency --json",
         configs, machine, network);
-    EXPECT_EQ(shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments)), 0) << file("stderr");
+    EXPECT_EQ(shell(fmt::format("'{}' {}", kProgram, arguments)), 0) << file("stderr");
     return Json::parse(file("stdout"));
   }
 };

@@ -19,6 +19,7 @@
 #include "campaign/sweep.hpp"
 #include "core/diagnostic.hpp"
 #include "tests/campaign/made_up.hpp"
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_chromium.hpp"
 
 namespace mapsim {
@@ -183,7 +184,7 @@ TEST(JsonResults, RefusesWhatItDoesNotKnow) {
 
 // Among the workloads or the networks: layers of a network, each as often as it occurs.
 TEST(CampaignOfAModel, HasItsLayers) {
-  const fs::path model = MAPSIM_BINARY_DIR "/models/resnet50.onnx";
+  const fs::path model = std::string{kBuild} + "/models/resnet50.onnx";
   for (const char* key : {"workloads", "networks"}) {
     const Campaign campaign = parse_campaign(
         fmt::format("name: c\narchitectures: [{{file: arch/teaching.yaml}}]\n{}: [{}]\n", key,

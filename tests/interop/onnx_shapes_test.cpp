@@ -11,13 +11,14 @@
 
 #include "interop/onnx.hpp"
 #include "interop/onnx_rules.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim {
 namespace {
 
 // Made by make_shape_cases.py when the tests are built: random operators, and what ONNX's own
 // inference finds.
-const std::filesystem::path kCases = MAPSIM_BINARY_DIR "/models/shapes";
+const std::filesystem::path kCases = std::string{kBuild} + "/models/shapes";
 
 std::string described(const OnnxTensor& tensor) {
   std::string text = tensor.name + ":";

@@ -14,6 +14,7 @@
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
 #include "interop/onnx_check.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
@@ -23,7 +24,7 @@ namespace mapsim {
 namespace {
 
 // Made by tools/make_onnx_models.py when the tests are built.
-const std::string kModels = MAPSIM_BINARY_DIR "/models/";
+const std::string kModels = std::string{kBuild} + "/models/";
 
 Network read(const std::string& model, const OnnxOptions& options = {}) {
   return to_network(read_onnx(kModels + model, options), options);

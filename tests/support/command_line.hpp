@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim {
@@ -27,7 +28,7 @@ struct Outcome {
 class CommandLine : public InFolder {
  protected:
   Outcome run(const std::string& arguments, const std::string& prefix = "") const {
-    const int code = shell(fmt::format("{} '{}' {}", prefix, MAPSIM_PROGRAM, arguments));
+    const int code = shell(fmt::format("{} '{}' {}", prefix, kProgram, arguments));
     Outcome result{code, file("stdout"), file("stderr")};
     std::filesystem::remove(folder() / "stdout");
     std::filesystem::remove(folder() / "stderr");

@@ -12,6 +12,7 @@
 
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 #include "validate/device/flush.hpp"
 #include "validate/device/microbenchmarks.hpp"
@@ -46,7 +47,7 @@ class Measuring : public InFolder {
     options.sample = sample;
     options.fixed = false;
     Nvrtc::Options where;
-    where.library = MAPSIM_FAKE_CUDA;
+    where.library = kFakeCuda;
     where.include = folder();
     const auto nvrtc = Nvrtc::load(where);
     const Compile compile = [&](const KernelSource& source) {
@@ -64,10 +65,10 @@ class Measuring : public InFolder {
   }
 
   ProblemMeasurement run(const std::vector<BuiltKernel>& kernels, bool cold = false) const {
-    const CudaDevice device{MAPSIM_FAKE_CUDA};
+    const CudaDevice device{kFakeCuda};
     std::string why;
-    const auto nvml = Nvml::open(device.info().bus, MAPSIM_FAKE_CUDA, why);
-    const auto cublas = Cublas::open(MAPSIM_FAKE_CUDA, why);
+    const auto nvml = Nvml::open(device.info().bus, kFakeCuda, why);
+    const auto cublas = Cublas::open(kFakeCuda, why);
     MeasureOptions options;
     options.protocol.rounds = 3;
     options.protocol.total = Seconds{1e-3};
@@ -240,7 +241,7 @@ TEST_F(Measuring, OpensAndClosesEveryRoundWithTheAnchor) {
   const std::vector<BuiltKernel> kernels = build(3, 0);
   std::vector<std::string> rounds;
   {
-    const CudaDevice device{MAPSIM_FAKE_CUDA};
+    const CudaDevice device{kFakeCuda};
     MeasureOptions options;
     options.library = false;
     options.protocol.rounds = 2;
@@ -273,11 +274,11 @@ TEST_F(Measuring, OpensAndClosesEveryRoundWithTheAnchor) {
 
 TEST_F(Measuring, FindsTheOnlyDeviceWhateverItsBusId) {
   std::string why;
-  EXPECT_TRUE(Nvml::open("0000:99:00.0", MAPSIM_FAKE_CUDA, why));
+  EXPECT_TRUE(Nvml::open("0000:99:00.0", kFakeCuda, why));
   setenv("FAKE_CUDA", "gpus", 1);
-  EXPECT_FALSE(Nvml::open("0000:99:00.0", MAPSIM_FAKE_CUDA, why));
+  EXPECT_FALSE(Nvml::open("0000:99:00.0", kFakeCuda, why));
   EXPECT_EQ(why, "NVML and the GPU at 0000:99:00.0: fake error");
-  EXPECT_TRUE(Nvml::open("0000:01:00.0", MAPSIM_FAKE_CUDA, why));
+  EXPECT_TRUE(Nvml::open("0000:01:00.0", kFakeCuda, why));
 }
 
 TEST_F(Measuring, RecordsThrottlingAndLeavesItsRoundsOut) {
@@ -294,7 +295,7 @@ TEST_F(Measuring, RecordsThrottlingAndLeavesItsRoundsOut) {
 
 TEST_F(Measuring, UsesAKernelThatItCannotKeep) {
   Nvrtc::Options where;
-  where.library = MAPSIM_FAKE_CUDA;
+  where.library = kFakeCuda;
   where.include = folder();
   where.cache = "/dev/null/cubins";
   const auto nvrtc = Nvrtc::load(where);

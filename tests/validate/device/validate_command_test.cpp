@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 #include "validate/measurements.hpp"
 
@@ -35,12 +36,12 @@ class ValidateCommand : public InFolder {
           "precision: {input: 16 b, weight: 16 b, output: 16 b, partial: 32 b}\n");
   }
   int run(const std::string& arguments, const std::string& fake = "",
-          const std::string& driver = MAPSIM_FAKE_CUDA) const {
+          const std::string& driver = kFakeCuda) const {
     return shell(fmt::format(
         "MAPSIM_CUDA_LIBRARY='{5}' MAPSIM_NVML_LIBRARY='{1}' "
         "MAPSIM_NVRTC_LIBRARY='{1}' MAPSIM_CUBLAS_LIBRARY='{1}' MAPSIM_CUDA_INCLUDE='{0}' "
         "FAKE_CUDA='{2}' '{3}' {4}",
-        folder().string(), MAPSIM_FAKE_CUDA, fake, MAPSIM_PROGRAM, arguments, driver));
+        folder().string(), kFakeCuda, fake, kProgram, arguments, driver));
   }
   int validate(const std::string& rest, const std::string& fake = "") const {
     return run("validate " + kArch +
@@ -96,7 +97,7 @@ TEST_F(ValidateCommand, LooksForHeadersInTheToolkitOfCudaHome) {
                               "MAPSIM_CUDA_LIBRARY='{1}' MAPSIM_NVML_LIBRARY='{1}' "
                               "MAPSIM_NVRTC_LIBRARY='{1}' MAPSIM_CUBLAS_LIBRARY='{1}' '{2}' "
                               "validate {3} gemm.yaml --top 1 --sample 0 --once",
-                              folder().string(), MAPSIM_FAKE_CUDA, MAPSIM_PROGRAM, kArch)),
+                              folder().string(), kFakeCuda, kProgram, kArch)),
             0)
       << file("stderr");
   EXPECT_THAT(file("log"),

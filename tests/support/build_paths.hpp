@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where a test finds what its build made. These are values of a library and no definitions of the
+// preprocessor, so that a test's object is the same in every preset and a compiler cache compiles it once.
+namespace mapsim {
+
+extern const char* const kBuild;     // the folder of the build
+extern const char* const kProgram;   // mapsim
+extern const char* const kFakeCuda;  // the library of tests/validate/device
+extern const char* const kMpirun;    // empty: the build is without MPI
+extern const bool kSanitized;        // the libraries are built with a sanitizer
+
+}  // namespace mapsim
