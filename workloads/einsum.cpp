@@ -127,7 +127,8 @@ class Parser {
     workload_.tensors.push_back(std::move(parsed));
   }
 
-  // tensor := NAME ('[' term ('+' term)* ']')*
+  // tensor := NAME ('[' rank (',' rank)* ']')*, so that A[m][k] may be A[m, k];  rank := term ('+'
+  // term)*
   Tensor tensor() {
     const Token token = name("the name of a tensor");
     if (token.text == "partial" || !is_name(token.text)) {
@@ -143,7 +144,10 @@ class Parser {
     result.name = token.text;
     DimSet seen;
     while (accept("[")) {
-      result.ranks.push_back(rank(result.name, seen));
+      do {
+        result.ranks.push_back(rank(result.name, seen));
+      } while (accept(","));
+      expect("]", "after an index");
     }
     return result;
   }
@@ -155,12 +159,11 @@ class Parser {
         result.terms.push_back(*parsed);
       }
     } while (accept("+"));
-    expect("]", "after an index");
     std::int64_t last = 0;  // coordinate
     for (const Term& parsed : result.terms) {
       const std::int64_t steps = dims_[index_of(parsed.dim)].bound - 1;
       if (steps > 0 && parsed.coefficient > (kMaxOperations - last) / steps) {
-        problem(tokens_[next_ - 1].offset, "this index goes beyond 2^53");
+        problem(peek().offset, "this index goes beyond 2^53");
         break;
       }
       last += parsed.coefficient * steps;
@@ -184,7 +187,7 @@ class Parser {
       sliding += bound > 1 ? 1 : 0;
     }
     if (sliding > 2 && combinations > kMaxCombinations) {
-      problem(tokens_[next_ - 1].offset,
+      problem(peek().offset,
               fmt::format("this index is a sum of {} dims, of which all but the longest have more "
                           "than 2^16 combinations: too many to count its values",
                           sliding));

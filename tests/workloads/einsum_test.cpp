@@ -41,6 +41,14 @@ TEST(Einsum, TakesAnyBlanks) {
             einsum("e", " Z [ n ][k][c] [p]  +=\n A[n][k][c][ p + 3 * r ] ", kDims));
 }
 
+TEST(Einsum, TakesCommasBetweenIndices) {
+  EXPECT_EQ(einsum("e", "Z[n, k][c, p] += A[n, k, c, p+3*r]", kDims),
+            einsum("e", "Z[n][k][c][p] += A[n][k][c][p+3*r]", kDims));
+  const auto parsed = parse_equation("Z[n,] += A[k]", kDims);
+  EXPECT_EQ(std::get<std::vector<EquationProblem>>(parsed).front().what,
+            "expected the name of a dim, not ']'");
+}
+
 TEST(Einsum, TellsEveryProblemAtItsPlace) {
   const auto parsed = parse_equation("O[n][k][p] += I[n][c][x+0*p] * O[k][k]", kDims);
   const auto& problems = std::get<std::vector<EquationProblem>>(parsed);
