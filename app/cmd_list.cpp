@@ -95,7 +95,10 @@ Answer file_of(const ListArguments& arguments) {
   const auto* const kind =
       std::ranges::find(kShippedKinds, std::string_view{arguments.kind}, &ShippedKind::name);
   const std::vector<std::string> configs = shipped_configs();
-  const Words names = shipped_names(kind->files, configs);
+  Words names;
+  for (const ListedFile& entry : shipped_of(*kind, true)) {
+    names.push_back(entry.name);
+  }
   if (std::ranges::find(names, arguments.name) == names.end()) {
     throw UsageError(fmt::format("NAME: none of the {} is called {}{}", arguments.kind,
                                  quoted(arguments.name), suggestion(arguments.name, names)));

@@ -308,6 +308,7 @@ TEST_F(CommandLine, ExplainsMisuse) {
            Misuse{"list machine", "KIND: no kind 'machine'; did you mean 'machines'?"},
            Misuse{"list machines eyeris",
                   "NAME: none of the machines is called 'eyeris'; did you mean 'eyeriss'?"},
+           Misuse{"list gpus eyeriss", "NAME: none of the gpus is called 'eyeriss'"},
            Misuse{"search " + inputs + "--objective enrgy",
                   "--objective: 'enrgy' is no objective: there is no figure 'enrgy' (did you mean "
                   "'energy'?); write energy, latency, edp, a product like 'energy^2*latency', a "
