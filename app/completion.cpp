@@ -80,7 +80,14 @@ Completions completions_of(const std::string& command, const Options& options) {
 
 // {0}: options without a command; {1}: commands; {2}: what each has; {3}: values of its options.
 // A word "@layers" stands for the names of shipped files. `--option=value` comes as three words.
-constexpr const char* kScript = R"sh(# bash completion for mapsim(1)
+// What it is written in zsh has, too.
+constexpr const char* kScript =
+    R"sh(# completion for mapsim(1): of bash, and of zsh after "autoload -Uz bashcompinit; bashcompinit"
+_mapsim_reply() {{
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do COMPREPLY+=("$line"); done
+}}
 _mapsim() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" last="${{COMP_WORDS[COMP_CWORD-1]}}" each names='' i place=0
   local options='{0}' taken='' words='{1}'
@@ -104,14 +111,14 @@ _mapsim() {{
     fi
   fi
   if [[ $word == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+    _mapsim_reply < <(compgen -W "$options" -- "$word")
     return
   fi
   for each in $words; do
     [[ $each == @* ]] && each="$("${{COMP_WORDS[0]}}" list "${{each#@}}" --names 2>/dev/null)"
     names+=" $each"
   done
-  mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word"; ((COMP_CWORD > 1)) && compgen -f -- "$word")
+  _mapsim_reply < <(compgen -W "$names" -- "$word"; ((COMP_CWORD > 1)) && compgen -f -- "$word")
 }}
 complete -o filenames -F _mapsim mapsim
 )sh";

@@ -96,7 +96,10 @@ Option help_option() { return {"-h,--help", "", "Print this help message and exi
 Options information_options() {
   return {{"--version", "", "Print version, commit and build options, and exit", {}},
           {"--man", "", "Print the manual page (for man -l -), and exit", {}},
-          {"--completion", "", "Print the completion script for bash, and exit", {}}};
+          {"--completion",
+           "",
+           "Print the completion script for bash (and zsh's bashcompinit), and exit",
+           {}}};
 }
 
 std::string manual() {

@@ -2,7 +2,8 @@
 #pragma once
 
 // Where a test finds what its build made. These are values of a library and no definitions of the
-// preprocessor, so that a test's object is the same in every preset and a compiler cache compiles it once.
+// preprocessor, so that a test's object is the same in every preset and a compiler cache compiles
+// it once.
 namespace mapsim {
 
 extern const char* const kBuild;     // the folder of the build
