@@ -93,6 +93,7 @@ TEST(Form, MergesWhatIsLeftOfTheGroupsWithGroupsOfZeros) {
   ConvShape depthwise = shape(37, 37, 10, 3);
   depthwise.groups = 37;
   const Workload merged = in_form(layer(depthwise), {FormKind::kMerged, 8}).value();
+  EXPECT_EQ(merged.tensors[*merged.find_tensor("I")].stored_elements, 40 * 10 * 10);
   EXPECT_EQ(merged.dims[*merged.find_dim("G")].bound, 5);
   EXPECT_EQ(merged.dims[*merged.find_dim("C")].bound, 8);
   EXPECT_NE(merged.note.find("merged 8, the last with 5 groups and 3 of zeros"), std::string::npos);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "core/rng.hpp"
 
@@ -37,6 +38,17 @@ TEST(Conv2d, IsAnEinsumOverThePaddedInput) {
   EXPECT_EQ(conv.tensors[TensorId{0}].role, Role::kInput);
   EXPECT_EQ(conv.tensors[TensorId{1}].role, Role::kWeight);
   EXPECT_EQ(conv.tensors[TensorId{2}].role, Role::kOutput);
+}
+
+TEST(Conv2d, StoresAtMostItsInput) {
+  ConvShape shape;
+  shape.in_channels = 8;
+  shape.input = {14, 14};
+  for (const auto& [stored, may] :
+       {std::pair{0, false}, {1, true}, {8 * 14 * 14, true}, {8 * 14 * 14 + 1, false}}) {
+    shape.stored = stored;
+    EXPECT_EQ(problem_of(shape).has_value(), !may) << stored;
+  }
 }
 
 TEST(Conv2d, PutsStrideAndDilationIntoTheIndices) {

@@ -191,6 +191,23 @@ TEST(NetworkGraph, HasTheShapesOfRandomGraphs) {
 
 TEST(NetworkGraph, TellsAllThatIsWrong) { expect_errors("workloads/bad_graphs.txt", 20, read); }
 
+// Each node reads and writes a tensor of the largest size, 2^53 bits.
+TEST(NetworkGraph, MovesAtMostTwoToThe56Bits) {
+  const std::string four =
+      "name: g\ninputs: {x: {shape: [1073741824, 1048576]}}\ngraph:\n"
+      "  - {name: a, op: Relu, in: x}\n  - {name: b, op: Relu, in: a}\n"
+      "  - {name: c, op: Relu, in: b}\n  - {name: d, op: Relu, in: c}\n";
+  const Network most = read(four);
+  Bits moved{0};
+  for (const GraphNode& node : most.graph->nodes) {
+    moved += node.reads + node.writes;
+  }
+  EXPECT_EQ(moved, Bits{std::int64_t{1} << 56});
+  const std::string small = "  - {name: e, op: Relu, in: y}\n";
+  EXPECT_THROW(read(four.substr(0, 17) + "y: {shape: [1]}, " + four.substr(17) + small),
+               ConfigError);
+}
+
 TEST(NetworkGraph, SurvivesDamagedFiles) {
   expect_survival(
       "name: g\ninputs: {x: {shape: [1, 4]}}\ngraph:\n"

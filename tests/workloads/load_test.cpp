@@ -10,6 +10,7 @@
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/inline_layer.hpp"
 #include "workloads/print.hpp"
 
 namespace mapsim {
@@ -94,6 +95,14 @@ TEST(LoadWorkload, GivesTensorsTheWidthOfTheirNameOrRole) {
   EXPECT_EQ(workload.tensors[TensorId{1}].partial_bits, Bits{16});
   EXPECT_EQ(workload.tensors[TensorId{2}].bits, Bits{16});  // as the widest operand
   EXPECT_EQ(workload.tensors[TensorId{2}].partial_bits, Bits{32});
+}
+
+TEST(InlineLayer, BeginsWithItsKindAndAColon) {
+  EXPECT_TRUE(is_inline_layer("gemm:64x64x128"));
+  EXPECT_TRUE(is_inline_layer("conv:"));
+  for (const char* file : {"gemm", "conv", "", ":", "gemms:64x64x128", "gemm.yaml", "C:gemm"}) {
+    EXPECT_FALSE(is_inline_layer(file)) << file;
+  }
 }
 
 TEST(LoadWorkload, TellsAllThatIsWrong) { expect_errors("workloads/bad_workloads.txt", 50, parse); }
