@@ -10,11 +10,15 @@
 #include "costmodel/fusion/evaluate_tree.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/roofline.hpp"
+#include "design/space.hpp"
+#include "design/supported.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/mapspace/mapspace.hpp"
+#include "plan/soc.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "workloads/chain.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/graph_print.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
 #include "workloads/print.hpp"
@@ -87,6 +91,48 @@ void read_network_file(const std::string& text) {
   batched(network, 2, path);
 }
 
+// A graph that a file can say is written as it is read.
+void read_graph_file(const std::string& text) {
+  const std::string path = kConfigs + "networks/network.yaml";
+  const Network network = parse_network(text, path);
+  if (!network.graph) {
+    return;
+  }
+  const PrintedGraph printed = print_graph(network.name, *network.graph);
+  require_law(!printed.why.empty() || parse_network(printed.text, path).macs() == network.macs(),
+              "a graph reads back");
+  batched(network, 2, path);
+}
+
+void read_soc_file(const std::string& text) {
+  const Soc soc = read_soc(parse_yaml(text, kConfigs + "soc/soc.yaml"), {kConfigs});
+  for (const Engine& engine : soc.engines) {
+    machine_of(engine, LaunchMode::kGraph);
+  }
+}
+
+// Each machine of a campaign as a box of designs, with the enclosure of all and of the first.
+void read_space_file(const std::string& text) {
+  const Campaign campaign = parse_campaign(text, kConfigs + "campaigns/campaign.yaml", {kConfigs});
+  try {
+    check_supported_by_design(campaign);
+  } catch (const UnsupportedSearch&) {
+    return;
+  }
+  for (const Machine& machine : campaign.machines) {
+    DesignSpace space{machine, false};
+    space.enclosure(space.all());
+    const std::vector<std::size_t> first(space.axes().size(), 0);
+    DesignBox single;
+    for (const std::size_t value : first) {
+      single.push_back({value, value});
+    }
+    const auto enclosure = space.enclosure(single);
+    require_law(enclosure.has_value(), "one design is enclosed");
+    space.arch(first);
+  }
+}
+
 // Designs as the command reads them: the first, one in between, the last.
 void read_campaign_file(const std::string& text) {
   const Campaign campaign = parse_campaign(text, kConfigs + "campaigns/campaign.yaml", {kConfigs});
@@ -135,6 +181,16 @@ std::vector<FuzzTarget> own_format_targets() {
       {"tree", tree, read_tree_file, {"configs/trees/teaching_convs.yaml"}},
       {"constraints", tree, read_constraints_file, {"configs/constraints/even.yaml"}},
       {"network", tree, read_network_file, {"configs/networks/alexnet.yaml"}},
+      {"graph",
+       tree,
+       read_graph_file,
+       {"configs/networks/graphs/squeezenet.yaml",
+        "configs/networks/graphs/llama3_8b_decoder.yaml"}},
+      {"soc",
+       tree,
+       read_soc_file,
+       {"configs/soc/teaching_chip.yaml", "configs/soc/jetson_agx_orin.yaml"}},
+      {"space", tree, read_space_file, {"configs/campaigns/teaching_buffers.yaml"}},
       {"campaign", tree, read_campaign_file, {"configs/campaigns/teaching_buffers.yaml"}},
       {"accelergy", tree, read_accelergy_file, {}},
   };
