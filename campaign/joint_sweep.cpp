@@ -34,7 +34,7 @@ JointSearches::JointSearches(const Campaign& campaign, Store& store,
       store_{store},
       designs_{std::move(designs)},
       networks_{network_points(campaign)},
-      leases_{[this](std::size_t number) { return key_of(number); }, store, missing, lease} {
+      leases_{[this](std::size_t number) { return key_of(number); }, store, missing, lease, 1} {
   for (const Content& content : layer_contents(campaign)) {
     layers_.push_back(content.id);
   }

@@ -31,12 +31,13 @@ std::string new_holder() {
 }  // namespace
 
 LeasedPoints::LeasedPoints(Keys keys, Store& store, const std::vector<std::size_t>& missing,
-                           std::chrono::milliseconds term)
+                           std::chrono::milliseconds term, std::size_t batch)
     : keys_{std::move(keys)},
       store_{store},
       term_{term},
       holder_{new_holder()},
-      left_{missing.begin(), missing.end()} {}
+      left_{missing.begin(), missing.end()},
+      batch_{batch} {}
 
 // Goes through the points until it has leased a batch.
 LeasedPoints::Leased LeasedPoints::lease(std::deque<std::size_t>& from) {

@@ -22,8 +22,9 @@ class LeasedPoints {
   // The keys that results of points will have, by their numbers.
   using Keys = std::function<PointKey(std::size_t number)>;
   // `store`, of which no transaction is open, outlives it.
+  // `batch`: how many points a lease is taken on at first.
   LeasedPoints(Keys keys, Store& store, const std::vector<std::size_t>& missing,
-               std::chrono::milliseconds term);
+               std::chrono::milliseconds term, std::size_t batch = 4);
 
   // Adds points to the queue where it runs short, and renews what is held. Call it again and again.
   // Says how many points others have answered since the last call.
@@ -57,7 +58,7 @@ class LeasedPoints {
   std::deque<std::size_t> theirs_;  // another sweep had
   std::vector<PointKey> done_;      // whose leases can go
   std::size_t in_work_ = 0;
-  std::size_t batch_ = 4;  // points that a lease is taken on at once
+  std::size_t batch_;  // points that a lease is taken on at once
   Clock::time_point fed_{}, renewed_ = Clock::now(), asked_{};
 };
 
