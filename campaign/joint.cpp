@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "costmodel/timing/model.hpp"
+#include "report/figures.hpp"
 
 namespace mapsim {
 
@@ -76,6 +77,12 @@ JointLayer priced_layer(double energy, double cycles) {
   layer.support.lines = {{0, energy}, {kNoMapping, cycles}};
   layer.support.points = {{energy, cycles}};
   return layer;
+}
+
+std::string least_choice_text(double gap) {
+  return !std::isfinite(gap) ? "no bound is known"
+         : gap > kRounding   ? "no choice has less by more than " + percent(gap)
+                             : "no choice has less";
 }
 
 bool LayerFigures::is_exact() const { return value <= lower * (1 + kRounding); }

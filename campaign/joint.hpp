@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -51,6 +52,10 @@ struct JointLayer {
   bool has_edp = false;  // searched for its EDP on this very machine
   bool is_given_up = false;
 };
+
+// What is proven of an EDP that may be above the least by this share of it: "no choice has less",
+// "no choice has less by more than 1.3 %", "no bound is known" for an infinite one.
+std::string least_choice_text(double gap);
 
 // What to search next: the energy plus `weight` pJ per cycle of a layer, or its EDP.
 struct JointQuestion {

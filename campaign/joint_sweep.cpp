@@ -59,8 +59,9 @@ void JointSearches::feed(PointQueue& queue, const std::atomic<bool>& stop,
   progress.networks_planned -= known;
   const auto go_on = [&](Choosing& choosing) {
     while (!stop && !choosing.is_waiting) {
-      choosing.question =
-          choosing.is_open ? std::nullopt : choosing.joint.ask(campaign_.budget.gap);
+      choosing.question = choosing.is_open || choosing.is_given_up
+                              ? std::nullopt
+                              : choosing.joint.ask(campaign_.budget.gap);
       if (!choosing.question) {
         finish(choosing, progress);
         return true;
@@ -86,8 +87,12 @@ void JointSearches::feed(PointQueue& queue, const std::atomic<bool>& stop,
 JointSearches::Choosing JointSearches::begin(std::size_t number) const {
   const NetworkPoint& network = networks_[number % networks_.size()];
   const LoadedDesign loaded = load(design(campaign_, number / networks_.size()));
-  const Arch& arch = loaded.arch.value();  // others are not planned
   Choosing choosing{number, key_of(number), JointEdp{{}}};
+  if (!loaded.arch || loaded.content.id != choosing.key.design) {
+    choosing.is_given_up = true;
+    return choosing;
+  }
+  const Arch& arch = *loaded.arch;
   choosing.is_engine = timing_model(arch).is_engine;
   choosing.clock_hz = arch.clock.count();
   std::vector<JointLayer> layers;
@@ -134,15 +139,16 @@ void JointSearches::ask(Choosing& choosing, PointQueue& queue) {
     return;
   }
   choosing.is_waiting = true;
+  const std::size_t design = choosing.number / networks_.size();
+  const std::size_t number = (design * layers_.size() + layer) * questions_.size() +
+                             networks_[choosing.number % networks_.size()].question;
+  choosing.task = {number, choosing.question->weight};
   const auto asks_the_same = [&choosing](const Choosing& other) {
     return &other != &choosing && other.is_waiting && other.asked == choosing.asked;
   };
   if (std::none_of(choosing_.begin(), choosing_.end(), asks_the_same)) {
     store_.add_input("question", question);
-    const std::size_t design = choosing.number / networks_.size();
-    const std::size_t number = (design * layers_.size() + layer) * questions_.size() +
-                               networks_[choosing.number % networks_.size()].question;
-    queue.add(std::vector<Asked>{{number, choosing.question->weight}});
+    queue.add(std::vector<Asked>{choosing.task});
   }
 }
 
@@ -169,19 +175,32 @@ void JointSearches::learn(Choosing& choosing, Record row) {
   choosing.joint.learn(*choosing.question, figures);
 }
 
+// Whoever waits for the answer goes on, also where there is none or where it is of a design that
+// has changed since.
 void JointSearches::take(const Solved& solved) {
+  const auto asked = std::find_if(choosing_.begin(), choosing_.end(), [&](const Choosing& one) {
+    return one.is_waiting && one.task == solved.asked;
+  });
+  if (asked == choosing_.end()) {
+    return;
+  }
+  const PointKey key = asked->asked;
   for (Choosing& choosing : choosing_) {
-    if (choosing.is_waiting && choosing.asked == solved.key) {
+    if (choosing.is_waiting && choosing.asked == key) {
       choosing.is_waiting = false;
-      solved.figures ? learn(choosing, *solved.figures) : void(choosing.is_open = true);
+      if (solved.figures && solved.key == key) {
+        learn(choosing, *solved.figures);
+      } else {
+        choosing.is_given_up = true;
+      }
     }
   }
 }
 
 void JointSearches::finish(const Choosing& choosing, SweepProgress& progress) {
   leases_.forget(choosing.key);
-  if (choosing.is_open) {
-    ++progress.networks_open;
+  if (choosing.is_open || choosing.is_given_up) {
+    ++(choosing.is_given_up ? progress.networks_given_up : progress.networks_open);
     return;
   }
   store_.add_result(choosing.key, answer(choosing));

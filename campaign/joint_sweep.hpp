@@ -56,9 +56,11 @@ class JointSearches {
     std::vector<std::vector<Found>> found{};  // of each, in the order of the points of `joint`
     Found streams{};                          // all of the network
     std::optional<JointQuestion> question{};
-    PointKey asked{};         // of that question
-    bool is_waiting = false;  // for its answer
-    bool is_open = false;     // a layer has no mapping
+    PointKey asked{};          // of that question
+    Asked task{};              // the same as the queue has it
+    bool is_waiting = false;   // for its answer
+    bool is_open = false;      // a layer has no mapping
+    bool is_given_up = false;  // a search failed, or the design's files changed
   };
   PointKey key_of(std::size_t number) const;
   Question question_of(const Choosing& choosing) const;

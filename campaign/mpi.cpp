@@ -131,7 +131,7 @@ MpiJob::~MpiJob() {
     std::this_thread::sleep_for(kPatience);
   }
   if (rank_ != 0 && !finished_) {
-    ask(*mpi_, packed({}));  // as if interrupted: no answer, and nothing more, please
+    ask(*mpi_, packed({asked_.value_or(Asked{}), {}, {}, {}}));  // as if interrupted
   }
   mpi_->finish();
 }
@@ -174,12 +174,12 @@ bool MpiJob::serve(PointQueue& queue, bool stopping) {
 
 void MpiJob::work(const std::string& campaign_path, const std::vector<std::string>& configs,
                   const std::atomic<bool>& stop) {
-  std::optional<Asked> asked = ask(*mpi_, {});
-  if (asked) {
+  asked_ = ask(*mpi_, {});
+  if (asked_) {
     const Campaign campaign = load_campaign(campaign_path, configs);
     PointSolver solver{campaign, stop};
-    while (asked) {
-      asked = ask(*mpi_, packed(solver.solve(*asked)));
+    while (asked_) {
+      asked_ = ask(*mpi_, packed(solver.solve(*asked_)));
     }
   }
   finished_ = true;

@@ -46,9 +46,10 @@ class MpiJob {
   const MpiTransport* mpi_;
   int rank_;
   int size_;
-  int gone_ = 0;              // of rank 0: how many ask no more
-  std::vector<int> waiting_;  // of rank 0: who asks, while no point is there
-  bool finished_ = false;     // of the others: rank 0 knows that this one asks no more
+  int gone_ = 0;                  // of rank 0: how many ask no more
+  std::vector<int> waiting_;      // of rank 0: who asks, while no point is there
+  bool finished_ = false;         // of the others: rank 0 knows that this one asks no more
+  std::optional<Asked> asked_{};  // of the others: what this one owes an answer to
 };
 
 }  // namespace mapsim

@@ -21,12 +21,13 @@ namespace mapsim {
 struct Asked {
   std::size_t number = 0;
   std::optional<double> weight{};
+  friend bool operator==(const Asked&, const Asked&) = default;
 };
 
 // What became of it: its result, or why there is none.
 struct Solved {
   Asked asked;
-  PointKey key;
+  PointKey key;                   // empty where even its design could not be read
   std::optional<Record> figures;  // empty: stopped, or failed
   std::string failure;            // an error of mapsim's own, which is no result
 };

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "arch/load.hpp"
+#include "campaign/joint.hpp"
 #include "campaign/report_energy.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/evaluate.hpp"
@@ -93,9 +94,8 @@ std::vector<std::string> choices(const Study& study, const StudyPoints& points) 
   };
   if (jointly > 0) {
     texts.push_back(fmt::format(
-        "The mappings of all layers are chosen jointly for the least EDP of the network{}: no "
-        "choice has less{}.",
-        some(jointly), gap > 0 ? " by more than " + percent(gap) : ""));
+        "The mappings of all layers{} are chosen jointly for the least EDP of the network{}: {}.",
+        study.unpriced.empty() ? "" : " that have a price", some(jointly), least_choice_text(gap)));
   }
   if (const std::size_t rest = points.designs.size() - jointly; rest > 0) {
     texts.push_back(fmt::format(

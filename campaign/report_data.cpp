@@ -419,7 +419,7 @@ Objective Study::goal() const {
 
 std::optional<double> DesignResult::edp_gap() const {
   const double edp = energy_pj() * static_cast<double>(cycles());
-  return edp_lower_bound && *edp_lower_bound > 0 && edp > *edp_lower_bound * (1 + kRounding)
+  return edp_lower_bound && edp > *edp_lower_bound * (1 + kRounding)
              ? std::optional{edp / *edp_lower_bound - 1}
              : std::nullopt;
 }

@@ -75,7 +75,7 @@ struct DesignResult {
   double energy_pj() const { return sums.energy_pj; }
   std::int64_t cycles() const { return sums.cycles; }
   // How far the EDP may be above the least of all choices of mappings, as a share of that; nothing
-  // where it is proven, or nobody looked at all choices.
+  // where it is proven, or nobody looked at all choices; infinite where no bound is known.
   std::optional<double> edp_gap() const;
   double seconds() const;
   // Of the sums, for seconds in place of cycles: designs may differ in their clocks.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "campaign/report.hpp"
@@ -206,11 +207,12 @@ PageTable designs_table(const Study& study, const StudyPoints& points, std::size
       row.push_back(setting_cell(design, path));
     }
     const double joules = design.energy_pj() * kPicojoule;
+    const std::optional<double> gap = design.edp_gap();
     row.insert(row.end(),
                {figure(joules / energy.factor), figure(design.seconds() / latency.factor),
                 figure(joules * design.seconds() / edp.factor),
                 design.area_mm2 ? TableCell{*design.area_mm2} : TableCell{},
-                design.edp_gap() ? TableCell{100 * *design.edp_gap()} : TableCell{},
+                gap && std::isfinite(*gap) ? TableCell{100 * *gap} : TableCell{},
                 figure(100 * design.utilization()), static_cast<double>(missing)});
     row.push_back(chosen_cell(study, design));
     row.push_back(front.contains(fmt::format("{}", design.number)) ? TableCell{"front"}

@@ -9,8 +9,10 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "campaign/input_widths.hpp"
+#include "campaign/joint.hpp"
 #include "campaign/store.hpp"
 #include "core/diagnostic.hpp"
 #include "report/chart.hpp"
@@ -288,9 +290,8 @@ std::string edp_note(Store& store, const ResultsOptions& options) {
              });
   std::string note;
   if (jointly > 0) {
-    note = "edp: the mappings of all layers are chosen jointly; ";
-    note += gap > kRounding ? fmt::format("no choice has less by more than {}\n", percent(gap))
-                            : "no choice has less\n";
+    note = fmt::format("edp: the mappings of all layers are chosen jointly; {}\n",
+                       least_choice_text(gap));
   }
   if (by_layer > 0) {
     note += fmt::format(
@@ -299,6 +300,26 @@ std::string edp_note(Store& store, const ResultsOptions& options) {
         jointly > 0 ? " by layer" : "");
   }
   return note;
+}
+
+// Databases from before choices were joint call the EDP of a network proven where those of its
+// layers are. `columns`: of the view that is read.
+std::function<void(const Record&)> without_old_claims(
+    const std::vector<std::string>& columns, const std::function<void(const Record&)>& visit) {
+  const auto at = [&columns](std::string_view name) {
+    return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) -
+                                    columns.begin());
+  };
+  const std::size_t proven = at("proven");
+  const std::size_t objective = at("objective");
+  if (proven == columns.size() || at("chosen") < columns.size()) {
+    return visit;
+  }
+  return [=](const Record& row) {
+    Record cautious = row;
+    cautious[proven] = row[objective] == Cell{"edp"} ? Cell{std::int64_t{0}} : row[proven];
+    visit(cautious);
+  };
 }
 
 }  // namespace
@@ -320,7 +341,7 @@ std::string results_table(const Provenance& origin, const ResultsOptions& option
     store.read({"answers", options.campaign}, [](const Record&) {});  // sums do not show damage
   }
   const auto read = [&](const std::function<void(const Record&)>& visit) {
-    store.read({view, options.campaign}, visit);
+    store.read({view, options.campaign}, without_old_claims(store.columns(view), visit));
   };
   switch (options.format) {
     case ResultsFormat::kText:

@@ -137,6 +137,7 @@ void create_chosen_view(Database& database) {
   }
   database.execute(
       fmt::format("CREATE VIEW chosen_answers AS SELECT {}, n.status AS network_status,"
+                  " n.energy_pj AS network_energy_pj, n.latency_cycles AS network_cycles,"
                   " n.lower_bound AS network_lower_bound{}{}"
                   " ORDER BY c.campaign, d.number, l.number, q.number",
                   fmt::join(columns, ", "), kGrid, kChosen));
@@ -160,7 +161,8 @@ std::string whole(const std::string& sum) {
 }
 
 // The product of the sums is least over all choices of mappings where they were chosen jointly, and
-// what it is by each layer's own least one elsewhere: then nothing is proven of it.
+// what it is by each layer's own least one elsewhere: then nothing is proven of it. A choice counts
+// only where its rows are there: they add up to what it says.
 std::string networks_view() {
   const std::string sums = fmt::format(
       "SELECT {}, sum(count) AS layers,"
@@ -170,7 +172,10 @@ std::string networks_view() {
       " sum(count * latency_seconds) AS latency_seconds, sum(count * macs) AS macs,"
       " max(area_mm2) AS area_mm2, min(status IN ('optimal', 'fastest', 'priced')) AS all_proven,"
       " max(objective = 'edp') AND NOT max(status = 'fastest') AS is_edp,"
-      " max(network_status) AS network_status,"
+      " CASE WHEN abs(sum(count * energy_pj) - max(network_energy_pj)) <= 1e-9 * "
+      "max(network_energy_pj)"
+      " AND sum(count * latency_cycles) = max(network_cycles) THEN max(network_status) END AS"
+      " network_status,"
       " max(network_lower_bound) / max(clock_hz) AS network_lower_bound,"
       " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"
       " WHERE u.campaign = a.campaign AND u.network = a.network) AS unpriced,"
@@ -181,7 +186,8 @@ std::string networks_view() {
       " {}, macs, area_mm2, unread = 0 AND CASE WHEN is_edp THEN coalesce(network_status ="
       " 'optimal', 0) ELSE all_proven END AS proven,"
       " CASE WHEN is_edp AND unmapped + unread = 0 THEN energy_pj * latency_seconds END AS"
-      " edp_pj_s, network_lower_bound AS edp_lower_bound_pj_s,"
+      " edp_pj_s, CASE WHEN is_edp AND unmapped + unread = 0 AND network_status IS NOT NULL THEN"
+      " min(network_lower_bound, energy_pj * latency_seconds) END AS edp_lower_bound_pj_s,"
       " CASE WHEN is_edp AND unmapped + unread = 0 THEN iif(network_status IS NULL, 'by layer', "
       "'jointly') END AS chosen, unpriced FROM ({}) ORDER BY campaign, first",
       kNetworkColumns, whole("energy_pj"), whole("latency_cycles"), whole("latency_cycles_ramped"),

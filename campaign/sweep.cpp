@@ -306,7 +306,7 @@ std::string choices_text(const SweepProgress& progress) {
   }
   const auto count = [](std::size_t number) { return grouped(static_cast<std::int64_t>(number)); };
   std::string text = fmt::format(
-      "\nedp of networks: mappings of all layers chosen jointly {} times; {} known, {} "
+      "\nedp of networks: {} joint choices of mappings; {} known, {} "
       "chosen",
       count(all), count(progress.networks_known), count(progress.networks_chosen));
   if (progress.searches > 0) {
@@ -315,6 +315,10 @@ std::string choices_text(const SweepProgress& progress) {
   }
   if (progress.networks_open > 0) {
     text += fmt::format(", {} not, as a layer has no mapping", count(progress.networks_open));
+  }
+  if (progress.networks_given_up > 0) {
+    text += fmt::format(", {} given up, as a search failed or files changed",
+                        count(progress.networks_given_up));
   }
   return text;
 }

@@ -26,8 +26,9 @@ struct SweepProgress {
   std::size_t networks_known = 0;    // chosen before, or by another sweep at the same time
   std::size_t networks_planned = 0;  // to choose
   std::size_t networks_chosen = 0;
-  std::size_t networks_open = 0;  // cannot be chosen, as a layer has no mapping
-  std::size_t searches = 0;       // for these choices
+  std::size_t networks_open = 0;      // cannot be chosen, as a layer has no mapping
+  std::size_t networks_given_up = 0;  // a search failed, or files changed: chosen the next time
+  std::size_t searches = 0;           // for these choices
   double choosing_seconds = 0;
 };
 // ", 12 of 96 points, 3.1/s, 27 s left"; ", mappings of 3 of 12 networks, 45 searches"

@@ -84,7 +84,8 @@ struct Branch {
   double operations() const { return entry.operations(bounds); }  // of the mean entry
 };
 
-// Two branches are equal if their keys are. They differ in sizes only if their families are equal.
+// Two branches are equal if their keys are. Those of one family have the same einsum and get their
+// tensors from the same levels; their boxes differ, and the share of sums that an entry begins.
 using BranchKey = std::vector<std::int64_t>;
 BranchKey key_of(const Branch& branch);
 BranchKey family_of(const Branch& branch);

@@ -416,7 +416,9 @@ TEST_F(SweepUnderMpi, GivesTheSameRows) {
   ask_for_networks();
   ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
   ASSERT_EQ(run(mpi_sweep("mpi.sqlite")), 0) << output();
-  EXPECT_THAT(output(), testing::HasSubstr("chosen jointly 10 times; 0 known, 10 chosen by "));
+  EXPECT_THAT(
+      output(),
+      testing::HasSubstr("edp of networks: 10 joint choices of mappings; 0 known, 10 chosen by "));
   EXPECT_EQ(networks("mpi.sqlite"), networks("whole.sqlite"));
 }
 

@@ -241,6 +241,58 @@ TEST_F(JointSweeps, SayWhatIsNotProven) {
   }
 }
 
+// A search whose design could not even be read, and a design that is another one by now: the choice
+// is left to the next sweep.
+TEST_F(JointSweeps, GiveUpWhatHasNoAnswer) {
+  const Campaign asked = designs();
+  std::vector<std::string> ids;
+  std::vector<std::size_t> missing;
+  for (std::size_t d = 0; d < asked.designs(); ++d) {
+    ids.push_back(load(design(asked, d)).content.id);
+    missing.push_back(d);
+  }
+  for (const bool is_other : {false, true}) {
+    ids.back() = is_other ? "another" : ids.back();
+    Store store{path(is_other ? "b.sqlite" : "a.sqlite"), Store::Open::kOrNew};
+    JointSearches choices{asked, store, missing, ids, std::chrono::seconds{5}};
+    PointQueue queue;
+    SweepProgress progress;
+    int tasks = 0;
+    for (int turn = 0; turn < 100 && !choices.is_done(); ++turn) {
+      choices.feed(queue, false, progress);
+      while (const auto task = queue.take_now()) {
+        choices.take({*task, {}, {}, "unreadable"});
+        ++tasks;
+      }
+    }
+    EXPECT_TRUE(choices.is_done());
+    EXPECT_EQ(progress.networks_given_up, 8);
+    EXPECT_EQ(tasks, is_other ? 7 : 8);
+  }
+}
+
+// A choice that names no rows is none: the sums are those of the layers' own answers.
+TEST_F(JointSweeps, CountOnlyWithTheirRows) {
+  run(designs(), "a.sqlite");
+  Database{path("a.sqlite")}.execute(
+      "UPDATE results SET mapping = '{}' WHERE workload IN (SELECT workload FROM joint_networks)");
+  int by_layer = 0;
+  for (const Record& row :
+       rows("a.sqlite", "networks", {"chosen", "proven", "edp_lower_bound_pj_s"})) {
+    if (row[0] == Cell{"by layer"}) {
+      EXPECT_THAT(row, ElementsAre(Cell{"by layer"}, Cell{std::int64_t{0}}, Cell{}));
+      ++by_layer;
+    }
+  }
+  EXPECT_GT(by_layer, 0);
+}
+
+TEST(LeastChoice, IsSaidAsFarAsItIsProven) {
+  EXPECT_EQ(least_choice_text(0), "no choice has less");
+  EXPECT_EQ(least_choice_text(0.013), "no choice has less by more than 1.3 %");
+  EXPECT_EQ(least_choice_text(kNoMapping), "no bound is known");
+}
+
 // The best design, the figures and the mappings of a report are of the joint choice.
 TEST_F(JointSweeps, AreWhatReportsRankBy) {
   run(designs(), "a.sqlite");
@@ -270,6 +322,7 @@ TEST_F(JointSweeps, AddToOlderDatabases) {
   std::ifstream file{MAPSIM_SOURCE_DIR "/tests/campaign/data/schema_5.sql"};
   Database{path("old.sqlite")}.execute(std::string{std::istreambuf_iterator<char>{file}, {}});
   EXPECT_THAT(text_of("old.sqlite"), HasSubstr("edp: each layer has the mapping of its own least"));
+  EXPECT_THAT(text_of("old.sqlite", ResultsFormat::kJson), HasSubstr("\"proven\": 0"));
   EXPECT_THAT(report_of("old.sqlite"),
               HasSubstr("Each layer has the mapping of its own least EDP."));
   write("first.yaml", "name: first\ngemm: {m: 8, n: 12, k: 5}\n");
