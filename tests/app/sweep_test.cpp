@@ -152,7 +152,7 @@ class SweepProgram : public ::testing::Test {
            "networks: [net.yaml]\nobjectives: [edp]\n";
   }
   std::string networks(const std::string& database) const {
-    EXPECT_EQ(run({MAPSIM_PROGRAM, "results", database, "--networks", "--csv"}), 0) << output();
+    EXPECT_EQ(run({kProgram, "results", database, "--networks", "--csv"}), 0) << output();
     return output();
   }
 
