@@ -198,8 +198,10 @@ TEST_F(Stores, OfSchemaFourAreRead) {
   std::string networks = views.text(0);
   views.step();
   // Whose mappings were chosen layer by layer.
-  networks.replace(networks.find("chosen_answers"), std::string{"chosen_answers"}.size(),
-                   "(SELECT *, NULL AS network_status, NULL AS network_lower_bound FROM answers)");
+  networks.replace(
+      networks.find("chosen_answers"), std::string{"chosen_answers"}.size(),
+      "(SELECT *, NULL AS network_status, NULL AS network_energy_pj, NULL AS network_cycles,"
+      " NULL AS network_lower_bound FROM answers)");
   std::string columns;
   for (const std::string& column :
        Store{path("a.sqlite"), Store::Open::kExisting}.columns("answers")) {
