@@ -65,12 +65,6 @@ function(mapsim_options target)
   endif()
 endfunction()
 
-# mapsim_light(TARGET): what reads, writes and waits for the search, whose time counts. -O1 takes two thirds
-# of the time to compile.
-function(mapsim_light target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-endfunction()
-
 # mapsim_program(NAME SOURCES... LIBS...): an executable of ours.
 function(mapsim_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
