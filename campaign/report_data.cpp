@@ -195,7 +195,7 @@ class StudyReader {
 
   std::vector<Study> read(const std::vector<std::size_t>& wanted) {
     std::vector<std::string> columns = kSummed;
-    if (chosen_ != "answers") {
+    if (store_.has_choices()) {
       columns.emplace_back(kLowerBound);
     }
     const Reader summed{columns};

@@ -266,28 +266,26 @@ std::string json_text(Json head, const char* list, const std::vector<Shown>& sho
   return text + (first ? "" : "\n ") + end + '\n';
 }
 
-// What the EDP of networks is the least of. Databases from before choices were joint have no column
-// that says so.
+// What the EDP of networks is the least of.
 std::string edp_note(Store& store, const ResultsOptions& options) {
-  const std::vector<std::string> columns = store.columns("networks");
-  const bool may_be_joint = std::find(columns.begin(), columns.end(), "chosen") != columns.end();
   std::size_t by_layer = 0;
   std::size_t jointly = 0;
   double gap = 0;
-  store.read({"networks",
-              options.campaign,
-              may_be_joint ? std::vector<std::string>{"chosen", "edp_pj_s", "edp_lower_bound_pj_s"}
+  store.read(
+      {"networks",
+       options.campaign,
+       store.has_choices() ? std::vector<std::string>{"chosen", "edp_pj_s", "edp_lower_bound_pj_s"}
                            : std::vector<std::string>{"objective"},
-              {}},
-             [&](const Record& row) {
-               by_layer += row[0] == Cell{"by layer"} || row[0] == Cell{"edp"} ? 1 : 0;
-               if (row[0] == Cell{"jointly"}) {
-                 ++jointly;
-                 const auto* const edp = std::get_if<double>(&row[1]);
-                 const auto* const lower = std::get_if<double>(&row[2]);
-                 gap = edp != nullptr && lower != nullptr ? std::max(gap, *edp / *lower - 1) : gap;
-               }
-             });
+       {}},
+      [&](const Record& row) {
+        by_layer += row[0] == Cell{"by layer"} || row[0] == Cell{"edp"} ? 1 : 0;
+        if (row[0] == Cell{"jointly"}) {
+          ++jointly;
+          const auto* const edp = std::get_if<double>(&row[1]);
+          const auto* const lower = std::get_if<double>(&row[2]);
+          gap = edp != nullptr && lower != nullptr ? std::max(gap, *edp / *lower - 1) : gap;
+        }
+      });
   std::string note;
   if (jointly > 0) {
     note = fmt::format("edp: the mappings of all layers are chosen jointly; {}\n",
@@ -302,24 +300,19 @@ std::string edp_note(Store& store, const ResultsOptions& options) {
   return note;
 }
 
-// Databases from before choices were joint call the EDP of a network proven where those of its
-// layers are. `columns`: of the view that is read.
-std::function<void(const Record&)> without_old_claims(
-    const std::vector<std::string>& columns, const std::function<void(const Record&)>& visit) {
+// Networks of databases without choices: these call an EDP proven where those of its layers are.
+void read_older_networks(Store& store, const std::string& campaign,
+                         const std::function<void(const Record&)>& visit) {
+  const std::vector<std::string> columns = store.columns("networks");
   const auto at = [&columns](std::string_view name) {
-    return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) -
-                                    columns.begin());
+    return std::find(columns.begin(), columns.end(), name) - columns.begin();
   };
-  const std::size_t proven = at("proven");
-  const std::size_t objective = at("objective");
-  if (proven == columns.size() || at("chosen") < columns.size()) {
-    return visit;
-  }
-  return [=](const Record& row) {
-    Record cautious = row;
-    cautious[proven] = row[objective] == Cell{"edp"} ? Cell{std::int64_t{0}} : row[proven];
-    visit(cautious);
-  };
+  store.read({"networks", campaign}, [&](Record row) {
+    if (row.at(static_cast<std::size_t>(at("objective"))) == Cell{"edp"}) {
+      row.at(static_cast<std::size_t>(at("proven"))) = std::int64_t{0};
+    }
+    visit(row);
+  });
 }
 
 }  // namespace
@@ -341,7 +334,11 @@ std::string results_table(const Provenance& origin, const ResultsOptions& option
     store.read({"answers", options.campaign}, [](const Record&) {});  // sums do not show damage
   }
   const auto read = [&](const std::function<void(const Record&)>& visit) {
-    store.read({view, options.campaign}, without_old_claims(store.columns(view), visit));
+    if (options.networks && !store.has_choices()) {
+      read_older_networks(store, options.campaign, visit);
+    } else {
+      store.read({view, options.campaign}, visit);
+    }
   };
   switch (options.format) {
     case ResultsFormat::kText:

@@ -345,9 +345,7 @@ void Store::read(const Query& query, const std::function<void(const Record&)>& v
        visit);
 }
 
-std::string Store::chosen_view() const {
-  return schema_ == kStoreSchema ? "chosen_answers" : "answers";
-}
+bool Store::has_choices() const { return schema_ == kStoreSchema; }
 
 std::vector<std::string> Store::columns(const std::string& view) {
   const Statement statement{database_, "SELECT * FROM " + view};

@@ -36,9 +36,12 @@ class Store {
   enum class Open { kExisting, kOrNew };
   Store(const std::string& path, Open how, DatabaseWait wait = {});
 
+  // May mappings of networks be chosen jointly in it? Older databases that are only read have no
+  // such choices.
+  bool has_choices() const;
   // The view of points with the answers that the figures of networks are of: where all mappings of
   // a network were chosen jointly those that were chosen, else `answers`.
-  std::string chosen_view() const;
+  std::string chosen_view() const { return has_choices() ? "chosen_answers" : "answers"; }
 
   // The grid of a campaign anew. Of a part of its designs, those of the same campaign that were
   // written down before are kept. Layers and questions by their contents, in order; with them the

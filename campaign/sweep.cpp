@@ -220,9 +220,7 @@ class Writer {
         options_{options},
         store_{store},
         summary_{summary},
-        points_{point_keys(campaign,
-                           missing.networks.empty() ? std::move(missing.designs) : missing.designs),
-                store, missing.points, options.lease},
+        points_{point_keys(campaign, missing.designs), store, missing.points, options.lease},
         networks_{campaign, store, std::move(missing.networks), std::move(missing.designs),
                   options.lease} {}
 
