@@ -80,7 +80,7 @@ Completions completions_of(const std::string& command, const Options& options) {
 
 // {0}: options without a command; {1}: commands; {2}: what each has; {3}: values of its options.
 // A word "@layers" stands for the names of shipped files. `--option=value` comes as three words.
-// What it is written in zsh has, too.
+// zsh, whose bashcompinit runs the script, has no mapfile: _mapsim_reply takes its place.
 constexpr const char* kScript =
     R"sh(# completion for mapsim(1): of bash, and of zsh after "autoload -Uz bashcompinit; bashcompinit"
 _mapsim_reply() {{

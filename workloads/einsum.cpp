@@ -127,8 +127,7 @@ class Parser {
     workload_.tensors.push_back(std::move(parsed));
   }
 
-  // tensor := NAME ('[' rank (',' rank)* ']')*, so that A[m][k] may be A[m, k];  rank := term ('+'
-  // term)*
+  // tensor := NAME ('[' rank (',' rank)* ']')*: A[m][k] is also A[m, k]
   Tensor tensor() {
     const Token token = name("the name of a tensor");
     if (token.text == "partial" || !is_name(token.text)) {
@@ -152,6 +151,7 @@ class Parser {
     return result;
   }
 
+  // rank := term ('+' term)*
   Rank rank(const std::string& tensor_name, DimSet& seen) {
     Rank result;
     do {

@@ -39,6 +39,7 @@ class Symmetry {
 // their optima and bounds are equal. For a square image under a square kernel, for example, P and
 // Q, R and S may be exchanged. With imperfect factors, classes that have the same dims along other
 // axes are equal, too. A class stands for itself if rules distinguish dims or places in the array.
+// Where a space has more renamings than are listed, fewer equal classes are found.
 std::vector<std::size_t> symmetric_classes(const Mapspace& space);
 
 }  // namespace mapsim::branch
