@@ -16,13 +16,13 @@ namespace mapsim {
 
 namespace {
 
-const char* verdict_name(Agreement verdict) {
+const char* verdict_name(Verdict verdict) {
   switch (verdict) {
-    case Agreement::kEqual:
+    case Verdict::kEqual:
       return "equal";
-    case Agreement::kExplained:
+    case Verdict::kExplained:
       return "derived";
-    case Agreement::kUnexplained:
+    case Verdict::kUnexplained:
       return "unexplained";
   }
   return "";
@@ -41,9 +41,9 @@ ComparisonRecord comparison_of(const std::vector<ComparedFigure>& figures) {
       }
     }
     record.figures.push_back(std::move(figure));
-    record.equal += each.verdict == Agreement::kEqual ? 1 : 0;
-    record.derived += each.verdict == Agreement::kExplained ? 1 : 0;
-    record.unexplained += each.verdict == Agreement::kUnexplained ? 1 : 0;
+    record.equal += each.verdict == Verdict::kEqual ? 1 : 0;
+    record.derived += each.verdict == Verdict::kExplained ? 1 : 0;
+    record.unexplained += each.verdict == Verdict::kUnexplained ? 1 : 0;
   }
   return record;
 }

@@ -74,13 +74,13 @@ OnnxNumbers take(const OnnxNumbers& values, const Offsets& offsets) {
 }
 
 // Operands with all their values, known or not.
-const OnnxNumbers* values_of(const Operation& operation, std::size_t i) {
+const OnnxNumbers* values_of(const OnnxOperator& operation, std::size_t i) {
   const auto& values = operation.input(i).values;
   return values ? &*values : nullptr;
 }
 
 // An operand as large as the result.
-Folded spread(const Operation& operation, std::size_t i, const OnnxShape& shape) {
+Folded spread(const OnnxOperator& operation, std::size_t i, const OnnxShape& shape) {
   const OnnxNumbers* values = values_of(operation, i);
   if (values == nullptr) {
     return std::nullopt;
@@ -127,7 +127,7 @@ OnnxNumber remainder(OnnxNumber a, OnnxNumber b, bool fmod) {
   return fmod || rest == 0 || (rest < 0) == (b < 0) ? rest : rest + b;
 }
 
-Folded binary(const Operation& operation, const TensorFacts& result, const auto& combine) {
+Folded binary(const OnnxOperator& operation, const TensorFacts& result, const auto& combine) {
   Folded sum = spread(operation, 0, *result.shape);
   for (std::size_t i = 1; sum && i < operation.inputs(); ++i) {
     const Folded other = spread(operation, i, *result.shape);
@@ -165,7 +165,7 @@ Unary find_unary(std::string_view op) {
   return at == kUnaries.end() ? nullptr : at->second;
 }
 
-Folded unary(const Operation& operation, const TensorFacts& result, Unary change) {
+Folded unary(const OnnxOperator& operation, const TensorFacts& result, Unary change) {
   const OnnxNumbers* values = values_of(operation, 0);
   if (values == nullptr ||
       elements_of(*result.shape) != static_cast<std::int64_t>(values->size())) {
@@ -178,7 +178,7 @@ Folded unary(const Operation& operation, const TensorFacts& result, Unary change
   return changed;
 }
 
-Folded where(const Operation& operation, const TensorFacts& result) {
+Folded where(const OnnxOperator& operation, const TensorFacts& result) {
   const Folded condition = spread(operation, 0, *result.shape);
   const Folded yes = spread(operation, 1, *result.shape), no = spread(operation, 2, *result.shape);
   if (!condition || !yes || !no) {
@@ -193,7 +193,7 @@ Folded where(const Operation& operation, const TensorFacts& result) {
   return chosen;
 }
 
-Folded transpose(const Operation& operation, const TensorFacts& result) {
+Folded transpose(const OnnxOperator& operation, const TensorFacts& result) {
   const OnnxNumbers* values = values_of(operation, 0);
   if (values == nullptr) {
     return std::nullopt;
@@ -208,7 +208,7 @@ Folded transpose(const Operation& operation, const TensorFacts& result) {
   return take(*values, offsets);
 }
 
-Folded slice(const Operation& operation, const TensorFacts&) {
+Folded slice(const OnnxOperator& operation, const TensorFacts&) {
   const OnnxNumbers* values = values_of(operation, 0);
   const auto cuts = values == nullptr ? std::nullopt : slice_cuts(operation);
   if (!cuts) {
@@ -223,7 +223,7 @@ Folded slice(const Operation& operation, const TensorFacts&) {
   return take(*values, offsets);
 }
 
-Folded gather(const Operation& operation, const TensorFacts&) {
+Folded gather(const OnnxOperator& operation, const TensorFacts&) {
   const OnnxNumbers* values = values_of(operation, 0);
   const auto indices = operation.wholes(1);
   if (values == nullptr || !indices) {
@@ -246,11 +246,11 @@ Folded gather(const Operation& operation, const TensorFacts&) {
   return take(*values, offsets);
 }
 
-Folded expand(const Operation& operation, const TensorFacts& result) {
+Folded expand(const OnnxOperator& operation, const TensorFacts& result) {
   return spread(operation, 0, *result.shape);
 }
 
-Folded tile(const Operation& operation, const TensorFacts& result) {
+Folded tile(const OnnxOperator& operation, const TensorFacts& result) {
   const OnnxNumbers* values = values_of(operation, 0);
   if (values == nullptr) {
     return std::nullopt;
@@ -267,7 +267,7 @@ Folded tile(const Operation& operation, const TensorFacts& result) {
 }
 
 // Operand by operand behind each place in front of the axis.
-Folded concat(const Operation& operation, const TensorFacts& result) {
+Folded concat(const OnnxOperator& operation, const TensorFacts& result) {
   const std::size_t axis = *place(operation.integer("axis", 1), result.shape->size());
   const std::int64_t rows = elements_of(std::span{*result.shape}.first(axis));
   OnnxNumbers all;
@@ -284,7 +284,7 @@ Folded concat(const Operation& operation, const TensorFacts& result) {
   return all;
 }
 
-Folded filled(const Operation& operation, const TensorFacts& result) {
+Folded filled(const OnnxOperator& operation, const TensorFacts& result) {
   const ModelAttribute* given = operation.node().find("value");
   OnnxNumber value = 0;
   if (given != nullptr) {
@@ -298,7 +298,7 @@ Folded filled(const Operation& operation, const TensorFacts& result) {
 }
 
 // Of all elements together only.
-Folded reduce(const Operation& operation, const TensorFacts& result) {
+Folded reduce(const OnnxOperator& operation, const TensorFacts& result) {
   const OnnxNumbers* values = values_of(operation, 0);
   if (values == nullptr || values->empty() || elements_of(*result.shape) != 1) {
     return std::nullopt;
@@ -318,7 +318,7 @@ Folded reduce(const Operation& operation, const TensorFacts& result) {
   return OnnxNumbers{rounded(result.type, sum)};
 }
 
-using Fold = Folded (*)(const Operation&, const TensorFacts&);
+using Fold = Folded (*)(const OnnxOperator&, const TensorFacts&);
 Fold find_fold(std::string_view op) {
   static const std::unordered_map<std::string_view, Fold> kFolds{
       {"Concat", concat},    {"ConstantOfShape", filled},
@@ -334,7 +334,7 @@ Fold find_fold(std::string_view op) {
 
 }  // namespace
 
-std::optional<OnnxNumbers> fold_values(const Operation& operation, const TensorFacts& result) {
+std::optional<OnnxNumbers> fold_values(const OnnxOperator& operation, const TensorFacts& result) {
   if (elements_of(*result.shape) == 0) {
     return OnnxNumbers{};
   }

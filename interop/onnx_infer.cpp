@@ -107,7 +107,7 @@ Facts OnnxInference::results(const ModelNode& node, const OnnxScope& scope) {
     for (const std::string& name : node.inputs) {
       inputs.push_back(&scope.find(name));
     }
-    facts = infer_results(Operation{node, opset_, std::move(inputs)}, budget_);
+    facts = infer_results(OnnxOperator{node, opset_, std::move(inputs)}, budget_);
   }
   facts.resize(node.outputs.size());
   return facts;
@@ -180,7 +180,7 @@ Facts OnnxInference::of_loop(const ModelNode& node, const OnnxScope& scope) {
 // attribute names another.
 Facts OnnxInference::of_scan(const ModelNode& node, const OnnxScope& scope) {
   const ModelGraph* body = body_of(node, "body");
-  const Operation operation{node, opset_, {}};
+  const OnnxOperator operation{node, opset_, {}};
   const std::int64_t scanned = operation.integer("num_scan_inputs", 0);
   const auto count = static_cast<std::int64_t>(node.inputs.size());
   if (body == nullptr || opset_ < 9 || scanned < 1 || scanned > count) {

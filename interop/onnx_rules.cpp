@@ -54,12 +54,12 @@ bool TensorFacts::is_constant() const {
                                 [](OnnxNumber value) { return std::isnan(value); });
 }
 
-const TensorFacts& Operation::input(std::size_t i) const {
+const TensorFacts& OnnxOperator::input(std::size_t i) const {
   static const TensorFacts kNothing;
   return is_given(i) ? *inputs_[i] : kNothing;
 }
 
-std::optional<OnnxShape> Operation::wholes(std::size_t i) const {
+std::optional<OnnxShape> OnnxOperator::wholes(std::size_t i) const {
   const TensorFacts& facts = input(i);
   if (!facts.is_constant()) {
     return std::nullopt;
@@ -75,24 +75,24 @@ std::optional<OnnxShape> Operation::wholes(std::size_t i) const {
   return whole;
 }
 
-std::int64_t Operation::integer(std::string_view attribute, std::int64_t otherwise) const {
+std::int64_t OnnxOperator::integer(std::string_view attribute, std::int64_t otherwise) const {
   const ModelAttribute* found = node_.find(attribute);
   return found != nullptr && found->type == kOnnxIntegerAttribute ? found->integer : otherwise;
 }
 
-std::optional<OnnxShape> Operation::integers(std::string_view attribute) const {
+std::optional<OnnxShape> OnnxOperator::integers(std::string_view attribute) const {
   const ModelAttribute* found = node_.find(attribute);
   return found != nullptr && found->type == kOnnxIntegersAttribute ? std::optional{found->integers}
                                                                    : std::nullopt;
 }
 
-std::string Operation::text(std::string_view attribute, std::string_view otherwise) const {
+std::string OnnxOperator::text(std::string_view attribute, std::string_view otherwise) const {
   const ModelAttribute* found = node_.find(attribute);
   return found != nullptr && found->type == kOnnxTextAttribute ? found->text
                                                                : std::string{otherwise};
 }
 
-Operation::List Operation::list(std::size_t i, std::string_view attribute) const {
+OnnxOperator::List OnnxOperator::list(std::size_t i, std::string_view attribute) const {
   if (!is_given(i)) {
     return {true, integers(attribute)};
   }
@@ -191,7 +191,7 @@ TensorFacts consistent(TensorFacts facts) {
   return facts;
 }
 
-Facts infer_results(const Operation& operation, std::size_t& budget) {
+Facts infer_results(const OnnxOperator& operation, std::size_t& budget) {
   static const std::unordered_map<std::string_view, OnnxRule> kRules = all_rules();
   const ModelNode& node = operation.node();
   const auto rule = node.is_own() ? kRules.find(node.op) : kRules.end();

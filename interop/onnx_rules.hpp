@@ -39,9 +39,9 @@ Facts results(TensorFacts first, TensorFacts second);
 Facts results(TensorFacts first, TensorFacts second, TensorFacts third);
 
 // An operator with what is known of its operands.
-class Operation {
+class OnnxOperator {
  public:
-  Operation(const ModelNode& node, std::int64_t opset, std::vector<const TensorFacts*> inputs)
+  OnnxOperator(const ModelNode& node, std::int64_t opset, std::vector<const TensorFacts*> inputs)
       : node_{node}, opset_{opset}, inputs_{std::move(inputs)} {}
 
   const ModelNode& node() const { return node_; }
@@ -75,7 +75,7 @@ class Operation {
 
 // What an operator tells of its results, the first of them first; fewer are allowed. Where operands
 // contradict each other it tells nothing.
-using OnnxRule = Facts (*)(const Operation&);
+using OnnxRule = Facts (*)(const OnnxOperator&);
 struct OnnxRuleEntry {
   std::string_view op;
   OnnxRule rule;
@@ -93,10 +93,10 @@ TensorFacts consistent(TensorFacts facts);
 
 // What the operators of ONNX tell of their results; of others, nothing. As many as the node has.
 // Values are computed while `budget` lasts: operands times elements.
-Facts infer_results(const Operation& operation, std::size_t& budget);
+Facts infer_results(const OnnxOperator& operation, std::size_t& budget);
 
 // The values of a first result whose facts are known, as far as they follow from known values.
-std::optional<OnnxNumbers> fold_values(const Operation& operation, const TensorFacts& result);
+std::optional<OnnxNumbers> fold_values(const OnnxOperator& operation, const TensorFacts& result);
 
 // The values of a constant; absent: too many, of a type that is no number, or in another file.
 std::optional<OnnxNumbers> values_of(const ModelTensor& tensor);
@@ -123,6 +123,6 @@ struct Cut {
 Cut cut_of(std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step);
 // The cuts of a Slice along every axis; absent where starts, ends, axes or steps are not known.
 // Along an axis of unknown extent the count is unknown.
-std::optional<std::vector<Cut>> slice_cuts(const Operation& operation);
+std::optional<std::vector<Cut>> slice_cuts(const OnnxOperator& operation);
 
 }  // namespace mapsim

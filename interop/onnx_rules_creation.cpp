@@ -21,7 +21,7 @@ TensorFacts listed(int type, OnnxNumbers values) {
 
 TensorFacts single(int type, OnnxNumber value) { return {type, OnnxShape{}, OnnxNumbers{value}}; }
 
-Facts constant(const Operation& operation) {
+Facts constant(const OnnxOperator& operation) {
   for (const ModelAttribute& attribute : operation.node().attributes) {
     if (!attribute.tensors.empty()) {
       const ModelTensor& tensor = attribute.tensors[0];
@@ -47,7 +47,7 @@ Facts constant(const Operation& operation) {
 }
 
 // From opset 15 on from `start` to `end`.
-Facts shape(const Operation& operation) {
+Facts shape(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   if (!data) {
     return results({kOnnxInt64, OnnxShape{kUnknown}});
@@ -62,14 +62,14 @@ Facts shape(const Operation& operation) {
   return results(listed(kOnnxInt64, std::move(values)));
 }
 
-Facts size(const Operation& operation) {
+Facts size(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   const std::int64_t elements = data ? elements_of(*data) : kUnknown;
   return results(elements == kUnknown ? TensorFacts{kOnnxInt64, OnnxShape{}}
                                       : single(kOnnxInt64, static_cast<OnnxNumber>(elements)));
 }
 
-Facts range(const Operation& operation) {
+Facts range(const OnnxOperator& operation) {
   const auto value = [&operation](std::size_t i) {
     const auto& values = operation.input(i).values;
     return values && values->size() == 1 ? values->front() : std::nanl("");
@@ -89,17 +89,17 @@ Facts range(const Operation& operation) {
   return results(facts);
 }
 
-Facts eye_like(const Operation& operation) {
+Facts eye_like(const OnnxOperator& operation) {
   return results(
       {static_cast<int>(operation.integer("dtype", operation.type(0))), operation.shape(0)});
 }
 
-Facts drawn(const Operation& operation) {
+Facts drawn(const OnnxOperator& operation) {
   return results(
       {static_cast<int>(operation.integer("dtype", kOnnxFloat)), operation.integers("shape")});
 }
 
-Facts multinomial(const Operation& operation) {
+Facts multinomial(const OnnxOperator& operation) {
   Facts facts = results({static_cast<int>(operation.integer("dtype", kOnnxInt32))});
   if (operation.shape(0) && operation.shape(0)->size() == 2) {
     facts[0].shape = {operation.shape(0)->front(), operation.integer("sample_size", 1)};
@@ -107,25 +107,25 @@ Facts multinomial(const Operation& operation) {
   return facts;
 }
 
-std::int64_t one_whole(const Operation& operation, std::size_t i) {
+std::int64_t one_whole(const OnnxOperator& operation, std::size_t i) {
   const auto values = operation.wholes(i);
   return values && values->size() == 1 ? values->front() : kUnknown;
 }
 
-Facts window(const Operation& operation) {
+Facts window(const OnnxOperator& operation) {
   return results({static_cast<int>(operation.integer("output_datatype", kOnnxFloat)),
                   OnnxShape{one_whole(operation, 0)}});
 }
 
 // Of bins and of a transform's length.
-Facts mel_weights(const Operation& operation) {
+Facts mel_weights(const OnnxOperator& operation) {
   const std::int64_t length = one_whole(operation, 1);
   return results({static_cast<int>(operation.integer("output_datatype", kOnnxFloat)),
                   OnnxShape{length < 0 ? kUnknown : length / 2 + 1, one_whole(operation, 0)}});
 }
 
 // Along an axis, an attribute until opset 20; the last one is the parts of a complex number.
-Facts fourier(const Operation& operation) {
+Facts fourier(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
   const std::int64_t given = operation.opset() < 20  ? operation.integer("axis", 1)
@@ -146,7 +146,7 @@ Facts fourier(const Operation& operation) {
 }
 
 // Frames of a signal BxLx1, each transformed. The length is that of the window unless given.
-Facts framed_fourier(const Operation& operation) {
+Facts framed_fourier(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& signal = operation.shape(0);
   const std::int64_t step = one_whole(operation, 1);
@@ -168,7 +168,7 @@ Facts framed_fourier(const Operation& operation) {
 }
 
 // As many counts as the largest place says.
-Facts tf_idf(const Operation& operation) {
+Facts tf_idf(const OnnxOperator& operation) {
   Facts facts = results({kOnnxFloat});
   const auto& data = operation.shape(0);
   const auto places = operation.integers("ngram_indexes");

@@ -10,25 +10,27 @@ namespace {
 
 // Results of an operator's operands, element by element; and what keeps a shape for other reasons.
 
-TensorFacts like(const Operation& operation, std::size_t operand) {
+TensorFacts like(const OnnxOperator& operation, std::size_t operand) {
   return {operation.type(operand), operation.shape(operand), {}, operation.input(operand).sequence};
 }
 
-Facts same(const Operation& operation) { return results(like(operation, 0)); }
+Facts same(const OnnxOperator& operation) { return results(like(operation, 0)); }
 
-Facts same_truth(const Operation& operation) { return results({kOnnxBool, operation.shape(0)}); }
+Facts same_truth(const OnnxOperator& operation) { return results({kOnnxBool, operation.shape(0)}); }
 
 // Before opset 7 a second operand is laid on axes of the first, which an attribute names.
-std::optional<OnnxShape> pair(const Operation& operation) {
+std::optional<OnnxShape> pair(const OnnxOperator& operation) {
   return operation.opset() < 7 ? operation.shape(0)
                                : broadcast(operation.shape(0), operation.shape(1));
 }
 
-Facts binary(const Operation& operation) { return results({operation.type(0), pair(operation)}); }
+Facts binary(const OnnxOperator& operation) {
+  return results({operation.type(0), pair(operation)});
+}
 
-Facts comparison(const Operation& operation) { return results({kOnnxBool, pair(operation)}); }
+Facts comparison(const OnnxOperator& operation) { return results({kOnnxBool, pair(operation)}); }
 
-Facts variadic(const Operation& operation) {
+Facts variadic(const OnnxOperator& operation) {
   std::optional<OnnxShape> shape = operation.shape(0);
   for (std::size_t i = 1; i < operation.inputs(); ++i) {
     shape = broadcast(shape, operation.shape(i));
@@ -36,27 +38,27 @@ Facts variadic(const Operation& operation) {
   return results({operation.type(0), shape});
 }
 
-Facts where(const Operation& operation) {
+Facts where(const OnnxOperator& operation) {
   return results({operation.type(1), broadcast(operation.shape(0),
                                                broadcast(operation.shape(1), operation.shape(2)))});
 }
 
-Facts cast(const Operation& operation) {
+Facts cast(const OnnxOperator& operation) {
   return results({static_cast<int>(operation.integer("to", 0)), operation.shape(0)});
 }
 
-Facts cast_like(const Operation& operation) {
+Facts cast_like(const OnnxOperator& operation) {
   return results({operation.type(1), operation.shape(0)});
 }
 
 // What is dropped is a mask.
-Facts dropout(const Operation& operation) {
+Facts dropout(const OnnxOperator& operation) {
   return results(like(operation, 0),
                  {operation.opset() < 10 ? operation.type(0) : int{kOnnxBool}, operation.shape(0)});
 }
 
 // The statistics that training keeps have an element for each channel.
-Facts batch_normalization(const Operation& operation) {
+Facts batch_normalization(const OnnxOperator& operation) {
   Facts facts = results(like(operation, 0));
   std::optional<OnnxShape> channels;
   if (operation.shape(0) && operation.shape(0)->size() > 1) {
@@ -70,7 +72,7 @@ Facts batch_normalization(const Operation& operation) {
 }
 
 // Mean and inverse deviation have the axes in front.
-Facts layer_normalization(const Operation& operation) {
+Facts layer_normalization(const OnnxOperator& operation) {
   Facts facts = results(like(operation, 0));
   const auto type = static_cast<int>(operation.integer("stash_type", kOnnxFloat));
   TensorFacts statistic{type};
@@ -86,7 +88,7 @@ Facts layer_normalization(const Operation& operation) {
   return facts;
 }
 
-Facts quantize(const Operation& operation) {
+Facts quantize(const OnnxOperator& operation) {
   const auto wanted = static_cast<int>(operation.integer("output_dtype", 0));  // 0: none
   const int type = operation.is_given(2) ? operation.type(2)
                    : wanted != 0         ? wanted
@@ -94,19 +96,19 @@ Facts quantize(const Operation& operation) {
   return results({type, operation.shape(0)});
 }
 
-Facts dequantize(const Operation& operation) {
+Facts dequantize(const OnnxOperator& operation) {
   const auto given = static_cast<int>(operation.integer("output_dtype", 0));
   const int type = given != 0 ? given : operation.type(1);
   return results({operation.opset() < 19 ? int{kOnnxFloat} : type, operation.shape(0)});
 }
 
-Facts dynamic_quantize(const Operation& operation) {
+Facts dynamic_quantize(const OnnxOperator& operation) {
   return results({kOnnxUint8, operation.shape(0)}, {kOnnxFloat, OnnxShape{}},
                  {kOnnxUint8, OnnxShape{}});
 }
 
 // Bernoulli, RandomNormalLike, ...: of the operand's type unless an attribute gives one.
-Facts drawn_like(const Operation& operation) {
+Facts drawn_like(const OnnxOperator& operation) {
   const auto type = static_cast<int>(operation.integer("dtype", operation.type(0)));
   return results({type, operation.shape(0)});
 }

@@ -55,7 +55,7 @@ std::optional<OnnxShape> reshaped(const TensorFacts& data, const OnnxNumbers& wa
   return shape;
 }
 
-Facts reshape(const Operation& operation) {
+Facts reshape(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto attribute = operation.integers("shape");
   if (!operation.is_given(1) && attribute) {
@@ -70,7 +70,7 @@ Facts reshape(const Operation& operation) {
   return facts;
 }
 
-Facts flatten(const Operation& operation) {
+Facts flatten(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   if (const auto& data = operation.shape(0)) {
     const std::int64_t axis = operation.integer("axis", 1);
@@ -84,7 +84,7 @@ Facts flatten(const Operation& operation) {
   return facts;
 }
 
-Facts transpose(const Operation& operation) {
+Facts transpose(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
   const auto order = operation.integers("perm");
@@ -116,9 +116,9 @@ std::optional<std::vector<bool>> named(const OnnxShape& axes, std::size_t rank) 
   return found;
 }
 
-Facts squeeze(const Operation& operation) {
+Facts squeeze(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
-  const Operation::List axes = operation.list(1, "axes");
+  const OnnxOperator::List axes = operation.list(1, "axes");
   const auto& data = operation.shape(0);
   if (!data || !axes.known || (!axes.values && !operation.input(0).is_known())) {
     return facts;
@@ -139,9 +139,9 @@ Facts squeeze(const Operation& operation) {
   return facts;
 }
 
-Facts unsqueeze(const Operation& operation) {
+Facts unsqueeze(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
-  const Operation::List axes = operation.list(1, "axes");
+  const OnnxOperator::List axes = operation.list(1, "axes");
   const auto& data = operation.shape(0);
   if (!data || !axes.known || !axes.values) {
     return facts;
@@ -158,11 +158,11 @@ Facts unsqueeze(const Operation& operation) {
   return facts;
 }
 
-Facts expand(const Operation& operation) {
+Facts expand(const OnnxOperator& operation) {
   return results({operation.type(0), broadcast(operation.shape(0), extents(operation.input(1)))});
 }
 
-Facts tile(const Operation& operation) {
+Facts tile(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
   const auto repeats = operation.wholes(1);
@@ -189,11 +189,11 @@ Facts tile(const Operation& operation) {
   return facts;
 }
 
-Facts pad(const Operation& operation) {
+Facts pad(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
-  const Operation::List pads = operation.list(1, operation.opset() < 2 ? "paddings" : "pads");
-  const Operation::List axes = operation.list(3, "axes");
+  const OnnxOperator::List pads = operation.list(1, operation.opset() < 2 ? "paddings" : "pads");
+  const OnnxOperator::List axes = operation.list(3, "axes");
   if (!data || !axes.known) {
     return facts;
   }
@@ -220,7 +220,7 @@ Facts pad(const Operation& operation) {
   return facts;
 }
 
-Facts depth_to_space(const Operation& operation) {
+Facts depth_to_space(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   const std::int64_t block = operation.integer("blocksize", 0);
   Facts facts = results({operation.type(0)});
@@ -232,7 +232,7 @@ Facts depth_to_space(const Operation& operation) {
   return facts;
 }
 
-Facts space_to_depth(const Operation& operation) {
+Facts space_to_depth(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   const std::int64_t block = operation.integer("blocksize", 0);
   Facts facts = results({operation.type(0)});
@@ -281,7 +281,7 @@ void keep_ratio(const OnnxShape& data, const std::vector<std::size_t>& along,
   }
 }
 
-std::vector<std::size_t> resized_axes(const Operation& operation, std::size_t rank) {
+std::vector<std::size_t> resized_axes(const OnnxOperator& operation, std::size_t rank) {
   std::vector<std::size_t> along;
   if (const auto axes = operation.integers("axes")) {
     for (const std::int64_t axis : *axes) {
@@ -297,7 +297,7 @@ std::vector<std::size_t> resized_axes(const Operation& operation, std::size_t ra
 }
 
 // Operands: data, region, scales, sizes; at opset 10 data, scales.
-Facts resize(const Operation& operation) {
+Facts resize(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
   if (!data) {
@@ -326,7 +326,7 @@ Facts resize(const Operation& operation) {
   return facts;
 }
 
-Facts upsample(const Operation& operation) {
+Facts upsample(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
   if (!data) {
@@ -349,7 +349,7 @@ Facts upsample(const Operation& operation) {
 }
 
 // To the middle of a wanted shape.
-Facts center_crop_pad(const Operation& operation) {
+Facts center_crop_pad(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
   const auto wanted = extents(operation.input(1));
@@ -366,14 +366,14 @@ Facts center_crop_pad(const Operation& operation) {
 }
 
 // Filled with one value, whose type counts.
-Facts constant_of_shape(const Operation& operation) {
+Facts constant_of_shape(const OnnxOperator& operation) {
   const ModelAttribute* value = operation.node().find("value");
   const bool given = value != nullptr && !value->tensors.empty();
   return results({given ? value->tensors[0].type : int{kOnnxFloat}, extents(operation.input(0))});
 }
 
 // NxHxWx2, or NxDxHxWx3, of images of a wanted size NxCxHxW.
-Facts affine_grid(const Operation& operation) {
+Facts affine_grid(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   if (const auto size = extents(operation.input(1)); size && size->size() > 2) {
     facts[0].shape = {size->front()};

@@ -38,17 +38,17 @@ std::optional<OnnxShape> product(const std::optional<OnnxShape>& left,
   return shape;
 }
 
-Facts matmul(const Operation& operation) {
+Facts matmul(const OnnxOperator& operation) {
   return results({operation.type(0), product(operation.shape(0), operation.shape(1))});
 }
-Facts matmul_integer(const Operation& operation) {
+Facts matmul_integer(const OnnxOperator& operation) {
   return results({kOnnxInt32, product(operation.shape(0), operation.shape(1))});
 }
-Facts qlinear_matmul(const Operation& operation) {
+Facts qlinear_matmul(const OnnxOperator& operation) {
   return results({operation.type(7), product(operation.shape(0), operation.shape(3))});
 }
 
-Facts whole_gemm(const Operation& operation) {
+Facts whole_gemm(const OnnxOperator& operation) {
   const auto& a = operation.shape(0);
   const auto& b = operation.shape(1);
   Facts facts = results({operation.type(0)});
@@ -59,7 +59,7 @@ Facts whole_gemm(const Operation& operation) {
   return facts;
 }
 
-Facts einsum(const Operation& operation) {
+Facts einsum(const OnnxOperator& operation) {
   OnnxNode node;
   node.words["equation"] = operation.text("equation", "");
   for (std::size_t i = 0; i < operation.inputs(); ++i) {
@@ -74,7 +74,7 @@ Facts einsum(const Operation& operation) {
 }
 
 // LSTM, GRU, RNN: all steps, then the last states. With layout 1 the batch is in front.
-Facts recurrent(const Operation& operation) {
+Facts recurrent(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   const auto& weights = operation.shape(2);  // directions, gates, hidden
   const std::int64_t directions = operation.text("direction", "") == "bidirectional" ? 2 : 1;
@@ -94,7 +94,7 @@ Facts recurrent(const Operation& operation) {
 }
 
 // Of opset 23: queries, keys, values, with heads as an axis of their own or in the last one.
-Facts attention(const Operation& operation) {
+Facts attention(const OnnxOperator& operation) {
   const auto& queries = operation.shape(0);
   const auto& values = operation.shape(2);
   Facts facts = results({operation.type(0)});
@@ -115,7 +115,7 @@ Facts attention(const Operation& operation) {
   return facts;
 }
 
-Facts determinant(const Operation& operation) {
+Facts determinant(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   if (operation.shape(0) && operation.shape(0)->size() >= 2) {
     facts[0].shape = OnnxShape{operation.shape(0)->begin(), operation.shape(0)->end() - 2};
@@ -124,7 +124,7 @@ Facts determinant(const Operation& operation) {
 }
 
 // Of classes along axis 1, one number, or one for each that is classified; then the scores.
-Facts loss(const Operation& operation) {
+Facts loss(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0), OnnxShape{}}, {operation.type(0), operation.shape(0)});
   if (operation.text("reduction", "mean") == "none") {
     facts[0].shape = operation.shape(0);

@@ -10,7 +10,7 @@ namespace {
 
 // Operators that pick, join or sum up along axes.
 
-Facts concat(const Operation& operation) {
+Facts concat(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   if (operation.inputs() == 0 || !operation.shape(0)) {
     return facts;
@@ -41,10 +41,10 @@ Facts concat(const Operation& operation) {
 
 // Extents of the parts along the axis: as a list says, or equal ones, from opset 18 on the last
 // smaller.
-std::vector<std::int64_t> parts(const Operation& operation, std::int64_t extent) {
+std::vector<std::int64_t> parts(const OnnxOperator& operation, std::int64_t extent) {
   const std::size_t count = operation.outputs();
   const std::vector<std::int64_t> unknown(count, kUnknown);
-  const Operation::List given = operation.list(1, "split");
+  const OnnxOperator::List given = operation.list(1, "split");
   if (!given.known || (given.values && given.values->size() != count)) {
     return unknown;
   }
@@ -67,7 +67,7 @@ std::vector<std::int64_t> parts(const Operation& operation, std::int64_t extent)
 }
 
 // The values of each part of a list.
-void split_values(const Operation& operation, const std::vector<std::int64_t>& extents,
+void split_values(const OnnxOperator& operation, const std::vector<std::int64_t>& extents,
                   Facts& facts) {
   const auto& values = operation.input(0).values;
   if (!values || operation.shape(0)->size() != 1) {
@@ -84,7 +84,7 @@ void split_values(const Operation& operation, const std::vector<std::int64_t>& e
   }
 }
 
-Facts split(const Operation& operation) {
+Facts split(const OnnxOperator& operation) {
   Facts facts(operation.outputs(), TensorFacts{operation.type(0)});
   const auto& data = operation.shape(0);
   const auto axis = data ? place(operation.integer("axis", 0), data->size()) : std::nullopt;
@@ -100,7 +100,7 @@ Facts split(const Operation& operation) {
   return facts;
 }
 
-Facts slice(const Operation& operation) {
+Facts slice(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
   if (!data) {
@@ -114,7 +114,7 @@ Facts slice(const Operation& operation) {
   return facts;
 }
 
-Facts gather(const Operation& operation) {
+Facts gather(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
   const auto& indices = operation.shape(1);
@@ -129,11 +129,11 @@ Facts gather(const Operation& operation) {
   return facts;
 }
 
-Facts gather_elements(const Operation& operation) {
+Facts gather_elements(const OnnxOperator& operation) {
   return results({operation.type(0), operation.shape(1)});
 }
 
-Facts gather_nd(const Operation& operation) {
+Facts gather_nd(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
   const auto& indices = operation.shape(1);
@@ -152,7 +152,7 @@ Facts gather_nd(const Operation& operation) {
 }
 
 // How many are picked depends on the data.
-Facts compress(const Operation& operation) {
+Facts compress(const OnnxOperator& operation) {
   const bool flat = operation.node().find("axis") == nullptr;
   Facts facts =
       results({operation.type(0), flat ? std::optional{OnnxShape{kUnknown}} : operation.shape(0)});
@@ -167,7 +167,7 @@ Facts compress(const Operation& operation) {
   return facts;
 }
 
-Facts nonzero(const Operation& operation) {
+Facts nonzero(const OnnxOperator& operation) {
   Facts facts = results({kOnnxInt64, OnnxShape{kUnknown, kUnknown}});
   if (operation.shape(0)) {
     facts[0].shape->front() = static_cast<std::int64_t>(operation.shape(0)->size());
@@ -187,17 +187,17 @@ Facts nonzero(const Operation& operation) {
   return facts;
 }
 
-Facts unique(const Operation& operation) {
+Facts unique(const OnnxOperator& operation) {
   Facts facts = compress(operation);
   facts.insert(facts.end(), 3, TensorFacts{kOnnxInt64, OnnxShape{kUnknown}});
   return facts;
 }
 
-Facts non_max_suppression(const Operation&) {
+Facts non_max_suppression(const OnnxOperator&) {
   return results({kOnnxInt64, OnnxShape{kUnknown, 3}});
 }
 
-Facts one_hot(const Operation& operation) {
+Facts one_hot(const OnnxOperator& operation) {
   Facts facts = results({operation.type(2)});
   const auto& indices = operation.shape(0);
   const auto depth = operation.wholes(1);
@@ -211,7 +211,7 @@ Facts one_hot(const Operation& operation) {
   return facts;
 }
 
-Facts top_k(const Operation& operation) {
+Facts top_k(const OnnxOperator& operation) {
   std::optional<OnnxShape> shape = operation.shape(0);
   const auto given = operation.wholes(1);
   const std::int64_t k =
@@ -238,10 +238,10 @@ std::optional<OnnxShape> reduced(const OnnxShape& data, const std::vector<bool>&
   return shape;
 }
 
-Facts reduce(const Operation& operation) {
+Facts reduce(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   const auto& data = operation.shape(0);
-  const Operation::List axes = operation.list(1, "axes");
+  const OnnxOperator::List axes = operation.list(1, "axes");
   const bool keep = operation.integer("keepdims", 1) != 0;
   if (!data || (!axes.known && !keep)) {
     return facts;
@@ -267,7 +267,7 @@ Facts reduce(const Operation& operation) {
   return facts;
 }
 
-Facts arg_extreme(const Operation& operation) {
+Facts arg_extreme(const OnnxOperator& operation) {
   Facts facts = results({kOnnxInt64});
   const auto& data = operation.shape(0);
   const auto axis = data ? place(operation.integer("axis", 0), data->size()) : std::nullopt;
@@ -311,10 +311,10 @@ Cut cut_of(std::int64_t extent, std::int64_t start, std::int64_t end, std::int64
   return {first, by, extent == 0 || room <= 0 ? 0 : (room - 1) / stride + 1};
 }
 
-std::optional<std::vector<Cut>> slice_cuts(const Operation& operation) {
+std::optional<std::vector<Cut>> slice_cuts(const OnnxOperator& operation) {
   const OnnxShape& data = *operation.shape(0);
-  const Operation::List starts = operation.list(1, "starts"), ends = operation.list(2, "ends");
-  const Operation::List axes = operation.list(3, "axes"), steps = operation.list(4, "steps");
+  const OnnxOperator::List starts = operation.list(1, "starts"), ends = operation.list(2, "ends");
+  const OnnxOperator::List axes = operation.list(3, "axes"), steps = operation.list(4, "steps");
   if (!starts.values || !ends.values || !axes.known || !steps.known ||
       starts.values->size() != ends.values->size() ||
       (axes.values && axes.values->size() != starts.values->size()) ||

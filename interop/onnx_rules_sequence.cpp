@@ -10,7 +10,7 @@ namespace {
 
 // Lists of tensors, of which the shape that all have is known, and options, which are such lists.
 
-Facts construct(const Operation& operation) {
+Facts construct(const OnnxOperator& operation) {
   std::optional<OnnxShape> shape = operation.shape(0);
   for (std::size_t i = 1; i < operation.inputs(); ++i) {
     shape = common(shape, operation.shape(i));
@@ -18,28 +18,28 @@ Facts construct(const Operation& operation) {
   return results({operation.type(0), shape, {}, true});
 }
 
-Facts empty(const Operation& operation) {
+Facts empty(const OnnxOperator& operation) {
   return results({static_cast<int>(operation.integer("dtype", kOnnxFloat)), {}, {}, true});
 }
 
-Facts insert(const Operation& operation) {
+Facts insert(const OnnxOperator& operation) {
   return results({operation.type(0), common(operation.shape(0), operation.shape(1)), {}, true});
 }
 
-Facts unchanged(const Operation& operation) {
+Facts unchanged(const OnnxOperator& operation) {
   return results({operation.type(0), operation.shape(0), {}, true});
 }
 
-Facts element(const Operation& operation) {
+Facts element(const OnnxOperator& operation) {
   return results({operation.type(0), operation.shape(0)});
 }
 
-Facts length(const Operation&) { return results({kOnnxInt64, OnnxShape{}}); }
+Facts length(const OnnxOperator&) { return results({kOnnxInt64, OnnxShape{}}); }
 
-Facts truth(const Operation&) { return results({kOnnxBool, OnnxShape{}}); }
+Facts truth(const OnnxOperator&) { return results({kOnnxBool, OnnxShape{}}); }
 
 // Parts of one size, or of sizes that a list gives.
-Facts split(const Operation& operation) {
+Facts split(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0), operation.shape(0), {}, true});
   auto& shape = facts[0].shape;
   const auto axis = shape ? place(operation.integer("axis", 0), shape->size()) : std::nullopt;
@@ -69,7 +69,7 @@ Facts split(const Operation& operation) {
 }
 
 // How many there are is not known.
-Facts concat(const Operation& operation) {
+Facts concat(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0), operation.shape(0)});
   auto& shape = facts[0].shape;
   if (!shape) {

@@ -18,7 +18,7 @@ struct Axis {
   std::int64_t window() const { return dilation * (kernel - 1) + 1; }
 };
 
-std::optional<OnnxShape> per_axis(const Operation& operation, const char* key, std::size_t count,
+std::optional<OnnxShape> per_axis(const OnnxOperator& operation, const char* key, std::size_t count,
                                   std::int64_t otherwise, std::int64_t least) {
   const OnnxShape values = operation.integers(key).value_or(OnnxShape(count, otherwise));
   const bool fits = std::all_of(values.begin(), values.end(), [least](std::int64_t value) {
@@ -28,7 +28,7 @@ std::optional<OnnxShape> per_axis(const Operation& operation, const char* key, s
 }
 
 // The axes behind the first two; absent: attributes that contradict the data.
-std::optional<std::vector<Axis>> axes_of(const Operation& operation, const OnnxShape& data,
+std::optional<std::vector<Axis>> axes_of(const OnnxOperator& operation, const OnnxShape& data,
                                          const OnnxShape& kernel) {
   const std::size_t count = data.size() - 2;
   const auto strides = per_axis(operation, "strides", count, 1, 1);
@@ -72,7 +72,7 @@ std::int64_t windows(const Axis& axis, const std::string& padding, bool ceil) {
 }
 
 // `kernel`: where the operator's attribute gives none.
-std::optional<OnnxShape> slid(const Operation& operation, std::int64_t channels,
+std::optional<OnnxShape> slid(const OnnxOperator& operation, std::int64_t channels,
                               const std::optional<OnnxShape>& kernel) {
   const auto& data = operation.shape(0);
   const auto extents = operation.integers("kernel_shape");
@@ -91,7 +91,7 @@ std::optional<OnnxShape> slid(const Operation& operation, std::int64_t channels,
   return shape;
 }
 
-std::optional<OnnxShape> convolved(const Operation& operation, std::size_t weight) {
+std::optional<OnnxShape> convolved(const OnnxOperator& operation, std::size_t weight) {
   const auto& weights = operation.shape(weight);
   if (!weights || weights->size() < 2) {
     return operation.integers("kernel_shape") ? slid(operation, kUnknown, std::nullopt)
@@ -100,17 +100,17 @@ std::optional<OnnxShape> convolved(const Operation& operation, std::size_t weigh
   return slid(operation, (*weights)[0], OnnxShape{weights->begin() + 2, weights->end()});
 }
 
-Facts conv(const Operation& operation) {
+Facts conv(const OnnxOperator& operation) {
   return results({operation.type(0), convolved(operation, 1)});
 }
-Facts conv_integer(const Operation& operation) {
+Facts conv_integer(const OnnxOperator& operation) {
   return results({kOnnxInt32, convolved(operation, 1)});
 }
-Facts qlinear_conv(const Operation& operation) {
+Facts qlinear_conv(const OnnxOperator& operation) {
   return results({operation.type(7), convolved(operation, 3)});
 }
 
-Facts pool(const Operation& operation) {
+Facts pool(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   const auto shape =
       data && data->size() >= 2 ? slid(operation, (*data)[1], std::nullopt) : std::nullopt;
@@ -118,7 +118,7 @@ Facts pool(const Operation& operation) {
                  {kOnnxInt64, shape});  // the second: where maxima stood
 }
 
-Facts global_pool(const Operation& operation) {
+Facts global_pool(const OnnxOperator& operation) {
   std::optional<OnnxShape> shape = operation.shape(0);
   if (shape && shape->size() >= 2) {
     std::fill(shape->begin() + 2, shape->end(), 1);
@@ -140,7 +140,7 @@ std::int64_t spread(const Axis& axis, std::int64_t output_padding, const std::st
   return axis.input < 1 || whole == kUnknown || extent < 1 ? kUnknown : extent;
 }
 
-Facts conv_transpose(const Operation& operation) {
+Facts conv_transpose(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   const auto& weights = operation.shape(1);
   Facts facts = results({operation.type(0)});
@@ -164,7 +164,7 @@ Facts conv_transpose(const Operation& operation) {
   return facts;
 }
 
-Facts max_unpool(const Operation& operation) {
+Facts max_unpool(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   Facts facts = results({operation.type(0)});
   if (operation.is_given(2)) {
@@ -184,7 +184,7 @@ Facts max_unpool(const Operation& operation) {
 }
 
 // As many as there are regions, each of one size.
-std::optional<OnnxShape> of_regions(const Operation& operation, std::int64_t rows,
+std::optional<OnnxShape> of_regions(const OnnxOperator& operation, std::int64_t rows,
                                     std::int64_t columns) {
   const auto& data = operation.shape(0);
   const auto& regions = operation.shape(1);
@@ -192,11 +192,11 @@ std::optional<OnnxShape> of_regions(const Operation& operation, std::int64_t row
              ? std::optional{OnnxShape{(*regions)[0], (*data)[1], rows, columns}}
              : std::nullopt;
 }
-Facts roi_align(const Operation& operation) {
+Facts roi_align(const OnnxOperator& operation) {
   return results({operation.type(0), of_regions(operation, operation.integer("output_height", 1),
                                                 operation.integer("output_width", 1))});
 }
-Facts max_roi_pool(const Operation& operation) {
+Facts max_roi_pool(const OnnxOperator& operation) {
   const auto pooled = operation.integers("pooled_shape");
   Facts facts = results({operation.type(0)});
   if (pooled && pooled->size() == 2) {
@@ -206,7 +206,7 @@ Facts max_roi_pool(const Operation& operation) {
 }
 
 // Columns to an image: channels hold whole blocks.
-Facts col2im(const Operation& operation) {
+Facts col2im(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   const auto image = operation.wholes(1);
   const auto block = operation.wholes(2);
@@ -221,7 +221,7 @@ Facts col2im(const Operation& operation) {
 }
 
 // In: NxCxDx...; where to look: NxHxWx2.
-Facts grid_sample(const Operation& operation) {
+Facts grid_sample(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   const auto& grid = operation.shape(1);
   Facts facts = results({operation.type(0)});

@@ -218,11 +218,11 @@ class Comparison {
     const auto same = [&](double value) {
       return std::abs(value - theirs) <= digits + 1e-12 * std::abs(theirs);
     };
-    ComparedFigure row{figure, where, theirs, predict(all_), own, Agreement::kUnexplained, {}};
+    ComparedFigure row{figure, where, theirs, predict(all_), own, Verdict::kUnexplained, {}};
     if (own && same(*own)) {
-      row.verdict = Agreement::kEqual;
+      row.verdict = Verdict::kEqual;
     } else if (same(row.derived)) {
-      row.verdict = Agreement::kExplained;
+      row.verdict = Verdict::kExplained;
       row.rules = needed([&](TimeloopRules rules) { return same(predict(rules)); }, figure);
     }
     rows_.push_back(std::move(row));

@@ -55,7 +55,7 @@ enum class TimeloopFigure : std::uint8_t {
 inline constexpr std::size_t kTimeloopFigures = 12;
 const char* to_string(TimeloopFigure figure);
 
-enum class Agreement : std::uint8_t { kEqual, kExplained, kUnexplained };
+enum class Verdict : std::uint8_t { kEqual, kExplained, kUnexplained };
 
 // One figure, side by side. Explained: counting with `rules` gives Timeloop's figure to the last
 // digit that it prints, and without any one of them it does not (but for kExtrapolation, which is
@@ -66,7 +66,7 @@ struct ComparedFigure {
   double timeloop = 0;
   double derived = 0;          // by all rules
   std::optional<double> ours;  // nullopt: no fanout of ours is there
-  Agreement verdict = Agreement::kUnexplained;
+  Verdict verdict = Verdict::kUnexplained;
   TimeloopRules rules;
 };
 

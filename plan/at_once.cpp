@@ -35,7 +35,7 @@ class Joiner {
     start.front().value = start.front().bound = 0;
     reached_.push_back(std::move(start));
     blocks_ = blocks_of(problem_);
-    for (const Block& block : blocks_) {
+    for (const PlanBlock& block : blocks_) {
       join(block);
     }
     const auto& ends = reached_.back();
@@ -56,7 +56,7 @@ class Joiner {
   }
 
  private:
-  void join(const Block& block) {
+  void join(const PlanBlock& block) {
     std::vector<Reached> next(problem_.places);
     for (std::size_t from = 0; from < problem_.places; ++from) {
       const Reached& before = reached_.back()[from];
@@ -126,7 +126,7 @@ class Joiner {
   const PlanProblem& problem_;
   const std::vector<Server>& servers_;
   std::size_t most_nodes_;
-  std::vector<Block> blocks_;
+  std::vector<PlanBlock> blocks_;
   std::vector<std::vector<Reached>> reached_;  // by position and place
   AtOnce found_;
 };

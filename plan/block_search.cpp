@@ -30,8 +30,8 @@ struct Candidate {
 
 class BlockSearch {
  public:
-  BlockSearch(const PlanProblem& problem, const std::vector<Server>& servers, const Block& block,
-              std::size_t most_nodes)
+  BlockSearch(const PlanProblem& problem, const std::vector<Server>& servers,
+              const PlanBlock& block, std::size_t most_nodes)
       : problem_{problem}, servers_{servers}, block_{block}, most_nodes_{most_nodes} {
     for (const Server& server : servers) {
       clocks_ = std::max(clocks_, server.clock + 1);
@@ -457,7 +457,7 @@ class BlockSearch {
 
   const PlanProblem& problem_;
   const std::vector<Server>& servers_;
-  const Block& block_;
+  const PlanBlock& block_;
   std::size_t most_nodes_;
   std::size_t clocks_ = 0;
   std::vector<std::size_t> local_;                    // by tensor of the problem: of the block
@@ -480,7 +480,7 @@ class BlockSearch {
 }  // namespace
 
 BlockAnswer search_block(const PlanProblem& problem, const std::vector<Server>& servers,
-                         const Block& block, std::size_t in, std::size_t most_nodes) {
+                         const PlanBlock& block, std::size_t in, std::size_t most_nodes) {
   return BlockSearch{problem, servers, block, most_nodes}.run(in);
 }
 

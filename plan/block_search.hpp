@@ -55,6 +55,6 @@ struct BlockAnswer {
   std::size_t nodes = 0;
 };
 BlockAnswer search_block(const PlanProblem& problem, const std::vector<Server>& servers,
-                         const Block& block, std::size_t in, std::size_t most_nodes);
+                         const PlanBlock& block, std::size_t in, std::size_t most_nodes);
 
 }  // namespace mapsim

@@ -58,7 +58,7 @@ std::vector<std::optional<std::size_t>> producers_of(const PlanProblem& problem)
   return producers;
 }
 
-std::vector<Block> blocks_of(const PlanProblem& problem) {
+std::vector<PlanBlock> blocks_of(const PlanProblem& problem) {
   const auto producers = producers_of(problem);
   const std::vector<bool> covered = covered_positions(problem);
   const auto lone = lone_tensors(problem, producers);
@@ -77,7 +77,7 @@ std::vector<Block> blocks_of(const PlanProblem& problem) {
   for (std::size_t p = problem.operations; p-- > 0;) {
     fed_from[p] = fed_from[p + 1] && is_fed[p];
   }
-  std::vector<Block> blocks;
+  std::vector<PlanBlock> blocks;
   std::size_t begin = 0;
   std::optional<std::size_t> in;
   for (std::size_t p = 1; p < problem.operations && is_read[p - 1]; ++p) {

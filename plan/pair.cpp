@@ -89,7 +89,7 @@ std::vector<Candidate> candidates_of(const Soc& soc, const PlanAnswer& answer) {
       add(answer.problem, weights);
     }
   }
-  for (const Block& block : blocks_of(answer.problem)) {
+  for (const PlanBlock& block : blocks_of(answer.problem)) {
     for (std::size_t a = 0; a < soc.engines.size(); ++a) {
       for (std::size_t b = 0; b < soc.engines.size(); ++b) {
         if (a != b) {

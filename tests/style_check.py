@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Says which files and functions are too long, which lack a licence line, which folders clang-tidy
-leaves out, where a library reads the environment, and which catch is not on the list of those that
-may catch everything; exit 1 if any.
+leaves out, where a library reads the environment, which catch is not on the list of those that
+may catch everything, and which types of two files have the same name; exit 1 if any.
 
 usage: style_check.py ROOT
 """
@@ -23,6 +23,9 @@ CATCHES_ALL = re.compile(r"catch \((?:\.\.\.|(?:const )?std::exception\b)")
 # main() turns every exception into an exit code. The others pass it on: to another thread, or into
 # the row of a campaign's point, so that the other points are still solved.
 MAY_CATCH_ALL = {"app/main.cpp", "campaign/sweep.cpp", "core/caught.hpp"}
+
+NAMESPACE = re.compile(r"^(?:inline )?namespace ?([\w:]*) \{$")
+TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (\w+)(?= [:{]| final\b|$)")
 
 
 def folders(root):
@@ -54,6 +57,29 @@ def file_problems(name, text):
             yield f"{name}:{number}: a catch of every exception; catch the one that is meant"
 
 
+def shared_types(text):
+    """The full names of the types that other files see: those outside unnamed namespaces."""
+    spaces = []
+    for line in text.splitlines():
+        if space := NAMESPACE.match(line):
+            spaces.append(space[1])
+        elif line.startswith("}  // namespace"):
+            spaces.pop()
+        elif (named := TYPE.match(line)) and "" not in spaces:
+            yield "::".join([*spaces, named[1]])
+
+
+def type_problems(texts):
+    """Two types of one name are an error that neither the compiler nor the linker reports: of what
+    both instantiate, as std::vector of them, one type's code serves both."""
+    places = {}
+    for name, text in texts.items():
+        for type_name in shared_types(text):
+            if type_name in places:
+                yield f"{name}: {type_name} is the name of a type in {places[type_name]}, too"
+            places[type_name] = name
+
+
 def tidy_problems(root):
     settings = root / ".clang-tidy"
     tidied = re.search(r"^HeaderFilterRegex: '\((.*)\)/'$",
@@ -66,11 +92,15 @@ def tidy_problems(root):
 
 def problems(root):
     yield from tidy_problems(root)
+    texts = {}
     for folder in folders(root):
         for path in sorted(folder.rglob("*.[ch]pp")):
             name = path.relative_to(root).as_posix()
             if not name.startswith("tests/data/"):
-                yield from file_problems(name, path.read_text())
+                texts[name] = path.read_text()
+    for name, text in texts.items():
+        yield from file_problems(name, text)
+    yield from type_problems(texts)
 
 
 if __name__ == "__main__":

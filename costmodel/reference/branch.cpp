@@ -20,9 +20,9 @@ PerTensor<Projection> per_tensor(const std::vector<Projection>& projections) {
 
 }  // namespace
 
-Branch::Branch(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
-               const TreeShape& shape, std::size_t einsum,
-               const std::vector<Projection>& projections)
+WalkedBranch::WalkedBranch(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
+                           const TreeShape& shape, std::size_t einsum,
+                           const std::vector<Projection>& projections)
     : around_{levels_around(chain, tree, shape, einsum)},
       problem_{arch, chain.einsums[einsum]},
       nominal_{with_bounds(chain.einsums[einsum], shape.nodes[shape.leaf_of[einsum]].nominal)},
@@ -30,11 +30,11 @@ Branch::Branch(const Arch& arch, const EinsumChain& chain, const MappingTree& tr
       machine_{problem_, nominal_, branch_mapping(tree.nodes[shape.leaf_of[einsum]], around_),
                projections_} {}
 
-void Branch::run(const IterationTile& box, std::int64_t max_steps, const Around& around) {
+void WalkedBranch::run(const IterationTile& box, std::int64_t max_steps, const Around& around) {
   machine_.begin(box);
   const TensorId output = nominal_.output();
   for (const TensorId t : projections_.ids()) {
-    Buffer& held = machine_.around(t);
+    HeldPoints& held = machine_.around(t);
     held.points = projections_[t].points(box);
     PointSet known;
     for (const std::int64_t point : held.points) {
@@ -51,13 +51,13 @@ void Branch::run(const IterationTile& box, std::int64_t max_steps, const Around&
     }
   }
   machine_.run(max_steps, nullptr);
-  const Buffer& sums = machine_.around(output);
+  const HeldPoints& sums = machine_.around(output);
   for (std::size_t i = 0; i < sums.points.size(); ++i) {
     *around(output, sums.points[i]) = sums.values[i];
   }
 }
 
-void Branch::add_to(Counts& counts) const {
+void WalkedBranch::add_to(Counts& counts) const {
   const Counts branch = machine_.counts();
   for (auto& level : counts.levels) {
     for (TensorCounts& at : level) {

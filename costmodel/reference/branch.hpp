@@ -10,13 +10,14 @@
 namespace mapsim {
 
 // A branch of a tree, for simulate_tree(): the nest of one einsum, walked once per box.
-class Branch {
+class WalkedBranch {
  public:
   // `projections`: per tensor of the einsum.
-  Branch(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
-         const TreeShape& shape, std::size_t einsum, const std::vector<Projection>& projections);
-  Branch(const Branch&) = delete;
-  Branch& operator=(const Branch&) = delete;
+  WalkedBranch(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
+               const TreeShape& shape, std::size_t einsum,
+               const std::vector<Projection>& projections);
+  WalkedBranch(const WalkedBranch&) = delete;
+  WalkedBranch& operator=(const WalkedBranch&) = delete;
 
   // The value of a point around the branch; NaN: there is none.
   using Around = std::function<double*(TensorId, std::int64_t)>;

@@ -65,7 +65,7 @@ void NestMachine::begin(const IterationTile& box) {
   walk_.enter(box);
   for (TensorPath& path : chains_) {
     for (Holder& holder : path.holders) {
-      std::fill(holder.buffers.begin(), holder.buffers.end(), Buffer{});
+      std::fill(holder.buffers.begin(), holder.buffers.end(), HeldPoints{});
     }
   }
 }
@@ -152,7 +152,7 @@ void NestMachine::multiply() {
     double product = 1;
     ZeroAct act = ZeroAct::kNothing;
     for (TensorPath& path : chains_) {
-      Buffer& operand = path.holders.back().buffers[unit];
+      HeldPoints& operand = path.holders.back().buffers[unit];
       const std::int64_t point = path.projection.first_point(*iteration);
       double& value = operand.at(point);
       if (nonzeros_) {

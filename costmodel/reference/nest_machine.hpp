@@ -29,7 +29,7 @@ class NestMachine {
   void begin(const IterationTile& box);
   // What is around the nest: set before the run, with the points of the box. Sums that are there
   // already, `known`, will be read back.
-  Buffer& around(TensorId tensor) {
+  HeldPoints& around(TensorId tensor) {
     return chains_[index_of(tensor)].holders.front().buffers.front();
   }
   void set_known(TensorId tensor, const PointSet& known);

@@ -70,7 +70,7 @@ Simulation simulate(const Problem& problem, const Mapping& mapping,
   machine.begin(whole);
   const TensorId output = workload.output();
   for (const TensorId t : workload.tensors.ids()) {
-    Buffer& around = machine.around(t);
+    HeldPoints& around = machine.around(t);
     around.points = projections[t].points(whole);
     for (const std::int64_t point : around.points) {
       around.values.push_back(t == output ? 0
@@ -87,7 +87,7 @@ Simulation simulate(const Problem& problem, const Mapping& mapping,
   assign_widths(workload, result.counts);
   assign_ports(result.counts);
   assign_network_widths(workload, result.counts);
-  const Buffer& sums = machine.around(output);
+  const HeldPoints& sums = machine.around(output);
   for (std::size_t i = 0; i < sums.points.size(); ++i) {
     result.output.values[static_cast<std::size_t>(sums.points[i])] = sums.values[i];
   }

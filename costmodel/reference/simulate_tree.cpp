@@ -26,7 +26,7 @@ struct Place {
   std::size_t position = 0;
   std::size_t moving = kNoLoop;
   bool slides = true;
-  Buffer held;
+  HeldPoints held;
 };
 
 // What is around all places: values of points, or kAbsent.
@@ -225,7 +225,7 @@ class TreeMachine {
   }
 
   void drain(const ChainTensor& use, std::size_t p, const PointSet& leaving) {
-    Buffer& held = places_[use.einsum][index_of(use.tensor)][p].held;
+    HeldPoints& held = places_[use.einsum][index_of(use.tensor)][p].held;
     for (const std::int64_t point : leaving) {
       const double value = held.at(point);
       if (std::isnan(value) && !is_held_inside(use, p, point)) {
@@ -236,7 +236,7 @@ class TreeMachine {
     }
     access(use, p).drains += count_of(leaving);
     access_above(use, p).updates += count_of(leaving);
-    Buffer rest{without(held.points, leaving), {}};
+    HeldPoints rest{without(held.points, leaving), {}};
     for (const std::int64_t point : rest.points) {
       rest.values.push_back(held.at(point));
     }
@@ -270,7 +270,7 @@ class TreeMachine {
     const bool slides = place.slides && advanced != kNoLoop && advanced == place.moving;
     const bool output = is_output(use);
     const PointSet staying = slides || output ? common(place.held.points, next) : PointSet{};
-    Buffer now{next, std::vector<double>(next.size(), kAbsent)};
+    HeldPoints now{next, std::vector<double>(next.size(), kAbsent)};
     for (const std::int64_t point : staying) {
       now.at(point) = place.held.at(point);
     }
@@ -295,7 +295,7 @@ class TreeMachine {
   }
 
   void run_branch(std::size_t e) {
-    Branch& branch = branches_[e];
+    WalkedBranch& branch = branches_[e];
     steps_ -= branch.steps();
     branch.run(tile_of(boxes_[e]), max_steps_ - steps_, [&](TensorId t, std::int64_t point) {
       return &above({e, t}, places_[e][index_of(t)].size(), point);
@@ -439,8 +439,8 @@ class TreeMachine {
   std::vector<std::vector<Projection>> projections_;
   std::vector<IterationBox> boxes_;  // per einsum, of the present step
   std::vector<std::vector<std::vector<IterationBox>>>
-      snapshots_;                // per node and position, the boxes there
-  std::deque<Branch> branches_;  // per einsum
+      snapshots_;                      // per node and position, the boxes there
+  std::deque<WalkedBranch> branches_;  // per einsum
   TreeCounts counts_;
 };
 

@@ -26,7 +26,7 @@ PointSet meet(std::vector<bool>& met, const PointSet& points) {
 
 }  // namespace
 
-double& Buffer::at(std::int64_t point) {
+double& HeldPoints::at(std::int64_t point) {
   const auto place = std::lower_bound(points.begin(), points.end(), point);
   if (place == points.end() || *place != point) {
     throw SimulationFault("a value is missing where the nest needs it");
@@ -324,8 +324,8 @@ void Transfer::enter() {
   }
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     const Change& change = changes_[i];
-    Buffer& above = parent_.buffers[parent_of_[i]];
-    Buffer now{change.next, std::vector<double>(change.next.size(), 0)};
+    HeldPoints& above = parent_.buffers[parent_of_[i]];
+    HeldPoints now{change.next, std::vector<double>(change.next.size(), 0)};
     for (const std::int64_t point : without(change.next, change.entering)) {
       now.at(point) = child_.buffers[i].at(point);
     }

@@ -12,7 +12,7 @@
 namespace mapsim {
 
 // What one instance holds of a tensor: points, each with its value.
-struct Buffer {
+struct HeldPoints {
   PointSet points;
   std::vector<double> values;
   double& at(std::int64_t point);  // SimulationFault if the point is not here
@@ -23,7 +23,7 @@ struct Holder {
   std::optional<LevelId> level;  // nullopt: the compute units
   std::size_t depth = 0;         // loops above
   std::vector<LoopIndices> instances;
-  std::vector<Buffer> buffers;              // one per instance
+  std::vector<HeldPoints> buffers;          // one per instance
   std::vector<AccessCounts> accesses;       // one per instance
   std::vector<std::vector<bool>> received;  // outputs: points that ever came in from above
   std::vector<std::vector<bool>> handed;    // outputs: points that ever went in below

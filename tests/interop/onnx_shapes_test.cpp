@@ -99,7 +99,7 @@ Facts answer(const Asked& asked) {
     node.attributes.push_back({name, "", kOnnxTextAttribute, 0, 0, text, {}, {}, {}, {}});
   }
   std::size_t budget = 1'000'000;
-  return infer_results(Operation{node, asked.opset, operands}, budget);
+  return infer_results(OnnxOperator{node, asked.opset, operands}, budget);
 }
 
 OnnxShape shape_of(const Asked& asked) {

@@ -38,7 +38,7 @@ std::size_t unexplained(const std::string& stats) {
   const auto figures = compared(read_timeloop({kByHand + ".yaml"}), stats);
   return static_cast<std::size_t>(std::count_if(
       figures.begin(), figures.end(),
-      [](const ComparedFigure& each) { return each.verdict == Agreement::kUnexplained; }));
+      [](const ComparedFigure& each) { return each.verdict == Verdict::kUnexplained; }));
 }
 
 TEST(TimeloopStats, AreReadAsTimeloopPrintsThem) {
@@ -106,7 +106,7 @@ TEST(TimeloopStats, ChargeAClusterWhole) {
   std::size_t whole = 0;
   for (const ComparedFigure& each :
        compared(parse_timeloop(design, "d.yaml"), text_of(kByHand + ".stats.txt"))) {
-    EXPECT_NE(each.verdict, Agreement::kUnexplained) << each.where;
+    EXPECT_NE(each.verdict, Verdict::kUnexplained) << each.where;
     whole += each.rules == TimeloopRules{TimeloopRule::kWholeClusters} ? 1U : 0U;
   }
   EXPECT_EQ(whole, 5U);  // the energies of three tensors, and both totals

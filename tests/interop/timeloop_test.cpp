@@ -89,8 +89,8 @@ class Table {
   void add(std::size_t klass, const ComparedFigure& row) {
     SampleStatistics& tally = tallies_[{klass, row.figure}];
     ++tally.rows;
-    tally.equal += row.verdict == Agreement::kEqual ? 1 : 0;
-    if (row.verdict == Agreement::kExplained) {
+    tally.equal += row.verdict == Verdict::kEqual ? 1 : 0;
+    if (row.verdict == Verdict::kExplained) {
       for (const TimeloopRule rule : IdRange<TimeloopRule>{kTimeloopRules}) {
         tally.explained[to_string(rule)] += row.rules.contains(rule) ? 1 : 0;
       }
@@ -138,14 +138,14 @@ void compare_one(const Golden& golden, Table& table) {
   for (const ComparedFigure& row :
        compare(imported.design, imported.problem, counts, *read_result(golden, imported.design))) {
     table.add(klass, row);
-    EXPECT_NE(row.verdict, Agreement::kUnexplained) << fmt::format(
+    EXPECT_NE(row.verdict, Verdict::kUnexplained) << fmt::format(
         "{}: {} of {}: Timeloop {}, derived {}, ours {}", golden.id, to_string(row.figure),
         row.where, row.timeloop, row.derived, row.ours.value_or(-1));
     const bool network = row.figure == TimeloopFigure::kNetworkWords ||
                          row.figure == TimeloopFigure::kNetworkEnergy ||
                          row.figure == TimeloopFigure::kWholeEnergy;
     const TimeloopRules plain = network ? kPlainRules | kNetworkRules : kPlainRules;
-    EXPECT_TRUE(row.verdict != Agreement::kExplained || !row.rules.empty() || !row.ours)
+    EXPECT_TRUE(row.verdict != Verdict::kExplained || !row.rules.empty() || !row.ours)
         << fmt::format("{}: {} of {}: Timeloop {}, ours {}, and no rule", golden.id,
                        to_string(row.figure), row.where, row.timeloop, *row.ours);
     EXPECT_TRUE(klass != 0 || !row.ours || (row.rules | plain) == plain)

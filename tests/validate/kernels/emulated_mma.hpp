@@ -13,7 +13,7 @@ inline int lane_index() { return thread_index() % 32; }
 
 template <bool kTransposed>
 void load_matrices(unsigned (&to)[4], const char* row) {
-  Machine& machine = Machine::now();
+  BlockMachine& machine = BlockMachine::now();
   machine.check_row(row);
   machine.operand(true)[lane_index()] = static_cast<double>(row - machine.shared());
   machine.multiply();
@@ -65,7 +65,7 @@ template <class Operand, class Sum>
 struct Mma {
   static void run(Sum (&c)[4], const unsigned (&a)[4], const unsigned* b) {
     constexpr int kDepth = 32 / static_cast<int>(sizeof(Operand));
-    Machine& machine = Machine::now();
+    BlockMachine& machine = BlockMachine::now();
     publish_words<Operand>(a, 4, true, machine.operand(true));
     publish_words<Operand>(b, 2, false, machine.operand(false));
     machine.multiply();

@@ -17,10 +17,10 @@ struct alignas(64) TensorMap {
 };
 using Barrier = unsigned long long;
 
-inline TmaUnits& units() { return *Machine::now().units(); }
+inline TmaUnits& units() { return *BlockMachine::now().units(); }
 inline unsigned shared_address(const void* at) { return units().address(at); }
-inline unsigned cluster_rank() { return static_cast<unsigned>(Machine::now().rank()); }
-inline void cluster_barrier() { Machine::now().barrier(); }
+inline unsigned cluster_rank() { return static_cast<unsigned>(BlockMachine::now().rank()); }
+inline void cluster_barrier() { BlockMachine::now().barrier(); }
 template <int kThreads>
 void consumer_barrier() {
   units().meet(kThreads);
@@ -30,7 +30,7 @@ inline void show_barriers() { units().show_barriers(); }
 inline void expect_bytes(Barrier* barrier, int bytes) { units().expect(barrier, bytes); }
 template <int kCluster>
 void arrive(Barrier* barrier, int rank) {
-  units().arrive(barrier, kCluster == 1 ? Machine::now().rank() : rank);
+  units().arrive(barrier, kCluster == 1 ? BlockMachine::now().rank() : rank);
 }
 inline void wait_for(Barrier* barrier, unsigned parity) { units().wait(barrier, parity); }
 template <int kCluster, bool kShared>

@@ -53,7 +53,7 @@ void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& into, const P* from, un
   constexpr std::size_t kRow = sizeof(P) * (kByRows ? F::kColumns : F::kRows);
   if (stride * sizeof(P) % 16 != 0 ||
       reinterpret_cast<std::uintptr_t>(from) % (kRow < 32 ? kRow : 32) != 0) {
-    Machine::now().fail("a fragment is not aligned");
+    BlockMachine::now().fail("a fragment is not aligned");
   }
   for (int i = 0; i < F::num_elements; ++i) {
     const int row = F::place(i) / F::kColumns;
@@ -66,7 +66,7 @@ void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& into, const P* from, un
 
 template <class F>
 void publish(const F& from, bool is_a) {
-  double* to = Machine::now().operand(is_a);
+  double* to = BlockMachine::now().operand(is_a);
   for (int i = 0; i < F::num_elements; ++i) {
     to[F::place(i)] = static_cast<double>(from.x[i]);
   }
@@ -80,9 +80,9 @@ void mma_sync(fragment<accumulator, m, n, k, S>& d,
               const fragment<accumulator, m, n, k, S>& c) {
   publish(a, true);
   publish(b, false);
-  Machine::now().multiply();
-  const double* of_a = Machine::now().multiplied(true);
-  const double* of_b = Machine::now().multiplied(false);
+  BlockMachine::now().multiply();
+  const double* of_a = BlockMachine::now().multiplied(true);
+  const double* of_b = BlockMachine::now().multiplied(false);
   using F = fragment<accumulator, m, n, k, S>;
   for (int i = 0; i < F::num_elements; ++i) {
     const int row = F::place(i) / n;
@@ -100,7 +100,7 @@ void store_matrix_sync(P* to, const fragment<accumulator, m, n, k, P>& from, uns
                        layout_t) {
   using F = fragment<accumulator, m, n, k, P>;
   if (stride * sizeof(P) % 16 != 0 || reinterpret_cast<std::uintptr_t>(to) % 32 != 0) {
-    Machine::now().fail("a fragment of sums is not aligned");
+    BlockMachine::now().fail("a fragment of sums is not aligned");
   }
   for (int i = 0; i < F::num_elements; ++i) {
     const auto row = static_cast<std::size_t>(F::place(i) / n);

@@ -8,7 +8,7 @@
 
 #include "tests/validate/kernels/machine.hpp"
 
-// What validate/kernels/device.cuh is on a GPU, on a CPU: memory is that of a Machine.
+// What validate/kernels/device.cuh is on a GPU, on a CPU: memory is that of a BlockMachine.
 // nvcuda::wmma: emulated_wmma.hpp.
 #define __device__
 #define __host__
@@ -16,27 +16,27 @@
 
 namespace mapsim_kernel {
 
-using mapsim::Machine;
+using mapsim::BlockMachine;
 using half = Eigen::half;
 using bfloat16 = Eigen::bfloat16;
 using std::memcpy;
 
-inline int thread_index() { return Machine::now().thread(); }
-inline long long block_index() { return Machine::now().block(); }
-inline char* shared_memory() { return Machine::now().shared(); }
-inline void barrier() { Machine::now().barrier(); }
-inline void warp_barrier() { Machine::now().warp_barrier(); }
+inline int thread_index() { return BlockMachine::now().thread(); }
+inline long long block_index() { return BlockMachine::now().block(); }
+inline char* shared_memory() { return BlockMachine::now().shared(); }
+inline void barrier() { BlockMachine::now().barrier(); }
+inline void warp_barrier() { BlockMachine::now().warp_barrier(); }
 
 template <class T>
 T load_global(const void* from) {
-  Machine::now().read(from, sizeof(T), sizeof(T));
+  BlockMachine::now().read(from, sizeof(T), sizeof(T));
   T value;
   std::memcpy(static_cast<void*>(&value), from, sizeof(T));
   return value;
 }
 template <class T>
 void store_global(void* to, const T& value) {
-  Machine::now().write(to, sizeof(T), sizeof(T));
+  BlockMachine::now().write(to, sizeof(T), sizeof(T));
   std::memcpy(to, static_cast<const void*>(&value), sizeof(T));
 }
 template <class T>
@@ -52,14 +52,14 @@ template <int kBytes, bool kGuarded>
 void copy_async(char* to, const char* from, int valid) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
   if (!kGuarded && valid != kBytes) {
-    Machine::now().fail("a partial copy that is not guarded");
+    BlockMachine::now().fail("a partial copy that is not guarded");
   }
-  Machine::now().copy_async(to, from, kBytes, valid);
+  BlockMachine::now().copy_async(to, from, kBytes, valid);
 }
-inline void commit_copies() { Machine::now().commit(); }
+inline void commit_copies() { BlockMachine::now().commit(); }
 template <int kPending>
 void wait_copies() {
-  Machine::now().wait(kPending);
+  BlockMachine::now().wait(kPending);
 }
 
 inline float exponential(float x) { return std::exp(x); }

@@ -94,7 +94,7 @@ Types types_of(const KernelSpec& spec) {
 }
 
 // Small whole numbers: every sum is exact.
-void fill(Type type, Buffer& buffer, Rng& rng) {
+void fill(Type type, AlignedMemory& buffer, Rng& rng) {
   for (std::size_t at = 0; at < buffer.size; at += type.size) {
     put(type, buffer.data + at, static_cast<double>(rng.below(5)) - 2);
   }
@@ -132,7 +132,7 @@ Execution::Execution(const KernelCase& of)
 }
 
 // What lies between padded rows is garbage.
-void Execution::poison(Buffer& buffer, std::int64_t row, std::int64_t run) const {
+void Execution::poison(AlignedMemory& buffer, std::int64_t row, std::int64_t run) const {
   if (spec.conv || row == run) {
     return;
   }
@@ -144,7 +144,7 @@ void Execution::poison(Buffer& buffer, std::int64_t row, std::int64_t run) const
   }
 }
 
-double Execution::element(Type type, const Buffer& buffer, std::int64_t at) const {
+double Execution::element(Type type, const AlignedMemory& buffer, std::int64_t at) const {
   return get(type, buffer.data + static_cast<std::size_t>(at) * type.size);
 }
 
@@ -190,7 +190,7 @@ double Execution::finished(std::int64_t batch, std::int64_t m, std::int64_t n, d
   double x = alpha_ * sum;
   x += epilogue.bias ? element(types_.sum, bias_, batch * problem.n + n) : 0;
   if (problem.adds_to_output || epilogue.residual) {
-    const Buffer& old = epilogue.residual ? residual_ : c_;
+    const AlignedMemory& old = epilogue.residual ? residual_ : c_;
     x += beta_ * element(types_.output, old, output_place(batch, m, n));
   }
   switch (epilogue.relu ? Activation::kRelu : epilogue.activation) {
@@ -247,8 +247,8 @@ void Execution::execute(Launch launch, bool last_warp_first) {
     arguments.map_b.words[0] = std::bit_cast<std::uint64_t>(&maps[1]);
   }
   const int cluster = static_cast<int>(spec.kernel.cluster);
-  Machine machine{static_cast<int>(source_.threads),
-                  static_cast<std::size_t>(source_.shared.count()), last_warp_first, cluster};
+  BlockMachine machine{static_cast<int>(source_.threads),
+                       static_cast<std::size_t>(source_.shared.count()), last_warp_first, cluster};
   machine.allow(a_.data, a_.size, false);
   machine.allow(b_.data, b_.size, false);
   machine.allow(bias_.data, bias_.size, false);
@@ -274,7 +274,7 @@ void Execution::execute(Launch launch, bool last_warp_first) {
 }
 
 void Execution::reduce(Launch launch, const KernelArguments& arguments) {
-  Machine machine{static_cast<int>(source_.reduce_threads), 0, false};
+  BlockMachine machine{static_cast<int>(source_.reduce_threads), 0, false};
   machine.allow(workspace_.data, workspace_.size, false);
   machine.allow(bias_.data, bias_.size, false);
   machine.allow(residual_.data, residual_.size, false);

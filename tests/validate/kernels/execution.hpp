@@ -20,8 +20,8 @@ struct ElementTypes {
 };
 
 // Memory that begins at a multiple of 64 B, full of garbage.
-struct Buffer {
-  explicit Buffer(Bytes bytes)
+struct AlignedMemory {
+  explicit AlignedMemory(Bytes bytes)
       : size{static_cast<std::size_t>(bytes.count())}, memory(size + 64, '\xff') {
     const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
     data = memory.data() + (64 - address % 64);
@@ -48,8 +48,8 @@ class Execution {
   KernelSpec spec;
 
  private:
-  void poison(Buffer& buffer, std::int64_t row, std::int64_t run) const;
-  double element(ElementType type, const Buffer& buffer, std::int64_t at) const;
+  void poison(AlignedMemory& buffer, std::int64_t row, std::int64_t run) const;
+  double element(ElementType type, const AlignedMemory& buffer, std::int64_t at) const;
   double input(std::int64_t batch, std::int64_t m, std::int64_t k) const;
   double weight(std::int64_t batch, std::int64_t k, std::int64_t n) const;
   std::int64_t output_place(std::int64_t batch, std::int64_t m, std::int64_t n) const;
@@ -60,7 +60,7 @@ class Execution {
   KernelSource source_;
   ElementTypes types_;
   KernelBuffers sizes_;
-  Buffer a_, b_, bias_, c_, workspace_, residual_;
+  AlignedMemory a_, b_, bias_, c_, workspace_, residual_;
   double alpha_, beta_, scale_;
   std::vector<Eigen::MatrixXd> expected_;  // by batch
   std::vector<std::int64_t> first_written_;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kStack = 256 * 1024;
 constexpr std::size_t kAlignment = 1024;          // of shared memory
 constexpr std::size_t kLargestOperand = 32 * 16;  // elements of a fragment of A or B
-thread_local Machine* running = nullptr;
+thread_local BlockMachine* running = nullptr;
 // What a fiber waits for; compared by address.
 constexpr const char* kWarpBarrier = "a barrier of the warp";
 constexpr const char* kMultiply = "an MMA operation";
@@ -37,9 +37,9 @@ void arrive(void* /*mine*/, const void** /*from*/, std::size_t* /*size*/) {}
 
 }  // namespace
 
-Machine& Machine::now() { return *running; }
+BlockMachine& BlockMachine::now() { return *running; }
 
-Machine::Machine(int threads, std::size_t shared_bytes, bool last_warp_first, int cluster)
+BlockMachine::BlockMachine(int threads, std::size_t shared_bytes, bool last_warp_first, int cluster)
     : threads_{threads},
       cluster_{cluster},
       stride_{(shared_bytes + kAlignment - 1) / kAlignment * kAlignment},
@@ -61,28 +61,28 @@ Machine::Machine(int threads, std::size_t shared_bytes, bool last_warp_first, in
   }
 }
 
-Machine::~Machine() = default;
+BlockMachine::~BlockMachine() = default;
 
-void Machine::allow(const void* begin, std::size_t bytes, bool writable) {
+void BlockMachine::allow(const void* begin, std::size_t bytes, bool writable) {
   if (bytes > 0) {
     regions_.push_back(
         {static_cast<const char*>(begin), bytes, std::vector<unsigned char>(writable ? bytes : 0)});
   }
 }
 
-bool Machine::wrote_everything() const {
+bool BlockMachine::wrote_everything() const {
   return std::all_of(regions_.begin(), regions_.end(), [](const Region& region) {
     return std::all_of(region.writes.begin(), region.writes.end(),
                        [](unsigned char count) { return count == 1; });
   });
 }
 
-void Machine::fail(const std::string& what) const {
+void BlockMachine::fail(const std::string& what) const {
   throw KernelFault{fmt::format("block {}, thread {}: {}", block(), thread(), what)};
 }
 
-void Machine::enter() {
-  Machine& machine = now();
+void BlockMachine::enter() {
+  BlockMachine& machine = now();
   arrive(nullptr, &machine.stack_, &machine.stack_size_);
   try {
     (*machine.body_)();
@@ -95,7 +95,7 @@ void Machine::enter() {
   machine.switch_back(State::kDone, "");
 }
 
-void Machine::switch_back(State state, const char* waits_for) {
+void BlockMachine::switch_back(State state, const char* waits_for) {
   Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
   fiber.state = state;
   fiber.waits_for = waits_for;
@@ -104,7 +104,7 @@ void Machine::switch_back(State state, const char* waits_for) {
   arrive(fiber.sanitizer, &stack_, &stack_size_);
 }
 
-bool Machine::release(int warp) {
+bool BlockMachine::release(int warp) {
   const auto first = fibers_.begin() + warp * 32;
   const auto last = fibers_.begin() + std::min(all_threads(), warp * 32 + 32);
   const bool all = std::all_of(first, last, [&](const Fiber& fiber) {
@@ -118,7 +118,7 @@ bool Machine::release(int warp) {
   return all;
 }
 
-bool Machine::poll() {
+bool BlockMachine::poll() {
   bool any = false;
   for (Fiber& fiber : fibers_) {
     if (fiber.state == State::kWaits && fiber.ready()) {
@@ -129,7 +129,7 @@ bool Machine::poll() {
   return any;
 }
 
-void Machine::wait_until(std::function<bool()> ready) {
+void BlockMachine::wait_until(std::function<bool()> ready) {
   Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
   if (!ready()) {
     fiber.ready = std::move(ready);
@@ -137,7 +137,7 @@ void Machine::wait_until(std::function<bool()> ready) {
   }
 }
 
-bool Machine::advance() {
+bool BlockMachine::advance() {
   if (std::all_of(fibers_.begin(), fibers_.end(),
                   [](const Fiber& fiber) { return fiber.state == State::kDone; })) {
     if (land_ && land_()) {
@@ -174,7 +174,7 @@ bool Machine::advance() {
   return true;
 }
 
-void Machine::run_block(long long block, const std::function<void()>& body) {
+void BlockMachine::run_block(long long block, const std::function<void()>& body) {
   running = this;
   body_ = &body;
   block_ = block;
@@ -191,7 +191,7 @@ void Machine::run_block(long long block, const std::function<void()>& body) {
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
     fiber.context.uc_stack.ss_size = kStack;
-    makecontext(&fiber.context, &Machine::enter, 0);
+    makecontext(&fiber.context, &BlockMachine::enter, 0);
   }
   const int warps = static_cast<int>(warps_.size());
   do {
@@ -214,19 +214,19 @@ void Machine::run_block(long long block, const std::function<void()>& body) {
   }
 }
 
-Machine::Touch Machine::self() const {
+BlockMachine::Touch BlockMachine::self() const {
   const int warp = thread_ / 32;
   return {thread_, warp, epoch_, warps_[static_cast<std::size_t>(warp)].epoch};
 }
 
 // Did a barrier, of the block or of the warp, come between that and now?
-bool Machine::ordered(const Touch& touch) const {
+bool BlockMachine::ordered(const Touch& touch) const {
   const Touch mine = self();
   return touch.epoch < mine.epoch || touch.thread == thread_ ||
          (touch.warp == mine.warp && touch.warp_epoch < mine.warp_epoch);
 }
 
-void Machine::touch_shared(const char* at, std::size_t bytes, bool writes) {
+void BlockMachine::touch_shared(const char* at, std::size_t bytes, bool writes) {
   const auto first = static_cast<std::size_t>(at - shared_);
   for (std::size_t i = first; i < first + bytes; ++i) {
     Byte& byte = bytes_[i];
@@ -254,13 +254,13 @@ void Machine::touch_shared(const char* at, std::size_t bytes, bool writes) {
   }
 }
 
-bool Machine::is_shared(const void* at, std::size_t bytes) const {
+bool BlockMachine::is_shared(const void* at, std::size_t bytes) const {
   const char* address = static_cast<const char*>(at);
   const char* const first = shared_ + static_cast<std::size_t>(rank()) * stride_;
   return address >= first && address + bytes <= first + shared_bytes_;
 }
 
-Machine::Region& Machine::region(const void* at, std::size_t bytes) {
+BlockMachine::Region& BlockMachine::region(const void* at, std::size_t bytes) {
   const char* address = static_cast<const char*>(at);
   for (Region& candidate : regions_) {
     if (address >= candidate.begin && address + bytes <= candidate.begin + candidate.bytes) {
@@ -270,7 +270,7 @@ Machine::Region& Machine::region(const void* at, std::size_t bytes) {
   fail(fmt::format("{} bytes outside of all memory", bytes));
 }
 
-void Machine::read(const void* from, std::size_t bytes, std::size_t alignment) {
+void BlockMachine::read(const void* from, std::size_t bytes, std::size_t alignment) {
   if (reinterpret_cast<std::uintptr_t>(from) % alignment != 0) {
     fail(fmt::format("a read of {} bytes is not aligned", bytes));
   }
@@ -282,7 +282,7 @@ void Machine::read(const void* from, std::size_t bytes, std::size_t alignment) {
   }
 }
 
-void Machine::write(const void* to, std::size_t bytes, std::size_t alignment) {
+void BlockMachine::write(const void* to, std::size_t bytes, std::size_t alignment) {
   if (reinterpret_cast<std::uintptr_t>(to) % alignment != 0) {
     fail(fmt::format("a write of {} bytes is not aligned", bytes));
   }
@@ -304,18 +304,18 @@ void Machine::write(const void* to, std::size_t bytes, std::size_t alignment) {
   }
 }
 
-void Machine::check_row(const char* row) {
+void BlockMachine::check_row(const char* row) {
   constexpr std::size_t kRow = 16;
   if (!is_shared(row, kRow) || (row - shared_) % static_cast<std::ptrdiff_t>(kRow) != 0) {
     fail("a row of a matrix is not 16 B of shared memory, aligned");
   }
 }
 
-void Machine::read_uncounted(const char* from, std::size_t bytes) {
+void BlockMachine::read_uncounted(const char* from, std::size_t bytes) {
   touch_shared(from, bytes, false);
 }
 
-void Machine::count_rows(const double* offsets) {
+void BlockMachine::count_rows(const double* offsets) {
   if (!counts_ || thread_ % 32 != 0) {
     return;
   }
@@ -328,7 +328,7 @@ void Machine::count_rows(const double* offsets) {
   conflicts_ += *std::max_element(in_banks.begin(), in_banks.end()) - 1;
 }
 
-void Machine::note_access(const void* at, std::size_t bytes) {
+void BlockMachine::note_access(const void* at, std::size_t bytes) {
   if (counts_) {
     fibers_[static_cast<std::size_t>(thread_)].accesses.push_back(
         {static_cast<std::size_t>(static_cast<const char*>(at) - shared_), bytes});
@@ -337,7 +337,7 @@ void Machine::note_access(const void* at, std::size_t bytes) {
 
 // The n-th accesses of all lanes are one instruction, which serves 128 B at a time: so many lanes
 // together, of which two must not want different words of one bank.
-void Machine::settle(int warp) {
+void BlockMachine::settle(int warp) {
   const auto lane = [&](std::size_t i) -> Fiber& {
     return fibers_[static_cast<std::size_t>(warp) * 32 + i];
   };
@@ -372,14 +372,14 @@ void Machine::settle(int warp) {
   }
 }
 
-Machine::Byte& Machine::byte_of(int rank, std::size_t at, std::size_t bytes) {
+BlockMachine::Byte& BlockMachine::byte_of(int rank, std::size_t at, std::size_t bytes) {
   if (at + bytes > shared_bytes_) {
     fail("an asynchronous access beyond shared memory");
   }
   return bytes_[static_cast<std::size_t>(rank) * stride_ + at];
 }
 
-void Machine::begin_landing(int rank, std::size_t at, std::size_t bytes) {
+void BlockMachine::begin_landing(int rank, std::size_t at, std::size_t bytes) {
   Byte* const first = &byte_of(rank, at, bytes);
   for (std::size_t i = 0; i < bytes; ++i) {
     if (first[i].under_way || first[i].readers > 0) {
@@ -389,17 +389,17 @@ void Machine::begin_landing(int rank, std::size_t at, std::size_t bytes) {
   }
 }
 
-void Machine::end_landing(int rank, std::size_t at, std::size_t bytes) {
+void BlockMachine::end_landing(int rank, std::size_t at, std::size_t bytes) {
   Byte* const first = &byte_of(rank, at, bytes);
   std::fill(first, first + bytes, Byte{});
 }
 
-void Machine::add_reader(int rank, std::size_t at, std::size_t bytes, int by) {
+void BlockMachine::add_reader(int rank, std::size_t at, std::size_t bytes, int by) {
   Byte* const first = &byte_of(rank, at, bytes);
   std::for_each(first, first + bytes, [by](Byte& byte) { byte.readers += by; });
 }
 
-void Machine::check_product_read(std::size_t at, std::size_t bytes) {
+void BlockMachine::check_product_read(std::size_t at, std::size_t bytes) {
   const Byte* const first = &byte_of(rank(), at, bytes);
   for (std::size_t i = 0; i < bytes; ++i) {
     if (first[i].under_way || first[i].write.thread >= 0) {
@@ -410,7 +410,7 @@ void Machine::check_product_read(std::size_t at, std::size_t bytes) {
 }
 
 // As late as the hardware may: the bytes are read now and arrive at the wait.
-void Machine::copy_async(char* to, const char* from, int bytes, int valid) {
+void BlockMachine::copy_async(char* to, const char* from, int bytes, int valid) {
   const auto count = static_cast<std::size_t>(bytes);
   if (reinterpret_cast<std::uintptr_t>(to) % count != 0 ||
       reinterpret_cast<std::uintptr_t>(from) % count != 0) {
@@ -432,9 +432,9 @@ void Machine::copy_async(char* to, const char* from, int bytes, int valid) {
   fibers_[static_cast<std::size_t>(thread_)].copies.push_back(copy);
 }
 
-void Machine::commit() { ++fibers_[static_cast<std::size_t>(thread_)].groups; }
+void BlockMachine::commit() { ++fibers_[static_cast<std::size_t>(thread_)].groups; }
 
-void Machine::wait(int pending) {
+void BlockMachine::wait(int pending) {
   Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
   std::vector<Copy> left;
   for (const Copy& copy : fiber.copies) {
@@ -452,11 +452,11 @@ void Machine::wait(int pending) {
   fiber.copies = std::move(left);
 }
 
-void Machine::barrier() { switch_back(State::kBarrier, "a barrier"); }
+void BlockMachine::barrier() { switch_back(State::kBarrier, "a barrier"); }
 
-void Machine::warp_barrier() { switch_back(State::kWarp, kWarpBarrier); }
+void BlockMachine::warp_barrier() { switch_back(State::kWarp, kWarpBarrier); }
 
-double* Machine::operand(bool is_a) {
+double* BlockMachine::operand(bool is_a) {
   const Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
   Warp& warp = warps_[static_cast<std::size_t>(thread_ / 32)];
   return warp.operands[static_cast<std::size_t>(fiber.products % 2)][is_a ? 0 : 1].data();
@@ -464,12 +464,12 @@ double* Machine::operand(bool is_a) {
 
 // Operands of two operations in turn: no lane writes those of the next but one before all lanes
 // have come to the next, and so read these. An MMA operation orders no memory.
-void Machine::multiply() {
+void BlockMachine::multiply() {
   switch_back(State::kWarp, kMultiply);
   ++fibers_[static_cast<std::size_t>(thread_)].products;
 }
 
-const double* Machine::multiplied(bool is_a) const {
+const double* BlockMachine::multiplied(bool is_a) const {
   const Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
   const Warp& warp = warps_[static_cast<std::size_t>(thread_ / 32)];
   return warp.operands[static_cast<std::size_t>((fiber.products - 1) % 2)][is_a ? 0 : 1].data();

@@ -27,12 +27,12 @@ class KernelFault : public std::runtime_error {
 // let it. Every access is checked: alignment, bounds, reads of what is still under way, output
 // written twice, and two threads at the same byte of shared memory of which one writes, with no
 // barrier between.
-class Machine {
+class BlockMachine {
  public:
-  Machine(int threads, std::size_t shared_bytes, bool last_warp_first, int cluster = 1);
-  ~Machine();
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  BlockMachine(int threads, std::size_t shared_bytes, bool last_warp_first, int cluster = 1);
+  ~BlockMachine();
+  BlockMachine(const BlockMachine&) = delete;
+  BlockMachine& operator=(const BlockMachine&) = delete;
 
   void allow(const void* begin, std::size_t bytes, bool writable);  // global memory
   // Shared memory starts as garbage. Throws the first KernelFault.
@@ -42,7 +42,7 @@ class Machine {
   std::size_t first_written() const { return first_written_; }
 
   // For the thread that runs now:
-  static Machine& now();
+  static BlockMachine& now();
   int thread() const { return thread_ % threads_; }
   long long block() const { return block_ + rank(); }
   char* shared() { return shared_of(rank()); }

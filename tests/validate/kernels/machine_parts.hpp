@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-// What a Machine keeps of its threads and memory.
+// What a BlockMachine keeps of its threads and memory.
 namespace mapsim::machine_parts {
 
 struct Copy {

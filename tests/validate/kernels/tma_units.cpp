@@ -27,7 +27,7 @@ float to_nearest_tf32(float value) {
 
 }  // namespace
 
-TmaUnits::TmaUnits(Machine& machine, bool last_first)
+TmaUnits::TmaUnits(BlockMachine& machine, bool last_first)
     : machine_{&machine},
       last_first_{last_first},
       lanes_(static_cast<std::size_t>(machine.all_threads())),

@@ -20,10 +20,10 @@ struct EmulatedMap {
 
 // What a cluster of blocks has beside its threads: barriers in shared memory, the TMA, warpgroup
 // MMA. All is as late as the hardware may be: copies land when no thread can go on, products read
-// shared memory when they are waited for. Faults are those of a Machine.
+// shared memory when they are waited for. Faults are those of a BlockMachine.
 class TmaUnits {
  public:
-  explicit TmaUnits(Machine& machine, bool last_first);
+  explicit TmaUnits(BlockMachine& machine, bool last_first);
 
   static constexpr std::uint32_t kWindow = 1024;  // address of a block's shared memory
   std::uint32_t address(const void* at) const;
@@ -97,7 +97,7 @@ class TmaUnits {
   void land(const Transfer& transfer);
   void mark_readers(const Product& product, int by);
 
-  Machine* machine_;
+  BlockMachine* machine_;
   bool last_first_;
   std::map<std::pair<int, std::size_t>, Barrier> barriers_;  // by rank and offset
   std::map<int, std::pair<int, int>> meetings_;              // arrived, how often met; by rank

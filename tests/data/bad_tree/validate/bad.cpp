@@ -68,3 +68,11 @@ int too_long(
 bool is_systolic(const Arch& arch) {
   return std::holds_alternative<SystolicTiming>(arch.compute.timing);
 }
+namespace mapsim {
+struct Box {
+  int size;
+};
+namespace {
+struct Own {};
+}  // namespace
+}  // namespace mapsim
