@@ -37,7 +37,7 @@ Provenance origin_of(const NetworkArguments& arguments, const Arch& arch, const 
   return origin;
 }
 
-// Chains are searched for the least energy, with perfect factors and without rules, so far.
+// Chains are searched with perfect factors and without rules, so far.
 void refuse_beside_fusion(const NetworkArguments& a, const Objective& objective) {
   const std::vector<std::pair<bool, const char*>> refused{
       {!a.constraints.empty(), "--constraints"},
@@ -45,12 +45,14 @@ void refuse_beside_fusion(const NetworkArguments& a, const Objective& objective)
       {a.even, "--even"},
       {a.batches, "--batches"},
       {a.budget.gap > 0, "--gap"},
-      {a.budget.labels != Budget{}.labels, "--budget-labels"},
-      {objective != Objective::kEnergy, "an objective other than energy, or a limit,"}};
+      {a.budget.labels != Budget{}.labels, "--budget-labels"}};
   for (const auto& [is_given, name] : refused) {
     if (is_given) {
       throw UsageError(fmt::format("{} is not for --fuse, so far", name));
     }
+  }
+  if (const std::string obstacle = fused_network_obstacle(objective); !obstacle.empty()) {
+    throw UsageError("--fuse: " + obstacle);
   }
 }
 

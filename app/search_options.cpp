@@ -145,12 +145,11 @@ CommandOptions options_of(NetworkArguments& a) {
                               "Stop each search after about N labels (partial "
                               "mappings): repeatable on any machine"),
                 gap_option(a.budget), memory_option(a.budget), threads_option(a.threads)}),
-           under("Fusion",
-                 joined({{{"--fuse", "",
-                           "Search chains of layers for the mapping trees of least energy "
-                           "(docs/fusion.md); the network is a graph",
-                           &a.fuse}},
-                         fusion_options(a.fusion)})),
+           under("Fusion", joined({{{"--fuse", "",
+                                     "Search chains of layers for the best mapping trees "
+                                     "(docs/fusion.md); the network is a graph",
+                                     &a.fuse}},
+                                   fusion_options(a.fusion)})),
            under("GPUs", {precision_option(a.kernels.precision), path_option(a.kernels.path),
                           layout_option(a.kernels.layout, {"nhwc", "nchw"},
                                         "GPU: layout of convolutions: nhwc (default) or nchw")}),

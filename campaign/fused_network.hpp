@@ -2,40 +2,52 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "campaign/network.hpp"
 #include "costmodel/stream.hpp"
+#include "mapper/fusion/chain_hull.hpp"
 #include "report/chain_search.hpp"
 #include "workloads/graph_chains.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim {
 
-// A network as chains of einsums, each distinct one searched once for the least energy
-// (mapper/fusion/chain_search.hpp).
+// A network as chains of einsums, each distinct one searched once (mapper/fusion/chain_search.hpp)
+// if the objective is a sum over chains. By a product, the trees of all chains are chosen jointly.
 struct FusedNetwork {
   GraphChains graph;
-  std::vector<ChainComparison> found;  // per chain; after an interrupt the list is short
-  StreamCost streams;                  // of the nodes that no chain has
-  NetworkTotals unfused;               // the network as a bag of layers (campaign/network.hpp)
+  Objective objective;
+  std::vector<ChainComparison> found;   // per chain; after an interrupt the list is short
+  std::optional<fusion::Hull> joint{};  // proves the choice of `found[].fused`, streams included
+  StreamCost streams;                   // of the nodes that no chain has
+  NetworkTotals unfused;                // the network as a bag of layers (campaign/network.hpp)
   bool interrupted = false;
 };
 
-// `options.budget`: of all chains together, of which each gets its share of what is left.
-// `progress`: called before each chain, with its index. The network is a graph.
-FusedNetwork search_fused(const Arch& arch, const Network& network, const FusionLimits& limits,
-                          const SearchOptions& options,
-                          const std::function<void(const GraphChains&, std::size_t)>& progress);
+// Called before each search of a chain, with its index.
+using ChainProgress = std::function<void(const GraphChains&, std::size_t)>;
 
-// Sums over all chains, each as often as it occurs, and streams [pJ].
+// Why fused networks cannot be searched for this objective; empty: they can.
+std::string fused_network_obstacle(const Objective& objective);
+// `options.budget`: of all chains together, of which each gets its share of what is left. The
+// network is a graph.
+FusedNetwork search_fused(const Arch& arch, const Network& network, const FusionLimits& limits,
+                          const SearchOptions& options, const ChainProgress& progress);
+// Finds `found` and `joint` of a network of which the other members are there, by a product of
+// total energy and total latency.
+void choose_trees_jointly(const Arch& arch, const FusionLimits& limits,
+                          const SearchOptions& options, const ChainProgress& progress,
+                          FusedNetwork& fused);
+
+// Sums over all chains, each as often as it occurs, and streams.
 struct FusedTotals {
-  double spilled = 0;
-  double on_chip = 0;
-  double best = 0;
-  double lower_bound = 0;    // no mapping trees of the chains need less
-  bool proven = true;        // of every chain
+  using Figures = fusion::HullPoint;
+  Figures spilled, on_chip, best;
+  double lower_bound = 0;    // of the objective: no mapping trees of the chains are better
+  bool proven = true;        // none are better than `best`
   std::int64_t missing = 0;  // chains without a mapping, or not searched: in none of the sums
 };
 FusedTotals totals(const FusedNetwork& network);

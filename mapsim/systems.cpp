@@ -41,15 +41,6 @@ SearchOptions chain_options(const Arch& arch, const SearchRequest& request) {
   return request.options;
 }
 
-// The same of what is searched by energy alone: curves, and whole networks.
-SearchOptions energy_options(const Arch& arch, const SearchRequest& request) {
-  if (request.options.objective != Objective::kEnergy) {
-    throw UnsupportedSearch{
-        "an objective other than energy: not for curves and networks of fused layers, so far"};
-  }
-  return chain_options(arch, request);
-}
-
 Provenance origin_of(const char* command) { return {command, {}, {}}; }
 
 std::vector<const Network*> pointers(const std::vector<std::shared_ptr<const Network>>& networks) {
@@ -92,7 +83,10 @@ std::string tree_yaml(const ChainSolution& solution) {
 ChainCurveSolution fusion_curve(const Arch& arch, const EinsumChain& chain,
                                 const std::string& capacity, const SearchRequest& request,
                                 const FusionLimits& limits) {
-  const SearchOptions options = energy_options(arch, request);
+  if (request.options.objective != Objective::kEnergy) {
+    throw UnsupportedSearch{"an objective other than energy: not for curves of chains, so far"};
+  }
+  const SearchOptions options = chain_options(arch, request);
   const Parsed<CurveCapacity> parsed = parse_curve_capacity(capacity, arch);
   if (const auto* wrong = std::get_if<std::string>(&parsed)) {
     throw std::invalid_argument{"level: " + *wrong};
@@ -127,8 +121,12 @@ std::string to_svg(const ChainCurveSolution& solution) {
 FusedSolution fuse(const Arch& arch, const Network& network, const SearchRequest& request,
                    const FusionLimits& limits) {
   check_graph(network);
+  if (const std::string obstacle = fused_network_obstacle(request.options.objective);
+      !obstacle.empty()) {
+    throw UnsupportedSearch{obstacle};
+  }
   return {arch, network,
-          search_fused(arch, network, limits, energy_options(arch, request),
+          search_fused(arch, network, limits, chain_options(arch, request),
                        [](const GraphChains&, std::size_t) {})};
 }
 

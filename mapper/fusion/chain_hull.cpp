@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "mapper/fusion/additive.hpp"
+#include "mapper/fusion/shared_budget.hpp"
 #include "mapper/graph/parts.hpp"
 #include "mapper/objective.hpp"
 
@@ -17,27 +18,19 @@ namespace {
 
 constexpr double kCloseEnough = 1e-9;  // relative gap of a proof
 
-struct Point {
-  double energy = 0;  // [pJ]
-  double cycles = 0;
-};
-double along(double weight, const Point& point) {
-  return std::isinf(weight) ? point.cycles : point.energy + weight * point.cycles;
-}
-
-Point crossing(const HullLine& a, const HullLine& b) {
+HullPoint crossing(const HullLine& a, const HullLine& b) {
   if (std::isinf(b.weight)) {
     return {a.least - a.weight * b.least, b.least};
   }
   const double cycles = (b.least - a.least) / (b.weight - a.weight);
   return {a.least - a.weight * cycles, cycles};
 }
-bool is_beyond_all(const std::vector<HullLine>& lines, const Point& point) {
+bool is_beyond_all(const std::vector<HullLine>& lines, const HullPoint& point) {
   return std::all_of(lines.begin(), lines.end(), [&](const HullLine& line) {
     const double size = std::isinf(line.weight)
                             ? std::abs(point.cycles)
                             : std::abs(point.energy) + std::abs(line.weight * point.cycles);
-    return along(line.weight, point) >= line.least - kRounding * size;
+    return point.along(line.weight) >= line.least - kRounding * size;
   });
 }
 
@@ -53,7 +46,7 @@ Corner best_corner(const ObjectiveFunction& function, std::vector<HullLine> line
   Corner best;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     for (std::size_t j = i + 1; j < lines.size(); ++j) {
-      const Point point = crossing(lines[i], lines[j]);
+      const HullPoint point = crossing(lines[i], lines[j]);
       if (!is_beyond_all(lines, point)) {
         continue;
       }
@@ -68,97 +61,68 @@ Corner best_corner(const ObjectiveFunction& function, std::vector<HullLine> line
 
 class HullSearch {
  public:
-  HullSearch(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
-             const SearchOptions& options)
-      : arch_{arch}, chain_{chain}, limits_{limits}, options_{options} {}
+  HullSearch(const ObjectiveFunction& function,
+             const std::function<LeastSum(double weight)>& least_sum)
+      : function_{function}, least_sum_{least_sum} {}
 
-  ChainResult run() {
-    const ObjectiveFunction& function = options_.objective.function;
-    lines_.push_back({kInfinity, least_cycles()});
+  Hull run(double least_cycles) {
+    hull_.lines.push_back({kInfinity, least_cycles});
     bool is_open = search(0);
-    if (is_open && result_.cost) {
+    if (is_open && hull_.best) {
       // Where the objective's slope at the point of least energy is that of the sum.
-      const double energy = result_.cost->energy.count();
-      const auto cycles = static_cast<double>(result_.cost->latency.count());
-      const double up = function.value(energy, cycles * (1 + kStep)) / value() - 1;
-      const double right = function.value(energy * (1 + kStep), cycles) / value() - 1;
+      const auto [energy, cycles] = *hull_.best;
+      const double up = function_.value(energy, cycles * (1 + kStep)) / value() - 1;
+      const double right = function_.value(energy * (1 + kStep), cycles) / value() - 1;
       is_open = search(up / right * energy / cycles);
     }
-    while (is_open && result_.cost && !is_closed()) {
-      const Corner corner = best_corner(function, lines_);
+    while (is_open && hull_.best && !is_closed()) {
+      const Corner corner = best_corner(function_, hull_.lines);
       const std::optional<double> weight = weight_between(corner.less, corner.more);
       is_open = weight && search(*weight);
     }
-    result_.lower_bound = least_value(function, lines_);
-    result_.proven = result_.cost ? is_closed() : is_open;
-    if (result_.proven && result_.cost) {
-      result_.lower_bound = std::min(result_.lower_bound, value());
+    hull_.lower_bound = least_value(function_, hull_.lines);
+    hull_.proven = hull_.best ? is_closed() : is_open;
+    if (hull_.proven && hull_.best) {
+      hull_.lower_bound = std::min(hull_.lower_bound, value());
     }
-    result_.lines = lines_;
-    return std::move(result_);
+    return std::move(hull_);
   }
 
  private:
   static constexpr double kStep = 1e-6;
 
-  double value() const { return value_of(options_.objective, *result_.cost); }
-  bool is_closed() const {
-    return best_corner(options_.objective.function, lines_).value >= value() * (1 - kCloseEnough);
+  double value() const { return value_of(*hull_.best); }
+  double value_of(const HullPoint& point) const {
+    return function_.value(point.energy, point.cycles);
   }
-  double least_cycles() const {
-    double sum = 0;
-    for (const Workload& workload : chain_.einsums) {
-      const Problem problem{arch_, workload};
-      const AdditiveObjective objective{problem, Objective::kLatency};
-      sum += objective.least_cycles(problem, static_cast<double>(workload.macs()));
-    }
-    return sum;
+  bool is_closed() const {
+    return best_corner(function_, hull_.lines).value >= value() * (1 - kCloseEnough);
   }
 
   // False: it was stopped. Adds a line and perhaps a point.
   bool search(double weight) {
-    SearchOptions options = options_;
-    options.objective = Objective{};
-    if (std::isinf(weight)) {
-      options.objective.function = Objective::kLatency.function;
-    } else if (weight > 0) {
-      options.objective.function = ObjectiveFunction::weighted_sum(weight);
-    }
-    options.budget.seconds = std::max(0.0, options_.budget.seconds - result_.seconds);
-    double cutoff = kInfinity;
-    for (const Point& point : points_) {
-      cutoff = std::min(cutoff, along(weight, point));
-    }
-    ChainResult found = search_additive(arch_, chain_, limits_, options, cutoff);
-    std::erase_if(lines_, [&](const HullLine& line) { return line.weight == weight; });
-    lines_.push_back({weight, found.lower_bound});
-    if (found.cost) {
-      points_.push_back(
-          {found.cost->energy.count(), static_cast<double>(found.cost->latency.count())});
-      if (!result_.cost || value_of(options_.objective, *found.cost) < value()) {
-        result_.best = std::move(found.best);
-        result_.cost = std::move(found.cost);
+    const LeastSum found = least_sum_(weight);
+    std::erase_if(hull_.lines, [&](const HullLine& line) { return line.weight == weight; });
+    hull_.lines.push_back({weight, found.bound});
+    if (found.best) {
+      points_.push_back(*found.best);
+      if (!hull_.best || value_of(*found.best) < value()) {
+        hull_.best = found.best;
       }
     }
-    result_.seconds += found.seconds;
-    result_.groups += found.groups;
-    result_.classes += found.classes;
-    result_.interfaces += found.interfaces;
-    result_.branches += found.branches;
-    result_.labels += found.labels;
     return found.proven;
   }
 
   // The known point that is best along a line.
-  const Point& point_of(double weight) const {
-    return *std::min_element(points_.begin(), points_.end(), [&](const Point& a, const Point& b) {
-      return along(weight, a) < along(weight, b);
-    });
+  const HullPoint& point_of(double weight) const {
+    return *std::min_element(
+        points_.begin(), points_.end(),
+        [&](const HullPoint& a, const HullPoint& b) { return a.along(weight) < b.along(weight); });
   }
   // Of a line through the points of both; nullopt: they are one point, so nothing is beyond them.
   std::optional<double> weight_between(const HullLine& less, const HullLine& more) const {
-    const Point& a = point_of(less.weight);
-    const Point& b = point_of(more.weight);
+    const HullPoint& a = point_of(less.weight);
+    const HullPoint& b = point_of(more.weight);
     if (std::isinf(more.weight) && b.cycles > more.least * (1 + kCloseEnough)) {
       return more.weight;  // so far the line is no more than a guess
     }
@@ -166,14 +130,20 @@ class HullSearch {
     return weight > less.weight && weight < more.weight ? std::optional(weight) : std::nullopt;
   }
 
-  const Arch& arch_;
-  const EinsumChain& chain_;
-  const FusionLimits& limits_;
-  const SearchOptions& options_;
-  std::vector<HullLine> lines_;
-  std::vector<Point> points_;
-  ChainResult result_;
+  ObjectiveFunction function_;
+  const std::function<LeastSum(double weight)>& least_sum_;
+  std::vector<HullPoint> points_;
+  Hull hull_;
 };
+
+ObjectiveFunction function_of(double weight) {
+  return std::isinf(weight) ? Objective::kLatency.function
+         : weight > 0       ? ObjectiveFunction::weighted_sum(weight)
+                            : Objective::kEnergy.function;
+}
+HullPoint figures_of(const ChainPoint& point) {
+  return {point.cost.energy.count(), static_cast<double>(point.cost.latency.count())};
+}
 
 }  // namespace
 
@@ -182,9 +152,95 @@ double least_value(const ObjectiveFunction& function, const std::vector<HullLine
   return value < kInfinity ? value : 0;
 }
 
-ChainResult search_hull(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
-                        const SearchOptions& options) {
-  return HullSearch(arch, chain, limits, options).run();
+double HullPoint::along(double weight) const {
+  return std::isinf(weight) ? cycles : energy + weight * cycles;
+}
+
+Hull search_hull(const ObjectiveFunction& function, double least_cycles,
+                 const std::function<LeastSum(double weight)>& least_sum) {
+  return HullSearch(function, least_sum).run(least_cycles);
+}
+
+ChainSums::ChainSums(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits)
+    : arch_{arch}, chain_{chain}, limits_{limits}, least_cycles_{0} {
+  for (const Workload& workload : chain_.einsums) {
+    const Problem problem{arch_, workload};
+    const AdditiveObjective objective{problem, Objective::kLatency};
+    least_cycles_ += objective.least_cycles(problem, static_cast<double>(workload.macs()));
+  }
+  lines_.push_back({kInfinity, least_cycles_});
+}
+
+const ChainPoint& ChainSums::best(double weight) const {
+  return *std::min_element(points_.begin(), points_.end(),
+                           [&](const ChainPoint& a, const ChainPoint& b) {
+                             return figures_of(a).along(weight) < figures_of(b).along(weight);
+                           });
+}
+
+void ChainSums::know(const ChainSums& other) {
+  points_.insert(points_.end(), other.points_.begin(), other.points_.end());
+}
+
+LeastSum ChainSums::least(double weight, const SearchOptions& options) {
+  // Lines bound every sum, and a point that reaches the bound is the least.
+  const auto bound = [&] { return least_value(function_of(weight), lines_); };
+  const auto value = [&] { return figures_of(best(weight)).along(weight); };
+  const auto is_known = [&] { return !points_.empty() && value() <= bound() * (1 + kRounding); };
+  if (!asked_.contains(weight) && !is_known()) {
+    search(weight, options);
+  }
+  const auto asked = asked_.find(weight);
+  const bool proven = asked == asked_.end() || asked->second;
+  if (points_.empty()) {
+    return {std::nullopt, bound(), proven};
+  }
+  return {figures_of(best(weight)), std::min(bound(), value()), proven};
+}
+
+void ChainSums::search(double weight, const SearchOptions& options) {
+  SearchOptions sum = options;
+  sum.objective = Objective{};
+  sum.objective.function = function_of(weight);
+  const double cutoff = points_.empty() ? kInfinity : figures_of(best(weight)).along(weight);
+  ChainResult found = search_additive(arch_, chain_, limits_, sum, cutoff);
+  std::erase_if(lines_, [&](const HullLine& line) { return line.weight == weight; });
+  lines_.push_back({weight, found.lower_bound});
+  asked_[weight] = found.proven;
+  if (found.cost) {
+    points_.push_back({std::move(*found.best), std::move(*found.cost)});
+  }
+  effort_.seconds += found.seconds;
+  effort_.groups += found.groups;
+  effort_.classes += found.classes;
+  effort_.interfaces += found.interfaces;
+  effort_.branches += found.branches;
+  effort_.labels += found.labels;
+}
+
+ChainResult search_product(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
+                           const SearchOptions& options) {
+  ChainSums sums(arch, chain, limits);
+  const SharedBudget budget{options};
+  std::optional<ChainPoint> best;
+  const Hull hull =
+      search_hull(options.objective.function, sums.least_cycles(), [&](double weight) {
+        const LeastSum least = sums.least(weight, budget.rest());
+        if (least.best && (!best || value_of(options.objective, sums.best(weight).cost) <
+                                        value_of(options.objective, best->cost))) {
+          best = sums.best(weight);
+        }
+        return least;
+      });
+  ChainResult result = sums.effort();
+  if (best) {
+    result.best = std::move(best->tree);
+    result.cost = std::move(best->cost);
+  }
+  result.lower_bound = hull.lower_bound;
+  result.lines = hull.lines;
+  result.proven = hull.proven;
+  return result;
 }
 
 }  // namespace mapsim::fusion

@@ -378,7 +378,7 @@ ChainResult search_chain(const Arch& arch, const EinsumChain& chain, const Fusio
   }
   return fusion::is_additive(options.objective)
              ? fusion::search_additive(arch, chain, limits, options, exact::kInfinity)
-             : fusion::search_hull(arch, chain, limits, options);
+             : fusion::search_product(arch, chain, limits, options);
 }
 
 ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,

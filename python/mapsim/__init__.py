@@ -150,7 +150,7 @@ def network(arch: Machine, path: Named, dims: Optional[Mapping[str, int]] = None
     """Every distinct layer of a network (a file or a shipped name) or an ONNX model, searched once.
 
     `dims`: values of symbolic dims of a model's inputs. `fuse`: chains of layers of a network that
-    is a graph are searched as chains, and fused where that saves energy. `operand_bits`: the width
+    is a graph are searched as chains, and fused where that pays. `operand_bits`: the width
     of all operands of a model, in place of its own (models of floats have 32; engines often take
     8). Options as of search(); objective="edp" chooses the mappings of all layers jointly, for the
     least total energy times total latency. On a GPU each layer gets its fastest kernel, with operands of

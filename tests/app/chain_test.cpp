@@ -65,9 +65,41 @@ TEST_F(CommandLine, FusesANetwork) {
   EXPECT_LT(best, spilled);
   EXPECT_THAT(run("network nvdla_like_1024 resnet50 --fuse").err,
               HasSubstr("--fuse needs a graph"));
-  EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --objective edp").err,
-              HasSubstr("an objective other than energy"));
+  EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --max-latency 1ms").err,
+              HasSubstr("--fuse: limits of a whole network"));
+  EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --objective energy,latency").err,
+              HasSubstr("--fuse: ties of chains"));
+  EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --latency ramped").err,
+              HasSubstr("--fuse: chains are timed in the steady state"));
   EXPECT_THAT(run("network a100_40gb graphs/resnet50 --fuse").err, HasSubstr("not for GPUs"));
+}
+
+// By latency and weighted sums the chains add up; by a product their trees are chosen together.
+TEST_F(CommandLine, FusesANetworkByTime) {
+  const std::string network = "network nvdla_like_1024 graphs/vit_b16 --fuse --json --objective ";
+  const Json fastest = Json::parse(run(network + "latency").out);
+  double cycles = fastest["total"]["streams_latency_cycles"];
+  for (const Json& chain : fastest["chains"]) {
+    EXPECT_EQ(chain["value"], chain["latency_cycles"]);
+    EXPECT_EQ(chain["lower_bound"], chain["latency_cycles"]);
+    cycles += chain["count"].get<double>() * chain["latency_cycles"].get<double>();
+  }
+  EXPECT_EQ(fastest["total"]["latency_cycles"], cycles);
+  EXPECT_EQ(fastest["total"]["proven"], true);
+  EXPECT_FALSE(fastest["total"].contains("lower_bound_pj"));
+  const Json least = Json::parse(run(network + "energy").out);
+  const Json edp = Json::parse(run(network + "edp").out);
+  EXPECT_EQ(edp["total"]["proven"], true);
+  EXPECT_GE(edp["total"]["latency_cycles"], fastest["total"]["latency_cycles"]);
+  EXPECT_GE(edp["total"]["energy_pj"].get<double>(),
+            least["total"]["energy_pj"].get<double>() * (1 - 1e-9));
+  for (const Json& other : {fastest["total"], least["total"]}) {
+    EXPECT_LE(
+        edp["total"]["value"].get<double>(),
+        other["energy_pj"].get<double>() * other["latency_cycles"].get<double>() * (1 + 1e-9));
+  }
+  EXPECT_THAT(run("network nvdla_like_1024 graphs/vit_b16 --fuse --objective edp").out,
+              HasSubstr("chosen together"));
 }
 
 TEST_F(CommandLine, DrawsTheCurveOfAChain) {

@@ -40,6 +40,7 @@ simulate teaching teaching/conv teaching_weight_stationary
 network teaching alexnet
 network nv_full alexnet --batches
 network teaching graphs/squeezenet --fuse
+network teaching graphs/squeezenet --fuse --objective latency
 network a100_40gb alexnet --precision f16
 plan jetson_agx_orin graphs/squeezenet --at-once --save-plan plan.yaml
 plan jetson_agx_orin graphs/squeezenet --given plan.yaml --certificate plan.proof

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network as chains of einsums: sums over chains, and trees chosen together for a product.
+#include "campaign/fused_network.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "arch/load.hpp"
+#include "tests/mapper/brute_chain.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+const ChainProgress kNoProgress = [](const GraphChains&, std::size_t) {};
+
+// Chains of tiny_chain() on the machine of the first one.
+struct TinyNetwork {
+  Arch arch;
+  FusedNetwork fused;
+  std::vector<std::vector<TreePoint>> fronts;
+};
+TinyNetwork tiny_network(const std::vector<std::uint64_t>& seeds) {
+  std::int64_t trees = 0;
+  TinyNetwork network{tiny_chain(seeds.front()).arch, {}, {}};
+  for (const std::uint64_t seed : seeds) {
+    const TinyChain tiny = tiny_chain(seed);
+    network.fronts.push_back(front_by_force(network.arch, tiny.chain, true, trees));
+    const auto count = static_cast<std::int64_t>(network.fronts.size());
+    network.fused.graph.chains.push_back({tiny.chain, count, {}});
+  }
+  network.fused.streams = {Picojoules{100}, Cycles{7}};
+  return network;
+}
+
+// The least value of all choices of one tree a chain, chains without a mapping left out.
+double least_by_force(const TinyNetwork& network, const ObjectiveFunction& function) {
+  std::vector<std::pair<double, double>> sums{
+      {network.fused.streams.energy.count(),
+       static_cast<double>(network.fused.streams.latency.count())}};
+  for (std::size_t i = 0; i < network.fronts.size(); ++i) {
+    const auto count = static_cast<double>(network.fused.graph.chains[i].count);
+    std::vector<std::pair<double, double>> more;
+    for (const TreePoint& point : network.fronts[i]) {
+      for (const auto& [energy, cycles] : sums) {
+        more.emplace_back(energy + count * point.energy,
+                          cycles + count * static_cast<double>(point.cycles));
+      }
+    }
+    sums = more.empty() ? sums : std::move(more);
+  }
+  double least = kInfinity;
+  for (const auto& [energy, cycles] : sums) {
+    least = std::min(least, function.value(energy, cycles));
+  }
+  return least;
+}
+
+// ... and what it is if each chain has the tree that is best for itself.
+double value_by_chain(const TinyNetwork& network, const ObjectiveFunction& function) {
+  double energy = network.fused.streams.energy.count();
+  auto cycles = static_cast<double>(network.fused.streams.latency.count());
+  for (std::size_t i = 0; i < network.fronts.size(); ++i) {
+    const auto count = static_cast<double>(network.fused.graph.chains[i].count);
+    const auto value = [&](const TreePoint& point) {
+      return function.value(point.energy, static_cast<double>(point.cycles));
+    };
+    const auto best = std::min_element(
+        network.fronts[i].begin(), network.fronts[i].end(),
+        [&](const TreePoint& a, const TreePoint& b) { return value(a) < value(b); });
+    if (best != network.fronts[i].end()) {
+      energy += count * best->energy;
+      cycles += count * static_cast<double>(best->cycles);
+    }
+  }
+  return function.value(energy, cycles);
+}
+
+TEST(FusedNetwork, ChoosesTheTreesThatBruteForceChooses) {
+  int joint_is_better = 0;
+  for (const std::uint64_t first : {2'000'002U, 2'000'008U, 2'000'012U, 3'000'012U, 2'000'020U}) {
+    TinyNetwork network = tiny_network({first, first + 2, first + 4});
+    for (const ObjectiveFunction& function :
+         {ObjectiveFunction::product(1, 1), ObjectiveFunction::product(1, 2),
+          ObjectiveFunction::product(2, 1)}) {
+      SearchOptions options;
+      options.objective = Objective{function};
+      FusedNetwork fused = network.fused;
+      fused.objective = options.objective;
+      choose_trees_jointly(network.arch, {}, options, kNoProgress, fused);
+      const FusedTotals sums = totals(fused);
+      const double least = least_by_force(network, function);
+      const double value = function.value(sums.best.energy, sums.best.cycles);
+      EXPECT_NEAR(value, least, 1e-9 * least) << "seed " << first << " " << to_string(function);
+      ASSERT_TRUE(fused.joint.has_value());
+      EXPECT_TRUE(fused.joint->proven);
+      EXPECT_NEAR(sums.lower_bound, least, 1e-9 * least);
+      EXPECT_LE(value, function.value(sums.on_chip.energy, sums.on_chip.cycles) * (1 + 1e-9));
+      EXPECT_LE(function.value(sums.on_chip.energy, sums.on_chip.cycles),
+                function.value(sums.spilled.energy, sums.spilled.cycles) * (1 + 1e-9));
+      joint_is_better += least < value_by_chain(network, function) * (1 - 1e-9) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(joint_is_better, 0);
+}
+
+Network small_graph() {
+  return parse_network(
+      "name: small\nprecision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}\n"
+      "inputs:\n  image: {shape: [1, 4, 8, 8]}\ngraph:\n"
+      "  - {name: one, conv2d: {out_channels: 4, kernel: 3, padding: 1}, in: image,"
+      " epilogue: [relu]}\n"
+      "  - {name: two, conv2d: {out_channels: 2, kernel: 1}, in: one}\n"
+      "  - {name: pool, op: MaxPool, in: two, kernel: 2, stride: 2}\n"
+      "  - {name: three, conv2d: {out_channels: 8, kernel: 1}, in: pool}\n",
+      "small.yaml");
+}
+
+TEST(FusedNetwork, AddsUpChainsByLatencyAndWeightedSums) {
+  const Network network = small_graph();
+  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/nvdla_like_1024.yaml");
+  for (const Objective& objective :
+       {Objective::kEnergy, Objective::kLatency, Objective{ObjectiveFunction::weighted_sum(20)}}) {
+    SearchOptions options;
+    options.objective = objective;
+    const FusedNetwork fused = search_fused(arch, network, {}, options, kNoProgress);
+    ASSERT_EQ(fused.graph.chains.size(), 2U);
+    ASSERT_EQ(fused.graph.streams.size(), 1U);
+    const double streams = objective.function.value(
+        fused.streams.energy.count(), static_cast<double>(fused.streams.latency.count()));
+    EXPECT_GT(streams, 0);
+    double best = streams;
+    double spilled = streams;
+    for (const NetworkChain& chain : fused.graph.chains) {
+      const auto count = static_cast<double>(chain.count);
+      best += count * value_of(objective, *search_chain(arch, chain.chain, {}, options).cost);
+      spilled += count *
+                 value_of(objective, *search_chain(arch, chain.chain, {1, 0, false}, options).cost);
+    }
+    const FusedTotals sums = totals(fused);
+    EXPECT_NEAR(objective.function.value(sums.best.energy, sums.best.cycles), best, 1e-9 * best);
+    EXPECT_NEAR(objective.function.value(sums.spilled.energy, sums.spilled.cycles), spilled,
+                1e-9 * spilled);
+    EXPECT_NEAR(sums.lower_bound, best, 1e-9 * best);
+    EXPECT_TRUE(sums.proven);
+    EXPECT_FALSE(fused.joint.has_value());
+  }
+}
+
+TEST(FusedNetwork, IsNotSearchedWithinLimits) {
+  Objective objective = Objective::kLatency;
+  EXPECT_EQ(fused_network_obstacle(objective), "");
+  EXPECT_EQ(fused_network_obstacle(Objective::kEdp), "");
+  objective.max_energy = Picojoules{1};
+  EXPECT_THAT(fused_network_obstacle(objective), ::testing::HasSubstr("--max-energy"));
+  objective = Objective::kEnergy;
+  objective.exact_ties = true;
+  EXPECT_THAT(fused_network_obstacle(objective), ::testing::HasSubstr("ties"));
+}
+
+// What was found of some chains while others were stopped is no more than that.
+TEST(FusedNetwork, StopsWithABoundWhenTimeIsOver) {
+  TinyNetwork network = tiny_network({2'000'002});
+  SearchOptions options;
+  options.objective = Objective::kEdp;
+  network.fused.objective = options.objective;
+  options.budget.seconds = 0;
+  choose_trees_jointly(network.arch, {}, options, kNoProgress, network.fused);
+  const FusedTotals sums = totals(network.fused);
+  EXPECT_FALSE(sums.proven);
+  EXPECT_EQ(sums.missing, 1);
+}
+
+}  // namespace
+}  // namespace mapsim
