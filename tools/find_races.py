@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SETTINGS = {"CMAKE_CXX_COMPILER": "clang++", "CMAKE_BUILD_TYPE": "Debug", "CMAKE_UNITY_BUILD": "ON",
+SETTINGS = {"CMAKE_CXX_COMPILER": os.environ.get("CXX", "clang++"), "CMAKE_BUILD_TYPE": "Debug", "CMAKE_UNITY_BUILD": "ON",
             "CMAKE_CXX_FLAGS_DEBUG": "-O1 -g1", "MAPSIM_TESTS": "ON", "MAPSIM_CUDA": "OFF", "MAPSIM_MPI": "OFF",
             "MAPSIM_SANITIZE": "thread"}
 

@@ -17,6 +17,7 @@
 #include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/sparse/model.hpp"
 #include "tests/costmodel/random_case.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -173,7 +174,7 @@ TEST(Sparse, ClosedFormIsTheMeanOverAllDataSets) {
   int compared = 0;
   int refused = 0;
   double sets = 0;
-  for (std::uint64_t seed = 0; seed < 900; ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(900U); ++seed) {
     RandomCase random = random_case(seed);
     if (random.workload.macs() > 120 || !make_nest(random.workload, random.mapping).perfect) {
       continue;
@@ -218,7 +219,7 @@ TEST(Sparse, ClosedFormIsTheMeanOverAllDataSets) {
   RecordProperty("compared", compared);
   RecordProperty("refused", refused);
   std::printf("%d cases, %.0f data sets, %d refused\n", compared, sets, refused);
-  EXPECT_GT(compared, 150);
+  EXPECT_GT(compared, tried_of(150));
   EXPECT_LT(refused, compared);
 }
 

@@ -18,6 +18,7 @@
 #include "core/rng.hpp"
 #include "core/substitute.hpp"
 #include "tests/design/random_space.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim {
 namespace {
@@ -85,7 +86,7 @@ DesignOptions asked(const std::string& objective) {
 }
 
 TEST(DesignProof, HoldsForRandomSpacesAndQuestions) {
-  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+  for (std::uint64_t seed = 1; seed <= tried_of(16U); ++seed) {
     EXPECT_EQ(compare_certificate(random_space(seed), seed), "") << "seed " << seed;
   }
 }
@@ -125,7 +126,7 @@ TEST(DesignProof, IsRefusedWithoutAnyOfItsBoxes) {
 
 // Bounds that were raised are refuted, each by itself where a box needs it, and all together.
 TEST(DesignProof, IsRefusedWithRaisedBounds) {
-  constexpr std::size_t kTried = 6;  // by themselves: each is a whole check
+  const std::size_t kTried = tried_of(6U);  // by themselves: each is a whole check
   const std::vector<std::string> lines = lines_of(proof_of(small_space(), asked("edp")));
   std::vector<std::string> raised = lines;
   std::vector<std::size_t> places;

@@ -19,6 +19,7 @@
 #include "mapper/label_search/history_search.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "random_space.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
@@ -30,8 +31,8 @@ bool is_perfect(const Workload& workload, const Mapping& mapping) {
 }
 
 constexpr std::uint64_t kShards = 8;
-constexpr std::uint64_t kSpacesPerShard = 100;
-constexpr std::uint64_t kRuledSpacesPerShard = 25;
+const std::uint64_t kSpacesPerShard = tried_of(100U);
+const std::uint64_t kRuledSpacesPerShard = tried_of(25U);
 constexpr std::int64_t kMaxSize = 3'000;
 
 class ExactOnImperfectSpaces : public testing::TestWithParam<std::uint64_t> {};

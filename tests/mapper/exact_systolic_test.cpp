@@ -12,13 +12,14 @@
 #include "front_check.hpp"
 #include "mapper/front.hpp"
 #include "random_space.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim {
 namespace {
 
 constexpr std::uint64_t kShards = 8;
-constexpr std::uint64_t kSpacesPerShard = 100;
-constexpr std::uint64_t kFrontsPerShard = 25;
+const std::uint64_t kSpacesPerShard = tried_of(100U);
+const std::uint64_t kFrontsPerShard = tried_of(25U);
 constexpr std::int64_t kMaxSize = 3'000;
 std::uint64_t seed_of(std::uint64_t shard, std::uint64_t i) { return 40'000 + 1'000 * shard + i; }
 

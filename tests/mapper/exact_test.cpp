@@ -13,14 +13,15 @@
 #include "mapper/label_search/label_search.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim {
 namespace {
 
 // Random spaces in shards, so that they run side by side.
 constexpr std::uint64_t kShards = 12;
-constexpr std::uint64_t kSpacesPerShard = 200;
-constexpr std::uint64_t kRuledSpacesPerShard = 100;
+const std::uint64_t kSpacesPerShard = tried_of(200U);
+const std::uint64_t kRuledSpacesPerShard = tried_of(100U);
 constexpr std::int64_t kMaxSize = 3'000;
 std::uint64_t seed_of(std::uint64_t shard, std::uint64_t i) { return 10'000 + 1'000 * shard + i; }
 
@@ -43,7 +44,7 @@ TEST_P(ExactOnRandomSpaces, FindsTheOptimumUnderRules) {
 }
 
 TEST_P(ExactOnRandomSpaces, FindsTheOptimumOnFourAndFiveLevels) {
-  constexpr std::uint64_t kTallSpacesPerShard = 10;
+  const std::uint64_t kTallSpacesPerShard = tried_of(10U);
   for (std::uint64_t i = 0; i < kTallSpacesPerShard; ++i) {
     const std::uint64_t seed = seed_of(GetParam(), i);
     EXPECT_EQ(exact_mismatch(random_tall_space(seed, 5 * kMaxSize)), "") << "seed " << seed;

@@ -12,6 +12,7 @@
 #include "exact_check.hpp"
 #include "mapper/mapper.hpp"
 #include "random_space.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 
 namespace mapsim {
@@ -73,7 +74,7 @@ TEST(Mappers, AreFoundByName) {
 }
 
 TEST(Exhaustive, FindsTheFirstOfTheBestMappings) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(30U); ++seed) {
     const SearchCase random = random_space(seed, 3'000);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective objective : kObjectives) {

@@ -13,6 +13,7 @@
 #include "front_check.hpp"
 #include "mapper/bounds/incumbent.hpp"
 #include "random_space.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -77,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Shards, FrontOnRandomSpaces, testing::Range<std::uint64
 
 TEST_P(FrontOnRandomSpaces, IsThatOfAllMappings) {
   std::size_t longest = 0;
-  for (std::uint64_t i = 0; i < 150; ++i) {
+  for (std::uint64_t i = 0; i < tried_of(150U); ++i) {
     const std::uint64_t seed = 60'000 + 1'000 * GetParam() + i;
     const SearchCase random = random_space(seed, 3'000);
     const LatencyMode mode = i % 2 == 0 ? LatencyMode::kSteady : LatencyMode::kRamped;

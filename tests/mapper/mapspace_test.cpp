@@ -19,6 +19,7 @@
 #include "mapper/counting/mapspace_size.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/gemm.hpp"
 
@@ -113,7 +114,7 @@ TEST(Mapspace, SizeIsTheNumberEnumeratedOnRandomSpaces) {
 }
 
 TEST(Mapspace, SizeIsTheNumberEnumeratedOnRandomRuledSpaces) {
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(400U); ++seed) {
     EXPECT_TRUE(is_counted(random_ruled_space(seed, 5'000))) << "seed " << seed;
   }
 }
@@ -122,7 +123,7 @@ TEST(Mapspace, SizeIsTheNumberEnumeratedOnRandomRuledSpaces) {
 TEST(Mapspace, EnumeratesUnderRulesWhatNoRuleForbids) {
   int compared = 0;
   int smaller = 0;
-  for (std::uint64_t seed = 4000; compared < 150; ++seed) {
+  for (std::uint64_t seed = 4000; compared < tried_of(150); ++seed) {
     const SearchCase random = random_ruled_space(seed, 2'000);
     Constraints without = random.constraints;
     without.unroll.clear();
@@ -319,7 +320,7 @@ double surprise(const Mapspace& space, std::uint64_t seed, int draws) {
 }
 
 TEST(Sampler, IsUniformOnRandomSpaces) {
-  for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
+  for (std::uint64_t seed = 3000; seed < 3000 + tried_of(40U); ++seed) {
     const SearchCase random = random_space(seed, 500);
     const Mapspace space{random.problem, random.constraints};
     EXPECT_LT(std::abs(surprise(space, seed, 30)), 5.0) << "seed " << seed;

@@ -15,6 +15,7 @@
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 #include "random_space.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
@@ -31,7 +32,7 @@ SearchResult with_memory(const Mapspace& space, const Objective& objective, std:
 // From nothing to enough: never above the optimum in its bound, never below it in its mapping.
 TEST(Memory, BoundsWhatASearchClaims) {
   int partial = 0;
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(150U); ++seed) {
     const SearchCase random = random_space(seed, 2'000);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
@@ -53,13 +54,13 @@ TEST(Memory, BoundsWhatASearchClaims) {
       }
     }
   }
-  EXPECT_GT(partial, 30);
+  EXPECT_GT(partial, tried_of(30));
 }
 
 // The best is within the gap, and so is the bound; of both kinds of factors and any objective.
 TEST(Gap, IsKeptByTheBestAndItsBound) {
   int open = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(40U); ++seed) {
     const SearchCase random =
         seed % 2 == 0 ? random_space(seed, 2'000) : random_imperfect_space(seed, 2'000);
     const Mapspace space{random.problem, random.constraints};
@@ -87,7 +88,7 @@ TEST(Gap, IsKeptByTheBestAndItsBound) {
       }
     }
   }
-  EXPECT_GT(open, 25);
+  EXPECT_GT(open, tried_of(25));
 }
 
 // Six levels, two fanouts and seven dims with many divisors: 48 million unrollings, and tables of

@@ -12,4 +12,11 @@ extern const char* const kFakeCuda;  // the library of tests/validate/device
 extern const char* const kMpirun;    // empty: the build is without MPI
 extern const bool kSanitized;        // the libraries are built with a sanitizer
 
+// Of `all` cases of a random test those that are tried: a fifth where a sanitizer makes code 5 to
+// 20 times slower. The others are tried without it.
+template <typename Count>
+Count tried_of(Count all) {
+  return kSanitized ? (all + 4) / 5 : all;
+}
+
 }  // namespace mapsim
