@@ -4,7 +4,8 @@
 
 usage: find_races.py BUILD [--build] [--seconds N] [--seed N]
 
-BUILD has mapper_races, made by clang with ThreadSanitizer; --build makes it (on Debian 12: apt install clang libomp-dev).
+BUILD has mapper_races, made by clang with ThreadSanitizer; --build makes it with the compiler that CXX names, or clang++
+(on Debian 12: apt install clang libomp-dev; of equal versions).
 OpenMP's own runtime is not instrumented: libarcher, which comes with it, tells ThreadSanitizer what its tasks wait for.
 """
 import argparse
