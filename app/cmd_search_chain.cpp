@@ -106,7 +106,7 @@ Answer run_fronts(const SearchArguments& arguments, const Arch& arch, const Eins
   return {code, chain_fronts_text(arch, chain, fronts)};
 }
 
-// Of what searches find, the checker follows the least energy of a chain.
+// Of what searches find, the checker follows the least sums over a chain's einsums.
 void refuse_certificate(const SearchArguments& a, const SearchOptions& options, const Arch& arch,
                         const EinsumChain& chain) {
   if (a.certificate_file.empty()) {
@@ -154,10 +154,10 @@ Answer run_on_chain(const SearchArguments& arguments) {
     mapping_file.write(print_tree(arch, chain, *found.fused.best));
   }
   Answer answer;
-  const std::string proof =
-      arguments.certificate_file.empty()
-          ? ""
-          : chain_certificate_file(origin, arch, chain, arguments.fusion, found.fused);
+  const std::string proof = arguments.certificate_file.empty()
+                                ? ""
+                                : chain_certificate_file(origin, arch, chain, arguments.fusion,
+                                                         options.objective.function, found.fused);
   if (!proof.empty()) {
     certificate.write(proof);
   } else if (!arguments.certificate_file.empty()) {

@@ -34,13 +34,13 @@ class ClaimReader {
     fields.require("architecture");
     fields.require("workload");
     reader_.finish();
-    reader_.choice(objective, {"energy"}, "objective");
     ChainClaim claim;
+    claim.function = read_function(*objective);
     claim.file = document_.file;
     claim.tool = *tool;
     claim.space = read_space(*space);
-    claim.value = read_value(*value);
-    claim.lower_bound = read_value(*bound);
+    claim.value = read_value(*value, unit_of(claim.function));
+    claim.lower_bound = read_value(*bound, unit_of(claim.function));
     claim.records_inputs = fields.has("inputs");
     reader_.finish();
     claim.arch = parse_arch(value_of(document_, "architecture"), document_.file);
@@ -73,17 +73,29 @@ class ClaimReader {
     return {static_cast<std::size_t>(einsums.value_or(1)),
             static_cast<std::size_t>(loops.value_or(0)), hold.value_or(false)};
   }
-  double read_value(const Node& node) {
-    const std::string text = reader_.text(&node, "an energy").value_or("");
+  ObjectiveFunction read_function(const Node& node) {
+    const std::string text = reader_.text(&node, "an objective").value_or("energy");
+    const Parsed<ObjectiveFunction> parsed = parse_objective_function(text);
+    const auto* function = std::get_if<ObjectiveFunction>(&parsed);
+    if (function == nullptr || !is_sum_over_einsums(*function)) {
+      reader_.error(node, fmt::format("the objective is energy, latency or energy + W*latency, not "
+                                      "{}",
+                                      describe(node)));
+      return ObjectiveFunction::product(1, 0);
+    }
+    return *function;
+  }
+  double read_value(const Node& node, const std::string& unit) {
+    const std::string text = reader_.text(&node, "a value").value_or("");
     double value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text == kNothing) {
       return kInfinity;
     }
-    if (failure != std::errc{} || std::string(end, text.data() + text.size()) != " pJ" ||
+    if (failure != std::errc{} || std::string(end, text.data() + text.size()) != " " + unit ||
         !(value >= 0) || !(value < kInfinity)) {
-      reader_.error(
-          node, fmt::format("expected a number of pJ or '{}', not {}", kNothing, describe(node)));
+      reader_.error(node, fmt::format("expected a number of {} or '{}', not {}", unit, kNothing,
+                                      describe(node)));
     }
     return value;
   }
@@ -98,6 +110,10 @@ ChainClaim read_document(const Document& document) {
 }
 
 }  // namespace
+
+std::string unit_of(const ObjectiveFunction& function) {
+  return function.unit("pJ", "cycles", "*");
+}
 
 std::string chain_proof_obstacle(const Arch& arch, const EinsumChain& chain) {
   if (const std::string obstacle = tree_obstacle(arch); !obstacle.empty()) {

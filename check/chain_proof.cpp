@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <variant>
 
-#include "check/branch_energy_bound.hpp"
+#include "check/branch_bound.hpp"
 #include "check/goal.hpp"
 #include "costmodel/fusion/evaluate_tree.hpp"
 #include "costmodel/fusion/lines.hpp"
@@ -190,9 +190,11 @@ void check_tree_claim(const ChainClaim& claim, std::int64_t max_steps, ChainVerd
     verdict.problems.emplace_back("the mapping does not fit the machine");
     return;
   }
-  if (cost->energy.count() != claim.value) {
-    verdict.problems.push_back(fmt::format("the mapping has a value of {} pJ, not {} pJ",
-                                           cost->energy.count(), claim.value));
+  const double value =
+      claim.function.value(cost->energy.count(), static_cast<double>(cost->latency.count()));
+  if (value != claim.value) {
+    verdict.problems.push_back(fmt::format("the mapping has a value of {0} {2}, not {1} {2}", value,
+                                           claim.value, unit_of(claim.function)));
   }
   std::int64_t macs = 0;
   for (const Counts& counts : cost->counts.einsums) {
@@ -226,13 +228,13 @@ ChainVerdict check_chain(const ChainClaim& claim, std::int64_t max_steps, Stop s
   }
   // Equal sums, added up in another order, are no refutation.
   const double enough = claim.lower_bound * (1 - kTolerance / 2);
-  verdict.bound = bound_trees(claim.arch, claim.chain, claim.space, enough, stop);
+  verdict.bound = bound_trees(claim.arch, claim.chain, claim.space, claim.function, enough, stop);
   if (stop.is_set()) {
     verdict.problems.emplace_back("the check was stopped");
-  } else if (exceeds(claim.lower_bound, verdict.bound.energy)) {
+  } else if (exceeds(claim.lower_bound, verdict.bound.value)) {
     verdict.problems.push_back(
-        fmt::format("some mapping trees may need {} pJ, less than the lower bound of {} pJ",
-                    verdict.bound.energy, claim.lower_bound));
+        fmt::format("some mapping trees may need {0} {2}, less than the lower bound of {1} {2}",
+                    verdict.bound.value, claim.lower_bound, unit_of(claim.function)));
   }
   verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return verdict;

@@ -17,10 +17,11 @@ struct ChainClaim {
   Arch arch;
   EinsumChain chain;
   FusedSpace space;
-  std::optional<MappingTree> tree;  // the best; none: nothing fits
-  double value = 0;                 // energy [pJ] of it; infinite without one
-  double lower_bound = 0;           // of all trees
-  bool records_inputs = false;      // hashes of files that nobody compares
+  std::optional<MappingTree> tree;                                // the best; none: nothing fits
+  ObjectiveFunction function = ObjectiveFunction::product(1, 0);  // a sum over einsums
+  double value = 0;             // of it [pJ, cycles]; infinite without one
+  double lower_bound = 0;       // of all trees
+  bool records_inputs = false;  // hashes of files that nobody compares
 };
 
 // Is a file such a certificate, by how it begins?
@@ -39,8 +40,11 @@ struct ChainVerdict {
   double seconds = 0;
 };
 
-// Does the tree lie in the space, fit, and need the energy that is claimed, and does no other tree
-// need less than the lower bound? Up to `max_steps` MACs the reference simulator walks the tree.
+// The unit of a claim's values: pJ, or cycles.
+std::string unit_of(const ObjectiveFunction& function);
+
+// Does the tree lie in the space, fit, and have the value that is claimed, and does no other tree
+// have less than the lower bound? Up to `max_steps` MACs the reference simulator walks the tree.
 ChainVerdict check_chain(const ChainClaim& claim, std::int64_t max_steps, Stop stop = {});
 
 }  // namespace mapsim::check

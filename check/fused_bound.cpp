@@ -47,14 +47,15 @@ std::vector<bool> have_boxes_that_divide(const EinsumChain& piece) {
 // From cut to cut: of each way to pass one, the least that the einsums before it need.
 class TreeBounding {
  public:
-  TreeBounding(const Arch& arch, const EinsumChain& chain, const FusedSpace& space, double enough,
-               Stop stop)
+  TreeBounding(const Arch& arch, const EinsumChain& chain, const FusedSpace& space,
+               const ObjectiveFunction& function, double enough, Stop stop)
       : arch_{arch},
         chain_{chain},
         space_{space},
         enough_{enough},
         stop_{stop},
-        bounds_{arch, chain, stop},
+        objective_{arch, function},
+        bounds_{arch, chain, objective_, stop},
         reached_(chain.einsums.size() + 1) {}
 
   FusedBound run() {
@@ -70,8 +71,8 @@ class TreeBounding {
       }
     }
     const auto& ends = reached_.back();
-    counts_.energy = ends.empty() ? enough_ : std::min(enough_, ends.begin()->second);
-    counts_.energy = stop_.is_set() ? 0 : counts_.energy;
+    counts_.value = ends.empty() ? enough_ : std::min(enough_, ends.begin()->second);
+    counts_.value = stop_.is_set() ? 0 : counts_.value;
     counts_.branches = bounds_.searches();
     counts_.labels = bounds_.labels();
     return counts_;
@@ -89,13 +90,14 @@ class TreeBounding {
     rest_.assign(chain_.einsums.size() + 1, 0.0);
     for (std::size_t e = chain_.einsums.size(); e-- > 0;) {
       const Problem problem{arch_, einsum(e)};
-      const double macs = problem.mac_energy().count() * static_cast<double>(problem.macs());
-      rest_[e] = rest_[e + 1] + (divide[e] ? least_of(e) : macs);
+      const auto macs = static_cast<double>(problem.macs());
+      rest_[e] = rest_[e + 1] + (divide[e] ? least_of(e) : objective_.of_operations(problem, macs));
     }
   }
   double least_of(std::size_t e) {
     std::vector<Branch> branches{{e, bounds_of(einsum(e)), {}}};
     branches[0].entry.sources.resize(einsum(e).tensors.size());
+    branches[0].entry.run.entries = objective_.is_timed() ? 1 : 0;
     for (const TensorId t : einsum(e).tensors.ids()) {
       const auto i = chain_.intermediate_of({e, t});
       const std::size_t count = i ? branches.size() : 0;
@@ -216,6 +218,7 @@ class TreeBounding {
   const FusedSpace& space_;
   double enough_;
   Stop stop_;
+  ChainObjective objective_;
   BranchBounds bounds_;
   std::vector<std::map<Passing, double>> reached_;  // by einsums before the cut
   std::vector<double> rest_;                        // that the einsums from here on need, at least
@@ -225,8 +228,8 @@ class TreeBounding {
 }  // namespace
 
 FusedBound bound_trees(const Arch& arch, const EinsumChain& chain, const FusedSpace& space,
-                       double enough, Stop stop) {
-  return TreeBounding{arch, chain, space, enough, stop}.run();
+                       const ObjectiveFunction& function, double enough, Stop stop) {
+  return TreeBounding{arch, chain, space, function, enough, stop}.run();
 }
 
 }  // namespace mapsim::check

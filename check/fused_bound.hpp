@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "check/branch_energy_bound.hpp"
+#include "check/branch_bound.hpp"
 #include "check/stop.hpp"
 
 namespace mapsim::check {
@@ -15,7 +15,7 @@ struct FusedSpace {
 };
 
 struct FusedBound {
-  double energy = 0;            // a lower bound of all trees [pJ], at most `enough`
+  double value = 0;             // a lower bound of all trees, at most `enough`
   std::int64_t groups = 0;      // of einsums, each with its surroundings
   std::int64_t classes = 0;     // sets of shared loops
   std::int64_t closed = 0;      // ... closed by a bound for all orders and scopes
@@ -25,8 +25,8 @@ struct FusedBound {
   std::int64_t labels = 0;
 };
 
-// A lower bound of the energy of all mapping trees of a chain, searched up to `enough`.
+// A lower bound of a sum over einsums for all mapping trees of a chain, searched up to `enough`.
 FusedBound bound_trees(const Arch& arch, const EinsumChain& chain, const FusedSpace& space,
-                       double enough, Stop stop);
+                       const ObjectiveFunction& function, double enough, Stop stop);
 
 }  // namespace mapsim::check

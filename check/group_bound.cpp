@@ -53,6 +53,7 @@ class GroupBounding {
       Branch whole{around_.first, bounds_of(piece_.einsums[0])};
       whole.entry.sources = around_.sources[0];
       whole.entry.final_sums = around_.final_sums;
+      whole.entry.run.entries = objective().is_timed() ? 1 : 0;
       return bounds_.least(whole, around_.taken, least_);
     }
     for (const LevelId level : arch_.levels.ids()) {
@@ -75,14 +76,14 @@ class GroupBounding {
   };
   // One way to supply a branch, with the places of what the group keeps for it.
   struct Option {
-    double fixed = 0;  // what the group's own keeps cost [pJ]
-    double bound = 0;  // with the branch
+    std::vector<double> charged;             // what the group's own keeps cost: a resource vector
+    double fixed = 0, scale = 1, bound = 0;  // value: fixed + scale * the branch's, at least bound
     TakenBits resident;
     Branch branch;
-    double entries = 1;
     std::optional<bool> final_sums;
   };
 
+  const ChainObjective& objective() const { return bounds_.objective(); }
   const Workload& einsum(std::size_t e) const { return piece_.einsums[e]; }
   bool is_passed(std::size_t e, TensorId t) const {
     return piece_.intermediate_of({e, t}).has_value();
@@ -140,17 +141,18 @@ class GroupBounding {
   double elements(std::size_t e, TensorId t, const PerDim<std::int64_t>& box) const {
     return elements_of(einsum(e), t, box);
   }
-  // Energy [pJ] of so many elements that cross into the group's level.
-  double crossing_pj(std::size_t e, TensorId t, double moved) const {
+  // Adds the cost of so many elements that cross into the group's level.
+  void charge(std::size_t e, TensorId t, double moved, std::vector<double>& charged) const {
     const double distinct = elements(e, t, bounds_of(einsum(e)));
     const bool is_output = t == einsum(e).output();
     Boundary boundary{t, around_.sources[e][t], level_, is_output && moved == distinct, distinct};
-    const BoundaryCost cost{problems_[e], boundary, {}, {false, false}};
+    const BoundaryCost cost{
+        problems_[e], boundary, objective().ports(), {objective().is_timed(), false}};
     BoundaryFlow flow;
-    flow.parent = flow.child = {moved, is_output ? moved - distinct : 0};
-    double energy = 0;
-    cost.charge(flow, &energy, 1);
-    return energy;
+    flow.parent = flow.child = flow.busy_parent =
+        flow.busy_child = {moved, is_output ? moved - distinct : 0};  // there is one instance
+    charged.resize(1 + objective().ports().size());
+    cost.charge(flow, charged.data(), 1);
   }
   void take_tile(std::size_t e, TensorId t, double tile, const Supply& supply,
                  TakenBits& taken) const {
@@ -168,12 +170,14 @@ class GroupBounding {
     return taken;
   }
 
-  Part part_of(const Branch& branch, double entries, double fixed, const TakenBits& taken) const {
+  Part part_of(const Branch& branch, double entries, const std::vector<double>& charged,
+               const TakenBits& taken) const {
     Part part;
     if (fits(bounds_.capacities(), taken)) {
       part = {0, entries, 0, branch, bounds_.rounded(taken)};
-      part.of_entry = bounds_.known(branch, part.taken);
-      part.value = fixed + entries * part.of_entry;
+      part.value = bounds_.of_run(branch, entries, bounds_.known(branch, part.taken), charged);
+      // What an entry would have to need for more than that.
+      part.of_entry = (part.value - objective().of_energy(charged)) / entries;
     }
     return part;
   }
@@ -285,20 +289,20 @@ class GroupBounding {
       std::vector<Part> all;
       const EnteredBranch& box = counts->branches[e];
       if (box.entry.varies()) {  // others of the set may have smaller boxes
-        all.emplace_back().value = operations * problems_[e].mac_energy().count();
+        all.emplace_back().value = objective().of_operations(problems_[e], operations);
         return all;
       }
       for (const Supply& supply : supplies(e)) {
         TakenBits taken = taken_by_scopes(e, counts->held, narrow);
-        double fixed = 0;
+        std::vector<double> charged;
         for (const TensorId t : einsum(e).tensors.ids()) {
           if (supply.kept.contains(t)) {
-            fixed += crossing_pj(e, t, elements(e, t, bounds_of(einsum(e))));
+            charge(e, t, elements(e, t, bounds_of(einsum(e))), charged);
             take_tile(e, t, elements(e, t, box.bounds), supply, taken);
           }
         }
         const Branch branch = supplied(e, box, supply);
-        all.push_back(part_of(branch, operations / branch.operations(), fixed, taken));
+        all.push_back(part_of(branch, operations / branch.operations(), charged, taken));
       }
       return all;
     };
@@ -335,7 +339,7 @@ class GroupBounding {
       std::vector<Part> all;
       for (const Supply& supply : supplies(e)) {
         TakenBits taken = taken_by_scopes(e, counts.held, narrow);
-        double fixed = 0;
+        std::vector<double> charged;
         for (const TensorId t : einsum(e).tensors.ids()) {
           if (supply.kept.contains(t)) {
             double moved = kInfinity;
@@ -345,12 +349,12 @@ class GroupBounding {
               moved = is_it ? std::min(moved, keep.moved) : moved;
               tile = is_it ? std::min(tile, keep.largest) : tile;
             }
-            fixed += crossing_pj(e, t, moved);
+            charge(e, t, moved, charged);
             take_tile(e, t, tile, supply, taken);
           }
         }
         const EnteredBranch& entered = counts.branches[e];
-        all.push_back(part_of(supplied(e, entered, supply), entered.entries, fixed, taken));
+        all.push_back(part_of(supplied(e, entered, supply), entered.entries, charged, taken));
       }
       return all;
     };
@@ -374,11 +378,11 @@ class GroupBounding {
       }
       for (Option& option : some) {
         option.branch = supplied(e, counts.branches[e], supply);
-        option.entries = counts.branches[e].entries;
         option.final_sums = supply.final_sums;
         const TakenBits taken = sum_of(scopes, option.resident);
-        option.bound = option.fixed + option.entries * bounds_.known(option.branch, taken);
         if (fits(bounds_.capacities(), taken)) {
+          weigh(option, counts.branches[e].entries);
+          option.bound = option.fixed + option.scale * bounds_.known(option.branch, taken);
           all.push_back(std::move(option));
         }
       }
@@ -386,6 +390,15 @@ class GroupBounding {
     std::sort(all.begin(), all.end(),
               [](const Option& a, const Option& b) { return a.bound < b.bound; });
     return all;
+  }
+  // Time is that of the run; energies of entries and of keeps add up.
+  void weigh(Option& option, double entries) const {
+    if (objective().is_timed()) {
+      option.branch.entry.run = {entries, option.charged};
+    } else {
+      option.scale = entries;
+      option.fixed = objective().of_energy(option.charged);
+    }
   }
   std::vector<Option> with_keep(const std::vector<Option>& options, const GroupCounts& counts,
                                 std::size_t e, TensorId t, const Supply& supply) const {
@@ -399,7 +412,7 @@ class GroupBounding {
                                             *around_.final_sums == (keep.moved == distinct));
       for (std::size_t i = 0; may && i < options.size(); ++i) {
         Option option = options[i];
-        option.fixed += crossing_pj(e, t, keep.moved);
+        charge(e, t, keep.moved, option.charged);
         take_tile(e, t, keep.largest, supply, option.resident);
         longer.push_back(std::move(option));
       }
@@ -448,16 +461,16 @@ class GroupBounding {
       if (!fits(bounds_.capacities(), taken[e])) {
         return;
       }
-      sum += chosen[e]->fixed + chosen[e]->entries * bounds_.known(chosen[e]->branch, taken[e]);
+      sum += chosen[e]->fixed + chosen[e]->scale * bounds_.known(chosen[e]->branch, taken[e]);
     }
     for (const bool is_exact : {false, true}) {  // first what serves others, too
       for (std::size_t e = 0; e < chosen.size() && sum < least_; ++e) {
         const Option& option = *chosen[e];
         const double before = bounds_.known(option.branch, taken[e]);
-        const double spare = (least_ - sum) * (1 + kSlack) / option.entries;
+        const double spare = (least_ - sum) * (1 + kSlack) / option.scale;
         const TakenBits& asked = is_exact ? taken[e] : bounds_.rounded(taken[e]);
         const double found = bounds_.least(option.branch, asked, before * (1 + kSlack) + spare);
-        sum += option.entries * std::max(0.0, found - before);
+        sum += option.scale * std::max(0.0, found - before);
       }
     }
     least_ = std::min(least_, sum);

@@ -17,7 +17,7 @@ struct GroupContext {
   TakenBits taken;
 };
 
-// A lower bound of the energy of a group [pJ], searched up to `enough`.
+// A lower bound of a group's part of the sum, searched up to `enough`.
 double bound_group(const Arch& arch, const EinsumChain& chain, const FusedSpace& space,
                    const GroupContext& around, double enough, BranchBounds& bounds,
                    FusedBound& counts);

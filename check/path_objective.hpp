@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <vector>
+
 #include "check/goal.hpp"
 #include "check/graph.hpp"
 
@@ -16,15 +18,22 @@ class PathObjective {
   // The time of the compute units for so many steps [cycles].
   double cycles_of(double steps) const;
   // `compute`: cycles of the compute units or of a systolic array. `bits`: use of the curve's
-  // capacity.
+  // capacity. In a branch of a fused mapping all are of the mean entry; the figures are, too, in
+  // fractions of cycles, or they are those of the run (BranchEntry::Run).
   Figures of(const double* components, double compute, double bits) const;
 
  private:
+  double whole(double cycles) const;
+
   const Graph& graph_;
   const Goal& goal_;
   double leakage_per_cycle_;  // pJ
   Tracked tracked_;
   bool times_array_;
+  double entries_ = 1;           // that the figures are of
+  std::vector<double> charged_;  // beside them
+  double noise_ = 0;             // relative error of what is to be whole
+  bool is_of_mean_entry_ = false;
 };
 
 }  // namespace mapsim::check

@@ -105,8 +105,9 @@ BoundedUnrolling bound_unrolling(const Graph& graph, const Goal& goal, const Ext
                                  const Effort& effort) {
   const Problem& problem = graph.problem();
   double steps = 1;
-  for (const std::int64_t bound : temporal_bounds(problem.workload(), unrolling.factors)) {
-    steps *= static_cast<double>(bound);
+  const PerDim<std::int64_t> bounds = temporal_bounds(problem.workload(), unrolling.factors);
+  for (const DimId d : bounds.ids()) {
+    steps *= graph.entry().mean_size(d, bounds[d]);  // a dim whose size varies is not unrolled
   }
   const PathObjective objective{problem, graph, goal};
   const Question question{graph, goal, objective, target, effort, steps};

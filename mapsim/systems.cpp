@@ -217,7 +217,7 @@ std::string proof_yaml(const ChainSolution& solution) {
     throw UnsupportedSearch{obstacle};
   }
   return chain_certificate_file(origin_of("search"), solution.arch, solution.chain, solution.limits,
-                                solution.found.fused);
+                                solution.found.objective.function, solution.found.fused);
 }
 
 VerifiedChain verify_chain(const std::string& proof, const std::string& name,

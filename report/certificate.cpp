@@ -385,26 +385,29 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
 
 std::string chain_certificate_obstacle(const Arch& arch, const EinsumChain& chain,
                                        const Objective& objective) {
-  if (!objective.function.is_energy() || objective.max_energy || objective.max_latency) {
-    return "of a chain the checker proves the least energy, without limits, so far";
+  if (!check::is_sum_over_einsums(objective.function) || objective.max_energy ||
+      objective.max_latency) {
+    return "of a chain the checker proves the least energy, latency or energy + W*latency, without "
+           "limits, so far";
   }
   return check::chain_proof_obstacle(arch, chain);
 }
 
 std::string chain_certificate_file(const Provenance& origin, const Arch& arch,
                                    const EinsumChain& chain, const FusionLimits& limits,
-                                   const ChainResult& result) {
+                                   const ObjectiveFunction& function, const ChainResult& result) {
   if (!result.best && !result.proven) {
     return "";
   }
-  const check::Goal goal = unit_goal(Objective::kEnergy);
-  const double value = result.cost ? result.cost->energy.count() : HUGE_VAL;
+  const Objective objective{function};
+  const check::Goal goal = unit_goal(objective);
+  const double value = result.cost ? value_of(objective, *result.cost) : HUGE_VAL;
   const double bound = result.proven ? value : std::min(value, result.lower_bound);
   std::string text = fmt::format(
-      "chain_certificate: 1\ntool: mapsim {}\nobjective: energy\nvalue: {}\nlower_bound: {}\n"
+      "chain_certificate: 1\ntool: mapsim {}\nobjective: {}\nvalue: {}\nlower_bound: {}\n"
       "space: {{max_group: {}, shared_loops: {}, hold: {}}}\n",
-      tool_version(), check::value_text(value, goal), check::value_text(bound, goal),
-      limits.most_einsums, limits.most_loops, limits.may_hold);
+      tool_version(), to_string(function), check::value_text(value, goal),
+      check::value_text(bound, goal), limits.most_einsums, limits.most_loops, limits.may_hold);
   if (result.best) {
     text += print_tree(arch, chain, *result.best);
   }

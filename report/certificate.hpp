@@ -37,11 +37,11 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
 // empty: it has one.
 std::string chain_certificate_obstacle(const Arch& arch, const EinsumChain& chain,
                                        const Objective& objective);
-// The same of the mapping trees of a chain, by energy: the best, the space, and the claim that
-// nothing in it is better than the search's lower bound. The checker needs no more. Empty: the
-// search was stopped before anything was found, so that there is nothing to claim.
+// The same of the mapping trees of a chain, by a sum over einsums: the best, the space, and the
+// claim that nothing in it is better than the search's lower bound. The checker needs no more.
+// Empty: the search was stopped before anything was found, so that there is nothing to claim.
 std::string chain_certificate_file(const Provenance& origin, const Arch& arch,
                                    const EinsumChain& chain, const FusionLimits& limits,
-                                   const ChainResult& result);
+                                   const ObjectiveFunction& function, const ChainResult& result);
 
 }  // namespace mapsim

@@ -40,16 +40,17 @@ Stated stated_by(const check::ChainClaim& claim, const check::ChainVerdict& verd
 }
 
 std::string claim_text(const check::ChainClaim& claim) {
+  const std::string unit = check::unit_of(claim.function);
   if (!claim.tree && !(claim.lower_bound < HUGE_VAL)) {
     return "none fits";
   }
   if (!claim.tree) {
-    return fmt::format("none needs less than {} pJ", claim.lower_bound);
+    return fmt::format("none needs less than {} {}", claim.lower_bound, unit);
   }
   return claim.lower_bound < claim.value
-             ? fmt::format("none needs less than {} pJ; the best known needs {} pJ",
-                           claim.lower_bound, claim.value)
-             : fmt::format("none needs less than {} pJ, and one needs that", claim.value);
+             ? fmt::format("none needs less than {0} {2}; the best known needs {1} {2}",
+                           claim.lower_bound, claim.value, unit)
+             : fmt::format("none needs less than {} {}, and one needs that", claim.value, unit);
 }
 
 std::string space_text(const check::FusedSpace& space) {
@@ -66,10 +67,10 @@ std::string chain_check_text(const check::ChainClaim& claim, const check::ChainV
   const bool holds = verdict.problems.empty();
   std::string text = fmt::format(
       "{} on {}: the proof {}\nclaimed of all mapping trees: {}\nverified: {}\nnot verified: {}\n"
-      "objective: energy\nspace: {}\n\n",
+      "objective: {}\nspace: {}\n\n",
       claim.chain.name, claim.arch.name, holds ? "holds" : "does not hold", claim_text(claim),
       stated.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(stated.verified, "; ")),
-      fmt::join(stated.unverified, "; "), space_text(claim.space));
+      fmt::join(stated.unverified, "; "), to_string(claim.function), space_text(claim.space));
   if (!holds) {
     text += "what is wrong:\n";
     for (const std::string& wrong : verdict.problems) {
@@ -105,8 +106,8 @@ std::string chain_check_json(const Provenance& origin, const check::ChainClaim& 
                    {"verified", stated.verified},
                    {"unverified", stated.unverified},
                    {"problems", verdict.problems},
-                   {"objective", "energy"},
-                   {"unit", "pJ"},
+                   {"objective", to_string(claim.function)},
+                   {"unit", check::unit_of(claim.function)},
                    {"value", figure(claim.value)},
                    {"lower_bound", figure(claim.lower_bound)},
                    {"space",

@@ -140,6 +140,12 @@ TEST_F(CommandLine, ProvesAChain) {
   EXPECT_THAT(other.out, HasSubstr("it is not about the chain of"));
   EXPECT_THAT(other.out, HasSubstr("it is not about the architecture of "));
   EXPECT_EQ(run("check proof.yaml --constraints eyeriss_3x3").code, 2);
+  run(fmt::format("search teaching_flat {} --certificate fast.yaml --objective latency", chain));
+  const Json fast = Json::parse(run("check fast.yaml --json").out);
+  EXPECT_EQ(fast["check"]["holds"], true);
+  EXPECT_EQ(fast["check"]["objective"], "latency");
+  EXPECT_EQ(fast["check"]["unit"], "cycles");
+  EXPECT_THAT(run("check fast.yaml").out, HasSubstr(" cycles, and one needs that"));
   const Outcome timed =
       run(fmt::format("search teaching_flat {} --certificate p.yaml --objective edp", chain));
   EXPECT_EQ(timed.code, 2);

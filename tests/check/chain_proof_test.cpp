@@ -18,9 +18,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string proof_of(const TinyChain& tiny, const FusionLimits& limits) {
-  const ChainResult result = search_chain(tiny.arch, tiny.chain, limits, {});
-  return chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, limits, result);
+const ObjectiveFunction kEnergy = Objective::kEnergy.function;
+
+std::string proof_of(const TinyChain& tiny, const FusionLimits& limits,
+                     const ObjectiveFunction& function = kEnergy) {
+  SearchOptions options;
+  options.objective = Objective{function};
+  const ChainResult result = search_chain(tiny.arch, tiny.chain, limits, options);
+  return chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, limits, function, result);
 }
 
 check::ChainVerdict verdict_of(const std::string& proof) {
@@ -52,6 +57,58 @@ TEST(ChainProof, OfASearchHolds) {
   }
 }
 
+// By latency and by a weighted sum: ports of finite bandwidth, whole cycles of each einsum's run.
+TEST(ChainProof, OfTimeHolds) {
+  for (const std::uint64_t seed : {2'000'002U, 2'000'008U, 2'000'012U, 3'000'012U}) {
+    for (const ObjectiveFunction& function :
+         {Objective::kLatency.function, ObjectiveFunction::weighted_sum(20)}) {
+      for (const FusionLimits& limits : {FusionLimits{}, FusionLimits{1, 0, false}}) {
+        const std::string proof = proof_of(tiny_chain(seed), limits, function);
+        EXPECT_THAT(proof, HasSubstr("\nobjective: " + to_string(function) + "\n"));
+        const check::ChainVerdict verdict = verdict_of(proof);
+        EXPECT_THAT(verdict.problems, ::testing::IsEmpty()) << "seed " << seed << "\n" << proof;
+        EXPECT_TRUE(verdict.walked);
+      }
+    }
+  }
+}
+
+// The tree of least energy is not the fastest one, nor is the best tree layer by layer.
+TEST(ChainProof, OfTimeIsRefusedForAnotherTree) {
+  const ObjectiveFunction latency = Objective::kLatency.function;
+  SearchOptions fastest;
+  fastest.objective = Objective::kLatency;
+  int forged = 0;
+  for (const std::uint64_t seed : {2'000'002U, 2'000'008U, 2'000'012U, 3'000'012U}) {
+    const TinyChain tiny = tiny_chain(seed);
+    const ChainResult best = search_chain(tiny.arch, tiny.chain, {}, fastest);
+    for (const ChainResult& other : {search_chain(tiny.arch, tiny.chain, {}, {}),
+                                     search_chain(tiny.arch, tiny.chain, {1, 0, false}, fastest)}) {
+      if (other.cost->latency > best.cost->latency) {
+        ++forged;
+        EXPECT_THAT(verdict_of(chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, {},
+                                                      latency, other))
+                        .problems,
+                    ::testing::ElementsAre(HasSubstr("some mapping trees may need")));
+      }
+    }
+    // One cycle more or less than there are.
+    const std::string proof = proof_of(tiny, {}, latency);
+    const std::string cycles = std::to_string(best.cost->latency.count());
+    const auto problems = [&](const std::string& key, std::int64_t more) {
+      return verdict_of(
+                 resealed(proof, fmt::format("\n{}: {} cycles", key, cycles),
+                          fmt::format("\n{}: {} cycles", key, best.cost->latency.count() + more)))
+          .problems;
+    };
+    EXPECT_THAT(problems("value", 1), ::testing::ElementsAre(HasSubstr("has a value of")));
+    EXPECT_THAT(problems("value", -1), ::testing::Contains(HasSubstr("has a value of")));
+    EXPECT_THAT(problems("lower_bound", 1), ::testing::Contains(HasSubstr("may need")));
+    EXPECT_THAT(problems("lower_bound", -1), ::testing::IsEmpty());  // true, if less
+  }
+  EXPECT_GT(forged, 1);
+}
+
 // A space in which a better tree exists than the one that is called the best.
 TEST(ChainProof, OfAWorseTreeDoesNot) {
   const TinyChain tiny = tiny_chain(2);
@@ -60,12 +117,12 @@ TEST(ChainProof, OfAWorseTreeDoesNot) {
   const ChainResult worse = search_chain(tiny.arch, tiny.chain, apart, {});
   ASSERT_LT(best.cost->energy, worse.cost->energy);
   const std::string forged =
-      chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, {}, worse);
+      chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, {}, kEnergy, worse);
   EXPECT_THAT(verdict_of(forged).problems,
               ::testing::ElementsAre(HasSubstr("some mapping trees may need")));
   // And one from outside of a smaller space.
   const std::string outside =
-      chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, apart, best);
+      chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, apart, kEnergy, best);
   EXPECT_THAT(verdict_of(outside).problems, ::testing::Contains(HasSubstr("outside of the space")));
 }
 
@@ -108,7 +165,10 @@ TEST(ChainProof, IsRefusedWhereItIsDamaged) {
     }
     return "";
   };
-  EXPECT_THAT(refusal("objective: energy", "objective: edp"), HasSubstr("objective"));
+  EXPECT_THAT(refusal("objective: energy", "objective: edp"),
+              HasSubstr("the objective is energy, latency or energy + W*latency"));
+  EXPECT_THAT(refusal("objective: energy", "objective: latency"),
+              HasSubstr("expected a number of cycles"));
   EXPECT_THAT(refusal("hold: true", "hold: 1"), HasSubstr("hold"));
   EXPECT_THAT(refusal("\nspace: ", "\nspaces: "), HasSubstr("space"));
   EXPECT_THAT(refusal("value: " + value_in(proof, "value: ") + " pJ", "value: nothing fits"),
@@ -139,7 +199,8 @@ std::vector<std::string> problems_of(const Arch& arch, const EinsumChain& chain,
   result.cost = std::get<TreeCost>(evaluate_tree(arch, chain, *result.best));
   result.lower_bound = result.cost->energy.count();
   result.proven = true;
-  return verdict_of(chain_certificate_file({"search", {}}, arch, chain, {}, result)).problems;
+  return verdict_of(chain_certificate_file({"search", {}}, arch, chain, {}, kEnergy, result))
+      .problems;
 }
 
 // Trees that are cheap because they do what the space leaves out.
@@ -216,8 +277,9 @@ TEST(ChainProof, OfStridesThatLeaveAGapHolds) {
       "m.yaml");
   const ChainResult result = search_chain(arch, chain, {}, {});
   ASSERT_TRUE(result.proven && result.cost);
-  EXPECT_THAT(verdict_of(chain_certificate_file({"search", {}}, arch, chain, {}, result)).problems,
-              ::testing::IsEmpty());
+  EXPECT_THAT(
+      verdict_of(chain_certificate_file({"search", {}}, arch, chain, {}, kEnergy, result)).problems,
+      ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/mapper/brute_chain.hpp"
 
 namespace mapsim {
@@ -10,6 +12,8 @@ namespace {
 
 // Halos that are kept or made again, arrays, partial sums that a group comes back to: the least of
 // all trees follows from above, and no tree is below it.
+const ObjectiveFunction kJustEnergy = ObjectiveFunction::product(1, 0);
+
 TEST(FusedBound, IsWhatBruteForceFinds) {
   const check::FusedSpace space{kMaxEinsums, kMaxDims, true};
   std::int64_t trees = 0;
@@ -19,11 +23,41 @@ TEST(FusedBound, IsWhatBruteForceFinds) {
     const std::vector<TreePoint> front = front_by_force(tiny.arch, tiny.chain, false, trees);
     ASSERT_FALSE(front.empty());
     const double least = front.front().energy;
-    const auto above = check::bound_trees(tiny.arch, tiny.chain, space, 2 * least, {});
-    EXPECT_NEAR(above.energy, least, 1e-9 * least) << "seed " << seed << "\n" << describe(tiny);
+    const auto above = check::bound_trees(tiny.arch, tiny.chain, space, kJustEnergy, 2 * least, {});
+    EXPECT_NEAR(above.value, least, 1e-9 * least) << "seed " << seed << "\n" << describe(tiny);
     const double enough = least * (1 - 1e-9);
-    EXPECT_EQ(check::bound_trees(tiny.arch, tiny.chain, space, enough, {}).energy, enough);
+    EXPECT_EQ(check::bound_trees(tiny.arch, tiny.chain, space, kJustEnergy, enough, {}).value,
+              enough);
     joined += above.joined;
+  }
+  EXPECT_GT(joined, 0);
+}
+
+// Sums with time: of ports, in whole cycles of each einsum's run, and of the compute units.
+TEST(FusedBound, OfTimeIsWhatBruteForceFinds) {
+  const check::FusedSpace space{kMaxEinsums, kMaxDims, true};
+  std::int64_t trees = 0;
+  std::int64_t joined = 0;
+  for (const std::uint64_t seed : {2'000'002U, 2'000'008U, 2'000'012U, 3'000'012U, 2'000'020U}) {
+    const TinyChain tiny = tiny_chain(seed);
+    const std::vector<TreePoint> front = front_by_force(tiny.arch, tiny.chain, true, trees);
+    ASSERT_FALSE(front.empty());
+    for (const ObjectiveFunction& function :
+         {ObjectiveFunction::product(0, 1), ObjectiveFunction::weighted_sum(20),
+          ObjectiveFunction::product(1, 0)}) {
+      double least = HUGE_VAL;
+      for (const TreePoint& point : front) {
+        least = std::min(least, function.value(point.energy, static_cast<double>(point.cycles)));
+      }
+      const auto above = check::bound_trees(tiny.arch, tiny.chain, space, function, 2 * least, {});
+      EXPECT_NEAR(above.value, least, 1e-9 * least)
+          << "seed " << seed << ", " << to_string(function) << "\n"
+          << describe(tiny);
+      const double enough = least * (1 - 1e-9);
+      EXPECT_EQ(check::bound_trees(tiny.arch, tiny.chain, space, function, enough, {}).value,
+                enough);
+      joined += above.joined;
+    }
   }
   EXPECT_GT(joined, 0);
 }
@@ -32,8 +66,10 @@ TEST(FusedBound, IsWhatBruteForceFinds) {
 TEST(FusedBound, KnowsTheSpace) {
   const TinyChain tiny = tiny_chain(2);
   const double all =
-      check::bound_trees(tiny.arch, tiny.chain, {kMaxEinsums, kMaxDims, true}, 1e9, {}).energy;
-  const double apart = check::bound_trees(tiny.arch, tiny.chain, {1, 0, false}, 1e9, {}).energy;
+      check::bound_trees(tiny.arch, tiny.chain, {kMaxEinsums, kMaxDims, true}, kJustEnergy, 1e9, {})
+          .value;
+  const double apart =
+      check::bound_trees(tiny.arch, tiny.chain, {1, 0, false}, kJustEnergy, 1e9, {}).value;
   EXPECT_LT(all, 1e9);
   EXPECT_LE(all, apart);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "check/chain_objective.hpp"
 #include "check/residence.hpp"
 #include "check/rules.hpp"
 #include "check/stop.hpp"
@@ -24,25 +25,32 @@ bool is_above_arrays(const Arch& arch, LevelId level);
 // Rules that allow every nest with perfect factors.
 Rules free_rules(const Problem& problem);
 
-// Lower bounds of the energy of branches [pJ per mean entry], by the checker's own search of a
-// single einsum (unrolling_bound.hpp). A bound holds for other branches, too: if more capacity is
-// taken, a branch needs no less; and a box that divides a larger one needs no less per operation,
-// because its nest with loops around it is a nest of the larger box.
+// Lower bounds of a sum over einsums for branches, by the checker's own search of a single einsum
+// (unrolling_bound.hpp): of the mean entry, in fractions of cycles, or of the run if the branch has
+// one (BranchEntry::Run). A bound holds for other branches, too: if more capacity is taken, a
+// branch needs no less; and a box that divides a larger one needs no less per operation, because
+// its nest with loops around it is a nest of the larger box.
 class BranchBounds {
  public:
-  // Both outlive it.
-  BranchBounds(const Arch& arch, const EinsumChain& chain, Stop stop);
+  // All outlive it.
+  BranchBounds(const Arch& arch, const EinsumChain& chain, const ChainObjective& objective,
+               Stop stop);
 
   // A lower bound of all nests of the branch; it is searched up to `enough`.
   double least(const Branch& branch, const TakenBits& taken, double enough);
   // The same from what is known already, without a search.
   double known(const Branch& branch, const TakenBits& taken) const;
-  // Is known() the energy of the branch's best nest?
+  // Is known() the value of the branch's best nest?
   bool is_decided(const Branch& branch, const TakenBits& taken) const;
+  // A lower bound of a run of `entries`, of which the mean one has a value of at least `of_entry`,
+  // beside what has been charged.
+  double of_run(const Branch& branch, double entries, double of_entry,
+                const std::vector<double>& charged) const;
   // `taken`, rounded down, so that one bound serves many branches.
   TakenBits rounded(const TakenBits& taken) const;
 
   const std::vector<FiniteCapacity>& capacities() const { return capacities_; }
+  const ChainObjective& objective() const { return objective_; }
 
   // Then bounds stay what they are.
   bool is_stopped() const { return stop_.is_set(); }
@@ -59,6 +67,7 @@ class BranchBounds {
 
   const Arch& arch_;
   const EinsumChain& chain_;
+  const ChainObjective& objective_;
   Stop stop_;
   std::vector<FiniteCapacity> capacities_;
   std::map<BranchKey, std::vector<Known>> known_;     // of equal branches: per entry

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/branch_energy_bound.hpp"
+#include "check/branch_bound.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -25,12 +25,14 @@ struct OneSize {
 // All nests of one branch, unrolling by unrolling.
 class BranchSearch {
  public:
-  BranchSearch(const Arch& arch, const Workload& einsum, const Branch& branch, Stop stop)
-      : problem_{arch, with_bounds(einsum, branch.bounds)},
+  BranchSearch(const Arch& arch, const Workload& einsum, const Branch& branch,
+               const ChainObjective& objective, Stop stop)
+      : objective_{objective},
+        problem_{arch, with_bounds(einsum, branch.bounds)},
         entry_{branch.entry},
         rules_{free_rules(problem_)},
         stop_{stop} {
-    goal_.function = ObjectiveFunction::product(1, 0);
+    goal_.function = objective.function();
     forbid_unrolling();
     for (const BranchEntry::EqualEntries& entries : entry_.by_sizes(branch.bounds)) {
       sizes_.push_back({entries.share, {arch, with_bounds(einsum, entries.sizes)}});
@@ -75,8 +77,23 @@ class BranchSearch {
     }
   }
 
-  // The mean of what the sizes need at least: a nest of the branch is one of each of them.
+  // Of the energy, and of the time of the compute units that are in use.
   double bound_of(const ChoiceRanges& ranges) const {
+    const BranchEntry::Run& run = entry_.run;
+    const double entries = run.entries > 0 ? run.entries : 1;
+    const PerDim<std::int64_t> bounds = bounds_of(problem_.workload());
+    double cycles = entries * entry_.operations(bounds) *
+                    static_cast<double>(problem_.arch().compute.issue_interval);
+    for (const ChoiceRange& range : ranges) {
+      cycles /= range.most_instances;
+    }
+    std::vector<double> least = run.charged;
+    least.resize(std::max<std::size_t>(1, least.size()));
+    least[0] += objective_.function().uses_energy() ? entries * energy_bound_of(ranges) : 0;
+    return objective_.value(least, objective_.is_timed() ? cycles : 0);
+  }
+  // The mean of what the sizes need at least: a nest of the branch is one of each of them.
+  double energy_bound_of(const ChoiceRanges& ranges) const {
     double sum = 0;
     for (const OneSize& size : sizes_) {
       std::vector<TensorId> all;
@@ -109,6 +126,7 @@ class BranchSearch {
     }
   }
 
+  const ChainObjective& objective_;
   Problem problem_;
   const BranchEntry& entry_;
   Rules rules_;
@@ -147,8 +165,28 @@ Rules free_rules(const Problem& problem) {
   return rules;
 }
 
-BranchBounds::BranchBounds(const Arch& arch, const EinsumChain& chain, Stop stop)
-    : arch_{arch}, chain_{chain}, stop_{stop}, capacities_{capacities_of(arch)} {}
+BranchBounds::BranchBounds(const Arch& arch, const EinsumChain& chain,
+                           const ChainObjective& objective, Stop stop)
+    : arch_{arch},
+      chain_{chain},
+      objective_{objective},
+      stop_{stop},
+      capacities_{capacities_of(arch)} {}
+
+double BranchBounds::of_run(const Branch& branch, double entries, double of_entry,
+                            const std::vector<double>& charged) const {
+  const double apart = objective_.of_energy(charged) + entries * of_entry;
+  if (!objective_.is_timed() || !(apart < kInfinity)) {
+    return apart;
+  }
+  const Problem problem{arch_, chain_.einsums[branch.einsum]};
+  const double operations = entries * branch.operations();
+  std::vector<double> least = charged;
+  least.resize(std::max<std::size_t>(1, least.size()));
+  least[0] += problem.mac_energy().count() * operations;
+  return objective_.of_run(
+      std::max(apart, objective_.value(least, objective_.least_cycles(problem, operations))));
+}
 
 double BranchBounds::known(const Branch& branch, const TakenBits& taken) const {
   double most = 0;
@@ -156,6 +194,11 @@ double BranchBounds::known(const Branch& branch, const TakenBits& taken) const {
     for (const Known& one : equal->second) {
       most = takes_no_less(taken, one.taken) ? std::max(most, one.value) : most;
     }
+  }
+  if (const BranchEntry::Run& run = branch.entry.run; run.entries > 0) {
+    Branch mean = branch;
+    mean.entry.run = {};
+    return std::max(most, of_run(branch, run.entries, known(mean, taken), run.charged));
   }
   const auto larger = families_.find(family_of(branch));
   if (branch.entry.varies() || larger == families_.end()) {
@@ -196,16 +239,19 @@ double BranchBounds::least(const Branch& branch, const TakenBits& taken, double 
   }
   ++searches_;
   const Workload& einsum = chain_.einsums[branch.einsum];
-  BranchSearch search{with_less(arch_, taken), einsum, branch, stop_};
+  BranchSearch search{with_less(arch_, taken), einsum, branch, objective_, stop_};
   const double found = std::max(before, search.run(enough));
   labels_ += search.labels();
   if (stop_.is_set()) {
     return before;
   }
   known_[key_of(branch)].push_back({branch.bounds, taken, found, found < enough});
-  if (!branch.entry.varies()) {
-    const double operations = branch.operations();
-    families_[family_of(branch)].push_back({branch.bounds, taken, found / operations, false});
+  const BranchEntry::Run& run = branch.entry.run;
+  const bool is_alone = run.entries == 1 && run.charged.empty();
+  if (!branch.entry.varies() && (is_alone || !(run.entries > 0))) {
+    const double of_entry = found - (is_alone ? objective_.rounding() : 0);
+    families_[family_of(branch)].push_back(
+        {branch.bounds, taken, of_entry / branch.operations(), false});
   }
   return found;
 }
