@@ -12,6 +12,7 @@
 #include "campaign/sqlite.hpp"
 #include "campaign/sweep.hpp"
 #include "campaign/warnings.hpp"
+#include "plan/campaign_chip.hpp"
 
 namespace mapsim {
 
@@ -63,10 +64,11 @@ Answer run(const SweepArguments& arguments) {
     join(job);
   }
   if (job && job->rank() != 0) {
-    job->work(arguments.campaign, shipped_configs(), watch.stop());
+    job->work(arguments.campaign, shipped_configs(), chip_reader(shipped_configs()), watch.stop());
     return {};
   }
-  const Campaign campaign = load_campaign(arguments.campaign, shipped_configs());
+  const Campaign campaign =
+      load_campaign(arguments.campaign, shipped_configs(), chip_reader(shipped_configs()));
   SweepOptions options;
   options.database = arguments.database;
   options.shard = {static_cast<std::size_t>(arguments.shard - 1),

@@ -2,7 +2,6 @@
 #include "campaign/campaign.hpp"
 
 #include <fmt/format.h>
-#include <glob.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +14,7 @@
 
 #include "arch/gpu_load.hpp"
 #include "arch/gpu_words.hpp"
+#include "campaign/campaign_parts.hpp"
 #include "campaign/network_file.hpp"
 #include "campaign/own_error.hpp"
 #include "core/file_kind.hpp"
@@ -48,31 +48,6 @@ Words names_of(std::size_t count) {
   return names;
 }
 
-// Backslashes before what glob(3) takes for a pattern.
-std::string escaped(const std::string& folder) {
-  std::string text;
-  for (const char c : folder) {
-    text +=
-        std::string("*?[\\").find(c) == std::string::npos ? std::string{c} : std::string{'\\', c};
-  }
-  return text;
-}
-
-// The files that a pattern stands for, in the order of their bytes.
-std::vector<std::string> expand(const fs::path& folder, const std::string& pattern) {
-  const fs::path relative{pattern};
-  const std::string full =
-      relative.is_absolute() || folder.empty() ? pattern : escaped(folder.string()) + "/" + pattern;
-  glob_t found{};
-  std::vector<std::string> files;
-  if (glob(full.c_str(), 0, nullptr, &found) == 0) {
-    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  globfree(&found);
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 bool is_same(const OnnxOptions& a, const OnnxOptions& b) {
   return a.dims == b.dims && a.batch == b.batch && a.operand_bits == b.operand_bits;
 }
@@ -81,8 +56,12 @@ class CampaignReader {
  public:
   // `work`: what load_design_space() has.
   CampaignReader(Reader& reader, fs::path folder, const Words& configs,
-                 const std::optional<Words>& work)
-      : reader_{reader}, folder_{std::move(folder)}, configs_{configs}, work_{work} {}
+                 const std::optional<Words>& work, const ReadChip& read_chip)
+      : reader_{reader},
+        folder_{std::move(folder)},
+        configs_{configs},
+        work_{work},
+        read_chip_{read_chip} {}
 
   Campaign read() {
     const Fields fields = reader_.fields(reader_.root(), kKeys);
@@ -93,6 +72,7 @@ class CampaignReader {
     }
     read_search(campaign, fields);
     read_questions(campaign, fields);
+    check_chips(reader_, fields, campaign);
     std::vector<Source> workloads = sources(fields.find("workloads"), "workloads");
     std::vector<Source> networks = sources(fields.find("networks"), "networks");
     if (work_ && !work_->empty()) {
@@ -141,11 +121,14 @@ class CampaignReader {
           node, fmt::format("a second architecture '{}'; give it a name of its own", machine.name));
     }
     try {
-      machine.document = read_yaml(checked_file(found(*file, FileKind::kArch), {FileKind::kArch}));
+      machine.document = read_yaml(machine_file(*file));
     } catch (const ConfigError& error) {
       reader_.error(fields.place("file"),
                     error.diagnostics().front().file + ": " + error.diagnostics().front().message);
       return;
+    }
+    if (describes_chip(machine.document)) {
+      machine.read_chip = read_chip_;
     }
     read_kernels(machine, fields);
     read_list(machine, fields.find("list"));
@@ -156,7 +139,7 @@ class CampaignReader {
 
   // Of a GPU: what the kernels multiply, how, and how images lie; as options of `network`.
   void read_kernels(Machine& machine, const Fields& fields) {
-    const bool gpu = describes_gpu(machine.document);
+    const bool gpu = !machine.read_chip && describes_gpu(machine.document);
     has_gpu_ = has_gpu_ || gpu;
     for (const char* key : {"precision", "path", "layout"}) {
       if (!gpu && fields.has(key)) {
@@ -253,42 +236,16 @@ class CampaignReader {
         reader_.integer(fields.find("budget_labels"), 1, kMost).value_or(campaign.budget.labels);
   }
 
-  // A formula, or a map with the mode and the limits.
-  std::optional<Question> read_objective(const Node& node) {
-    Question question;
-    const auto formula = [&](const Node* text) {
-      const auto parsed =
-          reader_.quantity(text, [](std::string_view given) { return parse_objective(given); });
-      if (parsed) {
-        question.objective = *parsed;
-      }
-      return parsed.has_value();
-    };
-    if (node.kind != Node::Kind::kMap) {
-      return formula(&node) ? std::optional{question} : std::nullopt;
-    }
-    const Fields fields =
-        reader_.fields(node, {"minimize", "latency", "max_energy", "max_latency"});
-    const bool good = formula(fields.require("minimize"));
-    const auto mode = reader_.choice(fields.find("latency"), {"steady", "ramped"}, "latency");
-    question.objective.mode = mode == 1U ? LatencyMode::kRamped : LatencyMode::kSteady;
-    question.objective.max_energy = reader_.quantity(
-        fields.find("max_energy"), [](std::string_view text) { return parse_energy(text); });
-    const Node* limit = fields.find("max_latency");
-    if (reader_.quantity(limit,
-                         [](std::string_view text) { return parse_duration(text, Hertz{1e9}); })) {
-      question.max_latency = limit->text;
-    }
-    return good ? std::optional{question} : std::nullopt;
-  }
-
   void read_questions(Campaign& campaign, const Fields& fields) {
+    const bool has_chip = std::any_of(campaign.machines.begin(), campaign.machines.end(),
+                                      [](const Machine& m) { return m.read_chip != nullptr; });
     std::vector<Question> objectives;
     for (const Node* item : items(fields.find("objectives"), "a list of objectives")) {
-      if (const auto question = read_objective(*item)) {
+      if (const auto question = read_objective(reader_, *item)) {
         const bool again =
             std::any_of(objectives.begin(), objectives.end(), [&](const Question& other) {
               return other.objective == question->objective &&
+                     other.is_throughput == question->is_throughput &&
                      other.max_latency == question->max_latency;
             });
         if (again) {
@@ -299,7 +256,7 @@ class CampaignReader {
     }
     if (!fields.has("objectives")) {
       objectives.emplace_back();
-      objectives.back().objective = has_gpu_ ? Objective::kLatency : Objective::kEnergy;
+      objectives.back().objective = has_gpu_ || has_chip ? Objective::kLatency : Objective::kEnergy;
     }
     std::vector<Question> rules;
     for (const Node* item : items(fields.find("constraints"), "a list of constraints files")) {
@@ -320,6 +277,7 @@ class CampaignReader {
       for (const Question& rule : rules) {
         campaign.questions.push_back(rule);
         campaign.questions.back().objective = objective.objective;
+        campaign.questions.back().is_throughput = objective.is_throughput;
         campaign.questions.back().max_latency = objective.max_latency;
       }
     }
@@ -342,6 +300,16 @@ class CampaignReader {
     return question;
   }
 
+  std::string machine_file(const std::string& file) const {
+    const std::string arch = found(file, FileKind::kArch);
+    std::error_code error;
+    const bool is_chip = read_chip_ && !fs::exists(arch, error);
+    const std::string path = is_chip ? found(file, FileKind::kSoc) : arch;
+    return checked_file(
+        fs::exists(path, error) ? path : arch,
+        read_chip_ ? FileKinds{FileKind::kArch, FileKind::kSoc} : FileKinds{FileKind::kArch});
+  }
+
   std::string found(const std::string& file, FileKind kind) const {
     return find_named(folder_.string(), file, kind, configs_);
   }
@@ -349,7 +317,7 @@ class CampaignReader {
   // What a pattern stands for, each file once.
   void add_sources(const Node& node, const std::string& pattern, FileKind kind, const Source& like,
                    std::vector<Source>& into) {
-    std::vector<std::string> files = expand(folder_, pattern);
+    std::vector<std::string> files = files_of(folder_.string(), pattern);
     if (files.empty()) {
       files.push_back(found(pattern, kind));
       std::error_code error;
@@ -421,6 +389,20 @@ class CampaignReader {
                                 "name: ...}}",
                                 quoted(name)));
     }
+    for (const std::string& warning : network.warnings) {
+      campaign.warnings.push_back(name + ": " + warning);
+    }
+    if (!campaign.machines.empty() && campaign.machines.front().read_chip) {
+      if (!network.graph) {
+        reader_.error(*source.node, fmt::format("{}: is a list of layers and has no edges; a plan "
+                                                "needs a graph (mapsim list networks)",
+                                                source.file));
+        return;
+      }
+      campaign.layers.push_back(
+          {name, "plan", 1, {}, {}, {}, std::make_shared<const Network>(network)});
+      return;
+    }
     for (const NetworkLayer& layer : network.layers) {
       campaign.layers.push_back(
           {name, layer.name, layer.count, layer.workload, {}, layer.workbook});
@@ -430,9 +412,6 @@ class CampaignReader {
     }
     for (const auto& [kind, count] : network.unpriced) {
       campaign.unpriced.emplace_back(name, kind, count);
-    }
-    for (const std::string& warning : network.warnings) {
-      campaign.warnings.push_back(name + ": " + warning);
     }
   }
 
@@ -456,6 +435,7 @@ class CampaignReader {
   fs::path folder_;  // files are named from here
   const Words& configs_;
   const std::optional<Words>& work_;
+  const ReadChip& read_chip_;
   std::set<std::string> networks_;
   bool has_gpu_ = false;  // kernels are chosen by time
   // Where the settings of a machine stand: the value, its path, and the item of the list.
@@ -467,26 +447,28 @@ class CampaignReader {
   std::vector<Place> places_;
 };
 
-Campaign read_campaign(const Document& document, const Words& configs,
+Campaign read_campaign(const Document& document, const Words& configs, const ReadChip& read_chip,
                        const std::optional<Words>& work = std::nullopt) {
   Reader reader{document};
-  return CampaignReader{reader, fs::path{document.file}.parent_path(), configs, work}.read();
+  return CampaignReader{reader, fs::path{document.file}.parent_path(), configs, work, read_chip}
+      .read();
 }
 
 }  // namespace
 
-Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs) {
-  return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})), configs);
+Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs,
+                       const ReadChip& read_chip) {
+  return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})), configs, read_chip);
 }
 
 Campaign load_design_space(const std::string& path, const std::vector<std::string>& work,
                            const std::vector<std::string>& configs) {
-  return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})), configs, work);
+  return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})), configs, {}, work);
 }
 
 Campaign parse_campaign(const std::string& text, const std::string& filename,
-                        const std::vector<std::string>& configs) {
-  return read_campaign(parse_yaml(text, filename), configs);
+                        const std::vector<std::string>& configs, const ReadChip& read_chip) {
+  return read_campaign(parse_yaml(text, filename), configs, read_chip);
 }
 
 }  // namespace mapsim

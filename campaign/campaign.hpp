@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "campaign/chip.hpp"
 #include "campaign/gpu_layer.hpp"
 #include "core/document.hpp"
 #include "mapper/mapper.hpp"
@@ -28,17 +30,20 @@ struct Machine {
   std::vector<Settings> list;                                   // at least one, perhaps empty
   std::vector<std::pair<std::string, std::vector<Node>>> grid;  // path, values
   GpuLayerOptions kernels{};                                    // of a GPU
+  ReadChip read_chip{};                                         // of a chip with several engines
   std::size_t designs() const;  // of the list, each with every combination of the grid
 };
 
 // A layer to map: of a network, or by itself (then `network` is empty and `count` 1). Or an
-// operator of a network that only moves data, which has a price in place of a mapping.
+// operator of a network that only moves data, which has a price in place of a mapping. Or all of a
+// network, to plan on a chip.
 struct CampaignLayer {
   std::string network, name;
   std::int64_t count = 1;
   Workload workload;
   std::optional<Stream> stream{};  // then there is no workload
   WorkbookRow workbook{};
+  std::shared_ptr<const Network> planned{};  // then there is no workload; it has a graph
 };
 
 // What is asked about every layer on every design.
@@ -47,6 +52,7 @@ struct Question {
   std::string max_latency;           // as written: cycles need the clock of the design
   std::string constraints = "none";  // the file as the campaign names it
   std::string constraints_file, constraints_text;  // where it was read, and all of it
+  bool is_throughput = false;  // of a stream of frames on a chip; then `objective` is latency
 };
 
 // A grid of designs x layers x questions. Points are numbered from 0, questions fastest, designs
@@ -95,10 +101,12 @@ inline constexpr std::size_t kMostPoints = 100'000'000;
 // are wrong in themselves (campaign/own_error.hpp) are errors; whether a combination of values is
 // an architecture is known design by design. Throws ConfigError with all that is wrong with the
 // campaign, or with a file that it names. `configs`: where files that it names may be shipped
-// (core/shipped.hpp); they go by their names.
-Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs = {});
+// (core/shipped.hpp); they go by their names. `read_chip`: for campaigns of chips.
+Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs = {},
+                       const ReadChip& read_chip = {});
 Campaign parse_campaign(const std::string& text, const std::string& filename,
-                        const std::vector<std::string>& configs = {});
+                        const std::vector<std::string>& configs = {},
+                        const ReadChip& read_chip = {});
 // The same as a space of designs: `work`, files of layers and networks, stands in place of those of
 // the file unless it is empty, and there may be any number of points.
 Campaign load_design_space(const std::string& path, const std::vector<std::string>& work,

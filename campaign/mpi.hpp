@@ -37,7 +37,7 @@ class MpiJob {
   // Of the others: asks for points and solves them until nothing is left. The campaign is read when
   // the first point has come, so that rank 0 alone complains of a bad one.
   void work(const std::string& campaign, const std::vector<std::string>& configs,
-            const std::atomic<bool>& stop);
+            const ReadChip& read_chip, const std::atomic<bool>& stop);
 
  private:
   bool serve(PointQueue& queue, bool stopping);

@@ -27,7 +27,9 @@ std::optional<std::string> error_in(const Machine& machine, const Settings& othe
   }
   const Node* place = find(document.root, tried.path);
   try {
-    if (describes_gpu(document)) {
+    if (machine.read_chip) {
+      machine.read_chip(document);
+    } else if (describes_gpu(document)) {
       read_gpu(document);
     } else {
       read_arch(document);

@@ -63,6 +63,10 @@ Json value_json(const Node& value) {
   return value.kind == Node::Kind::kScalar ? value.text : flow_text(value);
 }
 
+std::string objective_text(const Question& question) {
+  return question.is_throughput ? "throughput" : to_string(question.objective);
+}
+
 std::string limits_text(const Question& question) {
   std::vector<std::string> limits;
   if (question.objective.max_energy) {
@@ -210,6 +214,11 @@ LoadedDesign load(const Design& design) {
   try {
     const Document document = design.document();
     loaded.content = content("unreadable " + flow_text(document.root) + "\n");
+    if (design.machine->read_chip) {
+      loaded.chip = design.machine->read_chip(document);
+      loaded.content = content(loaded.chip->text());
+      return loaded;
+    }
     if (describes_gpu(document)) {
       Gpu gpu = read_gpu(document);
       gpu.name = "design";
@@ -236,6 +245,9 @@ Content arch_content(Arch arch) {
 }
 
 Content layer_content(const CampaignLayer& layer) {
+  if (layer.planned) {
+    return content(graph_text(*layer.planned));
+  }
   if (layer.stream) {
     return content(fmt::format("moves data only\nread: {} b\nwritten: {} b\n",
                                layer.stream->in.count(), layer.stream->out.count()));
@@ -256,7 +268,7 @@ Content layer_content(const CampaignLayer& layer) {
 
 Content question_content(const Campaign& campaign, const Question& question) {
   std::string text = fmt::format("objective: {}\nlatency: {}\nlimits: {}\nstrategy: {}\n",
-                                 to_string(question.objective), to_string(question.objective.mode),
+                                 objective_text(question), to_string(question.objective.mode),
                                  limits_text(question), campaign.strategy);
   if (campaign.strategy == "exact") {
     text += campaign.budget == Budget{} ? "" : fmt::format("labels: {}\n", campaign.budget.labels);
@@ -333,7 +345,7 @@ Record design_record(const Design& design) {
 Record layer_record(const CampaignLayer& layer) { return {layer.network, layer.name, layer.count}; }
 
 Record question_record(const Campaign& campaign, const Question& question) {
-  return {to_string(question.objective), to_string(question.objective.mode), limits_text(question),
+  return {objective_text(question), to_string(question.objective.mode), limits_text(question),
           question.constraints, campaign.strategy};
 }
 
@@ -373,13 +385,16 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
   if (design.gpu) {
     return solve_on_gpu(*design.gpu, design.kernels, campaign.strategy, layer, question);
   }
-  if (!design.arch) {
+  if (!design.arch && !design.chip) {
     return without_mapping("error", design.reason, 0);
   }
   if (layer.stream) {
     return price_record(*design.arch, *layer.stream);
   }
   try {
+    if (design.chip) {
+      return design.chip->plan(*layer.planned, question, stop);
+    }
     const Problem problem{*design.arch, layer.workload};
     const Constraints constraints =
         question.constraints_file.empty()

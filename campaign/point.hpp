@@ -28,10 +28,11 @@ Content content(std::string text);
 // A design as its architecture file reads with the settings in place; or why it cannot be read.
 struct LoadedDesign {
   std::optional<Arch> arch;
-  std::string reason;         // every error, file:line:column; empty if there is an arch or a GPU
+  std::string reason;         // every error, file:line:column; empty if it could be read
   Content content;            // the architecture, all numbers written out; or the tree of the file
   std::optional<Gpu> gpu{};   // in place of an arch
   GpuLayerOptions kernels{};  // of a GPU
+  std::shared_ptr<const CampaignChip> chip{};  // in place of an arch
 };
 LoadedDesign load(const Design& design);
 

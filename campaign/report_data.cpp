@@ -238,8 +238,10 @@ class StudyReader {
       study.designs.push_back(design_of(reader, row, number_));
     }
     DesignResult& design = study.designs.back();
-    if (const auto clock = reader.number(row, "clock_hz")) {
-      design.clock_hz = is_on_gpu(reader, row) ? kPicoseconds : *clock;
+    if (is_on_gpu(reader, row)) {  // or a chip, which has several clocks
+      design.clock_hz = kPicoseconds;
+    } else if (const auto clock = reader.number(row, "clock_hz")) {
+      design.clock_hz = *clock;
       design.area_mm2 = reader.number(row, "area_mm2");
       design.mac_units = reader.whole(row, "mac_units");
     }
@@ -399,7 +401,7 @@ std::string DesignResult::name() const {
 }
 
 std::string short_path(const std::string& path) {
-  for (const std::string_view usual : {"nodes.", "gpu."}) {
+  for (const std::string_view usual : {"nodes.", "gpu.", "soc."}) {
     if (path.starts_with(usual)) {
       return path.substr(usual.size());
     }
@@ -410,7 +412,8 @@ std::string short_path(const std::string& path) {
 std::int64_t picoseconds(double seconds) { return std::llround(seconds * kPicoseconds); }
 
 Objective Study::goal() const {
-  const auto parsed = parse_objective(objective);
+  // Of a stream of frames the latency is the time from one frame to the next.
+  const auto parsed = parse_objective(objective == "throughput" ? "latency" : objective);
   Objective goal =
       std::holds_alternative<Objective>(parsed) ? std::get<Objective>(parsed) : Objective::kEnergy;
   goal.mode = latency == "ramped" ? LatencyMode::kRamped : LatencyMode::kSteady;
@@ -432,7 +435,7 @@ bool Study::is_network_edp() const {
 }
 
 std::string Study::question() const {
-  std::string text = "least " + objective;
+  std::string text = (objective == "throughput" ? "most " : "least ") + objective;
   // "energy 5 pJ, latency 20 ms"
   for (std::size_t at = 0; at < limits.size() && limits != "none";) {
     const std::size_t end = std::min(limits.find(", ", at), limits.size());

@@ -9,6 +9,7 @@
 #include "campaign/report_data.hpp"
 #include "campaign/results.hpp"
 #include "campaign/results_version.hpp"
+#include "plan/campaign_chip.hpp"
 #include "report/figures.hpp"
 #include "tests/campaign/sweeps.hpp"
 #include "tests/support/bad_inputs.hpp"
@@ -308,13 +309,12 @@ TEST(CampaignFile, ReadsTheExampleOfTheDocuments) {
 
 // As many points as docs/campaigns.md says, and every design can be read.
 TEST(CampaignFile, ReadsWhatIsShipped) {
-  const std::map<std::string, std::size_t> shipped{{"teaching_buffers", 96},
-                                                   {"networks", 468},
-                                                   {"eyeriss_10k", 10'080},
-                                                   {"gpu_designs", 288},
-                                                   {"mobilenet_edge", 3'348}};
+  const std::map<std::string, std::size_t> shipped{{"teaching_buffers", 96},  {"networks", 468},
+                                                   {"eyeriss_10k", 10'080},   {"gpu_designs", 288},
+                                                   {"mobilenet_edge", 3'348}, {"orin_chips", 16}};
   for (const auto& [name, points] : shipped) {
-    const Campaign campaign = load_campaign(kConfigs + "campaigns/" + name + ".yaml", {kConfigs});
+    const Campaign campaign = load_campaign(kConfigs + "campaigns/" + name + ".yaml", {kConfigs},
+                                            chip_reader({kConfigs}));
     EXPECT_EQ(campaign.name, name);
     EXPECT_EQ(campaign.points(), points) << name;
     std::set<std::string> contents;
