@@ -303,7 +303,7 @@ class CampaignReader {
   std::string machine_file(const std::string& file) const {
     const std::string arch = found(file, FileKind::kArch);
     std::error_code error;
-    const bool is_chip = read_chip_ && !fs::exists(arch, error);
+    const bool is_chip = !fs::exists(arch, error);
     const std::string path = is_chip ? found(file, FileKind::kSoc) : arch;
     return checked_file(
         fs::exists(path, error) ? path : arch,

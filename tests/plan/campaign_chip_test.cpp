@@ -180,6 +180,15 @@ TEST_F(ChipSweeps, RefuseWhatPlansDoNotAnswer) {
   }
 }
 
+TEST_F(ChipSweeps, AreNoSpacesOfDesigns) {
+  try {
+    load_design_space(kConfigs + "campaigns/orin_chips.yaml", {}, {kConfigs});
+    ADD_FAILURE() << "a design is one machine";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.diagnostics().front().message, HasSubstr("a chip, not an architecture"));
+  }
+}
+
 TEST_F(ChipSweeps, AreInReports) {
   run(chips(kNet + kAll, kGrid), "a.sqlite");
   const ReportInput input{"", {"a.sqlite"}, {read_studies(path("a.sqlite"), ""), {}, {}}, {}, {}};
