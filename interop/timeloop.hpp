@@ -29,7 +29,6 @@ struct TimeloopStorage {
   std::optional<std::int64_t> words;  // of one instance, for all tensors; nullopt: unlimited
   bool off_chip = false;              // a DRAM
   std::int64_t word_bits = 8;
-  bool assumes_word = false;             // its width is not given
   std::int64_t block = 1;                // words of one vector access
   std::int64_t cluster = 1;              // instances that share an access, and its energy
   double multiple_buffering = 1;         // divides the capacity

@@ -79,6 +79,7 @@ ComponentKind kind_of(std::string klass) {
 }
 
 // What Timeloop reads (32 b), and with a word of one bit still a capacity here.
+constexpr std::int64_t kDefaultWordBits = 16;  // Timeloop: BufferLevel::Specs, kDefaultWordBits
 constexpr double kMaxKilobytes = 4294967295.0;
 constexpr std::int64_t kMaxBlock = std::int64_t{1} << 20;
 constexpr double kMinCycleSeconds = 1e-12;
@@ -232,8 +233,7 @@ class ArchReader {
     storage.unit_names = component.unit_names;
     std::tie(storage.mesh_x, storage.mesh_y) = mesh(component, attributes);
     const auto word_bits = attributes.whole({"word_bits", "word_width", "datawidth"});
-    storage.word_bits = word_bits.value_or(8);
-    storage.assumes_word = !word_bits;
+    storage.word_bits = word_bits.value_or(kDefaultWordBits);
     const bool dummy = component.klass.find("dummy") != std::string::npos;
     if (dummy && absorb(storage)) {
       return;
@@ -332,7 +332,8 @@ class ArchReader {
     }
     machine().compute_name = component.name;
     std::tie(machine().mesh_x, machine().mesh_y) = mesh(component, attributes);
-    machine().compute_bits = attributes.whole({"word_bits", "word_width", "datawidth"}).value_or(8);
+    machine().compute_bits =
+        attributes.whole({"word_bits", "word_width", "datawidth"}).value_or(kDefaultWordBits);
   }
 
   void check_machine(const Node& section) {

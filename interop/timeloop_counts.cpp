@@ -278,10 +278,8 @@ double TimeloopCounter::energy(TensorId tensor, std::size_t level, TimeloopRules
   const TimeloopAccesses at = accesses(tensor, level, rules);
   const TimeloopStorage& storage = design_.machine.storages[level];
   const bool whole = rules.contains(TimeloopRule::kVectorAccess);
-  const bool wide = rules.contains(TimeloopRule::kWideWords) && storage.assumes_word;
-  const std::int64_t block = wide ? std::max<std::int64_t>(1, storage.block / 2) : storage.block;
   const auto vectors = [&](double words) {
-    const double exact = words / static_cast<double>(block);
+    const double exact = words / static_cast<double>(storage.block);
     return whole ? std::ceil(exact) : exact;
   };
   auto [read, write, update] = storage.energy;

@@ -143,6 +143,10 @@ class Importer {
     }
     if (!import_.has_machine) {
       notes_.lines.push_back("no architecture: an element is 8 b wide");
+      if (has_densities(*sections_[Section::kProblem].front().node)) {
+        notes_.lines.push_back(
+            "densities are left out: without an architecture that uses them every element counts");
+      }
     }
   }
 

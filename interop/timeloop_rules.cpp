@@ -47,8 +47,6 @@ const char* to_string(TimeloopRule rule) {
       return "first visits fill sums";
     case TimeloopRule::kOneEnergy:
       return "one energy of an access";
-    case TimeloopRule::kWideWords:
-      return "words of 16 bits";
     case TimeloopRule::kClusterPaysOnce:
       return "a cluster pays once";
   }

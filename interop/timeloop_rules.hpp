@@ -34,11 +34,10 @@ enum class TimeloopRule : std::uint8_t {
   kFirstFills,       // sums are filled at their first visit, too. Inferred from the results that
                      // baseline-designs publishes, of 2021 and before
   kOneEnergy,        // an access of a storage costs the largest of its energies. This and the next
-                     // two were inferred from results of 2020
-  kWideWords,        // a word without a width has 16 b
+                     // one were inferred from results of 2020
   kClusterPaysOnce   // a cluster in use pays for one instance, however many work
 };
-inline constexpr std::size_t kTimeloopRules = 23;
+inline constexpr std::size_t kTimeloopRules = 22;
 using TimeloopRules = IdSet<TimeloopRule>;
 // Those up to a rule: of Timeloop of 2020, of 2021, before January 2025, and since.
 constexpr TimeloopRules timeloop_rules_to(TimeloopRule last) {

@@ -294,6 +294,12 @@ TEST(FrontEnd, ReadsALayerAlone) {
   EXPECT_EQ(inputs.name, "Inputs");
   EXPECT_EQ(inputs.ranks[2].terms.size(), 2U);
   EXPECT_THAT(layer.notes, ElementsAre("no architecture: an element is 8 b wide"));
+
+  const TimeloopImport sparse = parse_timeloop(
+      "problem: {shape: cnn-layer, C: 3, K: 8, R: 3, S: 3, P: 10, Q: 12, N: 1, Wstride: 1, "
+      "Hstride: 1, Wdilation: 1, Hdilation: 1, densities: {Inputs: 0.5}}\n",
+      "sparse.yaml");
+  EXPECT_THAT(sparse.notes, ElementsAre(layer.notes[0], HasSubstr("densities are left out")));
 }
 
 const std::string kLayer = R"(problem:

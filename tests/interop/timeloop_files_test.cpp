@@ -75,6 +75,20 @@ TEST(TimeloopFiles, AMachineAloneHasTheSameNotes) {
                                               "16 b does at DRAM; written as 16 b")));
 }
 
+// As in Timeloop's buffer.hpp and arithmetic.hpp (kDefaultWordBits).
+TEST(TimeloopFiles, AWordWithoutAWidthHas16Bits) {
+  const TimeloopImport import = parse_timeloop(
+      "arch:\n  arithmetic: {name: MAC, instances: 4}\n  storage:\n"
+      "  - {name: RF, instances: 4, entries: 64, width: 64}\n"
+      "  - {name: DRAM, instances: 1, technology: DRAM}\n",
+      "a.yaml");
+  EXPECT_EQ(import.design.machine.compute_bits, 16);
+  for (const TimeloopStorage& storage : import.design.machine.storages) {
+    EXPECT_EQ(storage.word_bits, 16) << storage.name;
+  }
+  EXPECT_EQ(import.design.machine.storages[1].block, 4);
+}
+
 TEST(TimeloopFiles, ASizeInKilobytesMayBeLarge) {
   std::string large = kMachine;
   large.replace(large.find("sizeKB: 4"), 9, "sizeKB: 2147483648");

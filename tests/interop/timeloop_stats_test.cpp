@@ -141,12 +141,12 @@ mapping:
 }
 
 // Inferred from the results of 2020 that baseline-designs publishes.
-TEST(TimeloopStats, Of2020ChargeOneEnergyWideWordsAndAClusterOnce) {
+TEST(TimeloopStats, Of2020ChargeOneEnergyAndAClusterOnce) {
   const TimeloopImport import = parse_timeloop(
       R"(arch:
   arithmetic: {name: MAC, instances: 4, word_bits: 8}
   storage:
-  - {name: RF, instances: 4, entries: 64, width: 64, cluster_size: 4}
+  - {name: RF, instances: 4, entries: 64, word_bits: 8, width: 64, cluster_size: 4}
   - {name: DRAM, instances: 1, word_bits: 8, technology: DRAM}
 problem:
   shape:
@@ -177,8 +177,8 @@ ERT:
   ASSERT_EQ(at.fills, 24);
   // One of four instances works. An access is of two words by all of the cluster, at 8 and 24 pJ.
   EXPECT_DOUBLE_EQ(counter.energy(weight, 1, kAllTimeloopRules), 12 * 8 + 12 * 24);
-  // In 2020 it is of one word of 16 b, at 24 pJ a quarter of which is paid.
-  EXPECT_DOUBLE_EQ(counter.energy(weight, 1, kTimeloopRulesOf2020), 48 * 24 / 4.0);
+  // In 2020 each is at 24 pJ, a quarter of which is paid.
+  EXPECT_DOUBLE_EQ(counter.energy(weight, 1, kTimeloopRulesOf2020), 24 * 24 / 4.0);
   EXPECT_DOUBLE_EQ(counter.energy(weight, 1, kTimeloopRulesOf2021),
                    counter.energy(weight, 1, kAllTimeloopRules));
 }
