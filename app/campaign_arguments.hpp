@@ -33,7 +33,7 @@ struct PlanArguments {
   std::vector<std::string> with;             // other networks, at the same time
   std::string given;                         // a plan made elsewhere, unless empty
   // Where the plan in time, the plan itself, a proof of it and a page about it go, unless empty.
-  std::string trace, plan_file, certificate, page;
+  std::string trace, plan_file, certificate_file, page_file;
   int threads = 1;  // taken by every command, so that scripts can pass it; a plan needs one
   Output output;
 };

@@ -138,6 +138,11 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
 }  // namespace
 
 Answer run_on_plan(const CheckArguments& arguments) {
+  if (!arguments.machine.empty() || !arguments.layer.empty() || !arguments.constraints.empty()) {
+    throw UsageError(
+        "--arch, --workload and --constraints are about the proof of one layer; the answer names "
+        "the chip and the network of a proof of a plan");
+  }
   const check::PlanClaim claim = check::load_plan_claim(arguments.certificate);
   const check::PlanVerdict verdict = check::check_plan(claim);
   const bool holds = verdict.problems.empty();
@@ -190,6 +195,9 @@ Answer run_on_chain(const CheckArguments& arguments) {
 Answer run(const CheckArguments& arguments) {
   if (!arguments.space.empty() && !is_design_certificate(arguments.certificate)) {
     throw UsageError("--space: only a proof of designs is about a space; this one is another");
+  }
+  if (arguments.sample > 0 && !is_design_certificate(arguments.certificate)) {
+    throw UsageError("--sample: only of a proof of designs a part can be checked");
   }
   if (is_chain_certificate(arguments.certificate)) {
     return run_on_chain(arguments);

@@ -157,8 +157,8 @@ Answer run_stream(const PlanArguments& arguments, const Soc& soc) {
   options.node_widths = node_widths_of(arguments, network);
   const StreamAnswer stream =
       make_stream(soc, each, batches, options, arguments.soc, arguments.network);
-  if (!arguments.certificate.empty()) {
-    OutputFile{arguments.certificate}.write(stream_certificate(soc, network, options, stream));
+  if (!arguments.certificate_file.empty()) {
+    OutputFile{arguments.certificate_file}.write(stream_certificate(soc, network, options, stream));
   }
   return {stream.unpriced.empty() ? kDone : kNegative,
           arguments.output.json ? stream_json(origin_of(arguments, soc, network), soc, network,
@@ -188,12 +188,12 @@ Answer run(const PlanArguments& arguments) {
   PlanOptions options = arguments.options;
   options.node_widths = node_widths_of(arguments, network);
   check_options(options);
-  if (!arguments.certificate.empty() && !has_certificate(options)) {
+  if (!arguments.certificate_file.empty() && !has_certificate(options)) {
     throw UsageError(
         "--certificate: only for plans without limits whose groups run one after the other");
   }
   OutputFile plan_out{arguments.plan_file};
-  OutputFile proof{arguments.certificate};
+  OutputFile proof{arguments.certificate_file};
   PlanAnswer plan = make_plan(soc, network, options, arguments.soc, arguments.network);
   if (!plan.misfit.empty()) {
     return {kNegative, fmt::format("no plan of {} on {} keeps the limits: {}\n", network.name,
@@ -205,13 +205,13 @@ Answer run(const PlanArguments& arguments) {
   if (options.what_if) {
     plan.what_if = what_if(soc, network, options, arguments.soc, arguments.network);
   }
-  if (!arguments.page.empty()) {
-    OutputFile{arguments.page}.write(plan_page(soc, network, options, plan));
+  if (!arguments.page_file.empty()) {
+    OutputFile{arguments.page_file}.write(plan_page(soc, network, options, plan));
   }
   if (!arguments.plan_file.empty()) {
     plan_out.write(plan_file(soc, network, plan));
   }
-  if (!arguments.certificate.empty()) {
+  if (!arguments.certificate_file.empty()) {
     proof.write(plan_certificate(soc, network, options, plan));
   }
   if (!arguments.trace.empty()) {

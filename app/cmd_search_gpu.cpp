@@ -62,6 +62,9 @@ Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
   const KernelListArguments& kernels = arguments.kernels;
   KernelReport report{read_gpu(machine), load_workload(arguments.workload), {}};
   refuse_layout(kernels.layout, report.workload);
+  if (arguments.output.json && !kernels.format.empty() && kernels.format != "json") {
+    throw UsageError(fmt::format("--json: --export {} prints another format", kernels.format));
+  }
   if (kernels.format == "cuda") {
     return export_harness(report.gpu, report.workload, kernels);
   }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -39,7 +40,7 @@ OutputFile::OutputFile(const std::string& path) : path_{path} {
   }
   if (path == "-") {
     throw UsageError(
-        "'-' names no file; a result goes to standard output without -o (./- is a file)");
+        "'-' names no file (./- does); what a command prints goes to standard output without -o");
   }
   if (is_special(path)) {
     descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -130,7 +131,11 @@ void refuse_same_file(const std::string& output, const std::string& other) {
   struct stat b{};
   const bool same = stat(output.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 &&
                     S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-  if (same || output == other) {
+  // Of what is not there yet, the paths tell.
+  const auto path = [](const std::string& file) {
+    return std::filesystem::absolute(file).lexically_normal();
+  };
+  if (same || path(output) == path(other)) {
     throw UsageError(
         fmt::format("'{}' would be written over '{}'; name another file", output, other));
   }

@@ -101,10 +101,11 @@ CommandOptions options_of(ExportArguments& a) {
   return {
       joined({{format_argument({"timeloop", "cuda"}, a.format)},
               layer_arguments(a.arch, a.workload),
-              {{"MAPPING", "",
-                "timeloop: a mapping (YAML); cuda: a kernel as search --export json writes it [the "
-                "best kernel]",
-                &a.mapping},
+              {input({"MAPPING", "",
+                      "timeloop: a mapping (YAML, or the name of a shipped one); cuda: a kernel as "
+                      "search --export json writes it [the best kernel]",
+                      &a.mapping},
+                     FileKind::kMapping),
                generated_precision_option(a.precision,
                                           "cuda: precision of the operands [from the workload]"),
                layout_option(a.layout, {"tn", "nn", "nt", "tt"},

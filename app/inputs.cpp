@@ -99,8 +99,15 @@ std::vector<Input> inputs_of(const DesignArguments& a) {
 }
 
 std::vector<Input> inputs_of(const PlanArguments& a) {
-  return {{"SOC", a.soc, {FileKind::kSoc, FileKind::kArch}},
-          {"NETWORK", a.network, {FileKind::kNetwork, FileKind::kOnnx}}};
+  std::vector<Input> inputs{{"SOC", a.soc, {FileKind::kSoc, FileKind::kArch}},
+                            {"NETWORK", a.network, {FileKind::kNetwork, FileKind::kOnnx}},
+                            {"--given", a.given, {}}};
+  for (const std::string& path : a.with) {
+    inputs.push_back({"--with",
+                      find_shipped(path, FileKind::kNetwork, shipped_configs()),
+                      {FileKind::kNetwork, FileKind::kOnnx}});
+  }
+  return inputs;
 }
 
 std::vector<Input> inputs_of(const ListArguments&) { return {}; }
@@ -128,7 +135,7 @@ std::vector<Input> inputs_of(const ReportArguments& a) {
 
 std::vector<Input> inputs_of(const CheckArguments& a) {
   if (is_plan_certificate(a.certificate) || is_design_certificate(a.certificate)) {
-    return {};
+    return {{"CERTIFICATE", a.certificate, {}}, {"--space", a.space, {FileKind::kCampaign}}};
   }
   return {{"CERTIFICATE", a.certificate, {FileKind::kCertificate}},
           {"--arch", a.machine, {FileKind::kArch}},

@@ -36,16 +36,15 @@ Options kernel_options(OneKernelArguments& a) {
 
 // What eval --why compares with.
 Options mapspace_options(EvalArguments& a) {
-  Options options = joined(
-      {{{"--constraints", "FILE",
-         "With --why: compare with the optimum under these constraints (YAML)", &a.constraints},
+  return joined(
+      {{input({"--constraints", "FILE",
+               "With --why: compare with the optimum under these constraints (YAML, or the name of "
+               "a shipped file)",
+               &a.constraints},
+              FileKind::kConstraints),
         {"--imperfect", "", "With --why: compare with the optimum with imperfect factors",
          &a.imperfect}},
        budget_options(a.budget)});
-  for (Option& option : options) {
-    option.needs = {"--why"};
-  }
-  return options;
 }
 
 // The name of a figure's file says what its reader expects in it.
@@ -83,7 +82,7 @@ CommandOptions options_of(EvalArguments& a) {
             {"--why", "", "Compare with the proven optimum (perfect factors), level by level",
              &a.why}},
            under("Comparison with the optimum (--why)",
-                 joined({mapspace_options(a), objective_options(a.objective)})),
+                 needing("--why", joined({mapspace_options(a), objective_options(a.objective)}))),
            under("Results", joined({{threads_option(a.threads)}, output_options(a.output)})),
            under("GPUs", kernel_options(a.kernel))}),
       "", [&a](const Given&) {

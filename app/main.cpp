@@ -50,6 +50,10 @@ std::vector<std::string> outputs_of(const Arguments& arguments) {
   if constexpr (requires { arguments.arch_file; }) {
     outputs.push_back(arguments.arch_file);
   }
+  if constexpr (requires { arguments.plan_file; }) {
+    outputs.push_back(arguments.plan_file);
+    outputs.push_back(arguments.page_file);
+  }
   if constexpr (requires { arguments.calibrated; }) {
     outputs.push_back(arguments.calibrated);
   }

@@ -44,7 +44,9 @@ std::map<std::string, std::int64_t> numbers_of(const std::vector<std::string>& t
       throw UsageError(fmt::format("{}: '{}' is not NAME=N{}", option, text,
                                    least == 1 ? " with N at least 1" : ""));
     }
-    numbers[text.substr(0, equals)] = number;
+    if (!numbers.emplace(text.substr(0, equals), number).second) {
+      throw UsageError(fmt::format("{}: '{}' is given twice", option, text.substr(0, equals)));
+    }
   }
   return numbers;
 }

@@ -79,6 +79,14 @@ inline Option input(Option option, FileKind kind) {
   return option;
 }
 
+// Options that mean something only beside another one.
+inline Options needing(const std::string& other, Options options) {
+  for (Option& option : options) {
+    option.needs = {other};
+  }
+  return options;
+}
+
 template <class Number>
 Whole whole(Number& number, std::int64_t least, std::int64_t most) {
   return {[&number](std::int64_t value) {

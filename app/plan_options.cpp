@@ -129,9 +129,9 @@ CommandOptions options_of(PlanArguments& a) {
   const Options files{
       {"--save-plan", "FILE", "Write the plan to FILE (YAML), for mapsim eval", &a.plan_file},
       {"--certificate", "FILE", "Write a proof of the plan to FILE, for mapsim check",
-       &a.certificate},
+       &a.certificate_file},
       {"--report", "FILE", "Write a page with the timeline and the memory map to FILE (HTML)",
-       &a.page},
+       &a.page_file},
       {"--given", "FILE", "Also cost a plan that was made elsewhere (YAML)", &a.given}};
   return {joined({{chip, network},
                   under("Networks", joined({onnx_options(a.onnx), {precision, node_precision}})),

@@ -149,7 +149,7 @@ CommandOptions options_of(NetworkArguments& a) {
                                      "Search chains of layers for the best mapping trees "
                                      "(docs/fusion.md); the network is a graph",
                                      &a.fuse}},
-                                   fusion_options(a.fusion)})),
+                                   needing("--fuse", fusion_options(a.fusion))})),
            under("GPUs", {precision_option(a.kernels.precision), path_option(a.kernels.path),
                           layout_option(a.kernels.layout, {"nhwc", "nchw"},
                                         "GPU: layout of convolutions: nhwc (default) or nchw")}),
@@ -191,8 +191,11 @@ CommandOptions options_of(CheckArguments& a) {
                    "one)",
                    &a.layer},
                   FileKind::kWorkload),
-            {"--constraints", "FILE", "Also verify that the mapspace has these constraints (YAML)",
-             &a.constraints},
+            input({"--constraints", "FILE",
+                   "Also verify that the mapspace has these constraints (YAML, or the name of a "
+                   "shipped file)",
+                   &a.constraints},
+                  FileKind::kConstraints),
             {"--max-steps", "N", "Simulate the mapping if the layer has at most N MACs [1000000]",
              whole(a.max_steps, 0, kMost)},
             {"--sample", "N",

@@ -435,9 +435,7 @@ class ArchReader {
 Arch read_arch(const Document& document) {
   Reader reader{document};
   if (describes_gpu(document)) {
-    reader.error(reader.root(),
-                 "a GPU; 'mapsim search', 'network', 'roofline' and 'calibrate' take it, other "
-                 "commands want 'nodes'");
+    reader.error(reader.root(), "a GPU, which this command does not take; it wants 'nodes'");
     reader.finish();
   }
   const Arch arch = ArchReader{reader, document.file}.read();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -148,12 +149,12 @@ double least_alive(PlanProblem problem, const Weights& weights) {
       high += bytes;
     }
   }
-  constexpr double kClose = 1;  // byte
-  while (high - low > kClose) {
+  constexpr double kBit = 1. / 8;  // of a byte: what tensors take is whole bits
+  while (high - low > kBit) {
     problem.most_alive = (low + high) / 2;
     (shortest_path(problem, weights) ? high : low) = *problem.most_alive;
   }
-  return high;
+  return std::floor(high / kBit) * kBit;
 }
 
 MemoryMap memory_of(const PlanAnswer& answer) {

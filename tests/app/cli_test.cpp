@@ -72,8 +72,9 @@ TEST_F(CommandLine, ProvesImperfectFactorsAndSaysUnderWhichRules) {
 TEST_F(CommandLine, RefusesWhatLooksLikeAnotherSign) {
   const Outcome dash = run(fmt::format("search {} {} -o -", kTeaching, kLayer));
   EXPECT_EQ(dash.code, 2);
-  EXPECT_THAT(dash.err,
-              HasSubstr("'-' names no file; a result goes to standard output without -o"));
+  EXPECT_THAT(
+      dash.err,
+      HasSubstr("'-' names no file (./- does); what a command prints goes to standard output"));
   EXPECT_TRUE(is_empty());
   for (const char* version : {"-V", "-v"}) {
     EXPECT_EQ(run(version).err,
@@ -108,6 +109,17 @@ TEST_F(CommandLine, WritesNoProofOfWhatIsNotProven) {
   EXPECT_EQ(result.code, 2);
   EXPECT_THAT(result.err, HasSubstr("only the strategy exact proves anything"));
   EXPECT_TRUE(is_empty());
+}
+
+// Options that mean something beside others only, and names of shipped files.
+TEST_F(CommandLine, EvaluatesOfOptionsWhatItUses) {
+  const std::string eval = fmt::format("eval {} {} {} ", kTeaching, kLayer, kMapping);
+  for (const char* option : {"--max-energy 1pJ", "--latency ramped", "--objective latency"}) {
+    EXPECT_THAT(run(eval + option).err, HasSubstr("requires --why")) << option;
+  }
+  EXPECT_EQ(run(eval + "--why --constraints even").code, 0);
+  EXPECT_THAT(run("export timeloop teaching teaching/conv teaching_weight_stationary").out,
+              ::testing::StartsWith("mapping:"));
 }
 
 TEST_F(CommandLine, DoesNotWriteOverItsInputs) {

@@ -91,6 +91,28 @@ TEST_F(PlanCommand, ExplainsMisuse) {
   }
 }
 
+TEST_F(PlanCommand, WritesOverNoFileOfItsOwn) {
+  const std::string net = "plan chip.yaml net.yaml ";
+  for (const std::string& arguments :
+       {net + "--save-plan net.yaml", net + "--certificate chip.yaml", net + "--report net.yaml",
+        net + "--given plan.yaml --save-plan plan.yaml", net + "--with other.yaml -o other.yaml",
+        net + "--trace a --certificate a", net + "--save-plan a --report ./a"}) {
+    std::ofstream{folder() / "plan.yaml"} << "plan: {}\n";
+    std::ofstream{folder() / "other.yaml"} << "name: other\n";
+    const Outcome ran = run(arguments);
+    EXPECT_EQ(ran.code, 2) << arguments;
+    EXPECT_THAT(ran.err, HasSubstr("would be written over")) << arguments;
+  }
+}
+
+TEST_F(PlanCommand, ChecksItsProofOnly) {
+  ASSERT_EQ(run("plan chip.yaml net.yaml --certificate proof.yaml").code, 0);
+  EXPECT_EQ(run("check proof.yaml").code, 0);
+  EXPECT_THAT(run("check proof.yaml --arch eyeriss").err, HasSubstr("the proof of one layer"));
+  EXPECT_THAT(run("check proof.yaml --sample 2").err, HasSubstr("only of a proof of designs"));
+  EXPECT_THAT(run("check proof.yaml -o proof.yaml").err, HasSubstr("would be written over"));
+}
+
 TEST_F(PlanCommand, SaysWhatRunsOnNoEngine) {
   const Outcome ran = run("plan chip.yaml net.yaml --engine large");
   EXPECT_EQ(ran.code, 2);

@@ -191,8 +191,8 @@ TEST(LoadGpu, SurvivesDamage) {
 TEST(LoadArch, SaysThatAGpuIsForSearch) {
   EXPECT_THAT(
       error_text([] { parse_arch(good(), "chip.yaml"); }),
-      testing::StartsWith("chip.yaml:1:1: a GPU; 'mapsim search', 'network', 'roofline' and "
-                          "'calibrate' take it, other commands want 'nodes'"));
+      testing::StartsWith("chip.yaml:1:1: a GPU, which this command does not take; it wants "
+                          "'nodes'"));
 }
 
 }  // namespace

@@ -216,6 +216,11 @@ std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec)
   if (path == GpuPath::kSimt) {
     return "kernels are written for the paths wmma, mma and wgmma, not simt";
   }
+  constexpr std::int64_t kLeastCapability = 75;  // of ldmatrix and mma.m16n8k8
+  if (gpu.compute_capability < kLeastCapability) {
+    return fmt::format("kernels are written for sm_75 and later; {} is sm_{}", gpu.name,
+                       gpu.compute_capability);
+  }
   if (gpu.rate(problem.precision, path) <= 0 || types_of(problem).operand.empty()) {
     return fmt::format("{} has no {} on {}", instructions_of(path), to_string(problem.precision),
                        gpu.name);
