@@ -111,17 +111,6 @@ TEST_F(CommandLine, WritesNoProofOfWhatIsNotProven) {
   EXPECT_TRUE(is_empty());
 }
 
-// Options that mean something beside others only, and names of shipped files.
-TEST_F(CommandLine, EvaluatesOfOptionsWhatItUses) {
-  const std::string eval = fmt::format("eval {} {} {} ", kTeaching, kLayer, kMapping);
-  for (const char* option : {"--max-energy 1pJ", "--latency ramped", "--objective latency"}) {
-    EXPECT_THAT(run(eval + option).err, HasSubstr("requires --why")) << option;
-  }
-  EXPECT_EQ(run(eval + "--why --constraints even").code, 0);
-  EXPECT_THAT(run("export timeloop teaching teaching/conv teaching_weight_stationary").out,
-              ::testing::StartsWith("mapping:"));
-}
-
 TEST_F(CommandLine, DoesNotWriteOverItsInputs) {
   std::ofstream{folder() / "machine.yaml"} << contents(kTeaching);
   const Outcome result = run(fmt::format("search machine.yaml {} --out machine.yaml", kLayer));

@@ -95,6 +95,17 @@ TEST_F(EveryCommand, NotesSizesInKilobits) {
   EXPECT_EQ(file("stderr"), "");
 }
 
+// Options that mean something beside others only, and names of shipped files.
+TEST_F(EveryCommand, RefusesOptionsThatItDoesNotUse) {
+  const std::string eval = "eval teaching teaching/conv teaching_weight_stationary ";
+  for (const char* option : {"--max-energy 1pJ", "--latency ramped", "--objective latency"}) {
+    EXPECT_THAT(problem(eval + option), HasSubstr("requires --why")) << option;
+  }
+  EXPECT_EQ(run(eval + "--why --constraints even"), 0);
+  EXPECT_THAT(out("export timeloop teaching teaching/conv teaching_weight_stationary"),
+              ::testing::StartsWith("mapping:"));
+}
+
 TEST_F(EveryCommand, WritesNoPictureToATerminal) {
   const std::string show = fmt::format("'{}' show {}/arch/teaching.yaml", kProgram, kConfigs);
   const auto at_terminal = [&](const std::string& command) {
