@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/bounds/coarse_to_fine.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -98,7 +100,7 @@ class Survivors {
         tile_count_rules_{graph, tiles},
         coefficients_{make_coefficients(graph, tiles, {components > 1, false})},
         costs_{graph, tiles, coefficients_, components, deadline},
-        rows_{graph, tiles, tile_count_rules_, costs_, deadline},
+        rows_{graph, tiles, tile_count_rules_, readable(costs_, components), deadline},
         to_go_{graph, rows_, {nullptr, most(pruning, least), {}, listed}, &deadline},
         figures_{std::move(least)} {
     for (std::size_t component = 0; component < components; ++component) {
@@ -138,6 +140,13 @@ class Survivors {
  private:
   static double most(const Pruning& pruning, const std::vector<double>& least) {
     return most_energy(pruning.path_objective, least, pruning.known);
+  }
+  // Threads compute several components of the bound at once.
+  static LeastCosts& readable(LeastCosts& costs, std::size_t components) {
+    if (components > 1 && omp_get_num_threads() > 1) {
+      costs.prepare();
+    }
+    return costs;
   }
   static const StateGraph& listed_digits(const StateGraph& graph, ExtentLattice& tiles) {
     tiles.list_digits();

@@ -128,6 +128,12 @@ class ExactSearch {
                            : deadline_.over() && record_.has_best();
   }
 
+  // Other threads may add classes meanwhile.
+  std::size_t class_at(std::size_t place) {
+    const std::lock_guard lock(mutex_);
+    return source_[place];
+  }
+
   TaskWindow::Outcome search(const TaskWindow::Start& start) {
     if (is_stopped(start)) {
       record_.leave_open();
@@ -137,7 +143,7 @@ class ExactSearch {
     query.known = start.known;
     query.labels = std::max<std::int64_t>(1, start.labels.expanded);
     query.budget = std::max<std::int64_t>(1, start.labels.budget);
-    return searcher_.search(source_[start.index], std::move(query), start.is_hard);
+    return searcher_.search(class_at(start.index), std::move(query), start.is_hard);
   }
 
   const Mapspace& space_;
