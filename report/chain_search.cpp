@@ -66,7 +66,7 @@ std::string chain_search_text(const Arch& arch, const EinsumChain& chain,
       const double value = value_of(found.objective, *result.cost);
       rows.push_back({name, energy_text(result.cost->energy),
                       grouped(result.cost->latency.count()) + " cycles",
-                      fmt::format("{:.3f} x", value / least), what});
+                      least > 0 ? fmt::format("{:.3f} x", value / least) : "", what});
     }
   };
   add("best", best, proof_text(best, least));

@@ -73,7 +73,8 @@ class HullSearch {
       const auto [energy, cycles] = *hull_.best;
       const double up = function_.value(energy, cycles * (1 + kStep)) / value() - 1;
       const double right = function_.value(energy * (1 + kStep), cycles) / value() - 1;
-      is_open = search(up / right * energy / cycles);
+      const double weight = up / right * energy / cycles;
+      is_open = search(std::isnan(weight) ? kInfinity : weight);  // NaN: without energies
     }
     while (is_open && hull_.best && !is_closed()) {
       const Corner corner = best_corner(function_, hull_.lines);
@@ -96,7 +97,7 @@ class HullSearch {
     return function_.value(point.energy, point.cycles);
   }
   bool is_closed() const {
-    return best_corner(function_, hull_.lines).value >= value() * (1 - kCloseEnough);
+    return least_value(function_, hull_.lines) >= value() * (1 - kCloseEnough);
   }
 
   // False: it was stopped. Adds a line and perhaps a point.

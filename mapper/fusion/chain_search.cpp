@@ -60,7 +60,8 @@ class ChainSearch {
     if (result.proven) {
       result.lower_bound = cutoff_;
     }
-    if (const auto& ends = reached_.back(); !ends.empty()) {
+    // A search that was stopped may leave a state that no way has reached.
+    if (const auto& ends = reached_.back(); !ends.empty() && !ends.begin()->second.empty()) {
       result.best = tree_of(chain_, *ends.begin()->second.front());
       auto evaluation = evaluate_tree(arch_, chain_, *result.best);
       if (auto* cost = std::get_if<TreeCost>(&evaluation)) {

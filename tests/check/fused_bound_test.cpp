@@ -10,10 +10,10 @@
 namespace mapsim {
 namespace {
 
-// Halos that are kept or made again, arrays, partial sums that a group comes back to: the least of
-// all trees follows from above, and no tree is below it.
 const ObjectiveFunction kJustEnergy = ObjectiveFunction::product(1, 0);
 
+// Halos that are kept or made again, arrays, partial sums that a group comes back to: the least of
+// all trees follows from above, and no tree is below it.
 TEST(FusedBound, IsWhatBruteForceFinds) {
   const check::FusedSpace space{kMaxEinsums, kMaxDims, true};
   std::int64_t trees = 0;

@@ -266,6 +266,43 @@ TEST(Fusion, StopsWithABoundWhenTimeIsOver) {
   EXPECT_FALSE(result.cost);
 }
 
+// Wherever it is stopped: between a state of the cuts and the first way to it, too.
+TEST(Fusion, IsSoundWhereverItIsStopped) {
+  const EinsumChain one = parse_chain(
+      "name: one\nchain:\n  - name: a\n    gemm: {m: 96, n: 60, k: 48}\n", "chain.yaml");
+  const Arch eyeriss = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/eyeriss.yaml");
+  SearchOptions options;
+  options.objective = Objective::kLatency;
+  const auto least = search_chain(eyeriss, one, {}, options).cost->latency.count();
+  for (int i = 0; i < 200; ++i) {
+    options.budget.seconds = 1e-4 * i;
+    const ChainResult found = search_chain(eyeriss, one, {}, options);
+    EXPECT_LE(found.lower_bound, static_cast<double>(least));
+    EXPECT_TRUE(!found.cost || found.cost->latency.count() >= least);
+  }
+}
+
+// No weight of energies leads to the least latency where none is needed.
+TEST(Fusion, FindsProductsWithoutEnergies) {
+  const Arch free = parse_arch(
+      "name: free\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 0 pJ/word, write: 0 pJ/word}\n    bandwidth: {shared: 1 word/cycle}\n"
+      "  - storage: Buffer\n    word: 8 b\n    capacity: 256 B\n"
+      "    energy: {read: 0 pJ/word, write: 0 pJ/word}\n"
+      "  - compute: MAC\n    energy: 0 pJ\n",
+      "arch.yaml");
+  SearchOptions options;
+  options.objective = Objective::kLatency;
+  const auto least = search_chain(free, attention(), {}, options).cost->latency.count();
+  for (const double power : {0.5, 2.0}) {
+    options.objective = Objective{ObjectiveFunction::product(0, power)};
+    const ChainResult found = search_chain(free, attention(), {}, options);
+    ASSERT_TRUE(found.proven && found.cost);
+    EXPECT_EQ(found.cost->latency.count(), least) << power;
+  }
+}
+
 // All ways together, and all steps of a curve.
 TEST(Fusion, SharesABudgetAmongItsSearches) {
   const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
