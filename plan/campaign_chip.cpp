@@ -105,9 +105,9 @@ class PlannedChip final : public CampaignChip {
   }
 
   Record of_stream(const Network& network, const PlanOptions& options) const {
-    const StreamAnswer answer = make_stream(soc_, std::vector(soc_.engines.size(), &network),
-                                            std::vector<std::int64_t>(soc_.engines.size(), 1),
-                                            options, file_, network.name);
+    const StreamAnswer answer =
+        make_stream(soc_, std::vector(soc_.engines.size(), &network),
+                    std::vector(soc_.engines.size(), network.batch), options, file_, network.name);
     PlanFigures found;
     found.latency = 1 / answer.rate;
     found.value = found.latency;

@@ -119,6 +119,20 @@ TEST_F(ChipSweeps, RowsArePlans) {
               HasSubstr(",net,throughput,steady,,none,exact,1,0,"));
 }
 
+// Frames of a stream run in the batches of their network.
+TEST_F(ChipSweeps, OfBatchesStreamByTheFrame) {
+  const std::string batched = "networks: [{file: graph.yaml, batch: 4}]\n";
+  run(chips(batched + "objectives: [throughput]\n", ""), "a.sqlite");
+  const Soc soc = load_soc(path("chip.yaml"), {kConfigs});
+  OnnxOptions four;
+  four.batch = 4;
+  const Network network = read_network(path("graph.yaml"), four);
+  PlanOptions options;
+  options.objective = PlanObjective::kThroughput;
+  const StreamAnswer stream = make_stream(soc, {&network, &network}, {4, 4}, options, "", "");
+  EXPECT_EQ(number(0, "latency_seconds"), 1 / stream.rate);
+}
+
 TEST_F(ChipSweeps, GoOnAndShareRowsByContent) {
   EXPECT_EQ(run(chips(kNet, kGrid), "a.sqlite").progress.computed, 4) << "latency is the default";
   EXPECT_EQ(run(chips(kNet, kGrid), "a.sqlite").progress.computed, 0);
