@@ -47,7 +47,7 @@ def main():
                    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=0"}
     ran = subprocess.run([arguments.build / "tests/mapper/mapper_races", "--seconds", str(arguments.seconds),
                           "--seed", str(arguments.seed)], env=environment, capture_output=True, text=True, check=False)
-    if "Archer detected OpenMP application with TSan" not in ran.stderr:
+    if "Archer detected OpenMP application with TSan" not in ran.stdout + ran.stderr:
         raise SystemExit(f"libarcher was not loaded\n{ran.stderr[:2000]}")
     reports = re.findall(r"WARNING: ThreadSanitizer.*?={18}", ran.stderr, re.S)
     for summary in sorted(set(re.findall(r"SUMMARY: ThreadSanitizer: .*", ran.stderr))):
