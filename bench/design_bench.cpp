@@ -8,7 +8,6 @@
 
 #include "bench/summary.hpp"
 #include "campaign/campaign.hpp"
-#include "core/memory.hpp"
 #include "core/units.hpp"
 #include "design/certificate.hpp"
 #include "design/search.hpp"
@@ -78,20 +77,14 @@ void register_case(const Case& asked, const char* objective) {
       ->Iterations(1);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  mapsim::keep_freed_memory();  // as the program does
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    return 2;
-  }
+void add_all() {
   for (const char* objective : {"sum-edp", "edp"}) {
     for (const Case& asked : cases()) {
       register_case(asked, objective);
     }
   }
-  mapsim::bench::SummaryReporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  return 0;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return mapsim::bench::run(argc, argv, add_all); }

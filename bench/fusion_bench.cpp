@@ -15,7 +15,6 @@
 #include "arch/load.hpp"
 #include "bench/summary.hpp"
 #include "campaign/fused_network.hpp"
-#include "core/memory.hpp"
 #include "workloads/chain.hpp"
 
 namespace {
@@ -180,14 +179,7 @@ void add(const std::string& name, const Work& work) {
       ->Iterations(1);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  mapsim::keep_freed_memory();  // as the program does
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    return 2;
-  }
+void add_all() {
   const std::vector<std::pair<std::string, Objective>> objectives{
       {"energy", Objective::kEnergy}, {"latency", Objective::kLatency}, {"edp", Objective::kEdp}};
   for (const auto& [goal, objective] : objectives) {
@@ -212,7 +204,8 @@ int main(int argc, char** argv) {
           [=](benchmark::State& state) { find_chain(state, arch, six_convolutions(), by); });
     }
   }
-  mapsim::bench::SummaryReporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  return 0;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return mapsim::bench::run(argc, argv, add_all); }

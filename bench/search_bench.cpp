@@ -11,7 +11,6 @@
 
 #include "bench/cases.hpp"
 #include "bench/summary.hpp"
-#include "core/memory.hpp"
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 
@@ -189,14 +188,4 @@ void register_searches() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  mapsim::keep_freed_memory();  // as the program does
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    return 2;
-  }
-  register_searches();
-  mapsim::bench::SummaryReporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  return 0;
-}
+int main(int argc, char** argv) { return mapsim::bench::run(argc, argv, register_searches); }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/memory.hpp"
+
 namespace mapsim::bench {
 
 void SummaryReporter::ReportRuns(const std::vector<Run>& runs) {
@@ -49,6 +51,17 @@ void SummaryReporter::summarise(const std::string& name, std::vector<Entry> entr
   GetOutputStream() << fmt::format("{:<44} {:>6} {:>10.4g} {} {:>10.4g} {}  {}\n", name,
                                    entries.size(), scale * median, unit, scale * worst.value, unit,
                                    worst.layer);
+}
+
+int run(int argc, char** argv, const std::function<void()>& add, SummaryReporter reporter) {
+  keep_freed_memory();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 2;
+  }
+  add();
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  return 0;
 }
 
 }  // namespace mapsim::bench

@@ -2,6 +2,7 @@
 #pragma once
 #include <benchmark/benchmark.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -30,5 +31,10 @@ class SummaryReporter : public benchmark::ConsoleReporter {
   std::string unit_;  // of the rate
   std::map<std::string, std::vector<Entry>> groups_;
 };
+
+// main() of a program of benchmarks that `add` registers, with memory kept as mapsim keeps it.
+// Returns the exit code: 2 for arguments that are unknown.
+int run(int argc, char** argv, const std::function<void()>& add,
+        SummaryReporter reporter = SummaryReporter{});
 
 }  // namespace mapsim::bench

@@ -12,7 +12,6 @@
 
 #include "bench/cases.hpp"
 #include "bench/summary.hpp"
-#include "core/memory.hpp"
 #include "mapper/mapper.hpp"
 
 namespace {
@@ -78,14 +77,7 @@ void compare(benchmark::State& state, const std::string& machine, const std::str
   state.counters["seconds"] = median(alone);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  mapsim::keep_freed_memory();  // as the program does
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    return 2;
-  }
+void add_all() {
   for (const char* machine : kMachines) {
     for (const mapsim::bench::Goal& goal : mapsim::bench::kGoals) {
       for (const std::string& layer : mapsim::bench::resnet50_layers()) {
@@ -99,7 +91,10 @@ int main(int argc, char** argv) {
       }
     }
   }
-  mapsim::bench::SummaryReporter reporter("ratio", "x");
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return mapsim::bench::run(argc, argv, add_all, mapsim::bench::SummaryReporter("ratio", "x"));
 }
