@@ -176,7 +176,7 @@ class GroupBounding {
     if (fits(bounds_.capacities(), taken)) {
       part = {0, entries, 0, branch, bounds_.rounded(taken)};
       part.value = bounds_.of_run(branch, entries, bounds_.known(branch, part.taken), charged);
-      // What an entry would have to need for more than that.
+      // The bound of one entry that this value stands for.
       part.of_entry = (part.value - objective().of_energy(charged)) / entries;
     }
     return part;

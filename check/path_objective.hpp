@@ -17,10 +17,10 @@ class PathObjective {
   bool times_array() const { return times_array_; }
   // The time of the compute units for so many steps [cycles].
   double cycles_of(double steps) const;
-  // `compute`: cycles of the compute units or of a systolic array. `bits`: use of the curve's
-  // capacity. In a branch of a fused mapping all are of the mean entry; the figures are, too, in
-  // fractions of cycles, or they are those of the run (BranchEntry::Run).
-  Figures of(const double* components, double compute, double bits) const;
+  // `compute`: cycles of the compute units or of a systolic array. `capacity_bits`: use of the
+  // curve's capacity. In a branch of a fused mapping all are of the mean entry; the figures are,
+  // too, in fractions of cycles, or they are those of the run (BranchEntry::Run).
+  Figures of(const double* components, double compute, double capacity_bits) const;
 
  private:
   double whole(double cycles) const;
