@@ -141,6 +141,10 @@ void find_network(benchmark::State& state, const std::string& arch_name,
                                                [](const mapsim::GraphChains&, std::size_t) {}));
     seconds = cpu_seconds() - before;
   }
+  if (sums.missing > 0) {
+    state.SkipWithError("nothing was found for some chains");
+    return;
+  }
   const auto value = [&](const mapsim::FusedTotals::Figures& figures) {
     return objective.function.value(figures.energy, figures.cycles);
   };
