@@ -18,7 +18,8 @@ namespace mapsim {
 namespace {
 
 constexpr std::uint64_t kShards = 8;
-const std::uint64_t kSpacesPerShard = tried_of(100U);
+constexpr std::uint64_t kAllSpacesPerShard = 100;
+const std::uint64_t kSpacesPerShard = tried_of(kAllSpacesPerShard);
 const std::uint64_t kFrontsPerShard = tried_of(25U);
 constexpr std::int64_t kMaxSize = 3'000;
 std::uint64_t seed_of(std::uint64_t shard, std::uint64_t i) { return 40'000 + 1'000 * shard + i; }
@@ -49,7 +50,7 @@ TEST_P(ExactOnSystolicArrays, FindsTheFrontOfEnergyAndLatency) {
 // What the fastest mappings of the spaces have to do with the array.
 TEST(ExactOnSystolicArraysMix, HasEverythingThatTheModelTellsApart) {
   std::map<std::string, int> counts;
-  for (std::uint64_t i = 0; i < kSpacesPerShard; ++i) {
+  for (std::uint64_t i = 0; i < kAllSpacesPerShard; ++i) {
     const SearchCase random = random_systolic_space(seed_of(0, i), kMaxSize);
     const Problem& problem = random.problem;
     const auto& timing = std::get<SystolicTiming>(problem.arch().compute.timing);

@@ -20,7 +20,8 @@ namespace {
 
 // Random spaces in shards, so that they run side by side.
 constexpr std::uint64_t kShards = 12;
-const std::uint64_t kSpacesPerShard = tried_of(200U);
+constexpr std::uint64_t kAllSpacesPerShard = 200;
+const std::uint64_t kSpacesPerShard = tried_of(kAllSpacesPerShard);
 const std::uint64_t kRuledSpacesPerShard = tried_of(100U);
 constexpr std::int64_t kMaxSize = 3'000;
 std::uint64_t seed_of(std::uint64_t shard, std::uint64_t i) { return 10'000 + 1'000 * shard + i; }
@@ -146,7 +147,7 @@ std::set<std::string> features(const SearchCase& random) {
 
 TEST(ExactMix, HasEverythingThatTheMapperTreatsByItself) {
   std::map<std::string, int> counts;
-  for (std::uint64_t i = 0; i < kSpacesPerShard; ++i) {
+  for (std::uint64_t i = 0; i < kAllSpacesPerShard; ++i) {
     const SearchCase random = random_space(seed_of(0, i), kMaxSize);
     for (const std::string& feature : features(random)) {
       ++counts[feature];
