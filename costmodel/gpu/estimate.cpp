@@ -25,6 +25,7 @@ constexpr double kOutOfOrder = 0.25;
 constexpr double kOverlapAlone = 2;  // of WMMA's loads and operations in a block alone: [model]
 constexpr double kJitter = 4;  // p of the norm by which tiles come late: [model], as `overlap`
 constexpr double kChains = 4;  // independent MMA operations that keep a tensor core busy
+constexpr double kRounding = 1e-12;  // relative; powers and roots of a bound and of a time
 
 // Bytes of the widest copy that pieces of `run` elements allow, 16 at most.
 std::int64_t copy_bytes(std::int64_t run, std::int64_t size) {
@@ -86,6 +87,7 @@ struct Feed {
   double first = 0;    // of a round's first tiles, which nobody has asked for before
   double port = 0;     // cycles that bring a block's tiles of a K step through the SM's port
   double l2 = 0;       // cycles of the L2's whole bandwidth for these tiles
+  bool even = false;   // no tile comes later than another
 };
 
 // Those of B serve a cluster.
@@ -184,7 +186,7 @@ StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
   const double paced = paced_by_memory(feed, resident, ahead);
   const double later = (work.steps - 1) / work.steps;
   const double exposed = std::max(0.0, paced - hidden) * later;
-  const bool is_late = is_alone(work) && stages > 1 && kernel.path != GpuPath::kSimt;
+  const bool is_late = !feed.even && is_alone(work) && stages > 1 && kernel.path != GpuPath::kSimt;
   const double late = is_late ? late_tiles(paced, hidden) * later : 0;
   // A warp waits for its fragments and for the barrier; other warps of its partition go on,
   // with one stage those of its block.
@@ -316,6 +318,37 @@ Reduction set_bytes(const Gpu& gpu, const GpuCalibration& calibration, const Gpu
   return second;
 }
 
+// Everything of the time but what the power limit does.
+ClockedTime set_times(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
+                      const KernelChoice& kernel, const GpuWork& work, const GpuTiming& timing,
+                      const Reduction& second, const Feed& feed, GpuEstimate& result) {
+  const double l2_rate = calibration.l2 * gpu.l2_bandwidth.count();
+  const double dram_rate = calibration.dram * gpu.dram_bandwidth.count();
+  const double reduction = std::max(second.l2 / l2_rate, second.dram / dram_rate);
+  const LoopTime loop = loop_time(gpu, calibration, problem, kernel, work, feed);
+  const double l2 = std::max((result.l2_bytes - second.l2) / l2_rate, loop.port / calibration.l2);
+  const double dram =
+      (result.dram_bytes - second.dram) / dram_rate + second.cold * calibration.ramp.count();
+  const double rounds = real(work.waves.full + (work.waves.rest > 0 ? 1 : 0));
+  GpuTime& time = result.time;
+  time.mma = Seconds{loop.mma};
+  time.shared = Seconds{loop.shared};
+  time.issue = Seconds{loop.issue};
+  time.stall = Seconds{loop.stall};
+  time.fill = Seconds{loop.fill};
+  time.tail = Seconds{loop.tail};
+  time.reduction = Seconds{reduction};
+  time.l2 = Seconds{l2};
+  time.dram = Seconds{dram};
+  const double launch = timing.back_to_back ? 0 : calibration.launch.count();
+  time.launch = Seconds{launch + real(work.kernels - 1) * calibration.reduction.count() +
+                        rounds * calibration.block.count()};
+  ClockedTime clocked{loop.loop + loop.stall, l2, loop.fill, dram, reduction + time.launch.count(),
+                      calibration.overlap};
+  clocked.full = clocked.total(1);
+  return clocked;
+}
+
 }  // namespace
 
 const char* to_string(GpuBound bound) {
@@ -382,31 +415,10 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
                   const KernelChoice& kernel, const GpuWork& work, const GpuTiming& timing) {
   GpuEstimate result;
   const Reduction second = set_bytes(gpu, calibration, work, timing, result);
-  const double l2_rate = calibration.l2 * gpu.l2_bandwidth.count();
-  const double dram_rate = calibration.dram * gpu.dram_bandwidth.count();
-  const double reduction = std::max(second.l2 / l2_rate, second.dram / dram_rate);
   const Feed feed = feed_of(gpu, calibration, problem, kernel, work, second);
-  const LoopTime loop = loop_time(gpu, calibration, problem, kernel, work, feed);
-  const double l2 = std::max((result.l2_bytes - second.l2) / l2_rate, loop.port / calibration.l2);
-  const double dram =
-      (result.dram_bytes - second.dram) / dram_rate + second.cold * calibration.ramp.count();
-  const double rounds = real(work.waves.full + (work.waves.rest > 0 ? 1 : 0));
+  ClockedTime clocked =
+      set_times(gpu, calibration, problem, kernel, work, timing, second, feed, result);
   GpuTime& time = result.time;
-  time.mma = Seconds{loop.mma};
-  time.shared = Seconds{loop.shared};
-  time.issue = Seconds{loop.issue};
-  time.stall = Seconds{loop.stall};
-  time.fill = Seconds{loop.fill};
-  time.tail = Seconds{loop.tail};
-  time.reduction = Seconds{reduction};
-  time.l2 = Seconds{l2};
-  time.dram = Seconds{dram};
-  const double launch = timing.back_to_back ? 0 : calibration.launch.count();
-  time.launch = Seconds{launch + real(work.kernels - 1) * calibration.reduction.count() +
-                        rounds * calibration.block.count()};
-  ClockedTime clocked{loop.loop + loop.stall, l2, loop.fill, dram, reduction + time.launch.count(),
-                      calibration.overlap};
-  clocked.full = clocked.total(1);
   result.energy = dynamic_joules(gpu, calibration, problem, kernel, work, result);
   result.clock_share = clock_share(gpu, calibration, result.energy, clocked);
   time.total = Seconds{result.clock_share < 1 ? clocked.total(result.clock_share) : clocked.full};
@@ -420,6 +432,24 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   result.mma_share = work.macs / (peak * time.total.count());
   result.error = calibration.error;
   return result;
+}
+
+// The raster acts on what L2 keeps, so on the bytes from DRAM and on the latency that they add.
+// With all operands from DRAM once, a latency of L2 alone, tiles that come evenly and the full
+// clock the same formulas give a time that no raster's is below.
+Seconds least_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
+                   const KernelChoice& kernel) {
+  GpuWork least = work(gpu, problem, kernel);
+  GpuTraffic::Hold& all = least.traffic.holds[static_cast<std::size_t>(CacheHolds::kAll)];
+  least.traffic.holds.fill({0, all.dram_read});
+  GpuEstimate result;
+  const Reduction second = set_bytes(gpu, calibration, least, {}, result);
+  Feed feed = feed_of(gpu, calibration, problem, kernel, least, second);
+  feed.latency = std::min(feed.latency, real(gpu.latency.l2.count()));
+  feed.even = true;
+  const ClockedTime clocked =
+      set_times(gpu, calibration, problem, kernel, least, {}, second, feed, result);
+  return Seconds{clocked.full * (1 - kRounding)};
 }
 
 GpuEstimate estimate(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,

@@ -119,6 +119,11 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
 GpuEstimate estimate(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
                      const KernelChoice& kernel, const GpuTiming& timing = {});
 
+// No more than the time of `kernel` with any raster; for searches that cost the rasters of few
+// kernels.
+Seconds least_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
+                   const KernelChoice& kernel);
+
 // Relative standard deviation of a repeated measurement of this time: 0.000374 / ms + 0.00044,
 // fitted by kernelTab on an RTX A6000 (goldens/gpu/hardware/microbench_facts.csv).
 double timing_noise(Seconds time);

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -73,6 +77,42 @@ void add_tiles(const GemmProblem& problem, KernelChoice kernel, std::int64_t dep
   }
 }
 
+// The set, without its rasters.
+std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProblem& problem,
+                                                GpuPath path) {
+  const std::int64_t size = operand_size(problem.precision).count();
+  KernelChoice kernel;
+  kernel.path = path;
+  std::vector<KernelChoice> tiles;
+  for (const std::int64_t bytes : kRowBytes) {
+    for (const std::int64_t padding : kPaddings) {
+      kernel.padding = padding / size;
+      if (padding == 0 || path == GpuPath::kWmma) {
+        add_tiles(problem, kernel, bytes / size, tiles);
+      }
+    }
+  }
+  std::vector<KernelChoice> kernels;
+  for (KernelChoice& tile : tiles) {
+    for (const std::int64_t stages : kStages) {
+      for (const std::int64_t split : kSplits) {
+        if ((stages > 2 && gpu.compute_capability < 80) || (split > 1 && split * 64 > problem.k)) {
+          continue;
+        }
+        tile.stages = stages;
+        tile.split_k = split;
+        for (const std::int64_t cluster : kClusters) {
+          tile.cluster = cluster;
+          if (cluster == 1 || path == GpuPath::kWgmma) {
+            kernels.push_back(tile);
+          }
+        }
+      }
+    }
+  }
+  return kernels;
+}
+
 struct Candidate {
   Seconds key{0};  // total, or that of a kernel that is ranked before it
   std::size_t form = 0;
@@ -104,27 +144,113 @@ bool is_stopped(const std::atomic<bool>* stop) {
   return stop != nullptr && stop->load(std::memory_order_relaxed);
 }
 
-// Ends early if `stop` is set.
-void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
-                    const std::atomic<bool>* stop, GpuSearchResult& result,
-                    std::vector<Candidate>& candidates) {
+// A kernel with its rasters: they are legal together, and share a bound of their times.
+struct Rasters {
+  Seconds bound{0};  // passes included
+  std::size_t form = 0;
+  KernelChoice kernel;
+};
+
+// Bounds of all legal kernels of a form on a path. Ends early if `stop` is set.
+void add_rasters(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
+                 const std::atomic<bool>* stop, GpuSearchResult& result,
+                 std::vector<Rasters>& open) {
   const GpuCalibration calibration = gpu.calibration(form.problem.precision, path);
   const Seconds passes = pass_time(gpu, calibration, form);
-  for (const KernelChoice& kernel : kernel_set(gpu, form.problem, path)) {
+  const std::int64_t rasters = std::ssize(kRasters);
+  for (const KernelChoice& kernel : kernels_of_one_raster(gpu, form.problem, path)) {
     if (is_stopped(stop)) {
       return;
     }
-    ++result.considered;
-    if (illegal(gpu, form.problem, kernel)) {
-      continue;
+    result.considered += rasters;
+    if (!illegal(gpu, form.problem, kernel)) {
+      result.legal += rasters;
+      open.push_back({least_time(gpu, calibration, form.problem, kernel) + passes, index, kernel});
     }
-    ++result.legal;
-    const Seconds total = estimate(gpu, calibration, form.problem, kernel).time.total;
-    const std::optional<Seconds> deeper =
-        deeper_sibling(gpu, calibration, form.problem, kernel, total);
-    candidates.push_back({std::max(total, deeper.value_or(total)) + passes, index,
-                          deeper.has_value(), kernel, total + passes});
   }
+}
+
+// Which times can still matter: those that are not above the `top`-th different time, nor too far
+// above the first to be told apart from it.
+class Cutoff {
+ public:
+  Cutoff(std::size_t top, double resolution) : top_{top}, resolution_{resolution} {}
+
+  void add(const Candidate& candidate) {
+    const auto [known, is_new] = keys_.try_emplace(candidate.total, candidate.key);
+    if (!is_new && known->second <= candidate.key) {
+      return;
+    }
+    if (!is_new) {
+      ordered_.erase({known->second, candidate.total});
+      known->second = candidate.key;
+    }
+    ordered_.insert({candidate.key, candidate.total});
+    if (ordered_.size() > top_) {
+      keys_.erase(ordered_.rbegin()->second);
+      ordered_.erase(std::prev(ordered_.end()));
+    }
+  }
+  bool excludes(Seconds bound) const {
+    if (ordered_.size() < top_) {
+      return false;
+    }
+    const Seconds first = ordered_.begin()->first;
+    const double near = first.count() * (1 + std::max(resolution_, 2 * timing_noise(first)));
+    return bound.count() > std::max(near, ordered_.rbegin()->first.count());
+  }
+
+ private:
+  std::size_t top_;
+  double resolution_;                              // the coarsest of all paths'
+  std::map<Seconds, Seconds> keys_;                // by time
+  std::set<std::pair<Seconds, Seconds>> ordered_;  // key and time of the `top` best different times
+};
+
+Candidate candidate_of(const Gpu& gpu, const GpuCalibration& calibration, const GemmForm& form,
+                       std::size_t index, const KernelChoice& kernel) {
+  const Seconds passes = pass_time(gpu, calibration, form);
+  const Seconds total = estimate(gpu, calibration, form.problem, kernel).time.total;
+  const std::optional<Seconds> deeper =
+      deeper_sibling(gpu, calibration, form.problem, kernel, total);
+  return {std::max(total, deeper.value_or(total)) + passes, index, deeper.has_value(), kernel,
+          total + passes};
+}
+
+// The candidates that can be ranked or counted, best bound first. Ends early if `stop` is set.
+std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>& forms,
+                                     const GpuSearchOptions& options, GpuSearchResult& result) {
+  std::vector<Rasters> open;
+  double resolution = 0;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    for (const GpuPath path : paths_of(gpu, forms[i], options.path)) {
+      add_rasters(gpu, forms[i], i, path, options.stop, result, open);
+      resolution =
+          std::max(resolution, gpu.calibration(forms[i].problem.precision, path).resolution);
+    }
+  }
+  std::vector<std::pair<Seconds, std::size_t>> order;  // a heap: bounds, least first
+  order.reserve(open.size());
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    order.emplace_back(open[i].bound, i);
+  }
+  std::make_heap(order.begin(), order.end(), std::greater<>{});
+  std::vector<Candidate> candidates;
+  Cutoff cutoff{options.top, resolution};
+  while (!order.empty() && !cutoff.excludes(order.front().first) && !is_stopped(options.stop)) {
+    std::pop_heap(order.begin(), order.end(), std::greater<>{});
+    Rasters& next = open[order.back().second];
+    order.pop_back();
+    const GemmForm& form = forms[next.form];
+    const GpuCalibration calibration = gpu.calibration(form.problem.precision, next.kernel.path);
+    for (const std::int64_t raster : kRasters) {
+      next.kernel.raster = raster;
+      candidates.push_back(candidate_of(gpu, calibration, form, next.form, next.kernel));
+      cutoff.add(candidates.back());
+    }
+  }
+  result.interrupted = is_stopped(options.stop);
+  return candidates;
 }
 
 }  // namespace
@@ -154,38 +280,11 @@ KernelChoice completed(const GemmProblem& problem, KernelChoice kernel) {
 }
 
 std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem, GpuPath path) {
-  const std::int64_t size = operand_size(problem.precision).count();
-  KernelChoice kernel;
-  kernel.path = path;
-  std::vector<KernelChoice> tiles;
-  for (const std::int64_t bytes : kRowBytes) {
-    for (const std::int64_t padding : kPaddings) {
-      kernel.padding = padding / size;
-      if (padding == 0 || path == GpuPath::kWmma) {
-        add_tiles(problem, kernel, bytes / size, tiles);
-      }
-    }
-  }
   std::vector<KernelChoice> kernels;
-  for (KernelChoice& tile : tiles) {
-    for (const std::int64_t stages : kStages) {
-      for (const std::int64_t split : kSplits) {
-        for (const std::int64_t raster : kRasters) {
-          if ((stages > 2 && gpu.compute_capability < 80) ||
-              (split > 1 && split * 64 > problem.k)) {
-            continue;
-          }
-          tile.stages = stages;
-          tile.split_k = split;
-          tile.raster = raster;
-          for (const std::int64_t cluster : kClusters) {
-            tile.cluster = cluster;
-            if (cluster == 1 || path == GpuPath::kWgmma) {
-              kernels.push_back(tile);
-            }
-          }
-        }
-      }
+  for (KernelChoice kernel : kernels_of_one_raster(gpu, problem, path)) {
+    for (const std::int64_t raster : kRasters) {
+      kernel.raster = raster;
+      kernels.push_back(kernel);
     }
   }
   return kernels;
@@ -240,13 +339,7 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
                                const GpuSearchOptions& options) {
   GpuSearchResult result;
   result.forms = forms;
-  std::vector<Candidate> candidates;
-  for (std::size_t i = 0; i < forms.size(); ++i) {
-    for (const GpuPath path : paths_of(gpu, forms[i], options.path)) {
-      add_candidates(gpu, forms[i], i, path, options.stop, result, candidates);
-    }
-  }
-  result.interrupted = is_stopped(options.stop);
+  std::vector<Candidate> candidates = candidates_of(gpu, forms, options, result);
   if (candidates.empty() || result.interrupted) {
     return result;
   }

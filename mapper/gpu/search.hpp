@@ -44,11 +44,11 @@ struct GpuSearchResult {
   bool interrupted = false;           // by options.stop: `ranked` is empty
 };
 
-// Evaluates every kernel of the declared set, and ranks the legal ones by predicted time. Equal
-// times are ordered by the kernels themselves, so the result depends on nothing else. The set:
-// blocks and warps of powers of two from 16 to 256, K steps of 64 B and 128 B, 2 to 6 stages, K
-// whole or split up to 32 times, rasters 0, 1, 4, 8, 16, clusters of 1 and 2 (docs/gpu.md). Empty
-// `ranked`: no kernel is legal.
+// Ranks the legal kernels of the declared set by predicted time, and costs those that can be ranked
+// or count as good as the first, best bound first. Equal times are ordered by the kernels
+// themselves, so the result depends on nothing else. The set: blocks and warps of powers of two
+// from 16 to 256, K steps of 64 B and 128 B, 2 to 6 stages, K whole or split up to 32 times,
+// rasters 0, 1, 4, 8, 16, clusters of 1 and 2 (docs/gpu.md). Empty `ranked`: no kernel is legal.
 GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& forms,
                                const GpuSearchOptions& options);
 
