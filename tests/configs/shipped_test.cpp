@@ -123,6 +123,8 @@ const std::vector<GraphFigures> kGraphs{
     // Of 8,030,261,248 parameters 32 blocks have all but 128,256 words in, as many out, and a norm.
     {"llama3_8b_decoder", 218'112'000 - 2 * 4096 + 2LL * 32 * 2048 * 128,
      (8'030'261'248 - 2 * 128'256LL * 4096 - 4096) / 32, 0},
+    {"llama3_8b", 32 * (218'112'000 - 2 * 4096 + 2LL * 32 * 2048 * 128) + 128'256LL * 4096,
+     8'030'261'248, 0},
     // 66 M (the paper); a bias beside each of the two products of a step, as frameworks have it.
     {"lstm_ptb", 700LL * (2 * 6000 * 3000 + 15'000'000), 66'034'000, 0},
 };
