@@ -233,6 +233,9 @@ TEST_F(WrongInputs, ThatBeginAFewNamesAreGivenThese) {
   EXPECT_EQ(complaint("search a100 gemm/4096"),
             "a100: no such file, and an architecture of that name is not shipped; did you mean "
             "'a100_40gb' or 'a100_80gb'?\n");
+  EXPECT_EQ(complaint("search H100 gemm/4096"),
+            "H100: no such file, and an architecture of that name is not shipped; did you mean "
+            "'h100_pcie' or 'h100_sxm'?\n");
   EXPECT_EQ(complaint("search a100_sxm gemm/4096"),
             "a100_sxm: no such file, and an architecture of that name is not shipped; did you mean "
             "'h100_sxm' or 'a100_40gb' or 'a100_80gb'?\n");
