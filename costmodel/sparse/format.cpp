@@ -50,21 +50,23 @@ double width_of(const RankCode& code, std::int64_t n) {
 }
 
 // Runs of zeros that are too long for their field take entries of their own: of n children, those
-// that come after s = 2^r, 2 * 2^r, ... empty ones.
+// that come after s = 2^r, 2 * 2^r, ... empty ones. Zeros are uniform. What comes after s adds at
+// most as many entries as there are children, times the chance of s empty ones.
 double padding_entries(const DensityModel& occupancy, std::int64_t run_bits, std::int64_t children,
                        std::int64_t child_points) {
+  constexpr double kLeast = 1e-18;  // of the entries
   if (run_bits >= 62) {
     return 0;
   }
-  const auto empty = [&](std::int64_t n) { return occupancy.empty({n * child_points}); };
+  EmptyByPoints empty{occupancy};
   double entries = 0;
   const std::int64_t run = std::int64_t{1} << run_bits;
   for (std::int64_t s = run; s < children; s += run) {
-    const double left = empty(s);
-    entries += real(children - s) * (left - empty(s + 1));
-    if (left == 0) {
+    const double left = empty.at(s * child_points);
+    if (real(children) * left <= kLeast * entries) {
       break;
     }
+    entries += real(children - s) * (left - empty.at((s + 1) * child_points));
   }
   return entries;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "core/arithmetic.hpp"
@@ -14,6 +15,9 @@ namespace mapsim {
 
 namespace {
 
+// Less counts as 0: by rounding, the least positive number times a ratio above a half is itself.
+constexpr double kLeastNormal = std::numeric_limits<double>::min();
+
 // C(all - drawn, marked) / C(all, marked): none of those drawn is marked. As the shorter of two
 // products of ratios.
 double none_marked(std::int64_t all, std::int64_t marked, std::int64_t drawn) {
@@ -23,8 +27,11 @@ double none_marked(std::int64_t all, std::int64_t marked, std::int64_t drawn) {
   const std::int64_t factors = std::min(marked, drawn);
   const std::int64_t other = std::max(marked, drawn);
   double product = 1;
-  for (std::int64_t i = 0; i < factors && product > 0; ++i) {
+  for (std::int64_t i = 0; i < factors; ++i) {
     product *= real(all - other - i) / real(all - i);
+    if (product < kLeastNormal) {
+      return 0;
+    }
   }
   return product;
 }
@@ -148,6 +155,22 @@ double DensityModel::empty(const TileShape& shape) const {
     empties += std::find(tile.begin(), tile.end(), 1) == tile.end() ? 1 : 0;
   });
   return empties / tiles;
+}
+
+double EmptyByPoints::at(std::int64_t points) {
+  if (points > all_ - marked_) {
+    return 0;
+  }
+  if (marked_ < points - points_) {
+    empty_ = none_marked(all_, marked_, points);
+  } else {
+    for (; points_ < points && empty_ >= kLeastNormal; ++points_) {
+      empty_ *= real(all_ - marked_ - points_) / real(all_ - points_);
+    }
+    empty_ = empty_ < kLeastNormal ? 0 : empty_;
+  }
+  points_ = points;
+  return empty_;
 }
 
 std::int64_t DensityModel::at_most(const TileShape& shape, double share) const {

@@ -57,6 +57,19 @@ class DensityModel {
   std::int64_t size_ = 1, nonzeros_ = 1;
 };
 
+// DensityModel::empty() of uniform zeros, for tiles of ever more points.
+class EmptyByPoints {
+ public:
+  explicit EmptyByPoints(const DensityModel& of) : all_{of.size()}, marked_{of.nonzeros()} {}
+  // `points`: at least those of the call before.
+  double at(std::int64_t points);
+
+ private:
+  std::int64_t all_, marked_;
+  std::int64_t points_ = 0;
+  double empty_ = 1;
+};
+
 template <class Visit>
 void DensityModel::for_each_tile(const TileShape& shape, const Visit& visit) const {
   const std::size_t ranks = box_.size();

@@ -118,9 +118,10 @@ const std::vector<double>& EdgeCosts::bits(std::size_t index) {
     const auto width =
         static_cast<double>((residence.narrow ? tensor.bits : tensor.partial_bits).count());
     if (graph_.problem().sparse() != nullptr) {
-      grow(bits, lattice_of(index).size());
       const Bits each = residence.narrow ? tensor.bits : tensor.partial_bits;
-      bits = stored_bits(graph_, unrolled_, edge, each);
+      std::vector<double> stored = stored_bits(graph_, unrolled_, edge, each, held_);
+      grow(bits, stored.size());
+      bits = std::move(stored);
       forbid(edge, bits);
       return bits;
     }

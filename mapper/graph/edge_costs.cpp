@@ -181,14 +181,15 @@ double EdgeCosts::networks_pj(const Coefficients& coefficients, double entering,
 const EdgeCosts::Coefficients& EdgeCosts::coefficients(std::size_t edge) {
   if (!coefficients_[edge]) {
     const BoundaryEdge& of = graph_.edges()[edge];
-    coefficients_[edge] = make_coefficients(of);
-    coefficients_[edge]->visits = &visits(of.tensor, of.crossed);
+    Coefficients made = make_coefficients(of);
+    made.visits = &visits(of.tensor, of.crossed);
     if (graph_.problem().sparse() != nullptr) {
-      coefficients_[edge]->nonzeros = FlowsByTile{graph_, unrolled_, of};
+      made.nonzeros = FlowsByTile{graph_, unrolled_, of, held_};
     }
-    if (tracked_.edges && coefficients_[edge]->has_child) {
-      coefficients_[edge]->tile = &elements(edge);
+    if (tracked_.edges && made.has_child) {
+      made.tile = &elements(edge);
     }
+    coefficients_[edge] = std::move(made);
   }
   return *coefficients_[edge];
 }

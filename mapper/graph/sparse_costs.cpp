@@ -2,6 +2,8 @@
 #include "mapper/graph/sparse_costs.hpp"
 
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "costmodel/sparse/conditions.hpp"
 
@@ -22,8 +24,50 @@ PerDim<std::int64_t> extents_of(const Unrolled& unrolled, const DivisorLattice& 
   return extents;
 }
 
-std::vector<std::int64_t> key_of(const PerDim<std::int64_t>& extents) {
-  return {extents.begin(), extents.end()};
+// Numbers the tiles of a lattice by their positions along some dims only.
+class PositionsAlong {
+ public:
+  PositionsAlong(const DivisorLattice& lattice, DimSet dims) : lattice_{lattice} {
+    for (const DimId d : lattice.ids()) {
+      if (dims.contains(d)) {
+        dims_.push_back(d);
+        size_ *= lattice.positions(d).size();
+      }
+    }
+  }
+  std::size_t size() const { return size_; }
+  std::size_t of(std::size_t tile) const {
+    std::size_t number = 0;
+    for (const DimId d : dims_) {
+      number = number * lattice_.positions(d).size() + lattice_.digit(d, tile);
+    }
+    return number;
+  }
+
+ private:
+  const DivisorLattice& lattice_;
+  std::vector<DimId> dims_;
+  std::size_t size_ = 1;
+};
+
+// Calls fresh(tile, number) for the first tile of each number, and each(number) for all tiles.
+// Throws OutOfBudget once the time of `within` is over.
+template <class Fresh, class Each>
+void for_each_tile(const DivisorLattice& lattice, const PositionsAlong& positions,
+                   const HeldMemory& within, const Fresh& fresh, const Each& each) {
+  constexpr std::size_t kTilesBetweenChecks = 1024;
+  std::vector<bool> known(positions.size(), false);
+  for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
+    const std::size_t number = positions.of(tile);
+    if (!known[number] || tile % kTilesBetweenChecks == 0) {
+      within.check();
+    }
+    if (!known[number]) {
+      known[number] = true;
+      fresh(tile, number);
+    }
+    each(number);
+  }
 }
 
 class FlowMaker {
@@ -54,19 +98,26 @@ class FlowMaker {
            (child_ && !model_.is_constant(*child_, edge_.tensor));
   }
 
-  FlowOfNonzeros make(PerDim<std::int64_t> extents) const {
+  // Dims on which the flow depends.
+  DimSet dims() const {
+    DimSet dims = workload_.tensors[edge_.tensor].dims();
+    for (const BoundCondition& condition : model_.conditions(parent_.level, edge_.tensor)) {
+      dims = dims | workload_.tensors[condition.leader].dims();
+    }
+    return dims;
+  }
+
+  FlowOfNonzeros make(PerDim<std::int64_t> extents) {
     const TensorId t = edge_.tensor;
-    const TileShape tile = tile_shape(workload_.tensors[t], extents);
     FlowOfNonzeros flow;
-    flow.parent = model_.moved(parent_.level, t, tile);
-    flow.child = child_ ? model_.moved(*child_, t, tile) : MovedShare{};
+    std::tie(flow.parent, flow.child) = moved(tile_shape(workload_.tensors[t], extents));
     for (const DimId d : extents.ids()) {
       extents[d] *= shared_[d];
     }
     double unskipped = 1;
     for (const BoundCondition& condition : model_.conditions(parent_.level, t)) {
-      const double hit = 1 - model_.occupancy(condition.leader)
-                                 .empty(tile_shape(workload_.tensors[condition.leader], extents));
+      const TensorId leader = condition.leader;
+      const double hit = 1 - empty(leader, tile_shape(workload_.tensors[leader], extents));
       flow.made *= hit;
       unskipped *= condition.act == ZeroAct::kSkip ? hit : 1;
     }
@@ -81,6 +132,23 @@ class FlowMaker {
   }
 
  private:
+  // Many tiles differ only in dims that do not index the tensor.
+  std::pair<MovedShare, MovedShare> moved(const TileShape& tile) {
+    const auto [at, fresh] = moved_.try_emplace(tile);
+    if (fresh) {
+      at->second.first = model_.moved(parent_.level, edge_.tensor, tile);
+      at->second.second = child_ ? model_.moved(*child_, edge_.tensor, tile) : MovedShare{};
+    }
+    return at->second;
+  }
+  double empty(TensorId leader, const TileShape& tile) {
+    const auto [at, fresh] = empty_.try_emplace({leader, tile});
+    if (fresh) {
+      at->second = model_.occupancy(leader).empty(tile);
+    }
+    return at->second;
+  }
+
   const SparseModel& model_;
   const Workload& workload_;
   const BoundaryEdge& edge_;
@@ -89,47 +157,50 @@ class FlowMaker {
   std::size_t fanouts_;
   PerDim<std::int64_t> shared_;  // instances that share a transfer
   std::optional<LevelId> child_;
+  std::map<TileShape, std::pair<MovedShare, MovedShare>> moved_;
+  std::map<std::pair<TensorId, TileShape>, double> empty_;
 };
 
 }  // namespace
 
 FlowsByTile::FlowsByTile(const StateGraph& graph, const Unrolled& unrolled,
-                         const BoundaryEdge& edge) {
-  const FlowMaker maker{graph, unrolled, edge};
+                         const BoundaryEdge& edge, const HeldMemory& within) {
+  FlowMaker maker{graph, unrolled, edge};
   if (!maker.depends_on_tile()) {
     return;
   }
   const DivisorLattice& lattice = unrolled.lattices[edge.crossed];
-  std::map<std::vector<std::int64_t>, std::uint32_t> known;
-  for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-    const PerDim<std::int64_t> extents = extents_of(unrolled, lattice, tile, maker.fanouts());
-    const auto [at, fresh] =
-        known.try_emplace(key_of(extents), static_cast<std::uint32_t>(flows_.size()));
-    if (fresh) {
-      flows_.push_back(maker.make(extents));
-    }
-    index_.push_back(at->second);
-  }
+  const PositionsAlong positions(lattice, maker.dims());
+  std::vector<std::uint32_t> flow(positions.size());
+  index_.reserve(lattice.size());
+  for_each_tile(
+      lattice, positions, within,
+      [&](std::size_t tile, std::size_t number) {
+        flow[number] = static_cast<std::uint32_t>(flows_.size());
+        flows_.push_back(maker.make(extents_of(unrolled, lattice, tile, maker.fanouts())));
+      },
+      [&](std::size_t number) { index_.push_back(flow[number]); });
 }
 
 std::vector<double> stored_bits(const StateGraph& graph, const Unrolled& unrolled,
-                                const BoundaryEdge& edge, Bits width) {
+                                const BoundaryEdge& edge, Bits width, const HeldMemory& within) {
   const DivisorLattice& lattice = unrolled.lattices[edge.crossed];
   const Residence& residence = graph.residences(edge.tensor)[edge.to];
   const Tensor& tensor = graph.problem().workload().tensors[edge.tensor];
-  std::map<TileShape, double> known;
+  const PositionsAlong positions(lattice, tensor.dims());
+  std::vector<double> stored(positions.size());
   std::vector<double> bits;
-  for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-    const TileShape shape =
-        tile_shape(tensor, extents_of(unrolled, lattice, tile, residence.fanouts));
-    const auto [at, fresh] = known.try_emplace(shape, 0);
-    if (fresh) {
-      at->second = residence.latch ? static_cast<double>(points_of(shape) * width.count())
-                                   : graph.problem().sparse()->stored_bits(
-                                         residence.level, edge.tensor, shape, width);
-    }
-    bits.push_back(at->second);
-  }
+  bits.reserve(lattice.size());
+  for_each_tile(
+      lattice, positions, within,
+      [&](std::size_t tile, std::size_t number) {
+        const TileShape shape =
+            tile_shape(tensor, extents_of(unrolled, lattice, tile, residence.fanouts));
+        stored[number] = residence.latch ? static_cast<double>(points_of(shape) * width.count())
+                                         : graph.problem().sparse()->stored_bits(
+                                               residence.level, edge.tensor, shape, width);
+      },
+      [&](std::size_t number) { bits.push_back(stored[number]); });
   return bits;
 }
 

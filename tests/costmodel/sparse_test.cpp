@@ -269,6 +269,22 @@ TEST(DensityModel, UniformZerosAreHypergeometric) {
 }
 
 // 2:4 never leaves three neighbours empty, and always stores half.
+// A chance that is too small for a number is 0, so that whoever adds such chances can end; and one
+// that is found step by step is the same.
+TEST(DensityModel, ChancesOfLargeTilesEnd) {
+  for (const std::string density : {"0.01", "0.05", "0.3", "0.45"}) {
+    const Workload workload = parse_workload(
+        "name: w\ngemm: {m: 1000, n: 4, k: 1000}\ndensity: {A: " + density + "}\n", "w.yaml");
+    const DensityModel model(workload, static_cast<TensorId>(0));
+    EXPECT_EQ(model.empty({300, 1000}), 0);  // 0.7^10,000 or less
+    EmptyByPoints chances{model};
+    for (std::int64_t points = 1; points < 1'000'000; points += points / 2 + 1) {
+      const double chance = model.empty({points});
+      EXPECT_NEAR(chances.at(points), chance, 1e-9 * chance) << points;
+    }
+  }
+}
+
 TEST(DensityModel, StructureKnowsItsBlocks) {
   Workload workload = parse_workload(
       "name: w\ngemm: {m: 4, n: 2, k: 8}\ndensity: {A: structured 2:4 along K}\n", "w");

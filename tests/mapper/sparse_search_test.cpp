@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
 #include "arch/load.hpp"
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
+#include "mapper/deadline.hpp"
+#include "mapper/graph/sparse_costs.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/supported.hpp"
 #include "workloads/load.hpp"
@@ -117,6 +120,42 @@ TEST(SparseSearch, EqualsBruteForce) {
   }
   std::printf("%d compared, %d refused\n", compared, refused);
   EXPECT_GT(compared, 30);
+}
+
+// Tables of formats and conditions can take minutes: each tile asks whether time is over.
+TEST(SparseSearch, StopsWhileItMakesTables) {
+  const Problem problem(
+      parse_arch("name: m\nclock: 1 GHz\nnodes:\n"
+                 "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+                 "    energy: {read: 20 pJ/word, write: 30 pJ/word}\n"
+                 "    format: {input: [dense, runs 5 b]}\n"
+                 "  - storage: Buffer\n    word: 8 b\n    capacity: 1 KiB\n"
+                 "    energy: {read: 2 pJ/word, write: 3 pJ/word}\n"
+                 "  - compute: MAC\n    energy: 1 pJ\n",
+                 "m.yaml"),
+      parse_workload("name: w\ngemm: {m: 64, n: 64, k: 64}\ndensity: {A: 0.3}\n", "w.yaml"));
+  const Mapspace space{problem, Constraints{}};
+  const exact::Unrolled unrolled(problem, space.unrolling_classes().front());
+  const exact::StateGraph graph(space, unrolled.used);
+  std::atomic<bool> stop{false};
+  SearchOptions options;
+  options.stop = &stop;
+  const Deadline deadline(options);
+  const HeldMemory within(&deadline);
+  std::size_t formats = 0;
+  for (const exact::BoundaryEdge& edge : graph.edges()) {
+    stop = false;
+    const bool by_tile = !exact::FlowsByTile(graph, unrolled, edge, within).empty();
+    stop = true;
+    if (by_tile) {
+      ++formats;
+      EXPECT_THROW(exact::FlowsByTile(graph, unrolled, edge, within), OutOfBudget);
+    }
+    if (edge.to != exact::BoundaryEdge::kMac) {
+      EXPECT_THROW(exact::stored_bits(graph, unrolled, edge, Bits{8}, within), OutOfBudget);
+    }
+  }
+  EXPECT_GT(formats, 0U);
 }
 
 }  // namespace
