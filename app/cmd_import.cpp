@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -21,7 +22,9 @@
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_import.hpp"
 #include "interop/zigzag.hpp"
+#include "mapper/mapper.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "mapper/supported.hpp"
 #include "workloads/graph_print.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
@@ -247,21 +250,57 @@ ImportedFiles import_accelforge(const ImportArguments& arguments) {
   return imported;
 }
 
-// What to type next, where a machine and a layer came in.
+const ImportedFile* file_named(const ImportedFiles& imported, std::string_view name) {
+  const auto found = std::find_if(imported.files.begin(), imported.files.end(),
+                                  [name](const ImportedFile& file) { return file.name == name; });
+  return found == imported.files.end() ? nullptr : &*found;
+}
+
+// Why the search refuses what came in; nothing if it does not.
+std::string why_not_searched(const ImportedFiles& imported) {
+  const ImportedFile* arch = file_named(imported, "arch.yaml");
+  const ImportedFile* workload = file_named(imported, "workload.yaml");
+  if (arch == nullptr || workload == nullptr) {
+    return "";
+  }
+  const Problem problem{parse_arch(arch->text, arch->name),
+                        parse_workload(workload->text, workload->name)};
+  const ImportedFile* rules = file_named(imported, "constraints.yaml");
+  try {
+    check_supported(
+        problem,
+        rules == nullptr ? Constraints{} : parse_constraints(rules->text, rules->name, problem),
+        "exact");
+  } catch (const UnsupportedSearch& refusal) {
+    return refusal.what();
+  }
+  return "";
+}
+
+// What to type next, where a machine and a layer came in: a search, or, where there can be none,
+// an evaluation.
 std::string next_step(const ImportedFiles& imported, const std::string& folder) {
-  std::string command = "next: mapsim search";
+  const std::string why = why_not_searched(imported);
+  if (!why.empty() && file_named(imported, "mapping.yaml") == nullptr) {
+    return fmt::format("note: mapsim search refuses this: {}\n", why);
+  }
+  std::string command = why.empty() ? "next: mapsim search" : "next: mapsim eval";
   std::size_t found = 0;
   using Part = std::pair<const char*, const char*>;  // an option, and the file that it takes
-  for (const Part& part : {Part{"", "arch.yaml"}, Part{"", "workload.yaml"}, Part{"", "chain.yaml"},
-                           Part{"--constraints ", "constraints.yaml"}}) {
-    const auto is_named = [&part](const ImportedFile& file) { return file.name == part.second; };
-    if (std::any_of(imported.files.begin(), imported.files.end(), is_named)) {
+  for (const Part& part :
+       {Part{"", "arch.yaml"}, Part{"", "workload.yaml"}, Part{"", "chain.yaml"},
+        why.empty() ? Part{"--constraints ", "constraints.yaml"} : Part{"", "mapping.yaml"}}) {
+    if (file_named(imported, part.second) != nullptr) {
       ++found;
       command +=
           fmt::format(" {}{}", part.first, (std::filesystem::path{folder} / part.second).string());
     }
   }
-  return found >= 2 ? command + "\n" : "";
+  if (found < 2) {
+    return "";
+  }
+  return (why.empty() ? "" : fmt::format("note: mapsim search refuses this: {}\n", why)) + command +
+         "\n";
 }
 
 }  // namespace

@@ -40,6 +40,39 @@ TEST_F(Interop, ImportsEvaluatesAndExportsTheSameMapping) {
   EXPECT_NE(contents(folder() / "in/mapping.yaml"), "");
 }
 
+// What the last line of an import says can be done, whether the search takes the design or not.
+TEST_F(Interop, SaysWhatToDoNext) {
+  const std::string design = contents(MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm.yaml");
+  const std::string zeros =
+      "\nsparse_optimizations:\n  targets:\n"
+      "  - name: RF\n    representation_format: {data_spaces: [{name: A, ranks: [{format: UOP}, "
+      "{format: CP}]}]}\n"
+      "    action_optimization: [{type: gating, target: B, condition_on: [A]}]\n";
+  std::string sparse = design;
+  sparse.replace(sparse.find("K: 4}"), 5,
+                 "K: 4, densities: {A: {distribution: hypergeometric, density: 0.5}}}");
+  std::ofstream{folder() / "dense.yaml"} << design;
+  std::ofstream{folder() / "sparse.yaml"} << sparse << zeros;
+  std::ofstream{folder() / "unmapped.yaml"} << sparse.substr(0, sparse.find("mapping:"))
+                                            << zeros.substr(1);
+  const auto next = [&](const std::string& name) {
+    EXPECT_EQ(run(fmt::format("import timeloop {0}.yaml -o {0}", name)), 0)
+        << contents(folder() / "stderr");
+    const std::string text = contents(folder() / "stdout");
+    const std::size_t at = text.find("\nnext: mapsim ");
+    return at == std::string::npos ? "" : text.substr(at + 14, text.find('\n', at + 1) - at - 14);
+  };
+  for (const auto& [name, command] :
+       {std::pair{"dense", "search "}, std::pair{"sparse", "eval "}}) {
+    const std::string said = next(name);
+    EXPECT_EQ(said.find(command), 0U) << said;
+    EXPECT_EQ(run(said), 0) << said << contents(folder() / "stderr");
+  }
+  EXPECT_EQ(next("unmapped"), "");
+  EXPECT_NE(contents(folder() / "stdout").find("note: mapsim search refuses this: a machine with"),
+            std::string::npos);
+}
+
 // What Timeloop printed, and the same with one figure that no rule makes.
 TEST_F(Interop, ComparesADesignWithWhatTimeloopPrinted) {
   const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm";
