@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
+#include <system_error>
 
 #include "interop/foreign_yaml.hpp"
 #include "interop/zigzag.hpp"
@@ -23,8 +23,7 @@ struct Core {
 std::vector<Core> list_cores(Reader& reader, const Node& list) {
   std::vector<Core> cores;
   for (const Entry* entry : reader.entries(list, "a map of cores to files")) {
-    std::string file = reader.text(&entry->value, "the file of a core").value_or("");
-    file = (file.find('/') == std::string::npos ? "cores/" : "") + file;  // where Stream looks
+    const std::string file = reader.text(&entry->value, "the file of a core").value_or("");
     auto core = std::find_if(cores.begin(), cores.end(),
                              [&](const Core& each) { return each.file == file; });
     core = core == cores.end() ? cores.insert(core, Core{file, {}}) : core;
@@ -33,10 +32,35 @@ std::vector<Core> list_cores(Reader& reader, const Node& list) {
   return cores;
 }
 
+// Where Stream looks for the file of a core: by a bare name in the folder cores/ of the chip, then
+// beside it; by a path that does not begin at the chip (./), from the folder in which Stream was
+// started, which is one of those around the chip. The first that exists, or the first.
+std::string core_path(const std::string& chip, const std::string& file) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path{chip}.parent_path();
+  std::vector<fs::path> places;
+  if (file.find('/') == std::string::npos) {
+    places = {folder / "cores" / file, folder / file};
+  } else {
+    places = {folder / file};
+    fs::path around = fs::absolute(folder / ".").lexically_normal();
+    for (; around.has_relative_path() && file.find("./") == std::string::npos;
+         around = around.parent_path()) {
+      places.push_back(around / file);
+    }
+  }
+  const auto found = std::find_if(places.begin(), places.end(), [](const fs::path& place) {
+    std::error_code unreadable;
+    return fs::is_regular_file(place, unreadable);
+  });
+  return (found == places.end() ? places.front() : *found).lexically_normal().string();
+}
+
 // What joins the cores, but for the way to the memory off the chip.
 std::vector<std::string> keys_left_out(const Fields& fields) {
   std::vector<std::string> left_out;
-  for (const char* key : {"core_coordinates", "core_memory_sharing", "technology_node"}) {
+  for (const char* key :
+       {"core_coordinates", "core_memory_sharing", "memory_aliases", "technology_node"}) {
     if (fields.has(key)) {
       left_out.emplace_back(key);
     }
@@ -135,9 +159,10 @@ class ChipReader {
 
   ZigzagChip read(const Document& chip) {
     Reader reader{chip};
-    const Fields fields = reader.fields(
-        chip.root, {"name", "cores", "core_coordinates", "offchip_core_id", "unit_energy_cost",
-                    "core_connectivity", "core_memory_sharing", "technology_node"});
+    const Fields fields =
+        reader.fields(chip.root, {"name", "cores", "core_coordinates", "offchip_core_id",
+                                  "unit_energy_cost", "core_connectivity", "core_memory_sharing",
+                                  "memory_aliases", "technology_node"});
     const Node* list = fields.require("cores");
     const std::vector<Core> cores =
         list == nullptr ? std::vector<Core>{} : list_cores(reader, *list);
@@ -172,8 +197,7 @@ class ChipReader {
  private:
   void read_files(const Document& chip, const std::vector<Core>& cores) {
     for (const Core& core : cores) {
-      const std::filesystem::path folder = std::filesystem::path{chip.file}.parent_path();
-      const Document document = read_((folder / core.file).lexically_normal().string());
+      const Document document = read_(core_path(chip.file, core.file));
       machines_.push_back(read_core(document, notes_));
       operators_.push_back(operators_of(document, left_out_));
       if (std::find(core.ids.begin(), core.ids.end(), off_chip_) != core.ids.end()) {

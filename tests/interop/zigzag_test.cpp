@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <string>
@@ -432,6 +433,35 @@ TEST(StreamChip, MakesEachCoreAnArchitectureBeforeTheMemoryOffTheChip) {
       "    - {name: tpu, arch: tpu.arch.yaml, count: 2, port: 8 GB/s}\n"
       "    - {name: vector, arch: vector.arch.yaml, port: 8 GB/s}\n"
       "  transitions:\n    - {from: tpu, to: vector}\n    - {from: vector, to: tpu}\n");
+}
+
+// By a bare name also beside the chip, by a path from a folder around it.
+TEST(StreamChip, LooksForCoresWhereStreamDoes) {
+  const fs::path root = fs::path{testing::TempDir()} / "mapsim_stream_chip";
+  fs::create_directories(root / "chips/cores");
+  for (const char* core : {"chips/cores/tpu.yaml", "chips/vector.yaml", "chips/dram.yaml"}) {
+    std::ofstream{root / core} << "\n";
+  }
+  const Document chip = parse_yaml(
+      "name: chip\ncores: {0: chips/cores/tpu.yaml, 1: vector.yaml, 2: ./dram.yaml}\n"
+      "offchip_core_id: 2\nmemory_aliases: [[0.m_tpu, 1.m_vector]]\n",
+      (root / "chips/chip.yaml").string());
+  std::vector<std::string> read;
+  std::vector<std::string> notes;
+  read_stream_chip(
+      chip,
+      [&](const std::string& path) {
+        read.push_back(path);
+        const std::string name = fs::path{path}.stem().string();
+        return parse_yaml(stream_core(name.c_str(), name == "dram" ? "offchip" : "compute", 4),
+                          path);
+      },
+      notes);
+  EXPECT_EQ(read, (std::vector{(root / "chips/cores/tpu.yaml").string(),
+                               (root / "chips/vector.yaml").string(),
+                               (root / "chips/dram.yaml").string()}));
+  EXPECT_THAT(notes, Contains(HasSubstr("left out: memory_aliases; ")));
+  fs::remove_all(root);
 }
 
 TEST(StreamChip, SaysWhichCoresHaveNoLinkToTheMemory) {
