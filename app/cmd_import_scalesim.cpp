@@ -118,8 +118,8 @@ void add_layer_notes(const ScaleSimLayer& layer, const std::string& name,
   }
   if (!figures.walked) {
     notes.push_back(fmt::format(
-        "{}: too large to walk through SCALE-Sim's buffers, alone or after shorter layers; the "
-        "figures that need it are empty",
+        "{}: too large to walk through SCALE-Sim's buffers, alone or after shorter layers (a "
+        "topology of few layers leaves each more time); the figures that need it are empty",
         name));
   }
 }

@@ -22,7 +22,7 @@ std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
                                               const ScaleSimLayer& layer, const ScaleSimGemm& gemm,
                                               std::int64_t& steps);
 
-// What needs walks, of each layer of a topology. All walks together take about half a minute at
+// What needs walks, of each layer of a topology. All walks together take about ten seconds at
 // most: short ones come first, and what is left over is not known.
 struct ScaleSimWalk {
   ScaleSimFigures figures;
@@ -30,6 +30,6 @@ struct ScaleSimWalk {
 };
 std::vector<ScaleSimWalk> scalesim_walks(const ScaleSimConfig& config,
                                          const std::vector<ScaleSimLayer>& layers,
-                                         std::int64_t steps = 8 * kMostWalkSteps);
+                                         std::int64_t steps = 2 * kMostWalkSteps);
 
 }  // namespace mapsim
