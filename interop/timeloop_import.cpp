@@ -134,12 +134,17 @@ class Importer {
                                         std::pair{Section::kConstraints, "constraints"},
                                         std::pair{Section::kSparse, "sparse_optimizations"}}) {
       const auto found = sections_.find(section);
-      if (found != sections_.end() && !asks_nothing(*found->second.front().node)) {
-        found->second.front().source->reader.error(
-            *found->second.front().node,
-            fmt::format("{} without {}", what,
-                        import_.has_machine ? "a problem" : "an architecture"));
+      if (found == sections_.end() || asks_nothing(*found->second.front().node)) {
+        continue;
       }
+      const char* missing = import_.has_machine ? "a problem" : "an architecture";
+      if (section == Section::kConstraints) {  // rules for loops that nobody asks about yet
+        notes_.lines.push_back(fmt::format(
+            "constraints are left out: they are rules for mappings, and {} is missing", missing));
+        continue;
+      }
+      found->second.front().source->reader.error(*found->second.front().node,
+                                                 fmt::format("{} without {}", what, missing));
     }
     if (!import_.has_machine) {
       notes_.lines.push_back("no architecture: an element is 8 b wide");
@@ -327,7 +332,7 @@ class Importer {
     if (found != sections_.end()) {
       const Found& at = found->second.front();
       import_.design.blocks = read_timeloop_mapping(
-          at.source->reader, *at.node, import_.design.machine, import_.design.workload);
+          at.source->reader, *at.node, import_.design.machine, import_.design.workload, notes_);
     }
   }
 

@@ -19,24 +19,28 @@ namespace {
 // Demands of version 0.4 that are not known here; its front end writes them out even where they are
 // empty.
 constexpr std::array kDemands{"keep_only",
-                              "stream",
                               "max_overbooked_proportion",
                               "no_iteration_over_dataspaces",
-                              "no_link_transfer",
                               "no_multicast_no_reduction",
                               "no_reuse",
                               "no_temporal_reuse",
                               "remainders",
                               "rmw_on_first_writeback"};
 
+// Demands that change nothing. Timeloop reads no 'stream'; what neighbours hand each other
+// ('no_link_transfer') is a saving of Timeloop that is not counted here anyway.
+constexpr std::array kIgnoredDemands{"stream", "no_link_transfer"};
+
 constexpr std::int64_t kTooMany = std::int64_t{1} << 31;  // iterations; times a factor, it fits
 
 class MappingReader {
  public:
-  MappingReader(Reader& reader, const TimeloopMachine& machine, const Workload& workload)
+  MappingReader(Reader& reader, const TimeloopMachine& machine, const Workload& workload,
+                ImportNotes& notes)
       : reader_{reader},
         machine_{machine},
         workload_{workload},
+        notes_{notes},
         storages_{names_of(machine.storages)},
         tensors_{names_of(workload.tensors)},
         blocks_(machine.storages.size()),
@@ -73,15 +77,28 @@ class MappingReader {
                   : std::nullopt;
   }
 
+  static bool demands(const Fields& fields, const char* key) {
+    const Node& value = fields.place(key);
+    return fields.has(key) &&
+           (value.kind == Node::Kind::kScalar || !value.items.empty() || !value.entries.empty());
+  }
+
   void read_directive(const Node& node) {
     Words keys{"target", "type", "factors", "permutation", "split", "keep", "bypass"};
     keys.insert(keys.end(), kDemands.begin(), kDemands.end());
+    keys.insert(keys.end(), kIgnoredDemands.begin(), kIgnoredDemands.end());
     const Fields fields = reader_.fields(node, keys);
     for (const char* demand : kDemands) {
-      const Node& value = fields.place(demand);
-      if (fields.has(demand) &&
-          (value.kind == Node::Kind::kScalar || !value.items.empty() || !value.entries.empty())) {
-        reader_.error(value, fmt::format("'{}' of a directive is not known here", demand));
+      if (demands(fields, demand)) {
+        reader_.error(fields.place(demand),
+                      fmt::format("'{}' of a directive is not known here", demand));
+      }
+    }
+    for (const char* demand : kIgnoredDemands) {
+      if (demands(fields, demand)) {
+        const Node* target = value_of(node, "target");
+        notes_.trifles.push_back({"ignored demands of the mapping, which change no count here",
+                                  demand, target != nullptr ? target->text : ""});
       }
     }
     const Words types{"temporal", "spatial", "datatype", "dataspace", "bypass"};
@@ -250,6 +267,7 @@ class MappingReader {
   Reader& reader_;
   const TimeloopMachine& machine_;
   const Workload& workload_;
+  ImportNotes& notes_;
   Words storages_;
   Words tensors_;
   std::vector<TimeloopBlock> blocks_;
@@ -293,8 +311,8 @@ std::string permutation_text(const Workload& workload, const std::vector<Timeloo
 
 std::vector<TimeloopBlock> read_timeloop_mapping(Reader& reader, const Node& section,
                                                  const TimeloopMachine& machine,
-                                                 const Workload& workload) {
-  return MappingReader{reader, machine, workload}.read(section);
+                                                 const Workload& workload, ImportNotes& notes) {
+  return MappingReader{reader, machine, workload, notes}.read(section);
 }
 
 std::string write_timeloop_mapping(const TimeloopMachine& machine, const Workload& workload,

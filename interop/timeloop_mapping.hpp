@@ -5,6 +5,7 @@
 
 #include "core/reader.hpp"
 #include "costmodel/mapping.hpp"
+#include "interop/import_notes.hpp"
 #include "interop/timeloop.hpp"
 
 namespace mapsim {
@@ -13,7 +14,7 @@ namespace mapsim {
 // with permutation and split, imperfect factors (P=5,3). One block per storage, outermost first.
 std::vector<TimeloopBlock> read_timeloop_mapping(Reader& reader, const Node& section,
                                                  const TimeloopMachine& machine,
-                                                 const Workload& workload);
+                                                 const Workload& workload, ImportNotes& notes);
 
 // The same, written: every storage with all its directives. Ends with a newline.
 std::string write_timeloop_mapping(const TimeloopMachine& machine, const Workload& workload,

@@ -113,20 +113,45 @@ class ProblemReader {
         if (rank.empty()) {
           continue;
         }
-        const bool window = rank.size() > 1;
-        const char axis = window && rank[0] == 'R' ? 'W' : 'H';
-        text += window ? fmt::format("[{}+{}]",
-                                     term(rank[0], coefficients_[std::string{axis} + "dilation"]),
-                                     term(rank[1], coefficients_[std::string{axis} + "stride"]))
-                       : fmt::format("[{}]", rank);
+        const char axis = rank[0] == 'R' ? 'W' : 'H';
+        std::vector<Product> products{{std::string{rank[0]}}};
+        if (rank.size() > 1) {
+          products.front().coefficient = coefficients_[std::string{axis} + "dilation"];
+          products.push_back({std::string{rank[1]}, coefficients_[std::string{axis} + "stride"]});
+        }
+        text += rank_text(section_, std::string{space.name}, products);
       }
       spaces.push_back({std::string{space.name}, text, &space == &known->spaces.back()});
     }
     return build(section_, spaces, bits);
   }
 
-  static std::string term(char dim, std::int64_t coefficient) {
-    return coefficient == 1 ? std::string{dim} : fmt::format("{}*{}", coefficient, dim);
+  struct Product {
+    std::string dim;
+    std::int64_t coefficient = 1;
+  };
+  // [2*P+R]. A coefficient of 0 matters only along a dim of several points: there the tensor does
+  // not move, as in Timeloop.
+  std::string rank_text(const Node& node, const std::string& tensor,
+                        const std::vector<Product>& products) {
+    Words terms;
+    for (const Product& product : products) {
+      const auto dim = std::find_if(dims_.begin(), dims_.end(), [&](const Dim& candidate) {
+        return candidate.name == product.dim;
+      });
+      if (product.coefficient == 0 && dim != dims_.end() && dim->bound > 1) {
+        notes_.lines.push_back(
+            fmt::format("{} does not move along {}, whose coefficient is 0", tensor, product.dim));
+      } else {
+        terms.push_back(product.coefficient <= 1
+                            ? product.dim
+                            : fmt::format("{}*{}", product.coefficient, product.dim));
+      }
+    }
+    if (terms.empty() && !products.empty()) {
+      reader_.error(node, fmt::format("a rank of {} whose coefficients are all 0", tensor));
+    }
+    return fmt::format("[{}]", fmt::join(terms, "+"));
   }
 
   void read_shape(const Node& shape) {
@@ -148,7 +173,7 @@ class ProblemReader {
       const Fields item = reader_.fields(list->items[i], {"name", "default"});
       const auto coefficient = reader_.name(item.require("name"));
       if (coefficient) {
-        coefficients_[*coefficient] = read_whole(reader_, item.find("default"), 1).value_or(1);
+        coefficients_[*coefficient] = read_whole(reader_, item.find("default"), 0).value_or(1);
       }
     }
     spaces_ = find_any(fields, {"data_spaces", "data-spaces", "dataSpaces"});
@@ -174,7 +199,7 @@ class ProblemReader {
         dim->bound = read_whole(reader_, &entry->value, 1).value_or(1);
         sized_.push_back(key);
       } else if (coefficient != coefficients_.end()) {
-        coefficient->second = read_whole(reader_, &entry->value, 1).value_or(1);
+        coefficient->second = read_whole(reader_, &entry->value, 0).value_or(1);
       } else if (std::find(kOfTheLayer.begin(), kOfTheLayer.end(), key) != kOfTheLayer.end()) {
         notes_.trifles.push_back(
             {"ignored sizes of the layer, which are in no projection", key, ""});
@@ -196,29 +221,28 @@ class ProblemReader {
     }
   }
 
-  // [DIM] or [DIM, COEFFICIENT] -> DIM or 2*DIM
-  std::string read_term(const Node& node) {
+  // [DIM] or [DIM, COEFFICIENT]
+  Product read_term(const Node& node) {
     const std::vector<const Node*> items = reader_.items(node, "a term: [DIM, COEFFICIENT]");
-    std::int64_t coefficient = 1;
-    std::string dim;
+    Product product;
     for (const Node* item : items) {
       const std::string word = item->kind == Node::Kind::kScalar ? item->text : "";
       const auto known = coefficients_.find(word);
       if (known != coefficients_.end()) {
-        coefficient *= known->second;
+        product.coefficient *= known->second;
       } else if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
-        coefficient *= read_whole(reader_, item, 1).value_or(1);
-      } else if (dim.empty() && std::any_of(dims_.begin(), dims_.end(), [&](const Dim& candidate) {
-                   return candidate.name == word;
-                 })) {
-        dim = word;
+        product.coefficient *= read_whole(reader_, item, 1).value_or(1);
+      } else if (product.dim.empty() &&
+                 std::any_of(dims_.begin(), dims_.end(),
+                             [&](const Dim& candidate) { return candidate.name == word; })) {
+        product.dim = word;
       } else {
         reader_.error(*item, fmt::format("a term is one dimension and coefficients of the shape, "
                                          "not {}",
                                          describe(*item)));
       }
     }
-    return coefficient == 1 ? dim : fmt::format("{}*{}", coefficient, dim);
+    return product;
   }
 
   DataSpace read_space(const Node& node) {
@@ -233,11 +257,11 @@ class ProblemReader {
       return space;
     }
     for (const Node* rank : reader_.items(*ranks, "a list of ranks")) {
-      std::vector<std::string> terms;
+      std::vector<Product> products;
       for (const Node* term : reader_.items(*rank, "a list of terms")) {
-        terms.push_back(read_term(*term));
+        products.push_back(read_term(*term));
       }
-      space.text += fmt::format("[{}]", fmt::join(terms, "+"));
+      space.text += rank_text(*rank, space.name, products);
     }
     return space;
   }

@@ -231,7 +231,7 @@ TEST(FrontEnd, PlainMergesReplaceAndOwnKeysWin) {
 TEST(FrontEnd, ComplainsAboutTheFileThatWasWritten) {
   const Folder folder;
   folder.write("shape.yaml",
-               "# a shape\nshape_ignore: &shape\n  coefficients: [{name: S, default: 0}]\n  name: "
+               "# a shape\nshape_ignore: &shape\n  coefficients: [{name: S, default: -1}]\n  name: "
                "s\n  dimensions: [A, B, C]\n  data_spaces:\n"
                "  - {name: X, projection: [[[A]], [[C]]]}\n"
                "  - {name: Y, projection: [[[B]], [[C]]]}\n"

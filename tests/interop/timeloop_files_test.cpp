@@ -7,11 +7,13 @@
 
 #include "core/diagnostic.hpp"
 #include "interop/timeloop_import.hpp"
+#include "workloads/print.hpp"
 
 namespace mapsim {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const std::string kMachine = R"(architecture:
@@ -96,6 +98,59 @@ TEST(TimeloopFiles, ASizeInKilobytesMayBeLarge) {
   EXPECT_EQ(import.design.machine.storages[1].words, std::int64_t{1} << 40);
   large.replace(large.find("2147483648"), 10, "4294967296");
   EXPECT_THROW(parse_timeloop(large, "a.yaml"), ConfigError);
+}
+
+// A coefficient of 0: along a dim of one point it says nothing, along others there is no motion.
+TEST(TimeloopFiles, ReadCoefficientsOfZero) {
+  const auto read = [](const std::string& filter) {
+    return parse_timeloop("problem: {shape: cnn-layer, C: 3, K: 8, " + filter +
+                              ", P: 10, Q: 12, N: 1, Wstride: 2, Hstride: 1, Wdilation: 0, "
+                              "Hdilation: 0}\n",
+                          "layer.yaml");
+  };
+  const TimeloopImport point = read("R: 1, S: 1");
+  EXPECT_NE(print_workload(point.design.workload).find("Inputs[N][C][R+2*P][S+Q]"),
+            std::string::npos);
+  EXPECT_THAT(point.notes, ElementsAre("no architecture: an element is 8 b wide"));
+  const TimeloopImport fixed = read("R: 3, S: 1");
+  EXPECT_NE(print_workload(fixed.design.workload).find("Inputs[N][C][2*P][S+Q]"),
+            std::string::npos);
+  EXPECT_THAT(fixed.notes, Contains("Inputs does not move along R, whose coefficient is 0"));
+  EXPECT_THROW(
+      parse_timeloop("problem: {shape: cnn-layer, C: 3, K: 8, R: 3, S: 1, P: 10, Q: 12, N: 1, "
+                     "Wstride: 0, Hstride: 1, Wdilation: 0, Hdilation: 1}\n",
+                     "layer.yaml"),
+      ConfigError);
+}
+
+const std::string kMapping = R"(mapping:
+  - {target: DRAM, type: temporal, factors: M=2 N=8 K=32, permutation: NKM}
+  - {target: glb, type: datatype, keep: [A, Z], bypass: [B]}
+  - {target: glb, type: spatial, factors: M=8, permutation: MKN}
+)";
+
+// Timeloop knows no 'stream', and links between neighbours save nothing here anyway.
+TEST(TimeloopFiles, LeaveOutDemandsThatChangeNothing) {
+  std::string mapping = kMapping;
+  mapping.replace(mapping.find("bypass: [B]"), 11, "bypass: [B], stream: [A]");
+  mapping.replace(mapping.find("permutation: MKN"), 16,
+                  "permutation: MKN, no_link_transfer: [A, B]");
+  const TimeloopImport import = read(mapping);
+  const TimeloopImport plain = read(kMapping);
+  EXPECT_EQ(import.design.blocks, plain.design.blocks);
+  EXPECT_EQ(import.notes.size(), plain.notes.size() + 1);
+  EXPECT_THAT(import.notes, Contains("ignored demands of the mapping, which change no count here: "
+                                     "stream (glb); no_link_transfer (glb)"));
+}
+
+// An architecture alone is an answer to whoever has no layer yet; a mapping alone is none.
+TEST(TimeloopFiles, LeaveOutConstraintsWithoutALayer) {
+  const TimeloopImport import = parse_timeloop(
+      kMachine + "constraints: [{target: glb, type: bypass, bypass: [B]}]\n", "d.yaml");
+  EXPECT_TRUE(import.has_machine);
+  EXPECT_THAT(import.notes, Contains("constraints are left out: they are rules for mappings, and "
+                                     "a problem is missing"));
+  EXPECT_THROW(parse_timeloop(kMachine + kMapping, "d.yaml"), ConfigError);
 }
 
 }  // namespace
