@@ -229,6 +229,17 @@ def state_of(folder):
     return found
 
 
+def looks_of(folder):
+    """What differs as soon as anything in the folder was written, made or removed: much cheaper than its state."""
+    found = []
+    for path, folders, names in os.walk(folder):
+        for name in folders + names:
+            if name not in ("stdout", "stderr"):
+                file = os.lstat(os.path.join(path, name))
+                found.append((path, name, file.st_ino, file.st_size, file.st_mtime_ns))
+    return sorted(found)
+
+
 def faults_of_files(before, whole, after):
     """What is neither as it was, nor as a run leaves it that ends: "" where nothing is."""
     for name, state in after.items():

@@ -32,6 +32,7 @@ VARIES = re.compile(r'[\d.,e+-]+ (?:ns|us|ms|s|min|h)\b|[\d.,e+-]+/s|"[a-z_]*sec
 class Command:
     def __init__(self, program, library, line, prepared, place):
         self.program, self.library, self.line, self.prepared, self.place = program, library, line, prepared, place
+        self.looks = None  # of the folder, as long as it is as it was prepared
         every.fresh(prepared, place)
         self.before = every.state_of(place)
         self.code, self.out, _ = self.run("none", 0, False)
@@ -40,7 +41,9 @@ class Command:
         self.whole = every.state_of(place)
 
     def run(self, kind, at, on):
-        every.fresh(self.prepared, self.place)
+        if self.looks is None or self.looks != every.looks_of(self.place):
+            every.fresh(self.prepared, self.place)
+            self.looks = every.looks_of(self.place)
         environment = {**os.environ, "LD_PRELOAD": str(self.library), "MAPSIM_FAIL": kind, "MAPSIM_FAIL_AT": str(at),
                        "MAPSIM_FAIL_COUNT": str(self.place.parent / "count"), **({"MAPSIM_FAIL_ON": "1"} if on else {})}
         try:
@@ -53,7 +56,7 @@ class Command:
     def problem(self, kind, at, on):
         code, out, err = self.run(kind, at, on)
         try:
-            after = every.state_of(self.place)
+            after = self.before if every.looks_of(self.place) == self.looks else every.state_of(self.place)
         except Exception as error:  # what SQLite says of a database
             return f"{error}; exit code {code}: {err}"
         files = every.faults_of_files(self.before, self.whole, after)
