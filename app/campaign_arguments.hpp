@@ -52,7 +52,7 @@ struct DesignArguments {
   DesignLimits limits;
   bool front = false;   // of value and area
   std::size_t top = 1;  // how many of the best
-  Budget budget;
+  Budget budget{.bytes = search_bytes()};
   std::string arch_file;         // the best machine goes here, unless empty
   std::string certificate_file;  // the proof goes here, unless empty
   std::string svg;               // the figure goes here, unless empty

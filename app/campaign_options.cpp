@@ -107,6 +107,7 @@ CommandOptions options_of(DesignArguments& a) {
             budget_option(a.budget,
                           "Stop after this time (10 s, 2 min); print the best machine so "
                           "far and its true gap"),
+            memory_option(a.budget.bytes),
             threads,
             {"--save-arch", "FILE", "Write the best machine to FILE (YAML)", &a.arch_file},
             {"--certificate", "FILE", "Write the proof to FILE, for mapsim check",

@@ -60,6 +60,7 @@ DesignOptions options_of(const DesignArguments& arguments, const Campaign& campa
   options.top = arguments.top;
   options.gap = arguments.budget.gap;
   options.seconds = arguments.budget.seconds;
+  options.bytes = arguments.budget.bytes;
   options.threads = arguments.threads;
   options.certificate = !arguments.certificate_file.empty();
   return options;

@@ -172,11 +172,10 @@ Option labels_option(Budget& budget, const std::string& help) {
   return {"--budget-labels", "N", help, whole(budget.labels, 1, kMost)};
 }
 
-Option memory_option(Budget& budget) {
+Option memory_option(std::size_t& bytes) {
   return {"--memory", "SIZE", "Memory limit of a search, such as 8 GiB [3/4 of the machine's]",
-          reads(parse_size, [&budget](Bits limit) {
-            budget.bytes = static_cast<std::size_t>(limit.count() / 8);
-          })};
+          reads(parse_size,
+                [&bytes](Bits limit) { bytes = static_cast<std::size_t>(limit.count() / 8); })};
 }
 
 Option gap_option(Budget& budget) {
@@ -191,7 +190,7 @@ Options budget_options(Budget& budget) {
                         "true gap"),
           labels_option(budget,
                         "Stop after about N labels (partial mappings): repeatable on any machine"),
-          gap_option(budget), memory_option(budget)};
+          gap_option(budget), memory_option(budget.bytes)};
 }
 
 Option precision_option(std::string& precision, const std::string& help, const Words& words) {

@@ -43,7 +43,8 @@ Options layer_options(InlineLayer& layer);
 // is `mapping` then, if there is one. Throws UsageError unless there is one layer.
 void take_layer(const InlineLayer& layer, std::string& workload, std::string* mapping = nullptr);
 Options objective_options(ObjectiveArguments& a);
-Option memory_option(Budget& budget);
+// `bytes`: the limit [B].
+Option memory_option(std::size_t& bytes);
 Option gap_option(Budget& budget);
 Option cache_option(std::string& cache);
 Options budget_options(Budget& budget);

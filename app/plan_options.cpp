@@ -77,6 +77,7 @@ Options plan_options(PlanArguments& a) {
        &a.options.front},
       {"--why", "NODE", "Also explain a node: the groups it may be in, and their prices",
        Read{take_why}},
+      memory_option(a.options.bytes),
       threads_option(a.threads)};
 }
 

@@ -144,7 +144,7 @@ CommandOptions options_of(NetworkArguments& a) {
                 labels_option(a.budget,
                               "Stop each search after about N labels (partial "
                               "mappings): repeatable on any machine"),
-                gap_option(a.budget), memory_option(a.budget), threads_option(a.threads)}),
+                gap_option(a.budget), memory_option(a.budget.bytes), threads_option(a.threads)}),
            under("Fusion", joined({{{"--fuse", "",
                                      "Search chains of layers for the best mapping trees "
                                      "(docs/fusion.md); the network is a graph",

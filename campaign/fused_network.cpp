@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -85,7 +86,7 @@ std::string change_text(double best, double spilled) {
 // The figures of all three ways, null where there is no mapping.
 Json ways_json(const Objective& objective, const std::optional<Figures>& best,
                const std::optional<Figures>& on_chip, const std::optional<Figures>& spilled) {
-  Json json;
+  Json json = Json::object();
   for (const auto& [way, figures] : {std::pair{"", &best},
                                      {"_layer_by_layer_on_chip", &on_chip},
                                      {"_layer_by_layer_spilled", &spilled}}) {
@@ -127,6 +128,9 @@ Json chain_json(const Arch& arch, const FusedNetwork& fused, std::size_t i) {
     json["tree"] = print_tree(arch, chain.chain, *found.fused.best);
   }
   json["seconds"] = found.fused.seconds + found.on_chip.seconds + found.spilled.seconds;
+  json["out_of_memory"] = found.fused.out_of_memory;
+  json["peak_bytes"] =
+      std::max({found.fused.peak_bytes, found.on_chip.peak_bytes, found.spilled.peak_bytes});
   return json;
 }
 
@@ -253,6 +257,11 @@ std::string fused_network_text(const Arch& arch, const Network& network,
         "nothing; here a softmax is four einsums, and producers make the padding of what reads "
         "them.\n",
         value_text(objective, unfused));
+  }
+  const auto is_short = [](const ChainComparison& found) { return found.fused.out_of_memory; };
+  if (const auto count = std::count_if(fused.found.begin(), fused.found.end(), is_short)) {
+    text +=
+        fmt::format("memory was short for {} of {} chains (--memory)\n", count, fused.found.size());
   }
   if (sums.missing > 0) {
     text += fmt::format(

@@ -66,6 +66,8 @@ class DesignSearch {
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   double seconds_left() const;
+  bool is_short_of_memory() const { return held_ > options_.bytes; }
+  void hold(std::size_t bytes);
   bool over() const;
   void report(double bound) const;
   void push(OpenBox box);
@@ -134,9 +136,10 @@ class DesignSearch {
   std::int64_t pushed_ = 0;
   std::vector<std::map<Values, Leaf::Why>> settled_;  // designs of each space
   std::vector<std::set<Values>> tried_;
-  std::set<std::string> seeded_;  // structures
-  double closed_ = kNoMapping;    // the least bound of what was closed by one
-  bool is_exact_ = true;          // every design that was kept is
+  std::set<std::string> seeded_;          // structures
+  std::size_t held_ = 0, most_held_ = 0;  // bytes of boxes and of designs, about
+  double closed_ = kNoMapping;            // the least bound of what was closed by one
+  bool is_exact_ = true;                  // every design that was kept is
   DesignAnswer result_;
 };
 

@@ -66,6 +66,17 @@ Json branched_json(const DesignAnswer& result) {
   return axes;
 }
 
+Json statistics_json(const DesignAnswer& result) {
+  return {{"layers", result.layers},
+          {"searches", result.searches},
+          {"answered", result.answered},
+          {"boxes", result.boxes},
+          {"short_of_memory", result.short_of_memory},
+          {"out_of_memory", result.out_of_memory},
+          {"peak_bytes", result.peak_bytes},
+          {"seconds", result.seconds}};
+}
+
 }  // namespace
 
 std::string design_json(const Provenance& origin, const Campaign& campaign,
@@ -119,11 +130,7 @@ std::string design_json(const Provenance& origin, const Campaign& campaign,
   json["branched"] = branched_json(result);
   json["areas_not_given"] = result.unknown_areas;
   json["warnings"] = origin.warnings;
-  json["statistics"] = {{"layers", result.layers},
-                        {"searches", result.searches},
-                        {"answered", result.answered},
-                        {"boxes", result.boxes},
-                        {"seconds", result.seconds}};
+  json["statistics"] = statistics_json(result);
   return json.dump(2) + '\n';
 }
 

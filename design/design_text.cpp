@@ -110,6 +110,17 @@ std::string others_text(const DesignOptions& options, const DesignAnswer& result
          table(rows);
 }
 
+std::string short_of_memory_text(const DesignAnswer& result) {
+  if (result.short_of_memory == 0 && !result.out_of_memory) {
+    return "";
+  }
+  return fmt::format("memory was short{}{} (--memory)\n",
+                     result.short_of_memory > 0
+                         ? fmt::format(" in {} searches of layers", grouped(result.short_of_memory))
+                         : "",
+                     result.out_of_memory ? ", which ended the search" : "");
+}
+
 // What carried the proof: every design is in one line.
 std::string proof_text(const DesignOptions& options, const DesignAnswer& result) {
   const DesignCounts& counts = result.counts;
@@ -162,6 +173,7 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
       fmt::format("searches of layers: {}, {} of the {} of a full sweep; {} boxes; {}\n",
                   grouped(result.searches), percent(static_cast<double>(result.searches) / points),
                   count_text(points), grouped(result.boxes), scaled(result.seconds, "s"));
+  text += short_of_memory_text(result);
   text += result.answered > 0
               ? fmt::format("answers from the database: {}\n", grouped(result.answered))
               : "";

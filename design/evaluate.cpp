@@ -261,6 +261,7 @@ void DesignSearch::complete(BestDesign& best) {
 void DesignSearch::finish() {
   const std::vector<BestDesign>& designs = archive_.designs();
   result_.interrupted = !open_.empty();
+  result_.out_of_memory = result_.out_of_memory || (result_.interrupted && is_short_of_memory());
   result_.lower_bound = std::min(closed_, designs.empty() ? kNoMapping : designs.front().value);
   if (result_.interrupted) {
     result_.lower_bound = std::min(result_.lower_bound, open_.top().bound);
@@ -290,6 +291,8 @@ void DesignSearch::finish() {
   }
   result_.searches = optima_.searches();
   result_.answered = optima_.answered();
+  result_.short_of_memory = optima_.short_of_memory();
+  result_.peak_bytes = optima_.peak_bytes() + most_held_;
   if (!designs.empty()) {
     result_.unknown_areas = optima_.areas(designs.front().arch).missing;
     find_edges();

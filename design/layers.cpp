@@ -336,10 +336,12 @@ std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, st
   const FormedResult formed =
       search_layer(problem, layers_[layer].layer->workbook, constraints, search);
   const SearchResult& found = formed.result;
+  peak_bytes_ = std::max(peak_bytes_, found.statistics.peak_bytes);
   const bool stopped = options_.stop != nullptr && options_.stop->load();
   if (found.interrupted && (stopped || found.statistics.seconds >= seconds)) {
     return std::nullopt;
   }
+  short_of_memory_ += found.interrupted ? 1 : 0;
   if (answers_ != nullptr && !found.interrupted) {
     answers_->keep(
         arch_for(machine, layer), *layers_[layer].layer, search.options.objective,

@@ -70,6 +70,9 @@ class LayerOptima {
   std::optional<double> area(const Arch& arch);  // their sum [mm2]; nullopt: nothing has an area
   std::int64_t searches() const { return searches_; }
   std::int64_t answered() const { return answered_; }  // by the database, in place of a search
+  // Searches that memory was too short for, so that a layer may stay unproven.
+  std::int64_t short_of_memory() const { return short_of_memory_; }
+  std::size_t peak_bytes() const { return peak_bytes_; }  // of the tables and labels of a search
   const std::vector<ProvenBound>& proven() const { return proven_; }  // by the searches
 
  private:
@@ -108,6 +111,8 @@ class LayerOptima {
   DesignAnswers* answers_;
   std::int64_t searches_ = 0;
   std::int64_t answered_ = 0;
+  std::int64_t short_of_memory_ = 0;
+  std::size_t peak_bytes_ = 0;
   std::vector<ProvenBound> proven_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "design/branch.hpp"
 #include "design/supported.hpp"
+#include "mapper/deadline.hpp"
 
 namespace mapsim {
 
@@ -15,6 +16,10 @@ namespace {
 
 // What a share of the area is worth beside the same share of the objective where a box is split.
 constexpr double kAreaWeight = 0.3;
+
+std::size_t bytes_of(const DesignBox& box) {
+  return sizeof(OpenBox) + box.size() * sizeof(ValueInterval);
+}
 }  // namespace
 
 Values low_end(const DesignBox& box) {
@@ -50,9 +55,12 @@ DesignAnswer DesignSearch::run() {
     OpenBox next = open_.top();
     open_.pop();
     ++result_.boxes;
+    held_ -= bytes_of(next.box);
     report(next.bound);
-    if (!step(next)) {
-      open_.push(next);  // interrupted
+    bool is_done = false;
+    result_.out_of_memory = !is_within_budget([&] { is_done = step(next); });
+    if (!is_done) {
+      open_.push(std::move(next));  // interrupted; there is the memory that it had
       break;
     }
   }
@@ -65,7 +73,13 @@ double DesignSearch::seconds_left() const {
 }
 
 bool DesignSearch::over() const {
-  return (options_.stop != nullptr && options_.stop->load()) || elapsed() >= options_.seconds;
+  return (options_.stop != nullptr && options_.stop->load()) || elapsed() >= options_.seconds ||
+         is_short_of_memory();
+}
+
+void DesignSearch::hold(std::size_t bytes) {
+  held_ += bytes;
+  most_held_ = std::max(most_held_, held_);
 }
 
 void DesignSearch::report(double bound) const {
@@ -78,6 +92,7 @@ void DesignSearch::report(double bound) const {
 
 void DesignSearch::push(OpenBox box) {
   box.order = ++pushed_;
+  hold(bytes_of(box.box));
   open_.push(std::move(box));
 }
 
@@ -105,12 +120,15 @@ double DesignSearch::rest_of(const OpenBox& box) const {
 
 void DesignSearch::settle(std::size_t space, const Values& values, Leaf::Why why, double& counts) {
   if (settled_[space].emplace(values, why).second) {
+    constexpr std::size_t kEntry = 64;                            // of a map, beside what it holds
+    hold(2 * (kEntry + values.size() * sizeof(values.front())));  // here and in tried_
     counts += 1;
   }
 }
 
 void DesignSearch::leave(const OpenBox& box, Leaf::Why why) {
   if (options_.certificate) {
+    hold(bytes_of(box.box));
     result_.evidence.leaves.push_back({box.space, box.box, why});
   }
 }

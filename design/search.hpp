@@ -55,9 +55,9 @@ struct DesignOptions {
   double gap = 0;       // designs that are better by no more than this share are left out
   double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
   int threads = 1;                                           // of each search of a layer
-  std::size_t bytes = search_bytes();                        // memory of each
-  bool certificate = false;          // keep what one needs; only mappings that one is about
-  DesignAnswers* answers = nullptr;  // of earlier runs; those of this one are added
+  std::size_t bytes = search_bytes();  // memory of each, and of what is open and known
+  bool certificate = false;            // keep what one needs; only mappings that one is about
+  DesignAnswers* answers = nullptr;    // of earlier runs; those of this one are added
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const DesignProgress&)> progress = {};
 };
@@ -99,7 +99,10 @@ struct DesignAnswer {
   std::int64_t searches = 0;  // of layers: on bounds and on designs
   std::int64_t answered = 0;  // by DesignOptions::answers, in place of a search
   std::int64_t boxes = 0;
-  std::size_t layers = 0;  // distinct ones
+  std::int64_t short_of_memory = 0;  // searches of layers
+  bool out_of_memory = false;        // ended for want of memory
+  std::size_t peak_bytes = 0;        // at most: of a search of a layer, and of all boxes
+  std::size_t layers = 0;            // distinct ones
   double seconds = 0;
   std::vector<EdgeAxis> edges;                                // of the best design
   std::vector<AxisStep> steps;                                // from it

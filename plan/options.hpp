@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/memory.hpp"
+
 namespace mapsim {
 
 // How much may be made into one kernel; each includes those before it.
@@ -42,6 +44,7 @@ struct PlanOptions {
   std::optional<double> max_power{};                  // [W], mean over a frame
   std::optional<double> max_memory{};                 // [B], of tensors
   std::optional<std::string> why{};                   // an operation that is to be explained
+  std::size_t bytes = search_bytes();                 // memory of each search of a layer
   const std::atomic<bool>* stop = nullptr;  // set by the caller: planning throws PlanStopped
 };
 

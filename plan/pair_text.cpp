@@ -59,6 +59,9 @@ std::string pair_text(const Soc& soc, const std::array<const Network*, 2>& netwo
                              "{} (gap {}); {} pairs of plans tried\n",
                              scaled(answer.bound, "s"), percent(gap),
                              grouped(static_cast<std::int64_t>(answer.tried)));
+  for (const PlanAnswer& network : answer.networks) {
+    text += short_of_memory_text(network.searches);
+  }
   text += fmt::format("  with many of both in flight: {} frames/s of each\n",
                       count_text(std::round(answer.rate)));
   std::vector<Row> rows{{"network", "done", "alone on the chip"}};
@@ -104,6 +107,7 @@ std::string pair_json(const Provenance& origin, const Soc& soc,
     json["networks"].push_back({{"name", networks[n]->name},
                                 {"done_seconds", end_of(answer.plans[n])},
                                 {"alone_seconds", answer.networks[n].in_turn},
+                                {"statistics", layer_searches_json(answer.networks[n].searches)},
                                 {"parts", std::move(parts)}});
   }
   json["in_turn"] = Json::array();

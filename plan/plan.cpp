@@ -275,7 +275,7 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   answer.memory = memory_of(answer);
   answer.unpriced = unpriced_of(answer.operations);
   answer.searches = pricing.searches();
-  answer.proven = answer.unpriced.empty();
+  answer.proven = answer.unpriced.empty() && answer.searches.short_of_memory == 0;
   return answer;
 }
 

@@ -67,8 +67,8 @@ struct PlanAnswer {
   MemoryMap memory;         // of the plan's tensors
   std::vector<Plan> front;  // corners of the convex front (plan/front.hpp), if asked for
   std::vector<std::string> unpriced;  // operations that are in no sum
-  std::int64_t searches = 0;          // of layers
-  bool proven = true;                 // nothing of these groups and prices is better
+  LayerSearches searches;             // behind the prices
+  bool proven = true;  // nothing of these groups is better, as far as prices are the least
 };
 
 // The best plan of a network, which is a graph, on a chip. Throws ConfigError where an operation

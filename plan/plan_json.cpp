@@ -144,7 +144,8 @@ std::string plan_json(const Provenance& origin, const Soc& soc, const Network& n
   json["moves"] = moves_json(soc, answer);
   json["moves_seconds"] = answer.plan.moves_latency;
   json["unpriced"] = answer.unpriced;
-  json["statistics"] = {{"layer_searches", answer.searches}, {"labels", answer.plan.labels}};
+  json["statistics"] = layer_searches_json(answer.searches);
+  json["statistics"]["labels"] = answer.plan.labels;
   return json.dump(2) + '\n';
 }
 

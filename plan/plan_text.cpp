@@ -289,7 +289,8 @@ std::string why_text(const Soc& soc, const PlanAnswer& answer, const std::string
 
 std::string plan_text(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer) {
-  std::string text = headline(soc, network, options, answer) + given_text(options, answer) +
+  std::string text = headline(soc, network, options, answer) +
+                     short_of_memory_text(answer.searches) + given_text(options, answer) +
                      passes_text(options, answer) + engines_text(soc, options, answer) +
                      what_if_text(soc, options, answer) + memory_text(answer) +
                      timeline_text(soc, answer);

@@ -89,6 +89,7 @@ Pricing::Pricing(const Soc& soc, const PlanOptions& options)
     : soc_{soc},
       least_energy_{options.objective == PlanObjective::kEnergy},
       sparse_{options.sparse},
+      bytes_{options.bytes},
       stop_{options.stop},
       known_(soc.engines.size()) {
   for (const Engine& engine : soc.engines) {
@@ -243,20 +244,13 @@ Price Pricing::time_steps(const Group& group, const Place& place) {
 
 // The best mapping of a layer. Only a search for latency also looks at folds of a systolic array
 // that leave a remainder, and one of those may need the least energy, too.
-SearchResult Pricing::search_for(const Problem& problem) const {
-  LayerSearch search;
-  search.options.partial_folds = true;
-  search.options.stop = stop_;
-  search.options.objective = Objective::kLatency;
-  const auto with = [&] { return search_layer(problem, {}, {}, search).result; };
+SearchResult Pricing::search_for(const Problem& problem) {
   if (!least_energy_) {
-    return with();
+    return search_for(problem, Objective::kLatency);
   }
-  search.options.objective = Objective::kEnergy;
-  SearchResult least = with();
+  SearchResult least = search_for(problem, Objective::kEnergy);
   if (exact::has_partial_folds(Mapspace{problem, {}}, Objective::kLatency)) {
-    search.options.objective = Objective::kLatency;
-    SearchResult other = with();
+    SearchResult other = search_for(problem, Objective::kLatency);
     if (other.cost && (!least.cost || better(Objective::kEnergy, *other.cost, *least.cost))) {
       return other;
     }
@@ -264,13 +258,33 @@ SearchResult Pricing::search_for(const Problem& problem) const {
   return least;
 }
 
-Pricing::Known Pricing::search_on(const Arch& arch, const Workload& workload) const {
+SearchResult Pricing::search_for(const Problem& problem, const Objective& objective) {
+  LayerSearch search;
+  search.options.partial_folds = true;
+  search.options.stop = stop_;
+  search.options.budget.bytes = bytes_;
+  search.options.objective = objective;
+  SearchResult found = search_layer(problem, {}, {}, search).result;
+  searches_.peak_bytes = std::max(searches_.peak_bytes, found.statistics.peak_bytes);
+  if (found.interrupted) {  // it has no other limit than that of its memory
+    ++searches_.short_of_memory;
+    // Folds that leave a remainder were not looked at, and no bound is about them.
+    const bool is_bounded = found.cost && found.certificate.status == Proof::kBounded &&
+                            !exact::has_partial_folds(Mapspace{problem, {}}, objective);
+    searches_.least_share =
+        std::min(searches_.least_share, is_bounded ? 1 / (1 + found.certificate.gap) : 0);
+  }
+  return found;
+}
+
+Pricing::Known Pricing::search_on(const Arch& arch, const Workload& workload) {
   Known known;
   try {
     const Problem problem{arch, workload};
     const SearchResult found = search_for(problem);
     if (!found.cost) {
-      known.price = refused("no mapping fits");
+      known.price = refused(found.interrupted ? "no mapping was found in this memory (--memory)"
+                                              : "no mapping fits");
       return known;
     }
     const Cost& cost = *found.cost;
@@ -305,7 +319,7 @@ const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const 
       return at->second;
     }
   }
-  ++searches_;
+  ++searches_.count;
   Known known = on_gpu ? search_on(std::get<Gpu>(machines_[engine]), workload, adds, layout)
                        : search_on(std::get<Arch>(machines_[engine]), workload);
   if (stop_ != nullptr && *stop_) {

@@ -13,6 +13,7 @@
 #include "mapper/mapper.hpp"
 #include "plan/gpu_algorithms.hpp"
 #include "plan/groups.hpp"
+#include "plan/layer_searches.hpp"
 #include "plan/load.hpp"
 #include "plan/places.hpp"
 #include "plan/soc.hpp"
@@ -42,7 +43,7 @@ class Pricing {
   std::optional<Load> move(const Place& from, const Place& to, double bytes_from,
                            double bytes_to) const;
 
-  std::int64_t searches() const { return searches_; }
+  const LayerSearches& searches() const { return searches_; }
 
  private:
   struct Known {
@@ -55,8 +56,9 @@ class Pricing {
   };
   const Known& layer(const Workload& workload, bool adds, const Place& place);
   Known search_on(const Gpu& gpu, const Workload& workload, bool adds, ConvLayout layout) const;
-  Known search_on(const Arch& arch, const Workload& workload) const;
-  SearchResult search_for(const Problem& problem) const;
+  Known search_on(const Arch& arch, const Workload& workload);
+  SearchResult search_for(const Problem& problem);
+  SearchResult search_for(const Problem& problem, const Objective& objective);
   void try_algorithms(const Gpu& gpu, const Workload& workload, bool adds, Known& known) const;
   Price attention(const Group& group, const Place& place);
   Price time_steps(const Group& group, const Place& place);
@@ -69,10 +71,11 @@ class Pricing {
   const Soc& soc_;
   bool least_energy_;
   bool sparse_;
+  std::size_t bytes_;
   const std::atomic<bool>* stop_;
   std::vector<std::variant<Gpu, Arch>> machines_;
   std::vector<std::multimap<std::int64_t, Known>> known_;  // by engine and MACs
-  std::int64_t searches_ = 0;
+  LayerSearches searches_;
 };
 
 }  // namespace mapsim

@@ -40,7 +40,7 @@ struct StreamAnswer {
   std::vector<double> alone;  // frames a second of each engine, all of its count; 0: impossible
   int rounds = 0;             // of column generation
   std::vector<std::string> unpriced;
-  std::int64_t searches = 0;
+  LayerSearches searches;  // behind the prices
 };
 
 // The most frames a second of a network. `networks`: by engine, the network for the batch that it

@@ -65,7 +65,8 @@ std::string stream_json(const Provenance& origin, const Soc& soc, const Network&
   }
   json["mix"] = mix_json(soc, answer);
   json["unpriced"] = answer.unpriced;
-  json["statistics"] = {{"layer_searches", answer.searches}, {"rounds", answer.rounds}};
+  json["statistics"] = layer_searches_json(answer.searches);
+  json["statistics"]["rounds"] = answer.rounds;
   return json.dump(2) + '\n';
 }
 

@@ -16,9 +16,10 @@ std::string proof_text(const ChainResult& result, double value) {
   if (result.proven) {
     return "proven: no mapping tree of the space is better";
   }
-  return result.lower_bound > 0 ? fmt::format("stopped early: at most {:.2g} % above the least",
-                                              100 * (value / result.lower_bound - 1))
-                                : "stopped early, which proves nothing";
+  const std::string why = result.out_of_memory ? " for want of memory (--memory)" : "";
+  return result.lower_bound > 0 ? fmt::format("stopped early{}: at most {:.2g} % above the least",
+                                              why, 100 * (value / result.lower_bound - 1))
+                                : fmt::format("stopped early{}, which proves nothing", why);
 }
 
 // What the best brings beside the way of one layer after the other.

@@ -155,7 +155,9 @@ std::string chain_search_json(const Provenance& origin, const Arch& arch, const 
                     {"interfaces", best.interfaces},
                     {"branches", best.branches},
                     {"labels", best.labels},
-                    {"seconds", best.seconds}};
+                    {"seconds", best.seconds},
+                    {"out_of_memory", best.out_of_memory},
+                    {"peak_bytes", best.peak_bytes}};
   if (best.cost) {
     add_cost(arch, chain, *best.best, &*best.cost, json);
   }
@@ -177,6 +179,7 @@ std::string chain_curves_json(const Provenance& origin, const Arch& arch, const 
                        {"energy_pj", step.result.cost->energy.count()},
                        {"tree", print_tree(arch, chain, *step.result.best)}});
     }
+    json.emplace("curves", Json::object());
     json["curves"][key] = {{"complete", curve->complete},
                            {"searches", curve->searches},
                            {"seconds", curve->seconds},
@@ -198,6 +201,7 @@ std::string chain_fronts_json(const Provenance& origin, const Arch& arch, const 
                         {"latency_cycles", point.cost.latency.count()},
                         {"tree", print_tree(arch, chain, point.tree)}});
     }
+    json.emplace("fronts", Json::object());
     json["fronts"][key] = {{"complete", front->complete},
                            {"searches", front->searches},
                            {"seconds", front->seconds},

@@ -247,4 +247,17 @@ void take_scopes(const EinsumChain& group, LevelId level, const std::vector<Live
   }
 }
 
+std::size_t bytes_of(const GroupCounts& counts) {
+  std::size_t bytes = sizeof(counts) + counts.keeps.size() * sizeof(KeepPosition) +
+                      counts.held.size() * sizeof(LiveSet);
+  for (const EnteredBranch& branch : counts.branches) {
+    bytes += sizeof(branch) + branch.bounds.size() * sizeof(std::int64_t) +
+             branch.entry.sources.size() * sizeof(LevelId);
+    for (const std::vector<BoxLength>& lengths : branch.entry.lengths) {
+      bytes += sizeof(lengths) + lengths.size() * sizeof(BoxLength);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace mapsim

@@ -45,6 +45,8 @@ struct GroupCounts {
   std::vector<KeepPosition> keeps;      // at the top, or right below a loop that moves the tile
   std::vector<LiveSet> held;            // per intermediate
 };
+// The memory that they take [B], about.
+std::size_t bytes_of(const GroupCounts& counts);
 
 // Adds the capacity of `level` that the intermediates of the group take while an einsum runs.
 // `final_sums`: per einsum, of an output with two widths; nullopt: the least width counts.

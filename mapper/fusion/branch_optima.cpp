@@ -19,6 +19,10 @@ namespace {
 
 constexpr double kCutoffSlack = 1e-9;  // what is no better than a cutoff may be overlooked
 
+std::size_t bytes_of(const std::vector<MappingNode>& nest) {
+  return nest.size() * sizeof(MappingNode);
+}
+
 }  // namespace
 
 BranchOptima::BranchOptima(const Arch& arch, const EinsumChain& chain, const Objective& objective,
@@ -103,6 +107,7 @@ const BranchOptimum* BranchOptima::optimum(const Branch& branch, const TakenBits
   std::deque<Found>& known = found_[key_of(branch)];
   known.push_back({taken, search(branch, taken, cutoff), false});
   BranchOptimum& optimum = known.back().optimum;
+  held_.take(sizeof(Found) + 2 * taken.size() * sizeof(double) + bytes_of(optimum.nest));
   if (!(optimum.value < kInfinity) && cutoff < kInfinity) {
     optimum.value = cutoff;
     known.back().is_bound = true;
@@ -334,6 +339,9 @@ const std::vector<BranchPoint>& BranchOptima::front(const Branch& branch, const 
   if (found.cutoff < cutoff) {
     ++searches_;
     found.points = search_front(branch, taken, cutoff);
+    for (const BranchPoint& point : found.points) {
+      held_.take(sizeof(BranchPoint) + bytes_of(point.nest));
+    }
     found.cutoff = cutoff;
   }
   return found.points;

@@ -89,6 +89,7 @@ class BranchOptima {
   AdditiveObjective objective_;
   const Deadline& deadline_;
   std::vector<FiniteCapacity> capacities_;
+  HeldMemory held_{&deadline_};  // of what was found
   std::map<BranchKey, std::deque<Found>> found_;
   struct FoundFront {
     double cutoff = 0;

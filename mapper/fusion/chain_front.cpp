@@ -105,6 +105,8 @@ class FrontSearch {
     ChainResult found = fusion::search_additive(arch_, chain_, limits_, options_of(weight), cutoff);
     ++front_.searches;
     front_.seconds += found.seconds;
+    front_.out_of_memory = front_.out_of_memory || found.out_of_memory;
+    front_.peak_bytes = std::max(front_.peak_bytes, found.peak_bytes);
     front_.lines.push_back({weight, found.lower_bound});
     is_open_ = is_open_ && found.proven;
     if (!found.cost) {
@@ -192,6 +194,8 @@ ChainResult fusion::search_within_limits(const Arch& arch, const EinsumChain& ch
   ChainResult result;
   result.proven = front.complete;
   result.seconds = front.seconds;
+  result.out_of_memory = front.out_of_memory;
+  result.peak_bytes = front.peak_bytes;
   result.lines = std::move(front.lines);
   result.lower_bound = least_value(options.objective.function, result.lines);
   for (ChainPoint& point : front.points) {

@@ -19,6 +19,8 @@ struct ChainFront {
   bool complete = false;           // else it was stopped: there may be others
   std::int64_t searches = 0;
   double seconds = 0;
+  bool out_of_memory = false;  // stopped for want of it
+  std::size_t peak_bytes = 0;  // of a search at most
 };
 
 // Within the objective's limits, if it has any; its function is not used.

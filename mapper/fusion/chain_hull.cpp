@@ -212,6 +212,8 @@ void ChainSums::search(double weight, const SearchOptions& options) {
     points_.push_back({std::move(*found.best), std::move(*found.cost)});
   }
   effort_.seconds += found.seconds;
+  effort_.out_of_memory = effort_.out_of_memory || found.out_of_memory;
+  effort_.peak_bytes = std::max(effort_.peak_bytes, found.peak_bytes);
   effort_.groups += found.groups;
   effort_.classes += found.classes;
   effort_.interfaces += found.interfaces;

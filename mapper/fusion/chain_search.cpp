@@ -44,6 +44,7 @@ class ChainSearch {
       : arch_{arch},
         chain_{chain},
         limits_{limits},
+        options_{options},
         deadline_{options},
         optima_{arch, chain, options.objective, deadline_},
         cutoff_{cutoff},
@@ -60,9 +61,14 @@ class ChainSearch {
     if (result.proven) {
       result.lower_bound = cutoff_;
     }
+    result.out_of_memory = !result.proven && !deadline_.over();
     // A search that was stopped may leave a state that no way has reached.
     if (const auto& ends = reached_.back(); !ends.empty() && !ends.begin()->second.empty()) {
       result.best = tree_of(chain_, *ends.begin()->second.front());
+    } else if (result.out_of_memory) {
+      result.best = each_by_itself();
+    }
+    if (result.best) {
       auto evaluation = evaluate_tree(arch_, chain_, *result.best);
       if (auto* cost = std::get_if<TreeCost>(&evaluation)) {
         result.cost = std::move(*cost);
@@ -76,6 +82,7 @@ class ChainSearch {
       result.lower_bound = value_of(optima_.objective().objective(), *result.cost);
     }
     result.seconds = deadline_.seconds();
+    result.peak_bytes = deadline_.peak_bytes();
     result.groups = groups_;
     result.classes = statistics_.classes;
     result.interfaces = statistics_.interfaces;
@@ -106,6 +113,26 @@ class ChainSearch {
       last = std::max(last, use.einsum);
     }
     return last;
+  }
+
+  // Each einsum on as few of its tiles as a search looks at that has no time.
+  std::optional<MappingTree> each_by_itself() const {
+    SearchOptions options = options_;
+    options.budget.seconds = 0;
+    std::shared_ptr<const GroupChain> way;
+    CutState before;
+    for (std::size_t e = 0; e < chain_.einsums.size(); ++e) {
+      auto found = search_exact(Mapspace{problems_[e], {}}, options);
+      if (!found.best) {
+        return std::nullopt;
+      }
+      GroupPlan plan;
+      plan.branches = {std::move(found.best->nodes)};
+      way = std::make_shared<const GroupChain>(
+          GroupChain{0, 0, 0, {e, e}, before, std::move(plan), std::move(way)});
+      before = states_after(before, {e, e}).front();
+    }
+    return tree_of(chain_, *way);
   }
 
   // What the einsums need if each had all capacities to itself and found what others pass to it
@@ -317,6 +344,7 @@ class ChainSearch {
   const Arch& arch_;
   const EinsumChain& chain_;
   const FusionLimits& limits_;
+  const SearchOptions& options_;
   Deadline deadline_;
   fusion::BranchOptima optima_;
   double cutoff_;

@@ -31,6 +31,8 @@ struct ChainResult {
   std::vector<HullLine> lines;   // ... by these, where the objective is no sum over einsums
   bool proven = false;           // nothing in the space is better; else time was over
   double seconds = 0;
+  bool out_of_memory = false;   // stopped for want of it
+  std::size_t peak_bytes = 0;   // of tables, labels, classes and interfaces
   std::int64_t groups = 0;      // searched
   std::int64_t classes = 0;     // of interfaces with equal loops
   std::int64_t interfaces = 0;  // entered
@@ -55,7 +57,8 @@ std::string fusion_obstacle(const Objective& objective);
 //   may be kept;
 // - each branch is a mapping of its box with perfect factors.
 //
-// Stops with the best so far if options.stop is set or the budget of time or memory is spent. Apart
+// Stops with the best so far if options.stop is set or the budget of time or memory is spent. Where
+// memory was too short for anything, that is each einsum by itself, on a part of its tiles. Apart
 // from the objective, other options are not used. Objectives that are not sums over einsums are
 // reduced to such sums (chain_hull.hpp). Throws UnsupportedSearch if a group has too many
 // interfaces.

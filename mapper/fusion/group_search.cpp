@@ -82,7 +82,7 @@ class GroupSearch {
     Branch branch{model_.first(), bounds_of(einsum(0)), {}};
     branch.entry.sources = around_.sources[0];
     branch.entry.final_sums = around_.final_sums;
-    branch.entry.run.entries = is_timed() ? 1 : 0;
+    branch.entry.run.entries = objective_.is_timed() ? 1 : 0;
     if (optima_.bound(branch, around_.taken) >= limit()) {
       return;
     }
@@ -98,7 +98,6 @@ class GroupSearch {
     }
   }
 
-  bool is_timed() const { return objective_.is_timed(); }
   std::span<const Port> ports() const { return objective_.charged_ports(); }
   // Leakage is in the energy already.
   double value(const BranchPoint& point) const {
@@ -225,6 +224,7 @@ class GroupSearch {
     std::optional<Least> open;
     const double bound = interface_bound(interfaces_.back(), open);
     if (bound < limit()) {
+      held_.take(bytes_of(interfaces_.back().group));
       queue_.push({bound, false, interfaces_.size() - 1});
     } else {
       interfaces_.pop_back();
@@ -470,7 +470,7 @@ class GroupSearch {
   std::size_t most_loops_;
   double limit_;
   std::vector<GroupPlan>* front_;
-  HeldMemory held_;  // of what is known of classes
+  HeldMemory held_;  // of what is known of classes and interfaces
   std::optional<GroupCounter> counter_;
   std::optional<InterfaceClasses> classes_;
   std::vector<std::vector<EnteredBranch>> class_boxes_;

@@ -92,6 +92,34 @@ TEST(Design, TellsItsTrueGapWhenItIsStopped) {
   }
 }
 
+// From nothing to enough: searches of layers are cut short first, and boxes have no memory at all.
+TEST(Design, TellsItsTrueGapWithLittleMemory) {
+  std::int64_t cut_short = 0;
+  int stopped = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const RandomSpace space = random_space(seed);
+    DesignOptions options;
+    const auto best = full_sweep(space.campaign, options.objective).best();
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{2'000}, std::size_t{20'000}}) {
+      options.bytes = bytes;
+      const DesignAnswer found = search_design(space.campaign, options);
+      EXPECT_EQ(settled(found.counts) + found.counts.open, found.counts.designs) << seed;
+      EXPECT_EQ(found.out_of_memory, found.interrupted) << seed;
+      if (best) {
+        EXPECT_LE(found.lower_bound, *best * (1 + kRounding)) << seed;
+      }
+      if (found.best() != nullptr) {
+        EXPECT_GE(found.best()->value, best.value() * (1 - kRounding)) << seed;
+        EXPECT_TRUE(!found.proven || found.best()->value <= *best * (1 + kRounding)) << seed;
+      }
+      cut_short += found.short_of_memory;
+      stopped += found.out_of_memory ? 1 : 0;
+    }
+  }
+  EXPECT_GT(cut_short, 10);
+  EXPECT_GT(stopped, 6);
+}
+
 TEST(Design, IsWrittenAsAFileThatReadsAsItself) {
   const RandomSpace space = random_space(5);
   const DesignAnswer found = search_design(space.campaign, {});

@@ -303,6 +303,28 @@ TEST(Fusion, FindsProductsWithoutEnergies) {
   }
 }
 
+// From nothing to enough: never above the least in its bound, never below it in its tree.
+TEST(Fusion, BoundsWhatItClaimsWithLittleMemory) {
+  const Arch arch = machine("2 KiB");
+  const ChainResult best = search_chain(arch, attention(), {}, {});
+  ASSERT_TRUE(best.proven);
+  EXPECT_GT(best.peak_bytes, 10'000U);
+  EXPECT_FALSE(best.out_of_memory);
+  int stopped = 0;
+  for (std::size_t bytes = 1; bytes < 4 * best.peak_bytes; bytes *= 2) {
+    SearchOptions options;
+    options.budget.bytes = bytes;
+    const ChainResult found = search_chain(arch, attention(), {}, options);
+    ASSERT_TRUE(found.cost) << bytes;
+    EXPECT_LE(found.peak_bytes, bytes);
+    EXPECT_GE(found.cost->energy.count(), best.cost->energy.count() * (1 - 1e-9)) << bytes;
+    EXPECT_LE(found.lower_bound, best.cost->energy.count() * (1 + 1e-9)) << bytes;
+    EXPECT_EQ(found.proven, !found.out_of_memory) << bytes;
+    stopped += found.out_of_memory ? 1 : 0;
+  }
+  EXPECT_GT(stopped, 10);
+}
+
 // All ways together, and all steps of a curve.
 TEST(Fusion, SharesABudgetAmongItsSearches) {
   const std::string configs = MAPSIM_SOURCE_DIR "/configs/";

@@ -76,6 +76,36 @@ TEST(Plan, IsGivenUpWhenItsFlagIsSet) {
   }
 }
 
+// With little memory layers are searched on a part of their tiles: prices are no less than the
+// least, and no more above it than is said.
+TEST(Plan, SaysHowFarPricesAreAboveTheLeastWhereMemoryIsShort) {
+  const Soc soc = load_soc(kConfigs + "/arch/eyeriss.yaml", {kConfigs});
+  const Network of = network(kNodes);
+  PlanOptions options;
+  for (const PlanObjective objective : {PlanObjective::kLatency, PlanObjective::kEnergy}) {
+    options.objective = objective;
+    options.bytes = PlanOptions{}.bytes;
+    const PlanAnswer least = planned(soc, of, options);
+    EXPECT_EQ(least.searches.short_of_memory, 0);
+    EXPECT_GT(least.searches.peak_bytes, 1'000U);
+    EXPECT_TRUE(least.proven);
+    options.bytes = 100;
+    const PlanAnswer found = planned(soc, of, options);
+    EXPECT_LE(found.searches.peak_bytes, 100U);
+    const bool is_short = found.searches.short_of_memory > 0;
+    EXPECT_EQ(is_short, objective == PlanObjective::kEnergy) << "latencies need no tables here";
+    EXPECT_EQ(found.proven, !is_short);
+    EXPECT_EQ(plan_text(soc, of, options, found).find("memory was short in") != std::string::npos,
+              is_short);
+    const auto value = [&](const PlanAnswer& answer) {
+      return objective == PlanObjective::kEnergy ? answer.plan.total.energy
+                                                 : answer.plan.total.latency;
+    };
+    EXPECT_GE(value(found), value(least) * (1 - 1e-9));
+    EXPECT_LE(value(found) * found.searches.least_share, value(least) * (1 + 1e-9));
+  }
+}
+
 // Every fill has a dark twin, or words on it could not be read on a dark screen.
 TEST(PlanPage, HasNoColourWithoutADarkOne) {
   const Soc soc = chip("1 us");
