@@ -119,7 +119,8 @@ class BranchSearch {
     bool is_better = true;
     while (is_better && !stop_.is_set()) {
       const Target target{{{{least_, 0}}, false, 0}, false, 0};
-      const BoundedUnrolling found = bound_unrolling(*graph, goal_, {}, unrolling, target, {});
+      const BoundedUnrolling found =
+          bound_unrolling(*graph, goal_, {}, unrolling, target, {.stop = stop_});
       labels_ += found.labels;
       is_better = found.better.has_value();
       least_ = is_better ? std::min(least_, found.better->first) : least_;

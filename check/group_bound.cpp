@@ -239,9 +239,9 @@ class GroupBounding {
     // What is known of large boxes bounds the smaller ones.
     std::stable_sort(sets.begin(), sets.end(),
                      [&](const auto& a, const auto& b) { return operations(a) > operations(b); });
-    for (const std::vector<Temporal>& loops : sets) {
+    for (std::size_t s = 0; s < sets.size() && !bounds_.is_stopped(); ++s) {
       ++counts_.classes;
-      search_set(loops);
+      search_set(sets[s]);
     }
   }
   static std::vector<std::int64_t> extents_of_loop(std::int64_t bound) {
@@ -322,7 +322,7 @@ class GroupBounding {
       Interface interface{loops, std::vector<std::size_t>(piece_.intermediates.size(), 0)};
       std::size_t i = 0;
       do {
-        if (const auto counts = counter_->count(interface)) {
+        if (const auto counts = bounds_.is_stopped() ? std::nullopt : counter_->count(interface)) {
           ++counts_.interfaces;
           search_interface(*counts);
         }

@@ -70,8 +70,9 @@ class LabelSearch {
       auto next = open_.extract(open_.begin());
       for (const Label& label :
            inwards_ ? std::move(next.mapped()) : undominated(std::move(next.mapped()))) {
-        if (inwards_ && (label.whole || found_.labels >= effort.labels || effort.stop.is_set())) {
-          found_.bound = std::min(next.key(), target_.threshold());
+        const bool is_end = inwards_ && (label.whole || found_.labels >= effort.labels);
+        if (is_end || effort.stop.is_set()) {  // outwards keys are no bounds
+          found_.bound = inwards_ ? std::min(next.key(), target_.threshold()) : 0;
           return std::move(found_);
         }
         ++found_.labels;
