@@ -220,6 +220,7 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
       entry["kernel"] = to_string(found.kernel->kernel);
       entry["notes"] = found.form.notes;
       for (const auto& [part, energy] : found.parts) {
+        entry.emplace("breakdown", nlohmann::ordered_json::object());
         entry["breakdown"][part] = energy.count();
       }
       const GpuLayerRoofline bounds = gpu_layer_roofline(gpu, layer.workload, found);

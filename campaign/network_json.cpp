@@ -47,6 +47,7 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
   json["utilization"] = found.cost->utilization;
   json["bottleneck"] = resource_name(arch, latency.resources[latency.bottleneck]);
   for (const Resource& resource : latency.resources) {
+    json.emplace("resource_cycles", Json::object());
     json["resource_cycles"][resource_name(arch, resource)] = resource.time.count();
   }
   if (const auto& stays = latency.compute.stationary) {

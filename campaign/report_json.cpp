@@ -370,6 +370,7 @@ void add(const Json& json, const std::string& filename, JsonResults& into) {
 Json breakdown_json(const Arch& arch, const Workload& workload, const Cost& cost) {
   Json json = Json::object();
   for (const LevelId level : arch.levels.ids()) {
+    json[arch.levels[level].name] = Json::object();
     for (const TensorId id : workload.tensors.ids()) {
       json[arch.levels[level].name][workload.tensors[id].name] =
           cost.energy.levels[level][id].total.count();

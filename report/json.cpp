@@ -33,6 +33,7 @@ Json head(const Provenance& origin, const Arch& arch, const Workload& workload) 
     json["form"] = to_string(workload.form);
   }
   for (const Tensor& tensor : workload.tensors) {
+    json.emplace("density", Json::object());
     json["density"][tensor.name] = tensor.density;
   }
   add_widths(json, widths_of(workload));
@@ -188,6 +189,7 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
     json["why"] = {{"reliefs", reliefs_json(*reliefs)}};
   }
   for (const TriedForm& tried : forms) {
+    json.emplace("forms", Json::array());
     json["forms"].push_back({{"form", to_string(tried.form)},
                              {"value", std::isfinite(tried.value) ? Json(tried.value) : Json()}});
   }

@@ -26,6 +26,7 @@ nlohmann::ordered_json calibration_source_json(const GpuCalibration& calibration
     return json;
   }
   const GpuPrecision fitted = calibration.precision.value_or(precision);
+  json = nlohmann::ordered_json::object();
   json["fitted_from"] = calibration.fitted_from;
   json["chip"] = calibration.fitted_on.empty() ? gpu : calibration.fitted_on;
   json["precision"] = to_string(fitted);

@@ -8,7 +8,9 @@
 namespace mapsim {
 
 nlohmann::ordered_json provenance_json(const Provenance& origin) {
-  nlohmann::ordered_json json;
+  // Objects and arrays are begun as such: the library leaves a null in a bad state where memory ends
+  // while an index or push_back() makes it one.
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   json["schema"] = kResultSchema;
   json["tool"] = {{"name", "mapsim"}, {"version", tool_version()}};
   json["command"] = origin.command;
@@ -25,6 +27,7 @@ nlohmann::ordered_json provenance_json(const Provenance& origin) {
 
 void add_widths(nlohmann::ordered_json& json, const Widths& widths) {
   for (const auto& [name, bits] : widths.operands) {
+    json.emplace("operand_bits", nlohmann::ordered_json::object());
     json["operand_bits"][name] = bits;
   }
   json["sum_bits"] = widths.sums;
