@@ -47,6 +47,7 @@ search teaching gemm.yaml --json -o search.json
 search teaching long.yaml --save-mapping long_map.yaml
 search eyeriss resnet50/conv2_3x3 --save-mapping eyeriss_map.yaml
 search eyeriss resnet50/conv3_3x3 --pareto --certificate long_proof.yaml
+search teaching_flat configs/chains/teaching_convs.yaml --certificate chain_proof.yaml
 sweep campaign.yaml --db results.sqlite
 sweep campaign.yaml --db part.sqlite --shard 1/2
 import timeloop {data}/timeloop_gemm.yaml -o design
@@ -126,6 +127,7 @@ results large.sqlite --json -o results.json
 results large.sqlite --csv -o results.csv
 report large.sqlite -o report.html --figures figures
 check long_proof.yaml
+check chain_proof.yaml
 check long_proof.yaml --json -o verdict.json --threads 2
 simulate teaching long.yaml long_map.yaml --max-steps 100000000 --json -o walk.json
 simulate eyeriss resnet50/conv2_3x3 eyeriss_map.yaml --trace trace.json

@@ -15,6 +15,7 @@ import argparse
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,9 +31,15 @@ VARIES = re.compile(r'[\d.,e+-]+ (?:ns|us|ms|s|min|h)\b|[\d.,e+-]+/s|"[a-z_]*sec
 
 
 class Command:
+    """A process that has loaded the program and is a new one for each fault (tests/faults/failing_calls.cpp)."""
+
     def __init__(self, program, library, line, prepared, place):
-        self.program, self.library, self.line, self.prepared, self.place = program, library, line, prepared, place
+        self.line, self.prepared, self.place = line, prepared, place
         self.looks = None  # of the folder, as long as it is as it was prepared
+        environment = {**os.environ, "LD_PRELOAD": str(library), "MAPSIM_FAIL_SERVE": str(place),
+                       "MAPSIM_FAIL_COUNT": str(place.parent / "count")}
+        self.server = subprocess.Popen([program, *line.split()], env=environment, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True)
         every.fresh(prepared, place)
         self.before = every.state_of(place)
         self.code, self.out, _ = self.run("none", 0, False)
@@ -40,18 +47,19 @@ class Command:
         self.calls = dict(zip(counts[::2], map(int, counts[1::2])))
         self.whole = every.state_of(place)
 
+    def close(self):
+        self.server.stdin.close()
+        self.server.wait()
+
     def run(self, kind, at, on):
         if self.looks is None or self.looks != every.looks_of(self.place):
             every.fresh(self.prepared, self.place)
             self.looks = every.looks_of(self.place)
-        environment = {**os.environ, "LD_PRELOAD": str(self.library), "MAPSIM_FAIL": kind, "MAPSIM_FAIL_AT": str(at),
-                       "MAPSIM_FAIL_COUNT": str(self.place.parent / "count"), **({"MAPSIM_FAIL_ON": "1"} if on else {})}
-        try:
-            ran = subprocess.run([self.program, *self.line.split()], cwd=self.place, env=environment, timeout=100,
-                                 capture_output=True, text=True, errors="replace", check=False)
-        except subprocess.TimeoutExpired:
-            return "no end within 100 s", "", ""
-        return ran.returncode, VARIES.sub("", ran.stdout), ran.stderr
+        self.server.stdin.write(f"{kind} {at} {int(on)}\n")
+        self.server.stdin.flush()
+        code = os.waitstatus_to_exitcode(int(self.server.stdout.readline()))
+        out, err = ((self.place.parent / name).read_text(errors="replace") for name in ("out", "err"))
+        return "no end within 100 s" if code == -signal.SIGALRM else code, VARIES.sub("", out), err
 
     def problem(self, kind, at, on):
         code, out, err = self.run(kind, at, on)
@@ -112,6 +120,7 @@ def main():
                         wrong += 1
                         print(f"mapsim {line}\n  {kind} {at} of {command.calls[kind]}"
                               f"{' and all that follow' if on else ''}: {problem}", flush=True)
+            command.close()
             if arguments.every > 0:
                 print(f"tried so far: {tried}; done: mapsim {line}", flush=True)
     print(f"{len(lines)} commands, {tried} faults, {wrong} not met as they should be")

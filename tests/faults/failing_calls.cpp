@@ -6,10 +6,15 @@
 //   MAPSIM_FAIL_ON=1                            all that follow, too
 //   MAPSIM_FAIL_COUNT=FILE                      where to write how many calls of each kind there
 //   were
+//   MAPSIM_FAIL_SERVE=FOLDER                    instead, runs main() for each line of the input, in
+//   a process of its own, in that folder: kind, which, and 1 if all that follow fail, too. Output
+//   goes to FOLDER/../out and FOLDER/../err, and the status of waitpid() to the output. So the
+//   program is loaded once for thousands of faults.
 // Allocations go to the entries that glibc keeps for this, so that looking up a symbol needs none.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 extern "C" {
 void* __libc_malloc(std::size_t size);
@@ -30,6 +36,8 @@ namespace {
 
 constexpr const char* kKinds[] = {"malloc", "write", "sync", "rename", "unlink", "open"};
 enum Kind { kMalloc, kWrite, kSync, kRename, kUnlink, kOpen, kCount };
+
+constexpr int kBroken = 99;  // exit code of a process that could not be prepared
 
 const char* failing = nullptr;
 long fail_at = 0;
@@ -71,11 +79,46 @@ void report() {
 
 int (*real_main)(int, char**, char**) = nullptr;
 
+bool put(const std::string& file, int as) {
+  const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  return opened >= 0 && dup2(opened, as) == as && close(opened) == 0;
+}
+
+// Comes back in the processes that are to run main(), and never in the one that serves.
+void serve(const std::string& folder) {
+  constexpr unsigned kPatience = 100;  // seconds
+  static char kind[16];
+  int on = 0;
+  while (std::scanf("%15s %ld %d", kind, &fail_at, &on) == 3) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(kPatience);
+      failing = kind;
+      fail_on = on != 0;
+      if (chdir(folder.c_str()) != 0 || !put(folder + "/../out", 1) ||
+          !put(folder + "/../err", 2)) {
+        _exit(kBroken);
+      }
+      const int nothing = ::open("/dev/null", O_RDONLY);
+      dup2(nothing, 0);
+      return;
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    std::printf("%d\n", status);
+    std::fflush(stdout);
+  }
+  _exit(0);
+}
+
 int armed_main(int argc, char** argv, char** environment) {
   failing = std::getenv("MAPSIM_FAIL");
   const char* const at = std::getenv("MAPSIM_FAIL_AT");
   fail_at = at != nullptr ? std::atol(at) : 0;
   fail_on = std::getenv("MAPSIM_FAIL_ON") != nullptr;
+  if (const char* const folder = std::getenv("MAPSIM_FAIL_SERVE")) {
+    serve(folder);
+  }
   armed = true;
   const int code = real_main(argc, argv, environment);
   report();
