@@ -8,8 +8,8 @@
 namespace mapsim {
 
 nlohmann::ordered_json provenance_json(const Provenance& origin) {
-  // Objects and arrays are begun as such: the library leaves a null in a bad state where memory ends
-  // while an index or push_back() makes it one.
+  // Objects and arrays are begun as such: the library leaves a null in a bad state where memory
+  // ends while an index or push_back() makes it one.
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   json["schema"] = kResultSchema;
   json["tool"] = {{"name", "mapsim"}, {"version", tool_version()}};
