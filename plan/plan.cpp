@@ -9,10 +9,12 @@
 #include <limits>
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "plan/at_once.hpp"
 #include "plan/front.hpp"
 #include "plan/limits.hpp"
 #include "plan/priced.hpp"
+#include "report/figures.hpp"
 
 namespace mapsim {
 
@@ -191,6 +193,32 @@ void keep_memory(const PlanOptions& options, const Weights& weights, PlanAnswer&
   answer.problem.most_alive = std::nullopt;
 }
 
+std::int64_t weights_of_plan(const PlanAnswer& answer) {
+  std::int64_t bits = 0;
+  for (const PlannedGroup& group : answer.plan.groups) {
+    for (const std::size_t operation : answer.groups.all[group.group].operations) {
+      bits += answer.operations.node(operation).parameters * answer.places[group.place].width;
+    }
+  }
+  return ceil_div(bits, 8);
+}
+
+// Weights and tensors lie in the chip's memory together.
+void keep_capacity(const Soc& soc, PlanAnswer& answer) {
+  const Bits capacity = soc.memory.capacity;
+  const Bits weights{8 * answer.weights};
+  const Bits tensors{8 * answer.memory.peak};
+  if (!answer.misfit.empty() || capacity == Bits{0} || weights + tensors <= capacity) {
+    return;
+  }
+  answer.misfit = fmt::format("weights of {} and tensors of {} are more than its memory of {}",
+                              bytes_text(weights), bytes_text(tensors), bytes_text(capacity));
+  if (weights < capacity) {
+    answer.misfit += fmt::format("; --max-memory {}B looks for a plan whose tensors take less",
+                                 (capacity - weights).count() / 8);
+  }
+}
+
 constexpr std::size_t kMostNodes = 20'000;  // of the search of a block
 
 // Engines at the same time; the plan, where that is faster.
@@ -273,6 +301,8 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
     set_at_once(soc, answer);
   }
   answer.memory = memory_of(answer);
+  answer.weights = weights_of_plan(answer);
+  keep_capacity(soc, answer);
   answer.unpriced = unpriced_of(answer.operations);
   answer.searches = pricing.searches();
   answer.proven = answer.unpriced.empty() && answer.searches.short_of_memory == 0;

@@ -63,9 +63,11 @@ struct PlanAnswer {
   std::vector<EngineAlone> alone;  // by engine
   // Each group on the engine that is best for it without moves, moves added.
   std::optional<Load> greedy{};
-  double free_moves = 0;    // of the objective [s, pJ]: the best plan if tensors moved for nothing
-  MemoryMap memory;         // of the plan's tensors
-  std::vector<Plan> front;  // corners of the convex front (plan/front.hpp), if asked for
+  double free_moves = 0;  // of the objective [s, pJ]: the best plan if tensors moved for nothing
+  MemoryMap memory;       // of the plan's tensors
+  // [B] of constants that its groups read, in their precisions; they lie beside the tensors.
+  std::int64_t weights = 0;
+  std::vector<Plan> front;            // corners of the convex front (plan/front.hpp), if asked for
   std::vector<std::string> unpriced;  // operations that are in no sum
   LayerSearches searches;             // behind the prices
   bool proven = true;  // nothing of these groups is better, as far as prices are the least

@@ -138,7 +138,8 @@ std::string plan_json(const Provenance& origin, const Soc& soc, const Network& n
   }
   json["memory"] = {{"peak_bytes", answer.memory.peak},
                     {"bound_bytes", answer.memory.bound},
-                    {"naive_bytes", answer.memory.naive}};
+                    {"naive_bytes", answer.memory.naive},
+                    {"weights_bytes", answer.weights}};
   json["tensors"] = tensors_json(answer.memory);
   json["groups"] = groups_json(soc, answer);
   json["moves"] = moves_json(soc, answer);

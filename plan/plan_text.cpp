@@ -207,8 +207,8 @@ std::string memory_text(const PlanAnswer& answer) {
   const std::string bound = memory.peak == memory.bound
                                 ? "as much as is alive at once, so that no offsets need less"
                                 : fmt::format("{} are alive at once", size(memory.bound));
-  return fmt::format("\ntensors in memory: {}, {}; {} without sharing\n", size(memory.peak), bound,
-                     size(memory.naive));
+  return fmt::format("\ntensors in memory: {}, {}; {} without sharing; weights take {} more\n",
+                     size(memory.peak), bound, size(memory.naive), size(answer.weights));
 }
 
 // "dla", "dla 2": the second one.

@@ -58,6 +58,24 @@ PlanAnswer planned(const Soc& soc, const Network& of, PlanOptions options = {}) 
   return make_plan(soc, of, options, "chip.yaml", "n.yaml");
 }
 
+// The weights of a network and the tensors that are alive at once share the chip's memory.
+TEST(Plan, FitsIntoTheMemoryOfItsChip) {
+  Soc soc = chip("1 us");
+  const Network of = network(kNodes);
+  const PlanAnswer plan = planned(soc, of);
+  EXPECT_EQ(plan.weights, 64 * 32 * 9 + 64 * 64 * 9 * 2 + 64 * 128);  // of a, b and c, e: 8 b each
+  const Bits needed{8 * (plan.weights + plan.memory.peak)};
+  soc.memory.capacity = needed;
+  EXPECT_EQ(planned(soc, of).misfit, "");
+  soc.memory.capacity = needed - Bits{1};
+  EXPECT_THAT(planned(soc, of).misfit,
+              testing::MatchesRegex("weights of .* and tensors of .* are more than its memory of "
+                                    ".*; --max-memory .*B looks for a plan whose tensors take "
+                                    "less"));
+  soc.memory.capacity = Bits{8 * plan.weights};
+  EXPECT_THAT(planned(soc, of).misfit, testing::Not(testing::HasSubstr("--max-memory")));
+}
+
 TEST(Plan, IsGivenUpWhenItsFlagIsSet) {
   const std::atomic<bool> set{true};
   const std::atomic<bool> clear{false};
