@@ -87,6 +87,20 @@ void check_options(const PlanOptions& options) {
   }
 }
 
+// Options about GPUs that no engine would obey; throws UsageError.
+void check_engines_for(const PlanOptions& options, const Soc& soc) {
+  const bool has_gpu = std::ranges::any_of(soc.engines, [](const Engine& engine) {
+    return std::holds_alternative<Gpu>(engine.machine);
+  });
+  for (const auto& [is_given, option] :
+       {std::pair{options.sparse, "--sparse"},
+        std::pair{options.launch == LaunchMode::kStream, "--launch stream"}}) {
+    if (is_given && !has_gpu) {
+      throw UsageError(fmt::format("{}: is about GPUs, and {} has none", option, soc.name));
+    }
+  }
+}
+
 // The network for a batch of so many.
 Network network_for(const PlanArguments& arguments, std::int64_t batch) {
   OnnxArguments onnx = arguments.onnx;
@@ -170,6 +184,7 @@ Answer run_stream(const PlanArguments& arguments, const Soc& soc) {
 
 Answer run(const PlanArguments& arguments) {
   const Soc soc = chip_with(load_soc(arguments.soc, shipped_configs()), arguments.engines);
+  check_engines_for(arguments.options, soc);
   if (arguments.options.objective == PlanObjective::kThroughput) {
     return run_stream(arguments, soc);
   }

@@ -81,6 +81,8 @@ TEST_F(PlanCommand, ExplainsMisuse) {
            {net + "--why c", "--why: net has no node 'c'; one of a, p, b"},
            {net + "--engine-batch large=2",
             "--engine-batch is for throughput; a frame has one batch, --batch"},
+           {net + "--sparse", "--sparse: is about GPUs, and chip has none"},
+           {net + "--launch stream", "--launch stream: is about GPUs, and chip has none"},
            {net + "--objective throughput --front",
             "--front is about the plan of one frame; it is not for throughput"},
            {net + "--objective throughput --engine-batch big=2",
