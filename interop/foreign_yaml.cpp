@@ -18,6 +18,20 @@ const Node* value_of(const Node& map, std::string_view key) {
   return nullptr;
 }
 
+void join_digits(Node& node) {
+  for (Node& item : node.items) {
+    join_digits(item);
+  }
+  for (Entry& entry : node.entries) {
+    join_digits(entry.value);
+  }
+  std::string& text = node.text;
+  if (text.find('_') != std::string::npos &&
+      text.find_first_not_of("0123456789_.") == std::string::npos && text.front() != '_') {
+    std::erase(text, '_');
+  }
+}
+
 std::optional<bool> foreign_boolean(std::string_view text) {
   // As they stand, with a capital first, or in capitals alone.
   constexpr std::array kYes{"true", "yes", "on", "y"};

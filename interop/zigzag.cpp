@@ -44,6 +44,7 @@ class ZigzagImporter {
   explicit ZigzagImporter(std::vector<Document> documents) : documents_{std::move(documents)} {
     for (Document& document : documents_) {
       keep_last(document.root, document.file, import_.notes);
+      join_digits(document.root);
     }
   }
 

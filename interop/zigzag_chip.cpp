@@ -197,7 +197,8 @@ class ChipReader {
  private:
   void read_files(const Document& chip, const std::vector<Core>& cores) {
     for (const Core& core : cores) {
-      const Document document = read_(core_path(chip.file, core.file));
+      Document document = read_(core_path(chip.file, core.file));
+      join_digits(document.root);
       machines_.push_back(read_core(document, notes_));
       operators_.push_back(operators_of(document, left_out_));
       if (std::find(core.ids.begin(), core.ids.end(), off_chip_) != core.ids.end()) {

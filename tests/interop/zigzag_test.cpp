@@ -448,15 +448,17 @@ TEST(StreamChip, LooksForCoresWhereStreamDoes) {
       (root / "chips/chip.yaml").string());
   std::vector<std::string> read;
   std::vector<std::string> notes;
-  read_stream_chip(
+  const ZigzagChip chip_of_cores = read_stream_chip(
       chip,
       [&](const std::string& path) {
         read.push_back(path);
         const std::string name = fs::path{path}.stem().string();
-        return parse_yaml(stream_core(name.c_str(), name == "dram" ? "offchip" : "compute", 4),
-                          path);
+        std::string text = stream_core(name.c_str(), name == "dram" ? "offchip" : "compute", 4);
+        text.replace(text.find("1024"), 4, "1_024");
+        return parse_yaml(text, path);
       },
       notes);
+  EXPECT_EQ(chip_of_cores.cores.at(0).arch.levels[LevelId{1}].capacity.shared, Bits{1024});
   EXPECT_EQ(read, (std::vector{(root / "chips/cores/tpu.yaml").string(),
                                (root / "chips/vector.yaml").string(),
                                (root / "chips/dram.yaml").string()}));
