@@ -198,10 +198,8 @@ class Importer {
     Reader& reader = at.source->reader;
     TimeloopArchSection arch = read_timeloop_arch(reader, *at.node);
     for (Source& source : sources_) {
-      if (const Node* variables = value_of(source.reader.root(), "variables");
-          variables != nullptr && !arch.machine.cycle_seconds) {
-        read_timeloop_cycle(source.reader, value_of(*variables, "global_cycle_seconds"),
-                            "the variables", arch);
+      if (const Node* variables = value_of(source.reader.root(), "variables")) {
+        read_variables(source.reader, *variables, arch);
       }
     }
     notes_.lines = arch.notes.lines;
@@ -220,6 +218,20 @@ class Importer {
     }
     read_areas();
     return arch;
+  }
+
+  // What components have that do not say otherwise.
+  static void read_variables(Reader& reader, const Node& variables, TimeloopArchSection& arch) {
+    if (!arch.machine.cycle_seconds) {
+      read_timeloop_cycle(reader, value_of(variables, "global_cycle_seconds"), "the variables",
+                          arch);
+    }
+    const Node* technology = value_of(variables, "technology");
+    for (auto& [name, material] : arch.materials) {
+      if (material.technology.empty() && technology != nullptr) {
+        material.technology = technology->text;
+      }
+    }
   }
 
   void read_energies(const Found& at, const TimeloopArchSection& arch) {

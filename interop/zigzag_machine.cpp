@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <numeric>
 
 #include "interop/foreign_yaml.hpp"
@@ -51,6 +52,12 @@ class MachineReader {
         read_memory(entry->key.text, entry->value);
       }
       check_memories(*memories);
+    }
+    if (!added_up_.empty()) {
+      notes_.push_back(
+          fmt::format("{}: ports of one direction add up, where in ZigZag each serves its own "
+                      "operands: {}",
+                      machine_.name, joined(added_up_, ", ")));
     }
     return std::move(machine_);
   }
@@ -104,7 +111,14 @@ class MachineReader {
                "served_dimensions", "auto_cost_extraction", "mem_type", "force_double_buffering"});
     ZigzagMemory memory;
     memory.name = name;
-    memory.size = Bits{reader_.integer(fields.require("size"), 1, kMaxInteger).value_or(1)};
+    const std::int64_t size =
+        reader_.integer(fields.require("size"), 1, std::numeric_limits<std::int64_t>::max())
+            .value_or(1);
+    memory.size = Bits{std::min<std::int64_t>(size, kMaxInteger)};
+    if (size > kMaxInteger) {
+      notes_.push_back(fmt::format("{}: {} b are more than anything fills; written as {} b",
+                                   memory.name, size, memory.size.count()));
+    }
     const Node* extracted = fields.find("auto_cost_extraction");
     if (read_foreign_boolean(reader_, extracted).value_or(false)) {
       reader_.error(*extracted,
@@ -134,6 +148,7 @@ class MachineReader {
   // Ports of one direction add up. An access is as wide as the widest port.
   void read_ports(const Node& list, ZigzagMemory& memory) {
     double rates[2] = {0, 0};
+    int counts[2] = {0, 0};
     Bits narrowest{kMaxInteger};
     bool is_shared = false;
     for (const Node* item : reader_.items(list, "a list of ports")) {
@@ -145,13 +160,17 @@ class MachineReader {
       memory.width = std::max(memory.width, Bits{bits.value_or(1)});
       narrowest = std::min(narrowest, Bits{bits.value_or(1)});
       is_shared = is_shared || type == std::size_t{2};
-      rates[type == std::size_t{1} ? 1 : 0] += static_cast<double>(bits.value_or(1));
+      const std::size_t direction = type == std::size_t{1} ? 1 : 0;
+      rates[direction] += static_cast<double>(bits.value_or(1));
+      ++counts[direction];
     }
     if (narrowest < memory.width && !list.items.empty()) {
       notes_.push_back(fmt::format(
           "{}: ports of {} to {} b: an access is as wide as the widest one here, and ports add up; "
           "in ZigZag each operand has its own port, whose width its accesses have",
           memory.name, narrowest.count(), memory.width.count()));
+    } else if (std::max(counts[0], counts[1]) > 1) {
+      added_up_.push_back(memory.name);
     }
     if (is_shared) {
       memory.bandwidth.shared = BitsPerCycle{rates[0] + rates[1]};
@@ -165,6 +184,7 @@ class MachineReader {
   std::vector<std::string>& notes_;
   ZigzagMachine machine_;
   bool in_memory_ = false;
+  std::vector<std::string> added_up_;  // memories with several ports of a direction
 };
 
 using Dims = std::set<std::size_t>;

@@ -129,6 +129,18 @@ const std::string kMapping = R"(mapping:
   - {target: glb, type: spatial, factors: M=8, permutation: MKN}
 )";
 
+// The node of the table of energies, too, may stand among the variables.
+TEST(TimeloopFiles, TakeTheTechnologyOfTheVariables) {
+  const auto first_note = [](const std::string& variables) {
+    return read(variables).notes.front();
+  };
+  EXPECT_THAT(first_note(""), HasSubstr("technology not said: the table of 45nm"));
+  EXPECT_THAT(first_note("variables: {technology: 40nm}\n"),
+              HasSubstr("technology '40nm': the table of 45nm"));
+  EXPECT_NE(read("variables: {technology: 16nm}\n").design.machine.compute_energy,
+            read().design.machine.compute_energy);
+}
+
 // Timeloop knows no 'stream', and links between neighbours save nothing here anyway.
 TEST(TimeloopFiles, LeaveOutDemandsThatChangeNothing) {
   std::string mapping = kMapping;

@@ -446,15 +446,14 @@ TEST(StreamChip, LooksForCoresWhereStreamDoes) {
       "name: chip\ncores: {0: chips/cores/tpu.yaml, 1: vector.yaml, 2: ./dram.yaml}\n"
       "offchip_core_id: 2\nmemory_aliases: [[0.m_tpu, 1.m_vector]]\n",
       (root / "chips/chip.yaml").string());
-  std::vector<std::string> read;
-  std::vector<std::string> notes;
+  std::vector<std::string> read, notes;
   const ZigzagChip chip_of_cores = read_stream_chip(
       chip,
       [&](const std::string& path) {
         read.push_back(path);
         const std::string name = fs::path{path}.stem().string();
         std::string text = stream_core(name.c_str(), name == "dram" ? "offchip" : "compute", 4);
-        text.replace(text.find("1024"), 4, "1_024");
+        text.replace(text.find("1024"), 4, name == "dram" ? "10_000_000_000_000_000" : "1_024");
         return parse_yaml(text, path);
       },
       notes);
@@ -463,6 +462,7 @@ TEST(StreamChip, LooksForCoresWhereStreamDoes) {
                                (root / "chips/vector.yaml").string(),
                                (root / "chips/dram.yaml").string()}));
   EXPECT_THAT(notes, Contains(HasSubstr("left out: memory_aliases; ")));
+  EXPECT_THAT(notes, Contains(HasSubstr("written as 9007199254740992 b")));
   fs::remove_all(root);
 }
 
