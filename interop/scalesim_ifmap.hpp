@@ -22,8 +22,8 @@ std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
                                               const ScaleSimLayer& layer, const ScaleSimGemm& gemm,
                                               std::int64_t& steps);
 
-// What needs walks, of each layer of a topology. All walks together take about ten seconds at
-// most: short ones come first, and what is left over is not known.
+// What needs walks, of each layer of a topology. All walks together take ten to twenty seconds
+// at most: short ones come first, and what is left over is not known.
 struct ScaleSimWalk {
   ScaleSimFigures figures;
   std::optional<std::int64_t> pixels;  // of whole_gemm()

@@ -123,6 +123,7 @@ class Checkout:
             elif not self.is_part_of_template(path) and "!Memory" not in path.read_text(errors="replace"):
                 self.design(path)
         self.published()
+        self.aggregated()
         self.old_configurations()
         self.scalesim()
         self.zigzag()
@@ -165,6 +166,16 @@ class Checkout:
             self.add("published result", "timeloop", [arch[0], problems[0], mapping, tables[0]])
             version = "2020" if "Energy-per-op" in stats.read_text() else "2021"
             self.sets[-1] = self.sets[-1]._replace(stats=str(stats), version=version)
+
+    # All that the front end of 2021 read, in one file, and what Timeloop printed of it.
+    def aggregated(self):
+        for path in sorted(self.root.rglob("aggregated_input.yaml")):
+            stats = sorted(path.parent.glob("output/*.stats.txt"))
+            files = [path] + [each for each in (path.parent / "ERT.yaml", path.parent / "map.yaml") if each.is_file()]
+            sparse = re.search(r"^sparse_optimizations:\s*\n\s+\S", path.read_text(), re.MULTILINE)
+            if stats:
+                self.add(f"aggregated input, {'sparse' if sparse else 'dense'}", "timeloop", files)
+                self.sets[-1] = self.sets[-1]._replace(stats=None if sparse else str(stats[0]), version="2021")
 
     def has_sizes(self, problem, sizes):
         found = dict(re.findall(r"^\s+([A-Z]):\s*(\d+)\s*$", problem.read_text(errors="replace"), re.MULTILINE))
