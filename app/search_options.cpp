@@ -140,7 +140,8 @@ CommandOptions options_of(NetworkArguments& a) {
                "Time and memory",
                {budget_option(a.budget,
                               "Stop each search of a distinct layer after this time (10 s, 2 min); "
-                              "by edp a layer may have several"),
+                              "by edp a layer may have several; with --fuse stop all "
+                              "chains together after it"),
                 labels_option(a.budget,
                               "Stop each search after about N labels (partial "
                               "mappings): repeatable on any machine"),

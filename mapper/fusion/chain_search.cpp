@@ -417,7 +417,8 @@ ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const F
   found.objective = options.objective;
   found.spilled = search_chain(arch, chain, {1, 0, false}, budget.rest());
   found.on_chip = found.fused = found.spilled;
-  if (chain.einsums.size() == 1) {
+  if (chain.einsums.size() == 1) {  // one way, searched once
+    found.on_chip.seconds = found.fused.seconds = 0;
     return found;
   }
   found.on_chip = search_chain(arch, chain, {1, 0, true}, budget.rest());

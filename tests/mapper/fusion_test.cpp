@@ -344,6 +344,17 @@ TEST(Fusion, SharesABudgetAmongItsSearches) {
   EXPECT_FALSE(curve.complete);
 }
 
+TEST(Fusion, SearchesAChainOfOneEinsumOnce) {
+  const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+  const EinsumChain block = load_chain(configs + "chains/resnet50_conv2_block.yaml");
+  const EinsumChain one = chain_of(block.einsums.front());
+  const ChainComparison found =
+      compare_ways(load_arch(configs + "arch/teaching_flat.yaml"), one, {}, {});
+  EXPECT_TRUE(found.fused.proven);
+  EXPECT_GT(found.spilled.seconds, 0);
+  EXPECT_EQ(found.on_chip.seconds + found.fused.seconds, 0);
+}
+
 TEST(Fusion, RefusesWhatTreesCannotSay) {
   EXPECT_EQ(fusion_obstacle(machine("2 KiB")), "");
   EXPECT_EQ(fusion_obstacle(Objective::kEdp), "");
