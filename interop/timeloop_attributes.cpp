@@ -21,14 +21,32 @@ constexpr std::int64_t kMaxAttribute = std::int64_t{1} << 30;  // products of tw
 // them: these go to Accelergy, or to Timeloop's own estimate of energy and area, which the table
 // replaces (src/model/buffer.cpp, ParseSpecs), or to its own table of wires, which is left out.
 // `power_gated_at` names who switches a component off; here, every instance leaks.
-constexpr std::array kEstimators{
-    "technology",       "type",         "version",       "subclass",
-    "n_banks",          "num_banks",    "nbanks",        "n_ports",
-    "nports",           "num_ports",    "n_rd_ports",    "n_wr_ports",
-    "n_rw_ports",       "n_rdwr_ports", "cycle_seconds", "action_latency_cycles",
-    "latency",          "voltage",      "temperature",   "update_fifo_depth",
-    "addr_gen_bits",    "cluster_area", "storage_area",  "power_gated_at",
-    "network_word_bits"};
+constexpr std::array kEstimators{"technology",
+                                 "type",
+                                 "version",
+                                 "subclass",
+                                 "n_banks",
+                                 "num_banks",
+                                 "nbanks",
+                                 "n_ports",
+                                 "nports",
+                                 "num_ports",
+                                 "n_rd_ports",
+                                 "n_wr_ports",
+                                 "n_rw_ports",
+                                 "n_rdwr_ports",
+                                 "cycle_seconds",
+                                 "action_latency_cycles",
+                                 "latency",
+                                 "voltage",
+                                 "temperature",
+                                 "update_fifo_depth",
+                                 "addr_gen_bits",
+                                 "cluster_area",
+                                 "storage_area",
+                                 "control_queue_depth",
+                                 "network_word_bits",
+                                 "power_gated_at"};
 // Of formats of sparse tensors, without which nothing is read or written that they describe.
 constexpr std::array kMetadataWords{"metadata_storage_depth", "metadata_storage_width",
                                     "metadata_datawidth",     "metadata_word_bits",

@@ -167,7 +167,8 @@ class Importer {
           source.reader.error(entry->key, fmt::format("{} is no section of a Timeloop design",
                                                       quoted(entry->key.text)));
         }
-      } else if (known->section == Section::kSparse && asks_nothing(entry->value)) {
+      } else if (known->section == Section::kVariables ||
+                 (known->section == Section::kSparse && asks_nothing(entry->value))) {
         continue;
       } else if (known->section == Section::kSkipped) {
         notes_.trifles.push_back({"ignored sections", entry->key.text, source.read.document.file});

@@ -14,7 +14,8 @@ enum class TimeloopSection : std::uint8_t {
   kMapping,
   kConstraints,
   kSparse,
-  kSign,  // that the front end has written it
+  kSign,       // that the front end has written it
+  kVariables,  // read wherever they are
   kSkipped
 };
 struct TimeloopSectionKey {
@@ -37,7 +38,8 @@ inline constexpr std::array kTimeloopSections{
     TimeloopSectionKey{"mapper", TimeloopSection::kSkipped},
     TimeloopSectionKey{"ART", TimeloopSection::kAreas},
     TimeloopSectionKey{"globals", TimeloopSection::kSkipped},
-    TimeloopSectionKey{"variables", TimeloopSection::kSkipped},
+    TimeloopSectionKey{"variables", TimeloopSection::kVariables},
+    TimeloopSectionKey{"sim", TimeloopSection::kSkipped},
     TimeloopSectionKey{"components", TimeloopSection::kSkipped},
     TimeloopSectionKey{"compound_components", TimeloopSection::kSkipped},
     TimeloopSectionKey{"ERT_summary", TimeloopSection::kSkipped},

@@ -137,6 +137,9 @@ TEST(TimeloopFiles, TakeTheTechnologyOfTheVariables) {
   EXPECT_THAT(first_note(""), HasSubstr("technology not said: the table of 45nm"));
   EXPECT_THAT(first_note("variables: {technology: 40nm}\n"),
               HasSubstr("technology '40nm': the table of 45nm"));
+  for (const std::string& note : read("variables: {technology: 45nm}\nsim: {}\n").notes) {
+    EXPECT_EQ(note.find("variables"), std::string::npos) << note;
+  }
   EXPECT_NE(read("variables: {technology: 16nm}\n").design.machine.compute_energy,
             read().design.machine.compute_energy);
 }
