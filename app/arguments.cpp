@@ -23,6 +23,7 @@
 #include "app/version.hpp"
 #include "core/edit_distance.hpp"
 #include "core/shipped.hpp"
+#include "core/text_stream.hpp"
 
 namespace mapsim {
 
@@ -234,7 +235,7 @@ std::string wrapped(const std::string& help) {
   constexpr std::size_t kWidth = 100;
   const std::string indent(30, ' ');
   std::string all;
-  std::istringstream lines{help};
+  std::istringstream lines = stream_of(help);
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() && all.ends_with("\n\n")) {
       continue;

@@ -12,6 +12,7 @@
 #include "arch/gpu_load.hpp"
 #include "arch/gpu_print.hpp"
 #include "core/diagnostic.hpp"
+#include "core/text_stream.hpp"
 #include "costmodel/gpu/library.hpp"
 #include "report/gpu.hpp"
 #include "report/table.hpp"
@@ -116,7 +117,7 @@ std::string group_text(const GroupCalibration& group) {
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream stream{text};
+  std::istringstream stream = stream_of(text);
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) {
     lines.push_back(line);

@@ -10,6 +10,7 @@
 #include "app/import.hpp"
 #include "arch/gpu_words.hpp"
 #include "core/diagnostic.hpp"
+#include "core/text_stream.hpp"
 #include "interop/gpu_table.hpp"
 #include "validate/measurements.hpp"
 
@@ -40,7 +41,7 @@ std::optional<GemmTile> problem_of(const std::string& text) {
 
 std::set<std::string> lines_of(const std::string& text) {
   std::set<std::string> lines;
-  std::istringstream stream{text};
+  std::istringstream stream = stream_of(text);
   for (std::string line; std::getline(stream, line);) {
     lines.insert(line);
   }

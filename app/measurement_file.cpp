@@ -14,6 +14,7 @@
 
 #include "app/arguments.hpp"
 #include "app/files.hpp"
+#include "core/text_stream.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
@@ -75,7 +76,7 @@ MeasurementFile::MeasurementFile(std::string path) : path_{std::move(path)} {
   for (const GpuMeasurement& row : rows_) {
     known_.try_emplace(measured_what(row), known_.size());
   }
-  std::istringstream lines{text};
+  std::istringstream lines = stream_of(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t because = line.find(kBecause);
     if (line.starts_with(kLost) && because != std::string::npos) {

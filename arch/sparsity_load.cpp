@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/quantity_text.hpp"
+#include "core/text_stream.hpp"
 
 namespace mapsim {
 
@@ -54,7 +55,7 @@ std::optional<RankCode> SparsityReader::read_code(const Node& node) {
   if (!text) {
     return std::nullopt;
   }
-  std::istringstream words{*text};
+  std::istringstream words = stream_of(*text);
   std::string name;
   std::string width;
   words >> name;

@@ -13,6 +13,7 @@
 #include "check/goal.hpp"
 #include "core/diagnostic.hpp"
 #include "core/reader.hpp"
+#include "core/text_stream.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::check {
@@ -40,7 +41,7 @@ std::vector<Section> sections_of(const std::string& text) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     ++line;
     if (text.compare(at, 4, "--- ") == 0) {
-      std::istringstream words{text.substr(at + 4, end - at - 5)};
+      std::istringstream words = stream_of(text.substr(at + 4, end - at - 5));
       sections.emplace_back().line = line;
       words >> sections.back().name;
       for (std::size_t number = 0; words >> number;) {
@@ -210,7 +211,7 @@ class DesignReader {
     claim.role = section.name == "answer" ? DesignClaim::Role::kAnswer : DesignClaim::Role::kBeyond;
     claim.space = space;
     claim.values.assign(section.numbers.begin() + 1, section.numbers.end());
-    std::istringstream words{section.text};
+    std::istringstream words = stream_of(section.text);
     std::string key;
     std::string value;
     words >> key >> value;
@@ -224,11 +225,11 @@ class DesignReader {
 
   void read_leaves(std::size_t space, const Section& section) {
     const std::vector<std::string> kinds{"bound", "area", "limit", "unreadable"};
-    std::istringstream lines{section.text};
+    std::istringstream lines = stream_of(section.text);
     int at = section.line;
     for (std::string line; std::getline(lines, line);) {
       ++at;
-      std::istringstream words{line};
+      std::istringstream words = stream_of(line);
       std::string kind;
       words >> kind;
       const auto known = std::find(kinds.begin(), kinds.end(), kind);
@@ -254,14 +255,14 @@ class DesignReader {
 
   // "3 1.5e9 0-3 1-1 : energy*latency"
   void read_proofs(std::size_t space, const Section& section) {
-    std::istringstream lines{section.text};
+    std::istringstream lines = stream_of(section.text);
     int at = section.line;
     for (std::string line; std::getline(lines, line);) {
       LayerProof proof;
       proof.space = space;
       proof.line = ++at;
       const std::size_t colon = std::min(line.find(" : "), line.size());
-      std::istringstream words{line.substr(0, colon)};
+      std::istringstream words = stream_of(line.substr(0, colon));
       std::string bound;
       words >> proof.layer >> bound;
       proof.bound = bound == "nothing-fits" ? kInfinity : number_of(bound, at);

@@ -10,6 +10,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "core/text_stream.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -105,6 +107,7 @@ Words shipped_names(FileKind kind, const std::vector<std::string>& configs) {
           names.push_back(entry.path().lexically_relative(folder).replace_extension().string());
         }
       }
+      require_memory(error);
     }
   }
   std::sort(names.begin(), names.end());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arch/print.hpp"
+#include "core/text_stream.hpp"
 #include "costmodel/timing/model.hpp"
 #include "report/chart.hpp"
 #include "report/figures.hpp"
@@ -400,7 +401,7 @@ std::string show_mapping(const Problem& problem, const Mapping& mapping, const C
     ArrayPicture{canvas, problem, mapping, cost, *fanout}.draw();
   }
   double y = std::max(canvas.bottom(), kTop) + 30;
-  std::istringstream nest{draw_nest(problem, mapping, cost.counts)};
+  std::istringstream nest = stream_of(draw_nest(problem, mapping, cost.counts));
   for (std::string line; std::getline(nest, line); y += kLine) {
     canvas.words({ArrayPicture::kX, y}, line,
                  {Anchor::kStart, 11, kInk, false, 0, kMostNest, true});

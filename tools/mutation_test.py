@@ -121,7 +121,8 @@ class Area:
 
     def link_command(self, target):
         """With places for the program and the object that comes first."""
-        (line,) = [line for line in self.commands(target) if " -o tests/" in line and line.startswith(": &&")]
+        (line,) = [line for line in self.commands(target)  # a test may depend on other programs
+                   if line.startswith(": &&") and re.search(rf" -o tests/\w+/{target} ", line)]
         words = shlex.split(line.split("&&")[1])
         words[words.index("-o") + 1] = "PROGRAM"
         words.insert(1, "-Wl,-z,muldefs")

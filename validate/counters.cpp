@@ -16,6 +16,7 @@
 
 #include "core/csv.hpp"
 #include "core/diagnostic.hpp"
+#include "core/text_stream.hpp"
 #include "costmodel/gpu/shared_memory.hpp"
 #include "validate/kernels/source.hpp"
 #include "validate/measurements.hpp"
@@ -64,7 +65,7 @@ CsvTable read_table(const std::string& text, const std::string& filename) {
     throw ConfigError{{{filename, line, 1, "", message, table.lines.back()}}};
   };
   bool is_quoted = false;
-  std::istringstream stream{text};
+  std::istringstream stream = stream_of(text);
   for (std::string line; std::getline(stream, line);) {
     table.lines.push_back(line);
     const int number = static_cast<int>(table.lines.size());

@@ -10,6 +10,8 @@
 #include <set>
 #include <sstream>
 
+#include "core/text_stream.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -47,7 +49,7 @@ class DensityReader {
     if (!text) {
       return;
     }
-    std::istringstream words{*text};
+    std::istringstream words = stream_of(*text);
     std::string form;
     words >> form;
     if (std::find(kForms.begin(), kForms.end(), form) == kForms.end()) {
@@ -86,7 +88,7 @@ class DensityReader {
   // N:M along DIM
   bool read_structured(const Node& node, const std::string& rest, Tensor& tensor,
                        Pattern& pattern) {
-    std::istringstream words{rest};
+    std::istringstream words = stream_of(rest);
     char colon = 0;
     std::string along;
     std::string name;

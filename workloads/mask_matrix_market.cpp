@@ -6,6 +6,7 @@
 #include <optional>
 #include <sstream>
 
+#include "core/text_stream.hpp"
 #include "workloads/mask.hpp"
 
 namespace mapsim {
@@ -24,7 +25,7 @@ class MatrixMarket {
  public:
   MatrixMarket(const std::string& content, const std::string& path,
                const std::vector<std::int64_t>& box)
-      : stream_{content},
+      : stream_{stream_of(content)},
         path_{path},
         rows_{box.empty() ? 1 : elements_of(box) / box.back()},
         columns_{box.empty() ? 1 : box.back()},
@@ -32,7 +33,7 @@ class MatrixMarket {
 
   std::vector<char> read() {
     read_banner();
-    std::istringstream sizes{next("the line of sizes")};
+    std::istringstream sizes = stream_of(next("the line of sizes"));
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t entries = 0;
@@ -73,7 +74,7 @@ class MatrixMarket {
     std::string first;
     std::getline(stream_, first);
     line_ = 1;
-    std::istringstream head{first};
+    std::istringstream head = stream_of(first);
     std::string banner;
     std::string object;
     std::string layout;
@@ -126,7 +127,7 @@ class MatrixMarket {
 
   void read_entries(std::int64_t entries) {
     for (std::int64_t e = 0; e < entries; ++e) {
-      std::istringstream entry{next(fmt::format("entry {} of {}", e + 1, entries))};
+      std::istringstream entry = stream_of(next(fmt::format("entry {} of {}", e + 1, entries)));
       std::int64_t row = 0;
       std::int64_t column = 0;
       double value = 1;
@@ -155,7 +156,7 @@ class MatrixMarket {
   void read_array() {
     const std::int64_t all = rows_ * columns_;
     for (std::int64_t i = 0; i < all; ++i) {
-      std::istringstream entry{next(fmt::format("value {} of {}", i + 1, all))};
+      std::istringstream entry = stream_of(next(fmt::format("value {} of {}", i + 1, all)));
       double value = 0;
       if (!(entry >> value) || has_more(entry)) {
         refuse("expected one value");

@@ -6,6 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "core/text_stream.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -48,7 +50,7 @@ const Row& row_of(OpKind kind) { return kRows[static_cast<std::size_t>(kind)]; }
 }  // namespace
 
 Words operators_of(OpKind kind) {
-  std::istringstream stream{row_of(kind).operators};
+  std::istringstream stream = stream_of(row_of(kind).operators);
   return {std::istream_iterator<std::string>{stream}, {}};
 }
 

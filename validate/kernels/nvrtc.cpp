@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "core/hash.hpp"
+#include "core/text_stream.hpp"
 
 namespace mapsim {
 
@@ -119,7 +120,7 @@ std::optional<CompiledKernel> read_cached(const fs::path& path) {
   if (!file || !std::getline(file, line) || line.rfind(kMagic, 0) != 0) {
     return std::nullopt;
   }
-  std::istringstream numbers{line.substr(std::string{kMagic}.size())};
+  std::istringstream numbers = stream_of(line.substr(std::string{kMagic}.size()));
   CompiledKernel kernel;
   std::int64_t shared = 0;
   std::size_t log = 0;
