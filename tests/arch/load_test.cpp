@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "arch/capacities.hpp"
 #include "tests/support/bad_inputs.hpp"
 #include "tests/support/yaml_example.hpp"
 
@@ -159,6 +161,20 @@ TEST(LoadArch, HoldsTheLimitOfLevels) {
             "a.yaml:11:5: nodes[8]: too many storages; at most 8\n"
             "  - {storage: L8, capacity: unlimited, energy: {read: 1 pJ/B, write: 1 pJ/B}}\n"
             "    ^");
+}
+
+// Half of a level that is double-buffered; nothing of one without a limit.
+TEST(Capacities, AreThoseThatTilesMayUse) {
+  const std::vector<FiniteCapacity> found = capacities_of(parse_arch(kToy, "toy.yaml"));
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].level, LevelId{1});
+  EXPECT_EQ(found[0].role, std::nullopt);
+  EXPECT_EQ(found[0].bits, Bits{54 * 8192});
+  EXPECT_EQ(found[1].role, Role::kInput);
+  EXPECT_EQ(found[1].bits, Bits{24 * 8});
+  EXPECT_EQ(found[2].level, LevelId{2});
+  EXPECT_EQ(found[2].role, Role::kOutput);
+  EXPECT_EQ(found[2].bits, Bits{48 * 8});
 }
 
 TEST(LoadArch, SurvivesDamagedFiles) {

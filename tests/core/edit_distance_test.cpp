@@ -11,6 +11,8 @@ namespace {
 TEST(EditDistance, CountsSlips) {
   EXPECT_EQ(edit_distance("word", "word"), 0U);
   EXPECT_EQ(edit_distance("word", "wrod"), 1U);
+  EXPECT_EQ(edit_distance("ab", "ca"), 2U);  // one of two that a swap would need
+  EXPECT_EQ(edit_distance("ab", "bc"), 2U);
   EXPECT_EQ(edit_distance("word", "words"), 1U);
   EXPECT_EQ(edit_distance("word", "ward"), 1U);
   EXPECT_EQ(edit_distance("", "word"), 4U);

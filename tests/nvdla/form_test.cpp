@@ -97,6 +97,9 @@ TEST(Form, MergesWhatIsLeftOfTheGroupsWithGroupsOfZeros) {
   EXPECT_EQ(merged.dims[*merged.find_dim("G")].bound, 5);
   EXPECT_EQ(merged.dims[*merged.find_dim("C")].bound, 8);
   EXPECT_NE(merged.note.find("merged 8, the last with 5 groups and 3 of zeros"), std::string::npos);
+  depthwise.groups = depthwise.in_channels = depthwise.out_channels = 33;  // one is left
+  const Workload last = in_form(layer(depthwise), {FormKind::kMerged, 8}).value();
+  EXPECT_EQ(last.dims[*last.find_dim("G")].bound, 5);
 }
 
 TEST(Form, BatchRepeatsARowOfAMatrixProduct) {

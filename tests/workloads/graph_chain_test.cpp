@@ -140,7 +140,7 @@ TEST(CutChain, NamesWhatAChainCannotHold) {
   EXPECT_THAT(problem(resnet, {"conv2_1_sum", "conv2.1.a"}), HasSubstr("read inside and outside"));
   EXPECT_THAT(problem(resnet, {"conv2_1_c", "conv2_1_projection", "conv2_1_sum", "conv2.1.a",
                                "conv2.1.b", "conv2.1.c", "conv2.1.sum"}),
-              HasSubstr("a chain has no tensor that is read with and without padding"));
+              HasSubstr("in rank 3: a chain has no tensor that is read with and without padding"));
   const NetworkGraph bert = shipped("bert_base_128");
   EXPECT_THAT(problem(bert, {"layer.1.q", "layer.1.q_heads", "layer.1.q_rows", "layer.1.scores"}),
               HasSubstr("layer.1.q_heads: Reshape of 128x768 to 128x12x64 splits, joins or turns"));

@@ -28,6 +28,22 @@ TEST(LoadNetwork, ReadsLayersBesideItsFile) {
   EXPECT_EQ(network.macs(), 4 * conv.macs());
 }
 
+TEST(LoadNetwork, ReadsTheRowOfAWorkbook) {
+  const auto row = [](const std::string& text) {
+    return parse_network(
+               "name: n\nlayers:\n  - {workload: teaching/conv.yaml, workbook: {" + text + "}}\n",
+               kWorkloads + "n.yaml")
+        .layers.front()
+        .workbook;
+  };
+  const WorkbookRow plain = row("extra_lines: 0");
+  EXPECT_EQ(plain, WorkbookRow{});
+  const WorkbookRow all =
+      row("addition: true, pooled: [7, 5], extra_lines: 3, winograd_weights: false, dram: output, "
+          "reads_memory: false, writes_memory: false, dram_weights: 2, memory_weights: 4");
+  EXPECT_EQ(all, (WorkbookRow{true, {{7, 5}}, 3, false, Role::kOutput, false, false, 2, 4}));
+}
+
 // As if the files had said so: weights are shared, all else grows.
 TEST(Batched, IsWhatTheShorthandsMakeOfThatBatch) {
   const Workload conv = conv2d("c", {4, 8, 8, {12, 12}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2});
