@@ -236,7 +236,7 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
   }
   std::make_heap(order.begin(), order.end(), std::greater<>{});
   std::vector<Candidate> candidates;
-  Cutoff cutoff{options.top, resolution};
+  Cutoff cutoff{std::max<std::size_t>(options.top, 1), resolution};
   while (!order.empty() && !cutoff.excludes(order.front().first) && !is_stopped(options.stop)) {
     std::pop_heap(order.begin(), order.end(), std::greater<>{});
     Rasters& next = open[order.back().second];
