@@ -115,7 +115,7 @@ search nv_full vgg16/conv3_2 --certificate new_proof.yaml
 network eyeriss vgg16 --json -o network.json
 network simba_like resnet50 --json -o network.json
 network nv_full resnet50 --batches
-network teaching_flat graphs/squeezenet --fuse --json -o network.json
+network teaching_flat graphs/resnet50 --fuse --json -o network.json
 plan eyeriss graphs/resnet50 --json -o plan.json --trace plan_trace.json
 plan jetson_agx_orin graphs/bert_base --objective throughput
 design eyeriss_10k --objective sum-edp --max-area 4mm2 --save-arch best_arch.yaml

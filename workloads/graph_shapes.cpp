@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace mapsim {
 
@@ -119,16 +120,17 @@ Shapes along_axis(const OpForm& form, const std::vector<Extents>& in) {
 }
 
 Shapes transposed(const OpForm& form, const std::vector<Extents>& in) {
+  const Extents& from = in.front();
   Extents sorted = *form.list;
   std::sort(sorted.begin(), sorted.end());
-  Extents shape;
-  for (std::size_t i = 0; i < sorted.size() && sorted.size() == in.front().size(); ++i) {
-    if (sorted[i] == static_cast<std::int64_t>(i)) {
-      shape.push_back(in.front()[static_cast<std::size_t>((*form.list)[i])]);
-    }
+  Extents axes(from.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (sorted != axes) {
+    return fmt::format("'perm' names each axis of {} once, from 0", shape_text(from));
   }
-  if (shape.size() != in.front().size()) {
-    return fmt::format("'perm' names each axis of {} once, from 0", shape_text(in.front()));
+  Extents shape;
+  for (const std::int64_t axis : *form.list) {
+    shape.push_back(from[static_cast<std::size_t>(axis)]);
   }
   return one(shape);
 }

@@ -191,6 +191,26 @@ TEST(NetworkGraph, HasTheShapesOfRandomGraphs) {
 
 TEST(NetworkGraph, TellsAllThatIsWrong) { expect_errors("workloads/bad_graphs.txt", 20, read); }
 
+// Some name an axis that is none where another one is in its place.
+TEST(NetworkGraph, RefusesAPermThatIsNone) {
+  const auto problem = [](const std::string& perm) -> std::string {
+    try {
+      read(
+          "name: g\ninputs: {x: {shape: [2, 3, 4]}}\ngraph:\n"
+          "  - {name: t, op: Transpose, perm: " +
+          perm + ", in: x}\n");
+    } catch (const ConfigError& error) {
+      return error.diagnostics().front().message;
+    }
+    return "";
+  };
+  EXPECT_EQ(problem("[2, 0, 1]"), "");
+  for (const char* const perm :
+       {"[1000000, 0, 1]", "[1, 1, 0]", "[0, 1]", "[0, 1, 2, 3]", "[3, 1, 2]"}) {
+    EXPECT_NE(problem(perm).find("'perm' names each axis of"), std::string::npos) << perm;
+  }
+}
+
 // Each node reads and writes a tensor of the largest size, 2^53 bits.
 TEST(NetworkGraph, MovesAtMostTwoToThe56Bits) {
   const std::string four =
