@@ -23,6 +23,9 @@ double product(const std::vector<std::int64_t>& of, std::size_t first, std::size
   return n;
 }
 
+// exp() of less is 0 as a double.
+constexpr long double kLeastLog = -750;
+
 // The probability that `drawn` of `all` places miss all `marked` ones, as a sum of logarithms:
 // log1p keeps digits that a ratio near 1 would lose.
 double misses(double all, double marked, double drawn) {
@@ -31,7 +34,7 @@ double misses(double all, double marked, double drawn) {
   }
   const double longer = std::max(marked, drawn);
   long double sum = 0;
-  for (double i = std::min(marked, drawn); i-- > 0;) {
+  for (double i = std::min(marked, drawn); i-- > 0 && sum > kLeastLog;) {
     sum += std::log1p(-static_cast<long double>(longer) / (all - i));
   }
   return static_cast<double>(std::exp(sum));
@@ -138,6 +141,24 @@ MovedShare NonzeroFlows::data_share(TensorId t, const TensorFormat& format,
   return {stored.elements / points, stored.format_bits / points};
 }
 
+// Entries of `children` tiles of `child` places each that runs need where their field is too short.
+// All that is left after s tiles is at most `children` times the probability that s are empty.
+double NonzeroFlows::padding_of_runs(TensorId t, const RankCode& code, double children,
+                                     double child) {
+  constexpr double kNothing = 1e-18;  // of the entries
+  const auto [at, fresh] = zeros_[t].padding.try_emplace({real(code.bits), children, child}, 0);
+  double& padding = at->second;
+  const double run = std::ldexp(1, static_cast<int>(code.bits));
+  for (double s = run; fresh && s < children; s += run) {
+    const double left = misses(zeros_[t].all, zeros_[t].nonzeros, s * child);
+    if (children * left <= kNothing * padding) {
+      break;
+    }
+    padding += (children - s) * (left - misses(zeros_[t].all, zeros_[t].nonzeros, (s + 1) * child));
+  }
+  return padding;
+}
+
 MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given) {
   const TensorFormat& format = problem_.sparse()->format(level, t);
   const double density = zeros_[t].nonzeros / zeros_[t].all;
@@ -179,13 +200,7 @@ MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given) {
     } else if (code.format == RankFormat::kCoordinates) {
       bits = entries * coordinate_bits(code, children - 1);
     } else if (code.format == RankFormat::kRuns) {
-      double padding = 0;
-      const double run = std::ldexp(1, static_cast<int>(code.bits));
-      for (double s = run; s < children; s += run) {
-        padding += (children - s) * (misses(zeros_[t].all, zeros_[t].nonzeros, s * child) -
-                                     misses(zeros_[t].all, zeros_[t].nonzeros, (s + 1) * child));
-      }
-      bits = real(code.bits) * (entries + positions * padding);
+      bits = real(code.bits) * (entries + positions * padding_of_runs(t, code, children, child));
     }
     share.format_bits += bits / points;
     share.elements = entries * child / points;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <map>
 #include <optional>
 #include <vector>
@@ -29,13 +30,15 @@ class NonzeroFlows {
   struct Zeros {
     Shape box;
     double all = 1, nonzeros = 1;
-    std::map<Shape, double> empty;  // probabilities computed so far
+    std::map<Shape, double> empty;                    // probabilities computed so far
+    std::map<std::array<double, 3>, double> padding;  // by bits of a run, children, their places
   };
 
   double empty(TensorId t, const Shape& shape);
   double blocks_empty(TensorId t, const Shape& shape) const;
   double data_empty(TensorId t, const Shape& shape) const;
   MovedShare share(TensorId t, LevelId level, const Shape& shape);
+  double padding_of_runs(TensorId t, const RankCode& code, double children, double child);
   MovedShare data_share(TensorId t, const TensorFormat& format, const Shape& shape) const;
   Shape shape_of(TensorId t, const PerDim<std::int64_t>& extents) const;
 
