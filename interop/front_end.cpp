@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/text_stream.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/libconfig.hpp"
 #include "interop/merge_keys.hpp"
@@ -262,6 +263,7 @@ class FrontEnd {
         names.push_back(entry.path().string());
       }
     }
+    require_memory(error);
     if (names.empty()) {
       throw ExpressionError{0, fmt::format("no file is called '{}'; one * stands for any part of "
                                            "a name",

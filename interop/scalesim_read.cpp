@@ -6,12 +6,12 @@
 #include <charconv>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "core/diagnostic.hpp"
 #include "core/edit_distance.hpp"
+#include "core/text_stream.hpp"
 #include "interop/scalesim.hpp"
 
 namespace mapsim {
@@ -31,7 +31,7 @@ struct Cell {
 class LineReader {
  public:
   LineReader(const std::string& text, const std::string& filename) : filename_{filename} {
-    std::istringstream stream{text};
+    std::istringstream stream = stream_of(text);
     for (std::string line; std::getline(stream, line);) {
       lines_.push_back(line);
     }

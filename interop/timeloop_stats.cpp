@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include "core/diagnostic.hpp"
 #include "core/document.hpp"
+#include "core/text_stream.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "workloads/einsum.hpp"
 
@@ -83,7 +83,7 @@ class StatsReader {
   // A place begins with "=== NAME ===" or "A <==> B". What is said of a place again, below
   // "Operational Intensity Stats", is known already.
   void split(const std::string& text) {
-    std::istringstream lines{text};
+    std::istringstream lines = stream_of(text);
     std::string place, tensor;
     bool again = false;
     for (std::string line; std::getline(lines, line);) {
