@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "core/arithmetic.hpp"
@@ -193,29 +194,47 @@ void keep_memory(const PlanOptions& options, const Weights& weights, PlanAnswer&
   answer.problem.most_alive = std::nullopt;
 }
 
+constexpr std::int64_t kByte = 8;  // bits
+
+// [B]. Constants that a node holds have the precision of its group, those that are tensors their
+// own.
 std::int64_t weights_of_plan(const PlanAnswer& answer) {
   std::int64_t bits = 0;
+  std::set<std::size_t> constants;
   for (const PlannedGroup& group : answer.plan.groups) {
     for (const std::size_t operation : answer.groups.all[group.group].operations) {
-      bits += answer.operations.node(operation).parameters * answer.places[group.place].width;
+      const GraphNode& node = answer.operations.node(operation);
+      bits += node.parameters * answer.places[group.place].width;
+      for (const GraphUse& use : node.in) {
+        const GraphTensor& tensor = answer.operations.graph->tensors[use.tensor];
+        if (tensor.constant && constants.insert(use.tensor).second) {
+          bits += size_of(tensor).value_or(Bits{0}).count();
+        }
+      }
     }
   }
-  return ceil_div(bits, 8);
+  return ceil_div(bits, kByte);
 }
 
-// Weights and tensors lie in the chip's memory together.
-void keep_capacity(const Soc& soc, PlanAnswer& answer) {
-  const Bits capacity = soc.memory.capacity;
-  const Bits weights{8 * answer.weights};
-  const Bits tensors{8 * answer.memory.peak};
-  if (!answer.misfit.empty() || capacity == Bits{0} || weights + tensors <= capacity) {
+// Weights and tensors lie in the chip's memory together: where those of the best plan do not fit,
+// the best one of those whose tensors take no more than is left.
+void keep_capacity(const Soc& soc, PlanOptions options, const Weights& weights,
+                   PlanAnswer& answer) {
+  const std::int64_t capacity = soc.memory.capacity.count() / kByte;
+  const std::int64_t left = capacity - weights_of_plan(answer);
+  if (!answer.misfit.empty() || soc.memory.capacity == Bits{0} || memory_of(answer).peak <= left) {
     return;
   }
-  answer.misfit = fmt::format("weights of {} and tensors of {} are more than its memory of {}",
-                              bytes_text(weights), bytes_text(tensors), bytes_text(capacity));
-  if (weights < capacity) {
-    answer.misfit += fmt::format("; --max-memory {}B looks for a plan whose tensors take less",
-                                 (capacity - weights).count() / 8);
+  answer.is_limited = true;
+  if (left > 0) {
+    options.max_memory = std::min(options.max_memory.value_or(real(left)), real(left));
+    keep_memory(options, weights, answer);
+  }
+  if (left <= 0 || !answer.misfit.empty()) {
+    answer.misfit = fmt::format("weights take {}; {}the memory of {} has {}",
+                                bytes_text(Bits{kByte * weights_of_plan(answer)}),
+                                answer.misfit.empty() ? "" : answer.misfit + "; ", soc.name,
+                                bytes_text(soc.memory.capacity));
   }
 }
 
@@ -287,6 +306,7 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   }
   keep_limits(options, weights, answer);
   keep_memory(options, weights, answer);
+  keep_capacity(soc, options, weights, answer);
   answer.in_turn = answer.plan.total.latency;
   for (std::size_t e = 0; e < soc.engines.size(); ++e) {
     answer.alone.push_back(alone_on(soc, answer, e, weights));
@@ -302,7 +322,6 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   }
   answer.memory = memory_of(answer);
   answer.weights = weights_of_plan(answer);
-  keep_capacity(soc, answer);
   answer.unpriced = unpriced_of(answer.operations);
   answer.searches = pricing.searches();
   answer.proven = answer.unpriced.empty() && answer.searches.short_of_memory == 0;

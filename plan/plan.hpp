@@ -55,6 +55,7 @@ struct PlanAnswer {
   std::vector<PlanPass> passes;
   Plan plan;
   std::string misfit;           // why no plan keeps the limits; empty: this one does
+  bool is_limited = false;      // the chip's memory is too small for the best plan
   double bound = 0;             // of the objective, under the limits: no plan has less [s, pJ]
   std::optional<Plan> given{};  // the plan that was made elsewhere
   double in_turn = 0;           // latency of the best plan whose groups run one after the other [s]

@@ -320,11 +320,14 @@ const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const 
     }
   }
   ++searches_.count;
+  const std::int64_t short_before = searches_.short_of_memory;
   Known known = on_gpu ? search_on(std::get<Gpu>(machines_[engine]), workload, adds, layout)
                        : search_on(std::get<Arch>(machines_[engine]), workload);
   if (stop_ != nullptr && *stop_) {
     throw PlanStopped{};  // what a stopped search found is not the best
   }
+  // By energy a layer may be searched twice; it counts once.
+  searches_.short_of_memory = std::min(searches_.short_of_memory, short_before + 1);
   known.workload = std::move(anonymous);
   known.adds = adds;
   known.layout = layout;

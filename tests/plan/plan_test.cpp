@@ -67,13 +67,19 @@ TEST(Plan, FitsIntoTheMemoryOfItsChip) {
   const Bits needed{8 * (plan.weights + plan.memory.peak)};
   soc.memory.capacity = needed;
   EXPECT_EQ(planned(soc, of).misfit, "");
-  soc.memory.capacity = needed - Bits{1};
-  EXPECT_THAT(planned(soc, of).misfit,
-              testing::MatchesRegex("weights of .* and tensors of .* are more than its memory of "
-                                    ".*; --max-memory .*B looks for a plan whose tensors take "
-                                    "less"));
+  EXPECT_FALSE(planned(soc, of).is_limited);
+  // With less another plan is the best that fits, as if its tensors had been limited.
+  PlanOptions options;
+  options.max_memory = static_cast<double>(plan.memory.peak - 1);
+  const PlanAnswer smaller = planned(soc, of, options);
+  soc.memory.capacity = needed - Bits{8};
+  const PlanAnswer limited = planned(soc, of);
+  EXPECT_TRUE(limited.is_limited);
+  EXPECT_EQ(limited.misfit.empty(), smaller.misfit.empty());
+  EXPECT_EQ(limited.plan.total.latency, smaller.plan.total.latency);
   soc.memory.capacity = Bits{8 * plan.weights};
-  EXPECT_THAT(planned(soc, of).misfit, testing::Not(testing::HasSubstr("--max-memory")));
+  EXPECT_THAT(planned(soc, of).misfit, testing::MatchesRegex("weights take .*; the memory of chip "
+                                                             "has .*"));
 }
 
 TEST(Plan, IsGivenUpWhenItsFlagIsSet) {
