@@ -135,7 +135,8 @@ void keep_limits(const PlanOptions& options, const Weights& weights, PlanAnswer&
   if (!found) {
     answer.misfit = options.max_latency
                         ? fmt::format("the least latency that was found is {:.4g} {}", least, unit)
-                        : "every plan that was found takes more power";
+                        : "every plan that was found takes more power; those that take more "
+                          "time and more energy were not looked for";
     return;
   }
   answer.plan = plan_of(answer.problem, found->path.steps, &answer.prices);
