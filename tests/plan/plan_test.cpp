@@ -82,6 +82,21 @@ TEST(Plan, FitsIntoTheMemoryOfItsChip) {
                                                              "has .*"));
 }
 
+// Another plan fits where the best one does not.
+TEST(Plan, TakesTheBestThatFitsIntoTheMemory) {
+  Soc soc = load_soc(kConfigs + "/soc/teaching_chip.yaml", {kConfigs});
+  const Network squeezenet = load_network(kConfigs + "/networks/graphs/squeezenet.yaml");
+  PlanOptions options;
+  options.objective = PlanObjective::kEnergy;
+  const PlanAnswer best = planned(soc, squeezenet, options);
+  soc.memory.capacity = Bits{8 * (best.weights + best.memory.peak - 1)};
+  const PlanAnswer fitting = planned(soc, squeezenet, options);
+  EXPECT_TRUE(fitting.is_limited);
+  EXPECT_EQ(fitting.misfit, "");
+  EXPECT_LT(fitting.memory.peak, best.memory.peak);
+  EXPECT_GT(fitting.plan.total.energy, best.plan.total.energy);
+}
+
 TEST(Plan, IsGivenUpWhenItsFlagIsSet) {
   const std::atomic<bool> set{true};
   const std::atomic<bool> clear{false};
