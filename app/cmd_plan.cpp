@@ -210,13 +210,13 @@ Answer run(const PlanArguments& arguments) {
   OutputFile plan_out{arguments.plan_file};
   OutputFile proof{arguments.certificate_file};
   PlanAnswer plan = make_plan(soc, network, options, arguments.soc, arguments.network);
-  if (plan.is_limited && !arguments.certificate_file.empty()) {
-    throw UsageError(fmt::format(
-        "--certificate: only for plans without limits, and the memory of {} is one", soc.name));
-  }
   if (!plan.misfit.empty()) {
     return {kNegative, fmt::format("no plan of {} on {} keeps the limits: {}\n", network.name,
                                    soc.name, plan.misfit)};
+  }
+  if (plan.is_limited && !arguments.certificate_file.empty()) {
+    throw UsageError(fmt::format(
+        "--certificate: only for plans without limits, and the memory of {} is one", soc.name));
   }
   if (!arguments.given.empty()) {
     plan.given = plan_of(plan, load_given_plan(arguments.given, soc, plan));
