@@ -15,8 +15,7 @@ std::string short_of_memory_text(const LayerSearches& searches) {
   }
   return fmt::format(
       "  memory was short in {} of {} searches of layers (--memory): a price may be above the "
-      "least "
-      "by {}\n",
+      "least by {}\n",
       searches.short_of_memory, searches.count,
       searches.least_share > 0 ? percent(1 / searches.least_share - 1)
                                : "an amount that is not known");
