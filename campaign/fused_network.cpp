@@ -128,7 +128,7 @@ Json chain_json(const Arch& arch, const FusedNetwork& fused, std::size_t i) {
     json["tree"] = print_tree(arch, chain.chain, *found.fused.best);
   }
   json["seconds"] = found.fused.seconds + found.on_chip.seconds + found.spilled.seconds;
-  json["out_of_memory"] = found.fused.out_of_memory;
+  json["out_of_memory"] = is_short_of_memory(found);
   json["peak_bytes"] =
       std::max({found.fused.peak_bytes, found.on_chip.peak_bytes, found.spilled.peak_bytes});
   return json;
@@ -258,8 +258,8 @@ std::string fused_network_text(const Arch& arch, const Network& network,
         "them.\n",
         value_text(objective, unfused));
   }
-  const auto is_short = [](const ChainComparison& found) { return found.fused.out_of_memory; };
-  if (const auto count = std::count_if(fused.found.begin(), fused.found.end(), is_short)) {
+  if (const auto count =
+          std::count_if(fused.found.begin(), fused.found.end(), is_short_of_memory)) {
     text +=
         fmt::format("memory was short for {} of {} chains (--memory)\n", count, fused.found.size());
   }

@@ -26,7 +26,7 @@ void join_digits(Node& node) {
     join_digits(entry.value);
   }
   std::string& text = node.text;
-  if (text.find('_') != std::string::npos &&
+  if (node.plain && text.find('_') != std::string::npos &&
       text.find_first_not_of("0123456789_.") == std::string::npos && text.front() != '_') {
     std::erase(text, '_');
   }

@@ -21,7 +21,8 @@ std::optional<bool> read_foreign_boolean(Reader& reader, const Node* node);
 // A whole number that may be written 16.0.
 std::optional<std::int64_t> read_whole(Reader& reader, const Node* node, std::int64_t least);
 
-// Removes the underscores between digits of numbers (16_777_216), which Python's YAML reads.
+// Removes the underscores between digits of numbers without quotes (16_777_216), which Python's
+// YAML reads.
 void join_digits(Node& node);
 
 // A piece of a scalar's text, and where it begins.

@@ -149,7 +149,11 @@ class ProblemReader {
       }
     }
     if (terms.empty() && !products.empty()) {
-      reader_.error(node, fmt::format("a rank of {} whose coefficients are all 0", tensor));
+      reader_.error(
+          node, fmt::format(
+                    "a rank of {} whose coefficients are all 0; a rank of one value has no entry, "
+                    "and one that moves has a coefficient of 1 or more",
+                    tensor));
     }
     return fmt::format("[{}]", fmt::join(terms, "+"));
   }

@@ -34,7 +34,8 @@ std::vector<Core> list_cores(Reader& reader, const Node& list) {
 
 // Where Stream looks for the file of a core: by a bare name in the folder cores/ of the chip, then
 // beside it; by a path that does not begin at the chip (./), from the folder in which Stream was
-// started, which is one of those around the chip. The first that exists, or the first.
+// started: for stream/inputs/tpu.yaml that is the one that holds the folder stream/ in which the
+// chip lies. The first that exists, or the first.
 std::string core_path(const std::string& chip, const std::string& file) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path{chip}.parent_path();
@@ -43,10 +44,13 @@ std::string core_path(const std::string& chip, const std::string& file) {
     places = {folder / "cores" / file, folder / file};
   } else {
     places = {folder / file};
-    fs::path around = fs::absolute(folder / ".").lexically_normal();
-    for (; around.has_relative_path() && file.find("./") == std::string::npos;
-         around = around.parent_path()) {
-      places.push_back(around / file);
+    std::error_code unreadable;
+    const fs::path first = *fs::path{file}.begin();
+    fs::path inside = fs::absolute(folder / ".", unreadable).lexically_normal().parent_path();
+    for (; inside.has_relative_path(); inside = inside.parent_path()) {
+      if (inside.filename() == first) {
+        places.push_back(inside.parent_path() / file);
+      }
     }
   }
   const auto found = std::find_if(places.begin(), places.end(), [](const fs::path& place) {

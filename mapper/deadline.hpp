@@ -45,13 +45,21 @@ class Deadline {
     const std::size_t taken = taken_.fetch_add(bytes) + bytes;
     if (taken > most_bytes_) {
       give(bytes);
-      throw OutOfBudget{};
+      refuse();
     }
     std::size_t peak = peak_;
     while (taken > peak && !peak_.compare_exchange_weak(peak, taken)) {
     }
   }
   void give(std::size_t bytes) const { taken_ -= bytes; }
+  // For what is known to need more than there is.
+  [[noreturn]] void refuse() const {
+    has_refused_ = true;
+    throw OutOfBudget{};
+  }
+  // Did a search that has ended before its proof end for want of memory? What its caller has seen
+  // of it is that it ended.
+  bool is_short_of_memory() const { return has_refused_ || !over(); }
   std::size_t most_bytes() const { return most_bytes_; }
   std::size_t peak_bytes() const { return peak_; }
 
@@ -62,6 +70,7 @@ class Deadline {
   std::size_t most_bytes_;
   mutable std::atomic<std::size_t> taken_{0};
   mutable std::atomic<std::size_t> peak_{0};
+  mutable std::atomic<bool> has_refused_{false};  // memory
 };
 
 // Does work that may exceed the limits of time or memory. Returns false if it did; the work is then

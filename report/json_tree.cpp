@@ -156,7 +156,7 @@ std::string chain_search_json(const Provenance& origin, const Arch& arch, const 
                     {"branches", best.branches},
                     {"labels", best.labels},
                     {"seconds", best.seconds},
-                    {"out_of_memory", best.out_of_memory},
+                    {"out_of_memory", is_short_of_memory(found)},
                     {"peak_bytes", best.peak_bytes}};
   if (best.cost) {
     add_cost(arch, chain, *best.best, &*best.cost, json);

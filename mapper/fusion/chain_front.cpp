@@ -103,10 +103,7 @@ class FrontSearch {
   // The point that is best along a line; nullopt: none is better than the cutoff.
   std::optional<Figures> search(double weight, double cutoff) {
     ChainResult found = fusion::search_additive(arch_, chain_, limits_, options_of(weight), cutoff);
-    ++front_.searches;
-    front_.seconds += found.seconds;
-    front_.out_of_memory = front_.out_of_memory || found.out_of_memory;
-    front_.peak_bytes = std::max(front_.peak_bytes, found.peak_bytes);
+    account(found);
     front_.lines.push_back({weight, found.lower_bound});
     is_open_ = is_open_ && found.proven;
     if (!found.cost) {
@@ -157,18 +154,23 @@ class FrontSearch {
     if (!(cutoff > a.along(weight))) {
       return;
     }
-    const SearchOptions options = options_of(weight);
-    const Deadline clock(options);
-    auto trees = fusion::search_all(arch_, chain_, limits_, options, cutoff);
-    ++front_.searches;
-    front_.seconds += clock.seconds();
-    is_open_ = trees.has_value();
-    for (std::size_t i = 0; trees && i < trees->size(); ++i) {
-      auto evaluation = evaluate_tree(arch_, chain_, (*trees)[i]);
+    fusion::AllTrees all = fusion::search_all(arch_, chain_, limits_, options_of(weight), cutoff);
+    account(all);
+    is_open_ = all.complete;
+    for (MappingTree& tree : all.trees) {
+      auto evaluation = evaluate_tree(arch_, chain_, tree);
       if (auto* cost = std::get_if<TreeCost>(&evaluation)) {
-        add(std::move((*trees)[i]), std::move(*cost));
+        add(std::move(tree), std::move(*cost));
       }
     }
+  }
+  // `found`: a ChainResult or AllTrees.
+  template <class Found>
+  void account(const Found& found) {
+    ++front_.searches;
+    front_.seconds += found.seconds;
+    front_.out_of_memory = front_.out_of_memory || found.out_of_memory;
+    front_.peak_bytes = std::max(front_.peak_bytes, found.peak_bytes);
   }
 
   const Arch& arch_;

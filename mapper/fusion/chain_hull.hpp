@@ -22,10 +22,15 @@ ChainResult search_additive(const Arch& arch, const EinsumChain& chain, const Fu
                             const SearchOptions& options, double cutoff);
 
 // The front of energy and latency of all trees whose energy + w * latency is below the cutoff.
-// nullopt: the search was stopped.
-std::optional<std::vector<MappingTree>> search_all(const Arch& arch, const EinsumChain& chain,
-                                                   const FusionLimits& limits,
-                                                   const SearchOptions& options, double cutoff);
+struct AllTrees {
+  std::vector<MappingTree> trees;  // none if the search was stopped
+  bool complete = false;           // else it was stopped ...
+  bool out_of_memory = false;      // ... for want of memory
+  double seconds = 0;
+  std::size_t peak_bytes = 0;
+};
+AllTrees search_all(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
+                    const SearchOptions& options, double cutoff);
 
 // A point (energy, latency) of a space of trees, or of choices of trees.
 struct HullPoint {

@@ -61,7 +61,7 @@ class ChainSearch {
     if (result.proven) {
       result.lower_bound = cutoff_;
     }
-    result.out_of_memory = !result.proven && !deadline_.over();
+    result.out_of_memory = !result.proven && deadline_.is_short_of_memory();
     // A search that was stopped may leave a state that no way has reached.
     if (const auto& ends = reached_.back(); !ends.empty() && !ends.begin()->second.empty()) {
       result.best = tree_of(chain_, *ends.begin()->second.front());
@@ -91,19 +91,19 @@ class ChainSearch {
     return result;
   }
 
-  // All points below the cutoff. nullopt: it was stopped.
-  std::optional<std::vector<MappingTree>> run_all() {
+  fusion::AllTrees run_all() {
+    fusion::AllTrees all;
     double bound = 0;
-    if (!search(bound)) {
-      return std::nullopt;
-    }
-    std::vector<MappingTree> trees;
-    if (const auto& ends = reached_.back(); !ends.empty()) {
+    all.complete = search(bound);
+    all.out_of_memory = !all.complete && deadline_.is_short_of_memory();
+    all.seconds = deadline_.seconds();
+    all.peak_bytes = deadline_.peak_bytes();
+    if (const auto& ends = reached_.back(); all.complete && !ends.empty()) {
       for (const auto& way : ends.begin()->second) {
-        trees.push_back(tree_of(chain_, *way));
+        all.trees.push_back(tree_of(chain_, *way));
       }
     }
-    return trees;
+    return all;
   }
 
  private:
@@ -385,11 +385,9 @@ double value_of(const Objective& objective, const TreeCost& cost) {
   return objective.function.value(cost.energy.count(), static_cast<double>(cost.latency.count()));
 }
 
-std::optional<std::vector<MappingTree>> fusion::search_all(const Arch& arch,
-                                                           const EinsumChain& chain,
-                                                           const FusionLimits& limits,
-                                                           const SearchOptions& options,
-                                                           double cutoff) {
+fusion::AllTrees fusion::search_all(const Arch& arch, const EinsumChain& chain,
+                                    const FusionLimits& limits, const SearchOptions& options,
+                                    double cutoff) {
   return ChainSearch(arch, chain, limits, options, cutoff, true).run_all();
 }
 
@@ -408,6 +406,10 @@ ChainResult search_chain(const Arch& arch, const EinsumChain& chain, const Fusio
   return fusion::is_additive(options.objective)
              ? fusion::search_additive(arch, chain, limits, options, exact::kInfinity)
              : fusion::search_product(arch, chain, limits, options);
+}
+
+bool is_short_of_memory(const ChainComparison& found) {
+  return found.spilled.out_of_memory || found.on_chip.out_of_memory || found.fused.out_of_memory;
 }
 
 ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,

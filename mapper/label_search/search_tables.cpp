@@ -62,7 +62,7 @@ CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, Ed
   }
   if (costs.deadline() != nullptr &&
       costs.bytes() > static_cast<double>(costs.deadline()->most_bytes())) {
-    throw OutOfBudget{};
+    costs.deadline()->refuse();
   }
   may_beam_search = may_beam_search && known.points().empty() && !known.is_measured();
   if (is_limited ? !has_many_rows(graph) : !may_beam_search) {

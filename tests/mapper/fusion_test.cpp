@@ -325,6 +325,28 @@ TEST(Fusion, BoundsWhatItClaimsWithLittleMemory) {
   EXPECT_GT(stopped, 10);
 }
 
+// Whichever of its searches it was that had too little.
+TEST(Fusion, SaysThatAFrontIsShortOfMemory) {
+  int behind_hull = 0;
+  for (const std::uint64_t seed : {2'000'001U, 2'000'004U, 2'000'053U, 2'000'077U}) {
+    const TinyChain tiny = tiny_chain(seed);
+    const ChainFront whole = search_chain_front(tiny.arch, tiny.chain, {}, {});
+    ASSERT_TRUE(whole.complete);
+    EXPECT_FALSE(whole.out_of_memory);
+    for (std::size_t bytes = whole.peak_bytes - 1; bytes > whole.peak_bytes / 2;
+         bytes -= bytes / 32) {
+      SearchOptions options;
+      options.budget.bytes = bytes;
+      const ChainFront found = search_chain_front(tiny.arch, tiny.chain, {}, options);
+      EXPECT_EQ(found.complete, !found.out_of_memory) << seed << ' ' << bytes;
+      EXPECT_LE(found.peak_bytes, bytes);
+      const auto lines = static_cast<std::int64_t>(found.lines.size());  // none of the last search
+      behind_hull += !found.complete && found.searches > lines ? 1 : 0;
+    }
+  }
+  EXPECT_GT(behind_hull, 10);
+}
+
 // All ways together, and all steps of a curve.
 TEST(Fusion, SharesABudgetAmongItsSearches) {
   const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
