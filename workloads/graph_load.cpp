@@ -46,6 +46,8 @@ class GraphReader {
     std::map<std::string, std::size_t> tensors{};
     std::set<std::string> nodes{};
     std::map<std::string, int> later{};  // made further down, and in which line
+    std::vector<const Node*> items{};    // its nodes, and the one that is being read
+    const Node* item = nullptr;
   };
 
   void read_input(const Entry& entry) {
@@ -87,14 +89,17 @@ class GraphReader {
       return;
     }
     const auto items = reader_.items(*list, "a list of nodes");
+    scopes_.back().items = items;
     for (const Node* item : items) {
-      const Node* out = is_group(*item) ? nullptr : value_of(*item, "out");
-      note_later(out == nullptr ? value_of(*item, "name") : out);
+      for (const Node* name : made_by(*item)) {
+        scopes_.back().later.emplace(name->text, name->line);
+      }
     }
     for (const Node* item : items) {
       if (full_) {
         return;
       }
+      scopes_.back().item = item;
       if (is_group(*item)) {
         read_group(*item);
       } else {
@@ -110,16 +115,50 @@ class GraphReader {
   }
   static bool is_group(const Node& item) { return value_of(item, "repeat") != nullptr; }
 
-  void note_later(const Node* made) {
-    if (made == nullptr) {
-      return;
+  // The names in a value: of a text, a list, or a map to texts.
+  static std::vector<const Node*> names_in(const Node* value) {
+    std::vector<const Node*> names;
+    if (value == nullptr) {
+      return names;
     }
-    if (made->kind == Node::Kind::kScalar) {
-      scopes_.back().later.emplace(made->text, made->line);
+    if (value->kind == Node::Kind::kScalar) {
+      names.push_back(value);
     }
-    for (const Node& item : made->items) {
-      scopes_.back().later.emplace(item.text, item.line);
+    for (const Node& item : value->items) {
+      names.push_back(&item);
     }
+    for (const Entry& entry : value->entries) {
+      names.push_back(&entry.value);
+    }
+    return names;
+  }
+  static std::vector<const Node*> made_by(const Node& item) {
+    const Node* out = is_group(item) ? nullptr : value_of(item, "out");
+    return names_in(out == nullptr ? value_of(item, "name") : out);
+  }
+
+  // "'b', which needs 'a'": why the node that is being read in a scope has to run before a tensor
+  // of it that stands further down; empty: it does not.
+  std::string way_back(const Scope& scope, const std::string& tensor,
+                       std::set<const Node*>& seen) const {
+    for (const Node* item : scope.items) {
+      const auto made = made_by(*item);
+      const bool makes = std::any_of(made.begin(), made.end(),
+                                     [&](const Node* each) { return each->text == tensor; });
+      if (!makes || !seen.insert(item).second) {
+        continue;
+      }
+      if (item == scope.item) {
+        return fmt::format("'{}'", tensor);
+      }
+      for (const Node* read : names_in(value_of(*item, is_group(*item) ? "carry" : "in"))) {
+        const std::string rest = way_back(scope, read->text, seen);
+        if (!rest.empty()) {
+          return fmt::format("'{}', which needs {}", tensor, rest);
+        }
+      }
+    }
+    return "";
   }
 
   // ---- groups of nodes, repeated ----
@@ -186,9 +225,14 @@ class GraphReader {
         return tensor->second;
       }
       if (const auto later = scope->later.find(*name); later != scope->later.end()) {
-        reader_.error(at, fmt::format("'{}' is made in line {}, after it is read; list the nodes "
-                                      "in an order in which they can run (a cycle has none)",
-                                      *name, later->second));
+        std::set<const Node*> seen;
+        const std::string cycle = way_back(*scope, *name, seen);
+        reader_.error(
+            at, cycle.empty()
+                    ? fmt::format("'{}' is made in line {}, after it is read; list the nodes in an "
+                                  "order in which they can run",
+                                  *name, later->second)
+                    : fmt::format("a cycle: what it makes is needed before it, by {}", cycle));
         return std::nullopt;
       }
       for (const auto& [each, tensor] : scope->tensors) {
