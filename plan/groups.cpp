@@ -37,7 +37,8 @@ bool may_head(const GraphNode& node) {
 
 class Collector {
  public:
-  Collector(const Operations& operations, Fusion fusion) : ops_{operations}, fusion_{fusion} {}
+  Collector(const Operations& operations, Fusion fusion)
+      : ops_{operations}, links_{links_of(*operations.graph)}, fusion_{fusion} {}
 
   Groups collect() {
     for (std::size_t i = 0; i < ops_.all.size(); ++i) {
@@ -49,8 +50,8 @@ class Collector {
       }
     }
     if (fusion_ >= Fusion::kHorizontal) {
-      for (const std::vector<std::size_t>& readers : ops_.readers) {
-        add_siblings(readers);
+      for (std::size_t tensor = 0; tensor < ops_.readers.size(); ++tensor) {
+        add_siblings(ops_.producer[tensor] ? ops_.readers[tensor] : readers_of_input(tensor));
       }
     }
     if (fusion_ >= Fusion::kElision) {
@@ -271,8 +272,21 @@ class Collector {
   }
 
   bool may_merge(std::size_t i) const {
-    return is_one_einsum(node(i)) && node(i).in.size() == 1 && ops_.all[i].in.size() == 1 &&
-           node(i).in.front().of.has_value();
+    return is_one_einsum(node(i)) && node(i).in.size() == 1 && node(i).in.front().of.has_value();
+  }
+
+  // Operations that read what no operation makes, which is there for all of them.
+  std::vector<std::size_t> readers_of_input(std::size_t tensor) const {
+    std::vector<std::size_t> readers;
+    for (std::size_t i = 0; i < ops_.all.size(); ++i) {
+      const auto& in = node(i).in;
+      if (std::any_of(in.begin(), in.end(), [&](const GraphUse& use) {
+            return source_of(*ops_.graph, links_, use.tensor) == tensor;
+          })) {
+        readers.push_back(i);
+      }
+    }
+    return readers;
   }
 
   void add_siblings(const std::vector<std::size_t>& readers) {
@@ -336,8 +350,11 @@ class Collector {
   Group merged(const std::vector<std::size_t>& siblings) const {
     Group group = single(siblings.front());
     group.by = Fusion::kHorizontal;
-    group.reason = fmt::format("the same kernel on the same input, {}",
-                               ops_.graph->tensors[group.reads.front()].name);
+    group.reason = fmt::format(
+        "the same kernel on the same input, {}",
+        ops_.graph
+            ->tensors[source_of(*ops_.graph, links_, node(siblings.front()).in.front().tensor)]
+            .name);
     group.operations = siblings;
     Workload& workload = group.layers.front().workload;
     for (std::size_t s = 1; s < siblings.size(); ++s) {
@@ -400,6 +417,7 @@ class Collector {
   }
 
   const Operations& ops_;
+  GraphLinks links_;
   Fusion fusion_;
   Groups found_;
 };

@@ -116,7 +116,6 @@ const std::string kSiblings =
     "  - {name: e, conv2d: {out_channels: 8, kernel: 1}, in: x}\n";
 
 TEST(Groups, MergeSiblingsOfOneKernelAndEpilogue) {
-  // Of an input of the network, which every engine has: siblings share what an operation makes.
   const Network of = network("  - {name: r, op: Relu, in: x}\n" + [] {
     std::string text = kSiblings;
     for (std::size_t at = 0; (at = text.find("in: x", at)) != std::string::npos; ++at) {
@@ -130,6 +129,17 @@ TEST(Groups, MergeSiblingsOfOneKernelAndEpilogue) {
   EXPECT_EQ(workload.dims[*workload.find_dim("K")].bound, 16 + 32 + 8);
   EXPECT_EQ(group.anchor, 1U);
   EXPECT_EQ(group.writes.size(), 3U);
+  EXPECT_THAT(obstacles(of, "c"), Contains(HasSubstr("another kernel, stride, padding or width")));
+  EXPECT_THAT(obstacles(of, "e"), Contains(HasSubstr("another epilogue")));
+}
+
+TEST(Groups, MergeSiblingsThatReadAnInputOfTheNetwork) {
+  const Network of = network(kSiblings);
+  EXPECT_THAT(fused(of), ElementsAre("a+b", "a+b+d", "a+d", "b+d"));
+  const Group group = group_of(of, "a+d");
+  EXPECT_THAT(group.reason, HasSubstr("the same kernel on the same input, x"));
+  EXPECT_THAT(group.reads, IsEmpty());  // every engine has it
+  EXPECT_EQ(group.anchor, 0U);
   EXPECT_THAT(obstacles(of, "c"), Contains(HasSubstr("another kernel, stride, padding or width")));
   EXPECT_THAT(obstacles(of, "e"), Contains(HasSubstr("another epilogue")));
 }
