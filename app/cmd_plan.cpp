@@ -101,6 +101,19 @@ void check_engines_for(const PlanOptions& options, const Soc& soc) {
   }
 }
 
+// Throws UsageError about a plan that is the best one as far as is known, but without a proof.
+void check_has_certificate(const Soc& soc, const PlanOptions& options, const PlanAnswer& plan) {
+  if (has_certificate(options, plan)) {
+    return;
+  }
+  throw UsageError(
+      plan.is_within_memory
+          ? fmt::format("--certificate: a better plan does not fit into {}, and there is no proof "
+                        "of which one is the best that does",
+                        plan.is_limited ? "the memory of " + soc.name : "--max-memory")
+          : "--certificate: it is not known whether the plan is the best one within the limits");
+}
+
 // The network for a batch of so many.
 Network network_for(const PlanArguments& arguments, std::int64_t batch) {
   OnnxArguments onnx = arguments.onnx;
@@ -115,10 +128,17 @@ Network network_for(const PlanArguments& arguments, std::int64_t batch) {
   return network;
 }
 
+bool has_limit(const PlanOptions& options) {
+  return options.max_power || options.max_latency || options.max_memory;
+}
+
 // Two networks at the same time.
 Answer run_pair(const PlanArguments& arguments, const Soc& soc) {
   if (arguments.with.size() > 1) {
     throw UsageError("--with: two networks at a time");
+  }
+  if (has_limit(arguments.options)) {
+    throw UsageError("--with: takes no limits");
   }
   PlanArguments other = arguments;
   other.network = find_shipped(arguments.with.front(), FileKind::kNetwork, shipped_configs());
@@ -140,16 +160,13 @@ Answer run_stream(const PlanArguments& arguments, const Soc& soc) {
   for (const auto& [name, batch] : own) {
     engine_of(soc, name, "--engine-batch");
   }
-  for (const auto& [is_given, option] :
-       {std::pair{arguments.options.why.has_value(), "--why"},
-        std::pair{!arguments.trace.empty(), "--trace"},
-        std::pair{!arguments.plan_file.empty(), "--save-plan"},
-        std::pair{!arguments.given.empty(), "--given"},
-        std::pair{arguments.options.at_once, "--at-once"},
-        std::pair{arguments.options.max_power || arguments.options.max_latency ||
-                      arguments.options.max_memory,
-                  "a limit"},
-        std::pair{arguments.options.front, "--front"}}) {
+  for (const auto& [is_given, option] : {std::pair{arguments.options.why.has_value(), "--why"},
+                                         std::pair{!arguments.trace.empty(), "--trace"},
+                                         std::pair{!arguments.plan_file.empty(), "--save-plan"},
+                                         std::pair{!arguments.given.empty(), "--given"},
+                                         std::pair{arguments.options.at_once, "--at-once"},
+                                         std::pair{has_limit(arguments.options), "a limit"},
+                                         std::pair{arguments.options.front, "--front"}}) {
     if (is_given) {
       throw UsageError(
           fmt::format("{} is about the plan of one frame; it is not for throughput", option));
@@ -203,9 +220,9 @@ Answer run(const PlanArguments& arguments) {
   PlanOptions options = arguments.options;
   options.node_widths = node_widths_of(arguments, network);
   check_options(options);
-  if (!arguments.certificate_file.empty() && !has_certificate(options)) {
-    throw UsageError(
-        "--certificate: only for plans without limits whose groups run one after the other");
+  const bool is_to_prove = !arguments.certificate_file.empty();
+  if (is_to_prove && options.at_once) {
+    throw UsageError("--certificate: only for plans whose groups run one after the other");
   }
   OutputFile plan_out{arguments.plan_file};
   OutputFile proof{arguments.certificate_file};
@@ -214,9 +231,8 @@ Answer run(const PlanArguments& arguments) {
     return {kNegative, fmt::format("no plan of {} on {} keeps the limits: {}\n", network.name,
                                    soc.name, plan.misfit)};
   }
-  if (plan.is_limited && !arguments.certificate_file.empty()) {
-    throw UsageError(fmt::format(
-        "--certificate: only for plans without limits, and the memory of {} is one", soc.name));
+  if (is_to_prove) {
+    check_has_certificate(soc, options, plan);
   }
   if (!arguments.given.empty()) {
     plan.given = plan_of(plan, load_given_plan(arguments.given, soc, plan));
@@ -230,7 +246,7 @@ Answer run(const PlanArguments& arguments) {
   if (!arguments.plan_file.empty()) {
     plan_out.write(plan_file(soc, network, plan));
   }
-  if (!arguments.certificate_file.empty()) {
+  if (is_to_prove) {
     proof.write(plan_certificate(soc, network, options, plan));
   }
   if (!arguments.trace.empty()) {

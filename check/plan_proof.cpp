@@ -10,6 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "check/plan_demands.hpp"
 #include "core/diagnostic.hpp"
 
 namespace mapsim::check {
@@ -18,11 +19,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kClose = 1e-9;  // relative: sums in another order
 constexpr std::size_t kMostLabels = 5'000'000;
 
 bool is_close(double a, double b) {
-  return std::abs(a - b) <= kClose * std::max({std::abs(a), std::abs(b), 1e-300});
+  return std::abs(a - b) <= kPlanClose * std::max({std::abs(a), std::abs(b), 1e-300});
 }
 
 std::optional<PlanPrice> price_of(const Json& json) {
@@ -44,6 +44,10 @@ std::vector<std::optional<PlanPrice>> prices_of(const Json& json) {
   return prices;
 }
 
+PlanWeights weights_of(const Json& json) {
+  return {json.at("latency"), json.at("energy"), json.at("bytes"), {}};
+}
+
 PlanClaim claim_of(const Json& json) {
   PlanClaim claim;
   claim.soc = json.at("soc");
@@ -59,10 +63,19 @@ PlanClaim claim_of(const Json& json) {
     claim.groups.push_back({each.at("operations"), each.at("reads"), each.at("writes"),
                             each.at("anchor"), prices_of(each.at("on"))});
   }
-  const Json& weights = json.at("weights");
-  claim.weights = {weights.at("latency"), weights.at("energy"), weights.at("bytes"), {}};
+  claim.weights = weights_of(json.at("weights"));
   claim.plan = json.at("plan").get<PlanChoices>();
   claim.value = json.at("value");
+  if (json.contains("ties")) {
+    claim.ties = weights_of(json.at("ties"));
+    claim.tie = json.at("tie");
+  }
+  if (json.contains("limits")) {
+    for (const Json& each : json.at("limits")) {
+      claim.limits.push_back({weights_of(each), each.at("most"), each.at("multiplier")});
+    }
+    claim.moves = json.at("moves").get<std::vector<PlanSources>>();
+  }
   if (json.contains("stream")) {
     const Json& stream = json.at("stream");
     claim.rooms = stream.at("rooms").get<std::vector<double>>();
@@ -87,6 +100,16 @@ std::optional<std::string> damage(const PlanClaim& claim) {
   const auto within = [](const std::vector<std::size_t>& list, std::size_t limit) {
     return std::all_of(list.begin(), list.end(), [limit](std::size_t i) { return i < limit; });
   };
+  for (const PlanLimit& limit : claim.limits) {
+    if (limit.multiplier < 0 || limit.of.bytes != 0) {
+      return "a limit is about more than latency and energy, or has a multiplier below 0";
+    }
+  }
+  if (!claim.limits.empty() && (claim.moves.size() != claim.plan.size() ||
+                                claim.weights.bytes != 0 || claim.ties.bytes != 0)) {
+    return "with limits, each group of the plan has its moves, and values are of latency and "
+           "energy";
+  }
   for (const PlanTensor& tensor : claim.tensors) {
     if (!within(tensor.readers, claim.operations)) {
       return "a tensor is read by an operation that is not there";
@@ -105,7 +128,8 @@ std::optional<std::string> damage(const PlanClaim& claim) {
 // The resources that a plan takes: per engine, bytes and energy; and its value.
 struct Walked {
   std::vector<double> loads;
-  double value = 0;
+  double value = 0, tie = 0;
+  double latency = 0;
   std::string problem;
 };
 
@@ -120,7 +144,8 @@ class Walk {
   }
 
   Walked run(const PlanChoices& plan) {
-    for (const auto& [group, place] : plan) {
+    for (std::size_t k = 0; k < plan.size(); ++k) {
+      const auto& [group, place] = plan[k];
       if (group >= claim_.groups.size() || place >= claim_.places ||
           !claim_.groups[group].on[place]) {
         walked_.problem = "it runs a group where that does not run";
@@ -128,7 +153,7 @@ class Walk {
       if (!walked_.problem.empty()) {
         return walked_;
       }
-      step(claim_.groups[group], place);
+      step(claim_.groups[group], place, claim_.moves.empty() ? nullptr : &claim_.moves[k]);
     }
     if (std::find(covered_.begin(), covered_.end(), false) != covered_.end()) {
       walked_.problem = "an operation is in no group of it";
@@ -139,6 +164,8 @@ class Walk {
  private:
   void add(const PlanPrice& price) {
     walked_.value += weights_.value(price);
+    walked_.tie += claim_.ties.value(price);
+    walked_.latency += price.latency;
     if (price.engine && *price.engine < claim_.engines) {
       walked_.loads[*price.engine] += price.busy;
     }
@@ -146,7 +173,7 @@ class Walk {
     walked_.loads[claim_.engines + 1] += price.energy;
   }
 
-  void step(const PlanGroup& group, std::size_t place) {
+  void step(const PlanGroup& group, std::size_t place, const PlanSources* sources) {
     for (const std::size_t i : group.operations) {
       if (covered_[i]) {
         walked_.problem = "an operation is in two groups of it";
@@ -154,7 +181,7 @@ class Walk {
       covered_[i] = true;
     }
     for (const std::size_t tensor : group.reads) {
-      fetch(tensor, place);
+      fetch(tensor, place, sources);
     }
     add(*group.on[place]);
     for (const std::size_t tensor : group.writes) {
@@ -162,18 +189,22 @@ class Walk {
     }
   }
 
-  void fetch(std::size_t tensor, std::size_t place) {
+  // From the cheapest place that has it, or the one that is named.
+  void fetch(std::size_t tensor, std::size_t place, const PlanSources* sources) {
     std::vector<std::size_t>& there = there_[tensor];
     if (std::find(there.begin(), there.end(), place) != there.end()) {
       return;
     }
+    const auto value = [this](const PlanPrice& price) {
+      return PlanValue{weights_.value(price), claim_.ties.value(price)};
+    };
     const PlanPrice* least = nullptr;
     for (const std::size_t from : there) {
-      const std::size_t m = from * claim_.places + place;
-      const auto& moves = claim_.tensors[tensor].moves;
-      if (m < moves.size() && moves[m] &&
-          (least == nullptr || weights_.value(*moves[m]) < weights_.value(*least))) {
-        least = &*moves[m];
+      const bool may = sources == nullptr || std::find(sources->begin(), sources->end(),
+                                                       std::pair{tensor, from}) != sources->end();
+      const PlanPrice* move = move_of(claim_, tensor, from, place);
+      if (may && move != nullptr && (least == nullptr || value(*move) < value(*least))) {
+        least = move;
       }
     }
     if (least == nullptr) {
@@ -191,23 +222,56 @@ class Walk {
   Walked walked_;
 };
 
+// Whether the plan keeps its limits, and none that does takes less.
+void check_limits(const PlanClaim& claim, const Walked& walked, PlanVerdict& verdict) {
+  for (const PlanLimit& limit : claim.limits) {
+    const double takes =
+        limit.of.latency * walked.latency + limit.of.energy * walked.loads[claim.engines + 1];
+    if (takes > limit.most) {
+      verdict.problems.push_back(
+          fmt::format("the plan takes {:.9g}, where the limit is {:.9g}", takes, limit.most));
+    }
+  }
+  const auto less = has_plan_below(claim, {claim.value, claim.tie}, kMostLabels, verdict.labels);
+  if (!less) {
+    verdict.unverified.push_back(
+        "whether another plan that keeps the limits takes less: too many labels");
+  } else if (*less) {
+    verdict.problems.push_back("another plan keeps the limits and takes less");
+  } else {
+    verdict.verified.push_back(
+        "no plan of these groups at these prices that keeps the limits takes less");
+  }
+}
+
 void check_frame(const PlanClaim& claim, PlanVerdict& verdict) {
   const Walked walked = Walk{claim, claim.weights}.run(claim.plan);
   if (!walked.problem.empty()) {
     verdict.problems.push_back("the plan is none: " + walked.problem);
     return;
   }
-  if (!is_close(walked.value, claim.value)) {
-    verdict.problems.push_back(
-        fmt::format("the plan takes {:.9g}, where {:.9g} is claimed", walked.value, claim.value));
+  for (const auto& [takes, claimed] :
+       {std::pair{walked.value, claim.value}, std::pair{walked.tie, claim.tie}}) {
+    if (!is_close(takes, claimed)) {
+      verdict.problems.push_back(
+          fmt::format("the plan takes {:.9g}, where {:.9g} is claimed", takes, claimed));
+    }
   }
   verdict.verified.push_back("the plan covers every operation once, and takes what is claimed");
-  const auto least = least_plan(claim, claim.weights, kMostLabels, verdict.labels);
+  if (!claim.limits.empty()) {
+    check_limits(claim, walked, verdict);
+    return;
+  }
+  const auto least = least_plan(claim, claim.weights, claim.ties, kMostLabels, verdict.labels);
   if (!least) {
     verdict.unverified.push_back("whether another plan takes less: too many labels");
-  } else if (*least < claim.value * (1 - kClose)) {
+  } else if (least->first < claim.value * (1 - kPlanClose)) {
     verdict.problems.push_back(
-        fmt::format("another plan takes {:.9g}, less than {:.9g}", *least, claim.value));
+        fmt::format("another plan takes {:.9g}, less than {:.9g}", least->first, claim.value));
+  } else if (least->second < claim.tie * (1 - kPlanClose)) {
+    verdict.problems.push_back(
+        fmt::format("another plan takes as much, but of the other figure {:.9g}, less than {:.9g}",
+                    least->second, claim.tie));
   } else {
     verdict.verified.push_back("no plan of these groups at these prices takes less");
   }
@@ -232,7 +296,7 @@ void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
   double worth = 0;
   for (std::size_t r = 0; r < claim.rooms.size() && r < used.size(); ++r) {
     worth += claim.rooms[r] * claim.duals.at(r);
-    if (used[r] > claim.rooms[r] * (1 + kClose) || claim.duals[r] < 0) {
+    if (used[r] > claim.rooms[r] * (1 + kPlanClose) || claim.duals[r] < 0) {
       verdict.problems.push_back("the mix of plans takes more than there is");
     }
   }
@@ -245,13 +309,13 @@ void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
                       claim.duals.begin() + static_cast<std::ptrdiff_t>(claim.engines));
   weights.bytes = claim.duals.at(claim.engines);
   weights.energy = claim.duals.size() > claim.engines + 1 ? claim.duals[claim.engines + 1] : 0;
-  const auto least = least_plan(claim, weights, kMostLabels, verdict.labels);
+  const auto least = least_plan(claim, weights, {}, kMostLabels, verdict.labels);
   constexpr double kRound = 1e-6;  // of duals
   if (!least) {
     verdict.unverified.push_back("whether another mix gives more: too many labels");
-  } else if (worth / std::min(1.0, *least) > claim.value * (1 + kRound)) {
+  } else if (worth / std::min(1.0, least->first) > claim.value * (1 + kRound)) {
     verdict.problems.push_back(fmt::format("the duals bound it by {:.6g}, not by {:.6g}",
-                                           worth / std::min(1.0, *least), claim.value));
+                                           worth / std::min(1.0, least->first), claim.value));
   } else {
     verdict.verified.push_back("no mix of plans gives more (duals)");
   }

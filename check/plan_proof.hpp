@@ -8,6 +8,8 @@
 
 namespace mapsim::check {
 
+inline constexpr double kPlanClose = 1e-9;  // relative: sums in another order
+
 // A plan of a network on a chip, and what is claimed about it (docs/certificates.md). The checker
 // trusts only the prices of groups and moves, because the claim is about these.
 
@@ -34,8 +36,22 @@ struct PlanWeights {
   double value(const PlanPrice& price) const;
 };
 
+// What a plan takes; the second sum counts where the first ones are equal.
+struct PlanValue {
+  double first = 0, second = 0;
+  friend auto operator<=>(const PlanValue&, const PlanValue&) = default;
+};
+
+// What plans may take no more of; and for a bound, what a unit of it is worth.
+struct PlanLimit {
+  PlanWeights of;  // of latency and energy, of either sign
+  double most = 0, multiplier = 0;
+};
+
 // The groups that were chosen, each with the place where it runs.
 using PlanChoices = std::vector<std::pair<std::size_t, std::size_t>>;
+// The tensors that are moved for a group, each with the place that it comes from.
+using PlanSources = std::vector<std::pair<std::size_t, std::size_t>>;
 
 struct PlanClaim {
   std::string soc, network, objective;
@@ -43,8 +59,11 @@ struct PlanClaim {
   std::vector<PlanTensor> tensors;
   std::vector<PlanGroup> groups;
   PlanWeights weights;  // of the sum, per frame, that the plan minimises
+  PlanWeights ties;     // of the sum that decides between plans that are equal in it
   PlanChoices plan;     // ascending by anchor
-  double value = 0;
+  double value = 0, tie = 0;
+  std::vector<PlanLimit> limits;
+  std::vector<PlanSources> moves;  // with limits: for each group of the plan
   // For a stream of frames.
   std::vector<double> rooms, duals;
   std::vector<std::pair<double, PlanChoices>> mix;  // frames per second, and the plan that they use
@@ -78,7 +97,15 @@ PlanVerdict check_plan(const PlanClaim& claim);
 
 // The least value of all plans, by that search. nullopt: there is no plan, or it takes more than
 // `most_labels` labels.
-std::optional<double> least_plan(const PlanClaim& claim, const PlanWeights& weights,
-                                 std::size_t most_labels, std::size_t& labels);
+std::optional<PlanValue> least_plan(const PlanClaim& claim, const PlanWeights& weights,
+                                    const PlanWeights& ties, std::size_t most_labels,
+                                    std::size_t& labels);
+
+// Whether a plan keeps the limits of the claim and has a lower value than `below`; nullopt: this
+// takes more than `most_labels` labels. From the last operation to the first, every plan is
+// followed as long as value and multipliers leave it a chance, by what the operations in front take
+// at least.
+std::optional<bool> has_plan_below(const PlanClaim& claim, PlanValue below, std::size_t most_labels,
+                                   std::size_t& labels);
 
 }  // namespace mapsim::check

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
+#include "check/plan_demands.hpp"
 #include "check/plan_proof.hpp"
 
 namespace mapsim::check {
@@ -11,146 +14,261 @@ namespace {
 
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
-// What the groups behind a position demand of those in front of it.
-struct Demand {
-  std::vector<std::size_t> covered;  // operations in front that a group behind has
-  std::vector<std::size_t> later;    // operations behind that a group in front will have
-  // By tensor: the places that read it, in the order of their first reads.
-  std::map<std::size_t, std::vector<std::size_t>> places;
-  friend auto operator<=>(const Demand&, const Demand&) = default;
-};
-
-void insert_sorted(std::vector<std::size_t>& list, std::size_t value) {
-  list.insert(std::upper_bound(list.begin(), list.end(), value), value);
+PlanValue operator+(const PlanValue& a, const PlanValue& b) {
+  return {a.first + b.first, a.second + b.second};
 }
 
-class Backward {
+class Least {
  public:
-  Backward(const PlanClaim& claim, const PlanWeights& weights, std::size_t most_labels)
-      : claim_{claim},
-        weights_{weights},
-        most_labels_{most_labels},
-        at_(claim.operations),
-        first_(claim.operations, claim.operations) {
-    for (std::size_t g = 0; g < claim.groups.size(); ++g) {
-      at_[claim.groups[g].anchor].push_back(g);
-      for (const std::size_t i : claim.groups[g].operations) {
-        first_[i] = std::min(first_[i], claim.groups[g].anchor);
-      }
-    }
-  }
+  Least(const PlanClaim& claim, const PlanWeights& weights, const PlanWeights& ties)
+      : claim_{claim}, weights_{weights}, ties_{ties} {}
 
-  std::optional<double> run(std::size_t& labels) {
-    std::map<Demand, double> now{{Demand{}, 0}};
+  std::optional<PlanValue> run(std::size_t most_labels, std::size_t& labels) const {
+    const Demands demands{claim_};
+    std::map<Demand, PlanValue> now{{Demand{}, {}}};
     for (std::size_t i = claim_.operations; i-- > 0;) {
-      next_.clear();
+      std::map<Demand, PlanValue> next;
       for (const auto& [demand, value] : now) {
-        step_back(i, demand, value);
+        for (DemandStep& step : demands.steps(i, demand)) {
+          const PlanValue sum = value + value_of(step);
+          if (sum.first < kImpossible) {
+            const auto [at, is_new] = next.try_emplace(std::move(step.before), sum);
+            at->second = std::min(at->second, sum);
+          }
+        }
       }
-      labels += next_.size();
-      if (labels > most_labels_) {
+      labels += next.size();
+      if (labels > most_labels) {
         return std::nullopt;
       }
-      now.swap(next_);
+      now.swap(next);
     }
     const auto end = now.find(Demand{});
     return end == now.end() ? std::nullopt : std::optional{end->second};
   }
 
  private:
-  // Either nothing is anchored at operation i, or one group is.
-  void step_back(std::size_t i, const Demand& demand, double value) {
-    const bool is_covered = std::binary_search(demand.covered.begin(), demand.covered.end(), i);
-    Demand after = demand;
-    if (is_covered) {  // by a group that is anchored behind
-      std::erase(after.covered, i);
-      keep(i, std::move(after), value);
-      return;
-    }
-    insert_sorted(after.later, i);  // by one that is anchored in front
-    keep(i, std::move(after), value);
-    for (const std::size_t g : at_[i]) {
-      const PlanGroup& group = claim_.groups[g];
-      for (std::size_t place = 0; place < claim_.places; ++place) {
-        if (group.on[place]) {
-          run_back(i, group, place, demand, value);
-        }
-      }
-    }
+  PlanValue value_of(const PlanPrice& price) const {
+    return {weights_.value(price), ties_.value(price)};
   }
 
-  void run_back(std::size_t i, const PlanGroup& group, std::size_t place, const Demand& demand,
-                double value) {
-    Demand before = demand;
-    value += weights_.value(*group.on[place]);
-    for (const std::size_t j : group.operations) {
-      if (j < i) {
-        if (std::binary_search(before.covered.begin(), before.covered.end(), j)) {
-          return;
+  PlanValue value_of(const DemandStep& step) const {
+    PlanValue value;
+    if (step.group) {
+      value = value_of(*claim_.groups[*step.group].on[step.place]);
+    }
+    for (const DemandStep::Delivery& each : step.deliveries) {
+      std::vector<std::size_t> there{step.place};
+      for (const std::size_t to : each.to) {
+        PlanValue least{kImpossible, 0};
+        for (const std::size_t from : there) {
+          const PlanPrice* move = move_of(claim_, each.tensor, from, to);
+          least = move != nullptr ? std::min(least, value_of(*move)) : least;
         }
-        insert_sorted(before.covered, j);
-      } else if (j > i) {
-        const auto waits = std::find(before.later.begin(), before.later.end(), j);
-        if (waits == before.later.end()) {
-          return;
-        }
-        before.later.erase(waits);
+        value = value + least;
+        there.push_back(to);
       }
-    }
-    for (const std::size_t tensor : group.writes) {
-      const auto asked = before.places.find(tensor);
-      if (asked != before.places.end()) {
-        value += deliver(tensor, place, asked->second);
-        before.places.erase(asked);
-      }
-    }
-    if (value == kImpossible) {
-      return;
-    }
-    for (const std::size_t tensor : group.reads) {
-      std::vector<std::size_t>& places = before.places[tensor];
-      std::erase(places, place);
-      places.insert(places.begin(), place);
-    }
-    keep(i, std::move(before), value);
-  }
-
-  // Moves a tensor from where it is made to all places that read it, one after the other.
-  double deliver(std::size_t tensor, std::size_t made, const std::vector<std::size_t>& places) {
-    std::vector<std::size_t> there{made};
-    double value = 0;
-    for (const std::size_t to : places) {
-      if (std::find(there.begin(), there.end(), to) != there.end()) {
-        continue;
-      }
-      double least = kImpossible;
-      for (const std::size_t from : there) {
-        const auto& moves = claim_.tensors[tensor].moves;
-        const std::size_t m = from * claim_.places + to;
-        least = m < moves.size() && moves[m] ? std::min(least, weights_.value(*moves[m])) : least;
-      }
-      value += least;
-      there.push_back(to);
     }
     return value;
   }
 
-  // Keeps a state in front of operation i.
-  void keep(std::size_t i, Demand&& demand, double value) {
-    if (std::any_of(demand.later.begin(), demand.later.end(),
-                    [&](std::size_t j) { return first_[j] >= i; })) {
-      return;  // no group that is left has it
+  const PlanClaim& claim_;
+  const PlanWeights& weights_;
+  const PlanWeights& ties_;
+};
+
+// Latency and energy.
+struct Sums {
+  double latency = 0, energy = 0;
+};
+Sums operator+(const Sums& a, const Sums& b) {
+  return {a.latency + b.latency, a.energy + b.energy};
+}
+double value_of(const PlanWeights& weights, const Sums& sums) {
+  return weights.latency * sums.latency + weights.energy * sums.energy;
+}
+
+// All plans, as ways through a graph of demands.
+class Below {
+ public:
+  Below(const PlanClaim& claim, PlanValue below) : claim_{claim}, below_{below} {
+    multiplied_ = claim.weights;
+    for (const PlanLimit& limit : claim.limits) {
+      multiplied_.latency += limit.multiplier * limit.of.latency;
+      multiplied_.energy += limit.multiplier * limit.of.energy;
+      constant_ -= limit.multiplier * limit.most;
     }
-    const auto [at, is_new] = next_.try_emplace(std::move(demand), value);
-    at->second = std::min(at->second, value);
+  }
+
+  std::optional<bool> run(std::size_t most_labels, std::size_t& labels) {
+    if (!explore(most_labels, labels)) {
+      return std::nullopt;
+    }
+    if (!start_) {
+      return false;
+    }
+    in_front_ = {least_in_front(multiplied_), least_in_front(claim_.weights),
+                 least_in_front(claim_.ties)};
+    for (const PlanLimit& limit : claim_.limits) {
+      in_front_.push_back(least_in_front(limit.of));
+    }
+    return follow(most_labels, labels);
+  }
+
+ private:
+  struct Step {
+    std::size_t to = 0;  // a demand farther in front
+    Sums takes;
+  };
+  enum : std::size_t { kMultiplied, kWeights, kTies, kLimits };  // of in_front_
+
+  // Demands get numbers from the last operation to the first.
+  bool explore(std::size_t most_labels, std::size_t& labels) {
+    const Demands demands{claim_};
+    std::vector<Demand> now{{}};
+    steps_.resize(1);
+    std::size_t first = 0;  // number of the first of now
+    for (std::size_t i = claim_.operations; i-- > 0;) {
+      std::vector<Demand> next;
+      std::map<Demand, std::size_t> known;
+      for (std::size_t d = 0; d < now.size(); ++d) {
+        for (const DemandStep& step : demands.steps(i, now[d])) {
+          const auto [at, is_new] = known.try_emplace(step.before, steps_.size());
+          if (is_new) {
+            steps_.emplace_back();
+            next.push_back(step.before);
+          }
+          for (const Sums& takes : ways(step)) {
+            steps_[first + d].push_back({at->second, takes});
+          }
+        }
+      }
+      labels += next.size();
+      if (labels > most_labels) {
+        return false;
+      }
+      first += now.size();
+      now.swap(next);
+      if (i == 0) {
+        const auto start = known.find(Demand{});
+        start_ = start == known.end() ? std::nullopt : std::optional{start->second};
+      }
+    }
+    return true;
+  }
+
+  // What a step takes, with every source of every tensor that is moved.
+  std::vector<Sums> ways(const DemandStep& step) const {
+    std::vector<Sums> found(1);
+    if (step.group) {
+      const PlanPrice& price = *claim_.groups[*step.group].on[step.place];
+      found.front() = {price.latency, price.energy};
+    }
+    for (const DemandStep::Delivery& each : step.deliveries) {
+      std::vector<std::size_t> there{step.place};
+      for (const std::size_t to : each.to) {
+        std::vector<Sums> more;
+        for (const std::size_t from : there) {
+          if (const PlanPrice* move = move_of(claim_, each.tensor, from, to)) {
+            for (const Sums& sums : found) {
+              more.push_back(sums + Sums{move->latency, move->energy});
+            }
+          }
+        }
+        found.swap(more);
+        there.push_back(to);
+      }
+    }
+    return found;
+  }
+
+  // By demand: the least that the operations in front of it take.
+  std::vector<double> least_in_front(const PlanWeights& weights) const {
+    std::vector<double> least(steps_.size(), kImpossible);
+    least[*start_] = 0;
+    for (std::size_t d = steps_.size(); d-- > 0;) {
+      for (const Step& step : steps_[d]) {
+        least[d] = std::min(least[d], least[step.to] + value_of(weights, step.takes));
+      }
+    }
+    return least;
+  }
+
+  bool has_chance(std::size_t demand, const Sums& sums) const {
+    if (in_front_[kWeights][demand] == kImpossible) {
+      return false;
+    }
+    const double bound =
+        std::max(value_of(multiplied_, sums) + in_front_[kMultiplied][demand] + constant_,
+                 value_of(claim_.weights, sums) + in_front_[kWeights][demand]);
+    const double tie = value_of(claim_.ties, sums) + in_front_[kTies][demand];
+    for (std::size_t k = 0; k < claim_.limits.size(); ++k) {
+      const PlanLimit& limit = claim_.limits[k];
+      const double parts = std::abs(limit.of.latency * sums.latency) +
+                           std::abs(limit.of.energy * sums.energy) + std::abs(limit.most);
+      if (value_of(limit.of, sums) + in_front_[kLimits + k][demand] >
+          limit.most + kPlanClose * parts) {
+        return false;
+      }
+    }
+    return bound < below_.first * (1 - kPlanClose) ||
+           (bound <= below_.first * (1 + kPlanClose) && tie < below_.second * (1 - kPlanClose));
+  }
+
+  bool is_below(const Sums& sums) const {
+    const double value = value_of(claim_.weights, sums);
+    const bool fits =
+        std::all_of(claim_.limits.begin(), claim_.limits.end(),
+                    [&](const PlanLimit& limit) { return value_of(limit.of, sums) <= limit.most; });
+    return fits && (value < below_.first * (1 - kPlanClose) ||
+                    (value <= below_.first * (1 + kPlanClose) &&
+                     value_of(claim_.ties, sums) < below_.second * (1 - kPlanClose)));
+  }
+
+  bool no_more(const Sums& a, const Sums& b) const {
+    const auto less = [&](const PlanWeights& weights) {
+      return value_of(weights, a) <= value_of(weights, b);
+    };
+    return less(claim_.weights) && less(claim_.ties) &&
+           std::all_of(claim_.limits.begin(), claim_.limits.end(),
+                       [&](const PlanLimit& limit) { return less(limit.of); });
+  }
+
+  std::optional<bool> follow(std::size_t most_labels, std::size_t& labels) const {
+    std::vector<std::vector<Sums>> open(steps_.size());
+    open.front().push_back({});
+    for (std::size_t d = 0; d < steps_.size(); ++d) {
+      for (const Sums& sums : open[d]) {
+        if (d == *start_ && is_below(sums)) {
+          return true;
+        }
+        for (const Step& step : steps_[d]) {
+          const Sums more = sums + step.takes;
+          std::vector<Sums>& there = open[step.to];
+          if (!has_chance(step.to, more) ||
+              std::any_of(there.begin(), there.end(),
+                          [&](const Sums& each) { return no_more(each, more); })) {
+            continue;
+          }
+          std::erase_if(there, [&](const Sums& each) { return no_more(more, each); });
+          there.push_back(more);
+          if (++labels > most_labels) {
+            return std::nullopt;
+          }
+        }
+      }
+      std::vector<Sums>{}.swap(open[d]);
+    }
+    return false;
   }
 
   const PlanClaim& claim_;
-  const PlanWeights& weights_;
-  std::size_t most_labels_;
-  std::vector<std::vector<std::size_t>> at_;  // groups, by anchor
-  std::vector<std::size_t> first_;  // per operation: the first anchor of the groups that have it
-  std::map<Demand, double> next_;
+  PlanValue below_;
+  PlanWeights multiplied_;
+  double constant_ = 0;
+  std::vector<std::vector<Step>> steps_;  // by demand
+  std::optional<std::size_t> start_{};    // the demand in front of all operations
+  std::vector<std::vector<double>> in_front_;
 };
 
 }  // namespace
@@ -161,9 +279,15 @@ double PlanWeights::value(const PlanPrice& price) const {
   return latency * price.latency + energy * price.energy + bytes * price.bytes + engine;
 }
 
-std::optional<double> least_plan(const PlanClaim& claim, const PlanWeights& weights,
-                                 std::size_t most_labels, std::size_t& labels) {
-  return Backward{claim, weights, most_labels}.run(labels);
+std::optional<PlanValue> least_plan(const PlanClaim& claim, const PlanWeights& weights,
+                                    const PlanWeights& ties, std::size_t most_labels,
+                                    std::size_t& labels) {
+  return Least{claim, weights, ties}.run(most_labels, labels);
+}
+
+std::optional<bool> has_plan_below(const PlanClaim& claim, PlanValue below, std::size_t most_labels,
+                                   std::size_t& labels) {
+  return Below{claim, below}.run(most_labels, labels);
 }
 
 }  // namespace mapsim::check

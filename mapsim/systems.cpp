@@ -164,7 +164,7 @@ std::string to_trace(const PlanSolution& solution) {
 }
 
 std::string proof_json(const PlanSolution& solution) {
-  return has_certificate(solution.options) && !solution.answer.is_limited
+  return has_certificate(solution.options, solution.answer)
              ? plan_certificate(solution.soc, *solution.network, solution.options, solution.answer)
              : std::string{};
 }

@@ -12,21 +12,18 @@ namespace mapsim {
 namespace {
 
 constexpr double kRounding = 1e-11;  // figures of two sums that differ by no more are equal
-constexpr double kTie = 1e-7;        // weight of the other figure where one alone counts
 
 class Envelope {
  public:
   explicit Envelope(const PlanProblem& problem) : problem_{problem} {}
 
   std::vector<FrontPlan> corners() {
-    const std::optional<FrontPlan> any = best({1, 0, 0, {}});
-    if (!any) {
+    const std::optional<FrontPlan> fast = best({1, 0, 0, {}}, {0, 1, 0, {}});
+    if (!fast) {
       return {};
     }
-    // So much of the other figure as a small share of this one is worth, for ties.
-    const double rate = any->energy > 0 ? any->latency / any->energy : 0;
-    const FrontPlan fastest = *best({1, kTie * rate, 0, {}});
-    const FrontPlan cheapest = *best({kTie, rate, 0, {}});
+    const FrontPlan fastest = *fast;
+    const FrontPlan cheapest = *best({0, 1, 0, {}}, {1, 0, 0, {}});
     found_.push_back(fastest);
     if (cheapest.latency > fastest.latency * (1 + kRounding) &&
         cheapest.energy < fastest.energy * (1 - kRounding)) {
@@ -37,8 +34,8 @@ class Envelope {
   }
 
  private:
-  std::optional<FrontPlan> best(const Weights& weights) const {
-    const auto path = shortest_path(problem_, weights);
+  std::optional<FrontPlan> best(const Weights& weights, const Weights& ties = {}) const {
+    const auto path = shortest_path(problem_, weights, ties);
     if (!path) {
       return std::nullopt;
     }

@@ -2,64 +2,406 @@
 #include "plan/limits.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <queue>
+#include <utility>
+
+#include "plan/frontier.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr int kHalvings = 60;
+using Index = std::uint32_t;
 
-Weights sum(const Weights& a, double m, const Weights& b) {
-  return {std::max(0.0, a.latency + m * b.latency), std::max(0.0, a.energy + m * b.energy),
-          std::max(0.0, a.bytes + m * b.bytes), a.busy};
+constexpr Index kNone = std::numeric_limits<Index>::max();
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr int kMostLines = 100;      // rounding could let it go on
+constexpr double kRounding = 1e-12;  // relative: bounds are sums with multipliers
+
+// Latency and energy of a part of a plan.
+struct Figures {
+  double latency = 0, energy = 0;
+  Figures operator+(const Figures& other) const {
+    return {latency + other.latency, energy + other.energy};
+  }
+};
+double value_of(const Weights& weights, const Figures& figures) {
+  return weights.latency * figures.latency + weights.energy * figures.energy;
 }
 
-double total(const PlanProblem& problem, const Weights& weights, std::vector<PlanStep> steps) {
-  double value = 0;
-  for (const PlanStep& step : steps) {
-    value += weights.of(*problem.choices[step.choice].on[step.engine]);
-    for (const PlanMove& move : step.moves) {
-      value +=
-          weights.of(*problem.tensors[move.tensor].moves[move.from * problem.places + move.to]);
+Weights plus(const Weights& a, double m, const Weights& b) {
+  return {a.latency + m * b.latency, a.energy + m * b.energy, 0, {}};
+}
+
+struct Arc {
+  Index to = 0;
+  Figures takes;
+  bool runs = false;  // a group
+  PlanStep step{};
+};
+
+// All frontiers, and what leads from one to the next.
+struct FrontierGraph {
+  std::vector<Index> first;  // by frontier: its first arc; one more at the end
+  std::vector<Arc> arcs;     // by frontiers, which are in the order of their operations
+  std::optional<Index> end{};
+};
+
+void add_arcs(const PlanProblem& problem, const FrontierStep& step, Index to, std::size_t fetched,
+              Arc arc, std::vector<Arc>& arcs) {
+  if (fetched == step.fetched.size()) {
+    arc.to = to;
+    arcs.push_back(std::move(arc));
+    return;
+  }
+  const FrontierStep::Fetch& fetch = step.fetched[fetched];
+  const auto& moves = problem.tensors[fetch.tensor].moves;
+  std::vector<Figures> tried;
+  for (std::size_t from = 0; from < problem.places && !moves.empty(); ++from) {
+    const auto& move = moves[from * problem.places + step.place];
+    if ((fetch.from >> from & 1) == 0 || !move) {
+      continue;
+    }
+    const bool is_known = std::any_of(tried.begin(), tried.end(), [&](const Figures& each) {
+      return each.latency == move->latency && each.energy == move->energy;
+    });
+    if (is_known) {
+      continue;
+    }
+    tried.push_back({move->latency, move->energy});
+    Arc next = arc;
+    next.takes = next.takes + tried.back();
+    next.step.moves.push_back({fetch.tensor, from, step.place});
+    add_arcs(problem, step, to, fetched + 1, std::move(next), arcs);
+  }
+}
+
+FrontierGraph graph_of(const PlanProblem& problem) {
+  const Frontiers frontiers{problem};
+  FrontierGraph graph;
+  std::vector<Frontier> now{{}};
+  Index count = 1;
+  for (std::size_t i = 0; i < problem.operations; ++i) {
+    std::map<Frontier, Index> known;
+    std::vector<Frontier> next;
+    for (const Frontier& frontier : now) {
+      graph.first.push_back(static_cast<Index>(graph.arcs.size()));
+      for (FrontierStep& step : frontiers.steps(i, frontier)) {
+        const auto [at, is_new] = known.try_emplace(step.after, count);
+        if (is_new) {
+          ++count;
+          next.push_back(step.after);
+        }
+        Arc arc;
+        if (step.choice) {
+          const Load& load = *problem.choices[*step.choice].on[step.place];
+          arc.takes = {load.latency, load.energy};
+          arc.runs = true;
+          arc.step = {*step.choice, step.place};
+        }
+        add_arcs(problem, step, at->second, 0, std::move(arc), graph.arcs);
+      }
+    }
+    now.swap(next);
+    if (i + 1 == problem.operations) {
+      const auto end = known.find(Frontier{});
+      graph.end = end == known.end() ? std::nullopt : std::optional{end->second};
     }
   }
-  return value;
+  for (std::size_t k = 0; k <= now.size(); ++k) {
+    graph.first.push_back(static_cast<Index>(graph.arcs.size()));
+  }
+  return graph;
 }
+
+// By frontier: the best way to the end by some weights.
+struct Completion {
+  Weights weights;
+  double constant = 0;        // of a bound that these weights give
+  std::vector<double> value;  // never: there is no way
+  std::vector<Index> arc;
+  std::vector<Figures> takes;
+};
+
+Completion completion_of(const FrontierGraph& graph, const Weights& weights, double constant = 0) {
+  const std::size_t frontiers = graph.first.size() - 1;
+  Completion found{weights, constant, std::vector<double>(frontiers, kNever),
+                   std::vector<Index>(frontiers, kNone), std::vector<Figures>(frontiers)};
+  if (graph.end) {
+    found.value[*graph.end] = 0;
+  }
+  for (std::size_t f = frontiers; f-- > 0;) {
+    for (Index a = graph.first[f]; a < graph.first[f + 1]; ++a) {
+      const Arc& arc = graph.arcs[a];
+      const double value = value_of(weights, arc.takes) + found.value[arc.to];
+      if (value < found.value[f]) {
+        found.value[f] = value;
+        found.arc[f] = a;
+        found.takes[f] = arc.takes + found.takes[arc.to];
+      }
+    }
+  }
+  return found;
+}
+
+// The weights with the multiplier of a limit whose bound is best.
+struct Multiplied {
+  Weights weights;
+  double multiplier = 0;
+};
+Multiplied multiplied(const FrontierGraph& graph, const Weights& weights, const PlanLimit& limit) {
+  const auto over = [&](const Figures& takes) { return value_of(limit.of, takes) - limit.most; };
+  Figures outside = completion_of(graph, weights).takes.front();
+  Figures inside = completion_of(graph, limit.of).takes.front();
+  double multiplier = 0;
+  // Each time the line between two plans is replaced by one through a plan below it.
+  for (int k = 0; k < kMostLines && over(outside) > 0 && over(inside) <= 0; ++k) {
+    multiplier = std::max(0.0, (value_of(weights, inside) - value_of(weights, outside)) /
+                                   (over(outside) - over(inside)));
+    const Weights sum = plus(weights, multiplier, limit.of);
+    const Figures between = completion_of(graph, sum).takes.front();
+    if (value_of(sum, between) >= value_of(sum, outside)) {
+      break;
+    }
+    (over(between) > 0 ? outside : inside) = between;
+  }
+  return {plus(weights, multiplier, limit.of), multiplier};
+}
+
+struct Label {
+  Figures takes;
+  Index frontier = 0;
+  Index parent = kNone;
+  Index arc = kNone;
+};
+
+class LimitedSearch {
+ public:
+  LimitedSearch(const PlanProblem& problem, const Weights& weights, const Weights& ties,
+                const std::vector<PlanLimit>& limits, std::size_t most_labels)
+      : graph_{graph_of(problem)},
+        weights_{weights},
+        ties_{ties},
+        limits_{limits},
+        most_labels_{most_labels} {}
+
+  LimitedPlan run() {
+    LimitedPlan found;
+    found.is_impossible = !set_completions(found.multipliers);
+    if (found.is_impossible) {
+      return found;
+    }
+    known_.resize(graph_.first.size());
+    add({{}, 0, kNone, kNone});
+    double open = kNever;  // the least bound of what was not looked at
+    while (!open_.empty()) {
+      const Open next = open_.top();
+      open_.pop();
+      if (is_worse(next.bound, labels_[next.label])) {
+        continue;
+      }
+      if (labels_.size() > most_labels_) {
+        open = next.bound;
+        break;
+      }
+      expand(next.label);
+    }
+    found.bound = std::min(best_.first, open);
+    found.is_impossible = found.bound == kNever;
+    if (best_.first < kNever) {
+      found.path = path();
+    }
+    return found;
+  }
+
+ private:
+  struct Open {
+    double bound = 0, tie = 0;
+    Index label = 0;
+    bool operator<(const Open& other) const {  // the least on top
+      return std::pair{bound, tie} > std::pair{other.bound, other.tie};
+    }
+  };
+
+  // False: there is no plan, or none that keeps some limit.
+  bool set_completions(std::vector<double>& multipliers) {
+    completions_.push_back(completion_of(graph_, weights_));
+    multipliers.assign(limits_.size(), 0);
+    if (completions_.front().value.front() == kNever) {
+      return false;
+    }
+    double best = completions_.front().value.front();
+    Weights sum = weights_;
+    double constant = 0;
+    const auto look = [&](std::size_t k, const Multiplied& more, double others,
+                          std::vector<double> with) {
+      with[k] = more.multiplier;
+      completions_.push_back(
+          completion_of(graph_, more.weights, others - more.multiplier * limits_[k].most));
+      const double bound = completions_.back().value.front() + completions_.back().constant;
+      if (bound > best) {
+        best = bound;
+        multipliers = with;
+      }
+    };
+    std::vector<double> together(limits_.size(), 0);
+    for (std::size_t k = 0; k < limits_.size(); ++k) {
+      least_.push_back(completion_of(graph_, limits_[k].of));
+      if (is_over(k, least_.back().value.front(), least_.back().takes.front())) {
+        return false;
+      }
+      Multiplied more = multiplied(graph_, weights_, limits_[k]);
+      look(k, more, 0, std::vector<double>(limits_.size(), 0));
+      if (k > 0) {
+        more = multiplied(graph_, sum, limits_[k]);
+        look(k, more, constant, together);
+      }
+      sum = more.weights;
+      constant -= more.multiplier * limits_[k].most;
+      together[k] = more.multiplier;
+    }
+    tied_ = completion_of(graph_, ties_);
+    return true;
+  }
+
+  bool is_worse(double bound, const Label& label) const {
+    const double slack = kRounding * std::abs(best_.first);
+    return best_.first < kNever && (bound > best_.first + slack || (bound >= best_.first - slack &&
+                                                                    tie_of(label) >= best_.second));
+  }
+  double tie_of(const Label& label) const {
+    return value_of(ties_, label.takes) + tied_.value[label.frontier];
+  }
+
+  // Whether `least`, what `takes` sums up to in parts of two signs, is above a limit by more than
+  // rounding.
+  bool is_over(std::size_t k, double least, const Figures& takes) const {
+    const PlanLimit& limit = limits_[k];
+    const double parts = std::abs(limit.of.latency * takes.latency) +
+                         std::abs(limit.of.energy * takes.energy) + std::abs(limit.most);
+    return least > limit.most + kRounding * parts;
+  }
+
+  bool keeps_limits(const Figures& takes) const {
+    return std::all_of(limits_.begin(), limits_.end(), [&](const PlanLimit& limit) {
+      return value_of(limit.of, takes) <= limit.most;
+    });
+  }
+
+  // Whether another label of its frontier takes no more of anything; else it is known.
+  bool is_dominated(const Label& label) {
+    std::vector<Figures>& known = known_[label.frontier];
+    const auto no_more = [&](const Figures& a, const Figures& b) {
+      const auto less = [&](const Weights& weights) {
+        return value_of(weights, a) <= value_of(weights, b);
+      };
+      return less(weights_) && less(ties_) &&
+             std::all_of(limits_.begin(), limits_.end(),
+                         [&](const PlanLimit& limit) { return less(limit.of); });
+    };
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const Figures& each) { return no_more(each, label.takes); })) {
+      return true;
+    }
+    std::erase_if(known, [&](const Figures& each) { return no_more(label.takes, each); });
+    known.push_back(label.takes);
+    return false;
+  }
+
+  void add(const Label& label) {
+    double bound = -kNever;
+    for (const Completion& each : completions_) {
+      bound = std::max(
+          bound, value_of(each.weights, label.takes) + each.value[label.frontier] + each.constant);
+    }
+    for (std::size_t k = 0; k < limits_.size(); ++k) {
+      const double least = value_of(limits_[k].of, label.takes) + least_[k].value[label.frontier];
+      if (is_over(k, least, label.takes + least_[k].takes[label.frontier])) {
+        return;
+      }
+    }
+    if (bound == kNever || is_worse(bound, label) || is_dominated(label)) {
+      return;
+    }
+    labels_.push_back(label);
+    const auto index = static_cast<Index>(labels_.size() - 1);
+    open_.push({bound, tie_of(label), index});
+    for (const auto* list : {&completions_, &least_}) {
+      for (const Completion& each : *list) {
+        complete(index, each);
+      }
+    }
+  }
+  // A whole plan: a label, and the best way on by some weights.
+  void complete(Index label, const Completion& by) {
+    const Figures takes = labels_[label].takes + by.takes[labels_[label].frontier];
+    const Value value{value_of(weights_, takes), value_of(ties_, takes)};
+    if (value < best_ && keeps_limits(takes)) {
+      best_ = value;
+      arcs_.clear();
+      for (Index at = label; labels_[at].parent != kNone; at = labels_[at].parent) {
+        arcs_.push_back(labels_[at].arc);
+      }
+      std::reverse(arcs_.begin(), arcs_.end());
+      for (Index f = labels_[label].frontier; by.arc[f] != kNone; f = graph_.arcs[by.arc[f]].to) {
+        arcs_.push_back(by.arc[f]);
+      }
+    }
+  }
+
+  void expand(Index label) {
+    const Index frontier = labels_[label].frontier;
+    for (Index a = graph_.first[frontier]; a < graph_.first[frontier + 1]; ++a) {
+      const Arc& arc = graph_.arcs[a];
+      add({labels_[label].takes + arc.takes, arc.to, label, a});
+    }
+  }
+
+  PlanPath path() const {
+    PlanPath path{{}, best_.first, best_.second, labels_.size()};
+    for (const Index a : arcs_) {
+      if (graph_.arcs[a].runs) {
+        path.steps.push_back(graph_.arcs[a].step);
+      }
+    }
+    return path;
+  }
+
+  FrontierGraph graph_;
+  Weights weights_, ties_;
+  const std::vector<PlanLimit>& limits_;
+  std::size_t most_labels_;
+  std::vector<Completion> completions_;  // that bound the value
+  std::vector<Completion> least_;        // by limit: of what it is about
+  Completion tied_;
+  std::vector<Label> labels_;
+  std::vector<std::vector<Figures>> known_;  // by frontier
+  std::priority_queue<Open> open_;
+  Value best_{kNever, 0};
+  std::vector<Index> arcs_;  // of the best plan
+};
 
 }  // namespace
 
-std::optional<LimitedPlan> limited_path(const PlanProblem& problem, const Weights& weights,
-                                        const Weights& excess, double limit, double most,
-                                        double& least) {
-  std::optional<LimitedPlan> best;
-  double bound = 0;
-  const auto look = [&](double m) {  // does the path for this multiplier keep the limit?
-    const auto path = shortest_path(problem, sum(weights, m, excess));
-    if (!path) {
-      return true;
+LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, const Weights& ties,
+                         const std::vector<PlanLimit>& limits, std::size_t most_labels) {
+  return LimitedSearch{problem, weights, ties, limits, most_labels}.run();
+}
+
+double least_power(const PlanProblem& problem) {
+  const FrontierGraph graph = graph_of(problem);
+  Figures takes = completion_of(graph, {0, 1, 0, {}}).takes.front();
+  for (double power = 0; takes.latency > 0;) {
+    power = takes.energy / takes.latency;
+    const Figures less = completion_of(graph, {-power, 1, 0, {}}).takes.front();
+    if (less.latency == 0 || less.energy / less.latency >= power) {
+      return power;
     }
-    const double over = total(problem, excess, path->steps);
-    least = std::min(least, over);
-    bound = std::max(bound, path->value - m * limit);
-    const double value = total(problem, weights, path->steps);
-    if (over <= limit && (!best || value < best->value)) {
-      best = LimitedPlan{*path, value, 0};
-    }
-    return over <= limit;
-  };
-  if (!look(0)) {
-    double low = 0;
-    double high = most;
-    look(high);
-    for (int k = 0; k < kHalvings && best; ++k) {
-      const double middle = (low + high) / 2;
-      (look(middle) ? high : low) = middle;
-    }
+    takes = less;
   }
-  if (best) {
-    best->bound = std::min(best->value, bound);
-  }
-  return best;
+  return 0;
 }
 
 }  // namespace mapsim

@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "plan/shortest_path.hpp"
 
 namespace mapsim {
 
-// The plan of least value among those that keep a limit on another sum.
-struct LimitedPlan {
-  PlanPath path;
-  double value = 0;  // by the weights, without the limit
-  double bound = 0;  // none that keeps the limit has less
+// A sum of latency and energy, weights of either sign, of which plans may take no more. Mean power:
+// energy less the power times latency is at most 0.
+struct PlanLimit {
+  Weights of;
+  double most = 0;
 };
 
-// `excess`: what must not be above `limit`; its latency may count negatively (power: energy less
-// the limit's power times latency). Lagrangian relaxation: the path for weights + m x excess bounds
-// the value by its own less m x limit, and the multiplier m is halved in between where the limit is
-// kept. `most`: the largest m for which no weight is negative. nullopt: no plan was found that
-// keeps the limit; `least`: the least excess of all plans.
-std::optional<LimitedPlan> limited_path(const PlanProblem& problem, const Weights& weights,
-                                        const Weights& excess, double limit, double most,
-                                        double& least);
+// The plan of least value among those that keep limits.
+struct LimitedPlan {
+  std::optional<PlanPath> path{};  // nullopt: none was found
+  bool is_impossible = false;      // there is none
+  double bound = 0;                // none that keeps the limits has less value
+  // By limit: for plans that keep them, value + sum of multiplier * (what they take - most) is at
+  // most their value; so the least of that sum over all plans is a bound.
+  std::vector<double> multipliers{};
+};
+
+// Weights and ties of latency and energy alone. Of each move every source is tried, since each may
+// be best for one of the figures. Exact, unless `most_labels` partial plans do not suffice: then
+// what was found, with a bound.
+//
+// All frontiers make a graph without cycles. Completions to its end are known for the value, for
+// what is limited, and for sums of both with multipliers (Handler and Zang 1980), which bound what
+// comes of a label. Labels are taken by their bounds, and dropped where another one of the same
+// frontier takes no more of anything.
+LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, const Weights& ties,
+                         const std::vector<PlanLimit>& limits, std::size_t most_labels);
+
+// The least mean power of all plans: energy over latency (Dinkelbach 1967).
+double least_power(const PlanProblem& problem);
 
 }  // namespace mapsim

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <compare>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -28,6 +29,18 @@ struct Weights {
   double of(const Load& load) const {
     const double engine = load.engine && *load.engine < busy.size() ? busy[*load.engine] : 0;
     return latency * load.latency + energy * load.energy + bytes * load.bytes + engine * load.busy;
+  }
+};
+
+// Two sums of a plan, or of a part. The second one counts where the first ones are equal.
+struct Value {
+  double first = 0, second = 0;
+  friend auto operator<=>(const Value&, const Value&) = default;
+  friend Value operator+(const Value& a, const Value& b) {
+    return {a.first + b.first, a.second + b.second};
+  }
+  friend Value operator-(const Value& a, const Value& b) {
+    return {a.first - b.first, a.second - b.second};
   }
 };
 

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "core/diagnostic.hpp"
@@ -52,6 +55,50 @@ std::string no_engine(const Soc& soc, const std::vector<Place>& places,
 // In memory, in the layout of a place.
 double bytes_at(const Place& place, const Operations& operations, std::size_t tensor) {
   return bytes_of(operations, tensor) * padding_of(operations.graph->tensors[tensor], place.format);
+}
+
+// No plan adds up more of a figure: it covers an operation once, and moves a tensor to a place
+// once.
+double most_of(const PlanProblem& problem, double Load::* figure) {
+  std::vector<double> most(problem.operations, 0);
+  for (const PlanProblem::Choice& choice : problem.choices) {
+    for (const std::optional<Load>& load : choice.on) {
+      for (const std::size_t i : choice.operations) {
+        most[i] = load ? std::max(most[i], (*load).*figure) : most[i];
+      }
+    }
+  }
+  for (const PlanProblem::Tensor& tensor : problem.tensors) {
+    const std::size_t first = most.size();
+    most.resize(first + problem.places, 0);
+    for (std::size_t m = 0; m < tensor.moves.size(); ++m) {
+      double& to = most[first + m % problem.places];
+      to = tensor.moves[m] ? std::max(to, (*tensor.moves[m]).*figure) : to;
+    }
+  }
+  return std::accumulate(most.begin(), most.end(), 0.0);
+}
+
+// Rounds a figure of all costs to multiples of a power of two, so large that sums of plans are
+// exact in whatever order they are added. So plans that take the same are equal, and the figure
+// that breaks ties decides.
+void make_sums_exact(PlanProblem& problem, double Load::* figure) {
+  const double most = most_of(problem, figure);
+  if (most == 0) {
+    return;
+  }
+  const double unit = std::ldexp(1, std::ilogb(most) + 2 - std::numeric_limits<double>::digits);
+  const auto round = [&](std::optional<Load>& load) {
+    if (load) {
+      (*load).*figure = std::round((*load).*figure / unit) * unit;
+    }
+  };
+  for (PlanProblem::Choice& choice : problem.choices) {
+    std::for_each(choice.on.begin(), choice.on.end(), round);
+  }
+  for (PlanProblem::Tensor& tensor : problem.tensors) {
+    std::for_each(tensor.moves.begin(), tensor.moves.end(), round);
+  }
 }
 
 }  // namespace
@@ -129,6 +176,8 @@ PlanProblem problem_of(const Soc& soc, const std::vector<Place>& places, const V
     }
     problem.choices.push_back(std::move(choice));
   }
+  make_sums_exact(problem, &Load::latency);
+  make_sums_exact(problem, &Load::energy);
   return problem;
 }
 
@@ -168,12 +217,6 @@ std::vector<std::string> unpriced_of(const Operations& operations) {
     }
   }
   return unpriced;
-}
-
-void fail_without_plan(const Network& network, const std::string& soc_file) {
-  fail(soc_file, fmt::format("no plan of {}: its operations need several engines, and no "
-                             "transition leads from one to the other",
-                             network.name));
 }
 
 }  // namespace mapsim

@@ -153,8 +153,11 @@ PairAnswer make_pair_plan(const Soc& soc, const std::array<const Network*, 2>& n
                           const std::array<std::string, 2>& network_files) {
   PairAnswer answer;
   std::array<std::vector<Candidate>, 2> candidates;
+  Soc alone = soc;  // a bound of the pair: a short burst may take more than the chip's power, and
+  alone.power = Milliwatts{0};  // what of both is in memory at a time is not known
+  alone.memory.capacity = Bits{0};
   for (std::size_t n = 0; n < 2; ++n) {
-    answer.networks[n] = make_plan(soc, *networks[n], options, soc_file, network_files[n]);
+    answer.networks[n] = make_plan(alone, *networks[n], options, soc_file, network_files[n]);
     candidates[n] = candidates_of(soc, answer.networks[n]);
   }
   std::pair<std::size_t, std::size_t> best{0, 0};

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -21,10 +20,6 @@ namespace mapsim {
 
 namespace {
 
-Weights weights_of(PlanObjective objective) {
-  return objective == PlanObjective::kLatency ? Weights{1, 0, 0, {}} : Weights{0, 1, 0, {}};
-}
-
 void add(Load& sum, const Load& part) {
   sum.latency += part.latency;
   sum.energy += part.energy;
@@ -33,7 +28,7 @@ void add(Load& sum, const Load& part) {
 
 // All groups on one engine; the first operation that it cannot run, if there is one.
 EngineAlone alone_on(const Soc& soc, const PlanAnswer& answer, std::size_t engine,
-                     const Weights& weights) {
+                     PlanObjective objective) {
   for (std::size_t g = 0; g < answer.groups.all.size(); ++g) {
     const Group& group = answer.groups.all[g];
     std::string problem;
@@ -51,7 +46,7 @@ EngineAlone alone_on(const Soc& soc, const PlanAnswer& answer, std::size_t engin
     }
   }
   const PlanProblem problem = only_on(answer.problem, answer.places, engine);
-  const auto path = shortest_path(problem, weights);
+  const auto path = shortest_path(problem, weights_of(objective), ties_of(objective));
   if (!path) {
     return {std::nullopt,
             fmt::format("tensors have no way between the places of {}", soc.engines[engine].name)};
@@ -60,14 +55,16 @@ EngineAlone alone_on(const Soc& soc, const PlanAnswer& answer, std::size_t engin
 }
 
 // Each group where it is best if tensors moved for nothing, then with what moving them takes.
-void set_greedy(const PlanProblem& problem, const Weights& weights, PlanAnswer& answer) {
+void set_greedy(const PlanProblem& problem, PlanObjective objective, PlanAnswer& answer) {
+  const Weights weights = weights_of(objective);
+  const Weights ties = ties_of(objective);
   PlanProblem free = problem;
   for (PlanProblem::Tensor& tensor : free.tensors) {
     tensor.moves.assign(problem.places * problem.places, Load{});
   }
-  auto path = shortest_path(free, weights);
+  auto path = shortest_path(free, weights, ties);
   answer.free_moves = path ? path->value : 0;
-  if (path && walk(problem, weights, path->steps)) {
+  if (path && walk(problem, weights, path->steps, ties)) {
     answer.greedy = plan_of(problem, path->steps, &answer.prices).total;
   }
 }
@@ -107,41 +104,91 @@ const char* to_string(PlanObjective objective) {
   return kWords[static_cast<std::size_t>(objective)];
 }
 
+Weights weights_of(PlanObjective objective) {
+  return objective == PlanObjective::kEnergy ? Weights{0, 1, 0, {}} : Weights{1, 0, 0, {}};
+}
+Weights ties_of(PlanObjective objective) {
+  return objective == PlanObjective::kEnergy ? Weights{1, 0, 0, {}} : Weights{0, 1, 0, {}};
+}
+
+std::optional<double> power_limit(const Soc& soc, const PlanOptions& options) {
+  constexpr double kMilliwatts = 1e3;  // in a watt
+  std::optional<double> most = options.max_power;
+  if (soc.power > Milliwatts{0}) {
+    const double chip = soc.power.count() / kMilliwatts;
+    most = std::min(most.value_or(chip), chip);
+  }
+  return most;
+}
+
 namespace {
 
-// The best plan that keeps the limits, in place of the one without; what is wrong, if there is
-// none.
-constexpr double kMostPower = 1e18;  // [pJ/s]: a megawatt
+constexpr double kPicojoules = 1e12;          // in a joule
+constexpr std::size_t kMostLabels = 500'000;  // of a search under limits
 
-void keep_limits(const PlanOptions& options, const Weights& weights, PlanAnswer& answer) {
-  const Load& total = answer.plan.total;
-  Weights excess{0, 0, 0, {}};
-  double limit = 0;
-  double most = 0;
-  const char* unit = "s";
-  if (options.max_latency && total.latency > *options.max_latency) {
-    excess.latency = 1;
-    limit = *options.max_latency;
-    most = options.objective == PlanObjective::kLatency ? 0 : kMostPower;
-  } else if (options.max_power && total.energy > *options.max_power * 1e12 * total.latency) {
-    excess = {-*options.max_power * 1e12, 1, 0, {}};  // pJ above what the power gives in its time
-    most = options.objective == PlanObjective::kLatency ? 1 / (*options.max_power * 1e12) : 0;
-    unit = "pJ";
+std::vector<PlanLimit> limits_of(const Soc& soc, const PlanOptions& options) {
+  std::vector<PlanLimit> limits;
+  if (options.max_latency) {
+    limits.push_back({{1, 0, 0, {}}, *options.max_latency});
+  }
+  if (const auto power = power_limit(soc, options)) {  // energy that it does not give in the time
+    limits.push_back({{-*power * kPicojoules, 1, 0, {}}, 0});
+  }
+  return limits;
+}
+
+bool keeps(const std::vector<PlanLimit>& limits, const Load& total) {
+  return std::all_of(limits.begin(), limits.end(),
+                     [&](const PlanLimit& limit) { return limit.of.of(total) <= limit.most; });
+}
+
+// Why no plan keeps the limits.
+std::string no_plan_within(const Soc& soc, const PlanOptions& options, const PlanProblem& problem) {
+  const auto fastest = shortest_path(problem, {1, 0, 0, {}});
+  if (!fastest) {
+    return "there is none";
+  }
+  if (options.max_latency && fastest->value > *options.max_latency) {
+    return fmt::format("the least latency of all plans is {}", scaled(fastest->value, "s"));
+  }
+  const double watts = least_power(problem) / kPicojoules;
+  const auto most = power_limit(soc, options);
+  if (most && watts > *most) {
+    return fmt::format("the least mean power of all plans is {}, where {} allows {}",
+                       scaled(watts, "W"), options.max_power == most ? "--max-power" : soc.name,
+                       scaled(*most, "W"));
+  }
+  return "plans keep either the limit on latency or the one on power";
+}
+
+// The best plan that keeps limits on latency and power becomes the plan of the answer, and its
+// bound; false: there is none, or none was found.
+bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
+  const Weights weights = weights_of(options.objective);
+  const Weights ties = ties_of(options.objective);
+  std::optional<PlanPath> path = shortest_path(answer.problem, weights, ties);
+  if (!path) {
+    return false;
+  }
+  answer.bound = path->value;
+  answer.limits = limits_of(soc, options);
+  if (keeps(answer.limits, plan_of(answer.problem, path->steps).total)) {
+    answer.limits.clear();
   } else {
-    return;
+    LimitedPlan found = limited_path(answer.problem, weights, ties, answer.limits, kMostLabels);
+    if (!found.path) {
+      answer.misfit = found.is_impossible
+                          ? no_plan_within(soc, options, answer.problem)
+                          : fmt::format("none was found among {} partial plans", kMostLabels);
+      return false;
+    }
+    answer.bound = found.bound;
+    answer.multipliers = std::move(found.multipliers);
+    path = std::move(found.path);
   }
-  double least = std::numeric_limits<double>::infinity();
-  const auto found = limited_path(answer.problem, weights, excess, limit, most, least);
-  if (!found) {
-    answer.misfit = options.max_latency
-                        ? fmt::format("the least latency that was found is {:.4g} {}", least, unit)
-                        : "every plan that was found takes more power; those that take more "
-                          "time and more energy were not looked for";
-    return;
-  }
-  answer.plan = plan_of(answer.problem, found->path.steps, &answer.prices);
-  answer.plan.labels = found->path.labels;
-  answer.bound = found->bound;
+  answer.plan = plan_of(answer.problem, path->steps, &answer.prices);
+  answer.plan.labels = path->labels;
+  return true;
 }
 
 // The least that tensors which are alive at once can take.
@@ -168,30 +215,34 @@ MemoryMap memory_of(const PlanAnswer& answer) {
 // Where the tensors of the best plan take too much: the best one of those that do not. What is
 // alive is limited while the path is searched; where offsets or inputs need more than that, the
 // limit is tightened.
-void keep_memory(const PlanOptions& options, const Weights& weights, PlanAnswer& answer) {
+void keep_memory(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
   if (!options.max_memory || !answer.misfit.empty()) {
     return;
   }
   const double limit = *options.max_memory;
   double alive = limit;
   auto taken = static_cast<double>(memory_of(answer).peak);
+  answer.is_within_memory = taken > limit;
+  std::optional<double> bound;  // of the first try, which only asks for what every plan needs
   constexpr int kTries = 20;
   for (int k = 0; k < kTries && taken > limit; ++k) {
     answer.problem.most_alive = alive;
-    const auto path = shortest_path(answer.problem, weights);
-    if (!path) {
+    if (!plan_within(soc, options, answer)) {
       break;
     }
-    answer.plan = plan_of(answer.problem, path->steps, &answer.prices);
-    answer.plan.labels = path->labels;
+    bound = bound.value_or(answer.bound);
     taken = static_cast<double>(memory_of(answer).peak);
     alive -= std::max(1.0, taken - limit);
   }
   if (taken > limit) {
-    answer.misfit = fmt::format(
-        "tensors need {:.0f} B and more, of which {:.0f} B are alive at once in the best case",
-        taken, least_alive(answer.problem, weights));
+    const auto size = [](double bytes) {
+      return bytes_text(Bits{static_cast<std::int64_t>(std::ceil(bytes * kBitsPerByte))});
+    };
+    answer.misfit =
+        fmt::format("tensors need {} and more, of which {} are alive at once in the best case",
+                    size(taken), size(least_alive(answer.problem, weights_of(options.objective))));
   }
+  answer.bound = bound.value_or(answer.bound);
   answer.problem.most_alive = std::nullopt;
 }
 
@@ -219,8 +270,7 @@ std::int64_t weights_of_plan(const PlanAnswer& answer) {
 
 // Weights and tensors lie in the chip's memory together: where those of the best plan do not fit,
 // the best one of those whose tensors take no more than is left.
-void keep_capacity(const Soc& soc, PlanOptions options, const Weights& weights,
-                   PlanAnswer& answer) {
+void keep_capacity(const Soc& soc, PlanOptions options, PlanAnswer& answer) {
   const std::int64_t capacity = soc.memory.capacity.count() / kByte;
   const std::int64_t left = capacity - weights_of_plan(answer);
   if (!answer.misfit.empty() || soc.memory.capacity == Bits{0} || memory_of(answer).peak <= left) {
@@ -229,7 +279,7 @@ void keep_capacity(const Soc& soc, PlanOptions options, const Weights& weights,
   answer.is_limited = true;
   if (left > 0) {
     options.max_memory = std::min(options.max_memory.value_or(real(left)), real(left));
-    keep_memory(options, weights, answer);
+    keep_memory(soc, options, answer);
   }
   if (left <= 0 || !answer.misfit.empty()) {
     answer.misfit = fmt::format("weights take {}; {}the memory of {} has {}",
@@ -284,7 +334,6 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   answer.versions = versions_of(answer.places, std::vector(soc.engines.size(), &network));
   answer.operations = answer.versions.operations.front();
   const std::vector<std::int64_t> batches(soc.engines.size(), 1);
-  const Weights weights = weights_of(options.objective);
   Pricing pricing{soc, options};
   for (std::size_t f = 0; f <= static_cast<std::size_t>(options.fusion); ++f) {
     const auto fusion = static_cast<Fusion>(f);
@@ -293,26 +342,27 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
     answer.problem = problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
     answer.groups = std::move(offer.groups);
     answer.prices = std::move(offer.prices);
-    auto path = shortest_path(answer.problem, weights);
+    const auto path =
+        shortest_path(answer.problem, weights_of(options.objective), ties_of(options.objective));
     if (!path) {
-      fail_without_plan(network, soc_file);
+      fail_without_plan(soc, network, answer.places, answer.operations, answer.problem, soc_file);
     }
     answer.plan = plan_of(answer.problem, path->steps, &answer.prices);
     answer.plan.labels = path->labels;
     answer.passes.push_back({fusion, answer.plan.total});
   }
-  answer.bound = answer.passes.back().total.latency;
-  if (options.objective == PlanObjective::kEnergy) {
-    answer.bound = answer.passes.back().total.energy;
+  if (options.at_once) {
+    answer.bound = answer.plan.total.latency;
+  } else {
+    plan_within(soc, options, answer);
   }
-  keep_limits(options, weights, answer);
-  keep_memory(options, weights, answer);
-  keep_capacity(soc, options, weights, answer);
+  keep_memory(soc, options, answer);
+  keep_capacity(soc, options, answer);
   answer.in_turn = answer.plan.total.latency;
   for (std::size_t e = 0; e < soc.engines.size(); ++e) {
-    answer.alone.push_back(alone_on(soc, answer, e, weights));
+    answer.alone.push_back(alone_on(soc, answer, e, options.objective));
   }
-  set_greedy(answer.problem, weights, answer);
+  set_greedy(answer.problem, options.objective, answer);
   if (options.front) {
     for (const FrontPlan& corner : convex_front(answer.problem)) {
       answer.front.push_back(plan_of(answer.problem, corner.steps, &answer.prices));

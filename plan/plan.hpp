@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/buffers.hpp"
+#include "plan/limits.hpp"
 #include "plan/options.hpp"
 #include "plan/places.hpp"
 #include "plan/plan_types.hpp"
@@ -54,11 +55,14 @@ struct PlanAnswer {
   PlanProblem problem;  // of the last pass
   std::vector<PlanPass> passes;
   Plan plan;
-  std::string misfit;           // why no plan keeps the limits; empty: this one does
-  bool is_limited = false;      // the chip's memory is too small for the best plan
-  double bound = 0;             // of the objective, under the limits: no plan has less [s, pJ]
-  std::optional<Plan> given{};  // the plan that was made elsewhere
-  double in_turn = 0;           // latency of the best plan whose groups run one after the other [s]
+  std::string misfit;             // why no plan keeps the limits; empty: this one does
+  bool is_limited = false;        // the chip's memory is too small for the best plan
+  std::vector<PlanLimit> limits;  // on latency and power that the best plan does not keep by itself
+  std::vector<double> multipliers;  // of these limits (plan/limits.hpp)
+  bool is_within_memory = false;    // a better plan takes too much memory
+  double bound = 0;                 // of the objective, under the limits: no plan has less [s, pJ]
+  std::optional<Plan> given{};      // the plan that was made elsewhere
+  double in_turn = 0;  // latency of the best plan whose groups run one after the other [s]
   std::optional<AtOnceAnswer> at_once{};
   std::vector<WhatIf> what_if;
   std::vector<EngineAlone> alone;  // by engine
@@ -86,6 +90,12 @@ std::vector<WhatIf> what_if(const Soc& soc, const Network& network, PlanOptions 
 // The price of steps of an answer's problem, one after the other.
 Plan plan_of(const PlanAnswer& answer, std::vector<PlanStep> steps);
 
+// What a plan is to have least of, and what decides between plans that are equal in it.
+Weights weights_of(PlanObjective objective);
+Weights ties_of(PlanObjective objective);
+// The most mean power that a plan may take, by the chip and the options [W].
+std::optional<double> power_limit(const Soc& soc, const PlanOptions& options);
+
 std::string plan_text(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer);
 std::string plan_json(const Provenance& origin, const Soc& soc, const Network& network,
@@ -99,7 +109,9 @@ std::string plan_trace(const Soc& soc, const Network& network, const PlanAnswer&
 std::string plan_page(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer);
 
-// What an independent checker needs to prove that nothing is better (mapsim check).
+// What an independent checker needs to prove that nothing is better (mapsim check). There is none
+// for engines at once, nor where a better plan takes too much memory, or there may be a better one.
+bool has_certificate(const PlanOptions& options, const PlanAnswer& answer);
 std::string plan_certificate(const Soc& soc, const Network& network, const PlanOptions& options,
                              const PlanAnswer& answer);
 

@@ -61,19 +61,56 @@ Json plan_list(const Plan& plan) {
   return list;
 }
 
+Json weights_json(const Weights& weights) {
+  return {{"latency", weights.latency}, {"energy", weights.energy}, {"bytes", weights.bytes}};
+}
+
+// Limits, and from where each tensor moves: of several sources each may be best for one of the
+// figures.
+void add_limits(const PlanAnswer& answer, Json& json) {
+  if (answer.limits.empty()) {
+    return;
+  }
+  json["limits"] = Json::array();
+  for (std::size_t k = 0; k < answer.limits.size(); ++k) {
+    Json limit = weights_json(answer.limits[k].of);
+    limit["most"] = answer.limits[k].most;
+    limit["multiplier"] = answer.multipliers[k];
+    json["limits"].push_back(std::move(limit));
+  }
+  json["moves"] = Json::array();
+  for (const PlannedGroup& each : answer.plan.groups) {
+    Json moves = Json::array();
+    for (const PlannedMove& move : each.moves) {
+      moves.push_back({move.move.tensor, move.move.from});
+    }
+    json["moves"].push_back(std::move(moves));
+  }
+}
+
 std::string text_of(Json certificate) {
   return Json{{"plan_certificate", std::move(certificate)}}.dump() + '\n';
 }
 
 }  // namespace
 
+bool has_certificate(const PlanOptions& options, const PlanAnswer& answer) {
+  const double value = weights_of(options.objective).of(answer.plan.total);
+  constexpr double kRound = 1e-9;
+  return !options.at_once && !answer.is_within_memory && answer.bound >= value * (1 - kRound);
+}
+
 std::string plan_certificate(const Soc& soc, const Network& network, const PlanOptions& options,
                              const PlanAnswer& answer) {
   Json json = head_json(soc, network, options, answer.places, answer.problem);
-  const bool energy = options.objective == PlanObjective::kEnergy;
-  json["weights"] = {{"latency", energy ? 0 : 1}, {"energy", energy ? 1 : 0}, {"bytes", 0}};
+  const Weights weights = weights_of(options.objective);
+  const Weights ties = ties_of(options.objective);
+  json["weights"] = weights_json(weights);
+  json["ties"] = weights_json(ties);
   json["plan"] = plan_list(answer.plan);
-  json["value"] = energy ? answer.plan.total.energy : answer.plan.total.latency;
+  json["value"] = weights.of(answer.plan.total);
+  json["tie"] = ties.of(answer.plan.total);
+  add_limits(answer, json);
   Json buffers = Json::array();
   for (const Buffer& each : answer.memory.buffers) {
     buffers.push_back({{"name", each.name},

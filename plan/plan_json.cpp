@@ -102,6 +102,8 @@ std::string plan_json(const Provenance& origin, const Soc& soc, const Network& n
   json["fusion"] = to_string(options.fusion);
   json.update(load_json(answer.plan.total));
   json["frames_per_second"] = static_cast<double>(network.batch) / answer.plan.total.latency;
+  const auto power = power_limit(soc, options);
+  json["power_limit_watts"] = power ? Json(*power) : Json();
   json["proven"] = answer.proven;
   json["bound"] = answer.bound;
   json["given"] = answer.given ? load_json(answer.given->total) : Json();

@@ -58,18 +58,38 @@ std::string at_once_text(const PlanAnswer& answer) {
                             grouped(static_cast<std::int64_t>(found.nodes)));
 }
 
+// The mean power, where a limit on it is asked for, has made the plan another one, or is not kept.
+std::string power_text(const Soc& soc, const PlanOptions& options, const PlanAnswer& answer) {
+  constexpr double kPicojoules = 1e12;  // in a joule
+  const auto most = power_limit(soc, options);
+  const double mean = answer.plan.total.energy / kPicojoules / answer.plan.total.latency;
+  if (!most || (!options.max_power && answer.limits.empty() && mean <= *most)) {
+    return "";
+  }
+  const std::string by = options.max_power == most ? "--max-power" : soc.name;
+  return mean <= *most ? fmt::format("  mean power {}; {} allows {}\n", scaled(mean, "W"), by,
+                                     scaled(*most, "W"))
+                       : fmt::format(
+                             "  mean power {}, more than the {} that {} allows: engines "
+                             "at once are not planned within it\n",
+                             scaled(mean, "W"), scaled(*most, "W"), by);
+}
+
 std::string headline(const Soc& soc, const Network& network, const PlanOptions& options,
                      const PlanAnswer& answer) {
   const Load& total = answer.plan.total;
   std::string text = fmt::format("{} on {}, batch {}, {}\n", network.name, soc.name, network.batch,
                                  to_string(options.objective));
   const double frames = static_cast<double>(network.batch);
+  const bool is_part = !answer.unpriced.empty();
+  const char* const least = is_part ? "at least " : "";
   text += fmt::format(
-      "  {}{}; {} a frame; {} frames/s, one batch after the other; {} through "
+      "  {0}{1}; {0}{2} a frame; {3}{4} frames/s, one batch after the other; {0}{5} through "
       "memory\n",
-      answer.unpriced.empty() ? "" : "at least ", scaled(total.latency, "s"),
-      energy_text(Picojoules{total.energy / frames}),
-      count_text(std::round(frames / total.latency)), bytes_of(total.bytes));
+      least, scaled(total.latency, "s"), energy_text(Picojoules{total.energy / frames}),
+      is_part ? "at most " : "", count_text(std::round(frames / total.latency)),
+      bytes_of(total.bytes));
+  text += power_text(soc, options, answer);
   if (answer.at_once) {
     return text + at_once_text(answer);
   }
@@ -86,8 +106,7 @@ std::string headline(const Soc& soc, const Network& network, const PlanOptions& 
   text += fmt::format(
       "  no plan of these groups at these prices{} has a lower {} ({} partial plans "
       "examined)\n",
-      options.max_latency || options.max_power || options.max_memory ? " that keeps the limits"
-                                                                     : "",
+      answer.limits.empty() && !answer.is_within_memory ? "" : " that keeps the limits",
       to_string(options.objective), grouped(static_cast<std::int64_t>(answer.plan.labels)));
   return text;
 }

@@ -34,7 +34,9 @@ Plan plan_of(const PlanProblem& problem, const std::vector<PlanStep>& steps,
 void check_engines(const Soc& soc, const std::vector<Place>& places, const Operations& operations,
                    const Offer& offer, const std::string& file);
 // Throws ConfigError: operations run, but tensors do not get there.
-[[noreturn]] void fail_without_plan(const Network& network, const std::string& soc_file);
+[[noreturn]] void fail_without_plan(const Soc& soc, const Network& network,
+                                    const std::vector<Place>& places, const Operations& operations,
+                                    const PlanProblem& problem, const std::string& soc_file);
 
 std::vector<std::string> unpriced_of(const Operations& operations);
 

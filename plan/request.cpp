@@ -39,22 +39,13 @@ Soc with_engines(const Soc& soc, const std::vector<std::size_t>& engines) {
 }
 
 std::optional<OptionConflict> conflict_of(const PlanOptions& options) {
-  const bool is_for_latency = options.objective == PlanObjective::kLatency;
-  if (options.at_once && !is_for_latency) {
+  if (options.at_once && options.objective != PlanObjective::kLatency) {
     return OptionConflict{"at-once", "is for latency"};
-  }
-  if (options.max_power && !is_for_latency) {
-    return OptionConflict{"max-power",
-                          "is for latency; a stream of frames has the power of the chip"};
   }
   if (options.at_once && (options.max_power || options.max_latency || options.max_memory)) {
     return OptionConflict{"at-once", "takes no limits"};
   }
   return std::nullopt;
-}
-
-bool has_certificate(const PlanOptions& options) {
-  return !options.at_once && !options.max_power && !options.max_latency && !options.max_memory;
 }
 
 }  // namespace mapsim

@@ -25,7 +25,4 @@ struct OptionConflict {
 // The first conflict of the options of a plan of one frame; nullopt: there is none.
 std::optional<OptionConflict> conflict_of(const PlanOptions& options);
 
-// Only plans without limits whose groups run one after the other have a certificate.
-bool has_certificate(const PlanOptions& options);
-
 }  // namespace mapsim

@@ -2,93 +2,55 @@
 #include "plan/shortest_path.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <limits>
 #include <map>
 #include <utility>
+
+#include "plan/frontier.hpp"
 
 namespace mapsim {
 
 namespace {
 
-using Mask = std::uint32_t;  // engines
-using Index = std::uint32_t;
-
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct Live {
-  Index tensor = 0;
-  Mask engines = 0;
-  friend auto operator<=>(const Live&, const Live&) = default;
+// What a plan is to have least of, and of plans that are equal in it.
+struct Aim {
+  const Weights& weights;
+  const Weights& ties;
+  Value of(const Load& load) const { return {weights.of(load), ties.of(load)}; }
 };
 
-// Between what has run and what has not. All sorted.
-struct Frontier {
-  std::vector<Index> deferred;  // before the place of the label, not covered
-  std::vector<Index> ahead;     // behind it, covered
-  std::vector<Live> live;
-  friend auto operator<=>(const Frontier&, const Frontier&) = default;
-};
-
-bool has(const std::vector<Index>& sorted, std::size_t value) {
-  return std::binary_search(sorted.begin(), sorted.end(), static_cast<Index>(value));
-}
-void insert(std::vector<Index>& sorted, std::size_t value) {
-  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), static_cast<Index>(value)),
-                static_cast<Index>(value));
-}
-void erase(std::vector<Index>& sorted, std::size_t value) {
-  std::erase(sorted, static_cast<Index>(value));
-}
-
-Live* find_live(std::vector<Live>& live, std::size_t tensor) {
-  const auto at = std::lower_bound(live.begin(), live.end(), tensor,
-                                   [](const Live& a, std::size_t t) { return a.tensor < t; });
-  return at != live.end() && at->tensor == tensor ? &*at : nullptr;
-}
-
-// The cheapest way of a tensor to an engine from those that can read it.
+// The cheapest way of a tensor to a place from those that can read it.
 struct Way {
-  double value = std::numeric_limits<double>::infinity();
+  Value value{kInfinity, 0};
   std::size_t from = kNone;
 };
-Way cheapest(const PlanProblem& problem, const Weights& weights, std::size_t tensor, Mask engines,
+Way cheapest(const PlanProblem& problem, const Aim& aim, std::size_t tensor, PlaceMask places,
              std::size_t to) {
   Way best;
   const auto& moves = problem.tensors[tensor].moves;
   for (std::size_t from = 0; from < problem.places && !moves.empty(); ++from) {
     const std::optional<Load>& move = moves[from * problem.places + to];
-    if ((engines >> from & 1) != 0 && move && weights.of(*move) < best.value) {
-      best = {weights.of(*move), from};
+    if ((places >> from & 1) != 0 && move && aim.of(*move) < best.value) {
+      best = {aim.of(*move), from};
     }
   }
   return best;
 }
 
 struct Label {
-  double value = 0;
+  Value value{};
   std::size_t parent = kNone;  // in the list of all labels
-  std::size_t choice = kNone;  // kNone: nothing ran here
-  std::size_t engine = 0;
+  std::optional<std::size_t> choice{};
+  std::size_t place = 0;
 };
 
 class Search {
  public:
-  Search(const PlanProblem& problem, const Weights& weights)
-      : problem_{problem},
-        weights_{weights},
-        anchored_(problem.operations),
-        contains_(problem.operations),
-        last_anchor_(problem.operations, 0) {
-    for (std::size_t c = 0; c < problem.choices.size(); ++c) {
-      const PlanProblem::Choice& choice = problem.choices[c];
-      anchored_[choice.anchor].push_back(c);
-      for (const std::size_t i : choice.operations) {
-        contains_[i].push_back(c);
-        last_anchor_[i] = std::max(last_anchor_[i], choice.anchor);
-      }
-    }
-  }
+  Search(const PlanProblem& problem, const Aim& aim)
+      : problem_{problem}, aim_{aim}, frontiers_{problem} {}
 
   std::optional<PlanPath> run() {
     labels_.push_back({});
@@ -96,7 +58,9 @@ class Search {
     for (std::size_t i = 0; i < problem_.operations; ++i) {
       next_.clear();
       for (const auto& [frontier, label] : now) {
-        expand(i, frontier, label);
+        for (FrontierStep& step : frontiers_.steps(i, frontier)) {
+          keep(std::move(step), label);
+        }
       }
       if (!problem_.most_alive) {  // else what is cheaper may need more memory
         drop_dominated();
@@ -108,114 +72,20 @@ class Search {
   }
 
  private:
-  void expand(std::size_t i, const Frontier& frontier, std::size_t label) {
-    if (has(frontier.ahead, i)) {
-      Frontier after = frontier;
-      erase(after.ahead, i);
-      keep(i, std::move(after), {labels_[label].value, label, kNone, 0});
-      return;
+  // The frontier behind a step, if nothing cheaper has come to it.
+  void keep(FrontierStep&& step, std::size_t from) {
+    Label label{labels_[from].value, from, step.choice, step.place};
+    if (step.choice) {
+      label.value = label.value + aim_.of(*problem_.choices[*step.choice].on[step.place]);
     }
-    for (const std::size_t c : anchored_[i]) {
-      if (fits(problem_.choices[c], i, frontier)) {
-        for (std::size_t engine = 0; engine < problem_.places; ++engine) {
-          run_on(i, c, engine, frontier, label);
-        }
-      }
+    for (const FrontierStep::Fetch& fetch : step.fetched) {
+      label.value =
+          label.value + cheapest(problem_, aim_, fetch.tensor, fetch.from, step.place).value;
     }
-    const bool may_wait = std::any_of(contains_[i].begin(), contains_[i].end(), [&](std::size_t c) {
-      const PlanProblem::Choice& choice = problem_.choices[c];
-      return choice.anchor > i && are_deferred(choice, i, frontier);
-    });
-    if (may_wait) {
-      Frontier after = frontier;
-      insert(after.deferred, i);
-      keep(i, std::move(after), {labels_[label].value, label, kNone, 0});
+    if (label.value.first == kInfinity) {
+      return;  // there is no way
     }
-  }
-
-  static bool are_deferred(const PlanProblem::Choice& choice, std::size_t before,
-                           const Frontier& frontier) {
-    return std::all_of(choice.operations.begin(), choice.operations.end(),
-                       [&](std::size_t j) { return j >= before || has(frontier.deferred, j); });
-  }
-  static bool fits(const PlanProblem::Choice& choice, std::size_t i, const Frontier& frontier) {
-    return are_deferred(choice, i, frontier) &&
-           std::all_of(choice.operations.begin(), choice.operations.end(),
-                       [&](std::size_t j) { return j <= i || !has(frontier.ahead, j); });
-  }
-
-  void run_on(std::size_t i, std::size_t c, std::size_t engine, const Frontier& frontier,
-              std::size_t label) {
-    const PlanProblem::Choice& choice = problem_.choices[c];
-    if (!choice.on[engine]) {
-      return;
-    }
-    Frontier after = frontier;
-    double value = labels_[label].value + weights_.of(*choice.on[engine]);
-    for (const std::size_t tensor : choice.reads) {
-      Live* live = find_live(after.live, tensor);
-      if (live == nullptr) {
-        return;  // not made yet: its producer waits for another group
-      }
-      if ((live->engines >> engine & 1) == 0) {
-        value += cheapest(problem_, weights_, tensor, live->engines, engine).value;
-        live->engines |= Mask{1} << engine;
-      }
-    }
-    if (value == std::numeric_limits<double>::infinity()) {
-      return;
-    }
-    if (problem_.most_alive && alive(after, choice, engine) > *problem_.most_alive) {
-      return;
-    }
-    for (const std::size_t j : choice.operations) {
-      if (j < i) {
-        erase(after.deferred, j);
-      } else if (j > i) {
-        insert(after.ahead, j);
-      }
-    }
-    for (const std::size_t tensor : choice.writes) {
-      after.live.push_back({static_cast<Index>(tensor), Mask{1} << engine});
-    }
-    std::sort(after.live.begin(), after.live.end());
-    keep(i, std::move(after), {value, label, c, engine});
-  }
-
-  // Bytes of all tensors while a group runs.
-  double alive(const Frontier& frontier, const PlanProblem::Choice& choice,
-               std::size_t place) const {
-    double bytes = 0;
-    for (const Live& live : frontier.live) {
-      Mask counted = 0;
-      for (std::size_t p = 0; p < problem_.places; ++p) {
-        const Mask storage = Mask{1} << problem_.storage[p];
-        if ((live.engines >> p & 1) != 0 && (counted & storage) == 0) {
-          counted |= storage;
-          bytes += problem_.tensors[live.tensor].bytes[p];
-        }
-      }
-    }
-    for (const std::size_t tensor : choice.writes) {
-      bytes += problem_.tensors[tensor].bytes[place];
-    }
-    return bytes;
-  }
-
-  // A frontier behind operation i, if nothing cheaper has come to it.
-  void keep(std::size_t i, Frontier&& after, const Label& label) {
-    for (const Index j : after.deferred) {
-      if (last_anchor_[j] <= i) {
-        return;  // no group is left that it could wait for
-      }
-    }
-    std::erase_if(after.live, [&](const Live& live) {
-      const auto& readers = problem_.tensors[live.tensor].readers;
-      return std::all_of(readers.begin(), readers.end(), [&](std::size_t reader) {
-        return reader <= i ? !has(after.deferred, reader) : has(after.ahead, reader);
-      });
-    });
-    const auto [at, is_new] = next_.try_emplace(std::move(after), labels_.size());
+    const auto [at, is_new] = next_.try_emplace(std::move(step.after), labels_.size());
     if (is_new) {
       labels_.push_back(label);
     } else if (label.value < labels_[at->second].value) {
@@ -226,21 +96,20 @@ class Search {
   // The most that a plan can pay more from one frontier on than from another that differs only in
   // where tensors can be read: moves to where the other has them, and what moves elsewhere cost
   // more from here. What the plan itself moves meanwhile, both have.
-  double lacking(const Frontier& from, const Frontier& to) const {
-    double value = 0;
+  Value lacking(const Frontier& from, const Frontier& to) const {
+    Value value;
     for (std::size_t k = 0; k < from.live.size(); ++k) {
-      const Live& here = from.live[k];
-      const Live& there = to.live[k];
+      const Frontier::Live& here = from.live[k];
+      const Frontier::Live& there = to.live[k];
       for (std::size_t e = 0; e < problem_.places; ++e) {
-        if ((here.engines >> e & 1) != 0) {
+        if ((here.places >> e & 1) != 0) {
           continue;
         }
-        const double mine = cheapest(problem_, weights_, here.tensor, here.engines, e).value;
-        const double other =
-            (there.engines >> e & 1) != 0
-                ? 0
-                : cheapest(problem_, weights_, here.tensor, there.engines, e).value;
-        value += mine > other ? mine - other : 0;
+        const Value mine = cheapest(problem_, aim_, here.tensor, here.places, e).value;
+        const Value other = (there.places >> e & 1) != 0
+                                ? Value{}
+                                : cheapest(problem_, aim_, here.tensor, there.places, e).value;
+        value = value + (mine > other ? mine - other : Value{});
       }
     }
     return value;
@@ -269,36 +138,37 @@ class Search {
   PlanPath path_to(std::size_t label) const {
     PlanPath path;
     path.labels = labels_.size();
-    path.value = labels_[label].value;
+    path.value = labels_[label].value.first;
+    path.tie = labels_[label].value.second;
     for (; label != kNone; label = labels_[label].parent) {
-      if (labels_[label].choice != kNone) {
-        path.steps.push_back({labels_[label].choice, labels_[label].engine});
+      if (labels_[label].choice) {
+        path.steps.push_back({*labels_[label].choice, labels_[label].place});
       }
     }
     std::reverse(path.steps.begin(), path.steps.end());
-    walk(problem_, weights_, path.steps);
+    walk(problem_, aim_.weights, path.steps, aim_.ties);
     return path;
   }
 
   const PlanProblem& problem_;
-  const Weights& weights_;
-  std::vector<std::vector<std::size_t>> anchored_;  // choices, by operation
-  std::vector<std::vector<std::size_t>> contains_;
-  std::vector<std::size_t> last_anchor_;
+  Aim aim_;
+  Frontiers frontiers_;
   std::vector<Label> labels_;
   std::map<Frontier, std::size_t> next_;
 };
 
 }  // namespace
 
-std::optional<PlanPath> shortest_path(const PlanProblem& problem, const Weights& weights) {
-  return Search{problem, weights}.run();
+std::optional<PlanPath> shortest_path(const PlanProblem& problem, const Weights& weights,
+                                      const Weights& ties) {
+  return Search{problem, {weights, ties}}.run();
 }
 
 std::optional<double> walk(const PlanProblem& problem, const Weights& weights,
-                           std::vector<PlanStep>& steps) {
+                           std::vector<PlanStep>& steps, const Weights& ties) {
   double value = 0;
-  std::vector<Mask> engines(problem.tensors.size(), 0);
+  const Aim aim{weights, ties};
+  std::vector<PlaceMask> places(problem.tensors.size(), 0);
   for (PlanStep& step : steps) {
     const PlanProblem::Choice& choice = problem.choices[step.choice];
     if (!choice.on[step.engine]) {
@@ -307,19 +177,19 @@ std::optional<double> walk(const PlanProblem& problem, const Weights& weights,
     step.moves.clear();
     value += weights.of(*choice.on[step.engine]);
     for (const std::size_t tensor : choice.reads) {
-      if ((engines[tensor] >> step.engine & 1) != 0) {
+      if ((places[tensor] >> step.engine & 1) != 0) {
         continue;
       }
-      const Way way = cheapest(problem, weights, tensor, engines[tensor], step.engine);
+      const Way way = cheapest(problem, aim, tensor, places[tensor], step.engine);
       if (way.from == kNone) {
         return std::nullopt;
       }
-      value += way.value;
+      value += way.value.first;
       step.moves.push_back({tensor, way.from, step.engine});
-      engines[tensor] |= Mask{1} << step.engine;
+      places[tensor] |= PlaceMask{1} << step.engine;
     }
     for (const std::size_t tensor : choice.writes) {
-      engines[tensor] = Mask{1} << step.engine;
+      places[tensor] = PlaceMask{1} << step.engine;
     }
   }
   return value;

@@ -48,21 +48,24 @@ struct PlanStep {
 };
 struct PlanPath {
   std::vector<PlanStep> steps;  // by their anchors
-  double value = 0;
-  std::size_t labels = 0;  // partial plans that were examined
+  double value = 0;             // by the weights
+  double tie = 0;               // by those for ties
+  std::size_t labels = 0;       // partial plans that were examined
 };
 
-// The plan of least value, of all that cover every operation once; nullopt: there is none. A tensor
-// is moved to an engine at most once, from the engine that has it and is cheapest. A label is the
-// frontier between what has run and what has not: operations deferred to a group that stands later,
-// those covered ahead, and for each tensor still to be read the engines that can read it. Of equal
-// frontiers the cheaper one stays; and one is dropped that is dearer than another by more than what
-// that one's tensors can ever cost more to move.
-std::optional<PlanPath> shortest_path(const PlanProblem& problem, const Weights& weights);
+// The plan of least value, of all that cover every operation once, and of those of one value the
+// one that has least by `ties`; nullopt: there is none. A tensor is moved to an engine at most
+// once, from the engine that has it and is cheapest. A label is the frontier between what has run
+// and what has not: operations deferred to a group that stands later, those covered ahead, and for
+// each tensor still to be read the engines that can read it. Of equal frontiers the cheaper one
+// stays; and one is dropped that is dearer than another by more than what that one's tensors can
+// ever cost more to move.
+std::optional<PlanPath> shortest_path(const PlanProblem& problem, const Weights& weights,
+                                      const Weights& ties = {});
 
 // The moves that steps need, filled in, and their value; nullopt: a tensor has no way to where it
 // is read. Steps in the order of their anchors.
 std::optional<double> walk(const PlanProblem& problem, const Weights& weights,
-                           std::vector<PlanStep>& steps);
+                           std::vector<PlanStep>& steps, const Weights& ties = {});
 
 }  // namespace mapsim

@@ -98,14 +98,21 @@ class SocReader {
     }
     if (const Node* list = fields.require("engines")) {
       read_engines(*list);
+      mark(*list);
     }
     if (const Node* list = fields.find("transitions")) {
       read_transitions(*list);
+      mark(*list);
     }
     return soc_;
   }
 
  private:
+  void mark(const Node& list) {
+    soc_.line = list.line;
+    soc_.column = list.column;
+  }
+
   void read_memory(const Node* node) {
     if (node == nullptr) {
       return;

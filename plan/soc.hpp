@@ -57,6 +57,7 @@ struct Soc {
   Milliwatts power{0};  // the limit of all engines together; 0: none is known
   std::vector<Engine> engines;
   std::vector<Transition> transitions;
+  int line = 0, column = 0;  // of `transitions` in its file, or of the engines; 0: of no file
   friend bool operator==(const Soc&, const Soc&) = default;
 };
 

@@ -134,7 +134,7 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
   const std::vector<double> rooms = rooms_of(soc);
   const StreamMix mix = best_mix(problem, rooms);
   if (mix.plans.empty()) {
-    fail_without_plan(*networks.front(), soc_file);
+    fail_without_plan(soc, *networks.front(), answer.places, answer.operations, problem, soc_file);
   }
   answer.rate = mix.rate;
   answer.bound = mix.bound;

@@ -115,6 +115,41 @@ TEST_F(PlanCommand, ChecksItsProofOnly) {
   EXPECT_THAT(run("check proof.yaml -o proof.yaml").err, HasSubstr("would be written over"));
 }
 
+TEST_F(PlanCommand, ProvesPlansWithinLimits) {
+  const Outcome ran =
+      run("plan jetson_agx_orin graphs/squeezenet --objective energy "
+          "--max-latency 200us --certificate proof.json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("that keeps the limits has a lower energy"));
+  EXPECT_THAT(
+      run("check proof.json").out,
+      HasSubstr("no plan of these groups at these prices that keeps the limits takes less"));
+  Json proof = Json::parse(file("proof.json"));
+  const auto check = [&](const Json& forged) {
+    std::ofstream{folder() / "forged.json"} << forged.dump();
+    return run("check forged.json");
+  };
+  EXPECT_EQ(check(proof).code, 0);
+  Json forged = proof;  // a limit that another plan would keep, with less energy
+  forged["plan_certificate"]["limits"][0]["most"] = 220e-6;
+  EXPECT_EQ(check(forged).code, 1);
+  forged = proof;  // one that the plan does not keep
+  forged["plan_certificate"]["limits"][0]["most"] = 190e-6;
+  EXPECT_EQ(check(forged).code, 1);
+  forged = proof;
+  forged["plan_certificate"]["limits"][0]["multiplier"] = -1;
+  EXPECT_EQ(check(forged).code, 2);
+  forged = proof;
+  forged["plan_certificate"]["moves"] = Json::array();
+  EXPECT_EQ(check(forged).code, 2);
+  const Outcome none = run("plan chip.yaml net.yaml --max-latency 5ns");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.out, testing::MatchesRegex("no plan of net on chip keeps the limits: the least "
+                                              "latency of all plans is [0-9.]* us\n"));
+  EXPECT_THAT(run("plan chip.yaml net.yaml --with net.yaml --max-power 1W").err,
+              HasSubstr("--with: takes no limits"));
+}
+
 TEST_F(PlanCommand, SaysWhatRunsOnNoEngine) {
   const Outcome ran = run("plan chip.yaml net.yaml --engine large");
   EXPECT_EQ(ran.code, 2);

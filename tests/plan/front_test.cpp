@@ -32,9 +32,6 @@ TEST(Front, HasNoPlanBelowIt) {
   int corners = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const PlanProblem problem = random_plan_problem(seed);
-    if (problem.places > 2) {
-      continue;  // the same groups can move their tensors in several ways
-    }
     const std::vector<FrontPlan> front = convex_front(problem);
     const auto plans = figures_of_all_plans(problem);
     EXPECT_EQ(front.empty(), plans.empty()) << seed;

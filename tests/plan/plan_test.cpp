@@ -82,6 +82,47 @@ TEST(Plan, FitsIntoTheMemoryOfItsChip) {
                                                              "has .*"));
 }
 
+// The chip's limit on power, and one that is asked for.
+TEST(Plan, KeepsLimitsOnItsMeanPower) {
+  Soc soc = chip("1 us");
+  const Network of = network(kNodes);
+  const auto watts = [](const Load& load) { return load.energy / 1e12 / load.latency; };
+  PlanOptions options;
+  options.front = true;
+  const PlanAnswer best = planned(soc, of, options);
+  EXPECT_TRUE(best.limits.empty());
+  EXPECT_THAT(plan_text(soc, of, options, best), testing::Not(HasSubstr("mean power")));
+  const double cheapest = watts(best.front.back().total);
+  ASSERT_LT(cheapest, watts(best.plan.total));
+  const double most = (cheapest + watts(best.plan.total)) / 2;
+  options.max_power = most;
+  const PlanAnswer asked = planned(soc, of, options);
+  EXPECT_EQ(asked.misfit, "");
+  EXPECT_LE(watts(asked.plan.total), most);
+  EXPECT_GT(asked.plan.total.latency, best.plan.total.latency);
+  EXPECT_THAT(plan_text(soc, of, options, asked), HasSubstr("; --max-power allows "));
+  soc.power = Milliwatts{most * 1000};
+  for (const bool both : {false, true}) {
+    options.max_power = both ? std::optional{2 * most} : std::nullopt;
+    const PlanAnswer limited = planned(soc, of, options);
+    EXPECT_EQ(limited.plan.total, asked.plan.total);
+    EXPECT_THAT(plan_text(soc, of, options, limited), HasSubstr("; chip allows "));
+  }
+  // The plan of least energy may take too much power, too.
+  options.objective = PlanObjective::kEnergy;
+  options.max_power = cheapest * 0.999;
+  const PlanAnswer none = planned(soc, of, options);
+  if (none.misfit.empty()) {
+    EXPECT_LE(watts(none.plan.total), *options.max_power);
+  } else {
+    EXPECT_THAT(none.misfit, HasSubstr("the least mean power of all plans is "));
+  }
+  soc.power = Milliwatts{1e-3};
+  EXPECT_THAT(planned(soc, of, options).misfit,
+              testing::MatchesRegex("the least mean power of all plans is .*W, where chip allows "
+                                    "1.000 uW"));
+}
+
 // Another plan fits where the best one does not.
 TEST(Plan, TakesTheBestThatFitsIntoTheMemory) {
   Soc soc = load_soc(kConfigs + "/soc/teaching_chip.yaml", {kConfigs});
@@ -230,18 +271,24 @@ TEST(Plan, SaysWhatRunsNowhere) {
   }
 }
 
-TEST(Plan, SaysThatNoTransitionLeadsThere) {
+TEST(Plan, SaysWhereNoTransitionLeadsTo) {
   Soc soc = chip("1 us");
   soc.engines[0].operators = {"MaxPool", "Concat", "Add"};
-  soc.transitions.pop_back();
+  soc.transitions.pop_back();  // from large to small
   const Network of = network(kNodes);
-  try {
-    planned(soc, of);
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_STREQ(error.what(),
-                 "chip.yaml: no plan of n: its operations need several engines, and no transition "
-                 "leads from one to the other");
+  for (const bool is_stream : {false, true}) {
+    try {
+      if (is_stream) {
+        make_stream(soc, {&of, &of}, {1, 1}, {}, "chip.yaml", "n.yaml");
+      } else {
+        planned(soc, of);
+      }
+      FAIL();
+    } catch (const ConfigError& error) {
+      EXPECT_STREQ(error.what(),
+                   "chip.yaml:8:5: soc.transitions: no plan of n: a makes a on large, p reads it "
+                   "on small, and no transition leads there");
+    }
   }
 }
 
@@ -253,6 +300,9 @@ TEST(Plan, HasNoPriceForWhatNobodyKnows) {
   ASSERT_EQ(answer.unpriced.size(), 1U);
   EXPECT_EQ(answer.unpriced[0], "g (NonMaxSuppression)");
   EXPECT_FALSE(answer.proven);
+  EXPECT_THAT(plan_text(chip("1 us"), of, {}, answer),
+              testing::ContainsRegex("\n  at least .*s; at least .*J a frame; at most [0-9,]* "
+                                     "frames/s, .*; at least .*B through memory\n"));
 }
 
 TEST(Plan, IsRefusedWhereNothingHasAPrice) {

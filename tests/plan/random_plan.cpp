@@ -72,6 +72,8 @@ class AllPlans {
   }
 
  private:
+  using Order = std::vector<std::pair<const PlanProblem::Choice*, std::size_t>>;
+
   void cover() {
     const auto at = std::find(covered_.begin(), covered_.end(), false);
     if (at == covered_.end()) {
@@ -101,20 +103,51 @@ class AllPlans {
     }
   }
 
+  // Latency and energy, with every source of every tensor.
+  void fetch(const Order& order, std::size_t step, std::size_t read,
+             std::vector<std::set<std::size_t>> where, std::pair<double, double> figures) {
+    if (step == order.size()) {
+      figures_.push_back(figures);
+      return;
+    }
+    const auto& [choice, engine] = order[step];
+    const auto with = [&](const Load& load) {
+      return std::pair{figures.first + load.latency, figures.second + load.energy};
+    };
+    if (read == choice->reads.size()) {
+      for (const std::size_t tensor : choice->writes) {
+        where[tensor] = {engine};
+      }
+      fetch(order, step + 1, 0, std::move(where), with(*choice->on[engine]));
+      return;
+    }
+    const std::size_t tensor = choice->reads[read];
+    const std::set<std::size_t> sources = where[tensor];
+    where[tensor].insert(engine);
+    if (sources.contains(engine)) {
+      fetch(order, step, read + 1, where, figures);
+      return;
+    }
+    for (const std::size_t from : sources) {
+      if (const auto& move = problem_.tensors[tensor].moves[from * problem_.places + engine]) {
+        fetch(order, step, read + 1, where, with(*move));
+      }
+    }
+  }
+
   void take() {
     double sum = 0;
-    double latency = 0;
     std::vector<double> load(problem_.places + 2, 0);
     const auto add = [&](const Load& part) {
       sum += weights_.of(part);
       load[*part.engine] += part.busy;
       load[problem_.places] += part.bytes;
       load[problem_.places + 1] += part.energy;
-      latency += part.latency;
     };
-    auto order = chosen_;
+    Order order = chosen_;
     std::sort(order.begin(), order.end(),
               [](const auto& a, const auto& b) { return a.first->anchor < b.first->anchor; });
+    fetch(order, 0, 0, std::vector<std::set<std::size_t>>(problem_.tensors.size()), {0, 0});
     std::vector<std::set<std::size_t>> where(problem_.tensors.size());
     for (const auto& [choice, engine] : order) {
       add(*choice->on[engine]);
@@ -139,14 +172,13 @@ class AllPlans {
       }
     }
     best_ = std::min(best_, sum);
-    figures_.emplace_back(latency, load.back());
     loads_.push_back(std::move(load));
   }
 
   const PlanProblem& problem_;
   const Weights& weights_;
   std::vector<bool> covered_;
-  std::vector<std::pair<const PlanProblem::Choice*, std::size_t>> chosen_;
+  Order chosen_;
   double best_ = kNever;
   std::vector<std::vector<double>> loads_;
   std::vector<std::pair<double, double>> figures_;
@@ -189,6 +221,23 @@ PlanProblem random_plan_problem(std::uint64_t seed) {
     }
   }
   add_chains(rng, problem, reads);
+  return problem;
+}
+
+PlanProblem coarse_plan_problem(std::uint64_t seed) {
+  constexpr int kStep = 8;
+  PlanProblem problem = random_plan_problem(seed);
+  const auto coarse = [](std::optional<Load>& load) {
+    if (load) {
+      load->energy = static_cast<int>(load->energy) / kStep;
+    }
+  };
+  for (PlanProblem::Choice& choice : problem.choices) {
+    std::for_each(choice.on.begin(), choice.on.end(), coarse);
+  }
+  for (PlanProblem::Tensor& tensor : problem.tensors) {
+    std::for_each(tensor.moves.begin(), tensor.moves.end(), coarse);
+  }
   return problem;
 }
 

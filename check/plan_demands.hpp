@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "check/plan_proof.hpp"
+
+namespace mapsim::check {
+
+// What the groups behind a position demand of those in front of it.
+struct Demand {
+  std::vector<std::size_t> covered;  // operations in front that a group behind has
+  std::vector<std::size_t> later;    // operations behind that a group in front will have
+  // By tensor: the places that read it, in the order of their first reads.
+  std::map<std::size_t, std::vector<std::size_t>> places;
+  friend auto operator<=>(const Demand&, const Demand&) = default;
+};
+
+// From a demand behind operation i to one in front of it.
+struct DemandStep {
+  // A tensor that the group makes, and the places that it has to be moved to, one after the other.
+  struct Delivery {
+    std::size_t tensor = 0;
+    std::vector<std::size_t> to;
+  };
+  Demand before;
+  std::optional<std::size_t> group{};  // that runs there
+  std::size_t place = 0;
+  std::vector<Delivery> deliveries{};
+};
+
+class Demands {
+ public:
+  explicit Demands(const PlanClaim& claim);
+  std::vector<DemandStep> steps(std::size_t i, const Demand& demand) const;
+
+ private:
+  void run_back(std::size_t i, std::size_t group, std::size_t place, const Demand& demand,
+                std::vector<DemandStep>& steps) const;
+  void keep(std::size_t i, DemandStep&& step, std::vector<DemandStep>& steps) const;
+
+  const PlanClaim& claim_;
+  std::vector<std::vector<std::size_t>> at_;  // groups, by anchor
+  std::vector<std::size_t> first_;  // per operation: the first anchor of the groups that have it
+};
+
+// The price of a move; null: there is no way.
+const PlanPrice* move_of(const PlanClaim& claim, std::size_t tensor, std::size_t from,
+                         std::size_t to);
+
+}  // namespace mapsim::check
