@@ -11,45 +11,33 @@
 #include <utility>
 
 #include "costmodel/gpu/estimate.hpp"
+#include "interop/cutlass_tiles.hpp"
 
 namespace mapsim {
 namespace {
 
 // MMA instruction of CUTLASS 2 and its letter, by precision and chip: s sums in fp32, h in fp16, i
 // in int32, d in fp64.
-struct Instruction {
-  std::string_view name;
-  GemmTile shape;
-};
-
-Instruction instruction_of(const Gpu& gpu, GpuPrecision precision) {
+std::string_view instruction_of(const Gpu& gpu, GpuPrecision precision) {
   const bool ampere = gpu.compute_capability >= 80;
   const bool turing = gpu.compute_capability >= 75;
-  const GemmTile half = ampere   ? GemmTile{16, 8, 16}
-                        : turing ? GemmTile{16, 8, 8}
-                                 : GemmTile{8, 8, 4};
-  const std::string_view shape = ampere ? "16816" : turing ? "1688" : "884";
   switch (precision) {
     case GpuPrecision::kF16:
-      return {shape == "16816" ? "s16816gemm_f16"
-              : turing         ? "s1688gemm_f16"
-                               : "s884gemm_f16",
-              half};
+      return ampere ? "s16816gemm_f16" : turing ? "s1688gemm_f16" : "s884gemm_f16";
     case GpuPrecision::kF16Acc16:
-      return {shape == "16816" ? "h16816gemm" : turing ? "h1688gemm" : "h884gemm", half};
+      return ampere ? "h16816gemm" : turing ? "h1688gemm" : "h884gemm";
     case GpuPrecision::kBf16:
-      return {"s16816gemm_bf16", half};
+      return "s16816gemm_bf16";
     case GpuPrecision::kTf32:
-      return {"s1688gemm_tf32", {16, 8, 8}};
+      return "s1688gemm_tf32";
     case GpuPrecision::kS8:
-      return ampere ? Instruction{"i16832gemm_s8", {16, 8, 32}}
-                    : Instruction{"i8816gemm_s8", {8, 8, 16}};
+      return ampere ? "i16832gemm_s8" : "i8816gemm_s8";
     case GpuPrecision::kF64:
-      return {"d884gemm", {8, 8, 4}};
+      return "d884gemm";
     case GpuPrecision::kFp8:
-      return {"s16832gemm_e4m3", {16, 8, 32}};
+      return "s16832gemm_e4m3";
     case GpuPrecision::kF32:
-      return {"sgemm", {1, 1, 1}};
+      return "sgemm";
   }
   return {};
 }
@@ -58,12 +46,6 @@ Instruction instruction_of(const Gpu& gpu, GpuPrecision precision) {
 std::string layout_of(const GemmProblem& problem) {
   return std::string{problem.a == MatrixLayout::kRow ? "t" : "n"} +
          (problem.b == MatrixLayout::kColumn ? "n" : "t");
-}
-
-// Elements that both operands can be copied in, 16 B at most.
-std::int64_t alignment_of(const GemmProblem& problem) {
-  const std::int64_t size = operand_size(problem.precision).count();
-  return std::gcd(std::gcd(run_of_a(problem), run_of_b(problem)), 16 / size);
 }
 
 // CUTLASS's name of the elements of C, by their width: "f32", "f16", "s8", ...
@@ -145,7 +127,8 @@ CutlassKernel exchange(const GemmProblem& problem, const KernelChoice& kernel) {
 // Nothing: CUTLASS has none such. Of warpgroups it puts 64 rows, or two times 64, above each other
 // (the latter cooperative); slices of K it cuts for those of its stream-K scheduler only, which are
 // cooperative. WMMA kernels are not in its library; operands of 8 bits lie along K.
-std::optional<CutlassKernel> in_cutlass(const GemmProblem& problem, const KernelChoice& kernel) {
+std::optional<CutlassKernel> in_cutlass(const Gpu& gpu, const GemmProblem& problem,
+                                        const KernelChoice& kernel) {
   // The profiler splits K or runs a batch, not both; its convolutions are another operation.
   if (problem.stored_a || (problem.batch > 1 && kernel.split_k > 1)) {
     return std::nullopt;
@@ -158,7 +141,9 @@ std::optional<CutlassKernel> in_cutlass(const GemmProblem& problem, const Kernel
   const bool stacked = k.fragment.m == 64 && k.warp.n == k.block.n && k.warps() <= 2;
   if (k.path == GpuPath::kWmma || (narrow && !along_k) ||
       (k.path == GpuPath::kWgmma && (!stacked || (k.split_k > 1 && k.warps() != 2))) ||
-      (k.path == GpuPath::kSimt && problem.precision != GpuPrecision::kF32)) {
+      (k.path == GpuPath::kSimt && problem.precision != GpuPrecision::kF32) ||
+      !cutlass_makes(gpu, problem.precision, k) ||
+      cutlass_alignment(gpu, form.problem, k.path) == 0) {
     return std::nullopt;
   }
   return form;
@@ -173,29 +158,29 @@ bool has_tma_epilogue(const CutlassKernel& form) {
          2 * bits * kernel.block.m * kernel.block.n <= 1 << 20;
 }
 
-std::string hopper_name(const CutlassKernel& form) {
+std::string hopper_name(const Gpu& gpu, const CutlassKernel& form) {
   const auto& [problem, kernel] = form;
   return fmt::format(
       "cutlass3x_sm90_tensorop_gemm_{}_{}x{}x{}_1x{}x1_0_{}n_align{}{}_warpspecialized"
       "{}{}",
       hopper_types(problem), kernel.block.m, kernel.block.n, kernel.block.k, kernel.cluster,
-      layout_of(problem), alignment_of(problem), kernel.split_k > 1 ? "_stream_k" : "",
-      kernel.warps() == 2 ? "_cooperative" : "",
+      layout_of(problem), cutlass_alignment(gpu, problem, kernel.path),
+      kernel.split_k > 1 ? "_stream_k" : "", kernel.warps() == 2 ? "_cooperative" : "",
       has_tma_epilogue(form) ? "_epi_tma" : "_epi_nosmem");
 }
 
 std::string name_of(const Gpu& gpu, const CutlassKernel& form) {
   const auto& [problem, kernel] = form;
   if (kernel.path == GpuPath::kWgmma) {
-    return hopper_name(form);
+    return hopper_name(gpu, form);
   }
   const bool simt = kernel.path == GpuPath::kSimt;
   const std::string output = output_type(problem);
   return fmt::format("cutlass_{}_{}{}_{}x{}_{}x{}_{}_align{}", simt ? "simt" : "tensorop",
                      output == sum_type(problem.precision) ? "" : output + "_",
-                     instruction_of(gpu, problem.precision).name, kernel.block.m, kernel.block.n,
+                     instruction_of(gpu, problem.precision), kernel.block.m, kernel.block.n,
                      kernel.block.k, kernel.stages, layout_of(problem),
-                     simt ? 1 : alignment_of(problem));
+                     cutlass_alignment(gpu, problem, kernel.path));
 }
 
 // Where CUTLASS's blocks go first: our rows are its columns.
@@ -208,33 +193,20 @@ std::int64_t swizzle_of(const KernelChoice& kernel) {
       std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(kernel.raster, 1, 8))));
 }
 
-constexpr const char* kHopperHeader =
-    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,cluster_m,cluster_n,split_k_slices,swizzle_"
-    "size,"
-    "raster_order\n";
-constexpr const char* kAmpereHeader =
-    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_"
-    "k,"
-    "split_k_slices,swizzle_size\n";
+// The name says all of a kernel but how its blocks are put. CUTLASS 2 has one order of them.
+constexpr const char* kHeader =
+    "operation_name,m,n,k,batch_count,split_k_slices,swizzle_size,raster_order\n";
 
 // A line of a test list; nothing: CUTLASS has no such kernel.
 std::string line_of(const Gpu& gpu, const GemmProblem& whole, const KernelChoice& choice) {
-  const std::optional<CutlassKernel> form = in_cutlass(whole, choice);
+  const std::optional<CutlassKernel> form = in_cutlass(gpu, whole, choice);
   if (!form) {
     return "";
   }
   const auto& [problem, kernel] = *form;
-  const std::string begin =
-      fmt::format("{},{},{},{},{},{},{},{}", name_of(gpu, *form), problem.m, problem.n, problem.k,
-                  problem.batch, kernel.block.m, kernel.block.n, kernel.block.k);
-  if (kernel.path == GpuPath::kWgmma) {
-    return fmt::format("{},1,{},{},{},{}\n", begin, kernel.cluster, kernel.split_k,
-                       swizzle_of(kernel), raster_order(kernel));
-  }
-  const GemmTile instruction = instruction_of(gpu, problem.precision).shape;
-  return fmt::format("{},{},{},{},{},{},{},{},{}\n", begin, kernel.stages,
-                     kernel.block.m / kernel.warp.m, kernel.block.n / kernel.warp.n, instruction.m,
-                     instruction.n, instruction.k, kernel.split_k, swizzle_of(kernel));
+  return fmt::format("{},{},{},{},{},{},{},{}\n", name_of(gpu, *form), problem.m, problem.n,
+                     problem.k, problem.batch, kernel.split_k, swizzle_of(kernel),
+                     kernel.path == GpuPath::kWgmma ? raster_order(kernel) : "heuristic");
 }
 
 }  // namespace
@@ -263,15 +235,14 @@ std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
 }
 
 std::string cutlass_name(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
-  const std::optional<CutlassKernel> form = in_cutlass(problem, kernel);
+  const std::optional<CutlassKernel> form = in_cutlass(gpu, problem, kernel);
   return form ? name_of(gpu, *form) : "";
 }
 
 CutlassList cutlass_test_list(const Gpu& gpu, const GemmProblem& problem,
                               const std::vector<KernelChoice>& kernels, std::size_t most) {
   CutlassList list;
-  const bool hopper = !kernels.empty() && kernels.front().path == GpuPath::kWgmma;
-  list.text = hopper ? kHopperHeader : kAmpereHeader;
+  list.text = kHeader;
   std::set<std::string> seen;
   for (const KernelChoice& kernel : kernels) {
     if (list.written == most) {

@@ -19,13 +19,13 @@ std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
 // cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8 up to Ada, with the type of C in front
 // where it is not that of the sums; cutlass3x_sm90_tensorop_gemm_bf16_bf16_f32_bf16_bf16_... for
 // warpgroup MMA. The library's kernels write C column-major: named is that of C^T = B^T A^T, with m
-// and n exchanged. Empty: CUTLASS has none of this shape. Whether a build has instantiated a tile
-// is for its manifest.
+// and n exchanged. Empty: its generator makes none with these tiles, stages and warps (at its
+// default level; interop/cutlass_tiles.hpp).
 std::string cutlass_name(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel);
 
 // CSV for cutlass_profiler --testlist-file: a header of the profiler's own argument names, then one
-// line per kernel, at most `most`. All kernels are of one path. swizzle_size is 1, 2, 4 or 8, the
-// greatest that is not above the kernel's. Hopper's kernels choose their stages themselves.
+// line per kernel, at most `most`. swizzle_size is 1, 2, 4 or 8, the greatest that is not above the
+// kernel's.
 struct CutlassList {
   std::string text;
   std::size_t written = 0;
