@@ -149,27 +149,30 @@ CommandOptions options_of(ReportArguments& a) {
   const auto take_design = [&a](std::int64_t design) {
     a.designs.push_back(static_cast<std::size_t>(design));
   };
-  return {
-      {required({"RESULTS", "FILE",
-                 "Databases of sweep; JSON of network, search, eval, histogram; "
-                 "measurements (CSV)",
-                 &a.results}),
-       {"-o,--out", "FILE", "Write the page to FILE (atomically)", &a.output.file},
-       {"--figures", "DIR", "Write each figure as SVG and CSV to DIR", &a.figures},
-       {"--title", "TEXT", "Title of the page [from the results]", &a.title},
-       {"--campaign", "NAME", "Use only this campaign of the databases", &a.campaign_name},
-       {.names = "--design",
-        .type = "N",
-        .help = "Also draw this design layer by layer, by its number on the page [the best]",
-        .value = Whole{take_design, 1, kMost},
-        .repeats = true},
-       {"--arch", "FILE", "Measurements: the GPU (YAML) whose predictions to compare", &a.machine},
-       {.names = "--gpu",
-        .type = "NAME",
-        .help = "Measurements: use those of this GPU [the name in --arch]",
-        .value = &a.gpu,
-        .needs = {"--arch"}},
-       threads_option(a.threads)}};
+  return {{required({"RESULTS", "FILE",
+                     "Databases of sweep; JSON of network, search, eval, histogram; "
+                     "measurements (CSV)",
+                     &a.results}),
+           {"-o,--out", "FILE", "Write the page to FILE (atomically)", &a.output.file},
+           {"--figures", "DIR", "Write each figure as SVG and CSV to DIR", &a.figures},
+           {"--title", "TEXT", "Title of the page [from the results]", &a.title},
+           {"--campaign", "NAME", "Use only this campaign of the databases", &a.campaign_name},
+           {.names = "--design",
+            .type = "N",
+            .help = "Also draw this design layer by layer, by its number on the page [the best]",
+            .value = Whole{take_design, 1, kMost},
+            .repeats = true},
+           input({"--arch", "FILE",
+                  "Measurements: the GPU (YAML, or the name of a shipped one) whose predictions to "
+                  "compare",
+                  &a.machine},
+                 FileKind::kArch),
+           {.names = "--gpu",
+            .type = "NAME",
+            .help = "Measurements: use those of this GPU [the name in --arch]",
+            .value = &a.gpu,
+            .needs = {"--arch"}},
+           threads_option(a.threads)}};
 }
 
 }  // namespace mapsim

@@ -119,9 +119,14 @@ std::vector<GpuMeasurement> rows_of(const PredictArguments& arguments, const Gpu
   const bool is_of_one = std::all_of(rows.begin(), rows.end(), [&](const GpuMeasurement& row) {
     return row.gpu == rows.front().gpu;
   });
-  return arguments.gpu.empty() && is_of_one && !rows.empty()
-             ? rows
-             : rows_of_gpu(std::move(rows), arguments.table, name);
+  if (!arguments.gpu.empty() || !is_of_one || rows.empty()) {
+    return rows_of_gpu(std::move(rows), arguments.table, name);
+  }
+  if (std::holds_alternative<std::string>(rows_of_gpu(rows, gpu.name))) {
+    notes.push_back(fmt::format("all rows are of {}, and predicted are times of {}",
+                                quoted(rows.front().gpu), quoted(gpu.name)));
+  }
+  return rows;
 }
 
 }  // namespace

@@ -28,6 +28,12 @@ Answer exported(const std::string& format, const KernelReport& report, std::size
       kernels.push_back(ranked.kernel);
     }
   }
+  if (report.result.forms[form].problem.stored_a) {
+    return {
+        kNegative, "",
+        "an implicit GEMM reads windows of its input: --export triton and cutlass write kernels of "
+        "plain GEMMs; --export json has all"};
+  }
   if (format == "triton") {
     std::string text = triton_configs(report.gpu, problem, kernels);
     const bool any = text.find("triton.Config(") != std::string::npos;

@@ -219,6 +219,9 @@ std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
     if (kernel.path == GpuPath::kSimt && problem.precision != GpuPrecision::kF32) {
       continue;  // tl.dot takes the tensor cores
     }
+    if (std::min({kernel.block.m, kernel.block.n, kernel.block.k}) < 16) {
+      continue;  // tl.dot takes no smaller ones
+    }
     const std::int64_t blocks = resources(gpu, problem, kernel).blocks_per_sm;
     const std::int64_t rows =
         kernel.raster == 0 ? 1 : waves(gpu, problem, kernel, blocks).wave_rows;

@@ -126,16 +126,30 @@ TEST(SearchOnGpu, ExportsForTritonAndCutlass) {
               StartsWith("import triton\n\nconfigs = [\n    triton.Config({'BLOCK_M': "));
   const Outcome cutlass = run(search + "--export cutlass");
   EXPECT_EQ(cutlass.code, 0);
-  EXPECT_THAT(cutlass.text, StartsWith("operation_name,m,n,k,batch_count,cta_m,"));
+  EXPECT_THAT(cutlass.text, StartsWith("operation_name,m,n,k,batch_count,split_k_slices,"));
   EXPECT_THAT(cutlass.text, HasSubstr("\ncutlass_tensorop_f16_s16816gemm_f16_"));
   const Outcome hopper = run(kSearch + "--precision bf16 --export cutlass --top 7");
   EXPECT_EQ(hopper.code, 0);
-  int named = 0;
-  for (std::size_t at = 0; (at = hopper.text.find("\ncutlass3x_", at)) != std::string::npos; ++at) {
-    ++named;
-  }
-  EXPECT_EQ(named, 7) << hopper.text;
+  EXPECT_EQ(std::count(hopper.text.begin(), hopper.text.end(), '\n'), 1 + 7) << hopper.text;
+  EXPECT_THAT(hopper.text, HasSubstr("\ncutlass3x_sm90_tensorop_gemm_bf16_"));
   EXPECT_THAT(hopper.text, testing::Not(HasSubstr("align1_")));
+}
+
+// tl.dot takes no blocks of 8; CUTLASS and Triton's tutorial have other kernels for windows.
+TEST(SearchOnGpu, ExportsNoKernelsThatOtherToolsDoNotHave) {
+  const Outcome few =
+      run("search ARCH:h200.yaml --gemm 4x16384x16384 --precision f16 --export triton --top 50");
+  EXPECT_EQ(few.code, 0) << few.text;
+  EXPECT_THAT(few.text, HasSubstr("'BLOCK_M': 16, "));
+  EXPECT_THAT(few.text, testing::Not(HasSubstr("'BLOCK_M': 8, ")));
+  for (const char* format : {"triton", "cutlass"}) {
+    const Outcome windows =
+        run("search ARCH:a100_80gb.yaml LAYER:mobilenet_v2/depthwise_144_56.yaml --precision f16 "
+            "--export " +
+            std::string(format));
+    EXPECT_EQ(windows.code, 1) << format;
+    EXPECT_EQ(windows.text, "") << format;
+  }
 }
 
 TEST(SearchOnGpu, PricesAViolatedConstraintAndSaysSo) {

@@ -86,6 +86,12 @@ TEST_F(PredictCommand, SaysWhatItCannot) {
   write("names.csv", "gpu,m,n,k,latency_us\nA100-80GB,8,8,8,1\nA100 80 GB,8,8,9,1\nB,8,8,8,1\n");
   EXPECT_EQ(run("predict names.csv --arch a100_80gb --precision bf16"), 0);
   EXPECT_TRUE(printed().starts_with("a100_80gb on 2 measurements of A100-80GB;"));
+  EXPECT_EQ(file("stderr").find("and predicted are"), std::string::npos);
+  write("other.csv", "gpu,m,n,k,latency_us\nRTX,8,8,8,1\n");
+  EXPECT_EQ(run("predict other.csv --arch a100_80gb --precision bf16"), 0);
+  EXPECT_NE((printed() + file("stderr")).find("rows are of 'RTX', and predicted are times of "),
+            std::string::npos)
+      << printed() << file("stderr");
   write("two.csv", "gpu,m,n,k,latency_us\nA,8,8,8,1\nB,8,8,8,1\n");
   EXPECT_EQ(run("predict two.csv --arch a100_80gb --precision bf16"), 2);
   EXPECT_NE(file("stderr").find("there are those of 'A', 'B': use --gpu"), std::string::npos);

@@ -199,6 +199,7 @@ TEST_F(ReportCommand, OfMeasurementsNeedsTheGpu) {
   EXPECT_THAT(file("stderr"), HasSubstr("no measurements of 't4'"));
   ASSERT_EQ(run("report all.csv --arch " + kConfigs + "arch/a100_80gb.yaml"), 0) << file("stderr");
   EXPECT_THAT(file("stdout"), HasSubstr("Times of 2 kernels on a100_80gb"));
+  EXPECT_EQ(run("report all.csv --arch a100_80gb"), 0) << file("stderr");
   // In whatever letters, and under another name.
   ASSERT_EQ(run("import gpu-table table.csv --gpu A100_80GB --precision bf16 -o large.csv"), 0);
   ASSERT_EQ(run("report large.csv --arch " + kConfigs + "arch/a100_80gb.yaml"), 0);
