@@ -124,7 +124,7 @@ std::vector<GpuMeasurement> rows_of(const PredictArguments& arguments, const Gpu
   }
   if (std::holds_alternative<std::string>(rows_of_gpu(rows, gpu.name))) {
     notes.push_back(fmt::format("all rows are of {}, and predicted are times of {}",
-                                quoted(rows.front().gpu), quoted(gpu.name)));
+                                quoted(std::as_const(rows.front().gpu)), quoted(gpu.name)));
   }
   return rows;
 }
