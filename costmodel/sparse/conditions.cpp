@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/crossing.hpp"
+#include "costmodel/sparse/known_zeros.hpp"
 
 namespace mapsim {
 
@@ -37,6 +39,22 @@ TileShape leader_tile(const SparseModel& model, const Workload& workload, Tensor
   return tile_shape(tensor, extents);
 }
 
+// The first loops, up to the last one that moves the tile; those after it leave it where it is.
+std::size_t moving_loops(const Problem& problem, const Nest& nest, TensorId tensor,
+                         std::size_t child_position, bool at_compute) {
+  const Tensor& of = problem.workload().tensors[tensor];
+  if (at_compute && !problem.arch().compute.register_reuse.contains(of.role)) {
+    return child_position;
+  }
+  std::size_t moving = 0;
+  for (std::size_t i = 0; i < child_position; ++i) {
+    if (!nest.loops[i].fanout && of.dims().contains(nest.loops[i].dim)) {
+      moving = i + 1;
+    }
+  }
+  return moving;
+}
+
 bool contains(const ServedSpace& outer, const ServedSpace& inner) {
   bool all = true;
   for (const DimId d : outer.ids()) {
@@ -45,61 +63,7 @@ bool contains(const ServedSpace& outer, const ServedSpace& inner) {
   return all;
 }
 
-}  // namespace
-
-ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tensor,
-                         const Placement& parent, std::size_t child_position, bool at_compute) {
-  const Workload& workload = problem.workload();
-  const PerDim<std::int64_t> tile = nest.extents_at(workload, child_position);
-  const DimSet relevant = workload.tensors[tensor].dims();
-  std::size_t moving = 0;  // loops from here on leave the tile where it is
-  for (std::size_t i = 0; i < child_position; ++i) {
-    if (!nest.loops[i].fanout && relevant.contains(nest.loops[i].dim)) {
-      moving = i + 1;
-    }
-  }
-  const bool latched =
-      problem.arch().compute.register_reuse.contains(workload.tensors[tensor].role);
-  moving = at_compute && !latched ? child_position : moving;
-  ServedSpace space(tile.size());
-  for (const DimId d : space.ids()) {
-    space[d].count = tile[d];
-  }
-  PerDim<bool> skipped(tile.size(), false);  // a loop over the dim is inside and not served
-  for (std::size_t i = child_position; i-- > 0;) {
-    const NestLoop& loop = nest.loops[i];
-    const bool is_served =
-        loop.fanout ? i >= parent.position && problem.is_merged(*loop.fanout, tensor) : i >= moving;
-    if (is_served) {
-      space[loop.dim].count *= loop.bound;
-      space[loop.dim].is_whole = space[loop.dim].is_whole && !skipped[loop.dim];
-    } else {
-      skipped[loop.dim] = true;
-    }
-  }
-  return space;
-}
-
-void ConditionChain::enter(const std::vector<BoundCondition>& conditions,
-                           const ServedSpace& space) {
-  for (const BoundCondition& condition : conditions) {
-    Sets& sets = leaders_[condition.leader];
-    sets.any = {space};
-    if (condition.act == ZeroAct::kSkip) {
-      sets.skip = {space};
-    }
-  }
-}
-
-Passed ConditionChain::passed() const {
-  Passed passed;
-  for (const auto& [leader, sets] : leaders_) {
-    passed.unskipped *= all_hit(*model_, *workload_, leader, sets.skip);
-    passed.made *= all_hit(*model_, *workload_, leader, sets.any);
-  }
-  return passed;
-}
-
+// Of one leader, whose zeros are not data.
 double all_hit(const SparseModel& model, const Workload& workload, TensorId leader,
                const std::vector<ServedSpace>& sets) {
   // Of sets within each other the smallest decides.
@@ -119,7 +83,8 @@ double all_hit(const SparseModel& model, const Workload& workload, TensorId lead
     return 1;
   }
   if (least.size() == 1) {
-    return 1 - occupancy.empty(leader_tile(model, workload, leader, least.front()));
+    const TileShape tile = leader_tile(model, workload, leader, least.front());
+    return points_of(tile) == 1 ? occupancy.density() : 1 - occupancy.empty(tile);
   }
   if (!occupancy.is_uniform() || least.size() > 2) {
     refuse(workload, leader, "where they hold for tiles that do not lie within each other");
@@ -137,6 +102,105 @@ double all_hit(const SparseModel& model, const Workload& workload, TensorId lead
   const std::int64_t united =
       points_of(a) + points_of(b) - points_of(leader_tile(model, workload, leader, both));
   return 1 - occupancy.empty(a) - occupancy.empty(b) + occupancy.empty({united});
+}
+
+}  // namespace
+
+ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tensor,
+                         const Placement& parent, std::size_t child_position, bool at_compute) {
+  const Workload& workload = problem.workload();
+  const PerDim<std::int64_t> tile = nest.extents_at(workload, child_position);
+  const std::size_t moving = moving_loops(problem, nest, tensor, child_position, at_compute);
+  ServedSpace space(tile.size());
+  for (const DimId d : space.ids()) {
+    space[d].count = tile[d];
+  }
+  PerDim<bool> skipped(tile.size(), false);  // a loop over the dim is inside and not served
+  for (std::size_t i = child_position; i-- > 0;) {
+    const NestLoop& loop = nest.loops[i];
+    const bool is_served =
+        loop.fanout ? i >= parent.position && problem.is_merged(*loop.fanout, tensor) : i >= moving;
+    if (is_served) {
+      space[loop.dim].count *= loop.bound;
+      space[loop.dim].is_whole = space[loop.dim].is_whole && !skipped[loop.dim];
+    } else {
+      skipped[loop.dim] = true;
+    }
+  }
+  return space;
+}
+
+FirstVisits first_visits(const Problem& problem, const Nest& nest, TensorId tensor,
+                         const Placement& parent, std::size_t child_position, bool at_compute,
+                         bool at_parent) {
+  const Workload& workload = problem.workload();
+  const DimSet relevant = workload.tensors[tensor].dims();
+  const std::size_t moving = moving_loops(problem, nest, tensor, child_position, at_compute);
+  FirstVisits first;
+  for (std::size_t i = 0; i < child_position; ++i) {
+    const NestLoop& loop = nest.loops[i];
+    const bool comes_again =
+        loop.fanout ? at_parent && i >= parent.position && !problem.is_merged(*loop.fanout, tensor)
+                    : i < moving;
+    if (comes_again && !relevant.contains(loop.dim)) {
+      const auto bound = static_cast<std::size_t>(workload.dims[loop.dim].bound);
+      std::vector<char>& marked =
+          first.marked.try_emplace(loop.dim, std::vector<char>(bound, 1)).first->second;
+      for (std::size_t at = 0; at < bound; ++at) {
+        const bool is_first = static_cast<std::int64_t>(at) / loop.extent % loop.bound == 0;
+        marked[at] = static_cast<char>(is_first ? marked[at] : 0);
+      }
+      first.share /= real(loop.bound);
+    }
+  }
+  return first;
+}
+
+void ConditionChain::enter(const std::vector<BoundCondition>& conditions,
+                           const ServedSpace& space) {
+  for (const BoundCondition& condition : conditions) {
+    any_[condition.leader] = {space};
+    if (condition.act == ZeroAct::kSkip) {
+      skip_[condition.leader] = {space};
+    }
+  }
+}
+
+Passed ConditionChain::passed() const {
+  return {all_hit(*model_, *workload_, skip_), all_hit(*model_, *workload_, any_)};
+}
+
+Passed ConditionChain::passed_again(const FirstVisits& first) const {
+  const bool is_known = std::any_of(any_.begin(), any_.end(), [&](const auto& of) {
+    return model_->occupancy(of.first).is_data();
+  });
+  const Passed all = passed();
+  if (!is_known || first.share >= 1) {
+    return all;
+  }
+  const auto again = [&](double of_all, const ServedByLeader& sets) {
+    const double of_first = all_hit(*model_, *workload_, sets, first.marked);
+    return std::max(0.0, (of_all - first.share * of_first) / (1 - first.share));
+  };
+  return {again(all.unskipped, skip_), again(all.made, any_)};
+}
+
+double all_hit(const SparseModel& model, const Workload& workload, const ServedByLeader& sets,
+               const std::map<DimId, std::vector<char>>& among) {
+  KnownZeros known{workload};
+  known.restrict_to(among);
+  double chance = 1;
+  for (const auto& [leader, spaces] : sets) {
+    const DensityModel& occupancy = model.occupancy(leader);
+    if (!occupancy.is_data()) {
+      chance *= all_hit(model, workload, leader, spaces);
+      continue;
+    }
+    for (const ServedSpace& space : spaces) {
+      known.require(leader, occupancy, leader_tile(model, workload, leader, space));
+    }
+  }
+  return chance * known.share();
 }
 
 }  // namespace mapsim

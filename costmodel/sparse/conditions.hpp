@@ -23,6 +23,20 @@ using ServedSpace = PerDim<ServedDim>;
 ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tensor,
                          const Placement& parent, std::size_t child_position, bool at_compute);
 
+using ServedByLeader = std::map<TensorId, std::vector<ServedSpace>>;
+
+// Operations at which a sum comes to an instance for the first time, so that nothing is read back:
+// the indices of each dim, and the share of all operations.
+struct FirstVisits {
+  std::map<DimId, std::vector<char>> marked;
+  double share = 1;
+};
+// Of the tile below the first `child_position` loops: to the child, or (`at_parent`) to the parent,
+// whose children may each bring it.
+FirstVisits first_visits(const Problem& problem, const Nest& nest, TensorId tensor,
+                         const Placement& parent, std::size_t child_position, bool at_compute,
+                         bool at_parent);
+
 // Chances that a transfer of a tensor is made: that no condition to skip it holds, and none at all.
 struct Passed {
   double unskipped = 1;
@@ -37,20 +51,21 @@ class ConditionChain {
       : model_{&model}, workload_{&workload} {}
   void enter(const std::vector<BoundCondition>& conditions, const ServedSpace& space);
   Passed passed() const;
-  // Served spaces of the innermost conditions of a leader: to skip, and of any kind.
-  struct Sets {
-    std::vector<ServedSpace> skip, any;  // none or one
-  };
-  const std::map<TensorId, Sets>& leaders() const { return leaders_; }
+  // Of the transfers that are no first visits. Zeros at unknown places are no rarer there.
+  Passed passed_again(const FirstVisits& first) const;
+  // Served spaces of the innermost conditions, one per leader: to skip, and of any kind.
+  const ServedByLeader& skip() const { return skip_; }
+  const ServedByLeader& any() const { return any_; }
 
  private:
   const SparseModel* model_;
   const Workload* workload_;
-  std::map<TensorId, Sets> leaders_;
+  ServedByLeader skip_, any_;
 };
 
-// Chance that every one of the sets has a nonzero of the leader; all of them contain one operation.
-double all_hit(const SparseModel& model, const Workload& workload, TensorId leader,
-               const std::vector<ServedSpace>& sets);
+// Chance that every one of the sets has a nonzero of its leader; all of them contain one operation.
+// `among`: of these operations only.
+double all_hit(const SparseModel& model, const Workload& workload, const ServedByLeader& sets,
+               const std::map<DimId, std::vector<char>>& among = {});
 
 }  // namespace mapsim

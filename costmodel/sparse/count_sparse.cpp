@@ -78,17 +78,23 @@ class SparseCounter {
         chain.enter(conditions, served_space(problem_, nest_, t, parent, position, last));
       }
       const Passed passed = chain.passed();
-      charge(parent.level, t, true, share(parent.level, t, position), passed);
+      const auto again = [&](bool at_parent) {
+        return t == workload_.output() ? chain.passed_again(first_visits(problem_, nest_, t, parent,
+                                                                         position, last, at_parent))
+                                       : passed;
+      };
+      charge(parent.level, t, true, share(parent.level, t, position), passed, again(true));
       if (!last) {
         const LevelId child = placements[static_cast<LevelId>(i + 1)].level;
         sparse_.levels[child][t].up = share(child, t, position);
-        charge(child, t, false, sparse_.levels[child][t].up, passed);
+        charge(child, t, false, sparse_.levels[child][t].up, passed, again(false));
       }
     }
-    for (const auto& [leader, sets] : chain.leaders()) {
-      ConditionChain::Sets& all = steps_[leader];
-      all.skip.insert(all.skip.end(), sets.skip.begin(), sets.skip.end());
-      all.any.insert(all.any.end(), sets.any.begin(), sets.any.end());
+    for (const auto& [leader, spaces] : chain.skip()) {
+      skip_[leader].insert(skip_[leader].end(), spaces.begin(), spaces.end());
+    }
+    for (const auto& [leader, spaces] : chain.any()) {
+      any_[leader].insert(any_[leader].end(), spaces.begin(), spaces.end());
     }
   }
 
@@ -106,36 +112,38 @@ class SparseCounter {
     }
   }
 
+  // `again`: of the sums that are read back.
   void charge(LevelId level, TensorId t, bool at_parent, const MovedShare& share,
-              const Passed& passed) {
+              const Passed& passed, const Passed& again) {
     const TensorCounts& dense = counts_.levels[level][t];
     SparseTensor& at = sparse_.levels[level][t];
     for (const Access access : kAccesses) {
+      const bool returns =
+          access == Access::kReadback || (access == Access::kFill && t == workload_.output());
+      const Passed& chance = returns ? again : passed;
       if (rule_of(access).at_parent == at_parent) {
-        set_access(dense.total, access, share, passed, at.total);
-        set_access(dense.busiest, access, share, passed, at.busiest);
+        set_access(dense.total, access, share, chance, at.total);
+        set_access(dense.busiest, access, share, chance, at.busiest);
       }
     }
   }
 
-  // An operation is skipped, or gated, with any of the tiles that it takes from; or at a zero.
+  // An operation is skipped, or gated, with any of the tiles that it takes from; or at a zero. The
+  // smallest set of all, one operation, decides where the unit looks at the operand itself.
   void count_operations() {
-    Passed passed;
     const ZeroAct act = model_.machine().when_zero;
+    const ServedSpace one(workload_.dims.size());
     for (const TensorId t : workload_.tensors.ids()) {
-      const auto own = steps_.find(t);
-      if (t == workload_.output() || own == steps_.end()) {
-        continue;
+      if (t != workload_.output() && model_.looks_at(workload_.tensors[t])) {
+        if (act == ZeroAct::kSkip) {
+          skip_[t] = {one};
+        }
+        if (act != ZeroAct::kNothing) {
+          any_[t] = {one};
+        }
       }
-      // The smallest set of all, one operation, decides where the unit looks at the operand itself.
-      const bool skips = act == ZeroAct::kSkip && model_.looks_at(workload_.tensors[t]);
-      const bool acts = act != ZeroAct::kNothing && model_.looks_at(workload_.tensors[t]);
-      passed.unskipped *= skips ? 1 : all_hit(model_, workload_, t, own->second.skip);
-      passed.made *= acts ? 1 : all_hit(model_, workload_, t, own->second.any);
     }
-    passed.unskipped *= model_.stepped();
-    passed.made *= model_.operated();
-    // Known zeros that meet: the share of both together, with nothing else to wait for.
+    const Passed passed{all_hit(model_, workload_, skip_), all_hit(model_, workload_, any_)};
     const auto operations = static_cast<double>(counts_.macs);
     sparse_.operations = operations * passed.made;
     sparse_.gated = operations * (passed.unskipped - passed.made);
@@ -149,7 +157,7 @@ class SparseCounter {
   const Nest& nest_;
   const Counts& counts_;
   SparseCounts& sparse_;
-  std::map<TensorId, ConditionChain::Sets> steps_;
+  ServedByLeader skip_, any_;  // of all tensors: what operations wait for
 };
 
 }  // namespace

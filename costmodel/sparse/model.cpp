@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/arithmetic.hpp"
 #include "core/diagnostic.hpp"
+#include "costmodel/sparse/known_zeros.hpp"
 
 namespace mapsim {
 
@@ -17,35 +17,13 @@ namespace {
   throw ConfigError({{file, 0, 0, "", message, ""}});
 }
 
-// Nonzeros of data, by the coordinates along dims that it shares with the other operand.
-std::map<std::vector<std::int64_t>, double> by_shared(const Tensor& tensor, const Pattern& data,
-                                                      DimSet shared) {
-  std::map<std::vector<std::int64_t>, double> sums;
-  std::vector<std::int64_t> at(data.box.size(), 0);
-  for (const char nonzero : data.nonzero) {
-    if (nonzero != 0) {
-      std::map<DimId, std::int64_t> key;
-      for (std::size_t r = 0; r < at.size(); ++r) {
-        for (const Term& term : tensor.ranks[r].terms) {
-          if (shared.contains(term.dim)) {
-            key[term.dim] = at[r];
-          }
-        }
-      }
-      std::vector<std::int64_t> place;
-      for (const auto& coordinate : key) {
-        place.push_back(coordinate.second);
-      }
-      sums[place] += 1;
-    }
-    for (std::size_t r = at.size(); r-- > 0;) {
-      if (++at[r] < data.box[r]) {
-        break;
-      }
-      at[r] = 0;
-    }
-  }
-  return sums;
+// Whole tiles move at some steps and parts of them at others.
+bool slides(const Workload& workload, TensorId t) {
+  const Tensor& tensor = workload.tensors[t];
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [&](const Rank& rank) {
+    return std::count_if(rank.terms.begin(), rank.terms.end(),
+                         [&](const Term& term) { return workload.dims[term.dim].bound > 1; }) > 1;
+  });
 }
 
 }  // namespace
@@ -70,7 +48,13 @@ SparseModel::SparseModel(const Arch& arch, const Workload& workload) : machine_{
     bind(arch, workload, l);
   }
   check_seen(arch, workload);
-  effectual_ = effectual_share(workload);
+  IdSet<TensorId> looked_at;
+  for (const TensorId t : workload.tensors.ids()) {
+    if (t != workload.output() && looks_at(workload.tensors[t])) {
+      looked_at.insert(t);
+    }
+  }
+  effectual_ = share_of_nonzeros(workload, looked_at);
   // A tile is empty no more often than any one of its elements is zero.
   for (const TensorId t : workload.tensors.ids()) {
     IdSet<TensorId> leaders;
@@ -79,9 +63,7 @@ SparseModel::SparseModel(const Arch& arch, const Workload& workload) : machine_{
         leaders.insert(condition.leader);
       }
     }
-    for (const TensorId u : workload.tensors.ids()) {
-      least_moved_[t] *= leaders.contains(u) ? occupancies_[index_of(u)].density() : 1;
-    }
+    least_moved_[t] *= share_of_nonzeros(workload, leaders);
   }
 }
 
@@ -148,7 +130,7 @@ void SparseModel::check_seen(const Arch& arch, const Workload& workload) const {
   };
   for (const LevelId l : arch.levels.ids()) {
     for (const TensorId t : workload.tensors.ids()) {
-      bool has_data = occupancies_[index_of(t)].is_data() && !workload.tensors[t].ranks.empty();
+      const bool has_data = occupancies_[index_of(t)].is_data();
       for (const BoundCondition& condition : conditions_[l][t]) {
         const std::string& name = workload.tensors[condition.leader].name;
         if (!is_stated(condition.leader) && waits(condition.leader)) {
@@ -157,56 +139,37 @@ void SparseModel::check_seen(const Arch& arch, const Workload& workload) const {
                                         arch.levels[l].name, name));
         }
         const bool is_data = occupancies_[index_of(condition.leader)].is_data();
-        if (has_data && is_data) {
+        if (is_data && slides(workload, t)) {
           refuse(arch.name,
-                 fmt::format("{}: a condition between two tensors whose zeros are both given as "
-                             "data ({}, {}) is not counted yet",
-                             arch.levels[l].name, workload.tensors[t].name, name));
+                 fmt::format("{}: a condition on {}, whose zeros are given as data, is not counted "
+                             "for {}, which has a sliding window",
+                             arch.levels[l].name, name, workload.tensors[t].name));
         }
-        has_data = has_data || is_data;
+        if (has_data && is_data) {
+          refuse(
+              arch.name,
+              fmt::format("{}: a condition of a tensor on another, both of whose zeros are given "
+                          "as data ({}, {}), is not counted yet",
+                          arch.levels[l].name, workload.tensors[t].name, name));
+        }
       }
     }
   }
 }
 
-// Tensors are independent of each other, but for two whose zeros are known.
-double SparseModel::effectual_share(const Workload& workload) const {
-  std::vector<TensorId> data;
+double SparseModel::share_of_nonzeros(const Workload& workload,
+                                      const IdSet<TensorId>& tensors) const {
+  KnownZeros known{workload};
   double share = 1;
   for (const TensorId t : workload.tensors.ids()) {
-    if (t == workload.output() || !machine_.zeros_of.contains(workload.tensors[t].role)) {
-      continue;
-    }
-    if (occupancies_[index_of(t)].is_data()) {
-      data.push_back(t);
-    } else {
-      share *= occupancies_[index_of(t)].density();
+    const DensityModel& of = occupancies_[index_of(t)];
+    if (tensors.contains(t) && of.is_data()) {
+      known.require(t, of, TileShape(workload.tensors[t].ranks.size(), 1));
+    } else if (tensors.contains(t)) {
+      share *= of.density();
     }
   }
-  if (data.size() == 1) {
-    return share * occupancies_[index_of(data.front())].density();
-  }
-  if (data.size() == 2) {
-    const Tensor& a = workload.tensors[data[0]];
-    const Tensor& b = workload.tensors[data[1]];
-    const DimSet shared = a.dims() & b.dims();
-    const auto sums = by_shared(b, *b.pattern, shared);
-    double pairs = 0;
-    for (const auto& [place, nonzeros] : by_shared(a, *a.pattern, shared)) {
-      const auto other = sums.find(place);
-      pairs += other == sums.end() ? 0 : nonzeros * other->second;
-    }
-    double all =
-        real(occupancies_[index_of(data[0])].size()) * real(occupancies_[index_of(data[1])].size());
-    for (const DimId d : workload.dims.ids()) {
-      all /= shared.contains(d) ? real(workload.dims[d].bound) : 1;
-    }
-    return share * pairs / all;
-  }
-  if (data.size() > 2) {
-    refuse(workload.name, "zeros of at most two tensors may be given as data");
-  }
-  return share;
+  return share * known.share();
 }
 
 MovedShare SparseModel::moved(LevelId level, TensorId t, const TileShape& tile) const {

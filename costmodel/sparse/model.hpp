@@ -50,7 +50,8 @@ class SparseModel {
   void bind(const Arch& arch, const Workload& workload, LevelId level);
   void bind_conditions(const Workload& workload, LevelId level);
   void check_seen(const Arch& arch, const Workload& workload) const;
-  double effectual_share(const Workload& workload) const;
+  // Of the operations: all these operands are nonzero. Tensors are independent but for known zeros.
+  double share_of_nonzeros(const Workload& workload, const IdSet<TensorId>& tensors) const;
 
   Sparsity machine_;
   std::vector<DensityModel> occupancies_;

@@ -157,6 +157,29 @@ double DensityModel::empty(const TileShape& shape) const {
   return empties / tiles;
 }
 
+std::vector<char> DensityModel::hit_around(const TileShape& shape) const {
+  std::vector<std::size_t> tile(pattern_->nonzero.size());
+  std::vector<char> hit(tile.size(), 0);  // per tile, of which there are no more than elements
+  std::vector<std::int64_t> at(box_.size(), 0);
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    std::int64_t number = 0;
+    for (std::size_t r = 0; r < at.size(); ++r) {
+      number = number * (box_[r] / shape[r]) + at[r] / shape[r];
+    }
+    tile[i] = static_cast<std::size_t>(number);
+    hit[tile[i]] = static_cast<char>(hit[tile[i]] | pattern_->nonzero[i]);
+    for (std::size_t r = at.size(); r-- > 0;) {
+      if (++at[r] < box_[r]) {
+        break;
+      }
+      at[r] = 0;
+    }
+  }
+  std::vector<char> around(tile.size());
+  std::transform(tile.begin(), tile.end(), around.begin(), [&](std::size_t n) { return hit[n]; });
+  return around;
+}
+
 double EmptyByPoints::at(std::int64_t points) {
   if (points > all_ - marked_) {
     return 0;

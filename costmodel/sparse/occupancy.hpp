@@ -44,6 +44,8 @@ class DensityModel {
   double empty(const TileShape& shape) const;
   // Nonzeros that a tile has at most in this share of all data sets (1: in all). Not for data.
   std::int64_t at_most(const TileShape& shape, double share) const;
+  // Data: per element, whether the aligned tile around it has a nonzero.
+  std::vector<char> hit_around(const TileShape& shape) const;
   // Data: calls visit(elements of a tile, row-major) for every tile.
   template <class Visit>
   void for_each_tile(const TileShape& shape, const Visit& visit) const;

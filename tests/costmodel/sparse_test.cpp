@@ -223,6 +223,123 @@ TEST(Sparse, ClosedFormIsTheMeanOverAllDataSets) {
   EXPECT_LT(refused, compared);
 }
 
+// A random mask of every operand without a window; the data set itself.
+PerTensor<DenseTensor> draw_data(Rng& rng, Workload& workload) {
+  PerTensor<DenseTensor> operands(workload.tensors.size());
+  for (const TensorId t : workload.tensors.ids()) {
+    Tensor& tensor = workload.tensors[t];
+    operands[t].shape = box_shape(workload, tensor);
+    const auto size = static_cast<std::size_t>(Projection{workload, t}.box_size());
+    operands[t].values.assign(size, 1.0);
+    const bool has_window = std::any_of(
+        tensor.ranks.begin(), tensor.ranks.end(),
+        [](const auto& r) { return r.terms.size() != 1 || r.terms.front().coefficient != 1; });
+    if (t == workload.output() || has_window) {
+      continue;
+    }
+    const std::uint64_t zeros = rng.below(4);  // of 4
+    Pattern pattern;
+    pattern.kind = PatternKind::kData;
+    pattern.box = operands[t].shape;
+    for (double& value : operands[t].values) {
+      value = rng.below(4) < zeros ? 0 : 1;
+    }
+    operands[t].values[rng.below(size)] = 1;
+    pattern.nonzero.assign(operands[t].values.begin(), operands[t].values.end());
+    tensor.density =
+        static_cast<double>(std::count(pattern.nonzero.begin(), pattern.nonzero.end(), 1)) /
+        static_cast<double>(size);
+    tensor.pattern = Shared<Pattern>{std::move(pattern)};
+  }
+  return operands;
+}
+
+// Of known zeros, in two tensors and more, wherever levels and compute units look at them, the
+// closed form counts what happens.
+TEST(Sparse, ClosedFormCountsDataAsItIs) {
+  int compared = 0;
+  int refused = 0;
+  for (std::uint64_t seed = 0; seed < tried_of(3000U); ++seed) {
+    RandomCase random = random_case(seed);
+    if (random.workload.macs() > 400 || !make_nest(random.workload, random.mapping).perfect) {
+      continue;
+    }
+    Rng rng{seed};
+    for (Fanout& fanout : random.arch.fanouts) {
+      fanout.energy_per_hop.reset();
+    }
+    Sparsity sparsity = random_sparsity(rng, random);
+    for (StorageSparsity& level : sparsity.levels) {
+      level.formats.erase(Role::kOutput);
+    }
+    random.arch.sparsity = Shared<Sparsity>{sparsity};
+    for (Tensor& tensor : random.workload.tensors) {
+      tensor.density = 1;
+    }
+    const PerTensor<DenseTensor> operands = draw_data(rng, random.workload);
+    try {
+      const Problem problem(random.arch, random.workload);
+      bool perfect = false;
+      const SparseCounts expected = closed_form(problem, random.mapping, perfect);
+      const SparseCounts found = *simulate(problem, random.mapping, operands, kMaxCaseMacs).sparse;
+      EXPECT_NEAR(found.operations, expected.operations, 1e-9) << "seed " << seed;
+      EXPECT_NEAR(found.gated, expected.gated, 1e-9) << "seed " << seed;
+      EXPECT_NEAR(found.skipped, expected.skipped, 1e-9) << "seed " << seed;
+      for (const LevelId l : expected.levels.ids()) {
+        for (const TensorId t : expected.levels[l].ids()) {
+          for (const Access access : kAccesses) {
+            const auto i = static_cast<std::size_t>(access);
+            const SparseAccess& made = found.levels[l][t].total[i];
+            const SparseAccess& model = expected.levels[l][t].total[i];
+            const std::string where = "seed " + std::to_string(seed) + ", level " +
+                                      std::to_string(index_of(l)) + ", " +
+                                      random.workload.tensors[t].name + " " + rule_of(access).name;
+            EXPECT_NEAR(made.actual, model.actual, 1e-9) << where;
+            EXPECT_NEAR(made.gated, model.gated, 1e-9) << where;
+            EXPECT_NEAR(made.skipped, model.skipped, 1e-9) << where;
+            EXPECT_NEAR(made.format_bits, model.format_bits, 1e-9) << where;
+          }
+        }
+      }
+      ++compared;
+    } catch (const ConfigError&) {
+      ++refused;
+    }
+  }
+  std::printf("%d cases of data, %d refused\n", compared, refused);
+  EXPECT_GT(compared, tried_of(300));
+}
+
+// The audit's example: two tensors, one looked at where tiles move, the other where they multiply.
+TEST(Sparse, KnownZerosAtALevelAndAtTheComputeUnitsMeet) {
+  const Arch arch = parse_arch(
+      "name: m\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n"
+      "    format: {input: bitmask, weight: bitmask}\n"
+      "    when_empty: [{skip: output, on: input}]\n"
+      "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [weight]}\n",
+      "m.yaml");
+  Workload workload = parse_workload("name: w\ngemm: {m: 1, n: 1, k: 2}\n", "w.yaml");
+  const auto set = [&](TensorId t, std::vector<char> nonzero, std::vector<std::int64_t> box) {
+    Pattern pattern;
+    pattern.kind = PatternKind::kData;
+    pattern.box = std::move(box);
+    pattern.nonzero = std::move(nonzero);
+    workload.tensors[t].density = 0.5;
+    workload.tensors[t].pattern = Shared<Pattern>{std::move(pattern)};
+  };
+  set(TensorId{0}, {0, 1}, {1, 2});
+  set(TensorId{1}, {1, 0}, {2, 1});
+  const Problem problem(arch, workload);
+  const Mapping mapping =
+      parse_mapping("mapping:\n  - keep DRAM: [A, B, Z]\n  - for K: 1\n", "t.yaml", arch, workload);
+  const Evaluation evaluation = evaluate(problem, mapping);
+  const SparseCounts& counts = *std::get<Cost>(evaluation).sparse;
+  EXPECT_EQ(counts.operations, 0);
+  EXPECT_EQ(counts.skipped, 2);
+}
+
 // Formats that store all, no conditions, no gating: today's numbers, to the last bit.
 TEST(Sparse, DenseFormatsChangeNothing) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <vector>
+
+#include "costmodel/sparse/occupancy.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// Tensors whose zeros are data are not independent of each other: the share of all operations at
+// which every required tile, the one around the operation, has a nonzero.
+class KnownZeros {
+ public:
+  explicit KnownZeros(const Workload& workload) : workload_{&workload} {}
+  // Tiles of this shape; several of one tensor may be required. Perfect: it divides the tensor.
+  void require(TensorId t, const DensityModel& data, const TileShape& shape);
+  // Of the operations only those whose index along a dim is marked.
+  void restrict_to(const std::map<DimId, std::vector<char>>& marked) { marked_ = marked; }
+  // Throws ConfigError of more than two tensors.
+  double share() const;
+
+ private:
+  // Marked elements, by the coordinates along dims that it shares with another tensor.
+  std::map<std::vector<std::int64_t>, double> by_shared(TensorId t, DimSet shared) const;
+
+  const Workload* workload_;
+  std::map<TensorId, std::vector<char>> hit_;  // per element: have all tiles around it nonzeros?
+  std::map<DimId, std::vector<char>> marked_;
+};
+
+}  // namespace mapsim
