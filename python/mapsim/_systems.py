@@ -189,14 +189,14 @@ class Plan(_Told, Proven):
     def proof(self) -> str:
         """The proof, for check(): no plan of these groups at these prices is better.
 
-        ValueError for plans under limits, and of engines that work at the same time.
+        ValueError for engines that work at the same time, and where only memory forbids a better plan.
 
         >>> from mapsim import check
         >>> check(plan("teaching_chip", "graphs/squeezenet").proof())
         Check(holds)
         """
         if not self._proof:
-            raise ValueError("plans with limits, and plans of engines at once, have no proof")
+            raise ValueError("no proof: of engines at once, or limited by memory")
         return self._proof
 
     def save_trace(self, path: Named) -> None:

@@ -238,7 +238,9 @@ def test_networks_are_planned_on_chips(tmp_path):
     with pytest.raises(mapsim.ConfigError, match="no certificate of a plan"):
         mapsim.check(proof[:-20])
     with pytest.raises(ValueError, match="no proof"):
-        mapsim.plan("teaching_chip", "graphs/squeezenet", max_latency="1 s").proof()
+        mapsim.plan("teaching_chip", "graphs/squeezenet", at_once=True).proof()
+    cool = mapsim.plan("jetson_agx_orin", "graphs/squeezenet", max_power="10 W")
+    assert cool.energy_pj / cool.latency_s <= 10e12 and mapsim.check(cool.proof())
     wide = mapsim.plan("jetson_agx_orin", "graphs/squeezenet", precision="s8,f16")
     assert wide.latency_s <= mapsim.plan("jetson_agx_orin", "graphs/squeezenet",
                                          precision="f16").latency_s
