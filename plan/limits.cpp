@@ -78,7 +78,8 @@ void add_arcs(const PlanProblem& problem, const FrontierStep& step, Index to, st
   }
 }
 
-FrontierGraph graph_of(const PlanProblem& problem) {
+// nullopt: there are more arcs.
+std::optional<FrontierGraph> graph_of(const PlanProblem& problem, std::size_t most_arcs) {
   const Frontiers frontiers{problem};
   FrontierGraph graph;
   std::vector<Frontier> now{{}};
@@ -103,6 +104,9 @@ FrontierGraph graph_of(const PlanProblem& problem) {
         }
         add_arcs(problem, step, at->second, 0, std::move(arc), graph.arcs);
       }
+    }
+    if (graph.arcs.size() > most_arcs) {
+      return std::nullopt;
     }
     now.swap(next);
     if (i + 1 == problem.operations) {
@@ -179,9 +183,9 @@ struct Label {
 
 class LimitedSearch {
  public:
-  LimitedSearch(const PlanProblem& problem, const Weights& weights, const Weights& ties,
+  LimitedSearch(FrontierGraph graph, const Weights& weights, const Weights& ties,
                 const std::vector<PlanLimit>& limits, std::size_t most_labels)
-      : graph_{graph_of(problem)},
+      : graph_{std::move(graph)},
         weights_{weights},
         ties_{ties},
         limits_{limits},
@@ -386,22 +390,33 @@ class LimitedSearch {
 }  // namespace
 
 LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, const Weights& ties,
-                         const std::vector<PlanLimit>& limits, std::size_t most_labels) {
-  return LimitedSearch{problem, weights, ties, limits, most_labels}.run();
+                         const std::vector<PlanLimit>& limits, std::size_t most_labels,
+                         std::size_t most_arcs) {
+  auto graph = graph_of(problem, most_arcs);
+  if (!graph) {
+    const auto without = shortest_path(problem, weights);
+    return {std::nullopt, !without, without ? without->value : 0,
+            std::vector<double>(limits.size(), 0)};
+  }
+  return LimitedSearch{std::move(*graph), weights, ties, limits, most_labels}.run();
 }
 
-double least_power(const PlanProblem& problem) {
-  const FrontierGraph graph = graph_of(problem);
-  Figures takes = completion_of(graph, {0, 1, 0, {}}).takes.front();
-  for (double power = 0; takes.latency > 0;) {
+std::optional<double> least_power(const PlanProblem& problem, std::size_t most_arcs) {
+  const auto graph = graph_of(problem, most_arcs);
+  if (!graph) {
+    return std::nullopt;
+  }
+  Figures takes = completion_of(*graph, {0, 1, 0, {}}).takes.front();
+  double power = 0;
+  while (takes.latency > 0) {
     power = takes.energy / takes.latency;
-    const Figures less = completion_of(graph, {-power, 1, 0, {}}).takes.front();
+    const Figures less = completion_of(*graph, {-power, 1, 0, {}}).takes.front();
     if (less.latency == 0 || less.energy / less.latency >= power) {
-      return power;
+      break;
     }
     takes = less;
   }
-  return 0;
+  return power;
 }
 
 }  // namespace mapsim

@@ -27,16 +27,18 @@ struct LimitedPlan {
 
 // Weights and ties of latency and energy alone. Of each move every source is tried, since each may
 // be best for one of the figures. Exact, unless `most_labels` partial plans do not suffice: then
-// what was found, with a bound.
+// what was found, with a bound; nothing is looked for if the graph has more than `most_arcs`.
 //
 // All frontiers make a graph without cycles. Completions to its end are known for the value, for
 // what is limited, and for sums of both with multipliers (Handler and Zang 1980), which bound what
 // comes of a label. Labels are taken by their bounds, and dropped where another one of the same
 // frontier takes no more of anything.
 LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, const Weights& ties,
-                         const std::vector<PlanLimit>& limits, std::size_t most_labels);
+                         const std::vector<PlanLimit>& limits, std::size_t most_labels,
+                         std::size_t most_arcs);
 
-// The least mean power of all plans: energy over latency (Dinkelbach 1967).
-double least_power(const PlanProblem& problem);
+// The least mean power of all plans: energy over latency (Dinkelbach 1967); nullopt: the graph of
+// frontiers has more than `most_arcs`.
+std::optional<double> least_power(const PlanProblem& problem, std::size_t most_arcs);
 
 }  // namespace mapsim

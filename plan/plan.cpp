@@ -123,8 +123,9 @@ std::optional<double> power_limit(const Soc& soc, const PlanOptions& options) {
 
 namespace {
 
-constexpr double kPicojoules = 1e12;          // in a joule
-constexpr std::size_t kMostLabels = 500'000;  // of a search under limits
+constexpr double kPicojoules = 1e12;            // in a joule
+constexpr std::size_t kMostLabels = 1'000'000;  // of a search under limits
+constexpr std::size_t kMostArcs = 4'000'000;    // of its graph: 300 MB
 
 std::vector<PlanLimit> limits_of(const Soc& soc, const PlanOptions& options) {
   std::vector<PlanLimit> limits;
@@ -151,7 +152,7 @@ std::string no_plan_within(const Soc& soc, const PlanOptions& options, const Pla
   if (options.max_latency && fastest->value > *options.max_latency) {
     return fmt::format("the least latency of all plans is {}", scaled(fastest->value, "s"));
   }
-  const double watts = least_power(problem) / kPicojoules;
+  const double watts = least_power(problem, kMostArcs).value_or(0) / kPicojoules;
   const auto most = power_limit(soc, options);
   if (most && watts > *most) {
     return fmt::format("the least mean power of all plans is {}, where {} allows {}",
@@ -175,11 +176,12 @@ bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer)
   if (keeps(answer.limits, plan_of(answer.problem, path->steps).total)) {
     answer.limits.clear();
   } else {
-    LimitedPlan found = limited_path(answer.problem, weights, ties, answer.limits, kMostLabels);
+    LimitedPlan found =
+        limited_path(answer.problem, weights, ties, answer.limits, kMostLabels, kMostArcs);
     if (!found.path) {
       answer.misfit = found.is_impossible
                           ? no_plan_within(soc, options, answer.problem)
-                          : fmt::format("none was found among {} partial plans", kMostLabels);
+                          : "none was found before the search ended: too many partial plans";
       return false;
     }
     answer.bound = found.bound;

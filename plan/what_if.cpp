@@ -53,7 +53,8 @@ std::vector<WhatIf> what_if(const Soc& soc, const Network& network, PlanOptions 
   std::vector<WhatIf> found;
   for (const auto& [what, chip] : chips) {
     const PlanAnswer answer = make_plan(chip, network, options, soc_file, network_file);
-    found.push_back({what, answer.plan.total, answer.plan.busy});
+    found.push_back({answer.misfit.empty() ? what : what + " (breaks a limit)", answer.plan.total,
+                     answer.plan.busy});
   }
   return found;
 }

@@ -78,7 +78,7 @@ TEST(Limits, LeaveTheBestOfAllPlansOfRandomProblems) {
     for (const auto& limits : {std::vector{latency}, {power}, {latency, power}}) {
       for (const auto& [weights, ties] : {std::pair{kEnergy, kLatency}, {kLatency, kEnergy}}) {
         const auto wanted = best_of(plans, weights, ties, limits);
-        const LimitedPlan limited = limited_path(problem, weights, ties, limits, kEnough);
+        const LimitedPlan limited = limited_path(problem, weights, ties, limits, kEnough, kEnough);
         ASSERT_EQ(limited.path.has_value(), wanted.has_value()) << seed;
         EXPECT_EQ(limited.is_impossible, !wanted) << seed;
         if (!wanted) {
@@ -126,13 +126,16 @@ TEST(Limits, BoundWhatTheyCouldNotSearch) {
     Rng rng{seed};
     const auto [time, energy] = plans[rng.below(plans.size())];
     const std::vector<PlanLimit> power{{{time > 0 ? -energy / time : -1, 1, 0, {}}, 0}};
-    const LimitedPlan limited = limited_path(problem, kLatency, kEnergy, power, 2);
+    const LimitedPlan limited = limited_path(problem, kLatency, kEnergy, power, 2, kEnough);
     const auto wanted = best_of(plans, kLatency, kEnergy, power);
     if (limited.is_impossible || !wanted) {
       EXPECT_TRUE(!wanted) << seed;
       continue;
     }
     EXPECT_LE(limited.bound, wanted->first + 1e-9) << seed;
+    const LimitedPlan none = limited_path(problem, kLatency, kEnergy, power, kEnough, 0);
+    EXPECT_FALSE(none.path || none.is_impossible) << seed;
+    EXPECT_LE(none.bound, wanted->first) << seed;
     EXPECT_TRUE(!limited.path || limited.path->value >= wanted->first) << seed;
     open += limited.bound < wanted->first ? 1 : 0;
   }
@@ -148,7 +151,7 @@ TEST(Limits, KnowTheLeastPower) {
       least = latency > 0 ? std::min(least, energy / latency) : least;
     }
     if (!plans.empty()) {
-      EXPECT_DOUBLE_EQ(least_power(problem), least) << seed;
+      EXPECT_DOUBLE_EQ(*least_power(problem, kEnough), least) << seed;
     }
   }
 }

@@ -159,7 +159,7 @@ TEST(PlanProof, HoldsForPlansUnderLimitsAndRefutesOthers) {
          {std::tuple{latency, energy, std::vector{by_power}},
           {energy, latency, std::vector{by_time}},
           {energy, latency, std::vector{by_time, by_power}}}) {
-      const LimitedPlan found = limited_path(problem, weights, ties, limits, kLabels);
+      const LimitedPlan found = limited_path(problem, weights, ties, limits, kLabels, kLabels);
       if (!found.path) {
         continue;
       }
@@ -193,14 +193,14 @@ TEST(PlanProof, HoldsForPlansUnderLimitsAndRefutesOthers) {
       claim.value += 1;
       EXPECT_FALSE(check::check_plan(claim).problems.empty()) << seed;
       // The best plan without limits breaks one, if it is another.
-      const LimitedPlan free = limited_path(problem, weights, ties, {}, kLabels);
+      const LimitedPlan free = limited_path(problem, weights, ties, {}, kLabels, kLabels);
       if (free.path->value < found.path->value) {
         EXPECT_FALSE(check::check_plan(claimed(free)).problems.empty()) << seed;
       }
       // The best one under a tighter limit is worse.
       std::vector<PlanLimit> tighter = limits;
       tighter.front().most -= 1;
-      const LimitedPlan other = limited_path(problem, weights, ties, tighter, kLabels);
+      const LimitedPlan other = limited_path(problem, weights, ties, tighter, kLabels, kLabels);
       if (other.path && other.path->value > found.path->value) {
         EXPECT_FALSE(check::check_plan(claimed(other)).problems.empty()) << seed;
         ++worse;

@@ -118,6 +118,10 @@ TEST(Plan, KeepsLimitsOnItsMeanPower) {
     EXPECT_THAT(none.misfit, HasSubstr("the least mean power of all plans is "));
   }
   soc.power = Milliwatts{1e-3};
+  PlanOptions at_once;
+  at_once.at_once = true;
+  EXPECT_THAT(plan_text(soc, of, at_once, planned(soc, of, at_once)),
+              HasSubstr("W, more than the 1.000 uW that chip allows: engines at once are not "));
   EXPECT_THAT(planned(soc, of, options).misfit,
               testing::MatchesRegex("the least mean power of all plans is .*W, where chip allows "
                                     "1.000 uW"));
