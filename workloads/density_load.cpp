@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/diagnostic.hpp"
 #include "core/text_stream.hpp"
 
 namespace mapsim {
@@ -33,9 +34,16 @@ std::vector<std::int64_t> box_of(const Workload& workload, const Tensor& tensor)
   return box;
 }
 
-bool has_window(const Tensor& tensor) {
-  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
-                     [](const Rank& rank) { return rank.terms.size() > 1; });
+// A rank over which a window slides, or which a stride goes through in steps. A dim of one index
+// moves nothing.
+bool has_window(const Workload& workload, const Tensor& tensor) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [&](const Rank& rank) {
+    std::int64_t moving = 0;
+    for (const Term& term : rank.terms) {
+      moving += workload.dims[term.dim].bound > 1 ? term.coefficient : 0;
+    }
+    return moving > 1;
+  });
 }
 
 // What a file says of one tensor, or of all tensors of a role.
@@ -58,6 +66,16 @@ class DensityReader {
     }
     std::string rest;
     std::getline(words >> std::ws, rest);
+    if (rest.empty()) {
+      reader_.error(
+          node, fmt::format("expected {}",
+                            form == "uniform" ? "'uniform SHARE', such as 'uniform 0.4'"
+                            : form == "data"  ? "'data FILE', such as 'data masks/layer7.mtx'"
+                            : form == "banded"
+                                ? "'banded WIDTH' for a tensor of two ranks, such as 'banded 3'"
+                                : "'structured N:M along DIM', such as 'structured 2:4 along c'"));
+      return;
+    }
     if (form == "uniform") {
       read_share(node, text->size() - rest.size(), rest, tensor);
       return;
@@ -123,15 +141,26 @@ class DensityReader {
                    Tensor& tensor, Pattern& pattern) {
     pattern.kind = PatternKind::kData;
     pattern.box = box_of(workload_, tensor);
-    if (has_window(tensor)) {
-      reader_.error(node, fmt::format("{} has a sliding window: known places of its zeros are not "
-                                      "counted yet; give a number",
-                                      tensor.name));
+    if (has_window(workload_, tensor)) {
+      reader_.error(node,
+                    fmt::format("{} has a sliding window or a stride: known places of its zeros "
+                                "are not counted yet; give a number",
+                                tensor.name));
       return false;
     }
     if (form == "data") {
       const std::filesystem::path path = std::filesystem::path{folder_} / rest;
-      pattern.nonzero = read_mask(path.string(), pattern.box);
+      try {
+        pattern.nonzero = read_mask(path.string(), pattern.box);
+      } catch (const ConfigError& error) {  // at its place in the workload
+        for (const Diagnostic& diagnostic : error.diagnostics()) {
+          reader_.error(node,
+                        fmt::format("{}{}: {}", diagnostic.file,
+                                    diagnostic.line > 0 ? fmt::format(":{}", diagnostic.line) : "",
+                                    diagnostic.message));
+        }
+        return false;
+      }
       pattern.text = "data " + std::filesystem::absolute(path).lexically_normal().string();
     } else {
       const bool digits = !rest.empty() && rest.size() < 10 &&
@@ -194,7 +223,14 @@ void read_density(Reader& reader, const Node* node, const std::string& file, Wor
     const std::string role{to_string(tensor.role)};
     if (fields.find(role) != nullptr && seen.count(role) == 0) {
       Tensor unused = tensor;
+      const std::size_t errors = reader.errors();
       read(role, unused);
+      if (reader.errors() == errors) {
+        reader.error(
+            *fields.find(role),
+            fmt::format("no tensor is left for it: {}, of this role, has a density by name",
+                        tensor.name));
+      }
     }
   }
 }

@@ -41,10 +41,13 @@ TEST(LoadWorkload, ReadsAConvolution) {
 
 TEST(LoadWorkload, TakesDensitiesByNameBeforeRole) {
   const Workload sparse =
-      parse("name: w\ngemm: {m: 2, n: 3, k: 4}\ndensity: {B: 0.25, weight: 0.5, input: 0.75}\n");
+      parse("name: w\neinsum: {equation: 'Z[m] += A[m][k] * B[k] * C[k]', dims: {m: 2, k: 4},\n"
+            "         roles: {A: input, B: weight, C: weight}}\n"
+            "density: {B: 0.25, weight: 0.5, input: 0.75}\n");
   EXPECT_EQ(sparse.tensors[TensorId{0}].density, 0.75);
   EXPECT_EQ(sparse.tensors[TensorId{1}].density, 0.25);
-  EXPECT_EQ(sparse.tensors[TensorId{2}].density, 1);
+  EXPECT_EQ(sparse.tensors[TensorId{2}].density, 0.5);
+  EXPECT_EQ(sparse.tensors[TensorId{3}].density, 1);
   EXPECT_EQ(parse(print_workload(sparse)), sparse);
 }
 

@@ -249,5 +249,34 @@ TEST(Mask, RefusesFoldersAndWhatNoMaskCanBe) {
   EXPECT_THROW(parse_mask("1", "m.txt", {1 << 20, 1 << 20}), ConfigError);
 }
 
+// A kernel of one place slides over nothing; a stride leaves out places that the mask has.
+TEST(Mask, IsTakenForTheInputOfAConvolutionWithoutAWindow) {
+  const std::filesystem::path folder =
+      std::filesystem::path{testing::TempDir()} / "mapsim_mask_conv_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder / "act.txt"} << "1 0 0 1\n0 0 1 0\n";
+  const auto load = [&](const std::string& kernel, const std::string& density) {
+    try {
+      return parse_workload(
+                 "name: w\nconv2d: {in_channels: 2, out_channels: 2, input: 2, kernel: " + kernel +
+                     "}\ndensity: {" + density + "}\n",
+                 (folder / "w.yaml").string())
+          .name;
+    } catch (const ConfigError& error) {
+      return std::string{error.what()};
+    }
+  };
+  EXPECT_EQ(load("1", "input: data act.txt"), "w");
+  EXPECT_NE(load("2, padding: 1", "input: data act.txt").find("sliding window"), std::string::npos);
+  const std::string nowhere = load("1", "input: data none.txt");
+  EXPECT_NE(nowhere.find("w.yaml:3:18: density.input: "), std::string::npos) << nowhere;
+  EXPECT_NE(nowhere.find("none.txt: No such file"), std::string::npos) << nowhere;
+  EXPECT_NE(load("1", "input: data").find("expected 'data FILE'"), std::string::npos);
+  EXPECT_NE(load("1", "input: uniform").find("expected 'uniform SHARE'"), std::string::npos);
+  EXPECT_NE(load("1", "weight: 0.4, W: 0.3").find("no tensor is left for it: W"),
+            std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace mapsim
