@@ -25,14 +25,22 @@ struct EnergyReferences {
 
 // The actions that tell an energy, the first that is there: the names and the order in which
 // Timeloop looks them up (include/model/topology.hpp, storageOperationMappings). `leak` is per
-// cycle and instance. What is not named here (gated, skipped, idle ...) belongs to optimisations of
-// sparse tensors that are not known here.
+// cycle and instance. What is not named here (idle, metadata_read ...) is not known here.
 inline constexpr std::array kReadActions{"random_read", "read"};
 inline constexpr std::array kWriteActions{"random_fill", "random_write", "fill", "write"};
 inline constexpr std::array kUpdateActions{"random_update", "random_write", "update", "write"};
 inline constexpr std::array kComputeActions{"mac_random", "mult_random", "mac", "mult", "compute"};
 inline constexpr std::array kLeakActions{"leak"};
-// Those actions of a component that are in none of these lists.
+// Of accesses and operations that zeros spare.
+inline constexpr std::array kGatedActions{"gated_read", "gated_fill", "gated_write",
+                                          "gated_update"};
+inline constexpr std::array kSkippedActions{"skipped_read", "skipped_fill", "skipped_write",
+                                            "skipped_update"};
+inline constexpr std::array kGatedComputeActions{"mac_gated", "mult_gated", "compute_gated",
+                                                 "gated_compute"};
+inline constexpr std::array kSkippedComputeActions{"mac_skipped", "mult_skipped", "compute_skipped",
+                                                   "skipped_compute"};
+// Those actions of a component that a machine without zeros does not take.
 std::vector<std::string> other_actions(const EnergyReferences& table, const std::string& component);
 struct AreaReferences {
   std::string file;

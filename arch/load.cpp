@@ -266,7 +266,7 @@ class ArchReader {
       return;
     }
     arch_.levels.push_back(storage);
-    sparsity_.read_storage(fields, usable);
+    sparsity_.read_storage(fields, usable, storage, lookup_);
   }
 
   // Without a word of the file, what is unlimited lies off the chip.
@@ -387,7 +387,7 @@ class ArchReader {
     if (const auto i = reader_.choice(fields.find("format"), kFormatNames, "format")) {
       arch_.compute.format = static_cast<NumberFormat>(*i);
     }
-    sparsity_.read_compute(fields);
+    sparsity_.read_compute(fields, arch_.compute, lookup_);
     read_issue_interval(fields.find("issue_interval"));
     arch_.compute.register_reuse =
         read_role_switch(reader_, fields.find("register_reuse"), kRoleNames, kAllRoles, RoleSet{});

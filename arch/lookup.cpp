@@ -61,6 +61,15 @@ bool Lookup::energy(Storage& storage) const {
   return false;
 }
 
+Picojoules Lookup::idle(const std::string& component, Actions actions) const {
+  Picojoules most{0};
+  for (const char* const& action : actions) {
+    const auto energy = ert ? ert->find(component, Actions{&action, 1}) : std::nullopt;
+    most = std::max(most, energy.value_or(Picojoules{0}));
+  }
+  return most;
+}
+
 bool Lookup::energy(Compute& compute) const {
   if (ert) {
     if (const auto mac = ert->find(compute.name, kComputeActions)) {

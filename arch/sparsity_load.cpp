@@ -159,7 +159,8 @@ void SparsityReader::read_condition(const Node& node, StorageSparsity& storage) 
   storage.when_empty.push_back(condition);
 }
 
-void SparsityReader::read_storage(const Fields& fields, std::optional<Bits> word) {
+void SparsityReader::read_storage(const Fields& fields, std::optional<Bits> word, const Storage& of,
+                                  const Lookup& lookup) {
   StorageSparsity storage;
   is_given_ = is_given_ || any_of(fields, kStorageSparsityKeys);
   if (const Node* formats = fields.find("format")) {
@@ -180,6 +181,14 @@ void SparsityReader::read_storage(const Fields& fields, std::optional<Bits> word
     for (const Node* condition : reader_.items(*list, "a list of conditions")) {
       read_condition(*condition, storage);
     }
+  }
+  if (!fields.has("energy")) {
+    const auto per_bit = [&](Actions actions) {
+      return PicojoulesPerBit{lookup.idle(of.name, actions).count() /
+                              static_cast<double>(of.word.count())};
+    };
+    storage.gated = per_bit(kGatedActions);
+    storage.skipped = per_bit(kSkippedActions);
   }
   if (const Node* energy = fields.find("energy"); energy != nullptr) {
     for (const Entry& entry : energy->entries) {
@@ -219,15 +228,17 @@ void SparsityReader::read_when_zero(const Node& node) {
   }
 }
 
-void SparsityReader::read_compute(const Fields& fields) {
+void SparsityReader::read_compute(const Fields& fields, const Compute& of, const Lookup& lookup) {
   is_given_ = is_given_ || any_of(fields, kComputeSparsityKeys);
   if (const Node* node = fields.find("when_zero"); node != nullptr) {
     read_when_zero(*node);
   }
-  sparsity_.gated =
-      reader_.quantity(fields.find("gated_energy"), parse_energy).value_or(Picojoules{0});
-  sparsity_.skipped =
-      reader_.quantity(fields.find("skipped_energy"), parse_energy).value_or(Picojoules{0});
+  const auto idle = [&](const char* key, Actions actions) {
+    return reader_.quantity(fields.find(key), parse_energy)
+        .value_or(fields.has("energy") ? Picojoules{0} : lookup.idle(of.name, actions));
+  };
+  sparsity_.gated = idle("gated_energy", kGatedComputeActions);
+  sparsity_.skipped = idle("skipped_energy", kSkippedComputeActions);
 }
 
 }  // namespace mapsim

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "arch/arch.hpp"
+#include "arch/lookup.hpp"
 #include "arch/sparsity.hpp"
 #include "core/reader.hpp"
 #include "core/shared.hpp"
@@ -14,8 +16,10 @@ inline const Words kComputeSparsityKeys{"when_zero", "gated_energy", "skipped_en
 class SparsityReader {
  public:
   explicit SparsityReader(Reader& reader) : reader_{reader} {}
-  void read_storage(const Fields& fields, std::optional<Bits> word);
-  void read_compute(const Fields& fields);
+  // Energies that the node does not give are those of the table, if `lookup` has one.
+  void read_storage(const Fields& fields, std::optional<Bits> word, const Storage& of,
+                    const Lookup& lookup);
+  void read_compute(const Fields& fields, const Compute& of, const Lookup& lookup);
   // None, if no node has such a key.
   Shared<Sparsity> result() const {
     return is_given_ ? Shared<Sparsity>{sparsity_} : Shared<Sparsity>{};

@@ -114,6 +114,46 @@ nodes:
   EXPECT_DOUBLE_EQ(arch.levels[LevelId{0}].energy.read.count(), 1300.0 / 64);
 }
 
+// One energy of all accesses that zeros spare: the largest. What the file gives wins.
+TEST(LoadArch, TakesEnergiesOfGatedAndSkippedActions) {
+  const auto folder = std::filesystem::temp_directory_path() / "mapsim_gated_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder / "E.yaml"} << R"(ERT:
+  version: '0.4'
+  tables:
+  - name: GLB
+    actions:
+    - {name: read, energy: 16}
+    - {name: write, energy: 32}
+    - {name: gated_read, energy: 2}
+    - {name: gated_write, energy: 4}
+    - {name: skipped_read, energy: 1}
+  - name: MAC
+    actions: [{name: mac, energy: 2}, {name: mac_gated, energy: 0.5}, {name: mac_skipped, energy: 0.25}]
+)";
+  const auto load = [&](const std::string& mac) {
+    std::ofstream{folder / "arch.yaml"} << R"(name: a
+clock: 200 MHz
+technology: 45nm
+ert: E.yaml
+nodes:
+  - {storage: DRAM, capacity: unlimited}
+  - {storage: GLB, word: 16 b, capacity: 1 MiB, format: {input: bitmask}}
+)" + mac;
+    return load_arch((folder / "arch.yaml").string());
+  };
+  const Arch arch = load("  - {compute: MAC, when_zero: skip}\n");
+  ASSERT_TRUE(arch.sparsity);
+  EXPECT_EQ(arch.sparsity->levels[LevelId{1}].gated, PicojoulesPerBit{0.25});
+  EXPECT_EQ(arch.sparsity->levels[LevelId{1}].skipped, PicojoulesPerBit{0.0625});
+  EXPECT_EQ(arch.sparsity->levels[LevelId{0}].gated, PicojoulesPerBit{0});
+  EXPECT_EQ(arch.sparsity->gated, Picojoules{0.5});
+  EXPECT_EQ(arch.sparsity->skipped, Picojoules{0.25});
+  EXPECT_EQ(load("  - {compute: MAC, when_zero: skip, gated_energy: 0.1 pJ}\n").sparsity->gated,
+            Picojoules{0.1});
+  std::filesystem::remove_all(folder);
+}
+
 TEST(LoadArch, RefusesTablesOfAnotherMachine) {
   const auto folder = std::filesystem::temp_directory_path() / "mapsim_other_tables_test";
   std::filesystem::create_directories(folder);

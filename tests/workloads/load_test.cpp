@@ -40,10 +40,10 @@ TEST(LoadWorkload, ReadsAConvolution) {
 }
 
 TEST(LoadWorkload, TakesDensitiesByNameBeforeRole) {
-  const Workload sparse =
-      parse("name: w\neinsum: {equation: 'Z[m] += A[m][k] * B[k] * C[k]', dims: {m: 2, k: 4},\n"
-            "         roles: {A: input, B: weight, C: weight}}\n"
-            "density: {B: 0.25, weight: 0.5, input: 0.75}\n");
+  const Workload sparse = parse(
+      "name: w\neinsum: {equation: 'Z[m] += A[m][k] * B[k] * C[k]', dims: {m: 2, k: 4},\n"
+      "         roles: {A: input, B: weight, C: weight}}\n"
+      "density: {B: 0.25, weight: 0.5, input: 0.75}\n");
   EXPECT_EQ(sparse.tensors[TensorId{0}].density, 0.75);
   EXPECT_EQ(sparse.tensors[TensorId{1}].density, 0.25);
   EXPECT_EQ(sparse.tensors[TensorId{2}].density, 0.5);
