@@ -90,7 +90,7 @@ Answer run(const EvalArguments& arguments) {
   Answer answer{code, ""};
   remark_warnings(warnings, answer);
   if (arguments.output.json) {
-    Provenance origin{"eval", input_files(arguments.arch, problem.arch(), arguments.workload)};
+    Provenance origin{"eval", input_files(arguments.arch, problem, arguments.workload)};
     origin.inputs.push_back(input_file("mapping", arguments.mapping));
     if (!arguments.constraints.empty()) {
       origin.inputs.push_back(input_file("constraints", arguments.constraints));

@@ -12,7 +12,7 @@ namespace mapsim {
 
 Answer run(const HistogramArguments& arguments) {
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
-  Provenance origin{"histogram", input_files(arguments.arch, problem.arch(), arguments.workload)};
+  Provenance origin{"histogram", input_files(arguments.arch, problem, arguments.workload)};
   const Constraints constraints =
       read_space(problem, arguments.constraints, false, false, &origin.warnings);
   if (constraints.factors.imperfect) {

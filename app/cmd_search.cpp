@@ -316,7 +316,7 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   }
   refuse_without_use(arguments);
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
-  Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
+  Provenance origin{"search", input_files(arguments.arch, problem, arguments.workload)};
   const Constraints constraints = read_space(problem, arguments.constraints, arguments.even,
                                              arguments.imperfect, &origin.warnings);
   if (!arguments.constraints.empty()) {

@@ -106,7 +106,7 @@ Answer run(const SimulateArguments& arguments) {
   const Mapping mapping = load_mapping(arguments.mapping, arch, workload);
   const bool too_long = is_too_long(arguments, workload);
   TraceFile trace{arguments.trace};
-  Provenance origin{"simulate", input_files(arguments.arch, arch, arguments.workload)};
+  Provenance origin{"simulate", input_files(arguments.arch, problem, arguments.workload)};
   origin.inputs.push_back(input_file("mapping", arguments.mapping));
   const Evaluation evaluation = evaluate(problem, mapping);
   if (const auto* reason = std::get_if<Infeasible>(&evaluation)) {

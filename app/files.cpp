@@ -17,6 +17,7 @@
 #include "app/arguments.hpp"
 #include "core/hash.hpp"
 #include "workloads/inline_layer.hpp"
+#include "workloads/masks.hpp"
 
 namespace mapsim {
 
@@ -174,6 +175,15 @@ std::vector<InputFile> input_files(const std::string& arch_path, const Arch& arc
     }
   }
   files.push_back(input_file("workload", workload_path));
+  return files;
+}
+
+std::vector<InputFile> input_files(const std::string& arch_path, const Problem& problem,
+                                   const std::string& workload_path) {
+  std::vector<InputFile> files = input_files(arch_path, problem.arch(), workload_path);
+  for (const MaskFile& mask : masks_of(problem.workload())) {
+    files.push_back(input_file("mask " + mask.tensor, mask.path));
+  }
   return files;
 }
 

@@ -53,5 +53,8 @@ InputFile input_file(const std::string& role, const std::string& path);
 // Those of a problem: the architecture, the tables that were read with it, the workload.
 std::vector<InputFile> input_files(const std::string& arch_path, const Arch& arch,
                                    const std::string& workload_path);
+// With the masks that the workload names, as "mask A".
+std::vector<InputFile> input_files(const std::string& arch_path, const Problem& problem,
+                                   const std::string& workload_path);
 
 }  // namespace mapsim

@@ -30,6 +30,7 @@
 #include "mapper/mapspace/constraints.hpp"
 #include "report/names.hpp"
 #include "report/text.hpp"
+#include "workloads/masks.hpp"
 #include "workloads/print.hpp"
 
 namespace mapsim {
@@ -258,6 +259,9 @@ Content layer_content(const CampaignLayer& layer) {
   // What only a shorthand says, and only the roofline asks.
   text += workload.bias ? "# bias\n" : "";
   text += row_text(layer.workbook);
+  for (const MaskFile& mask : masks_of(workload)) {  // the text has its path
+    text += fmt::format("# {}: zeros {:016x}\n", mask.tensor, mask.hash);
+  }
   for (const Tensor& tensor : workload.tensors) {
     text += tensor.stored_elements
                 ? fmt::format("# {}: {} elements stored\n", tensor.name, *tensor.stored_elements)

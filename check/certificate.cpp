@@ -17,6 +17,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/timing/model.hpp"
 #include "workloads/load.hpp"
+#include "workloads/masks.hpp"
 
 namespace mapsim::check {
 
@@ -24,7 +25,7 @@ namespace {
 
 const Words kKeys{"certificate", "tool",   "objective", "inputs",      "architecture", "workload",
                   "mapspace",    "rules",  "value",     "lower_bound", "tie",          "form",
-                  "mapping",     "points", "bounds",    "gap",         "digest"};
+                  "mapping",     "points", "bounds",    "gap",         "digest",       "masks"};
 const Words kArguments{"floor", "relaxation", "search"};  // in the order of Argument
 constexpr const char* kOthers = "others";
 constexpr const char* kNothing = "nothing fits";
@@ -56,6 +57,7 @@ class CertificateReader {
     read.rules_text = lines_of(document_, "rules");
     read.size = read_size(*fields.find("mapspace"));
     read.records_inputs = fields.has("inputs");
+    compare_masks(fields.find("masks"), read.problem.workload());
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
     if (read.rules.schedules && !runs_on_engine(read.problem.workload())) {
       reader_.error(*fields.find("workload"), "the engine runs convolutions and matrix products");
@@ -77,6 +79,27 @@ class CertificateReader {
   }
 
  private:
+  // The workload names the files of its zeros; the proof is about what they held.
+  void compare_masks(const Node* node, const Workload& workload) {
+    if (node == nullptr) {
+      return;
+    }
+    Words tensors;
+    for (const MaskFile& mask : masks_of(workload)) {
+      tensors.push_back(mask.tensor);
+    }
+    const Fields fields = reader_.fields(*node, tensors);
+    for (const MaskFile& mask : masks_of(workload)) {
+      const auto known = reader_.text(fields.require(mask.tensor), "the hash of a mask");
+      if (known && *known != fmt::format("{:016x}", mask.hash)) {
+        reader_.error(*fields.find(mask.tensor),
+                      fmt::format("{} does not say any more where the zeros of {} were when the "
+                                  "proof was written: its content differs",
+                                  mask.path, mask.tensor));
+      }
+    }
+  }
+
   // Decimal digits without leading zeros, of any number: exact counts are large.
   std::string read_size(const Node& node) {
     const std::string size = reader_.text(&node, "a number of mappings").value_or(kNotCounted);

@@ -14,6 +14,7 @@
 #include "check/check.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "report/constraints.hpp"
+#include "workloads/masks.hpp"
 #include "workloads/print.hpp"
 
 namespace mapsim {
@@ -210,13 +211,19 @@ std::string head_text(const Objective& objective, const std::string& also) {
 
 // What the claim is about. `layer`: the workload as YAML; an engine's needs its padding, too.
 std::string subject_text(const Provenance& origin, const Arch& arch, const std::string& layer,
-                         const std::string& rules) {
+                         const std::string& rules, const std::vector<MaskFile>& masks = {}) {
   std::string text = "inputs:\n";
   for (const InputFile& input : origin.inputs) {
     text += fmt::format("  - {{role: {}, fnv1a: \"{:016x}\"}}\n", input.role, input.hash);
   }
   text += "architecture:\n" + indented(print_arch(arch));
   text += "workload:\n" + indented(layer);
+  if (!masks.empty()) {
+    text += "masks:\n";
+  }
+  for (const MaskFile& mask : masks) {
+    text += fmt::format("  {}: \"{:016x}\"\n", mask.tensor, mask.hash);
+  }
   return text + rules;
 }
 
@@ -259,9 +266,9 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
   }
   // Groups beyond it have no ties; more of some than of others proves nothing.
   const double most = tied ? HUGE_VAL : std::min(value, result.certificate.lower_bound);
-  text +=
-      subject_text(origin, problem.arch(), print_workload(problem.workload()), rules_text(space)) +
-      bounds_text(space, goal, result, most);
+  text += subject_text(origin, problem.arch(), print_workload(problem.workload()),
+                       rules_text(space), masks_of(problem.workload())) +
+          bounds_text(space, goal, result, most);
   return text + check::seal(text);
 }
 
@@ -364,7 +371,8 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   const Workload& workload = problem.workload();
   text += front.schedules
               ? subject_text(origin, arch, print_layer(workload), schedule_rules(Frames::kOne))
-              : subject_text(origin, arch, print_workload(workload), rules_text(space));
+              : subject_text(origin, arch, print_workload(workload), rules_text(space),
+                             masks_of(workload));
   if (!space.constraints().factors.imperfect) {
     return text + check::seal(text);
   }

@@ -201,6 +201,25 @@ TEST(SearchNetwork, FindsWhatCampaignsFind) {
   EXPECT_NE(layer_content(campaign.layers[1]).id, layer_content(campaign.layers[4]).id);
 }
 
+// A row is known by what its mask holds, wherever and under whichever name it lies.
+TEST(LayerContent, DependsOnTheZerosOfAMask) {
+  const auto content = [](std::vector<char> nonzero) {
+    Workload workload = parse_workload("name: w\ngemm: {m: 2, n: 1, k: 2}\n", "w.yaml");
+    Pattern pattern;
+    pattern.kind = PatternKind::kData;
+    pattern.text = "data /masks/a.txt";
+    pattern.box = {2, 2};
+    pattern.nonzero = std::move(nonzero);
+    workload.tensors[TensorId{0}].density = 0.5;
+    workload.tensors[TensorId{0}].pattern = Shared<Pattern>{std::move(pattern)};
+    CampaignLayer layer;
+    layer.workload = workload;
+    return layer_content(layer).id;
+  };
+  EXPECT_EQ(content({1, 0, 0, 1}), content({1, 0, 0, 1}));
+  EXPECT_NE(content({1, 0, 0, 1}), content({1, 1, 0, 0}));
+}
+
 TEST(SearchNetwork, StopsBetweenLayersAndSaysSo) {
   Case c;
   std::atomic<bool> stop{false};

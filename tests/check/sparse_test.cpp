@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "arch/load.hpp"
+#include "core/diagnostic.hpp"
 #include "mapper/mapper.hpp"
 #include "proven.hpp"
 #include "workloads/load.hpp"
@@ -53,6 +56,38 @@ TEST(SparseProofs, HoldAndDoNotHoldOfMoreNonzeros) {
       }
     }
   }
+}
+
+// A proof is about what a mask held when it was found; the layer of a campaign is, too.
+TEST(SparseProofs, NameAMaskThatHasChanged) {
+  const std::filesystem::path folder =
+      std::filesystem::path{testing::TempDir()} / "mapsim_mask_proof_test";
+  std::filesystem::create_directories(folder);
+  const std::string mask = (folder / "b.txt").string();
+  std::ofstream{mask} << "1 0\n0 1\n1 1\n0 0\n";
+  const Workload workload = parse_workload(
+      "name: w\ngemm: {m: 4, n: 2, k: 4}\ndensity: {B: data " + mask + "}\n", "w.yaml");
+  const Problem problem{parse_arch("name: m\nnodes:\n"
+                                   "  - storage: DRAM\n    capacity: unlimited\n    word: 8 b\n"
+                                   "    energy: {read: 20 pJ/word, write: 30 pJ/word}\n"
+                                   "    format: {weight: bitmask}\n"
+                                   "  - storage: Buffer\n    capacity: 200 b\n    word: 8 b\n"
+                                   "    energy: {read: 2 pJ/word, write: 3 pJ/word}\n"
+                                   "  - compute: MAC\n    energy: 1 pJ\n",
+                                   "m.yaml"),
+                        workload};
+  const std::string proof = proof_of(problem, {}, Objective::kEnergy);
+  EXPECT_EQ(faults_of(proof), "");
+  std::ofstream{mask} << "1 1\n0 1\n1 0\n0 0\n";  // as many nonzeros, elsewhere
+  try {
+    faults_of(proof);
+    ADD_FAILURE() << "the mask has changed";
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string{error.what()}.find("b.txt does not say any more where the zeros of B"),
+              std::string::npos)
+        << error.what();
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
