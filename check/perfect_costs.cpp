@@ -120,10 +120,17 @@ PerDim<std::int64_t> PerfectCosts::extents_at(std::size_t above, std::size_t til
 }
 
 FlowOfNonzeros PerfectCosts::nonzeros_of(const Coefficients& of, std::size_t tile) {
+  const Problem& problem = graph().problem();
   PerDim<std::int64_t> shared(lattice().dims(), 1);
   for (std::size_t f = of.use.outer_fanouts; f < of.use.above; ++f) {
     for (const DimId d : shared.ids()) {
-      shared[d] *= graph().problem().is_merged(at_.used[f], of.use.tensor) ? at_.factors[f][d] : 1;
+      shared[d] *= problem.is_merged(at_.used[f], of.use.tensor) ? at_.factors[f][d] : 1;
+    }
+  }
+  // Over a dim that is a rank of its own, instances need different elements.
+  for (const Rank& rank : problem.workload().tensors[of.use.tensor].ranks) {
+    if (rank.terms.size() == 1) {
+      shared[rank.terms.front().dim] = 1;
     }
   }
   return nonzeros_->flow(of.use.tensor, of.use.parent, of.use.child, extents_at(of.use.above, tile),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "costmodel/reference/nonzeros.hpp"
 #include "costmodel/reference/transfer.hpp"
@@ -18,29 +20,59 @@ void add(SparseTensor::Accesses& accesses, Access access, double elements, const
 
 }  // namespace
 
-// Decides about every stream, then counts what the dense walk moves under that decision. What
-// leaves a child was decided when it came.
+// Children of a stream that are served together: those that differ in loops which give both the
+// same elements, or tiles of one window.
+std::vector<Transfer::Stream> Transfer::parts_of(const Stream& stream) const {
+  const Tensor& tensor = problem_.workload().tensors[tensor_];
+  const auto is_apart = [&](DimId d) {
+    return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
+      return rank.terms.size() == 1 && rank.terms.front().dim == d;
+    });
+  };
+  std::map<LoopIndices, Stream> parts;
+  for (const std::size_t i : stream.children) {
+    LoopIndices key = child_.instances[i];
+    for (std::size_t k = 0; k < key.size(); ++k) {
+      key[k] = is_apart(walk_.loops()[k].dim) ? key[k] : 0;
+    }
+    Stream& part = parts[key];
+    part.parent = stream.parent;
+    part.children.push_back(i);
+  }
+  std::vector<Stream> list;
+  for (auto& [key, part] : parts) {
+    list.push_back(std::move(part));
+  }
+  return list;
+}
+
+// Decides about every part of a stream, then counts what the dense walk moves under that decision.
+// What leaves a child was decided when it came.
 void Transfer::count_nonzeros() {
   for (std::size_t s = 0; s < stages_.back().streams.size(); ++s) {
     const Stream& stream = stages_.back().streams[s];
-    std::vector<LoopIndices> instances;
-    for (const std::size_t i : stream.children) {
-      instances.push_back(child_.instances[i]);
-    }
-    const ZeroAct act = stronger(
-        parent_.acts[stream.parent],
-        nonzeros_->act(*parent_.level, tensor_, instances, child_.depth, moving_, forgets_));
-    count_at_parent(stream, flows_[s], act);
     for (const std::size_t i : stream.children) {
       count_leaving(i);
-      child_.acts[i] = act;
-      child_.shares[i] = child_.level && !changes_[i].next.empty()
-                             ? nonzeros_->share(*child_.level, tensor_, changes_[i].next)
-                             : MovedShare{};
-      const PointSet& down = is_output_ ? changes_[i].returning : changes_[i].entering;
-      add(child_.nonzeros[i], Access::kFill, static_cast<double>(down.size()), child_.shares[i],
-          act);
     }
+    for (const Stream& part : parts_of(stream)) {
+      std::vector<LoopIndices> instances;
+      for (const std::size_t i : part.children) {
+        instances.push_back(child_.instances[i]);
+      }
+      const ZeroAct act = stronger(
+          parent_.acts[part.parent],
+          nonzeros_->act(*parent_.level, tensor_, instances, child_.depth, moving_, forgets_));
+      for (const std::size_t i : part.children) {
+        child_.acts[i] = act;
+        child_.shares[i] = child_.level && !changes_[i].next.empty()
+                               ? nonzeros_->share(*child_.level, tensor_, changes_[i].next)
+                               : MovedShare{};
+        const PointSet& down = is_output_ ? changes_[i].returning : changes_[i].entering;
+        add(child_.nonzeros[i], Access::kFill, static_cast<double>(down.size()), child_.shares[i],
+            act);
+      }
+    }
+    count_at_parent(stream, flows_[s]);
   }
 }
 
@@ -52,7 +84,7 @@ void Transfer::count_leaving(std::size_t child) {
 }
 
 // Each point comes as a part of the tile of the first child that takes it.
-void Transfer::count_at_parent(const Stream& stream, const StreamFlow& flow, ZeroAct act) {
+void Transfer::count_at_parent(const Stream& stream, const StreamFlow& flow) {
   PointSet left = flow.points;
   PointSet again = flow.returning;
   for (const std::size_t i : stream.children) {
@@ -60,6 +92,7 @@ void Transfer::count_at_parent(const Stream& stream, const StreamFlow& flow, Zer
     if (tile.empty()) {
       continue;
     }
+    const ZeroAct act = child_.acts[i];
     const MovedShare share = nonzeros_->share(*parent_.level, tensor_, tile);
     const auto part = [&](PointSet& points) {
       const PointSet others = without(points, tile);

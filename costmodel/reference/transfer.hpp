@@ -94,7 +94,8 @@ class Transfer {
 
   void count_nonzeros();
   void count_leaving(std::size_t child);
-  void count_at_parent(const Stream& stream, const StreamFlow& flow, ZeroAct act);
+  std::vector<Stream> parts_of(const Stream& stream) const;
+  void count_at_parent(const Stream& stream, const StreamFlow& flow);
   void find_stages();
   void find_networks();
   std::vector<Stream> make_streams(const std::vector<bool>& merged) const;

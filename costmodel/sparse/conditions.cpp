@@ -106,11 +106,22 @@ double all_hit(const SparseModel& model, const Workload& workload, TensorId lead
 
 }  // namespace
 
+DimSet dims_apart(const Tensor& tensor) {
+  DimSet apart;
+  for (const Rank& rank : tensor.ranks) {
+    if (rank.terms.size() == 1) {
+      apart.insert(rank.terms.front().dim);
+    }
+  }
+  return apart;
+}
+
 ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tensor,
                          const Placement& parent, std::size_t child_position, bool at_compute) {
   const Workload& workload = problem.workload();
   const PerDim<std::int64_t> tile = nest.extents_at(workload, child_position);
   const std::size_t moving = moving_loops(problem, nest, tensor, child_position, at_compute);
+  const DimSet apart = dims_apart(workload.tensors[tensor]);
   ServedSpace space(tile.size());
   for (const DimId d : space.ids()) {
     space[d].count = tile[d];
@@ -118,8 +129,10 @@ ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tens
   PerDim<bool> skipped(tile.size(), false);  // a loop over the dim is inside and not served
   for (std::size_t i = child_position; i-- > 0;) {
     const NestLoop& loop = nest.loops[i];
-    const bool is_served =
-        loop.fanout ? i >= parent.position && problem.is_merged(*loop.fanout, tensor) : i >= moving;
+    const bool is_served = loop.fanout
+                               ? i >= parent.position && problem.is_merged(*loop.fanout, tensor) &&
+                                     !apart.contains(loop.dim)
+                               : i >= moving;
     if (is_served) {
       space[loop.dim].count *= loop.bound;
       space[loop.dim].is_whole = space[loop.dim].is_whole && !skipped[loop.dim];

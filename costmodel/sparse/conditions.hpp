@@ -17,9 +17,13 @@ struct ServedDim {
 };
 using ServedSpace = PerDim<ServedDim>;
 
+// Dims that index the tensor by themselves: instances that differ in one get other elements, so
+// that no transfer serves several. Over a window's dims tiles overlap.
+DimSet dims_apart(const Tensor& tensor);
+
 // What one transfer from `parent` into the tile below the first `child_position` loops serves:
-// that tile, over the steps for which it stays, of all instances that share the transfer. Perfect
-// nests.
+// that tile, over the steps for which it stays, of all instances that get the same elements by one
+// transfer. Perfect nests.
 ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tensor,
                          const Placement& parent, std::size_t child_position, bool at_compute);
 

@@ -84,10 +84,12 @@ class FlowMaker {
     if (!mac_ && !latch) {
       child_ = graph.residences(edge.tensor)[edge.to].level;
     }
+    const DimSet apart = dims_apart(workload_.tensors[edge.tensor]);
     for (std::size_t f = parent_.fanouts; f < fanouts_; ++f) {
       for (const DimId d : shared_.ids()) {
-        shared_[d] *=
-            graph.problem().is_merged(unrolled.used[f], edge.tensor) ? unrolled.factors[f][d] : 1;
+        const bool serves =
+            graph.problem().is_merged(unrolled.used[f], edge.tensor) && !apart.contains(d);
+        shared_[d] *= serves ? unrolled.factors[f][d] : 1;
       }
     }
   }
