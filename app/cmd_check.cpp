@@ -12,6 +12,7 @@
 #include "check/check.hpp"
 #include "check/plan_proof.hpp"
 #include "check/scope.hpp"
+#include "costmodel/reference/data_set.hpp"
 #include "report/certificate.hpp"
 #include "report/chain_check.hpp"
 #include "report/figures.hpp"
@@ -107,11 +108,14 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
   }
   text += "how it was checked:\n";
   if (!certificate.points.empty()) {
-    text += fmt::format("  {} in the mapspace, {}, and {} what is claimed{}\n",
-                        certificate.is_front() ? "the mappings lie" : "the mapping lies",
-                        certificate.is_front() ? "fit" : "fits",
-                        certificate.is_front() ? "cost" : "costs",
-                        verdict.walked ? "; a simulation gives the same counts" : "");
+    text += fmt::format(
+        "  {} in the mapspace, {}, and {} what is claimed{}\n",
+        certificate.is_front() ? "the mappings lie" : "the mapping lies",
+        certificate.is_front() ? "fit" : "fits", certificate.is_front() ? "cost" : "costs",
+        !verdict.walked ? ""
+        : certificate.problem.sparse() == nullptr || has_known_zeros(certificate.problem.workload())
+            ? "; a simulation gives the same counts"
+            : "; a simulation gives the same dense counts");
   }
   if (certificate.rules.schedules) {
     return text + fmt::format(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/space.hpp"
@@ -9,6 +11,7 @@
 #include "arch/load.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/reference/data_set.hpp"
 #include "costmodel/reference/simulate.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
@@ -22,10 +25,10 @@ namespace mapsim {
 
 namespace {
 
-std::string counts_text(const Agreement& agreement) {
+std::string counts_text(const Agreement& agreement, const char* kind) {
   const auto agreeing =
       agreement.compared - static_cast<std::int64_t>(agreement.differences.size());
-  std::string text = fmt::format("{} of {} counts agree\n", agreeing, agreement.compared);
+  std::string text = fmt::format("{} of {} {}counts agree\n", agreeing, agreement.compared, kind);
   if (agreement.differences.empty()) {
     return text;
   }
@@ -34,6 +37,38 @@ std::string counts_text(const Agreement& agreement) {
     rows.push_back({difference.name, grouped(difference.model), grouped(difference.simulated)});
   }
   return text + table(rows);
+}
+
+// What became of the zeros in one run, beside the closed form.
+struct Zeros {
+  bool known =
+      false;  // all places are given: the closed form is what a run must count; else a mean
+  std::vector<ZeroCount> counts;
+  bool disagree() const {
+    return known && std::any_of(counts.begin(), counts.end(),
+                                [](const ZeroCount& count) { return !count.agrees(); });
+  }
+};
+
+std::string amount(double value) { return fmt::format("{:.6g}", value); }
+
+// Of given data a run counts what the closed form does. Of drawn zeros it shows one data set.
+std::string zeros_text(const Zeros& zeros, std::int64_t seed) {
+  std::vector<Row> rows{{"", zeros.known ? "closed form" : "mean of all", "simulated"}};
+  for (const ZeroCount& count : zeros.counts) {
+    if (!zeros.known || !count.agrees()) {
+      rows.push_back({count.name, amount(count.expected), amount(count.simulated)});
+    }
+  }
+  if (!zeros.known) {
+    return fmt::format("zeros of one data set (seed {}) beside the mean over all data sets\n",
+                       seed) +
+           table(rows);
+  }
+  const auto wrong = static_cast<std::ptrdiff_t>(rows.size()) - 1;
+  return fmt::format("{} of {} counts of the zeros agree\n", std::ssize(zeros.counts) - wrong,
+                     zeros.counts.size()) +
+         (wrong > 0 ? table(rows) : "");
 }
 
 // Every MAC is a step of some unit; the walk takes time in proportion.
@@ -52,20 +87,29 @@ bool is_too_long(const SimulateArguments& arguments, const Workload& workload) {
 
 // Counts and outputs beside those of the closed form and of plain loops.
 Answer compared(const SimulateArguments& arguments, const Provenance& origin,
-                const Problem& problem, const Mapping& mapping, const Counts& model,
+                const Problem& problem, const Mapping& mapping, const Cost& cost,
                 const std::atomic<bool>& stop) {
   const Workload& workload = problem.workload();
+  const auto seed = static_cast<std::uint64_t>(arguments.seed);
   const PerTensor<DenseTensor> operands =
-      random_operands(workload, static_cast<std::uint64_t>(arguments.seed));
+      cost.sparse ? operands_with_zeros(workload, seed) : random_operands(workload, seed);
   const Simulation simulation = simulate(problem, mapping, operands, arguments.max_steps, &stop);
   if (simulation.stopped) {
     return {kInterrupted, "", "interrupted: nothing was compared"};
   }
-  const Agreement agreement = compare_counts(problem.arch(), workload, model, simulation.counts);
+  const Agreement agreement =
+      compare_counts(problem.arch(), workload, cost.counts, simulation.counts);
   const DenseTensor expected = plain_loops(workload, operands);
   const std::int64_t wrong = count_wrong(expected, simulation.output);
   const auto elements = static_cast<std::int64_t>(expected.values.size());
-  const ExitCode code = agreement.differences.empty() && wrong == 0 ? kDone : kNegative;
+  std::optional<Zeros> zeros;
+  if (cost.sparse) {
+    zeros = Zeros{has_known_zeros(workload),
+                  zero_counts(problem.arch(), workload, *cost.sparse, *simulation.sparse)};
+  }
+  const ExitCode code = agreement.differences.empty() && wrong == 0 && !(zeros && zeros->disagree())
+                            ? kDone
+                            : kNegative;
   if (arguments.output.json) {
     SimulationRecord record{simulation.counts.steps, agreement.compared, {}, elements, wrong};
     for (const CountDifference& difference : agreement.differences) {
@@ -76,7 +120,8 @@ Answer compared(const SimulateArguments& arguments, const Provenance& origin,
   std::string text = title_text(problem.arch(), workload) + "\n";
   text += fmt::format("simulated {} steps of the first of {} MAC units\n",
                       grouped(simulation.counts.steps), problem.arch().mac_units());
-  text += counts_text(agreement);
+  text += counts_text(agreement, zeros ? "dense " : "");
+  text += zeros ? zeros_text(*zeros, arguments.seed) : "";
   text += fmt::format("{} of {} output elements equal those of plain loops\n",
                       grouped(elements - wrong), grouped(elements));
   return {code, text};
@@ -119,9 +164,8 @@ Answer run(const SimulateArguments& arguments) {
   }
   const Cost& cost = std::get<Cost>(evaluation);
   const Watch watch{{"simulating", "stop"}};
-  Answer answer = too_long
-                      ? not_compared(arguments, origin, problem, mapping, cost)
-                      : compared(arguments, origin, problem, mapping, cost.counts, watch.stop());
+  Answer answer = too_long ? not_compared(arguments, origin, problem, mapping, cost)
+                           : compared(arguments, origin, problem, mapping, cost, watch.stop());
   if (trace.wanted() && answer.code != kInterrupted) {
     add_trace(trace, arguments.trace, arguments.output.json,
               trace.write(origin, problem, mapping, cost, watch.stop()), answer);

@@ -7,6 +7,7 @@
 
 #include "arch/buffering.hpp"
 #include "check/engine.hpp"
+#include "costmodel/reference/data_set.hpp"
 #include "costmodel/reference/simulate.hpp"
 
 namespace mapsim::check {
@@ -69,11 +70,20 @@ std::vector<std::string> faults_of_point(const Problem& problem, const Goal& goa
                       measure_text(point.figures.second, goal)));
   require(is_within_limits(goal, *cost), "the mapping is beyond the objective's limits");
   if (problem.macs() <= max_steps) {
-    const Simulation walk =
-        simulate(problem, point.mapping, random_operands(problem.workload(), 1), max_steps);
+    const Workload& workload = problem.workload();
+    const Simulation walk = simulate(
+        problem, point.mapping,
+        cost->sparse ? operands_with_zeros(workload, 1) : random_operands(workload, 1), max_steps);
     walked = true;
     require(walk.counts == cost->counts,
             "the reference simulator counts other accesses of the mapping than the closed form");
+    if (cost->sparse && has_known_zeros(workload)) {
+      for (const ZeroCount& count :
+           zero_counts(problem.arch(), workload, *cost->sparse, *walk.sparse)) {
+        require(count.agrees(), fmt::format("the reference simulator counts {} of {}, not {}",
+                                            count.simulated, count.name, count.expected));
+      }
+    }
   }
   return faults;
 }

@@ -12,6 +12,7 @@
 #include "costmodel/evaluate.hpp"
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/reference/data_set.hpp"
 #include "costmodel/reference/point_set.hpp"
 #include "costmodel/reference/simulate.hpp"
 #include "costmodel/sparse/count_sparse.hpp"
@@ -338,6 +339,74 @@ TEST(Sparse, KnownZerosAtALevelAndAtTheComputeUnitsMeet) {
   const SparseCounts& counts = *std::get<Cost>(evaluation).sparse;
   EXPECT_EQ(counts.operations, 0);
   EXPECT_EQ(counts.skipped, 2);
+}
+
+// Instances that get different elements wait for their own, whether or not a network could give
+// one element to several.
+TEST(Sparse, MulticastServesOnlyInstancesThatShareElements) {
+  Workload workload = parse_workload("name: w\ngemm: {m: 2, n: 1, k: 2}\n", "w.yaml");
+  Pattern pattern;
+  pattern.kind = PatternKind::kData;
+  pattern.box = {2, 1};
+  pattern.nonzero = {1, 0};  // B: of k = 1 there is nothing
+  workload.tensors[TensorId{1}].density = 0.5;
+  workload.tensors[TensorId{1}].pattern = Shared<Pattern>{std::move(pattern)};
+  for (const char* multicast : {"true", "false"}) {
+    const Arch arch =
+        parse_arch(std::string{"name: m\nclock: 1 GHz\nnodes:\n"
+                               "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+                               "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n"
+                               "    format: {weight: bitmask}\n"
+                               "    when_empty: [{skip: input, on: weight}]\n"
+                               "  - fanout: PEs\n    x: 2\n    multicast: "} +
+                       multicast + "\n  - compute: MAC\n    energy: 1 pJ\n",
+                   "m.yaml");
+    const Problem problem(arch, workload);
+    const Mapping mapping = parse_mapping(
+        "mapping:\n  - keep DRAM: [A, B, Z]\n  - for M: 1\n  - parallel K: 1 over X of PEs\n",
+        "t.yaml", arch, workload);
+    const Evaluation evaluation = evaluate(problem, mapping);
+    const auto& reads = std::get<Cost>(evaluation).sparse->levels[LevelId{0}][TensorId{0}].total;
+    EXPECT_EQ(reads[static_cast<std::size_t>(Access::kRead)].actual, 2) << multicast;
+    EXPECT_EQ(reads[static_cast<std::size_t>(Access::kRead)].skipped, 2) << multicast;
+  }
+}
+
+// One data set has as many nonzeros as the density says, n of each m neighbours, and data as it is.
+TEST(Sparse, DrawnDataSetsHaveTheZerosOfTheWorkload) {
+  Workload workload = parse_workload(
+      "name: w\neinsum: {equation: 'Z[m] += A[m][k] * B[k][m] * C[m][k]', dims: {m: 4, k: 8},\n"
+      "         roles: {A: input, B: weight, C: weight}}\n"
+      "density: {A: 0.25, B: structured 2:4 along k, C: banded 1}\n",
+      "w.yaml");
+  std::vector<double> hits(32, 0);
+  constexpr int kSeeds = 400;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const PerTensor<DenseTensor> operands = operands_with_zeros(workload, seed);
+    const auto is_nonzero = [&](std::size_t t, std::size_t i) {
+      return operands[static_cast<TensorId>(t)].values[i] != 0;
+    };
+    std::int64_t nonzeros = 0;
+    for (std::size_t i = 0; i < 32; ++i) {
+      nonzeros += is_nonzero(0, i) ? 1 : 0;
+      hits[i] += is_nonzero(0, i) ? 1 : 0;
+      EXPECT_EQ(is_nonzero(2, i), workload.tensors[TensorId{2}].pattern->nonzero[i] != 0);
+    }
+    EXPECT_EQ(nonzeros, 8);
+    for (std::size_t m = 0; m < 4; ++m) {
+      for (std::size_t block = 0; block < 2; ++block) {
+        int kept = 0;
+        for (std::size_t k = 4 * block; k < 4 * block + 4; ++k) {
+          kept += is_nonzero(1, 4 * k + m) ? 1 : 0;
+        }
+        EXPECT_EQ(kept, 2);
+      }
+    }
+  }
+  for (const double hit : hits) {  // a quarter of 400, 5.3 standard deviations around
+    EXPECT_NEAR(hit, 100, 46);
+  }
+  EXPECT_FALSE(has_known_zeros(workload));
 }
 
 // Formats that store all, no conditions, no gating: today's numbers, to the last bit.
