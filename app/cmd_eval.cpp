@@ -12,6 +12,7 @@
 #include "report/json.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
+#include "report/sparse.hpp"
 #include "report/text.hpp"
 #include "report/why.hpp"
 #include "workloads/load.hpp"
@@ -96,6 +97,8 @@ Answer run(const EvalArguments& arguments) {
       origin.inputs.push_back(input_file("constraints", arguments.constraints));
     }
     origin.warnings = warnings;
+    const std::vector<std::string> notes = zero_notes(problem);  // text has them in its table
+    origin.warnings.insert(origin.warnings.end(), notes.begin(), notes.end());
     answer.text = evaluation_json(origin, problem, mapping, evaluation, gap);
     return answer;
   }

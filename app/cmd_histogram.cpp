@@ -6,6 +6,7 @@
 #include "arch/load.hpp"
 #include "report/histogram.hpp"
 #include "report/json.hpp"
+#include "report/sparse.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -15,6 +16,8 @@ Answer run(const HistogramArguments& arguments) {
   Provenance origin{"histogram", input_files(arguments.arch, problem, arguments.workload)};
   const Constraints constraints =
       read_space(problem, arguments.constraints, false, false, &origin.warnings);
+  const std::vector<std::string> notes = zero_notes(problem);
+  origin.warnings.insert(origin.warnings.end(), notes.begin(), notes.end());
   if (constraints.factors.imperfect) {
     throw UsageError("histogram: walks perfect factors only; leave out factors: imperfect");
   }

@@ -30,6 +30,7 @@
 #include "report/constraints.hpp"
 #include "report/front.hpp"
 #include "report/json.hpp"
+#include "report/sparse.hpp"
 #include "report/text.hpp"
 #include "report/why.hpp"
 #include "workloads/load.hpp"
@@ -348,6 +349,10 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   }
   if (on_engine && !is_front) {
     return engine_answer(arguments, origin, problem, options, saying);
+  }
+  if (arguments.output.json || is_front) {  // the text of one mapping has them in its table
+    const std::vector<std::string> notes = zero_notes(problem);
+    origin.warnings.insert(origin.warnings.end(), notes.begin(), notes.end());
   }
   const Mapspace space{problem, constraints};
   Answer answer = is_front ? front_answer(arguments, origin, space, options, saying)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/accesses.hpp"
+#include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/sparse/model.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
@@ -23,8 +24,12 @@ std::string amount(double value) {
                                                     : fmt::format("{:.6g}", value);
 }
 
-// Tensors whose zeros take nothing somewhere, and nothing says where they are.
-std::string lower_bound_note(const Problem& problem) {
+std::string names(const std::vector<std::string>& tensors) {
+  return fmt::format("{}", fmt::join(tensors, ", "));
+}
+
+// Tensors with zeros that take nothing somewhere, and nothing says where they are.
+std::vector<std::string> without_format(const Problem& problem) {
   std::vector<std::string> ideal;
   for (const TensorId t : problem.workload().tensors.ids()) {
     bool is_ideal = problem.sparse() == nullptr;
@@ -35,17 +40,70 @@ std::string lower_bound_note(const Problem& problem) {
       ideal.push_back(problem.workload().tensors[t].name);
     }
   }
-  return ideal.empty() ? ""
-                       : fmt::format(
-                             "density without a format ({}): a lower bound; nothing is "
-                             "charged for where the zeros are (docs/sparsity.md)\n",
-                             fmt::join(ideal, ", "));
+  return ideal;
+}
+
+// Operands at whose zeros the compute units take no time, though they learn of them from nobody.
+std::vector<std::string> skipped_unseen(const Problem& problem) {
+  std::vector<std::string> unseen;
+  const SparseModel& model = *problem.sparse();
+  const Workload& workload = problem.workload();
+  for (const TensorId t : workload.tensors.ids()) {
+    if (t != workload.output() && model.machine().when_zero == ZeroAct::kSkip &&
+        model.looks_at(workload.tensors[t]) && !is_stated(model, LevelId{0}, t)) {
+      unseen.push_back(workload.tensors[t].name);
+    }
+  }
+  return unseen;
+}
+
+bool skips(const Problem& problem) {
+  const SparseModel& model = *problem.sparse();
+  return model.stepped() < 1 ||
+         std::any_of(
+             model.machine().levels.begin(), model.machine().levels.end(),
+             [](const StorageSparsity& level) {
+               return std::any_of(
+                   level.when_empty.begin(), level.when_empty.end(),
+                   [](const Condition& condition) { return condition.act == ZeroAct::kSkip; });
+             });
 }
 
 }  // namespace
 
+std::vector<std::string> zero_notes(const Problem& problem) {
+  std::vector<std::string> notes;
+  if (const auto ideal = without_format(problem); !ideal.empty()) {
+    notes.push_back(
+        fmt::format("density without a format ({}): a lower bound; nothing is charged for where "
+                    "the zeros are (docs/sparsity.md)",
+                    names(ideal)));
+  }
+  if (problem.sparse() == nullptr) {
+    return notes;
+  }
+  if (const auto unseen = skipped_unseen(problem); !unseen.empty()) {
+    notes.push_back(fmt::format(
+        "the compute units skip zeros of {}, but no format says where they are: a lower bound of "
+        "the time (docs/sparsity.md#conditions)",
+        names(unseen)));
+  }
+  const bool has_zeros =
+      std::any_of(problem.workload().tensors.begin(), problem.workload().tensors.end(),
+                  [](const Tensor& tensor) { return tensor.density < 1; });
+  if (has_zeros && problem.arch().mac_units() > 1 && skips(problem)) {
+    notes.emplace_back(
+        "the time is that of the mean over instances: a lower bound where one of them has more to "
+        "do than the others (docs/sparsity.md#time)");
+  }
+  return notes;
+}
+
 std::string sparse_text(const Problem& problem, const Cost& cost) {
-  const std::string note = lower_bound_note(problem);
+  std::string note;
+  for (const std::string& line : zero_notes(problem)) {
+    note += line + "\n";
+  }
   if (!cost.sparse) {
     return note;
   }

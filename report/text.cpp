@@ -233,7 +233,9 @@ std::string latency_text(const Problem& problem, const Cost& cost) {
                   cycles_text(arch, latency.steady), grouped(latency.ramped.count()), table(rows));
   text +=
       fmt::format("  {} of the peak of {} MAC units{}", percent(cost.utilization), arch.mac_units(),
-                  cost.utilization > 1 ? ", multiplications that Winograd spares included" : "");
+                  cost.utilization <= 1 ? ""
+                  : cost.sparse         ? ", operations that zeros spare included"
+                                        : ", multiplications that Winograd spares included");
   for (const FanoutId fanout : arch.fanouts.ids()) {
     const Fanout& node = arch.fanouts[fanout];
     text += fmt::format("; {}: {} x {} of {} x {} in use", node.name, cost.counts.used_x[fanout],
@@ -296,6 +298,13 @@ std::string roofline_text(const Arch& arch, const Workload& workload, const Roof
   text += fmt::format("  {} op/B, the ridge is at {} op/B: {}-limited; {} at best\n",
                       ratio(bound.intensity), ratio(bound.ridge), to_string(bound.limiter),
                       scaled(bounds.macs_per_second, "MAC/s"));
+  if (arch.sparsity && std::any_of(workload.tensors.begin(), workload.tensors.end(),
+                                   [](const Tensor& tensor) { return tensor.density < 1; })) {
+    text +=
+        "  of all operations, and of tensors without their zeros and formats; what the machine "
+        "skips "
+        "is in the bound below\n";
+  }
   if (bounds.slowest) {
     const SlowestPort& port = *bounds.slowest;
     text +=

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -117,6 +118,41 @@ TEST_F(CommandLine, ShowsAMappingToStepThrough) {
   EXPECT_THAT(page.out, HasSubstr("<figure class=\"stepper\" id=\"steps\">"));
   EXPECT_THAT(page.out, HasSubstr("</html>"));
   EXPECT_THAT(run(fmt::format("show {} --html", kTeaching)).err, HasSubstr("--html"));
+}
+
+// Of given zeros every count agrees; of drawn ones a data set stands beside the mean over all.
+TEST_F(CommandLine, SimulatesTheZerosOfTheWorkload) {
+  std::ofstream{folder() / "m.yaml"}
+      << "name: m\nnodes:\n"
+         "  - storage: DRAM\n    capacity: unlimited\n    word: 8 b\n"
+         "    energy: {read: 20 pJ/word, write: 30 pJ/word}\n"
+         "    format: {input: bitmask, weight: bitmask}\n"
+         "    when_empty: [{skip: output, on: input}]\n"
+         "  - fanout: PEs\n    x: 2\n"
+         "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [weight]}\n";
+  std::ofstream{folder() / "t.yaml"}
+      << "mapping:\n  - keep DRAM: [A, B, Z]\n  - parallel N: 1 over X of PEs\n"
+         "  - for M: 1\n  - for K: 1\n";
+  std::ofstream{folder() / "a.txt"} << "0 1 1 0\n1 0 0 0\n0 0 0 0\n";
+  std::ofstream{folder() / "data.yaml"}
+      << "name: w\ngemm: {m: 3, n: 2, k: 4}\ndensity: {A: data a.txt, B: banded 1}\n";
+  std::ofstream{folder() / "drawn.yaml"}
+      << "name: w\ngemm: {m: 3, n: 2, k: 4}\ndensity: {A: data a.txt, B: 0.5}\n";
+  const Outcome data = run("simulate m.yaml data.yaml t.yaml");
+  EXPECT_EQ(data.code, 0) << data.out;
+  EXPECT_THAT(data.out, HasSubstr(" dense counts agree\n"));
+  EXPECT_THAT(data.out, HasSubstr(" counts of the zeros agree\n"));
+  const Json masks = Json::parse(run("eval m.yaml data.yaml t.yaml --json").out)["inputs"];
+  EXPECT_EQ(masks["mask A"]["path"], (folder() / "a.txt").string());
+  const Outcome drawn = run("simulate m.yaml drawn.yaml t.yaml --seed 3");
+  EXPECT_EQ(drawn.code, 0) << drawn.out;
+  EXPECT_THAT(drawn.out, HasSubstr("zeros of one data set (seed 3) beside the mean over all"));
+  // What is a lower bound says so, for people and for programs.
+  const Outcome cost = run("eval m.yaml data.yaml t.yaml");
+  EXPECT_THAT(cost.out, HasSubstr("the time is that of the mean over instances: a lower bound"));
+  EXPECT_THAT(cost.out, HasSubstr("of the peak of 2 MAC units, operations that zeros spare"));
+  const Json evaluated = Json::parse(run("eval m.yaml data.yaml t.yaml --json").out);
+  EXPECT_THAT(evaluated["warnings"][0], HasSubstr("the mean over instances"));
 }
 
 }  // namespace
