@@ -18,7 +18,7 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
                        std::vector<std::string>* warnings) {
   std::vector<LackingRule> lacking;
   Constraints constraints =
-      file.empty() ? Constraints{} : load_constraints(file, problem, &lacking);
+      file.empty() ? Constraints{} : load_constraints(file, problem, &lacking, imperfect);
   if (warnings != nullptr) {
     std::ranges::copy(warnings_of(problem, lacking), std::back_inserter(*warnings));
   }

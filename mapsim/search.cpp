@@ -24,10 +24,10 @@ namespace mapsim {
 Constraints constraints_of(const Problem& problem, const SearchRequest& request,
                            std::vector<std::string>* warnings) {
   std::vector<LackingRule> lacking;
-  Constraints constraints =
-      request.constraints.empty()
-          ? Constraints{}
-          : parse_constraints(request.constraints, request.constraints_name, problem, &lacking);
+  Constraints constraints = request.constraints.empty()
+                                ? Constraints{}
+                                : parse_constraints(request.constraints, request.constraints_name,
+                                                    problem, &lacking, request.imperfect);
   if (warnings != nullptr) {
     std::ranges::copy(warnings_of(problem, lacking), std::back_inserter(*warnings));
   }

@@ -41,7 +41,7 @@ std::string space_text(const Mapspace& space, const Front& front) {
 
 std::string proof_text(const Mapspace& space, const FrontSubject& subject, const Front& front) {
   const std::string over = space_text(space, front);
-  if (front.but_for_free_boundaries) {
+  if (front.but_for_free_boundaries && front.complete) {
     return fmt::format(
         "proven of {} where something is kept or spread at every extent: {}; the others are too "
         "many to look at\n",

@@ -16,6 +16,7 @@
 #include "mapper/branch/class_source.hpp"
 #include "mapper/branch/front_points.hpp"
 #include "mapper/branch/imperfect_start.hpp"
+#include "mapper/branch/padded.hpp"
 #include "mapper/branch/task_window.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
@@ -173,6 +174,17 @@ SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
   return search_classes(perfect, options, deadline, more);
 }
 
+// Where the mapping of the padded problem is better, it is the result.
+void take_padded(PaddedSearch padded, const Objective& objective, SearchResult& result) {
+  result.statistics.labels += padded.labels;
+  result.statistics.evaluations += padded.evaluations;
+  if (padded.best &&
+      (!result.cost || padded.best->key < imperfect::key_of_cost(objective, *result.cost))) {
+    result.best = std::move(padded.best->mapping);
+    result.cost = std::move(padded.best->cost);
+  }
+}
+
 // The result for a space with more unrollings than can be listed: a mapping, and no bound.
 SearchResult without_proof(SearchResult found) {
   found.interrupted = true;
@@ -208,8 +220,12 @@ SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
               imperfect::key_of_cost(options.objective, *perfect.cost)};
     }
   }
-  if (space.constraints().factors.imperfect && perfect.cost && !space.is_listable()) {
-    return without_proof(std::move(perfect));
+  if (space.constraints().factors.imperfect && !more.best && more.front == nullptr &&
+      !space.is_listable()) {
+    take_padded(search_padded(space, options, deadline), options.objective, perfect);
+    if (perfect.cost) {
+      return without_proof(std::move(perfect));
+    }
   }
   std::optional<ExactSearch> search;
   Caught caught;

@@ -2,6 +2,8 @@
 #include "mapper/branch/padded.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -45,6 +47,19 @@ Workload padded(const Workload& workload, const UnrollingClass& unrolling_class)
     const std::int64_t rest = ceil_div(workload.dims[d].bound, instances);
     const bool is_poor = instances > 1 || divisors_of(rest).size() < kFewDivisors;
     wider.dims[d].bound = instances * (is_poor ? rich_in_divisors(rest) : rest);
+  }
+  return wider;
+}
+
+// Bounds that arrays of 2^n divide: multiples of the largest power of two that pads a bound by at
+// most 1 / kPadding.
+Workload in_powers_of_two(const Workload& workload) {
+  Workload wider = workload;
+  for (const DimId d : workload.dims.ids()) {
+    const std::int64_t bound = workload.dims[d].bound;
+    const auto step = static_cast<std::int64_t>(
+        std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(bound / kPadding, 1))));
+    wider.dims[d].bound = ceil_div(bound, step) * step;
   }
   return wider;
 }
@@ -167,36 +182,81 @@ bool improve_once(const Mapspace& space, Candidates& candidates, std::int64_t mo
   return false;
 }
 
-}  // namespace
-
-PaddedSearch search_padded(const Mapspace& space, const UnrollingClass& unrolling_class,
-                           const SearchOptions& options, std::int64_t labels,
-                           const Deadline& deadline) {
-  const Problem problem{space.problem().arch(),
-                        padded(space.problem().workload(), unrolling_class)};
-  Constraints constraints = space.constraints();
-  constraints.factors = {};
-  constraints.spatial = with_idle_fanouts(unrolling_class.first, problem.arch());
-  const Mapspace perfect{problem, constraints};
-  SearchOptions quick = options;
-  quick.progress = nullptr;
-  quick.threads = 1;
-  quick.budget.labels = labels;
-  const SearchResult found = search_classes(perfect, quick, deadline);
-  PaddedSearch result;
-  result.labels = found.statistics.labels;
-  result.evaluations = found.statistics.evaluations;
-  if (!found.best) {
-    return result;
+// The limits grow as the work does.
+Objective with_wider_limits(Objective objective, double growth) {
+  if (objective.max_energy) {
+    objective.max_energy = *objective.max_energy * growth;
   }
-  Candidates candidates(space, options.objective);
-  candidates.offer(lower(space, *found.best, instances_of(problem.workload(), *found.best)));
+  if (objective.max_latency) {
+    objective.max_latency = Cycles{static_cast<std::int64_t>(
+        std::ceil(static_cast<double>(objective.max_latency->count()) * growth))};
+  }
+  return objective;
+}
+
+// Of a problem that may be larger than that of `space`; `constraints` are its own. The mapping that
+// is best within the wider limits may be beyond the limits when it is lowered; then the one that
+// has least of what is limited is tried.
+PaddedSearch search_wider(const Mapspace& space, const Workload& wider, Constraints constraints,
+                          SearchOptions options, const Deadline& deadline) {
+  const Objective wanted = options.objective;
+  const Problem problem{space.problem().arch(), wider};
+  constraints.factors = {};
+  const Mapspace perfect{problem, constraints};
+  options.progress = nullptr;
+  std::vector<Objective> objectives{with_wider_limits(
+      wanted,
+      static_cast<double>(wider.macs()) / static_cast<double>(space.problem().workload().macs()))};
+  if (wanted.max_energy || wanted.max_latency) {
+    objectives.emplace_back(wanted.max_latency ? Objective::kLatency : Objective::kEnergy);
+  }
+  PaddedSearch result;
+  Candidates candidates(space, wanted);
+  for (const Objective& objective : objectives) {
+    options.objective = objective;
+    const SearchResult found = search_classes(perfect, options, deadline);
+    result.labels += found.statistics.labels;
+    result.evaluations += found.statistics.evaluations;
+    if (found.best) {
+      candidates.offer(lower(space, *found.best, instances_of(wider, *found.best)));
+    }
+    if (candidates.best()) {
+      break;
+    }
+  }
   while (candidates.best() && !deadline.over() &&
          improve_once(space, candidates, kMostEvaluations)) {
   }
   result.evaluations += candidates.evaluations();
   result.best = std::move(candidates.best());
   return result;
+}
+
+}  // namespace
+
+PaddedSearch search_padded(const Mapspace& space, const UnrollingClass& unrolling_class,
+                           SearchOptions options, std::int64_t labels, const Deadline& deadline) {
+  Constraints constraints = space.constraints();
+  constraints.spatial = with_idle_fanouts(unrolling_class.first, space.problem().arch());
+  options.threads = 1;
+  options.budget.labels = labels;
+  return search_wider(space, padded(space.problem().workload(), unrolling_class),
+                      std::move(constraints), std::move(options), deadline);
+}
+
+PaddedSearch search_padded(const Mapspace& space, const SearchOptions& options,
+                           const Deadline& deadline) {
+  const Workload& workload = space.problem().workload();
+  PaddedSearch best;
+  for (const Workload& wider : {padded(workload, {}), in_powers_of_two(workload)}) {
+    PaddedSearch found = search_wider(space, wider, space.constraints(), options, deadline);
+    best.labels += found.labels;
+    best.evaluations += found.evaluations;
+    if (found.best && (!best.best || found.best->key < best.best->key)) {
+      best.best = std::move(found.best);
+    }
+  }
+  return best;
 }
 
 }  // namespace mapsim

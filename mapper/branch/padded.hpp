@@ -35,7 +35,12 @@ struct PaddedSearch {
 // Solves the padded problem of one class of spatial unrollings, in which every dim is a multiple of
 // the class's instances for it. `labels` limits its search. `space` has imperfect factors.
 PaddedSearch search_padded(const Mapspace& space, const UnrollingClass& unrolling_class,
-                           const SearchOptions& options, std::int64_t labels,
+                           SearchOptions options, std::int64_t labels, const Deadline& deadline);
+
+// The same of all unrollings of padded problems, by the search with perfect factors that generates
+// them: for spaces with more than can be listed. Dims are padded to numbers of many divisors, and
+// to multiples of powers of two.
+PaddedSearch search_padded(const Mapspace& space, const SearchOptions& options,
                            const Deadline& deadline);
 
 }  // namespace mapsim

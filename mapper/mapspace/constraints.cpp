@@ -34,8 +34,10 @@ class ConstraintsReader {
         levels_{names_of(arch_.levels)},
         used_(workload_.dims.size(), 1) {}
 
-  Constraints read() {
+  // `imperfect`: whatever the file says.
+  Constraints read(bool imperfect) {
     Constraints constraints;
+    is_asked_for_imperfect_ = imperfect;
     read_into(constraints);
     return constraints;
   }
@@ -58,7 +60,7 @@ class ConstraintsReader {
     imperfect_ = constraints.factors.imperfect;
     if (const auto once = reader_.boolean(fields.find("one_loop_per_dim"))) {
       constraints.one_loop_per_dim = *once;
-      if (*once && imperfect_) {
+      if (*once && imperfect_ && !is_asked_for_imperfect_) {  // else the caller refuses it
         reader_.error(*fields.find("one_loop_per_dim"), "one_loop_per_dim needs factors: perfect");
       }
     }
@@ -97,7 +99,8 @@ class ConstraintsReader {
     Factors factors;
     const Node* written = fields.find("factors");
     factors.imperfect =
-        reader_.choice(written, {"perfect", "imperfect", "balanced"}, "factors").value_or(0) > 0;
+        reader_.choice(written, {"perfect", "imperfect", "balanced"}, "factors").value_or(0) > 0 ||
+        is_asked_for_imperfect_;
     for (const char* key : {"pieces", "tiles"}) {
       if (fields.find(key) != nullptr && !factors.imperfect) {
         reader_.error(*fields.find(key), fmt::format("{} needs factors: imperfect", key));
@@ -293,16 +296,17 @@ class ConstraintsReader {
   Words dims_;
   Words levels_;
   bool of_preset_ = false;  // reads lines of a preset; factors are known then
+  bool is_asked_for_imperfect_ = false;
   bool imperfect_ = false;
   PerDim<std::int64_t> used_;  // product of the factors of a dim so far
   std::vector<LackingRule> lacking_;
 };
 
 Constraints read_constraints(const Document& document, const Problem& problem,
-                             std::vector<LackingRule>* lacking) {
+                             std::vector<LackingRule>* lacking, bool imperfect) {
   Reader reader{document};
   ConstraintsReader constraints_reader{reader, document, problem};
-  const Constraints constraints = constraints_reader.read();
+  const Constraints constraints = constraints_reader.read(imperfect);
   reader.finish();
   if (lacking != nullptr) {
     *lacking = constraints_reader.lacking();
@@ -330,14 +334,15 @@ std::vector<std::string> warnings_of(const Problem& problem,
 }
 
 Constraints load_constraints(const std::string& path, const Problem& problem,
-                             std::vector<LackingRule>* lacking) {
-  return read_constraints(read_yaml(checked_file(path, {FileKind::kConstraints})), problem,
-                          lacking);
+                             std::vector<LackingRule>* lacking, bool imperfect) {
+  return read_constraints(read_yaml(checked_file(path, {FileKind::kConstraints})), problem, lacking,
+                          imperfect);
 }
 
 Constraints parse_constraints(const std::string& text, const std::string& filename,
-                              const Problem& problem, std::vector<LackingRule>* lacking) {
-  return read_constraints(parse_yaml(text, filename), problem, lacking);
+                              const Problem& problem, std::vector<LackingRule>* lacking,
+                              bool imperfect) {
+  return read_constraints(parse_yaml(text, filename), problem, lacking, imperfect);
 }
 
 }  // namespace mapsim

@@ -28,10 +28,12 @@ std::vector<std::string> warnings_of(const Problem& problem,
 // Reads the constraints of the mapspace of `problem` (docs/formats.md). The result is consistent:
 // every given unrolling fits its axis, is allowed along it and divides its bound, and no rule
 // contradicts the architecture. Otherwise throws a ConfigError that lists all faults of the file.
-// `lacking`, if given, gets an entry per rule or dataflow.
+// `lacking`, if given, gets an entry per rule or dataflow. `imperfect`: factors are, whatever the
+// file says (--imperfect).
 Constraints load_constraints(const std::string& path, const Problem& problem,
-                             std::vector<LackingRule>* lacking = nullptr);
+                             std::vector<LackingRule>* lacking = nullptr, bool imperfect = false);
 Constraints parse_constraints(const std::string& text, const std::string& filename,
-                              const Problem& problem, std::vector<LackingRule>* lacking = nullptr);
+                              const Problem& problem, std::vector<LackingRule>* lacking = nullptr,
+                              bool imperfect = false);
 
 }  // namespace mapsim

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "costmodel/nest.hpp"
+#include "mapper/mapspace/factors.hpp"
 #include "mapper/mapspace/loop_order_automaton.hpp"
 
 namespace mapsim {
@@ -115,7 +116,10 @@ class Reading {
     for (const Unroll& unroll : unrolling_) {
       factors[unroll.fanout][unroll.dim] *= unroll.factor;
     }
-    const auto& classes = space_.unrolling_classes();
+    const bool is_alone = space_.constraints().factors.imperfect && !space_.is_listable();
+    const std::vector<UnrollingClass> alone =
+        is_alone ? class_alone() : std::vector<UnrollingClass>{};
+    const std::vector<UnrollingClass>& classes = is_alone ? alone : space_.unrolling_classes();
     require(std::any_of(classes.begin(), classes.end(),
                         [&](const UnrollingClass& unrolling_class) {
                           if (!(unrolling_class.factors == factors)) {
@@ -125,6 +129,27 @@ class Reading {
                           return std::find(all.begin(), all.end(), unrolling_) != all.end();
                         }),
             "its parallel loops are not allowed together");
+  }
+
+  // The class of the unrolling, where a space has more than can be listed; none: it has not this
+  // one.
+  std::vector<UnrollingClass> class_alone() const {
+    const Unrolling given = space_.constraints().spatial.value_or(Unrolling{});
+    const auto has = [](const Unrolling& unrolling, const Unroll& wanted) {
+      return std::find(unrolling.begin(), unrolling.end(), wanted) != unrolling.end();
+    };
+    const bool is_as_given = std::all_of(given.begin(), given.end(), [&](const Unroll& fixed) {
+      return (fixed.factor == 1 || has(unrolling_, fixed)) &&
+             std::all_of(unrolling_.begin(), unrolling_.end(), [&](const Unroll& used) {
+               return used.fanout != fixed.fanout || has(given, used);
+             });
+    });
+    return is_as_given
+               ? imperfect_classes(
+                     space_.problem(), space_.domains(),
+                     {with_idle_fanouts(unrolling_, arch()), space_.constraints().unroll}, 1)
+                     .value_or(std::vector<UnrollingClass>{})
+               : std::vector<UnrollingClass>{};
   }
 
   const Mapspace& space_;

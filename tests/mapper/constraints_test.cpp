@@ -57,6 +57,16 @@ TEST(LoadConstraints, ReadsEveryKey) {
   EXPECT_EQ(constraints.keeps[LevelId{0}][TensorId{0}], KeepRule::kFree);
 }
 
+// As --imperfect asks: 3 does not divide 8, and the file does not say which factors it means.
+TEST(LoadConstraints, TakesFactorsThatNeedNotDivideWhereTheCallerSaysSo) {
+  const std::string text = "mapspace: {spatial: {PEs: {X: {M: 3}}}}\n";
+  EXPECT_THROW(parse(text), ConfigError);
+  const Constraints constraints =
+      parse_constraints(text, "space.yaml", small_problem(), nullptr, true);
+  EXPECT_TRUE(constraints.factors.imperfect);
+  EXPECT_EQ(constraints.spatial, (Unrolling{{kM, kPes, Axis::kX, 3}}));
+}
+
 TEST(LoadConstraints, LeavesFreeWhatIsNotSaid) {
   EXPECT_EQ(parse("mapspace: {}\n"), Constraints{});
   EXPECT_EQ(parse("mapspace: {tiling: uneven}\n"), Constraints{});

@@ -69,6 +69,47 @@ TEST(ImperfectSearch, AnswersLargePrimesAsWellAsTheirNeighbours) {
   EXPECT_LT(latency.cost->latency.steady.count(), 1'048'576);
 }
 
+// 997 divides by nothing, and 1000 x 1024 x 1024 takes 1,048,576 cycles: the limit is that of the
+// layer, not of the wider one.
+TEST(ImperfectSearch, KeepsALimitThatTheWiderProblemDoesNot) {
+  const Problem problem{load_arch(kConfigs + "arch/nvdla_like_1024.yaml"),
+                        gemm("primes", {997, 1009, 1013, {}, false})};
+  Objective objective = Objective::kEnergy;
+  objective.max_latency = Cycles{1'030'000};
+  const SearchResult found = search_a_little(Mapspace{problem, imperfect()}, objective);
+  ASSERT_TRUE(found.cost);
+  EXPECT_LE(found.cost->latency.steady.count(), 1'030'000);
+}
+
+// More unrollings than can be listed: as good as the neighbour, not one MAC at a time.
+TEST(ImperfectSearch, AnswersWhereUnrollingsAreTooManyToList) {
+  const Problem problem{load_arch(kConfigs + "arch/tpu_pod_like.yaml"),
+                        gemm("primes", {997, 1009, 1013, {}, false})};
+  const Mapspace space{problem, imperfect()};
+  ASSERT_FALSE(space.is_listable());
+  const Problem wider{problem.arch(), gemm("wider", {1024, 1024, 1024, {}, false})};
+  for (const Objective& objective : {Objective::kEnergy, Objective::kLatency}) {
+    SearchOptions options;
+    options.objective = objective;
+    const SearchResult found = search_exact(space, options);
+    const SearchResult neighbour = search_exact(Mapspace{wider, {}}, options);
+    ASSERT_TRUE(found.cost && neighbour.cost);
+    EXPECT_EQ(why_outside(space, *found.best), "");
+    EXPECT_LE(found.cost->energy.total.count(), 1.02 * neighbour.cost->energy.total.count());
+    if (objective == Objective{Objective::kLatency}) {
+      EXPECT_LE(found.cost->latency.steady.count(), neighbour.cost->latency.steady.count());
+    }
+    EXPECT_TRUE(found.interrupted);
+    EXPECT_NE(found.certificate.status, Proof::kOptimal);
+  }
+  SearchOptions options;
+  options.objective = Objective::kEnergy;
+  options.objective.max_latency = Cycles{1'000'000};
+  const SearchResult limited = search_exact(space, options);
+  ASSERT_TRUE(limited.cost);
+  EXPECT_LE(limited.cost->latency.steady.count(), 1'000'000);
+}
+
 // An unrolling that does not divide the image: 7 x 7 of 13 x 13 takes as few steps as any.
 TEST(ImperfectSearch, FindsTheMappingOfAnUnrollingThatDoesNotDivide) {
   const Problem problem{load_arch(kConfigs + "arch/shidiannao_like.yaml"),
