@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <type_traits>
+#include <vector>
+
+#include "workloads/print.hpp"
 
 namespace mapsim {
 namespace {
@@ -45,43 +49,57 @@ std::int64_t touched(std::int64_t outputs, std::int64_t taps, std::int64_t strid
   return (outputs - 1) * stride + (taps - 1) * dilation + 1;
 }
 
-// Padding, and what the last stride leaves untouched, such that the input has `stored` elements per
-// image and channel; the same on both axes before anything else.
-void find_padding(Convolution& conv, std::int64_t stored) {
-  const std::int64_t height = touched(conv.p, conv.r, conv.stride[0], conv.dilation[0]);
-  const std::int64_t width = touched(conv.q, conv.s, conv.stride[1], conv.dilation[1]);
-  conv.h = height;
-  conv.w = width;
-  const auto fits = [&](std::int64_t pad_h, std::int64_t left_h, std::int64_t pad_w,
-                        std::int64_t left_w) {
-    const std::int64_t h = height + left_h - 2 * pad_h;
-    const std::int64_t w = width + left_w - 2 * pad_w;
-    if (h < 1 || w < 1 || h * w != stored) {
-      return false;
+// The image and its padding, where only the number of stored elements per image and channel is
+// known: whichever gives it. The text: several do.
+std::optional<std::string> guess_image(Convolution& conv, std::int64_t stored) {
+  conv.h = touched(conv.p, conv.r, conv.stride[0], conv.dilation[0]);
+  conv.w = touched(conv.q, conv.s, conv.stride[1], conv.dilation[1]);
+  // Of an axis, by extent: the paddings that leave it, and what the last stride leaves untouched.
+  const auto tries = [](std::int64_t extent, std::int64_t stride, std::int64_t most) {
+    std::multimap<std::int64_t, std::int64_t> paddings;
+    for (std::int64_t padding = 0; padding <= most; ++padding) {
+      for (std::int64_t rest = 0; rest < stride && extent + rest - 2 * padding >= 1; ++rest) {
+        paddings.emplace(extent + rest - 2 * padding, padding);
+      }
     }
-    conv.h = h;
-    conv.w = w;
-    conv.padding = {pad_h, pad_w};
-    return true;
+    return paddings;
   };
-  const std::int64_t most_h = conv.dilation[0] * (conv.r - 1);
-  const std::int64_t most_w = conv.dilation[1] * (conv.s - 1);
-  for (std::int64_t pad = 0; pad <= std::min(most_h, most_w); ++pad) {
-    for (std::int64_t left = 0; left < std::min(conv.stride[0], conv.stride[1]); ++left) {
-      if (fits(pad, left, pad, left)) {
-        return;
-      }
+  const auto widths = tries(conv.w, conv.stride[1], conv.dilation[1] * (conv.s - 1));
+  std::vector<std::array<std::int64_t, 4>> found;  // height, width, paddings
+  for (const auto& [height, above] :
+       tries(conv.h, conv.stride[0], conv.dilation[0] * (conv.r - 1))) {
+    const auto [first, last] = widths.equal_range(stored % height == 0 ? stored / height : 0);
+    for (auto width = first; width != last; ++width) {
+      found.push_back({height, width->first, above, width->second});
     }
   }
-  for (std::int64_t pad_h = 0; pad_h <= most_h; ++pad_h) {
-    for (std::int64_t pad_w = 0; pad_w <= most_w; ++pad_w) {
-      for (std::int64_t left = 0; left < conv.stride[0] * conv.stride[1]; ++left) {
-        if (fits(pad_h, left % conv.stride[0], pad_w, left / conv.stride[0])) {
-          return;
-        }
-      }
-    }
+  if (found.size() > 1) {
+    return fmt::format(
+        "an input of {} elements can be {}x{} with a padding of {}x{} or {}x{} with {}x{}: write "
+        "the layer as conv2d, which says it",
+        stored, found[0][0], found[0][1], found[0][2], found[0][3], found[1][0], found[1][1],
+        found[1][2], found[1][3]);
   }
+  if (!found.empty()) {
+    conv.h = found[0][0], conv.w = found[0][1];
+    conv.padding = {found[0][2], found[0][3]};
+  }
+  return std::nullopt;
+}
+
+// As conv2d says it; else a guess. The text: nobody knows.
+std::optional<std::string> find_image(const Workload& workload, const Tensor& input,
+                                      Convolution& conv) {
+  const std::optional<ConvShape> shape = conv_shape(workload);
+  if (shape && shape->stored) {
+    return "its padding differs between sides, and no one says which side has more";
+  }
+  if (shape) {
+    conv.h = shape->input[0], conv.w = shape->input[1];
+    conv.padding = shape->padding;
+    return std::nullopt;
+  }
+  return guess_image(conv, input.stored_elements.value_or(0) / (conv.n * conv.groups * conv.c));
 }
 
 bool has_window(const Workload& workload) {
@@ -113,8 +131,9 @@ std::variant<Convolution, std::string> convolution_of(const Workload& workload) 
   conv.s = bound(workload, "S");
   conv.stride = {(*height)[0], (*width)[0]};
   conv.dilation = {(*height)[1], (*width)[1]};
-  const auto stored = workload.tensors[*id].stored_elements;
-  find_padding(conv, stored ? *stored / (conv.n * conv.groups * conv.c) : 0);
+  if (auto reason = find_image(workload, workload.tensors[*id], conv)) {
+    return *reason;
+  }
   return conv;
 }
 
@@ -144,8 +163,15 @@ std::variant<KernelSpec, std::string> kernel_problem(const Gpu& gpu, const Workl
     }
     return spec;
   }
-  return fmt::format("no form of {} runs on {}'s tensor cores without a pass beside the kernel",
-                     workload.name, gpu.name);
+  const auto& all = std::get<0>(forms);
+  const auto form = std::find_if(all.begin(), all.end(),
+                                 [](const GemmForm& candidate) { return candidate.tensor_cores; });
+  if (form == all.end()) {
+    return fmt::format("{} has no tensor cores for {}, and kernels are written for those alone",
+                       gpu.name, to_string(all.front().problem.precision));
+  }
+  return fmt::format("{} takes another pass beside the kernel: {}", workload.name,
+                     form->passes.front().what);
 }
 
 std::string convolution_text(const KernelSpec& spec) {

@@ -12,9 +12,10 @@ namespace mapsim {
 // A layer as one GEMM, or implicit GEMM of an NHWC convolution, that a generated kernel computes
 // without any pass before or after it. The text: why there is none.
 //
-// A convolution's padding is no part of its einsum. It is taken to be the same above and below, and
-// such that the input has as many elements as the workload says are stored; where none fits, the
-// input is the padded one. Either way M, N and K are the layer's.
+// A convolution's image and padding are those of conv2d. Of an einsum that says only how many
+// elements are stored, they are what gives as many, the same above and below; where nothing does,
+// the input is the padded one, and where several do, there is no kernel. M, N and K are the layer's
+// either way.
 std::variant<KernelSpec, std::string> kernel_problem(const Gpu& gpu, const Workload& workload,
                                                      const GpuRequest& request);
 

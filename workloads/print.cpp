@@ -71,7 +71,7 @@ ConvShape bare_shape(const Workload& workload, const LayerView& view) {
 
 // An einsum knows the padded input only as far as the stride uses it: what is stored, and the note,
 // tell which of the inputs and paddings it was.
-std::optional<ConvShape> conv_shape(const Workload& workload, const LayerView& view) {
+std::optional<ConvShape> shape_of(const Workload& workload, const LayerView& view) {
   ConvShape shape = bare_shape(workload, view);
   const HeightWidth outputs{bound(workload, view.rows), bound(workload, view.columns)};
   const auto stored = workload.tensors[view.input].stored_elements;
@@ -134,7 +134,7 @@ std::string shorthand(const Workload& workload) {
     return "";
   }
   if (view->convolution) {
-    const std::optional<ConvShape> shape = conv_shape(workload, *view);
+    const std::optional<ConvShape> shape = shape_of(workload, *view);
     return shape ? conv_text(*shape) : "";
   }
   GemmShape shape{bound(workload, view->rows), bound(workload, view->kernel),
@@ -147,6 +147,11 @@ std::string shorthand(const Workload& workload) {
 }
 
 }  // namespace
+
+std::optional<ConvShape> conv_shape(const Workload& workload) {
+  const std::optional<LayerView> view = view_layer(workload);
+  return view && view->convolution ? shape_of(workload, *view) : std::nullopt;
+}
 
 std::string print_layer(const Workload& workload) {
   const std::string text = shorthand(workload);
