@@ -3,12 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cmath>
+
 #include "app/gpu_request.hpp"
 #include "app/one_kernel.hpp"
+#include "app/written_kernels.hpp"
 #include "arch/gpu_load.hpp"
-#include "mapper/gpu/search.hpp"
-#include "validate/candidates.hpp"
+#include "costmodel/gpu/estimate.hpp"
+#include "report/figures.hpp"
+#include "report/gpu.hpp"
 #include "validate/kernels/harness.hpp"
+#include "validate/kernels/source_wgmma.hpp"
 #include "validate/workload_problem.hpp"
 #include "workloads/load.hpp"
 
@@ -29,44 +35,6 @@ std::optional<KernelWish> read_wish(const ExportArguments& arguments) {
         fmt::format("--kernel {}: {} has {}", arguments.kernel, arguments.mapping, kernels.size()));
   }
   return kernels[static_cast<std::size_t>(arguments.kernel - 1)];
-}
-
-// The model's first choices on `path`, of different tiles; empty: none is generated.
-std::vector<KernelSpec> best_kernels(const Gpu& gpu, const KernelSpec& problem, GpuPath path,
-                                     std::size_t top) {
-  CandidateOptions options;
-  options.top = top;
-  options.sample = 0;
-  options.fixed = false;
-  return choose_candidates(gpu, problem, kernel_set(gpu, problem.problem, path), options);
-}
-
-// The best kernel of `path`; without one, of the first path of wgmma, mma and wmma that has a text.
-KernelChoice best_kernel(const Gpu& gpu, const Workload& workload, const KernelSpec& problem,
-                         const std::string& path) {
-  for (const GpuPath candidate : {GpuPath::kWgmma, GpuPath::kMma, GpuPath::kWmma}) {
-    if (path.empty() || path == to_string(candidate)) {
-      const auto best = best_kernels(gpu, problem, candidate, 1);
-      if (!best.empty()) {
-        return best.front().kernel;
-      }
-    }
-  }
-  throw UsageError(fmt::format("{}: no {} kernel on {}", workload.name,
-                               path.empty() ? "wgmma, mma or wmma" : path, gpu.name));
-}
-
-const char* map_type_name(GpuPrecision precision) {
-  switch (precision) {
-    case GpuPrecision::kBf16:
-      return "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16";
-    case GpuPrecision::kTf32:
-      return "CU_TENSOR_MAP_DATA_TYPE_TFLOAT32";
-    case GpuPrecision::kS8:
-      return "CU_TENSOR_MAP_DATA_TYPE_UINT8";
-    default:
-      return "CU_TENSOR_MAP_DATA_TYPE_FLOAT16";
-  }
 }
 
 Epilogue epilogue_of(const ExportArguments& a) {
@@ -132,20 +100,44 @@ std::string launch_line(const std::string& entry, const std::array<std::int64_t,
                      shared.count());
 }
 
+std::string epilogue_text(const Epilogue& epilogue) {
+  constexpr std::array kActivations{"", "; ReLU", "; GELU", "; SiLU"};
+  return fmt::format("{}{}{}{}", epilogue.bias ? "; bias" : "",
+                     epilogue.residual ? "; residual" : "",
+                     kActivations[static_cast<std::size_t>(epilogue.relu ? Activation::kRelu
+                                                                         : epilogue.activation)],
+                     epilogue.quantise ? "; rounded to 8 bits" : "");
+}
+
+// Its time, and how far that is to be trusted.
+std::string prediction_lines(const Gpu& gpu, const KernelSpec& spec) {
+  const GpuCalibration calibration = gpu.calibration(spec.problem.precision, spec.kernel.path);
+  const GpuEstimate estimated = estimate(gpu, calibration, spec.problem, spec.kernel);
+  const double time = estimated.time.total.count();
+  return fmt::format(
+      "// Predicted for {}: {}, 90 % interval {} to {}, launched once with operands in DRAM, "
+      "without the epilogue.\n//   {}\n",
+      gpu.name, scaled(time, "s"), scaled(time * std::exp(-estimated.error), "s"),
+      scaled(time * std::exp(estimated.error), "s"),
+      trust_text(calibration, spec.problem.precision, estimated.time.total));
+}
+
 // What a host program needs to know.
 std::string head(const Gpu& gpu, const Workload& workload, const KernelSpec& spec,
-                 const KernelSource& source) {
+                 const KernelSource& source, const std::string& before) {
   const GemmProblem& p = spec.problem;
   const KernelBuffers buffers = kernel_buffers(spec);
   const std::string convolution = convolution_text(spec);
   std::string text = fmt::format(
-      "// {}: C[{}][{}][{}] = A B, K = {}, {}, A by {}, B by {}{}{}{}{}\n", workload.name, p.batch,
+      "// {}: C[{}][{}][{}] = A B, K = {}, {}, A by {}, B by {}{}{}{}\n", workload.name, p.batch,
       p.m, p.n, p.k, to_string(p.precision), p.a == MatrixLayout::kRow ? "rows" : "columns",
       p.b == MatrixLayout::kRow ? "rows" : "columns",
       convolution.empty() ? "" : "; convolution " + convolution,
-      p.adds_to_output ? "; adds to C" : "", spec.epilogue.bias ? "; bias" : "",
-      spec.epilogue.relu ? "; ReLU" : "");
-  text += fmt::format("// Kernel: {}\n", to_string(spec.kernel));
+      p.adds_to_output ? "; adds to C" : "", epilogue_text(spec.epilogue));
+  text += fmt::format("// Kernel: {}\n{}", to_string(spec.kernel), prediction_lines(gpu, spec));
+  if (!before.empty()) {
+    text += fmt::format("// Not the first of the search: {}\n", before);
+  }
   text += fmt::format(
       "// Compile: nvcc -std=c++17 -arch=sm_{}{} -cubin, or NVRTC.\n// Launch, one after the "
       "other:\n",
@@ -185,29 +177,30 @@ std::string head(const Gpu& gpu, const Workload& workload, const KernelSpec& spe
 
 Answer export_harness(const Gpu& gpu, const Workload& workload,
                       const KernelListArguments& arguments) {
-  if (!arguments.path.empty() && arguments.path != to_string(GpuPath::kMma)) {
-    throw UsageError("--path " + arguments.path + ": --export cuda times kernels of the path mma");
+  const std::optional<GpuPath> path = path_of(arguments);
+  if (path && path != GpuPath::kMma && path != GpuPath::kWgmma) {
+    throw UsageError("--path " + arguments.path +
+                     ": --export cuda times kernels of the paths mma and wgmma");
   }
-  const auto problem = kernel_problem(gpu, workload, request_of(arguments));
-  if (const auto* reason = std::get_if<std::string>(&problem)) {
+  WrittenRequest request{gpu, workload, request_of(arguments), path};
+  request.top = static_cast<std::size_t>(arguments.top.value_or(kHarnessKernels));
+  request.run_time_sizes = true;
+  const auto written = written_kernels(request);
+  if (const auto* reason = std::get_if<std::string>(&written)) {
     throw UsageError(workload.name + ": " + *reason);
   }
-  const auto& spec = std::get<KernelSpec>(problem);
+  const auto& best = std::get<WrittenKernels>(written);
   std::vector<HarnessKernel> kernels;
-  const GpuCalibration calibration = gpu.calibration(spec.problem.precision, GpuPath::kMma);
-  for (const KernelSpec& chosen :
-       best_kernels(gpu, spec, GpuPath::kMma,
-                    static_cast<std::size_t>(arguments.top.value_or(kHarnessKernels)))) {
+  for (const KernelSpec& chosen : best.best) {
+    const GpuCalibration calibration =
+        gpu.calibration(chosen.problem.precision, chosen.kernel.path);
+    const GpuTiming in_a_row{true, true};
     kernels.push_back(
-        {chosen, estimate(gpu, calibration, chosen.problem, chosen.kernel).time.total});
+        {chosen, estimate(gpu, calibration, chosen.problem, chosen.kernel, in_a_row).time.total});
   }
-  if (kernels.empty()) {
-    throw UsageError(workload.name + ": no mma kernel on " + gpu.name);
-  }
-  const bool has_wgmma = gpu.rate(spec.problem.precision, GpuPath::kWgmma) > 0;
-  return {kDone, harness_source(gpu, kernels),
-          has_wgmma ? "kernels of the path mma; of wgmma, which is faster, export cuda writes one"
-                    : ""};
+  const std::string before = before_text(best);
+  return {kDone, harness_source(gpu, kernels, before),
+          before.empty() ? "" : to_string(best.best.front().kernel) + ": " + before};
 }
 
 Answer export_cuda(const ExportArguments& arguments) {
@@ -215,22 +208,34 @@ Answer export_cuda(const ExportArguments& arguments) {
   const Workload workload = load_workload(arguments.workload);
   refuse_layout(arguments.layout, workload);
   const std::optional<KernelWish> wish = read_wish(arguments);
-  const auto problem = kernel_problem(
-      gpu, workload,
-      request_of(arguments.precision, arguments.layout, wish.value_or(KernelWish{}), workload));
-  if (const auto* reason = std::get_if<std::string>(&problem)) {
-    throw UsageError(arguments.workload + ": " + *reason);
-  }
-  KernelSpec spec = std::get<KernelSpec>(problem);
-  spec.kernel = wish ? kernel_of(gpu, spec.problem, *wish,
-                                 path_named(arguments.path).value_or(GpuPath::kWmma))
-                     : best_kernel(gpu, workload, spec, arguments.path);
-  spec.epilogue = epilogue_of(arguments);
-  if (const auto reason = not_generated(gpu, spec)) {
-    throw UsageError(to_string(spec.kernel) + ": " + *reason);
+  const GpuRequest request =
+      request_of(arguments.precision, arguments.layout, wish.value_or(KernelWish{}), workload);
+  const std::optional<GpuPath> path = path_named(arguments.path);
+  KernelSpec spec;
+  std::string before;
+  if (wish) {
+    const auto problem = kernel_problem(gpu, workload, request);
+    if (const auto* reason = std::get_if<std::string>(&problem)) {
+      throw UsageError(arguments.workload + ": " + *reason);
+    }
+    spec = std::get<KernelSpec>(problem);
+    spec.kernel = kernel_of(gpu, spec.problem, *wish, path.value_or(GpuPath::kWmma));
+    spec.epilogue = epilogue_of(arguments);
+    if (const auto reason = not_generated(gpu, spec)) {
+      throw UsageError(to_string(spec.kernel) + ": " + *reason);
+    }
+  } else {
+    const auto written = written_kernels({gpu, workload, request, path, epilogue_of(arguments)});
+    if (const auto* reason = std::get_if<std::string>(&written)) {
+      throw UsageError(arguments.workload + ": " + *reason);
+    }
+    const auto& kernels = std::get<WrittenKernels>(written);
+    spec = kernels.best.front();
+    before = before_text(kernels);
   }
   const KernelSource source = kernel_source(gpu, spec);
-  return {kDone, head(gpu, workload, spec, source) + source.text};
+  return {kDone, head(gpu, workload, spec, source, before) + source.text,
+          before.empty() ? "" : to_string(spec.kernel) + ": " + before};
 }
 
 }  // namespace mapsim

@@ -8,11 +8,13 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/gpu_request.hpp"
+#include "app/written_kernels.hpp"
 #include "arch/gpu_load.hpp"
 #include "interop/gpu_export.hpp"
 #include "mapper/gpu/search.hpp"
 #include "report/gpu.hpp"
 #include "report/json.hpp"
+#include "validate/workload_problem.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -46,6 +48,25 @@ Answer exported(const std::string& format, const KernelReport& report, std::size
               ? ""
               : std::to_string(list.left_out) + " kernels left out that CUTLASS does not have, " +
                     std::to_string(list.written) + " written"};
+}
+
+// Which of the ranked kernels 'export cuda' writes.
+void add_written(const KernelListArguments& arguments, KernelReport& report) {
+  const GpuRequest request = request_of(arguments);
+  const auto problem = kernel_problem(report.gpu, report.workload, request);
+  for (const RankedKernel& ranked : report.result.ranked) {
+    report.not_written.push_back(
+        why_not_written(report.gpu, problem, report.result.forms[ranked.form], ranked.kernel)
+            .value_or(""));
+  }
+  if (report.not_written.empty() || report.not_written.front().empty()) {
+    return;
+  }
+  const auto written = written_kernels({report.gpu, report.workload, request, path_of(arguments)});
+  if (const auto* kernels = std::get_if<WrittenKernels>(&written)) {
+    report.best_written =
+        rank_kernel(report.gpu, report.result.forms, kernels->form, kernels->best.front().kernel);
+  }
 }
 
 }  // namespace
@@ -84,6 +105,9 @@ Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
       "search", {input_file("arch", arguments.arch), input_file("workload", arguments.workload)}};
   Answer answer;
   answer.code = report.result.ranked.empty() ? kNegative : kDone;
+  if (kernels.format.empty() || kernels.format == "json") {
+    add_written(kernels, report);
+  }
   if (kernels.format == "json" || (kernels.format.empty() && arguments.output.json)) {
     answer.text = kernels_json(origin, report);
   } else if (kernels.format.empty() || report.result.ranked.empty()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,13 @@ struct KernelReport {
   Gpu gpu;
   Workload workload;
   GpuSearchResult result;
+  // By rank, why 'export cuda' does not write the kernel; empty: it does. None: nobody asked.
+  std::vector<std::string> not_written{};
+  std::optional<RankedKernel> best_written{};  // that it does write, where that is not the first
 };
+
+// How far measured times may be from `time`, predicted with `calibration`.
+std::string trust_text(const GpuCalibration& calibration, GpuPrecision precision, Seconds time);
 
 // For people: the ranked kernels, each with its predicted time, what bounds it, what it takes;
 // which are as good as the first; how far to trust it; constraints that the layer violates.

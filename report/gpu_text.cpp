@@ -27,32 +27,6 @@ double peak_tflops(const Gpu& gpu, double rate) {
   return 2e-12 * rate * static_cast<double>(gpu.sms) * gpu.clock.count();
 }
 
-// How far measured times may be from the predicted ones of `precision`.
-std::string trust_text(const GpuSearchResult& result, GpuPrecision precision) {
-  const GpuCalibration& calibration = result.calibration;
-  if (calibration.fitted_from.empty()) {
-    return fmt::format(
-        "  uncalibrated: how far off it is is not known for this chip and path; of the recorded "
-        "sets 9 of 10 times were within a factor of {:.1f}\n",
-        std::exp(calibration.error));
-  }
-  const Seconds first = result.ranked.empty() ? Seconds{0} : result.ranked.front().total;
-  const bool is_known = calibration.longest.count() <= 0 ||
-                        (first >= calibration.shortest && first <= calibration.longest);
-  const bool is_shared =
-      !calibration.fitted_on.empty() || calibration.precision.value_or(precision) != precision;
-  return fmt::format(
-      "  {}: 9 of 10 {}measured times are expected within a factor of {:.2f}{}{}\n",
-      calibration_source(calibration, precision), is_known ? "" : "of its ",
-      std::exp(calibration.error),
-      is_shared ? ", widened because the fit is of another chip or precision" : "",
-      is_known
-          ? ""
-          : fmt::format("; the first is outside of them ({} to {}): how far off it is is not known",
-                        scaled(calibration.shortest.count(), "s"),
-                        scaled(calibration.longest.count(), "s")));
-}
-
 std::string head(const KernelReport& report, const GemmProblem& problem) {
   const GpuRate& rate = report.gpu.rate(problem.precision);
   std::string text = fmt::format("{} on {}: GEMM of {}\n", report.workload.name, report.gpu.name,
@@ -63,7 +37,10 @@ std::string head(const KernelReport& report, const GemmProblem& problem) {
                       peak_tflops(report.gpu, rate.chip),
                       wmma > 0 ? fmt::format("WMMA {:.0f}, ", peak_tflops(report.gpu, wmma)) : "",
                       peak_tflops(report.gpu, report.gpu.rate(problem.precision, GpuPath::kSimt)));
-  return text + trust_text(report.result, problem.precision);
+  const auto& ranked = report.result.ranked;
+  return text +
+         fmt::format("  {}\n", trust_text(report.result.calibration, problem.precision,
+                                          ranked.empty() ? Seconds{0} : ranked.front().total));
 }
 
 // WMMA alone has a choice of fragments and of padding.
@@ -72,12 +49,14 @@ bool has_wmma(const GpuSearchResult& result) {
                      [](const RankedKernel& r) { return r.kernel.path == GpuPath::kWmma; });
 }
 
-Row kernel_row(const RankedKernel& ranked, std::size_t rank, bool wmma) {
+// `marks`: what a footnote says of it.
+Row kernel_row(const RankedKernel& ranked, std::size_t rank, const char* marks, bool wmma) {
   const KernelChoice& kernel = ranked.kernel;
   const GpuEstimate& estimate = ranked.estimate;
   const GpuWork& work = ranked.work;
   Row row{
-      fmt::format("{}{}{}", rank, ranked.as_good_as_first ? "=" : "", ranked.is_fixed ? "*" : ""),
+      fmt::format("{}{}{}{}", rank, ranked.as_good_as_first ? "=" : "", ranked.is_fixed ? "*" : "",
+                  marks),
       scaled(ranked.total.count(), "s"),
       to_string(estimate.bound),
       percent(estimate.mma_share),
@@ -187,6 +166,29 @@ std::vector<std::pair<const char*, std::string>> figures_of(const RankedKernel& 
 
 }  // namespace
 
+std::string trust_text(const GpuCalibration& calibration, GpuPrecision precision, Seconds time) {
+  if (calibration.fitted_from.empty()) {
+    return fmt::format(
+        "uncalibrated: how far off it is is not known for this chip and path; of the recorded sets "
+        "9 of 10 times were within a factor of {:.1f}",
+        std::exp(calibration.error));
+  }
+  const bool is_known = calibration.longest.count() <= 0 ||
+                        (time >= calibration.shortest && time <= calibration.longest);
+  const bool is_shared =
+      !calibration.fitted_on.empty() || calibration.precision.value_or(precision) != precision;
+  return fmt::format(
+      "{}: 9 of 10 {}measured times are expected within a factor of {:.2f}{}{}",
+      calibration_source(calibration, precision), is_known ? "" : "of its ",
+      std::exp(calibration.error),
+      is_shared ? ", widened because the fit is of another chip or precision" : "",
+      is_known
+          ? ""
+          : fmt::format("; the first is outside of them ({} to {}): how far off it is is not known",
+                        scaled(calibration.shortest.count(), "s"),
+                        scaled(calibration.longest.count(), "s")));
+}
+
 namespace {
 
 // Where no kernel is legal: what each form's first one of each path lacks.
@@ -240,6 +242,28 @@ std::string kernel_text(const KernelComparison& comparison) {
   return text + '\n' + table(rows);
 }
 
+namespace {
+
+// Which kernels 'export cuda' does not write, and what it writes instead of the first.
+std::string written_text(const KernelReport& report) {
+  const auto& reasons = report.not_written;
+  const auto reason = std::find_if(reasons.begin(), reasons.end(),
+                                   [](const std::string& text) { return !text.empty(); });
+  if (reason == reasons.end()) {
+    return "";
+  }
+  std::string text = fmt::format("!: 'export cuda' does not write it: {}", *reason);
+  if (const auto& best = report.best_written) {
+    const Seconds first = report.result.ranked.front().total;
+    text += fmt::format("; the best that it writes is {}, {} ({:+.1f} %)", to_string(best->kernel),
+                        scaled(best->total.count(), "s"),
+                        100 * (best->total.count() / first.count() - 1));
+  }
+  return text + '\n';
+}
+
+}  // namespace
+
 std::string kernels_text(const KernelReport& report) {
   const GpuSearchResult& result = report.result;
   if (result.ranked.empty()) {
@@ -258,7 +282,8 @@ std::string kernels_text(const KernelReport& report) {
     rows.front().insert(rows.front().begin() + kAfterWarp, {"fragment", "pad"});
   }
   for (std::size_t i = 0; i < result.ranked.size(); ++i) {
-    rows.push_back(kernel_row(result.ranked[i], i + 1, wmma));
+    const bool is_written = i >= report.not_written.size() || report.not_written[i].empty();
+    rows.push_back(kernel_row(result.ranked[i], i + 1, is_written ? "" : "!", wmma));
   }
   text += '\n' + table(rows);
   text += fmt::format(
@@ -271,7 +296,7 @@ std::string kernels_text(const KernelReport& report) {
         "*: the kernel that was best on average where the model was measured; it chose better than "
         "the model on problems that were held out, so that the model is good for times only\n";
   }
-  return text + time_text(first);
+  return text + written_text(report) + time_text(first);
 }
 
 }  // namespace mapsim

@@ -179,8 +179,17 @@ std::string kernels_json(const Provenance& origin, const KernelReport& report) {
     json["forms"].push_back(form_json(form));
   }
   json["kernels"] = Json::array();
-  for (const RankedKernel& ranked : result.ranked) {
-    json["kernels"].push_back(ranked_json(ranked));
+  for (std::size_t i = 0; i < result.ranked.size(); ++i) {
+    json["kernels"].push_back(ranked_json(result.ranked[i]));
+    if (i < report.not_written.size()) {
+      json["kernels"].back()["not_written"] = report.not_written[i];
+    }
+  }
+  json["best_written"] = Json();
+  if (const auto& best = report.best_written) {
+    json["best_written"] = {{"kernel", kernel_json(best->kernel)},
+                            {"form", best->form},
+                            {"seconds", best->total.count()}};
   }
   return json.dump(2) + "\n";
 }

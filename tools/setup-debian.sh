@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs what it takes to build mapsim on Debian 12, by apt alone, as root or with sudo; with
 # --developer also what its tests, benchmarks and checks need, and MPI. Says nothing and needs no rights
-# when everything is there.
+# when everything is there. NVIDIA's compiler, which some tests take where it is, is not in Debian:
+# docs/kernels.md (Compiling) says where it comes from.
 set -euo pipefail
 lists="$(dirname "${BASH_SOURCE[0]}")"
 case "$*" in

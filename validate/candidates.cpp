@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <map>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -43,13 +44,13 @@ KernelSpec with(const KernelSpec& problem, const KernelChoice& kernel) {
 std::vector<Ranked> rank(const Gpu& gpu, const KernelSpec& problem,
                          std::span<const KernelChoice> all) {
   std::vector<Ranked> ranked;
-  if (all.empty()) {
-    return ranked;
-  }
-  const GpuPath path = all.front().path;
-  const GpuCalibration calibration = gpu.calibration(problem.problem.precision, path);
+  std::map<GpuPath, GpuCalibration> calibrations;
   for (const KernelChoice& kernel : all) {
-    if (kernel.path == path && !illegal(gpu, problem.problem, kernel)) {
+    if (!calibrations.contains(kernel.path)) {
+      calibrations.emplace(kernel.path, gpu.calibration(problem.problem.precision, kernel.path));
+    }
+    if (!illegal(gpu, problem.problem, kernel)) {
+      const GpuCalibration& calibration = calibrations.at(kernel.path);
       const Seconds total = estimate(gpu, calibration, problem.problem, kernel).time.total;
       const std::optional<Seconds> sibling =
           deeper_sibling(gpu, calibration, problem.problem, kernel, total);
@@ -64,14 +65,18 @@ std::vector<Ranked> rank(const Gpu& gpu, const KernelSpec& problem,
 // What candidates are told apart by: tiles alone, with what decides about latency, with all.
 using Key = std::array<std::int64_t, 14>;
 Key tiles_of(const KernelChoice& k) {
-  return {k.block.m, k.block.n, k.block.k, k.warp.m, k.warp.n};
+  return {static_cast<std::int64_t>(k.path), k.block.m, k.block.n, k.block.k, k.warp.m, k.warp.n};
 }
 Key tiles_and_stages_of(const KernelChoice& k) {
-  return {k.block.m, k.block.n, k.block.k, k.warp.m, k.warp.n, k.stages, k.split_k};
+  Key key = tiles_of(k);
+  key[6] = k.stages, key[7] = k.split_k;
+  return key;
 }
 Key all_of(const KernelChoice& k) {
-  return {k.block.m, k.block.n,    k.block.k,    k.warp.m,     k.warp.n, k.stages,
-          k.split_k, k.fragment.m, k.fragment.n, k.fragment.k, k.raster, k.padding};
+  Key key = tiles_and_stages_of(k);
+  key[8] = k.fragment.m, key[9] = k.fragment.n, key[10] = k.fragment.k;
+  key[11] = k.raster, key[12] = k.padding, key[13] = k.cluster;
+  return key;
 }
 
 // Kernels chosen so far.
@@ -107,6 +112,27 @@ struct Choice {
     }
   }
   void sort() { std::sort(chosen.begin(), chosen.end()); }
+  // The kernel that a search offers first where the model is good for times only.
+  void put_fixed_first() {
+    if (chosen.empty()) {
+      return;
+    }
+    const auto fixed = best_on_average(gpu, problem.problem, chosen.front().kernel.path);
+    if (!fixed || not_generated(gpu, with(problem, *fixed))) {
+      return;
+    }
+    const auto known = std::find_if(chosen.begin(), chosen.end(), [&](const Ranked& kernel) {
+      return all_of(kernel.kernel) == all_of(*fixed);
+    });
+    if (known == chosen.end()) {
+      taken.erase(all_of(chosen.back().kernel));
+      taken.insert(all_of(*fixed));
+      chosen.back() = {0, false, *fixed};
+      std::rotate(chosen.begin(), chosen.end() - 1, chosen.end());
+    } else {
+      std::rotate(chosen.begin(), known, known + 1);
+    }
+  }
   // Any, until there are so many, of those predicted within so many times the best.
   void draw(std::size_t most, double times, Rng& rng) {
     std::vector<const Ranked*> rest;
@@ -193,6 +219,7 @@ std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& prob
   choice.take_best(options.top, tiles_and_stages_of);
   choice.take_best(options.top, all_of);
   choice.sort();
+  choice.put_fixed_first();
   Rng rng{options.seed};
   const std::size_t best = choice.chosen.size();
   choice.draw(best + (options.sample + 1) / 2, 2, rng);

@@ -29,8 +29,10 @@ struct CandidateOptions {
 std::vector<KernelChoice> fixed_tiles(const Gpu& gpu, const GemmProblem& problem,
                                       GpuPath path = GpuPath::kWmma);
 
-// Of `all`, which are of one path, those that a text can be generated of, as the options say: the
-// best, fastest first, then the drawn, then the fixed ones that are not among them. Deterministic.
+// Of `all` those that a text can be generated of, as the options say: the best, in the order of a
+// search (fastest first, but the best on average before them where a calibration is good for times
+// only), then the drawn, then the fixed ones, of the first one's path, that are not among them.
+// Deterministic.
 std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& problem,
                                           std::span<const KernelChoice> all,
                                           const CandidateOptions& options);

@@ -142,6 +142,26 @@ bool is_for_wgmma(const GemmProblem& problem) {
          reads_as_it_lies(problem, GpuPath::kWgmma, false);
 }
 
+std::optional<KernelChoice> best_on_average(const Gpu& gpu, const GemmProblem& problem,
+                                            GpuPath path) {
+  const GpuCalibration calibration = gpu.calibration(problem.precision, path);
+  if (!calibration.best_fixed) {
+    return std::nullopt;
+  }
+  const FixedKernel& fixed = *calibration.best_fixed;
+  KernelChoice kernel;
+  kernel.path = path;
+  kernel.block = {fixed.block[0], fixed.block[1], fixed.block[2]};
+  kernel.warp = {fixed.warp[0], fixed.warp[1], fixed.block[2]};
+  kernel.fragment = {fixed.fragment[0], fixed.fragment[1], fixed.fragment[2]};
+  kernel.stages = fixed.stages;
+  kernel.split_k = fixed.split_k;
+  kernel.raster = fixed.raster;
+  kernel.padding = fixed.padding;
+  kernel.cluster = fixed.cluster;
+  return illegal(gpu, problem, kernel) ? std::nullopt : std::optional{kernel};
+}
+
 std::span<const GemmTile> wmma_fragments(GpuPrecision precision) {
   switch (precision) {
     case GpuPrecision::kF16:

@@ -101,6 +101,11 @@ std::string to_string(const KernelChoice& kernel);
 std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
                                    const KernelChoice& kernel);
 
+// The kernel that a calibration which is good for times only prefers to the model's choice
+// (best_fixed), if there is one and it can run `problem`.
+std::optional<KernelChoice> best_on_average(const Gpu& gpu, const GemmProblem& problem,
+                                            GpuPath path);
+
 // The fragments that WMMA has for a precision; none for f32.
 std::span<const GemmTile> wmma_fragments(GpuPrecision precision);
 

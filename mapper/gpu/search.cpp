@@ -125,21 +125,6 @@ struct Candidate {
   }
 };
 
-// The paths that can be fastest. WMMA is mma.sync with slower loads.
-std::vector<GpuPath> paths_of(const Gpu& gpu, const GemmForm& form,
-                              const std::optional<GpuPath>& asked) {
-  if (asked) {
-    return (*asked == GpuPath::kSimt) != form.tensor_cores ? std::vector<GpuPath>{*asked}
-                                                           : std::vector<GpuPath>{};
-  }
-  if (!form.tensor_cores) {
-    return {GpuPath::kSimt};
-  }
-  return gpu.rate(form.problem.precision, GpuPath::kWgmma) > 0 && is_for_wgmma(form.problem)
-             ? std::vector<GpuPath>{GpuPath::kWgmma, GpuPath::kMma}
-             : std::vector<GpuPath>{GpuPath::kMma};
-}
-
 bool is_stopped(const std::atomic<bool>* stop) {
   return stop != nullptr && stop->load(std::memory_order_relaxed);
 }
@@ -223,7 +208,7 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
   std::vector<Rasters> open;
   double resolution = 0;
   for (std::size_t i = 0; i < forms.size(); ++i) {
-    for (const GpuPath path : paths_of(gpu, forms[i], options.path)) {
+    for (const GpuPath path : searched_paths(gpu, forms[i], options.path)) {
       add_rasters(gpu, forms[i], i, path, options.stop, result, open);
       resolution =
           std::max(resolution, gpu.calibration(forms[i].problem.precision, path).resolution);
@@ -254,6 +239,20 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
 }
 
 }  // namespace
+
+std::vector<GpuPath> searched_paths(const Gpu& gpu, const GemmForm& form,
+                                    const std::optional<GpuPath>& asked) {
+  if (asked) {
+    return (*asked == GpuPath::kSimt) != form.tensor_cores ? std::vector<GpuPath>{*asked}
+                                                           : std::vector<GpuPath>{};
+  }
+  if (!form.tensor_cores) {
+    return {GpuPath::kSimt};
+  }
+  return gpu.rate(form.problem.precision, GpuPath::kWgmma) > 0 && is_for_wgmma(form.problem)
+             ? std::vector<GpuPath>{GpuPath::kWgmma, GpuPath::kMma}
+             : std::vector<GpuPath>{GpuPath::kMma};
+}
 
 RankedKernel rank_kernel(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index,
                          const KernelChoice& kernel) {
@@ -292,34 +291,14 @@ std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem,
 
 namespace {
 
-// The kernel that a calibration prefers to its own choice, if it can run `problem`.
-std::optional<KernelChoice> fixed_kernel(const Gpu& gpu, const GemmProblem& problem, GpuPath path,
-                                         const GpuCalibration& calibration) {
-  if (!calibration.best_fixed) {
-    return std::nullopt;
-  }
-  const FixedKernel& fixed = *calibration.best_fixed;
-  KernelChoice kernel;
-  kernel.path = path;
-  kernel.block = {fixed.block[0], fixed.block[1], fixed.block[2]};
-  kernel.warp = {fixed.warp[0], fixed.warp[1], fixed.block[2]};
-  kernel.fragment = {fixed.fragment[0], fixed.fragment[1], fixed.fragment[2]};
-  kernel.stages = fixed.stages;
-  kernel.split_k = fixed.split_k;
-  kernel.raster = fixed.raster;
-  kernel.padding = fixed.padding;
-  kernel.cluster = fixed.cluster;
-  return illegal(gpu, problem, kernel) ? std::nullopt : std::optional{kernel};
-}
-
 // It counts as good as the first if it takes at most `near` seconds.
 void put_fixed_first(const Gpu& gpu, double near, std::size_t top, GpuSearchResult& result) {
   if (result.ranked.empty()) {
     return;
   }
   const std::size_t form = result.ranked.front().form;
-  const auto fixed = fixed_kernel(gpu, result.forms[form].problem,
-                                  result.ranked.front().kernel.path, result.calibration);
+  const auto fixed =
+      best_on_average(gpu, result.forms[form].problem, result.ranked.front().kernel.path);
   if (!fixed) {
     return;
   }

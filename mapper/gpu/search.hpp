@@ -52,6 +52,11 @@ struct GpuSearchResult {
 GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& forms,
                                const GpuSearchOptions& options);
 
+// The paths of a form that such a search looks at: `asked`, or those that can be fastest. WMMA is
+// mma.sync with slower loads, so only a search that asks for it looks at it.
+std::vector<GpuPath> searched_paths(const Gpu& gpu, const GemmForm& form,
+                                    const std::optional<GpuPath>& asked);
+
 // A single kernel, legal for the form `index` of `forms`, with the figures that a search would give
 // it.
 RankedKernel rank_kernel(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks and times kernels of run-time arguments against each other, in a program that nvcc builds
-// alone. Behind the kernels. docs/kernels.md
+// alone. Behind the kernels; behind it, where kernels need tensor maps, harness_maps.cuh.
+// docs/kernels.md
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,13 +14,22 @@ namespace mapsim_harness {
 
 using mapsim_kernel::RunArguments;
 
+// What TmaArguments is; kernels of the path mma take the first part of it.
+struct alignas(64) Map {
+  unsigned long long words[16];
+};
+struct Arguments : RunArguments {
+  Map map_a, map_b;
+};
+
 struct Kernel {
   const char* name;
-  void (*main)(RunArguments);
-  void (*reduce)(RunArguments);  // may be null
+  const void* main;
+  const void* reduce;                // may be null
+  void (*encode)(Arguments& to);     // its tensor maps, once a and b are known; may be null
   unsigned blocks, threads, shared, reduce_blocks, reduce_threads;
-  double predicted;  // s
-  RunArguments arguments;
+  double predicted;  // s, of a launch of many in a row
+  Arguments arguments;
 };
 
 // Of all kernels.
@@ -129,9 +139,14 @@ T* allocate(long long count) {
 }
 
 inline void launch(const Kernel& kernel) {
-  kernel.main<<<kernel.blocks, kernel.threads, kernel.shared>>>(kernel.arguments);
+  void* arguments[] = {const_cast<Arguments*>(&kernel.arguments)};
+  must(cudaLaunchKernel(kernel.main, dim3(kernel.blocks), dim3(kernel.threads), arguments,
+                        kernel.shared, nullptr),
+       kernel.name);
   if (kernel.reduce != nullptr) {
-    kernel.reduce<<<kernel.reduce_blocks, kernel.reduce_threads>>>(kernel.arguments);
+    must(cudaLaunchKernel(kernel.reduce, dim3(kernel.reduce_blocks), dim3(kernel.reduce_threads),
+                          arguments, 0, nullptr),
+         kernel.name);
   }
 }
 
@@ -209,12 +224,13 @@ int run(const Problem& problem, std::vector<Kernel> kernels, int argc, char** ar
   for (Kernel& kernel : kernels) {
     RunArguments& p = kernel.arguments;
     p.a = a, p.b = b, p.bias = bias, p.c = c, p.residual = residual, p.workspace = workspace;
-    must(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel.main),
-                              cudaFuncAttributeMaxDynamicSharedMemorySize,
+    if (kernel.encode != nullptr) {
+      kernel.encode(kernel.arguments);
+    }
+    must(cudaFuncSetAttribute(kernel.main, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               static_cast<int>(kernel.shared)),
          kernel.name);
-    must(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel.main),
-                              cudaFuncAttributePreferredSharedMemoryCarveout, 100),
+    must(cudaFuncSetAttribute(kernel.main, cudaFuncAttributePreferredSharedMemoryCarveout, 100),
          kernel.name);
   }
   const auto prepare = [&](bool whole) {

@@ -10,11 +10,13 @@ namespace mapsim {
 
 struct HarnessKernel {
   KernelSpec spec;
-  Seconds predicted{0};
+  Seconds predicted{0};  // of a launch among many in a row
 };
 
-// A program in CUDA C++ that checks and times these kernels, of one problem and of the path mma;
-// none may be not_generated(). nvcc builds it alone.
-std::string harness_source(const Gpu& gpu, std::span<const HarnessKernel> kernels);
+// A program in CUDA C++ that checks and times these kernels, of one problem and of the paths mma
+// and wgmma; none may be not_generated(). nvcc builds it alone. `remark`: what its head says of the
+// first; may be empty.
+std::string harness_source(const Gpu& gpu, std::span<const HarnessKernel> kernels,
+                           const std::string& remark = "");
 
 }  // namespace mapsim

@@ -19,6 +19,7 @@ extern const char* const mma_gemm;
 extern const char* const device_wgmma;
 extern const char* const wgmma_gemm;
 extern const char* const harness;
+extern const char* const harness_maps;
 }  // namespace kernel_text
 
 // The parts of the text before the Spec.

@@ -223,6 +223,19 @@ std::string wgmma_entry(const KernelSpec& spec, const std::string& name, std::in
       spec.kernel.cluster > 1 ? cluster : "", threads, name);
 }
 
+const char* map_type_name(GpuPrecision precision) {
+  switch (precision) {
+    case GpuPrecision::kBf16:
+      return "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16";
+    case GpuPrecision::kTf32:
+      return "CU_TENSOR_MAP_DATA_TYPE_TFLOAT32";
+    case GpuPrecision::kS8:
+      return "CU_TENSOR_MAP_DATA_TYPE_UINT8";
+    default:
+      return "CU_TENSOR_MAP_DATA_TYPE_FLOAT16";
+  }
+}
+
 std::int64_t wgmma_blocks(const KernelSpec& spec) {
   const GemmProblem& problem = spec.problem;
   const KernelChoice& kernel = spec.kernel;

@@ -17,6 +17,8 @@ std::string wgmma_text();
 std::string wgmma_instruction(const KernelSpec& spec);
 std::string wgmma_constants(const Gpu& gpu, const KernelSpec& spec, const std::string& name);
 std::string wgmma_entry(const KernelSpec& spec, const std::string& name, std::int64_t threads);
+// Of a tensor map, in the words of the CUDA driver's header.
+const char* map_type_name(GpuPrecision precision);
 std::int64_t wgmma_blocks(const KernelSpec& spec);
 std::optional<std::string> not_generated_wgmma(const KernelSpec& spec);
 

@@ -52,7 +52,7 @@ std::vector<Golden> goldens() {
 TEST(Sass, HasTheInstructionsThatAKernelNeedsAndNoMore) {
   const auto loaded = Nvrtc::load({});
   if (const auto* reason = std::get_if<std::string>(&loaded)) {
-    GTEST_SKIP() << *reason << "; tools/setup-debian.sh --developer says how to get it";
+    GTEST_SKIP() << *reason << "; docs/kernels.md (Compiling) says where it comes from";
   }
   const Nvrtc& nvrtc = std::get<Nvrtc>(loaded);
   for (const auto& [chip_name, sm] : {std::pair{"a100_80gb", 80}, {"h200", 90}}) {
@@ -96,7 +96,7 @@ TEST(Sass, OfWarpgroupsHasTheInstructionsThatAKernelNeeds) {
   using P = GpuPrecision;
   const auto loaded = Nvrtc::load({});
   if (const auto* reason = std::get_if<std::string>(&loaded)) {
-    GTEST_SKIP() << *reason << "; tools/setup-debian.sh --developer says how to get it";
+    GTEST_SKIP() << *reason << "; docs/kernels.md (Compiling) says where it comes from";
   }
   const Gpu gpu = chip("h100_sxm");
   for (const Warpgroup& golden :
