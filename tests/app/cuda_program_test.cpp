@@ -2,6 +2,7 @@
 // What 'export cuda' and 'search --export cuda' write: the kernel that a search puts first, or why
 // it is another one; and programs that nvcc builds, where it is installed.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -34,7 +35,7 @@ std::string whole(const std::string& path) {
 }
 
 Said say(const std::string& arguments) {
-  const std::string file = testing::TempDir() + "mapsim_cuda_program";
+  const std::string file = testing::TempDir() + "mapsim_cuda_program" + std::to_string(getpid());
   const std::string command =
       std::string{"'"} + kProgram + "' " + arguments + " >" + file + ".out 2>" + file + ".err";
   const int status = std::system(command.c_str());

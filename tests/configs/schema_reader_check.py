@@ -19,7 +19,15 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """As YAML 1.2 and the readers: `on` is a word, no truth value."""
+
+
+BOOL = "tag:yaml.org,2002:bool"
+Loader.yaml_implicit_resolvers = {first: [one for one in all_of if one[0] != BOOL]
+                                  for first, all_of in Loader.yaml_implicit_resolvers.items()}
+Loader.add_implicit_resolver(BOOL, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 # Problems that mappings and constraints of the tree are for: the first that accepts a document.
 PROBLEMS = [
@@ -83,7 +91,7 @@ def documents(source):
     seen = set()
     for name, text in texts(source):
         try:
-            document = yaml.load(text, Loader=LOADER)
+            document = yaml.load(text, Loader=Loader)
         except yaml.YAMLError:
             continue
         kind = kind_of(document)
@@ -191,7 +199,7 @@ def first_problems(probe, found):
 
 
 def is_valid(validator, text):
-    return next(iter(validator.iter_errors(yaml.load(text, Loader=LOADER))), None)
+    return next(iter(validator.iter_errors(yaml.load(text, Loader=Loader))), None)
 
 
 def main(program, source):
@@ -206,7 +214,7 @@ def main(program, source):
     questions = []
     for (kind, name, text), problem, verdict in zip(found, chosen, verdicts):
         if verdict == "accepted":
-            for what, mutant in mutants(kind, yaml.load(text, Loader=LOADER), counts):
+            for what, mutant in mutants(kind, yaml.load(text, Loader=Loader), counts):
                 dumped = yaml.dump(mutant, Dumper=DUMPER, sort_keys=False, allow_unicode=True)
                 questions.append((kind, name, what, dumped, problem))
     answers = probe.verdicts([(q[0], q[1], q[3], q[4]) for q in questions])

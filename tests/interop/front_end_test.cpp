@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -151,7 +152,9 @@ TEST(Template, SaysWhatItCannotResolve) {
 // A folder of files that is gone after the test.
 class Folder {
  public:
-  Folder() : path_{std::filesystem::path{testing::TempDir()} / "front_end"} {
+  Folder()
+      : path_{std::filesystem::path{testing::TempDir()} /
+              ("front_end" + std::to_string(getpid()))} {
     std::filesystem::create_directories(path_ / "parts");
   }
   ~Folder() { std::filesystem::remove_all(path_); }
