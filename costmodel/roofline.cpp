@@ -11,6 +11,7 @@
 #include "costmodel/evaluate.hpp"
 #include "costmodel/nvdla/engine.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
+#include "costmodel/sparse/model.hpp"
 #include "costmodel/technology.hpp"
 #include "costmodel/window.hpp"
 #include "workloads/form.hpp"
@@ -172,9 +173,9 @@ Cycles least_cycles(const Problem& problem, const PerTensor<double>& moved) {
   const std::int64_t units = arch.mac_units();
   Cycles compute{(problem.macs() + units - 1) / units * arch.compute.issue_interval};
   if (problem.sparse() != nullptr) {
-    compute = Cycles{static_cast<std::int64_t>(
-        whole_cycles(static_cast<double>(problem.macs()) / static_cast<double>(units) *
-                     problem.stepped() * static_cast<double>(arch.compute.issue_interval)))};
+    compute = Cycles{static_cast<std::int64_t>(whole_cycles(
+        static_cast<double>(problem.macs()) / static_cast<double>(units) *
+        problem.sparse()->least_stepped() * static_cast<double>(arch.compute.issue_interval)))};
   }
   const double transfer = std::ceil(transfer_cycles(arch, problem.workload(), moved));
   return std::max(compute, Cycles{static_cast<std::int64_t>(transfer)});
@@ -201,7 +202,10 @@ Least least_cost(const Arch& arch, const Workload& workload) {
     (id == workload.output() ? write_bits : read_bits) += moved[id];
   }
   Least least{least_cycles(problem, moved), {}};
-  least.energy = Picojoules{static_cast<double>(workload.macs()) * problem.mac_energy().count() +
+  const bool may_pass = problem.sparse() != nullptr && problem.sparse()->has_conditions();
+  const double mac_pj = may_pass ? arch.compute.energy.count() * problem.sparse()->least_operated()
+                                 : problem.mac_energy().count();
+  least.energy = Picojoules{static_cast<double>(workload.macs()) * mac_pj +
                             read_bits * parent_energy(outermost, false).crossing_pj +
                             write_bits * parent_energy(outermost, true).crossing_pj} +
                  problem.leakage(least.cycles);

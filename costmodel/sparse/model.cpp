@@ -55,16 +55,26 @@ SparseModel::SparseModel(const Arch& arch, const Workload& workload) : machine_{
     }
   }
   effectual_ = share_of_nonzeros(workload, looked_at);
-  // A tile is empty no more often than any one of its elements is zero.
+  // A tile is empty no more often than any one of its elements is zero. An operation of nonzeros
+  // alone is made, and takes its time.
+  const IdSet<TensorId> none;
+  IdSet<TensorId> acting = machine_.when_zero == ZeroAct::kNothing ? none : looked_at;
+  IdSet<TensorId> skipping = machine_.when_zero == ZeroAct::kSkip ? looked_at : none;
   for (const TensorId t : workload.tensors.ids()) {
     IdSet<TensorId> leaders;
     for (const LevelId l : arch.levels.ids()) {
       for (const BoundCondition& condition : conditions_[l][t]) {
         leaders.insert(condition.leader);
+        acting.insert(condition.leader);
+        if (condition.act == ZeroAct::kSkip) {
+          skipping.insert(condition.leader);
+        }
       }
     }
     least_moved_[t] *= share_of_nonzeros(workload, leaders);
   }
+  least_operated_ = share_of_nonzeros(workload, acting);
+  least_stepped_ = share_of_nonzeros(workload, skipping);
 }
 
 void SparseModel::bind(const Arch& arch, const Workload& workload, LevelId level) {

@@ -43,6 +43,10 @@ class SparseModel {
   double effectual() const { return effectual_; }
   // What a compute unit does at a zero: shares of the operations where conditions play no part.
   double operated() const { return machine_.when_zero == ZeroAct::kNothing ? 1 : effectual_; }
+  // The same of any mapping, whatever conditions make of its transfers: at least so many operations
+  // are made, and take time.
+  double least_operated() const { return least_operated_; }
+  double least_stepped() const { return least_stepped_; }
   bool looks_at(const Tensor& tensor) const { return machine_.zeros_of.contains(tensor.role); }
   double stepped() const { return machine_.when_zero == ZeroAct::kSkip ? effectual_ : 1; }
 
@@ -60,6 +64,7 @@ class SparseModel {
   PerTensor<double> least_moved_, least_stored_;
   bool has_conditions_ = false;
   double effectual_ = 1;
+  double least_operated_ = 1, least_stepped_ = 1;
 };
 
 }  // namespace mapsim

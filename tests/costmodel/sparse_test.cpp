@@ -15,6 +15,7 @@
 #include "costmodel/reference/data_set.hpp"
 #include "costmodel/reference/point_set.hpp"
 #include "costmodel/reference/simulate.hpp"
+#include "costmodel/roofline.hpp"
 #include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/sparse/model.hpp"
 #include "tests/costmodel/random_case.hpp"
@@ -302,6 +303,12 @@ TEST(Sparse, ClosedFormCountsDataAsItIs) {
           }
         }
       }
+      const Evaluation evaluation = evaluate(problem, random.mapping);
+      if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+        const Roofline least = roofline(random.arch, random.workload);
+        EXPECT_GE(cost->latency.steady, least.least_cycles) << "seed " << seed;
+        EXPECT_GE(cost->energy.total.count() * (1 + 1e-9), least.least_energy.count()) << seed;
+      }
       ++compared;
     } catch (const ConfigError&) {
       ++refused;
@@ -311,7 +318,7 @@ TEST(Sparse, ClosedFormCountsDataAsItIs) {
   EXPECT_GT(compared, tried_of(300));
 }
 
-// The audit's example: two tensors, one looked at where tiles move, the other where they multiply.
+// Two tensors, one looked at where tiles move, the other where they multiply.
 TEST(Sparse, KnownZerosAtALevelAndAtTheComputeUnitsMeet) {
   const Arch arch = parse_arch(
       "name: m\nclock: 1 GHz\nnodes:\n"
