@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <variant>
+
 #include "arch/load.hpp"
+#include "core/diagnostic.hpp"
+#include "costmodel/evaluate.hpp"
 #include "tests/costmodel/random_case.hpp"
 #include "workloads/load.hpp"
 
@@ -84,6 +88,56 @@ TEST(ExplainEnergy, AddsUpToTheBreakdown) {
     }
     EXPECT_NEAR(sum, cost.energy.total.count(), 1e-12 * sum) << "seed " << seed;
   }
+}
+
+// Every term of the energy of zeros: what is made, gated and skipped, and what says where it lies.
+TEST(ExplainEnergy, OfZerosAddsUp) {
+  int compared = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    RandomCase random = random_case(seed);
+    for (const TensorId t : random.workload.tensors.ids()) {
+      random.workload.tensors[t].density = 0.5;
+    }
+    for (Fanout& fanout : random.arch.fanouts) {
+      fanout.energy_per_hop.reset();
+      fanout.reduction_energy = Picojoules{0.11};
+    }
+    Sparsity sparsity;
+    sparsity.when_zero = static_cast<ZeroAct>(seed % 3);
+    sparsity.gated = Picojoules{0.013};
+    sparsity.skipped = Picojoules{0.0017};
+    double energy = 1;
+    for (const LevelId l : random.arch.levels.ids()) {
+      random.arch.levels[l].energy = {PicojoulesPerBit{energy}, PicojoulesPerBit{energy + 0.3},
+                                      PicojoulesPerBit{energy + 0.7}};
+      StorageSparsity zeros;
+      for (const Role role : {Role::kInput, Role::kWeight}) {
+        zeros.formats[role] = {false, false, {{RankFormat::kBitmask, 0}}};
+      }
+      zeros.when_empty.push_back(
+          {seed % 2 == 0 ? ZeroAct::kGate : ZeroAct::kSkip, Role::kInput, RoleSet{Role::kWeight}});
+      zeros.gated = PicojoulesPerBit{0.19 * energy};
+      zeros.skipped = PicojoulesPerBit{0.07 * energy};
+      sparsity.levels.push_back(zeros);
+      energy *= 0.37;
+    }
+    random.arch.compute.energy = Picojoules{0.23};
+    random.arch.sparsity = Shared<Sparsity>{sparsity};
+    try {
+      const Problem problem{random.arch, random.workload};
+      const Evaluation evaluation = evaluate(problem, random.mapping);
+      if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+        double sum = 0;
+        for (const EnergyTerm& term : explain_energy(problem, *cost)) {
+          sum += term.energy.count();
+        }
+        EXPECT_NEAR(sum, cost->energy.total.count(), 1e-12 * sum) << "seed " << seed;
+        ++compared;
+      }
+    } catch (const ConfigError&) {  // no such format or condition for this layer
+    }
+  }
+  EXPECT_GT(compared, 30);
 }
 
 TEST(Leakage, IsPowerTimesTimeAndTheLastOfTheBreakdown) {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/objective_function.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+namespace mapsim {
+namespace {
+
+TEST(ObjectiveFunction, IsReadAsItIsPrinted) {
+  for (const ObjectiveFunction& function :
+       {ObjectiveFunction::product(1, 0), ObjectiveFunction::product(0, 1),
+        ObjectiveFunction::product(1, 1), ObjectiveFunction::product(2, 0.5),
+        ObjectiveFunction::product(0, 8), ObjectiveFunction::weighted_sum(12.5)}) {
+    const auto read = parse_objective_function(to_string(function));
+    ASSERT_TRUE(std::holds_alternative<ObjectiveFunction>(read)) << to_string(function);
+    EXPECT_EQ(std::get<ObjectiveFunction>(read), function) << to_string(function);
+  }
+}
+
+TEST(ObjectiveFunction, SaysWhatIsWrongWithItsText) {
+  for (const auto& [text, says] :
+       {std::pair{"energy^", "'' is not a number from 0 to 8"},
+        {"energy^two", "'two' is not a number from 0 to 8"},
+        {"energy^2x", "'2x' is not a number from 0 to 8"},
+        {"energy^inf", "'inf' is not a number from 0 to 8"},
+        {"energy*latency^-0.5", "'-0.5' is not a number from 0 to 8"},
+        {"energy^8.5", "powers are at most 8"},
+        {"energy^4*energy^4.5", "powers are at most 8"},
+        {"latency^9", "powers are at most 8"},
+        {"energy^0", "it is the same for every mapping"},
+        {"energy*area", "there is no figure 'area'"},
+        {"enrgy", "there is no figure 'enrgy' (did you mean 'energy'?)"}}) {
+    const auto read = parse_objective_function(text);
+    ASSERT_TRUE(std::holds_alternative<std::string>(read)) << text;
+    EXPECT_EQ(std::get<std::string>(read), says) << text;
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
