@@ -95,7 +95,16 @@ PlanClaim claim_of(const Json& json) {
   return claim;
 }
 
-// Finds indices that are out of range.
+// What the objective of a frame weighs; of a stream the first weights only choose among moves.
+bool is_weighed(const PlanClaim& claim) {
+  const PlanWeights& weights = claim.weights;
+  const bool is_energy = claim.objective == "energy";
+  return claim.objective == "throughput" ||
+         ((is_energy || claim.objective == "latency") && weights.latency == (is_energy ? 0 : 1) &&
+          weights.energy == (is_energy ? 1 : 0) && weights.bytes == 0);
+}
+
+// Finds indices that are out of range, prices that none has, and lists that do not belong together.
 std::optional<std::string> damage(const PlanClaim& claim) {
   const auto within = [](const std::vector<std::size_t>& list, std::size_t limit) {
     return std::all_of(list.begin(), list.end(), [limit](std::size_t i) { return i < limit; });
@@ -110,9 +119,22 @@ std::optional<std::string> damage(const PlanClaim& claim) {
     return "with limits, each group of the plan has its moves, and values are of latency and "
            "energy";
   }
+  const auto is_price = [&](const std::optional<PlanPrice>& price) {
+    return !price || (price->latency >= 0 && price->energy >= 0 && price->bytes >= 0 &&
+                      price->busy >= 0 && (!price->engine || *price->engine < claim.engines));
+  };
+  const auto are_prices = [&](const std::vector<std::optional<PlanPrice>>& prices) {
+    return std::all_of(prices.begin(), prices.end(), is_price);
+  };
+  if (claim.engines > claim.places) {
+    return "an engine has no place";
+  }
   for (const PlanTensor& tensor : claim.tensors) {
     if (!within(tensor.readers, claim.operations)) {
       return "a tensor is read by an operation that is not there";
+    }
+    if (!are_prices(tensor.moves)) {
+      return "a move has a price below 0, or of an engine that is not there";
     }
   }
   for (const PlanGroup& group : claim.groups) {
@@ -121,6 +143,20 @@ std::optional<std::string> damage(const PlanClaim& claim) {
         group.on.size() != claim.places || group.anchor >= claim.operations) {
       return "a group has operations, tensors or places that are not there";
     }
+    if (!are_prices(group.on)) {
+      return "a group has a price below 0, or of an engine that is not there";
+    }
+  }
+  if (!is_weighed(claim)) {
+    return "it weighs other figures than those of its objective";
+  }
+  if ((claim.objective == "throughput") == claim.mix.empty()) {
+    return "a stream has a mix of plans, and a frame has none";
+  }
+  const std::size_t rows = claim.rooms.size();  // engines, memory, and power if it is limited
+  if (!claim.mix.empty() &&
+      ((rows != claim.engines + 1 && rows != claim.engines + 2) || claim.duals.size() != rows)) {
+    return "a stream has a room and a dual of every engine and of the memory";
   }
   return std::nullopt;
 }
@@ -288,6 +324,9 @@ void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
       verdict.problems.push_back("a plan of the mix is none: " + walked.problem);
       return;
     }
+    if (!(share >= 0)) {
+      verdict.problems.push_back("a plan of the mix runs at a rate below 0");
+    }
     rate += share;
     for (std::size_t r = 0; r < used.size(); ++r) {
       used[r] += share * walked.loads[r];
@@ -313,7 +352,7 @@ void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
   constexpr double kRound = 1e-6;  // of duals
   if (!least) {
     verdict.unverified.push_back("whether another mix gives more: too many labels");
-  } else if (worth / std::min(1.0, least->first) > claim.value * (1 + kRound)) {
+  } else if (!(worth / std::min(1.0, least->first) <= claim.value * (1 + kRound))) {  // 0 / 0, too
     verdict.problems.push_back(fmt::format("the duals bound it by {:.6g}, not by {:.6g}",
                                            worth / std::min(1.0, least->first), claim.value));
   } else {
@@ -323,6 +362,7 @@ void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
 
 void check_memory(const PlanClaim& claim, PlanVerdict& verdict) {
   double peak = 0;
+  double most = 0;  // alive at once
   for (std::size_t a = 0; a < claim.buffers.size(); ++a) {
     const PlanClaim::Buffer& one = claim.buffers[a];
     peak = std::max(peak, one.offset + one.bytes);
@@ -335,9 +375,10 @@ void check_memory(const PlanClaim& claim, PlanVerdict& verdict) {
         verdict.problems.push_back("two tensors that are alive at once share bytes");
       }
     }
-    if (alive > claim.alive) {
-      verdict.problems.push_back("more is alive at once than is claimed");
-    }
+    most = std::max(most, alive);
+  }
+  if (!is_close(most, claim.alive)) {
+    verdict.problems.push_back("more or less is alive at once than is claimed");
   }
   if (!is_close(peak, claim.peak)) {
     verdict.problems.push_back("tensors take another peak than is claimed");
@@ -348,6 +389,7 @@ void check_memory(const PlanClaim& claim, PlanVerdict& verdict) {
   if (claim.peak > claim.alive) {
     verdict.unverified.push_back("whether other offsets need less");
   }
+  verdict.unverified.push_back("the sizes of tensors, and how long they are alive");
 }
 
 }  // namespace

@@ -3,8 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "core/diagnostic.hpp"
 #include "plan/limits.hpp"
 #include "plan/priced.hpp"
 #include "plan/throughput.hpp"
@@ -70,7 +74,10 @@ TEST(PlanProof, HoldsForPathsAndRefutesOthers) {
     EXPECT_EQ(least->first, path->value) << seed;
     claim.plan = choices_of(path->steps);
     claim.value = path->value;
-    EXPECT_THAT(check::check_plan(claim).problems, testing::IsEmpty()) << seed;
+    const check::PlanVerdict verdict = check::check_plan(claim);
+    EXPECT_THAT(verdict.problems, testing::IsEmpty()) << seed;
+    EXPECT_THAT(verdict.verified,
+                testing::Contains("no plan of these groups at these prices takes less"));
     ++compared;
     claim.value += 1;
     EXPECT_FALSE(check::check_plan(claim).problems.empty()) << seed;
@@ -211,6 +218,138 @@ TEST(PlanProof, HoldsForPlansUnderLimitsAndRefutesOthers) {
   EXPECT_GT(worse, 15);
 }
 
+// Of one engine, and two groups that do the same: in 5 cycles, 2 s of the engine and 3 B, or in 6
+// cycles, 4 s and 3 B.
+std::string with_groups(const std::string& rest) {
+  return R"({"plan_certificate": {"soc": "s", "network": "n", "operations": 1, "engines": 1,
+"places": ["e"], "tensors": [{"readers": [0], "moves": [null]}], "groups": [
+{"operations": [0], "reads": [], "writes": [], "anchor": 0, "on": [[5, 7, 3, 2, 0]]},
+{"operations": [0], "reads": [], "writes": [], "anchor": 0, "on": [[6, 6, 3, 4, 0]]}],
+"weights": {"latency": 1, "energy": 0, "bytes": 0}, )" +
+         rest + "}}";
+}
+
+std::string frame_text() {
+  return with_groups(
+      R"("objective": "latency", "plan": [[0, 0]], "value": 5, "memory": {"peak": 16, "alive": 16,
+"buffers": [{"bytes": 8, "offset": 0, "first": 0, "last": 1},
+{"bytes": 8, "offset": 8, "first": 1, "last": 1}, {"bytes": 8, "offset": 0, "first": 2, "last": 2}]})");
+}
+
+std::string stream_text() {
+  return with_groups(
+      R"("objective": "throughput", "plan": [], "value": 0.5, "stream": {"rooms": [1, 100],
+"duals": [0.5, 0], "mix": [{"rate": 0.5, "plan": [[0, 0]]}]})");
+}
+
+// The first thing that is wrong; empty: nothing.
+std::string complaint(const std::string& text) {
+  try {
+    const check::PlanVerdict verdict = check::check_plan(check::parse_plan_claim(text, "p"));
+    return verdict.problems.empty() ? "" : verdict.problems.front();
+  } catch (const ConfigError& error) {
+    return error.diagnostics().front().message;
+  }
+}
+
+// With pieces replaced, from, to, from, to ...
+std::string lie(std::string text, const std::vector<std::string>& changes) {
+  for (std::size_t i = 0; i < changes.size(); i += 2) {
+    const std::size_t at = text.find(changes[i]);
+    EXPECT_NE(at, std::string::npos) << changes[i];
+    text.replace(at, changes[i].size(), changes[i + 1]);
+  }
+  return text;
+}
+
+TEST(PlanProof, OfAFrameIsRefusedWithAnyLie) {
+  EXPECT_EQ(complaint(frame_text()), "");
+  for (const auto& [changes, says] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"\"value\": 5", "\"value\": 4"}, "the plan takes 5, where 4 is claimed"},
+           {{"[[0, 0]]", "[[1, 0]]", "\"value\": 5", "\"value\": 6"},
+            "another plan takes 5, less than 6"},
+           {{"[[0, 0]]", "[[0, 0], [1, 0]]"}, "an operation is in two groups"},
+           {{"[[0, 0]]", "[]"}, "an operation is in no group"},
+           {{"[[0, 0]]", "[[2, 0]]"}, "it runs a group where that does not run"},
+           {{"[[0, 0]]", "[[0, 1]]"}, "it runs a group where that does not run"},
+           {{"\"reads\": []", "\"reads\": [0]"}, "reads a tensor that is not there"},
+           {{"\"reads\": []", "\"reads\": [1]"}, "tensors or places that are not there"},
+           {{"\"writes\": []", "\"writes\": [1]"}, "tensors or places that are not there"},
+           {{"\"anchor\": 0", "\"anchor\": 1"}, "tensors or places that are not there"},
+           {{"\"operations\": [0]", "\"operations\": [1]"}, "tensors or places that are not there"},
+           {{"\"operations\": [0]", "\"operations\": []"}, "tensors or places that are not there"},
+           {{"3, 2, 0]]", "3, 2, 0], null]"}, "tensors or places that are not there"},
+           {{"\"readers\": [0]", "\"readers\": [1]"}, "read by an operation that is not there"},
+           // A frame that takes less than nothing, or the time of no engine.
+           {{"[[6, 6", "[[6, -6"}, "a group has a price below 0"},
+           {{"4, 0]]", "4, 1]]"}, "a group has a price below 0, or of an engine"},
+           {{"[null]", "[[0, 0, -1, 0, 0]]"}, "a move has a price below 0"},
+           {{"\"engines\": 1", "\"engines\": 2"}, "an engine has no place"},
+           // Weights that are not those of the objective.
+           {{"\"latency\": 1", "\"latency\": 0"}, "weighs other figures"},
+           {{"\"energy\": 0", "\"energy\": 1"}, "weighs other figures"},
+           {{"\"bytes\": 0}", "\"bytes\": 1}"}, "weighs other figures"},
+           {{"\"objective\": \"latency\"", "\"objective\": \"energy\""}, "weighs other figures"},
+           {{"\"objective\": \"latency\"", "\"objective\": \"area\""}, "weighs other figures"},
+           {{"\"objective\": \"latency\"", "\"objective\": \"throughput\""},
+            "a stream has a mix of plans"},
+           // Offsets that need more than they must, and a size that calls that the least.
+           {{"\"offset\": 8", "\"offset\": 4"}, "share bytes"},
+           {{"\"offset\": 8", "\"offset\": 24"}, "another peak than is claimed"},
+           {{"\"offset\": 8", "\"offset\": 24", "16, \"alive\": 16", "32, \"alive\": 32"},
+            "more or less is alive at once"},
+           {{"\"alive\": 16", "\"alive\": 8"}, "more or less is alive at once"}}) {
+    EXPECT_THAT(complaint(lie(frame_text(), changes)), testing::HasSubstr(says));
+  }
+  // With the weights of the other objective another group is the best one.
+  EXPECT_EQ(
+      complaint(lie(frame_text(), {"\"latency\": 1, \"energy\": 0", "\"latency\": 0, \"energy\": 1",
+                                   "\"latency\", \"plan\"", "\"energy\", \"plan\"", "[[0, 0]]",
+                                   "[[1, 0]]", "\"value\": 5", "\"value\": 6"})),
+      "");
+}
+
+TEST(PlanProof, OfAStreamIsRefusedWithAnyLie) {
+  EXPECT_EQ(complaint(stream_text()), "");
+  const std::string value = "\"value\": 0.5";
+  const std::string rate = "\"rate\": 0.5";
+  for (const auto& [changes, says] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{value, "\"value\": 0.6"}, "the rates of the mix have another sum"},
+           {{value, "\"value\": 0.4", rate, "\"rate\": 0.4"}, "the duals bound it by 0.5, not by"},
+           {{value, "\"value\": 0.6", rate, "\"rate\": 0.6", "[0.5, 0]", "[0.6, 0]"},
+            "takes more than there is"},
+           {{"[1, 100]", "[1, 1]"}, "takes more than there is"},
+           {{"[0.5, 0]", "[0.5, -0.001]"}, "takes more than there is"},
+           // Duals of 0 bound nothing: 0 over 0.
+           {{value, "\"value\": 0.4", rate, "\"rate\": 0.4", "[0.5, 0]", "[0, 0]"},
+            "the duals bound it by"},
+           {{"[0.5, 0]", "[0.25, 0]", value, "\"value\": 0.25", rate, "\"rate\": 0.25"},
+            "the duals bound it by 0.5"},
+           // Of a plan that runs at -0.4 the other one may use what it gives back.
+           {{value, "\"value\": 0.9", rate + ", \"plan\": [[0, 0]]}",
+             "\"rate\": 1.3, \"plan\": [[0, 0]]}, {\"rate\": -0.4, \"plan\": [[1, 0]]}", "[0.5, 0]",
+             "[0.9, 0]"},
+            "a rate below 0"},
+           // Rooms that are not named limit nothing.
+           {{"[1, 100]", "[]", value, "\"value\": 5", rate, "\"rate\": 5"},
+            "a room and a dual of every engine"},
+           {{"[1, 100]", "[1]", "[0.5, 0]", "[0.5]"}, "a room and a dual of every engine"},
+           {{"[1, 100]", "[1, 100, 1e9, 1]", "[0.5, 0]", "[0.5, 0, 0, 0]"},
+            "a room and a dual of every engine"},
+           {{"[0.5, 0]", "[0.5, 0, 0]"}, "a room and a dual of every engine"},
+           {{"\"mix\": [{\"rate\": 0.5, \"plan\": [[0, 0]]}]", "\"mix\": []"},
+            "a stream has a mix of plans"},
+           {{"\"plan\": [[0, 0]]", "\"plan\": []"}, "a plan of the mix is none"},
+           {{"\"objective\": \"throughput\"", "\"objective\": \"latency\""}, "a frame has none"}}) {
+    EXPECT_THAT(complaint(lie(stream_text(), changes)), testing::HasSubstr(says));
+  }
+  // A limit of power: 7 pJ of a frame are the third row.
+  const std::vector<std::string> limited{
+      "[1, 100]", "[1, 100, 2.8]",  "[0.5, 0]", "[0, 0, 0.142857142857142857]",
+      value,      "\"value\": 0.4", rate,       "\"rate\": 0.4"};
+  EXPECT_THAT(complaint(lie(stream_text(), limited)), testing::HasSubstr("the duals bound it by"));
+}
+
 TEST(PlanProof, FindsTensorsThatShareBytes) {
   check::PlanClaim claim = claim_of(random_plan_problem(1));
   claim.buffers = {{8, 0, 0, 2}, {8, 8, 1, 3}, {8, 0, 3, 4}};
@@ -224,6 +363,8 @@ TEST(PlanProof, FindsTensorsThatShareBytes) {
   EXPECT_EQ(shares(claim), 0);
   claim.buffers[1].offset = 4;
   EXPECT_EQ(shares(claim), 2);  // with the one in front and the one behind
+  claim.buffers[1].offset = 16;
+  EXPECT_EQ(shares(claim), 0);
 }
 
 }  // namespace
