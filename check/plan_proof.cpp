@@ -95,30 +95,48 @@ PlanClaim claim_of(const Json& json) {
   return claim;
 }
 
-// What the objective of a frame weighs; of a stream the first weights only choose among moves.
+// What the objective of a frame weighs, and the other figure or nothing between equal plans. Of a
+// stream the first weights only choose among moves.
 bool is_weighed(const PlanClaim& claim) {
-  const PlanWeights& weights = claim.weights;
   const bool is_energy = claim.objective == "energy";
+  const auto are = [](const PlanWeights& weights, double latency, double energy) {
+    return weights.latency == latency && weights.energy == energy && weights.bytes == 0;
+  };
   return claim.objective == "throughput" ||
-         ((is_energy || claim.objective == "latency") && weights.latency == (is_energy ? 0 : 1) &&
-          weights.energy == (is_energy ? 1 : 0) && weights.bytes == 0);
+         ((is_energy || claim.objective == "latency") &&
+          are(claim.weights, is_energy ? 0 : 1, is_energy ? 1 : 0) &&
+          (are(claim.ties, 0, 0) || are(claim.ties, is_energy ? 1 : 0, is_energy ? 0 : 1)));
 }
 
-// Finds indices that are out of range, prices that none has, and lists that do not belong together.
-std::optional<std::string> damage(const PlanClaim& claim) {
-  const auto within = [](const std::vector<std::size_t>& list, std::size_t limit) {
-    return std::all_of(list.begin(), list.end(), [limit](std::size_t i) { return i < limit; });
-  };
+// Finds weights, limits and rooms that are not those of the objective.
+std::optional<std::string> wrong_question(const PlanClaim& claim) {
   for (const PlanLimit& limit : claim.limits) {
     if (limit.multiplier < 0 || limit.of.bytes != 0) {
       return "a limit is about more than latency and energy, or has a multiplier below 0";
     }
   }
-  if (!claim.limits.empty() && (claim.moves.size() != claim.plan.size() ||
-                                claim.weights.bytes != 0 || claim.ties.bytes != 0)) {
-    return "with limits, each group of the plan has its moves, and values are of latency and "
-           "energy";
+  if (!claim.limits.empty() && claim.moves.size() != claim.plan.size()) {
+    return "with limits, each group of the plan has its moves";
   }
+  if (!is_weighed(claim)) {
+    return "it weighs other figures than those of its objective";
+  }
+  if ((claim.objective == "throughput") == claim.mix.empty()) {
+    return "a stream has a mix of plans, and a frame has none";
+  }
+  const std::size_t rows = claim.rooms.size();  // engines, memory, and power if it is limited
+  if (!claim.mix.empty() &&
+      ((rows != claim.engines + 1 && rows != claim.engines + 2) || claim.duals.size() != rows)) {
+    return "a stream has a room and a dual of every engine and of the memory";
+  }
+  return std::nullopt;
+}
+
+// Finds indices that are out of range, and prices that none has.
+std::optional<std::string> damage(const PlanClaim& claim) {
+  const auto within = [](const std::vector<std::size_t>& list, std::size_t limit) {
+    return std::all_of(list.begin(), list.end(), [limit](std::size_t i) { return i < limit; });
+  };
   const auto is_price = [&](const std::optional<PlanPrice>& price) {
     return !price || (price->latency >= 0 && price->energy >= 0 && price->bytes >= 0 &&
                       price->busy >= 0 && (!price->engine || *price->engine < claim.engines));
@@ -147,18 +165,7 @@ std::optional<std::string> damage(const PlanClaim& claim) {
       return "a group has a price below 0, or of an engine that is not there";
     }
   }
-  if (!is_weighed(claim)) {
-    return "it weighs other figures than those of its objective";
-  }
-  if ((claim.objective == "throughput") == claim.mix.empty()) {
-    return "a stream has a mix of plans, and a frame has none";
-  }
-  const std::size_t rows = claim.rooms.size();  // engines, memory, and power if it is limited
-  if (!claim.mix.empty() &&
-      ((rows != claim.engines + 1 && rows != claim.engines + 2) || claim.duals.size() != rows)) {
-    return "a stream has a room and a dual of every engine and of the memory";
-  }
-  return std::nullopt;
+  return wrong_question(claim);
 }
 
 // The resources that a plan takes: per engine, bytes and energy; and its value.
@@ -350,11 +357,13 @@ void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
   weights.energy = claim.duals.size() > claim.engines + 1 ? claim.duals[claim.engines + 1] : 0;
   const auto least = least_plan(claim, weights, {}, kMostLabels, verdict.labels);
   constexpr double kRound = 1e-6;  // of duals
+  // Duals at which a plan costs nothing bound no mix.
+  const double most = least && least->first > 0 ? worth / std::min(1.0, least->first) : HUGE_VAL;
   if (!least) {
     verdict.unverified.push_back("whether another mix gives more: too many labels");
-  } else if (!(worth / std::min(1.0, least->first) <= claim.value * (1 + kRound))) {  // 0 / 0, too
-    verdict.problems.push_back(fmt::format("the duals bound it by {:.6g}, not by {:.6g}",
-                                           worth / std::min(1.0, least->first), claim.value));
+  } else if (most > claim.value * (1 + kRound)) {
+    verdict.problems.push_back(
+        fmt::format("the duals bound it by {:.6g}, not by {:.6g}", most, claim.value));
   } else {
     verdict.verified.push_back("no mix of plans gives more (duals)");
   }

@@ -193,13 +193,13 @@ EinsumChain chain_of(const std::string& einsums) {
 
 // What is wrong with calling a tree the best one.
 std::vector<std::string> problems_of(const Arch& arch, const EinsumChain& chain,
-                                     const std::string& tree) {
+                                     const std::string& tree, const FusionLimits& limits = {}) {
   ChainResult result;
   result.best = parse_tree("mapping:\n" + tree, "t.yaml", arch, chain);
   result.cost = std::get<TreeCost>(evaluate_tree(arch, chain, *result.best));
   result.lower_bound = result.cost->energy.count();
   result.proven = true;
-  return verdict_of(chain_certificate_file({"search", {}}, arch, chain, {}, kEnergy, result))
+  return verdict_of(chain_certificate_file({"search", {}}, arch, chain, limits, kEnergy, result))
       .problems;
 }
 
@@ -246,6 +246,48 @@ TEST(ChainProof, OfATreeOutsideOfTheSpaceDoesNot) {
                           "          - for r: 1\n      - e1:\n          - for p: 1\n"
                           "          - for r: 1\n"),
               ::testing::Contains(HasSubstr("unrolls a dim whose boxes differ")));
+}
+
+// Every limit of the space, by a tree that is beyond it and is none of what it is not.
+TEST(ChainProof, OfATreeBeyondALimitDoesNot) {
+  const std::string product =
+      "    einsum: {equation: \"O[m][n] += A[m][k] * B[k][n]\", dims: {m: 4, n: 4, k: 4}}\n";
+  const EinsumChain two = chain_of("  - name: a\n" + product + "    out: t\n  - name: b\n" +
+                                   product + "    in: {A: t}\n");
+  const auto group = [](const std::string& shared) {
+    const std::string loops = "          - for m: 1\n          - for n: 1\n          - for k: 1\n";
+    return shared + "  - sequence:\n      - a:\n" + loops + "      - b:\n" + loops;
+  };
+  const std::string kept = "  - keep Buffer: [t]\n";
+  const Arch arch = machine_with("array");
+  FusionLimits one_loop;
+  one_loop.most_loops = 1;
+  FusionLimits alone;
+  alone.most_einsums = 1;
+  const std::string outside = "the mapping lies outside of the space: ";
+  struct Case {
+    std::string tree, says;
+    FusionLimits limits{};
+  };
+  for (const Case& each : {
+           Case{group("  - for b.m: 2\n" + kept), ""},
+           Case{group("  - for b.m: 2\n" + kept), "", one_loop},
+           Case{group("  - for b.m: 2\n  - for b.n: 2\n" + kept), ""},
+           Case{group("  - for b.m: 2\n  - for b.n: 2\n" + kept),
+                outside + "a group shares too many loops", one_loop},
+           Case{group("  - for b.m: 2\n" + kept), outside + "a group has too many einsums", alone},
+           Case{group("  - for b.m: 2\n  - for b.m: 1\n" + kept),
+                outside + "a group has two loops over one dim"},
+           Case{group("  - for b.m: 3\n" + kept),
+                outside + "the tiles of a shared loop do not divide its dim"},
+       }) {
+    const std::vector<std::string> problems = problems_of(arch, two, each.tree, each.limits);
+    if (each.says.empty()) {  // another tree may be better
+      EXPECT_THAT(problems, ::testing::Not(::testing::Contains(HasSubstr(outside)))) << each.tree;
+    } else {
+      EXPECT_THAT(problems, ::testing::Contains(each.says)) << each.tree;
+    }
+  }
 }
 
 TEST(ChainProof, ThatNothingFitsTakesABoundThatNothingMeets) {

@@ -101,6 +101,11 @@ TEST(DesignProof, HoldsWithinLimitsOfAnyKind) {
   EXPECT_EQ(complaint(proof_of(campaign, options)), "");
   options.limits.power = Milliwatts{best.best()->energy / best.best()->seconds() * 1e-9 * 0.7};
   EXPECT_EQ(complaint(proof_of(campaign, options)), "");
+  // Of the least latency the power limits the energy, too.
+  DesignOptions fast = asked("latency");
+  const DesignAnswer fastest = search_design(campaign, fast);
+  fast.limits.power = Milliwatts{fastest.best()->energy / fastest.best()->seconds() * 1e-9 * 0.7};
+  EXPECT_EQ(complaint(proof_of(campaign, fast)), "");
 }
 
 // Each box is needed: with any of them left out, or twice, designs have no box or two.
@@ -147,6 +152,59 @@ TEST(DesignProof, IsRefusedWithRaisedBounds) {
     refused += complaint(joined(one)).find("a bound of") != std::string::npos ? 1 : 0;
   }
   EXPECT_GE(refused, 1);
+}
+
+// Boxes of designs that are none: beyond an axis, the wrong way round, of another number of axes.
+TEST(DesignProof, IsRefusedWithABoxOutsideOfItsSpace) {
+  DesignOptions options = asked("sum-edp");
+  const double most = search_design(small_space(), options).best()->area.value_or(0);
+  options.limits.area = SquareMillimetres{0.6 * most};  // or one box would do
+  const std::vector<std::string> lines = lines_of(proof_of(small_space(), options));
+  const std::regex box{"^(bound|area|limit|\\d+ [0-9.e+]+) (\\d+)-(\\d+)"};
+  int leaves = 0;
+  int proofs = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::smatch found;
+    if (!std::regex_search(lines[i], found, box)) {
+      continue;
+    }
+    (std::isdigit(lines[i][0]) != 0 ? proofs : leaves) += 1;
+    const std::string kind = found[1].str() + ' ';
+    for (const std::string& interval :
+         {kind + "0-9", kind + "9-9", kind + "1-0", kind + "0-0 0-0"}) {
+      auto forged = lines;
+      forged[i] = interval + found.suffix().str();
+      EXPECT_EQ(complaint(joined(forged)), "a box or a design is outside the grid") << forged[i];
+    }
+    if (leaves > 3 && proofs > 3) {
+      break;
+    }
+  }
+  EXPECT_GT(leaves, 2);
+  EXPECT_GT(proofs, 2);
+}
+
+// A point of a front that is as large as another one and worse, and points in another order.
+TEST(DesignProof, OfAFrontIsRefusedWithAWorsePoint) {
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/teaching.yaml\n    grid:\n"
+      "      clock: [1 GHz, 500 MHz]\n      nodes.Buffer.capacity: [1 KiB, 4 KiB]\n"
+      "workloads: [../workloads/teaching/gemm.yaml]\n",
+      kCampaigns + "c.yaml");
+  const auto problems = [](const std::string& text) {
+    const std::string body = text.substr(0, text.rfind("digest: "));
+    auto certificate = check::parse_design_certificate(body + check::seal(body), "proof");
+    return check::check_design(certificate, {}).problems;
+  };
+  for (const char* objective : {"energy", "latency", "edp"}) {
+    DesignOptions options = asked(objective);
+    options.top = 4;
+    const std::string all = proof_of(campaign, options);
+    ASSERT_THAT(problems(all), testing::IsEmpty());
+    EXPECT_THAT(problems(replaced(all, "wanted: best\ntop: 4", "wanted: front\ntop: 1")),
+                testing::Contains(HasSubstr("one that is no worse in either")))
+        << objective;
+  }
 }
 
 TEST(DesignProof, IsRefusedWithALowerValue) {
