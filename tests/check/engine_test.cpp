@@ -186,7 +186,7 @@ TEST(EngineProof, IsRefusedOnceItIsTamperedWith) {
            {"mapspace: ", "\n", "mapspace: \"12\""},
            {"winograd: true", "}", "winograd: false"},
            {"in_channels: 4", "\n", "in_channels: 8"},
-           {"digest", "\n", "bounds: []\ndigest"}}) {
+           {"form: winograd", "\n", "form: winograd\nbounds: []"}}) {
     EXPECT_NE(complaint(altered(proof, from, to, with)), "") << from << " -> " << with;
   }
 }

@@ -20,6 +20,7 @@
 #include "proven.hpp"
 #include "report/front.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
@@ -40,6 +41,42 @@ nodes:
           gemm("gemm", {4, 2, 2, {}, false}, {})};
 }
 
+// A window that moves by two: its tiles overlap, or leave gaps.
+Problem window_problem() {
+  return {tiny_problem().arch(),
+          parse_workload("name: w\neinsum: {equation: \"O[k][p] += A[2*p+r] * W[k][r]\", dims: {k: "
+                         "2, p: 3, r: 3}}\n",
+                         "w")};
+}
+
+// Zeros that a format leaves out, and that skip or gate what meets them.
+Problem sparse_problem(const std::string& format, const std::string& act) {
+  const std::string zeros = "format: {input: " + format + ", weight: bitmask}, when_empty: [{" +
+                            act + ": weight, on: input}]";
+  return {parse_arch("name: tiny\nnodes:\n  - {storage: DRAM, word: 8 b, capacity: unlimited, "
+                     "bandwidth: {shared: 8 B/cycle}, energy: {read: 16 pJ/b, write: 16 pJ/b}, " +
+                         zeros +
+                         "}\n  - {storage: Buffer, word: 8 b, capacity: 7 B, bandwidth: {shared: 2 "
+                         "B/cycle}, energy: {read: 1 pJ/b, write: 1 pJ/b}, fits: 90 %, " +
+                         zeros +
+                         "}\n  - {fanout: PEs, x: 2}\n  - {compute: MAC, energy: 1 pJ, "
+                         "when_zero: " +
+                         act + "}\n",
+                     "arch"),
+          parse_workload("name: w\ngemm: {m: 4, n: 2, k: 4}\ndensity: {A: 0.25, B: 0.5}\n", "w")};
+}
+
+// What the certificates of a kind are about.
+Problem problem_of(const std::string& kind) {
+  return kind.find("window") != std::string::npos ? window_problem()
+         : kind == "bitmask"                      ? sparse_problem("bitmask", "skip")
+         : kind == "coordinates"                  ? sparse_problem("coordinates 3 b", "skip")
+         : kind == "runs"                         ? sparse_problem("runs 2 b", "gate")
+         : kind == "csr"                          ? sparse_problem("csr", "skip")
+         : kind == "ideal"                        ? sparse_problem("ideal", "gate")
+                                                  : tiny_problem();
+}
+
 constexpr const char* kRules = R"(mapspace:
   tiling: even
   keep: {Buffer: [A]}
@@ -48,9 +85,8 @@ constexpr const char* kRules = R"(mapspace:
     Buffer: {order: [[M, K], N]}
 )";
 
-std::string value_proof(const Constraints& constraints, const Objective& objective,
-                        const Budget& budget = {}) {
-  const Problem problem = tiny_problem();
+std::string value_proof(const Problem& problem, const Constraints& constraints,
+                        const Objective& objective, const Budget& budget = {}) {
   const Mapspace space{problem, constraints};
   SearchOptions options;
   options.objective = objective;
@@ -58,8 +94,7 @@ std::string value_proof(const Constraints& constraints, const Objective& objecti
   return certificate_file({"search", {}}, space, objective, search_exact(space, options));
 }
 
-std::string points_proof(const FrontSubject& subject, bool imperfect) {
-  const Problem problem = tiny_problem();
+std::string points_proof(const Problem& problem, const FrontSubject& subject, bool imperfect) {
   Constraints constraints;
   constraints.factors.imperfect = imperfect;
   const Mapspace space{problem, constraints};
@@ -94,25 +129,41 @@ Budget gap() {
   return budget;
 }
 
-const std::vector<std::string> kKinds{"energy", "latency",   "ties",  "limits", "gap",
-                                      "rules",  "imperfect", "front", "curve",  "imperfect_front"};
+const std::vector<std::string> kKinds{"energy",
+                                      "latency",
+                                      "ties",
+                                      "limits",
+                                      "gap",
+                                      "rules",
+                                      "imperfect",
+                                      "front",
+                                      "curve",
+                                      "imperfect_front",
+                                      "window",
+                                      "window_latency",
+                                      "imperfect_window",
+                                      "bitmask",
+                                      "coordinates",
+                                      "runs",
+                                      "csr",
+                                      "ideal"};
 
 std::string true_proof(const std::string& kind) {
-  const Problem problem = tiny_problem();
+  const Problem problem = problem_of(kind);
   const CurveCapacity buffer{*problem.arch().find_level("Buffer"), {}};
   const FrontSubject curve{Objective::kEnergy, buffer};
   const FrontSubject front{Objective::kEnergy, {}};
-  return kind == "energy"    ? value_proof({}, Objective::kEnergy)
-         : kind == "latency" ? value_proof({}, Objective::kLatency)
-         : kind == "ties"    ? value_proof({}, tied())
-         : kind == "limits"  ? value_proof({}, limited())
-         : kind == "gap"     ? value_proof({}, Objective::kEdp, gap())
+  return kind.ends_with("latency") ? value_proof(problem, {}, Objective::kLatency)
+         : kind == "ties"          ? value_proof(problem, {}, tied())
+         : kind == "limits"        ? value_proof(problem, {}, limited())
+         : kind == "gap"           ? value_proof(problem, {}, Objective::kEdp, gap())
          : kind == "rules"
-             ? value_proof(parse_constraints(kRules, "rules", problem), Objective::kEnergy)
-         : kind == "imperfect" ? value_proof(imperfect(), Objective::kEnergy)
-         : kind == "front"     ? points_proof(front, false)
-         : kind == "curve"     ? points_proof(curve, false)
-                               : points_proof(front, true);
+             ? value_proof(problem, parse_constraints(kRules, "rules", problem), Objective::kEnergy)
+         : kind == "imperfect_front"     ? points_proof(problem, front, true)
+         : kind.starts_with("imperfect") ? value_proof(problem, imperfect(), Objective::kEnergy)
+         : kind == "front"               ? points_proof(problem, front, false)
+         : kind == "curve"               ? points_proof(problem, curve, false)
+                                         : value_proof(problem, {}, Objective::kEnergy);
 }
 
 class Forgery : public testing::TestWithParam<std::string> {
@@ -127,7 +178,7 @@ std::string verdict_of(const check::Certificate& forged) {
   return verdict.problems.empty() ? std::string{} : verdict.problems[0];
 }
 
-// Every mapping of the space that a certificate speaks of, by enumeration.
+// Every mapping of the space that a certificate speaks of, by enumeration, the best ones first.
 struct Priced {
   Mapping mapping;
   check::Figures figures;
@@ -144,6 +195,9 @@ std::vector<Priced> all_mappings(const check::Certificate& claimed) {
       all.push_back({mapping, check::figures_of(claimed.problem, claimed.goal, *cost)});
     }
     return true;
+  });
+  std::stable_sort(all.begin(), all.end(), [](const Priced& a, const Priced& b) {
+    return a.figures.first < b.figures.first;
   });
   return all;
 }

@@ -18,6 +18,7 @@
 #include "core/diagnostic.hpp"
 #include "mapper/front.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "optima.hpp"
 #include "proven.hpp"
 #include "report/front.hpp"
 #include "tests/mapper/random_space.hpp"
@@ -36,53 +37,6 @@ constexpr std::array kImperfectObjectives{
     Objective{ObjectiveFunction::product(1, 0.5), false, LatencyMode::kRamped},
     Objective{ObjectiveFunction::weighted_sum(3.5)},
 };
-
-// Instances per fanout, axis and dim.
-using Instances = std::vector<std::int64_t>;
-
-Instances instances_of(const check::Unrolling& unrolling) {
-  Instances flat;
-  for (const auto& axes : unrolling.axes) {
-    flat.insert(flat.end(), axes[0].begin(), axes[0].end());
-    flat.insert(flat.end(), axes[1].begin(), axes[1].end());
-  }
-  return flat;
-}
-
-Instances instances_of(const Problem& problem, const Mapping& mapping) {
-  const std::size_t dims = problem.workload().dims.size();
-  Instances flat(problem.arch().fanouts.size() * 2 * dims, 1);
-  PerDim<std::int64_t> extents(dims);
-  for (const DimId d : extents.ids()) {
-    extents[d] = problem.workload().dims[d].bound;
-  }
-  for (const MappingNode& node : mapping.nodes) {
-    if (const auto* loop = std::get_if<Temporal>(&node)) {
-      extents[loop->dim] = loop->extent;
-    } else if (const auto* parallel = std::get_if<Parallel>(&node)) {
-      const std::size_t axis =
-          index_of(parallel->fanout) * 2 + static_cast<std::size_t>(parallel->axis);
-      flat[axis * dims + index_of(parallel->dim)] =
-          (extents[parallel->dim] + parallel->extent - 1) / parallel->extent;
-      extents[parallel->dim] = parallel->extent;
-    }
-  }
-  return flat;
-}
-
-// The least of every unrolling, by evaluating all mappings.
-std::map<Instances, double> optima(const Mapspace& space, const Objective& objective) {
-  std::map<Instances, double> least;
-  space.enumerate([&](const Mapping& mapping) {
-    const Evaluation evaluation = evaluate(space.problem(), mapping);
-    if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
-      double& best = least.emplace(instances_of(space.problem(), mapping), HUGE_VAL).first->second;
-      best = std::min(best, objective_value(objective, *cost));
-    }
-    return true;
-  });
-  return least;
-}
 
 // What a proof of the optimum is to be expected of: neither hops nor a window of sums, which are
 // bounded only.

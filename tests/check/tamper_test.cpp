@@ -133,6 +133,33 @@ TEST(Proof, IsAboutItsMachineAndLayerOnly) {
 TEST(Proof, CountsTheMapspace) {
   EXPECT_THAT(complaint(altered(small_proof(), "mapspace: \"", "\n", "mapspace: \"12345\"")),
               testing::ContainsRegex("the mapspace has [0-9]+ mappings, not 12345"));
+  for (const char* size : {"12345x", "-1", "1e9", ""}) {
+    EXPECT_THAT(complaint(altered(small_proof(), "mapspace: \"", "\n",
+                                  fmt::format("mapspace: \"{}\"", size))),
+                HasSubstr("is neither a number of mappings nor"));
+  }
+}
+
+TEST(Proof, RefusesInstancesThatDoNotDivide) {
+  const Problem problem = small_problem();
+  const std::string proof = proof_of(
+      problem, parse_constraints("mapspace: {spatial: {PEs: {X: {M: 2}}}}\n", "r", problem),
+      Objective::kEnergy);
+  EXPECT_EQ(complaint(proof), "");
+  EXPECT_THAT(complaint(altered(proof, "{M: 2", "}", "{M: 3")),
+              HasSubstr("3 instances of M do not divide its bound"));
+}
+
+TEST(Proof, RefusesNumbersThatAreNone) {
+  for (const char* key : {"value", "lower_bound"}) {
+    for (const char* number :
+         {"-1 pJ", "inf pJ", "nan pJ", "1", "1 cycles", "1pJ", "1 pJ pJ", "x pJ"}) {
+      EXPECT_THAT(complaint(altered(small_proof(), fmt::format("{}: ", key), "\n",
+                                    fmt::format("{}: {}", key, number))),
+                  HasSubstr("expected a number of pJ"))
+          << key << ": " << number;
+    }
+  }
 }
 
 TEST(Proof, RefusesWhatItDoesNotKnowByName) {
