@@ -88,6 +88,10 @@ double value_of(const PlanWeights& weights, const Sums& sums) {
   return weights.latency * sums.latency + weights.energy * sums.energy;
 }
 
+double parts_of(const PlanWeights& weights, const Sums& sums) {
+  return std::abs(weights.latency * sums.latency) + std::abs(weights.energy * sums.energy);
+}
+
 // All plans, as ways through a graph of demands.
 class Below {
  public:
@@ -107,10 +111,9 @@ class Below {
     if (!start_) {
       return false;
     }
-    in_front_ = {least_in_front(multiplied_), least_in_front(claim_.weights),
-                 least_in_front(claim_.ties)};
+    in_front_ = {in_front(multiplied_), in_front(claim_.weights), in_front(claim_.ties)};
     for (const PlanLimit& limit : claim_.limits) {
-      in_front_.push_back(least_in_front(limit.of));
+      in_front_.push_back(in_front(limit.of));
     }
     return follow(most_labels, labels);
   }
@@ -182,32 +185,50 @@ class Below {
     return found;
   }
 
-  // By demand: the least that the operations in front of it take.
-  std::vector<double> least_in_front(const PlanWeights& weights) const {
-    std::vector<double> least(steps_.size(), kImpossible);
-    least[*start_] = 0;
+  // By demand: the least that the operations in front of it take; and the most that the parts of
+  // such sums are, signs aside, which says how much rounding may be in the least.
+  struct InFront {
+    std::vector<double> least, parts;
+  };
+  InFront in_front(const PlanWeights& weights) const {
+    InFront found{std::vector<double>(steps_.size(), kImpossible),
+                  std::vector<double>(steps_.size(), 0)};
+    found.least[*start_] = 0;
     for (std::size_t d = steps_.size(); d-- > 0;) {
       for (const Step& step : steps_[d]) {
-        least[d] = std::min(least[d], least[step.to] + value_of(weights, step.takes));
+        if (found.least[step.to] == kImpossible) {
+          continue;
+        }
+        found.least[d] =
+            std::min(found.least[d], found.least[step.to] + value_of(weights, step.takes));
+        found.parts[d] =
+            std::max(found.parts[d], found.parts[step.to] + parts_of(weights, step.takes));
       }
     }
-    return least;
+    return found;
+  }
+  // Not above the least that a plan takes by these weights, whatever was rounded, with `more`
+  // added.
+  double at_least(std::size_t which, const PlanWeights& weights, std::size_t demand,
+                  const Sums& sums, double more) const {
+    const InFront& front = in_front_[which];
+    const double parts = parts_of(weights, sums) + front.parts[demand] + std::abs(more);
+    return std::isfinite(parts) && std::isfinite(front.least[demand])
+               ? value_of(weights, sums) + front.least[demand] + more - kPlanClose * parts
+               : -kImpossible;
   }
 
   bool has_chance(std::size_t demand, const Sums& sums) const {
-    if (in_front_[kWeights][demand] == kImpossible) {
+    if (in_front_[kWeights].least[demand] == kImpossible) {
       return false;
     }
     const double bound =
-        std::max(value_of(multiplied_, sums) + in_front_[kMultiplied][demand] + constant_,
-                 value_of(claim_.weights, sums) + in_front_[kWeights][demand]);
-    const double tie = value_of(claim_.ties, sums) + in_front_[kTies][demand];
+        std::max(at_least(kMultiplied, multiplied_, demand, sums, constant_),
+                 value_of(claim_.weights, sums) + in_front_[kWeights].least[demand]);
+    const double tie = value_of(claim_.ties, sums) + in_front_[kTies].least[demand];
     for (std::size_t k = 0; k < claim_.limits.size(); ++k) {
       const PlanLimit& limit = claim_.limits[k];
-      const double parts = std::abs(limit.of.latency * sums.latency) +
-                           std::abs(limit.of.energy * sums.energy) + std::abs(limit.most);
-      if (value_of(limit.of, sums) + in_front_[kLimits + k][demand] >
-          limit.most + kPlanClose * parts) {
+      if (at_least(kLimits + k, limit.of, demand, sums, -limit.most) > 0) {
         return false;
       }
     }
@@ -268,7 +289,7 @@ class Below {
   double constant_ = 0;
   std::vector<std::vector<Step>> steps_;  // by demand
   std::optional<std::size_t> start_{};    // the demand in front of all operations
-  std::vector<std::vector<double>> in_front_;
+  std::vector<InFront> in_front_;
 };
 
 }  // namespace

@@ -131,8 +131,8 @@ class Reading {
             "its parallel loops are not allowed together");
   }
 
-  // The class of the unrolling, where a space has more than can be listed; none: it has not this
-  // one.
+  // The class of the unrolling, where a space has more than can be listed. None: it has not this
+  // one, or it has rules for unrollings, which are applied only where they are listed.
   std::vector<UnrollingClass> class_alone() const {
     const Unrolling given = space_.constraints().spatial.value_or(Unrolling{});
     const auto has = [](const Unrolling& unrolling, const Unroll& wanted) {
@@ -144,7 +144,12 @@ class Reading {
                return used.fanout != fixed.fanout || has(given, used);
              });
     });
-    return is_as_given
+    const bool is_allowed =
+        space_.constraints().unroll.empty() &&
+        std::all_of(unrolling_.begin(), unrolling_.end(), [&](const Unroll& used) {
+          return may_unroll(workload(), arch().fanouts[used.fanout].dims(used.axis), used.dim);
+        });
+    return is_as_given && is_allowed
                ? imperfect_classes(
                      space_.problem(), space_.domains(),
                      {with_idle_fanouts(unrolling_, arch()), space_.constraints().unroll}, 1)

@@ -7,6 +7,7 @@
 
 #include "arch/load.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
 #include "workloads/gemm.hpp"
@@ -101,6 +102,19 @@ TEST(ImperfectSearch, AnswersWhereUnrollingsAreTooManyToList) {
     }
     EXPECT_TRUE(found.interrupted);
     EXPECT_NE(found.certificate.status, Proof::kOptimal);
+  }
+  // Rules for unrollings are kept.
+  const Constraints ruled = parse_constraints(
+      "mapspace: {factors: imperfect, unroll: {Array: {X: {factors: {N: [1, 128]}}}}}\n",
+      "rules.yaml", problem);
+  const Mapspace small{problem, ruled};
+  ASSERT_FALSE(small.is_listable());
+  const SearchResult kept = search_exact(small, {});
+  ASSERT_TRUE(kept.best);
+  for (const MappingNode& node : kept.best->nodes) {
+    const auto* loop = std::get_if<Parallel>(&node);
+    EXPECT_FALSE(loop != nullptr && problem.workload().dims[loop->dim].name == "N" &&
+                 problem.arch().fanouts[loop->fanout].name == "Array" && loop->axis == Axis::kX);
   }
   SearchOptions options;
   options.objective = Objective::kEnergy;

@@ -209,7 +209,14 @@ TEST(PlanProof, HoldsForPlansUnderLimitsAndRefutesOthers) {
       tighter.front().most -= 1;
       const LimitedPlan other = limited_path(problem, weights, ties, tighter, kLabels, kLabels);
       if (other.path && other.path->value > found.path->value) {
-        EXPECT_FALSE(check::check_plan(claimed(other)).problems.empty()) << seed;
+        check::PlanClaim lie = claimed(other);
+        EXPECT_FALSE(check::check_plan(lie).problems.empty()) << seed;
+        for (const double multiplier : {1e9, 1e100, 1e300, 1e307}) {  // no good for a bound
+          for (check::PlanLimit& limit : lie.limits) {
+            limit.multiplier = multiplier;
+          }
+          EXPECT_FALSE(check::check_plan(lie).problems.empty()) << seed << ' ' << multiplier;
+        }
         ++worse;
       }
     }
