@@ -57,8 +57,7 @@ class Deadline {
     has_refused_ = true;
     throw OutOfBudget{};
   }
-  // Did a search that has ended before its proof end for want of memory? What its caller has seen
-  // of it is that it ended.
+  // Of a search that ended before its proof: was it for want of memory, and not of time?
   bool is_short_of_memory() const { return has_refused_ || !over(); }
   std::size_t most_bytes() const { return most_bytes_; }
   std::size_t peak_bytes() const { return peak_; }
