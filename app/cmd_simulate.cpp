@@ -41,8 +41,8 @@ std::string counts_text(const Agreement& agreement, const char* kind) {
 
 // What became of the zeros in one run, beside the closed form.
 struct Zeros {
-  bool known =
-      false;  // all places are given: the closed form is what a run must count; else a mean
+  // Whether all places are given. Then the closed form is what a run must count, else it is a mean.
+  bool known = false;
   std::vector<ZeroCount> counts;
   bool disagree() const {
     return known && std::any_of(counts.begin(), counts.end(),
