@@ -108,11 +108,31 @@ bool is_weighed(const PlanClaim& claim) {
           (are(claim.ties, 0, 0) || are(claim.ties, is_energy ? 1 : 0, is_energy ? 0 : 1)));
 }
 
+bool is_of_latency(const PlanLimit& limit) {
+  return limit.of.latency == 1 && limit.of.energy == 0 && limit.of.bytes == 0 && limit.most >= 0;
+}
+// Energy less what the power gives in the time is at most 0.
+bool is_of_power(const PlanLimit& limit) {
+  return limit.of.latency <= 0 && limit.of.energy == 1 && limit.of.bytes == 0 && limit.most == 0;
+}
+
+std::string limits_text(const PlanClaim& claim) {
+  constexpr double kPicojoules = 1e12;  // in a joule
+  std::string text;
+  for (const PlanLimit& limit : claim.limits) {
+    text += text.empty() ? "" : " and ";
+    text += is_of_latency(limit)
+                ? fmt::format("a latency of {:.9g} s", limit.most)
+                : fmt::format("a mean power of {:.9g} W", -limit.of.latency / kPicojoules);
+  }
+  return text;
+}
+
 // Finds weights, limits and rooms that are not those of the objective.
 std::optional<std::string> wrong_question(const PlanClaim& claim) {
   for (const PlanLimit& limit : claim.limits) {
-    if (limit.multiplier < 0 || limit.of.bytes != 0) {
-      return "a limit is about more than latency and energy, or has a multiplier below 0";
+    if (!(limit.multiplier >= 0) || (!is_of_latency(limit) && !is_of_power(limit))) {
+      return "a limit is neither of latency nor of mean power, or has a multiplier below 0";
     }
   }
   if (!claim.limits.empty() && claim.moves.size() != claim.plan.size()) {
@@ -267,12 +287,15 @@ class Walk {
 
 // Whether the plan keeps its limits, and none that does takes less.
 void check_limits(const PlanClaim& claim, const Walked& walked, PlanVerdict& verdict) {
+  const std::string most = "at most " + limits_text(claim);
   for (const PlanLimit& limit : claim.limits) {
-    const double takes =
-        limit.of.latency * walked.latency + limit.of.energy * walked.loads[claim.engines + 1];
-    if (takes > limit.most) {
+    const double timed = limit.of.latency * walked.latency;
+    const double spent = limit.of.energy * walked.loads[claim.engines + 1];
+    const double parts = std::abs(timed) + std::abs(spent) + std::abs(limit.most);
+    if (!(timed + spent <= limit.most + kPlanClose * parts)) {
       verdict.problems.push_back(
-          fmt::format("the plan takes {:.9g}, where the limit is {:.9g}", takes, limit.most));
+          fmt::format("the plan takes {:.9g} s and {:.9g} pJ, and is to take {}", walked.latency,
+                      walked.loads[claim.engines + 1], most));
     }
   }
   const auto less = has_plan_below(claim, {claim.value, claim.tie}, kMostLabels, verdict.labels);
@@ -283,7 +306,7 @@ void check_limits(const PlanClaim& claim, const Walked& walked, PlanVerdict& ver
     verdict.problems.push_back("another plan keeps the limits and takes less");
   } else {
     verdict.verified.push_back(
-        "no plan of these groups at these prices that keeps the limits takes less");
+        "no plan of these groups at these prices takes less, of those with " + most);
   }
 }
 

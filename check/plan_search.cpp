@@ -13,6 +13,7 @@ namespace mapsim::check {
 namespace {
 
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
+constexpr std::size_t kComparisons = 64;  // that may be made for a label, on average
 
 PlanValue operator+(const PlanValue& a, const PlanValue& b) {
   return {a.first + b.first, a.second + b.second};
@@ -141,7 +142,12 @@ class Below {
             steps_.emplace_back();
             next.push_back(step.before);
           }
-          for (const Sums& takes : ways(step)) {
+          const std::vector<Sums> found = ways(step, most_labels);
+          ways_ += found.size();
+          if (found.size() > most_labels || ways_ > most_labels) {
+            return false;
+          }
+          for (const Sums& takes : found) {
             steps_[first + d].push_back({at->second, takes});
           }
         }
@@ -160,8 +166,9 @@ class Below {
     return true;
   }
 
-  // What a step takes, with every source of every tensor that is moved.
-  std::vector<Sums> ways(const DemandStep& step) const {
+  // What a step takes, with every source of every tensor that is moved; or more than `most`, and
+  // then not all of them.
+  std::vector<Sums> ways(const DemandStep& step, std::size_t most) const {
     std::vector<Sums> found(1);
     if (step.group) {
       const PlanPrice& price = *claim_.groups[*step.group].on[step.place];
@@ -179,6 +186,9 @@ class Below {
           }
         }
         found.swap(more);
+        if (found.size() > most) {
+          return found;
+        }
         there.push_back(to);
       }
     }
@@ -256,6 +266,7 @@ class Below {
   }
 
   std::optional<bool> follow(std::size_t most_labels, std::size_t& labels) const {
+    std::size_t comparisons = 0;
     std::vector<std::vector<Sums>> open(steps_.size());
     open.front().push_back({});
     for (std::size_t d = 0; d < steps_.size(); ++d) {
@@ -266,6 +277,10 @@ class Below {
         for (const Step& step : steps_[d]) {
           const Sums more = sums + step.takes;
           std::vector<Sums>& there = open[step.to];
+          comparisons += there.size();
+          if (comparisons / kComparisons > most_labels) {
+            return std::nullopt;
+          }
           if (!has_chance(step.to, more) ||
               std::any_of(there.begin(), there.end(),
                           [&](const Sums& each) { return no_more(each, more); })) {
@@ -288,6 +303,7 @@ class Below {
   PlanWeights multiplied_;
   double constant_ = 0;
   std::vector<std::vector<Step>> steps_;  // by demand
+  std::size_t ways_ = 0;                  // all steps
   std::optional<std::size_t> start_{};    // the demand in front of all operations
   std::vector<InFront> in_front_;
 };

@@ -2,6 +2,7 @@
 #include "plan/limits.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <queue>
@@ -17,8 +18,8 @@ using Index = std::uint32_t;
 
 constexpr Index kNone = std::numeric_limits<Index>::max();
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr int kMostLines = 100;      // rounding could let it go on
-constexpr double kRounding = 1e-12;  // relative: bounds are sums with multipliers
+constexpr int kMostLines = 100;           // rounding could let it go on
+constexpr double kLimitRounding = 1e-12;  // relative: of sums, with multipliers too
 
 // Latency and energy of a part of a plan.
 struct Figures {
@@ -29,6 +30,10 @@ struct Figures {
 };
 double value_of(const Weights& weights, const Figures& figures) {
   return weights.latency * figures.latency + weights.energy * figures.energy;
+}
+
+bool keeps(const PlanLimit& limit, const Figures& takes) {
+  return mapsim::keeps(limit, takes.latency, takes.energy);
 }
 
 Weights plus(const Weights& a, double m, const Weights& b) {
@@ -103,10 +108,10 @@ std::optional<FrontierGraph> graph_of(const PlanProblem& problem, std::size_t mo
           arc.step = {*step.choice, step.place};
         }
         add_arcs(problem, step, at->second, 0, std::move(arc), graph.arcs);
+        if (graph.arcs.size() > most_arcs) {
+          return std::nullopt;
+        }
       }
-    }
-    if (graph.arcs.size() > most_arcs) {
-      return std::nullopt;
     }
     now.swap(next);
     if (i + 1 == problem.operations) {
@@ -208,6 +213,7 @@ class LimitedSearch {
       }
       if (labels_.size() > most_labels_) {
         open = next.bound;
+        found.is_tie_open = true;
         break;
       }
       expand(next.label);
@@ -253,7 +259,7 @@ class LimitedSearch {
     std::vector<double> together(limits_.size(), 0);
     for (std::size_t k = 0; k < limits_.size(); ++k) {
       least_.push_back(completion_of(graph_, limits_[k].of));
-      if (is_over(k, least_.back().value.front(), least_.back().takes.front())) {
+      if (!keeps(limits_[k], least_.back().takes.front())) {
         return false;
       }
       Multiplied more = multiplied(graph_, weights_, limits_[k]);
@@ -271,7 +277,7 @@ class LimitedSearch {
   }
 
   bool is_worse(double bound, const Label& label) const {
-    const double slack = kRounding * std::abs(best_.first);
+    const double slack = kLimitRounding * std::abs(best_.first);
     return best_.first < kNever && (bound > best_.first + slack || (bound >= best_.first - slack &&
                                                                     tie_of(label) >= best_.second));
   }
@@ -279,19 +285,9 @@ class LimitedSearch {
     return value_of(ties_, label.takes) + tied_.value[label.frontier];
   }
 
-  // Whether `least`, what `takes` sums up to in parts of two signs, is above a limit by more than
-  // rounding.
-  bool is_over(std::size_t k, double least, const Figures& takes) const {
-    const PlanLimit& limit = limits_[k];
-    const double parts = std::abs(limit.of.latency * takes.latency) +
-                         std::abs(limit.of.energy * takes.energy) + std::abs(limit.most);
-    return least > limit.most + kRounding * parts;
-  }
-
   bool keeps_limits(const Figures& takes) const {
-    return std::all_of(limits_.begin(), limits_.end(), [&](const PlanLimit& limit) {
-      return value_of(limit.of, takes) <= limit.most;
-    });
+    return std::all_of(limits_.begin(), limits_.end(),
+                       [&](const PlanLimit& limit) { return keeps(limit, takes); });
   }
 
   // Whether another label of its frontier takes no more of anything; else it is known.
@@ -321,8 +317,7 @@ class LimitedSearch {
           bound, value_of(each.weights, label.takes) + each.value[label.frontier] + each.constant);
     }
     for (std::size_t k = 0; k < limits_.size(); ++k) {
-      const double least = value_of(limits_[k].of, label.takes) + least_[k].value[label.frontier];
-      if (is_over(k, least, label.takes + least_[k].takes[label.frontier])) {
+      if (!keeps(limits_[k], label.takes + least_[k].takes[label.frontier])) {
         return;
       }
     }
@@ -389,13 +384,20 @@ class LimitedSearch {
 
 }  // namespace
 
+bool keeps(const PlanLimit& limit, double latency, double energy) {
+  const double timed = limit.of.latency * latency;
+  const double spent = limit.of.energy * energy;
+  const double parts = std::abs(timed) + std::abs(spent) + std::abs(limit.most);
+  return timed + spent <= limit.most + kLimitRounding * parts;
+}
+
 LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, const Weights& ties,
                          const std::vector<PlanLimit>& limits, std::size_t most_labels,
                          std::size_t most_arcs) {
   auto graph = graph_of(problem, most_arcs);
   if (!graph) {
     const auto without = shortest_path(problem, weights);
-    return {std::nullopt, !without, without ? without->value : 0,
+    return {std::nullopt, !without, without ? without->value : 0, false,
             std::vector<double>(limits.size(), 0)};
   }
   return LimitedSearch{std::move(*graph), weights, ties, limits, most_labels}.run();

@@ -15,11 +15,16 @@ struct PlanLimit {
   double most = 0;
 };
 
+// Whether latency [s] and energy [pJ] keep a limit, but for the rounding of sums: a plan adds up in
+// another order than a search does.
+bool keeps(const PlanLimit& limit, double latency, double energy);
+
 // The plan of least value among those that keep limits.
 struct LimitedPlan {
   std::optional<PlanPath> path{};  // nullopt: none was found
   bool is_impossible = false;      // there is none
   double bound = 0;                // none that keeps the limits has less value
+  bool is_tie_open = false;        // the search ended before the ties of the best were examined
   // By limit: for plans that keep them, value + sum of multiplier * (what they take - most) is at
   // most their value; so the least of that sum over all plans is a bound.
   std::vector<double> multipliers{};

@@ -139,8 +139,9 @@ std::vector<PlanLimit> limits_of(const Soc& soc, const PlanOptions& options) {
 }
 
 bool keeps(const std::vector<PlanLimit>& limits, const Load& total) {
-  return std::all_of(limits.begin(), limits.end(),
-                     [&](const PlanLimit& limit) { return limit.of.of(total) <= limit.most; });
+  return std::all_of(limits.begin(), limits.end(), [&](const PlanLimit& limit) {
+    return mapsim::keeps(limit, total.latency, total.energy);
+  });
 }
 
 // Why no plan keeps the limits.
@@ -175,6 +176,8 @@ bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer)
   answer.limits = limits_of(soc, options);
   if (keeps(answer.limits, plan_of(answer.problem, path->steps).total)) {
     answer.limits.clear();
+    answer.multipliers.clear();
+    answer.is_tie_open = false;
   } else {
     LimitedPlan found =
         limited_path(answer.problem, weights, ties, answer.limits, kMostLabels, kMostArcs);
@@ -186,6 +189,7 @@ bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer)
     }
     answer.bound = found.bound;
     answer.multipliers = std::move(found.multipliers);
+    answer.is_tie_open = found.is_tie_open;
     path = std::move(found.path);
   }
   answer.plan = plan_of(answer.problem, path->steps, &answer.prices);
@@ -221,6 +225,9 @@ void keep_memory(const Soc& soc, const PlanOptions& options, PlanAnswer& answer)
   if (!options.max_memory || !answer.misfit.empty()) {
     return;
   }
+  const auto size = [](double bytes) {
+    return bytes_text(Bits{static_cast<std::int64_t>(std::ceil(bytes * kBitsPerByte))});
+  };
   const double limit = *options.max_memory;
   double alive = limit;
   auto taken = static_cast<double>(memory_of(answer).peak);
@@ -236,10 +243,10 @@ void keep_memory(const Soc& soc, const PlanOptions& options, PlanAnswer& answer)
     taken = static_cast<double>(memory_of(answer).peak);
     alive -= std::max(1.0, taken - limit);
   }
-  if (taken > limit) {
-    const auto size = [](double bytes) {
-      return bytes_text(Bits{static_cast<std::int64_t>(std::ceil(bytes * kBitsPerByte))});
-    };
+  if (!answer.misfit.empty()) {
+    answer.misfit = fmt::format("of the plans whose tensors take no more than {} at once: {}",
+                                size(*answer.problem.most_alive), answer.misfit);
+  } else if (taken > limit) {
     answer.misfit =
         fmt::format("tensors need {} and more, of which {} are alive at once in the best case",
                     size(taken), size(least_alive(answer.problem, weights_of(options.objective))));

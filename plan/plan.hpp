@@ -59,6 +59,7 @@ struct PlanAnswer {
   bool is_limited = false;        // the chip's memory is too small for the best plan
   std::vector<PlanLimit> limits;  // on latency and power that the best plan does not keep by itself
   std::vector<double> multipliers;  // of these limits (plan/limits.hpp)
+  bool is_tie_open = false;         // between plans that take as much, within the limits
   bool is_within_memory = false;    // a better plan takes too much memory
   double bound = 0;                 // of the objective, under the limits: no plan has less [s, pJ]
   std::optional<Plan> given{};      // the plan that was made elsewhere

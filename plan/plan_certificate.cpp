@@ -97,7 +97,8 @@ std::string text_of(Json certificate) {
 bool has_certificate(const PlanOptions& options, const PlanAnswer& answer) {
   const double value = weights_of(options.objective).of(answer.plan.total);
   constexpr double kRound = 1e-9;
-  return !options.at_once && !answer.is_within_memory && answer.bound >= value * (1 - kRound);
+  return !options.at_once && !answer.is_within_memory && answer.misfit.empty() &&
+         !answer.is_tie_open && answer.bound >= value * (1 - kRound);
 }
 
 std::string plan_certificate(const Soc& soc, const Network& network, const PlanOptions& options,

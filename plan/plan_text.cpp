@@ -63,7 +63,9 @@ std::string power_text(const Soc& soc, const PlanOptions& options, const PlanAns
   constexpr double kPicojoules = 1e12;  // in a joule
   const auto most = power_limit(soc, options);
   const double mean = answer.plan.total.energy / kPicojoules / answer.plan.total.latency;
-  if (!most || (!options.max_power && answer.limits.empty() && mean <= *most)) {
+  // The limit on power is the last one.
+  const bool binds = !answer.multipliers.empty() && answer.multipliers.back() > 0;
+  if (!most || (!options.max_power && !binds && mean <= *most)) {
     return "";
   }
   const std::string by = options.max_power == most ? "--max-power" : soc.name;

@@ -19,7 +19,8 @@ Load load_of(const std::pair<double, double>& figures) {
   return {figures.first, figures.second, 0, {}, 0};
 }
 
-// The least value of all plans that keep limits, and of those the least tie.
+// The least value of all plans that keep limits, and of those the least tie. Figures are whole
+// numbers; a limit on power is a ratio, which is rounded.
 std::optional<Value> best_of(const std::vector<std::pair<double, double>>& plans,
                              const Weights& weights, const Weights& ties,
                              const std::vector<PlanLimit>& limits) {
@@ -28,7 +29,7 @@ std::optional<Value> best_of(const std::vector<std::pair<double, double>>& plans
     const Load load = load_of(figures);
     const Value value{weights.of(load), ties.of(load)};
     const bool fits = std::all_of(limits.begin(), limits.end(), [&](const PlanLimit& limit) {
-      return limit.of.of(load) <= limit.most;
+      return limit.of.of(load) <= limit.most + 1e-9;
     });
     if (fits && (!best || value < *best)) {
       best = value;

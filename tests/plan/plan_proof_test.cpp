@@ -225,6 +225,33 @@ TEST(PlanProof, HoldsForPlansUnderLimitsAndRefutesOthers) {
   EXPECT_GT(worse, 15);
 }
 
+// Latency and energy of each group have the same sum: of no two plans one is better in both, and
+// without a multiplier no bound tells that none keeps the limit. The list of those that are known
+// is not compared with for as long as that takes.
+TEST(PlanProof, EndsWhereLimitsLeaveTooManyPlans) {
+  Rng rng{1};
+  check::PlanClaim claim;
+  claim.operations = 40;
+  claim.places = 1;
+  claim.engines = 1;
+  claim.objective = "latency";
+  claim.weights = {1, 0, 0, {}};
+  constexpr double kSum = 3e6;
+  for (std::size_t i = 0; i < claim.operations; ++i) {
+    for (int k = 0; k < 2; ++k) {
+      const double latency = 1e6 + static_cast<double>(rng.below(1'000'000));
+      claim.groups.push_back(
+          {{i}, {}, {}, i, {check::PlanPrice{latency, kSum - latency, 0, 0, 0}}});
+    }
+    claim.value += kSum / 2;
+  }
+  claim.limits = {{{0, 1, 0, {}}, claim.value - 1, 0}};
+  constexpr std::size_t kMost = 100'000;
+  std::size_t labels = 0;
+  EXPECT_EQ(check::has_plan_below(claim, {claim.value, 0}, kMost, labels), std::nullopt);
+  EXPECT_LT(labels, kMost);  // it is what they are compared with that was too much
+}
+
 // Of one engine, and two groups that do the same: in 5 cycles, 2 s of the engine and 3 B, or in 6
 // cycles, 4 s and 3 B.
 std::string with_groups(const std::string& rest) {
@@ -267,6 +294,29 @@ std::string lie(std::string text, const std::vector<std::string>& changes) {
     text.replace(at, changes[i].size(), changes[i + 1]);
   }
   return text;
+}
+
+TEST(PlanProof, NamesTheLimitsThatItIsAbout) {
+  const std::string text = with_groups(
+      R"("objective": "latency", "plan": [[1, 0]], "moves": [[]], "value": 6,
+"limits": [{"latency": -1.2, "energy": 1, "bytes": 0, "most": 0, "multiplier": 2},
+{"latency": 1, "energy": 0, "bytes": 0, "most": 6, "multiplier": 0}])");
+  EXPECT_THAT(check::check_plan(check::parse_plan_claim(text, "p")).verified,
+              testing::Contains(testing::HasSubstr(
+                  "less, of those with at most a mean power of 1.2e-12 W and a latency of 6 s")));
+  EXPECT_EQ(complaint(text), "");
+  EXPECT_THAT(complaint(lie(text, {R"("most": 6)", R"("most": 5.5)"})),
+              testing::StartsWith("the plan takes 6 s and 6 pJ, and is to take at most"));
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {R"("energy": 1)", R"("energy": 2)"},
+           {R"("most": 0)", R"("most": 1)"},
+           {R"("latency": -1.2)", R"("latency": 1.2)"},
+           {R"("most": 6)", R"("most": -6)"},
+           {R"("multiplier": 2)", R"("multiplier": -2)"}}) {
+    EXPECT_THAT(complaint(lie(text, {from, to})),
+                testing::StartsWith("a limit is neither of latency nor of mean power"))
+        << to;
+  }
 }
 
 TEST(PlanProof, OfAFrameIsRefusedWithAnyLie) {
