@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arch/gpu_words.hpp"
+#include "core/arithmetic.hpp"
 #include "core/file_kind.hpp"
 #include "core/reader.hpp"
 
@@ -103,10 +104,12 @@ class GpuReader {
       const auto port = reader_.quantity(l2.require("per_sm"), [this](std::string_view text) {
         return parse_bandwidth(text, std::nullopt, gpu_.clock);
       });
-      if (port && port->count() < 8) {
-        reader_.error(*l2.find("per_sm"), "less than a byte per cycle");
+      constexpr double kByte = 8;  // bits
+      if (port && (port->count() < kByte || port->count() > kByte * real(kLargest))) {
+        reader_.error(*l2.find("per_sm"),
+                      fmt::format("not within 1 and {} bytes per cycle", kLargest));
       } else if (port) {
-        gpu_.l2_per_sm = Bytes{static_cast<std::int64_t>(port->count() / 8)};
+        gpu_.l2_per_sm = Bytes{static_cast<std::int64_t>(port->count() / kByte)};
       }
     }
     if (const Node* node = fields.require("dram")) {

@@ -156,6 +156,10 @@ class ComponentReader {
         read_parallel(*item, around);
       } else if (item->tag == "!Container" || item->tag == "!Component") {
         read_tagged(*item, around);
+      } else if (item->tag == "!Pipelined") {
+        reader_.error(*item,
+                      "the front end gives !Pipelined no meaning for Timeloop; its nodes can stand "
+                      "in its place, or in a !Parallel with what each keeps");
       } else {
         reader_.error(*item, fmt::format("a node {}; known here are !Container, !Component, "
                                          "!Hierarchical and !Parallel",

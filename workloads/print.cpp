@@ -76,6 +76,8 @@ std::optional<ConvShape> shape_of(const Workload& workload, const LayerView& vie
   const HeightWidth outputs{bound(workload, view.rows), bound(workload, view.columns)};
   const auto stored = workload.tensors[view.input].stored_elements;
   const HeightWidth used = input_for(shape, outputs);
+  const std::int64_t images = shape.batch * shape.in_channels;
+  const std::int64_t image = stored.value_or(0) % images == 0 ? stored.value_or(0) / images : 0;
   constexpr std::int64_t kMostTries = 64;
   std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> tries;  // padding, input
   for (const std::size_t axis : {0, 1}) {
@@ -89,8 +91,8 @@ std::optional<ConvShape> shape_of(const Workload& workload, const LayerView& vie
     for (const auto& [left, width] : tries[1]) {
       shape.input = {height, width};
       shape.padding = {above, left};
-      if (height > 0 && width > 0 && !problem_of(shape) &&
-          stored == shape.batch * shape.in_channels * height * width &&
+      if (width > 0 && height > 0 && height <= image && image % height == 0 &&
+          image / height == width && !problem_of(shape) &&
           says_all(conv2d(workload.name, shape), workload)) {
         return shape;
       }

@@ -196,7 +196,7 @@ TEST(LoadGpu, PrintedChipsReadBack) {
 }
 
 TEST(LoadGpu, SaysWhatIsWrong) {
-  expect_errors("arch/bad_gpus.txt", 12,
+  expect_errors("arch/bad_gpus.txt", 13,
                 [](const std::string& text) { parse_gpu(text, "chip.yaml"); });
 }
 
