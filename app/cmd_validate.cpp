@@ -177,8 +177,7 @@ class DeviceRun {
       KernelSpec spec = subject.spec;
       const GpuPath path = generated_path(*arguments_);
       spec.kernel = fixed_tiles(*gpu_, spec.problem, path).front();
-      notes_->refusals.push_back(fmt::format("{}: no {} kernel: {}", subject.name,
-                                             path == GpuPath::kWmma ? "WMMA" : to_string(path),
+      notes_->refusals.push_back(fmt::format("{}: no {} kernel: {}", subject.name, to_string(path),
                                              not_generated(*gpu_, spec).value_or("none is legal")));
       any_wrong_ = true;
     }
@@ -301,11 +300,15 @@ void refuse_overwriting(const ValidateArguments& arguments) {
   }
 }
 
+// Of these problems, and of one path, if one is asked for; cuBLAS and the naive kernel are held
+// beside any.
 std::vector<GpuMeasurement> rows_of(const std::vector<GpuMeasurement>& all,
-                                    const std::map<std::string, std::string>& names) {
+                                    const std::map<std::string, std::string>& names,
+                                    std::optional<GpuPath> path) {
   std::vector<GpuMeasurement> rows;
   for (const GpuMeasurement& row : all) {
-    if (names.contains(problem_key(row))) {
+    const bool is_asked = !path || !row.kernel || row.naive || row.kernel->path == *path;
+    if (is_asked && names.contains(problem_key(row))) {
       rows.push_back(row);
     }
   }
@@ -342,14 +345,14 @@ Answer run(const ValidateArguments& arguments) {
   std::vector<GpuMeasurement> rows;
   if (arguments.device.starts_with(kReplay)) {
     const std::string path = arguments.device.substr(std::string{kReplay}.size());
-    rows = rows_of(parse_measurements(read_text(path), path), names);
+    rows = rows_of(parse_measurements(read_text(path), path), names, path_named(arguments.path));
     note_missing(arguments, gpu, subjects, rows, notes);
     answer.code = rows.empty() ? kNegative : kDone;
   } else {
     MeasurementFile file{arguments.measurements};
     DeviceRun on_device{arguments, gpu, file, notes};
     const bool is_done = on_device.run(subjects);
-    rows = rows_of(file.rows(), names);
+    rows = rows_of(file.rows(), names, generated_path(arguments));
     answer.code = !is_done ? kInterrupted : on_device.any_wrong() ? kNegative : kDone;
     answer.remark =
         is_done ? "" : "not all problems are measured; run it again with the same --measurements";

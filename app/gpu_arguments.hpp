@@ -61,7 +61,7 @@ struct ValidateArguments {
   std::vector<std::string> workloads;
   std::string device = "cuda";    // or replay=FILE
   std::string precision, layout;  // as of KernelListArguments
-  std::string path = "wmma";      // or mma
+  std::string path;               // wmma, mma or wgmma; empty: wmma, or all that a file has
   std::int64_t top = 16;
   std::int64_t sample = 16;
   std::int64_t seed = 1;

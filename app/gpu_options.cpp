@@ -54,7 +54,8 @@ Options subject_options(ValidateArguments& a) {
       generated_precision_option(
           a.precision, "Precision of the operands, such as f16, bf16, s8 [from the workload]"),
       layout_option(a.layout, {"tn", "nn", "nt", "tt"}, "Layout of GEMMs: tn, nn, nt or tt [tn]"),
-      generated_path_option(a.path, "Instructions of the kernels: wmma, mma or wgmma [wmma]")};
+      generated_path_option(
+          a.path, "Instructions of the kernels: wmma, mma or wgmma [wmma; of a file: all]")};
 }
 
 Options protocol_options(ValidateArguments& a) {

@@ -30,7 +30,7 @@ std::vector<KernelChoice> choices_of(const ProblemVerdict& problem) {
 
 std::vector<Row> problem_rows(const ValidationVerdict& verdict) {
   std::vector<Row> rows{{"problem", "kernels", "tiles", "MAPE", "bias", "tau", "top-1", "top-5",
-                         "best", "cuBLAS", "naive", "of cuBLAS", "of WMMA"}};
+                         "best", "cuBLAS", "naive", "of cuBLAS", "of path"}};
   for (const ProblemVerdict& p : verdict.problems) {
     rows.push_back({p.name + (p.cold ? " (cold)" : ""), fmt::format("{}", p.kernels.size()),
                     fmt::format("{}", distinct_tiles(choices_of(p))), percent(p.errors.mape),
@@ -113,11 +113,11 @@ std::string summary(const Gpu& gpu, const ValidationVerdict& verdict) {
       "problem\n",
       verdict.first_to_best);
   if (verdict.library_to_best > 0) {
-    text += fmt::format("the best WMMA kernel has {} of cuBLAS's speed on the median problem\n",
+    text += fmt::format("the best measured kernel has {} of cuBLAS's speed on the median problem\n",
                         percent(verdict.library_to_best));
   }
-  text +=
-      fmt::format("and {} of the rate that WMMA can reach\n", percent(verdict.share_of_ceiling));
+  text += fmt::format("and {} of the rate that its path can reach\n",
+                      percent(verdict.share_of_ceiling));
   if (!verdict.throttles.empty()) {
     text += fmt::format("the clock was held down by: {}\n", fmt::join(verdict.throttles, "; "));
   }
@@ -197,7 +197,7 @@ std::string verdict_svg(const Gpu& gpu, const ValidationVerdict& verdict) {
     }
     series.push_back(std::move(one));
   }
-  return predictions_svg(fmt::format("{}: {} WMMA kernels, MAPE {}", gpu.name, verdict.kernels,
+  return predictions_svg(fmt::format("{}: {} kernels, MAPE {}", gpu.name, verdict.kernels,
                                      percent(verdict.errors.mape)),
                          series);
 }

@@ -150,9 +150,10 @@ void measure_up(const Gpu& gpu, ProblemVerdict& problem) {
   const GemmProblem& p = problem.problem;
   const double clock =
       best->measurement.clock > Hertz{0} ? best->measurement.clock.count() : gpu.clock.count();
-  problem.share_of_ceiling = real(p.batch) * real(p.m) * real(p.n) * real(p.k) /
-                             (gpu.rate(p.precision, GpuPath::kWmma) * real(gpu.sms) * clock) /
-                             problem.best;
+  problem.share_of_ceiling =
+      real(p.batch) * real(p.m) * real(p.n) * real(p.k) /
+      (gpu.rate(p.precision, best->measurement.kernel->path) * real(gpu.sms) * clock) /
+      problem.best;
 }
 
 void append(std::vector<Prediction>& to, const std::vector<Prediction>& from) {

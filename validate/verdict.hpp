@@ -36,7 +36,7 @@ struct ProblemVerdict {
   double library = 0;           // seconds
   double first_to_best = 0;     // time of the model's first choice over the best's
   double library_to_best = 0;   // speed of the best as a share of cuBLAS's
-  double share_of_ceiling = 0;  // useful multiply-adds of the best over what WMMA could do
+  double share_of_ceiling = 0;  // useful multiply-adds of the best over what its path could do
   std::string best_kernel;
 };
 

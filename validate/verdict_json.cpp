@@ -55,7 +55,7 @@ Json problem_json(const ProblemVerdict& problem) {
             {"naive_s", known(problem.naive)},
             {"first_to_best", known(problem.first_to_best)},
             {"share_of_library", known(problem.library_to_best)},
-            {"share_of_wmma_ceiling", known(problem.share_of_ceiling)},
+            {"share_of_ceiling", known(problem.share_of_ceiling)},
             {"kernels", Json::array()}};
   std::vector<KernelChoice> choices;
   for (const KernelVerdict& kernel : problem.kernels) {
@@ -82,7 +82,7 @@ std::string verdict_json(const std::string& head, const Gpu& gpu, const Validati
                {"random", ranks_json(verdict.random)},
                {"median_first_to_best", known(verdict.first_to_best)},
                {"median_share_of_library", known(verdict.library_to_best)},
-               {"median_share_of_wmma_ceiling", known(verdict.share_of_ceiling)},
+               {"median_share_of_ceiling", known(verdict.share_of_ceiling)},
                {"throttled", verdict.throttles},
                {"refused", Json(std::vector<std::string>(refusals.begin(), refusals.end()))},
                {"problems", Json::array()}});

@@ -11,8 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "arch/gpu_load.hpp"
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
+#include "validate/candidates.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
@@ -200,6 +202,39 @@ TEST_F(ValidateCommand, KeepsColdTimesApart) {
   EXPECT_THAT(file("stdout"), HasSubstr("small (cold)"));
 }
 
+// Kernels of all paths compete, unless one path is asked for. Ceilings are those of their paths.
+TEST_F(ValidateCommand, JudgesThePathThatIsAskedFor) {
+  ASSERT_EQ(validate("--measurements m.csv --no-library"), 0) << file("stderr");
+  const auto judged = [&](const std::string& path) {
+    EXPECT_EQ(validate("--device replay=m.csv --json --out j.json" + path), 0) << file("stderr");
+    return nlohmann::json::parse(file("j.json"));
+  };
+  const auto wmma = judged("");
+  const Gpu gpu = load_gpu(kArch);
+  std::vector<GpuMeasurement> added;
+  for (GpuMeasurement row : rows("m.csv")) {
+    if (row.kernel && !row.naive && row.problem.k == 128) {  // a kernel of the other path each
+      const auto others = kernel_set(gpu, row.problem, GpuPath::kMma);
+      row.kernel = others.at(added.size());
+      added.push_back(row);
+    }
+  }
+  ASSERT_FALSE(added.empty());
+  write("m.csv", file("m.csv") + measurement_rows(added));
+  const auto mma = judged(" --path mma");
+  EXPECT_EQ(mma["kernels"], added.size());
+  EXPECT_EQ(judged(" --path wmma")["problems"], wmma["problems"]);
+  EXPECT_EQ(judged("")["kernels"], wmma["kernels"].get<std::size_t>() + added.size());
+  const auto rate = [](const nlohmann::json& json) {  // of the path
+    return 1 / (json["problems"][0]["best_s"].get<double>() *
+                json["problems"][0]["share_of_ceiling"].get<double>());
+  };
+  EXPECT_NEAR(
+      rate(mma) / rate(wmma),
+      gpu.rate(GpuPrecision::kF16, GpuPath::kMma) / gpu.rate(GpuPrecision::kF16, GpuPath::kWmma),
+      1e-9);
+}
+
 TEST_F(ValidateCommand, StopsAtItsBudget) {
   EXPECT_EQ(validate("--measurements m.csv --budget \"1 ns\""), 130);
   EXPECT_TRUE(rows("m.csv").empty());
@@ -227,7 +262,7 @@ TEST_F(ValidateCommand, SaysWhatIsMissing) {
 TEST_F(ValidateCommand, SaysWhyThereIsNoKernelAtAll) {
   EXPECT_EQ(validate("--precision s8 --no-library"), 1);
   EXPECT_THAT(file("stdout"),
-              HasSubstr("refused: small: no WMMA kernel: no output of 2 B of s8\n"));
+              HasSubstr("refused: small: no wmma kernel: no output of 2 B of s8\n"));
 }
 
 TEST_F(ValidateCommand, ReadsCounters) {
