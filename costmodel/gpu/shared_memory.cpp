@@ -17,8 +17,12 @@ bool along_k(const GemmProblem& problem, bool of_a) {
 
 // Bytes that one load instruction of a warp brings: ldmatrix.x4, or .x2 on sm_75; where WMMA's
 // fragments are no 16-bit or 8-bit integers to the compiler, one word per lane (two for f64). From
-// the opcodes in goldens/gpu/nvrtc_resources/sass_opcode_counts.csv.
-std::int64_t load_bytes(const Gpu& gpu, const GemmProblem& problem, GpuPath path) {
+// the opcodes in goldens/gpu/nvrtc_resources/sass_opcode_counts.csv. ldmatrix transposes 16-bit
+// elements alone (PTX ISA, ldmatrix): of another operand that lies across K a lane loads its
+// elements one by one (LDS.U8 in the SASS of WMMA kernels of s8 in layouts nn, tt and nt).
+std::int64_t load_bytes(const Gpu& gpu, const GemmProblem& problem, GpuPath path, bool of_a) {
+  constexpr std::int64_t kLanes = 32;
+  const std::int64_t size = operand_size(problem.precision).count();
   const bool plain = path == GpuPath::kWmma && (problem.precision == GpuPrecision::kBf16 ||
                                                 problem.precision == GpuPrecision::kTf32);
   if (problem.precision == GpuPrecision::kF64) {
@@ -27,14 +31,18 @@ std::int64_t load_bytes(const Gpu& gpu, const GemmProblem& problem, GpuPath path
   if (plain || gpu.compute_capability < 75) {
     return 128;
   }
+  if (!along_k(problem, of_a) && size != 2) {
+    return kLanes * size;
+  }
   return gpu.compute_capability < 80 ? 256 : 512;
 }
 
 // One operand of a warp: `count` fragments of `bytes` each.
 void add_fragments(FragmentLoads& loads, std::int64_t count, std::int64_t bytes,
                    std::int64_t conflict, std::int64_t per_load) {
+  const std::int64_t per_wavefront = std::min(kWavefront, per_load);
   loads.wavefronts += static_cast<double>(count * conflict) * static_cast<double>(bytes) /
-                      static_cast<double>(kWavefront);
+                      static_cast<double>(per_wavefront);
   loads.instructions += static_cast<double>(count * ((bytes + per_load - 1) / per_load));
 }
 
@@ -97,13 +105,15 @@ FragmentLoads fragment_loads(const Gpu& gpu, const GemmProblem& problem,
   const std::int64_t columns = kernel.warp.n / fragment.n;
   FragmentLoads loads;
   if (kernel.path == GpuPath::kWgmma) {  // every MMA reads both operands itself
-    add_fragments(loads, rows * columns, (fragment.m + fragment.n) * fragment.k * size, 1, 1);
+    add_fragments(loads, rows * columns, (fragment.m + fragment.n) * fragment.k * size, 1,
+                  kWavefront);
     loads.instructions = 0;
     return loads;
   }
-  const std::int64_t per_load = load_bytes(gpu, problem, kernel.path);
-  add_fragments(loads, rows, fragment.m * fragment.k * size, conflict_a, per_load);
-  add_fragments(loads, columns, fragment.n * fragment.k * size, conflict_b, per_load);
+  add_fragments(loads, rows, fragment.m * fragment.k * size, conflict_a,
+                load_bytes(gpu, problem, kernel.path, true));
+  add_fragments(loads, columns, fragment.n * fragment.k * size, conflict_b,
+                load_bytes(gpu, problem, kernel.path, false));
   return loads;
 }
 

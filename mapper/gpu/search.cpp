@@ -249,6 +249,10 @@ std::vector<GpuPath> searched_paths(const Gpu& gpu, const GemmForm& form,
   if (!form.tensor_cores) {
     return {GpuPath::kSimt};
   }
+  if (!reads_as_it_lies(form.problem, GpuPath::kMma, true) ||
+      !reads_as_it_lies(form.problem, GpuPath::kMma, false)) {
+    return {GpuPath::kWmma};
+  }
   return gpu.rate(form.problem.precision, GpuPath::kWgmma) > 0 && is_for_wgmma(form.problem)
              ? std::vector<GpuPath>{GpuPath::kWgmma, GpuPath::kMma}
              : std::vector<GpuPath>{GpuPath::kMma};

@@ -53,7 +53,8 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
                                const GpuSearchOptions& options);
 
 // The paths of a form that such a search looks at: `asked`, or those that can be fastest. WMMA is
-// mma.sync with slower loads, so only a search that asks for it looks at it.
+// mma.sync with slower loads, so only a search that asks for it looks at it; but it also loads
+// operands of 8 bits that lie across K.
 std::vector<GpuPath> searched_paths(const Gpu& gpu, const GemmForm& form,
                                     const std::optional<GpuPath>& asked);
 

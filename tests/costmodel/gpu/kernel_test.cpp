@@ -153,6 +153,34 @@ TEST(Instructions, OfAKStepAreThoseInTheCubins) {
   }
 }
 
+// nvcc 13.0 for sm_80, WMMA kernels of 128x128x64, warps of 64x64: beside LDSM, a K step of 16 has
+// 32 LDS.U8 for each operand that lies across K, whatever its fragments.
+TEST(Instructions, LoadBytesThatLieAcrossKOneByOne) {
+  const Gpu gpu = chip("a100_80gb");
+  GemmProblem problem = square(4096, GpuPrecision::kS8);
+  KernelChoice kernel;
+  kernel.path = GpuPath::kWmma;
+  kernel.block = {128, 128, 64};
+  kernel.warp = {64, 64, 64};
+  kernel.padding = 16;
+  for (const GemmTile fragment : {GemmTile{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}) {
+    kernel.fragment = fragment;
+    const auto with = [&](MatrixLayout a, MatrixLayout b) {
+      problem.a = a;
+      problem.b = b;
+      return fragment_loads(gpu, problem, kernel);
+    };
+    const FragmentLoads none = with(MatrixLayout::kRow, MatrixLayout::kColumn);
+    const FragmentLoads both = with(MatrixLayout::kColumn, MatrixLayout::kRow);
+    EXPECT_EQ(both.instructions, 64);
+    EXPECT_GE(both.wavefronts, both.instructions);
+    const double of_a = 64. / static_cast<double>(fragment.m);  // LDSM
+    EXPECT_EQ(with(MatrixLayout::kRow, MatrixLayout::kRow).instructions, of_a + 32);
+    EXPECT_EQ(with(MatrixLayout::kColumn, MatrixLayout::kColumn).instructions,
+              none.instructions - of_a + 32);
+  }
+}
+
 // NVRTC's register counts of 28 kernels on three chips. The estimate is for searching where no
 // compiler is at hand; docs/gpu.md says how good it is.
 TEST(Registers, AreEstimatedNearWhatTheCompilerTakes) {
