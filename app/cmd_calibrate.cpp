@@ -220,8 +220,9 @@ void replace(Gpu& gpu, const GpuCalibration& block) {
 
 Answer run(const CalibrateArguments& arguments) {
   Gpu gpu = load_gpu(arguments.arch);
-  const std::vector<GpuMeasurement> rows =
+  std::vector<GpuMeasurement> rows =
       measurements_of(arguments.measurements, arguments.gpu.empty() ? gpu.name : arguments.gpu);
+  const CacheEvidence cache = infer_cache(gpu, rows);
   OutputFile file{arguments.calibrated};
   CalibrationOptions options;
   options.folds = arguments.folds;
@@ -230,8 +231,8 @@ Answer run(const CalibrateArguments& arguments) {
   options.source = std::filesystem::path{arguments.measurements}.filename().string();
   options.library = library_kernels;
   const std::vector<GroupCalibration> groups = calibrate(gpu, rows, options);
-  std::string text =
-      fmt::format("{} on {} measurements of {}\n\n", gpu.name, rows.size(), rows.front().gpu);
+  std::string text = fmt::format("{} on {} measurements of {}\n{}\n", gpu.name, rows.size(),
+                                 rows.front().gpu, cache_text(cache));
   std::int64_t accepted = 0;
   for (const GroupCalibration& group : groups) {
     text += group_text(group);
@@ -254,7 +255,7 @@ Answer run(const CalibrateArguments& arguments) {
     const Provenance origin{
         "calibrate",
         {input_file("arch", arguments.arch), input_file("measurements", arguments.measurements)}};
-    text = calibration_json(provenance_text(origin), gpu, groups);
+    text = calibration_json(provenance_text(origin), gpu, cache, groups);
   }
   return {accepted > 0 ? kDone : kNegative, text};
 }

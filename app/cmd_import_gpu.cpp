@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <set>
@@ -13,6 +14,7 @@
 #include "core/text_stream.hpp"
 #include "interop/gpu_table.hpp"
 #include "validate/measurements.hpp"
+#include "validate/observations.hpp"
 
 namespace mapsim {
 
@@ -90,6 +92,15 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
     if (again > 0) {
       answer +=
           fmt::format("note: {} measurements were there already and are not added again\n", again);
+    }
+    const auto unsaid =
+        std::count_if(imported.measurements.begin(), imported.measurements.end(),
+                      [](const GpuMeasurement& m) { return !m.cold && !timing_of(m).hot; });
+    if (unsaid > 0) {
+      answer += fmt::format(
+          "note: {} measurements do not say whether the L2 cache held the operands; calibrate and "
+          "predict tell by the times, or --cache says it\n",
+          unsaid);
     }
     for (const std::string& note : imported.notes) {
       answer += fmt::format("note: {}\n", printable(note));

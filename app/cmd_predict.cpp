@@ -81,25 +81,6 @@ std::string together_text(const PathRanks& ranks) {
       ranks.ranks.top1, ranks.ranks.top5, blind_text(ranks.blind));
 }
 
-std::string cache_text(const CacheEvidence& cache) {
-  std::string text;
-  if (cache.hot + cache.cold > 0) {
-    text += fmt::format("cache: {} rows say that it was hot, {} cold\n", cache.hot, cache.cold);
-  }
-  if (cache.unsaid == 0) {
-    return text;
-  }
-  text += fmt::format("cache: {} rows do not say whether it was hot or cold", cache.unsaid);
-  text += cache.taken_hot
-              ? fmt::format(
-                    "; {} of them are faster than DRAM can bring A and B: all are taken as hot\n",
-                    cache.too_fast)
-              : fmt::format(
-                    "; {} of them are faster than DRAM can bring A and B: all are taken as cold\n",
-                    cache.too_fast);
-  return text;
-}
-
 // The rows of this GPU; of a table of a single one, all.
 std::vector<GpuMeasurement> rows_of(const PredictArguments& arguments, const Gpu& gpu,
                                     std::vector<std::string>& notes) {

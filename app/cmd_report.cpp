@@ -48,8 +48,9 @@ MeasuredResult measured_of(const std::string& path, const std::string& arch,
   }
   const Gpu gpu = load_gpu(arch);
   MeasuredResult result{gpu.name, std::filesystem::path{path}.filename().string(), {}, {}};
-  const MeasuredPredictions predictions = predict_measurements(
-      gpu, measurements_of(path, name.empty() ? gpu.name : name), library_kernels);
+  std::vector<GpuMeasurement> rows = measurements_of(path, name.empty() ? gpu.name : name);
+  infer_cache(gpu, rows);
+  const MeasuredPredictions predictions = predict_measurements(gpu, rows, library_kernels);
   for (const PredictedGroup& group : predictions.groups) {
     const PredictionScore& score = group.all;
     PredictionSeries series{group.name, fmt::format("MAPE {:.1f} %", 100 * score.errors.mape), {}};

@@ -45,6 +45,25 @@ std::string with_blame(std::string text) {
 
 }  // namespace
 
+std::string cache_text(const CacheEvidence& cache) {
+  std::string text;
+  if (cache.hot + cache.cold > 0) {
+    text += fmt::format("cache: {} rows say that it was hot, {} cold\n", cache.hot, cache.cold);
+  }
+  if (cache.unsaid == 0) {
+    return text;
+  }
+  text += fmt::format("cache: {} rows do not say whether it was hot or cold", cache.unsaid);
+  text += cache.taken_hot
+              ? fmt::format(
+                    "; {} of them are faster than DRAM can bring A and B: all are taken as hot\n",
+                    cache.too_fast)
+              : fmt::format(
+                    "; {} of them are faster than DRAM can bring A and B: all are taken as cold\n",
+                    cache.too_fast);
+  return text;
+}
+
 std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::string& gpu) {
   return rows_of_gpu(parse_measurements(read_text(path), path), path, gpu);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/gpu/measurement.hpp"
+#include "validate/predictions.hpp"
 
 namespace mapsim {
 
@@ -17,6 +18,10 @@ std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::
 // The same of rows that were read already, from `path`.
 std::vector<GpuMeasurement> rows_of_gpu(std::vector<GpuMeasurement> all, const std::string& path,
                                         const std::string& gpu);
+
+// Lines on how many rows were measured with a hot or cold L2 cache, and what the others are taken
+// as.
+std::string cache_text(const CacheEvidence& cache);
 
 // A measurements file that grows while measuring: every problem's rows are in it before the next
 // begins. A row that a killed process left unfinished is dropped, the rest stays as it is.

@@ -75,12 +75,21 @@ Json group_json(const GroupCalibration& group) {
   return json;
 }
 
+Json cache_json(const CacheEvidence& cache) {
+  return {{"hot", cache.hot},
+          {"cold", cache.cold},
+          {"unsaid", cache.unsaid},
+          {"too_fast_for_dram", cache.too_fast},
+          {"unsaid_taken_as", cache.taken_hot ? "hot" : "cold"}};
+}
+
 }  // namespace
 
-std::string calibration_json(const std::string& head, const Gpu& gpu,
+std::string calibration_json(const std::string& head, const Gpu& gpu, const CacheEvidence& cache,
                              const std::vector<GroupCalibration>& groups) {
   Json json = Json::parse(head);
   json["gpu"] = gpu.name;
+  json["cache"] = cache_json(cache);
   json["groups"] = Json::array();
   for (const GroupCalibration& group : groups) {
     json["groups"].push_back(group_json(group));
@@ -92,11 +101,7 @@ std::string predictions_json(const std::string& head, const Gpu& gpu, const Cach
                              const MeasuredPredictions& predictions) {
   Json json = Json::parse(head);
   json["gpu"] = gpu.name;
-  json["cache"] = {{"hot", cache.hot},
-                   {"cold", cache.cold},
-                   {"unsaid", cache.unsaid},
-                   {"too_fast_for_dram", cache.too_fast},
-                   {"unsaid_taken_as", cache.taken_hot ? "hot" : "cold"}};
+  json["cache"] = cache_json(cache);
   json["groups"] = Json::array();
   for (const PredictedGroup& group : predictions.groups) {
     const GpuCalibration& calibration = group.calibration;

@@ -37,9 +37,15 @@ class CalibrateCommand : public InFolder {
 
 TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
   ASSERT_EQ(run("import gpu-table table.csv --gpu a100_80gb --precision bf16 -o all.csv"), 0);
-  EXPECT_EQ(file("stdout"), "table.csv: 16 measurements (plain table) added to all.csv\n");
+  EXPECT_EQ(
+      file("stdout"),
+      "table.csv: 16 measurements (plain table) added to all.csv\n"
+      "note: 16 measurements do not say whether the L2 cache held the operands; calibrate and "
+      "predict tell by the times, or --cache says it\n");
   ASSERT_EQ(run(fmt::format("calibrate all.csv --arch {} --save-arch own.yaml", kA100)), 0)
       << file("stdout") << file("stderr");
+  EXPECT_NE(file("stdout").find("cache: 16 rows do not say whether it was hot or cold; 0 of them"),
+            std::string::npos);
   EXPECT_NE(file("stdout").find("bf16, kernels of a library: 16 rows of 16 problems"),
             std::string::npos);
   EXPECT_NE(file("stdout").find("roofline"), std::string::npos);
@@ -74,6 +80,7 @@ TEST_F(CalibrateCommand, WritesJson) {
       << file("stderr");
   const auto json = nlohmann::ordered_json::parse(file("result.json"));
   EXPECT_EQ(json["command"], "calibrate");
+  EXPECT_EQ(json["cache"]["unsaid_taken_as"], "cold");
   ASSERT_EQ(json["groups"].size(), 1U);
   const auto& group = json["groups"][0];
   EXPECT_EQ(group["problems"], 16);
