@@ -228,8 +228,11 @@ Answer run(const PlanArguments& arguments) {
   OutputFile proof{arguments.certificate_file};
   PlanAnswer plan = make_plan(soc, network, options, arguments.soc, arguments.network);
   if (!plan.misfit.empty()) {
-    return {kNegative, fmt::format("no plan of {} on {} keeps the limits: {}\n", network.name,
-                                   soc.name, plan.misfit)};
+    return {kNegative, arguments.output.json
+                           ? no_plan_json(origin_of(arguments, soc, network), soc, network, options,
+                                          plan.misfit)
+                           : fmt::format("no plan of {} on {} keeps the limits: {}\n", network.name,
+                                         soc.name, plan.misfit)};
   }
   if (is_to_prove) {
     check_has_certificate(soc, options, plan);

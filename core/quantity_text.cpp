@@ -42,8 +42,8 @@ constexpr std::array kSizes{// base unit: bits
                             Unit{"GiB", 8 * kKi* kKi* kKi},
                             Unit{"Tib", kKi* kKi* kKi* kKi},
                             Unit{"TiB", 8 * kKi* kKi* kKi* kKi}};
-constexpr std::array kEnergies{Unit{"pJ"}, Unit{"fJ", 1, 1e3}, Unit{"nJ", 1e3}, Unit{"uJ", 1e6},
-                               Unit{"mJ", 1e9}};
+constexpr std::array kEnergies{Unit{"pJ"},      Unit{"fJ", 1, 1e3}, Unit{"nJ", 1e3},
+                               Unit{"uJ", 1e6}, Unit{"mJ", 1e9},    Unit{"J", 1e12}};
 constexpr std::array kPowers{Unit{"mW"}, Unit{"uW", 1, 1e3}, Unit{"nW", 1, 1e6}, Unit{"W", 1e3}};
 constexpr std::array kAreas{Unit{"mm2"}, Unit{"um2", 1, 1e6}};
 constexpr std::array kFrequencies{Unit{"Hz"}, Unit{"kHz", 1e3}, Unit{"MHz", 1e6}, Unit{"GHz", 1e9}};
@@ -60,7 +60,7 @@ struct Form {
   std::string_view example;
 };
 constexpr Form kSizeForm{"b or B, after k, M, G, T (1000s) or Ki, Mi, Gi, Ti (1024s)", "64 KiB"};
-constexpr Form kEnergyForm{"pJ, fJ, nJ, uJ, mJ", "1.2 pJ"};
+constexpr Form kEnergyForm{"pJ, fJ, nJ, uJ, mJ, J", "1.2 pJ"};
 constexpr Form kPowerForm{"mW, uW, nW, W", "1 mW"};
 constexpr Form kAreaForm{"mm2, um2; of a memory also per b or B", "0.1 mm2"};
 constexpr Form kFrequencyForm{"Hz, kHz, MHz, GHz", "200 MHz"};

@@ -101,6 +101,9 @@ std::string plan_text(const Soc& soc, const Network& network, const PlanOptions&
                       const PlanAnswer& answer);
 std::string plan_json(const Provenance& origin, const Soc& soc, const Network& network,
                       const PlanOptions& options, const PlanAnswer& answer);
+// The same where no plan keeps the limits, and why.
+std::string no_plan_json(const Provenance& origin, const Soc& soc, const Network& network,
+                         const PlanOptions& options, const std::string& misfit);
 
 // The plan in time as trace events of Chrome, which Perfetto shows: an engine is a row, transitions
 // another, and what tensors take in memory a counter.

@@ -89,15 +89,29 @@ Json tensors_json(const MemoryMap& memory) {
   return tensors;
 }
 
-}  // namespace
-
-std::string plan_json(const Provenance& origin, const Soc& soc, const Network& network,
-                      const PlanOptions& options, const PlanAnswer& answer) {
+Json question_json(const Provenance& origin, const Soc& soc, const Network& network,
+                   const PlanOptions& options) {
   Json json = provenance_json(origin);
   json["soc"] = soc.name;
   json["network"] = network.name;
   json["batch"] = network.batch;
   json["objective"] = to_string(options.objective);
+  return json;
+}
+
+}  // namespace
+
+std::string no_plan_json(const Provenance& origin, const Soc& soc, const Network& network,
+                         const PlanOptions& options, const std::string& misfit) {
+  Json json = question_json(origin, soc, network, options);
+  json["feasible"] = false;
+  json["infeasible"] = Json::array({{{"reason", misfit}}});
+  return json.dump(2) + '\n';
+}
+
+std::string plan_json(const Provenance& origin, const Soc& soc, const Network& network,
+                      const PlanOptions& options, const PlanAnswer& answer) {
+  Json json = question_json(origin, soc, network, options);
   json["launch"] = to_string(options.launch);
   json["fusion"] = to_string(options.fusion);
   json.update(load_json(answer.plan.total));

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds what --json prints against the JSON schemas in configs/schema/results, one per command: every key has its
 place there, and every key that must be there is. Exit 1 if not. With --write the schemas are made anew from what the
-commands print here; what a key means is in tools/results_keys.yaml, of which tools/results_reference.py makes
-docs/results_keys.md.
+commands of RUNS print; those of OTHERS are only checked, so that a schema is not merely what it was made of. What a key
+means is in tools/results_keys.yaml, of which tools/results_reference.py makes docs/results_keys.md.
 
 usage: results_check.py [--write] MAPSIM CONFIGS
 """
@@ -15,7 +15,8 @@ from pathlib import Path
 
 import jsonschema
 
-# Run in this order in one folder. Together they print every key that a schema has.
+# Run in this order in one folder. Together they print every key that a schema has, and every key that may be missing is
+# missing in one of them.
 RUNS = """
 search teaching teaching/conv --save-mapping best.yaml --certificate proof.yaml --why
 search eyeriss alexnet/conv3 --constraints row_stationary --objective edp
@@ -24,10 +25,21 @@ search teaching teaching/conv --strategy random --evaluations 50
 search systolic_32x32 --gemm 40x40x40 --objective latency
 search nv_full alexnet/conv3
 search nv_small resnet50/conv5_3x3 --budget-labels 10
+search nv_full alexnet/conv3 --max-latency 1cycles
+search nv_full teaching/conv --pareto
+search edge alexnet/conv3
+search teaching --gemm 61x7x71 --imperfect --budget-labels 10
 search teaching teaching/conv --pareto
 search teaching teaching/conv --curve Buffer
 search a100_40gb --gemm 256x256x256 --top 2
 search teaching teaching/conv --max-latency 1cycles
+search teaching teaching/conv --max-latency 1e6cycles --max-energy 1J
+search teaching teaching/conv --pareto --max-latency 1e9cycles --max-energy 1J --budget 60s
+search eyeriss alexnet/conv3 --max-energy 1pJ --budget 60s
+search tpu_v1 alexnet/conv3
+search scnn_like alexnet/conv3
+search h100_sxm --gemm 256x256x256 --precision f16 --top 2
+search a100_40gb --gemm 4096x4096x4096 --precision s8 --layout nn --top 2
 search teaching_flat configs/chains/teaching_convs.yaml
 search teaching_flat configs/chains/teaching_convs.yaml --curve Buffer
 search teaching_flat configs/chains/teaching_convs.yaml --pareto
@@ -36,16 +48,27 @@ check chain.proof
 eval teaching teaching/conv best.yaml --explain-energy
 eval teaching teaching/conv teaching_weight_stationary --why
 eval a100_40gb --gemm 256x256x256 --block 64x64x32
+eval h100_sxm --gemm 256x256x256 --precision f16 --block 64x64x64
 simulate teaching teaching/conv teaching_weight_stationary
 network teaching alexnet
 network nv_full alexnet --batches
 network teaching graphs/squeezenet --fuse
 network teaching graphs/squeezenet --fuse --objective latency
 network a100_40gb alexnet --precision f16
+network h200 graphs/squeezenet --precision bf16
+network eyeriss alexnet --max-energy 4mJ
+network eyeriss alexnet --max-energy 1pJ
+network tpu_v1 alexnet
+network teaching alexnet --objective edp
+network scnn_like alexnet
 plan jetson_agx_orin graphs/squeezenet --at-once --save-plan plan.yaml
 plan jetson_agx_orin graphs/squeezenet --given plan.yaml --certificate plan.proof
 plan jetson_agx_orin graphs/squeezenet --with graphs/squeezenet --engine gpu
 plan a100_40gb graphs/squeezenet --what-if
+plan teaching_chip graphs/squeezenet
+plan teaching_chip graphs/squeezenet --max-latency 1us --objective energy
+plan jetson_agx_orin graphs/squeezenet --max-memory 1B
+plan jetson_agx_orin graphs/squeezenet --max-power 15W
 check plan.proof
 plan teaching_chip graphs/squeezenet --objective energy --front
 plan jetson_agx_orin graphs/squeezenet --objective throughput --batch 4 --engine-batch dla=2
@@ -64,6 +87,9 @@ results results.sqlite --networks
 design teaching_buffers --objective energy
 design teaching_buffers teaching/gemm --objective sum-edp --max-area 0.2mm2 --certificate best.proof
 check best.proof
+design teaching_buffers teaching/gemm --objective energy --max-area 0.001mm2
+design teaching_buffers teaching/gemm --objective edp --top 2 --max-latency 1s --max-energy 1J --max-power 1W
+design teaching_buffers teaching/gemm --objective latency --pareto area
 import gpu-table timings.csv --gpu a100_80gb --precision bf16 -o measurements.csv
 calibrate measurements.csv --arch a100_80gb
 predict timings.csv --arch a100_80gb --precision bf16
@@ -72,8 +98,43 @@ validate a100_80gb gemm/4096 --precision f16 --device replay=kernels.csv
 compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.txt --all
 compare zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json
 """.strip().splitlines()
+# None of them is one of which a schema was made.
+OTHERS = """
+search edge resnet50/conv2_3x3
+search simba_like alexnet/conv3 --max-latency 1e9cycles
+search tensor_core_2_4 teaching/gemm --why
+search eyeriss_chip alexnet/conv3 --budget-labels 3
+search orin_dla alexnet/conv3 --max-latency 1cycles
+search nv_small teaching/conv --pareto --budget-labels 5
+search simba_like teaching/conv --imperfect --budget-labels 50
+search h200 --gemm 512x512x512 --precision bf16 --top 3
+search t4 --conv 64,56,56,64,3,3,padding=1 --precision f16 --top 2
+search v100 --gemm 512x512x512 --precision f16 --path wmma --top 2
+search rtx3090 --gemm 512x512x512 --precision f32 --top 2
+eval h200 --gemm 512x512x512 --precision f16 --block 128x128x32
+eval edge --conv 8,6,6,4,3,3 teaching_weight_stationary
+roofline h200 --gemm 512x512x512 --precision f16
+roofline scnn_like alexnet/conv3
+roofline tpu_v1 alexnet/conv3
+network eyeriss_chip alexnet
+network edge alexnet --max-energy 1uJ
+network tensor_core_2_4 alexnet --objective latency
+network l4 resnet50 --precision f16
+network nv_small alexnet
+plan jetson_agx_xavier graphs/squeezenet
+plan jetson_agx_xavier graphs/squeezenet --objective throughput
+plan teaching_chip graphs/squeezenet --at-once
+plan teaching_chip graphs/squeezenet --max-power 1mW
+plan h100_sxm graphs/squeezenet --objective energy
+design teaching_buffers alexnet --objective sum-edp --max-area 0.001mm2
+design teaching_buffers teaching/gemm --objective energy --max-latency 1ns
+histogram eyeriss alexnet/conv3 --mappings 100
+""".strip().splitlines()
 NO_JSON = {"import", "sweep"}
-MAPS = {"density", "settings", "operand_bits", "tensors", "inputs", "smallest_need", "reasons", "busy_seconds"}  # keys are names
+MAPS = {"density", "settings", "operand_bits", "tensors", "inputs", "smallest_need", "reasons", "busy_seconds", "resource_cycles",
+        "breakdown"}  # keys are names
+# Where no run prints it; a key that is null in one answer may be null in all.
+ALSO = {"leakage_pj": 1.0, "naive_s": 1.0, "sm_clock_hz": 1.0, "refusal": "", "reason": ""}
 
 
 def type_of(value):
@@ -84,24 +145,42 @@ def type_of(value):
     raise TypeError(value)
 
 
-def inferred(values, name=""):
-    """What all values satisfy: their types, the keys of objects, and which of these none lacks."""
+def by_key(value, known):
+    """The values of every key, wherever it stands."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            known.setdefault(key, [ALSO[key]] if key in ALSO else []).append(inner)
+            by_key(inner, known)
+    elif isinstance(value, list):
+        for inner in value:
+            by_key(inner, known)
+    return known
+
+
+def inferred(values, known, name="", is_map=False):
+    """What all values satisfy: their types, the keys of objects, and which of these none lacks. A key has one meaning: it
+    may be null where it was null elsewhere, and where it was only null, `known` has what else it may be."""
+    others = known.get(name, [])
+    if all(value is None for value in values):
+        values = values + [other for other in others if other is not None]
+    elif any(other is None for other in others):
+        values = values + [None]
     types = sorted({type_of(value) for value in values})
     schema = {"type": types[0] if len(types) == 1 else types}
     if name == "schema":
         return {"const": values[0]}
     objects = [value for value in values if isinstance(value, dict)]
     items = [item for value in values if isinstance(value, list) for item in value]
-    if objects and name in MAPS:
+    if objects and (name in MAPS or is_map):
         inner = [each for value in objects for each in value.values()]
-        schema["additionalProperties"] = inferred(inner) if inner else {}
+        schema["additionalProperties"] = inferred(inner, known, is_map=name == "breakdown") if inner else {}
     elif objects:
         keys = list(dict.fromkeys(key for value in objects for key in value))
         schema["required"] = [key for key in keys if all(key in value for value in objects)]
-        schema["properties"] = {key: inferred([value[key] for value in objects if key in value], key)
+        schema["properties"] = {key: inferred([value[key] for value in objects if key in value], known, key)
                                 for key in keys}
     if items:
-        schema["items"] = inferred(items)
+        schema["items"] = inferred(items, known)
     return schema
 
 
@@ -134,28 +213,30 @@ def write_timings(folder):
     (folder / "kernels.csv").write_text("\n".join(["# mapsim measurements 1", columns, *kernels, library, ""]))
 
 
-def outputs(program, folder):
-    """(command, line, what it printed) of every run."""
+def outputs(program, folder, only_made):
+    """(command, line, what it printed) of every run; of those of which the schemas are made, or of all."""
     write_timings(Path(folder))
     data = Path(__file__).resolve().parent / "data"
-    for line in (run.format(data=data) for run in RUNS):
+    for line in (run.format(data=data) for run in (RUNS if only_made else RUNS + OTHERS)):
         command = line.split()[0]
         words = [str(program), *line.split(), *([] if command in NO_JSON else ["--json"])]
         ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
         if ran.returncode not in (0, 1):
             raise RuntimeError(f"exit code {ran.returncode}: {line}\n{ran.stderr}")
         if command not in NO_JSON:
+            if not ran.stdout.startswith("{"):
+                raise RuntimeError(f"no JSON: {line}\n{ran.stdout}{ran.stderr}")
             yield command, line, json.loads(ran.stdout)
 
 
-def write(path, command, documents):
+def write(path, command, documents, known):
     head = {"$schema": "http://json-schema.org/draft-07/schema#",
             "title": f"mapsim {command} --json",
             "description": "What the keys mean: docs/results_keys.md. When a key may change: docs/results.md."}
     forms = {}
     for document in documents:
         forms.setdefault(form_of(document), []).append(document)
-    schemas = [{"title": form, **inferred(values)} for form, values in sorted(forms.items())]
+    schemas = [{"title": form, **inferred(values, known)} for form, values in sorted(forms.items())]
     path.write_text(json.dumps({**head, "anyOf": schemas}, indent=1) + "\n")
 
 
@@ -164,22 +245,24 @@ def problems(program, configs, rewrite):
     printed = {}
     with tempfile.TemporaryDirectory(prefix="mapsim_") as folder:
         (Path(folder) / "configs").symlink_to(configs)
-        for command, line, document in outputs(program, folder):
+        for command, line, document in outputs(program, folder, rewrite):
             printed.setdefault(command, []).append((line, document))
+    known = by_key([document for answers in printed.values() for _, document in answers], {})
     for command, answers in printed.items():
         path = schemas / f"{command}.schema.json"
         if rewrite:
-            write(path, command, [document for _, document in answers])
+            write(path, command, [document for _, document in answers], known)
         if not path.exists():
             yield f"no schema of {command}"
             continue
         schema = json.loads(path.read_text())
         jsonschema.Draft7Validator.check_schema(schema)
         for line, document in answers:
-            for error in jsonschema.Draft7Validator(strict(schema)).iter_errors(document):
+            forms = [list(jsonschema.Draft7Validator(form).iter_errors(document)) for form in strict(schema)["anyOf"]]
+            nearest = min(forms, key=len)
+            for error in nearest[:5]:
                 where = "/".join(str(key) for key in error.absolute_path) or "the document"
-                causes = [cause.message[:150] for cause in error.context or [error]]
-                yield f"{line}: {where}: {'; '.join(causes[:5])}"
+                yield f"{line}: {where}: {error.message[-150:]}"
     for path in schemas.glob("*.json"):
         if path.name.split(".")[0] not in printed:
             yield f"{path.name}: a schema of no command"
