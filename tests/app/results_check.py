@@ -66,6 +66,7 @@ plan jetson_agx_orin graphs/squeezenet --given plan.yaml --certificate plan.proo
 plan jetson_agx_orin graphs/squeezenet --with graphs/squeezenet --engine gpu
 plan a100_40gb graphs/squeezenet --what-if
 plan teaching_chip graphs/squeezenet
+plan eyeriss graphs/squeezenet
 plan teaching_chip graphs/squeezenet --max-latency 1us --objective energy
 plan jetson_agx_orin graphs/squeezenet --max-memory 1B
 plan jetson_agx_orin graphs/squeezenet --max-power 15W
@@ -88,6 +89,7 @@ design teaching_buffers --objective energy
 design teaching_buffers teaching/gemm --objective sum-edp --max-area 0.2mm2 --certificate best.proof
 check best.proof
 design teaching_buffers teaching/gemm --objective energy --max-area 0.001mm2
+design teaching_buffers alexnet --objective edp --max-area 0.001mm2
 design teaching_buffers teaching/gemm --objective edp --top 2 --max-latency 1s --max-energy 1J --max-power 1W
 design teaching_buffers teaching/gemm --objective latency --pareto area
 import gpu-table timings.csv --gpu a100_80gb --precision bf16 -o measurements.csv
@@ -122,6 +124,7 @@ network tensor_core_2_4 alexnet --objective latency
 network l4 resnet50 --precision f16
 network nv_small alexnet
 plan jetson_agx_xavier graphs/squeezenet
+plan edge graphs/squeezenet --objective energy
 plan jetson_agx_xavier graphs/squeezenet --objective throughput
 plan teaching_chip graphs/squeezenet --at-once
 plan teaching_chip graphs/squeezenet --max-power 1mW
