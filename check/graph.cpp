@@ -60,7 +60,8 @@ void Graph::list_residences() {
     // Uneven: loops may cut the tile once every fanout above its level has been crossed.
     for (const TensorId t : workload.tensors.ids()) {
       must = must || must_keep(*problem_, *rules_, l, t);
-      if (may_keep(*problem_, *rules_, l, t)) {
+      // A branch begins where its intermediate is held, whatever that level keeps by itself.
+      if (may_keep(*problem_, *rules_, l, t) || entry_.source(t) == l) {
         residences_[t].push_back({l, false, false, stage_ends_.size(), above});
         if (workload.tensors[t].bits != workload.tensors[t].partial_bits) {
           residences_[t].push_back({l, false, true, stage_ends_.size(), above});

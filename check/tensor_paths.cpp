@@ -144,7 +144,7 @@ class TensorPaths {
           static_cast<double>(count_coordinates(rank, bounds_of(problem_.workload())));
     }
     for (const LevelId l : arch_.levels.ids()) {
-      if (may_keep(problem_, rules_, l, t)) {
+      if (may_keep(problem_, rules_, l, t) || entry_.source(t) == l) {
         moved.residences.push_back({l});
         if (moved.two_widths) {
           moved.residences.push_back({.level = l, .final = true});

@@ -126,6 +126,35 @@ TEST(ChainProof, OfAWorseTreeDoesNot) {
   EXPECT_THAT(verdict_of(outside).problems, ::testing::Contains(HasSubstr("outside of the space")));
 }
 
+// A level holds an intermediate for its readers, even where it keeps nothing of the role that they
+// give it. That the best tree does so is proven, and that it is none is refused.
+TEST(ChainProof, IsAboutIntermediatesThatTheirReadersBypassToo) {
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    for (const Role role : {Role::kInput, Role::kWeight}) {
+      TinyChain tiny = tiny_chain(seed);
+      Storage& level = tiny.arch.levels[LevelId{1}];
+      level.bypass.insert(role);
+      level.keep.erase(role);
+      const ChainResult best = search_chain(tiny.arch, tiny.chain, {}, {});
+      const ChainResult apart = search_chain(tiny.arch, tiny.chain, {1, 0, false}, {});
+      if (!best.cost || !apart.cost || best.cost->energy == apart.cost->energy) {
+        continue;
+      }
+      const auto problems = [&](const ChainResult& claimed) {
+        return verdict_of(chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, {}, kEnergy,
+                                                 claimed))
+            .problems;
+      };
+      EXPECT_THAT(problems(best), ::testing::IsEmpty()) << seed;
+      EXPECT_THAT(problems(apart), ::testing::ElementsAre(HasSubstr("some mapping trees may need")))
+          << seed;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 10);
+}
+
 TEST(ChainProof, OfOtherFiguresDoesNot) {
   const std::string proof = proof_of(tiny_chain(2), {});
   const std::string value = value_in(proof, "value: ");
