@@ -15,6 +15,9 @@
 namespace mapsim {
 namespace {
 
+using ::testing::HasSubstr;
+using ::testing::Not;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 const ChainProgress kNoProgress = [](const GraphChains&, std::size_t) {};
@@ -128,7 +131,7 @@ TEST(FusedNetwork, AddsUpChainsByLatencyAndWeightedSums) {
        {Objective::kEnergy, Objective::kLatency, Objective{ObjectiveFunction::weighted_sum(20)}}) {
     SearchOptions options;
     options.objective = objective;
-    const FusedNetwork fused = search_fused(arch, network, {}, options, kNoProgress);
+    FusedNetwork fused = search_fused(arch, network, {}, options, kNoProgress);
     ASSERT_EQ(fused.graph.chains.size(), 2U);
     ASSERT_EQ(fused.graph.streams.size(), 1U);
     const double streams = objective.function.value(
@@ -149,6 +152,14 @@ TEST(FusedNetwork, AddsUpChainsByLatencyAndWeightedSums) {
     EXPECT_NEAR(sums.lower_bound, best, 1e-9 * best);
     EXPECT_TRUE(sums.proven);
     EXPECT_FALSE(fused.joint.has_value());
+    // Layers that take less by themselves, as where a softmax is one pass, are not passed over.
+    constexpr const char* kLess = "without --fuse, each layer by itself, it is less: ";
+    fused.unfused.energy = Picojoules{2 * sums.best.energy};
+    fused.unfused.latency = Cycles{static_cast<std::int64_t>(2 * sums.best.cycles)};
+    EXPECT_THAT(fused_network_text(arch, network, fused), Not(HasSubstr(kLess)));
+    fused.unfused.energy = Picojoules{0.5 * sums.best.energy};
+    fused.unfused.latency = Cycles{static_cast<std::int64_t>(0.5 * sums.best.cycles)};
+    EXPECT_THAT(fused_network_text(arch, network, fused), HasSubstr(kLess));
   }
 }
 
@@ -157,10 +168,10 @@ TEST(FusedNetwork, IsNotSearchedWithinLimits) {
   EXPECT_EQ(fused_network_obstacle(objective), "");
   EXPECT_EQ(fused_network_obstacle(Objective::kEdp), "");
   objective.max_energy = Picojoules{1};
-  EXPECT_THAT(fused_network_obstacle(objective), ::testing::HasSubstr("--max-energy"));
+  EXPECT_THAT(fused_network_obstacle(objective), HasSubstr("--max-energy"));
   objective = Objective::kEnergy;
   objective.exact_ties = true;
-  EXPECT_THAT(fused_network_obstacle(objective), ::testing::HasSubstr("ties"));
+  EXPECT_THAT(fused_network_obstacle(objective), HasSubstr("ties"));
 }
 
 // What was found of some chains while others were stopped is no more than that.
