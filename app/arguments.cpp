@@ -340,6 +340,12 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
     return Information{manual()};
   }
   if (!words.empty() && words.front() == "--completion") {
+    if (words.size() > 1 && words[1] != "bash" && words[1] != "zsh") {
+      throw UsageError(fmt::format(
+          "--completion: none for {}; of bash, and of zsh after \"autoload -Uz bashcompinit; "
+          "bashcompinit\"",
+          quoted(words[1])));
+    }
     return Information{completion()};
   }
   const Named named = named_command(words);

@@ -167,6 +167,15 @@ std::string unknown_name(const std::string& name, FileKind kind,
   for (const FileKind each : kinds_named_as(kind)) {
     std::ranges::copy(shipped_names(each, configs), std::back_inserter(names));
   }
+  for (const FileKind other :
+       {FileKind::kArch, FileKind::kWorkload, FileKind::kMapping, FileKind::kConstraints,
+        FileKind::kNetwork, FileKind::kChain, FileKind::kCampaign, FileKind::kSoc}) {
+    if (const Words others = shipped_names(other, configs); std::ranges::count(others, name) > 0) {
+      return fmt::format(
+          "no such file; that is the name of {}, and {} is needed here; {} shows all",
+          name_of(other), name_of(kind), lister);
+    }
+  }
   const Words near = near_names(name, names);
   return fmt::format("no such file, and {} of that name is not shipped; {}", name_of(kind),
                      near.empty() ? fmt::format("{} shows what is", lister)

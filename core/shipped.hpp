@@ -28,8 +28,9 @@ std::string find_named(const std::string& folder, const std::string& name, FileK
 Words shipped_names(FileKind kind, const std::vector<std::string>& configs);
 
 // What is wrong with a name that no shipped file has: "no such file, and an architecture of that
-// name is not shipped; did you mean 'eyeriss'?"; empty for what is written as a path: with an
-// ending, or from the root or this folder. `lister`: what lists the names, where none is near.
+// name is not shipped; did you mean 'eyeriss'?", or that files of another kind have it; empty for
+// what is written as a path: with an ending, or from the root or this folder. `lister`: what lists
+// the names, where none is near.
 std::string unknown_name(const std::string& name, FileKind kind,
                          const std::vector<std::string>& configs,
                          const std::string& lister = "mapsim list");

@@ -225,6 +225,12 @@ TEST_F(WrongInputs, ThatAreNoNamesHaveANearestOne) {
       complaint("search eyeriss quite_something_else"),
       "quite_something_else: no such file, and a workload of that name is not shipped; mapsim "
       "list shows what is\n");
+  EXPECT_EQ(complaint("search eyeriss alexnet"),
+            "alexnet: no such file; that is the name of a network, and a workload is needed here; "
+            "mapsim list shows all\n");
+  EXPECT_EQ(complaint("network eyeriss alexnet/conv3"),
+            "alexnet/conv3: no such file; that is the name of a workload, and a network is needed "
+            "here; mapsim list shows all\n");
   EXPECT_THAT(complaint("search ./eyeriss alexnet/conv3"),  // no name: in this folder
               testing::StartsWith("./eyeriss: cannot be opened: No such file or directory"));
 }
