@@ -122,7 +122,9 @@ double LoopChains::window(const BoundaryUse& of, const Rank& rank, const std::ve
       }
       const auto elements = static_cast<std::int64_t>(all);
       tiles[i][most] += elements / most;
-      tiles[i][elements % most] += elements % most > 0 ? 1 : 0;
+      if (elements % most > 0) {
+        ++tiles[i][elements % most];
+      }
       continue;
     }
     for (const auto& [size, count] : leaves_of(lattice_.bound(d), chains[index_of(d)], uses)) {
@@ -139,8 +141,7 @@ double LoopChains::window(const BoundaryUse& of, const Rank& rank, const std::ve
       extents[rank.terms[0].dim] = a;
       extents[rank.terms[1].dim] = b;
       const std::int64_t here = apart ? a + b - 1 : count_coordinates(rank, extents);
-      points +=
-          static_cast<double>(times_a * times_b) * static_cast<double>(a > 0 && b > 0 ? here : 0);
+      points += static_cast<double>(times_a * times_b) * static_cast<double>(here);
     }
   }
   return points / shares;

@@ -179,7 +179,7 @@ MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given) {
   Shape left = given;
   double positions = 1;
   double exist = 1;
-  MovedShare share{1, 0};
+  MovedShare share;
   for (std::size_t c = 0; c < format.ranks.size(); ++c) {
     const std::size_t end = c + 1 == format.ranks.size() ? order.size() : c + 1;
     double children = 1;

@@ -186,7 +186,8 @@ TEST(EngineProof, IsRefusedOnceItIsTamperedWith) {
            {"mapspace: ", "\n", "mapspace: \"12\""},
            {"winograd: true", "}", "winograd: false"},
            {"in_channels: 4", "\n", "in_channels: 8"},
-           {"form: winograd", "\n", "form: winograd\nbounds: []"}}) {
+           {"form: winograd", "\n", "form: winograd\nbounds: []"},
+           {"rules:", "\n", "bounds: []\nrules:"}}) {
     EXPECT_NE(complaint(altered(proof, from, to, with)), "") << from << " -> " << with;
   }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <string>
-#include <vector>
 
 #include "arch/load.hpp"
 #include "core/diagnostic.hpp"
@@ -13,75 +11,11 @@
 #include "mapper/graph/sparse_costs.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/supported.hpp"
+#include "random_sparse.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
-
-std::string pick(Rng& rng, const std::vector<std::string>& choices) {
-  return choices[rng.below(choices.size())];
-}
-
-std::string random_format(Rng& rng) {
-  return pick(rng, {"dense", "ideal", "bitmask", "coordinates 3 b", "coordinates", "runs 1 b",
-                    "runs 2 b", "csr", "csc", "[bitmask, dense]", "[dense, coordinates]"});
-}
-
-std::string formats(Rng& rng) {
-  return fmt::format("    format: {{input: {}, weight: {}, output: {}}}\n", random_format(rng),
-                     random_format(rng), pick(rng, {"dense", "bitmask", "coordinates"}));
-}
-
-// One condition for the whole machine, so that every level states the same; or none.
-std::string condition(Rng& rng, bool skip) {
-  const std::string act = skip ? "skip" : "gate";
-  return rng.below(3) == 0
-             ? ""
-             : fmt::format(
-                   "    when_empty: [{{{}: weight, on: input}}{}]\n", act,
-                   rng.below(2) == 0 ? "" : fmt::format(", {{{}: output, on: weight}}", act));
-}
-
-// `deep`: with registers below the buffer, for which only tiny layers can be tried one by one.
-std::string random_machine(Rng& rng, bool deep) {
-  const bool skip = rng.below(2) == 0;
-  const std::string when_empty = condition(rng, skip);
-  const std::string fanout =
-      rng.below(2) == 0
-          ? ""
-          : fmt::format(
-                "  - fanout: PEs\n    x: 2\n    multicast: {}\n"
-                "    spatial_reduction: {}\n",
-                pick(rng, {"true", "false", "[input]"}), pick(rng, {"true", "false"}));
-  const std::string reuse = pick(rng, {"", "    register_reuse: [weight]\n"});
-  const std::string registers =
-      !deep ? ""
-            : fmt::format(
-                  "  - storage: Registers\n    word: 8 b\n    capacity: {} b\n"
-                  "    energy: {{read: 0.3 pJ/word, write: 0.4 pJ/word}}\n{}{}",
-                  20 + rng.below(100), formats(rng), when_empty);
-  return fmt::format(
-      "name: m\nclock: 1 GHz\nnodes:\n"
-      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
-      "    energy: {{read: 20 pJ/word, write: 30 pJ/word, gated: 1 pJ/word, skipped: 0.5 "
-      "pJ/word}}\n"
-      "    bandwidth: {{shared: {} b/cycle}}\n    format: {{input: {}, weight: bitmask}}\n{}{}"
-      "  - storage: Buffer\n    word: 8 b\n    capacity: {} b\n"
-      "    energy: {{read: 2 pJ/word, write: 3 pJ/word}}\n    fits: {}\n{}{}{}"
-      "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {}\n    gated_energy: 0.1 pJ\n{}",
-      4 + rng.below(60), random_format(rng), when_empty, fanout, 60 + rng.below(400),
-      pick(rng, {"worst", "expected", "90 %"}), formats(rng), when_empty, registers,
-      skip ? "skip" : "gate", reuse);
-}
-
-std::string random_layer(Rng& rng, bool deep) {
-  const std::string bounds =
-      deep ? pick(rng, {"{m: 2, n: 2, k: 2}", "{m: 2, n: 1, k: 4}", "{m: 4, n: 2, k: 1}"})
-           : pick(rng, {"{m: 4, n: 2, k: 4}", "{m: 2, n: 4, k: 4}", "{m: 6, n: 2, k: 2}"});
-  return fmt::format("name: w\ngemm: {}\ndensity: {{A: {}, B: {}}}\nprecision: {{partial: {} b}}\n",
-                     bounds, pick(rng, {"0.2", "0.5", "0.9"}), pick(rng, {"0.3", "0.7", "1"}),
-                     pick(rng, {"8", "16"}));
-}
 
 // The exact search finds what trying every mapping finds.
 TEST(SparseSearch, EqualsBruteForce) {
@@ -90,8 +24,8 @@ TEST(SparseSearch, EqualsBruteForce) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Rng rng{seed};
     const bool deep = rng.below(3) == 0;
-    const std::string machine = random_machine(rng, deep);
-    const std::string layer = random_layer(rng, deep);
+    const std::string machine = random_sparse_machine(rng, deep);
+    const std::string layer = random_sparse_layer(rng, deep);
     try {
       const Problem problem(parse_arch(machine, "m.yaml"), parse_workload(layer, "w.yaml"));
       check_supported(problem, {}, "exact");
