@@ -114,6 +114,8 @@ def main():
     parser.add_argument("--long", action="store_true", help="the commands that take long, too")
     parser.add_argument("--only", default="", help="only commands with these words")
     arguments = parser.parse_args()
+    # A shell has what it runs in the background ignore SIGINT; the commands would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     draw = random.Random(arguments.seed)
     program = arguments.program.resolve()
     tally = {"interrupted": 0, "finished": 0, "done before": 0, "before main()": 0, "longest": (0.0, "")}

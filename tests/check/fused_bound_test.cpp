@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "mapper/fusion/chain_search.hpp"
 #include "tests/mapper/brute_chain.hpp"
@@ -74,6 +76,31 @@ TEST(FusedBound, KnowsTheSpace) {
       check::bound_trees(tiny.arch, tiny.chain, {1, 0, false}, kJustEnergy, 1e9, {}).value;
   EXPECT_LT(all, 1e9);
   EXPECT_LE(all, apart);
+}
+
+// Sums that are wider than what comes of them: whether a group hands on final sums is decided for
+// its last einsum, too. The first seeds hold an intermediate inside shared loops. (The search is
+// compared with brute force where such chains are tiny.)
+TEST(FusedBound, OfWideSumsIsWhatTheSearchFinds) {
+  const check::FusedSpace space{kMaxEinsums, kMaxDims, true};
+  std::vector<std::uint64_t> seeds{153, 221, 296, 297, 382, 399};
+  for (std::uint64_t seed = 50; seed < 80; ++seed) {
+    seeds.push_back(seed);
+  }
+  int compared = 0;
+  for (const std::uint64_t seed : seeds) {
+    const TinyChain tiny = wide_tiny_chain(seed, 4);
+    const ChainResult found =
+        search_chain(tiny.arch, tiny.chain, {kMaxEinsums, kMaxDims, true}, {});
+    if (!found.proven || !found.cost) {
+      continue;
+    }
+    const double least = found.cost->energy.count();
+    const auto bound = check::bound_trees(tiny.arch, tiny.chain, space, kJustEnergy, 2 * least, {});
+    EXPECT_NEAR(bound.value, least, 1e-9 * least) << "seed " << seed << "\n" << describe(tiny);
+    ++compared;
+  }
+  EXPECT_GT(compared, 30);
 }
 
 // One einsum after the other, with intermediates on chip between them or without: what the search
