@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/space.hpp"
@@ -39,35 +37,24 @@ std::string counts_text(const Agreement& agreement, const char* kind) {
   return text + table(rows);
 }
 
-// What became of the zeros in one run, beside the closed form.
-struct Zeros {
-  // Whether all places are given. Then the closed form is what a run must count, else it is a mean.
-  bool known = false;
-  std::vector<ZeroCount> counts;
-  bool disagree() const {
-    return known && std::any_of(counts.begin(), counts.end(),
-                                [](const ZeroCount& count) { return !count.agrees(); });
-  }
-};
-
 std::string amount(double value) { return fmt::format("{:.6g}", value); }
 
 // Of given data a run counts what the closed form does. Of drawn zeros it shows one data set.
-std::string zeros_text(const Zeros& zeros, std::int64_t seed) {
-  std::vector<Row> rows{{"", zeros.known ? "closed form" : "mean of all", "simulated"}};
-  for (const ZeroCount& count : zeros.counts) {
-    if (!zeros.known || !count.agrees()) {
+std::string zeros_text(const SimulationRecord& record, std::int64_t seed) {
+  std::vector<Row> rows{{"", record.zeros_known ? "closed form" : "mean of all", "simulated"}};
+  for (const ZeroCount& count : record.zeros) {
+    if (!record.zeros_known || !count.agrees()) {
       rows.push_back({count.name, amount(count.expected), amount(count.simulated)});
     }
   }
-  if (!zeros.known) {
+  if (!record.zeros_known) {
     return fmt::format("zeros of one data set (seed {}) beside the mean over all data sets\n",
                        seed) +
            table(rows);
   }
   const auto wrong = static_cast<std::ptrdiff_t>(rows.size()) - 1;
-  return fmt::format("{} of {} counts of the zeros agree\n", std::ssize(zeros.counts) - wrong,
-                     zeros.counts.size()) +
+  return fmt::format("{} of {} counts of the zeros agree\n", std::ssize(record.zeros) - wrong,
+                     record.zeros.size()) +
          (wrong > 0 ? table(rows) : "");
 }
 
@@ -102,26 +89,23 @@ Answer compared(const SimulateArguments& arguments, const Provenance& origin,
   const DenseTensor expected = plain_loops(workload, operands);
   const std::int64_t wrong = count_wrong(expected, simulation.output);
   const auto elements = static_cast<std::int64_t>(expected.values.size());
-  std::optional<Zeros> zeros;
-  if (cost.sparse) {
-    zeros = Zeros{has_known_zeros(workload),
-                  zero_counts(problem.arch(), workload, *cost.sparse, *simulation.sparse)};
+  SimulationRecord record{simulation.counts.steps, agreement.compared, {}, elements, wrong};
+  for (const CountDifference& difference : agreement.differences) {
+    record.differences.push_back({difference.name, difference.model, difference.simulated});
   }
-  const ExitCode code = agreement.differences.empty() && wrong == 0 && !(zeros && zeros->disagree())
-                            ? kDone
-                            : kNegative;
+  if (cost.sparse) {
+    record.zeros = zero_counts(problem, mapping, cost, simulation);
+    record.zeros_known = has_known_zeros(workload);
+  }
+  const ExitCode code = record.agrees() ? kDone : kNegative;
   if (arguments.output.json) {
-    SimulationRecord record{simulation.counts.steps, agreement.compared, {}, elements, wrong};
-    for (const CountDifference& difference : agreement.differences) {
-      record.differences.push_back({difference.name, difference.model, difference.simulated});
-    }
     return {code, simulation_json(origin, problem, mapping, record)};
   }
   std::string text = title_text(problem.arch(), workload) + "\n";
   text += fmt::format("simulated {} steps of the first of {} MAC units\n",
                       grouped(simulation.counts.steps), problem.arch().mac_units());
-  text += counts_text(agreement, zeros ? "dense " : "");
-  text += zeros ? zeros_text(*zeros, arguments.seed) : "";
+  text += counts_text(agreement, cost.sparse ? "dense " : "");
+  text += cost.sparse ? zeros_text(record, arguments.seed) : "";
   text += fmt::format("{} of {} output elements equal those of plain loops\n",
                       grouped(elements - wrong), grouped(elements));
   return {code, text};

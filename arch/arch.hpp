@@ -94,10 +94,10 @@ struct Fanout {
   AxisConstraint y_dims;
   bool reduction_by_width = false;  // its energy depends on the sums: bind_widths()
   std::string reduction_source{};
-  // Of a bit from an instance to the next, or from the middle of the first column in; absent: the
-  // network costs nothing that is known.
+  // Of a bit from an instance to the next, or from the middle of the first column in; absent: none.
   std::optional<PicojoulesPerBit> energy_per_hop{};
   std::string hop_source{};
+  Balance balance = Balance::kEnd;  // matters where instances skip zeros
   std::int64_t size(Axis axis) const { return axis == Axis::kX ? x : y; }
   const AxisConstraint& dims(Axis axis) const { return axis == Axis::kX ? x_dims : y_dims; }
   friend bool operator==(const Fanout&, const Fanout&) = default;

@@ -48,7 +48,9 @@ const Words kFanoutKeys{"fanout",
                         "forwarding",
                         "reduction_energy",
                         "energy_per_hop",
-                        "word"};
+                        "word",
+                        "balance"};
+const Words kBalanceNames{"end", "barrier", "ideal"};  // of Balance
 const Words kComputeKeys{"compute", "energy",  "issue_interval", "register_reuse",
                          "format",  "leakage", "area",           "timing"};
 
@@ -337,6 +339,8 @@ class ArchReader {
     fanout.reduction_by_width =
         fanout.spatial_reduction && arch_.technology.has_value() && !fields.has("reduction_energy");
     read_hop_energy(fields, fanout);
+    fanout.balance = static_cast<Balance>(
+        reader_.choice(fields.find("balance"), kBalanceNames, "balance").value_or(0));
     count_instances(fields, fanout);
     if (arch_.fanouts.size() == kMaxFanouts) {
       reader_.error(fields.node(), fmt::format("too many fanouts; at most {}", kMaxFanouts));

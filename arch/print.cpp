@@ -195,6 +195,9 @@ void print_fanout(const Fanout& fanout, std::string& text) {
   if (fanout.energy_per_hop) {
     text += fmt::format("    energy_per_hop: {} pJ/b\n", fanout.energy_per_hop->count());
   }
+  if (fanout.balance != Balance::kEnd) {
+    text += fmt::format("    balance: {}\n", to_string(fanout.balance));
+  }
 }
 
 std::string interval_text(const Compute& compute) {

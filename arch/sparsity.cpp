@@ -26,6 +26,10 @@ const char* to_string(ZeroAct act) {
   return act == ZeroAct::kGate ? "gate" : act == ZeroAct::kSkip ? "skip" : "nothing";
 }
 
+const char* to_string(Balance balance) {
+  return balance == Balance::kBarrier ? "barrier" : balance == Balance::kIdeal ? "ideal" : "end";
+}
+
 std::string to_string(const TensorFormat& format) {
   if (format.ideal || format.ranks.empty()) {
     return format.ideal ? "ideal" : "dense";

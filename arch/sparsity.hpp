@@ -53,6 +53,10 @@ struct Condition {
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
+// When instances of a fanout that have less to do wait for the others: at the end, at every tile
+// that comes from outside, or never, as work is shared among them.
+enum class Balance : std::uint8_t { kEnd, kBarrier, kIdeal };
+
 struct StorageSparsity {
   std::map<Role, TensorFormat> formats;  // of others: dense
   Fits fits;
@@ -71,6 +75,7 @@ struct Sparsity {
 
 const char* to_string(RankFormat format);
 const char* to_string(ZeroAct act);
+const char* to_string(Balance balance);
 std::string to_string(const TensorFormat& format);  // as a file has it
 std::string to_string(const Fits& fits);
 

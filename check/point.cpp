@@ -78,8 +78,7 @@ std::vector<std::string> faults_of_point(const Problem& problem, const Goal& goa
     require(walk.counts == cost->counts,
             "the reference simulator counts other accesses of the mapping than the closed form");
     if (cost->sparse && has_known_zeros(workload)) {
-      for (const ZeroCount& count :
-           zero_counts(problem.arch(), workload, *cost->sparse, *walk.sparse)) {
+      for (const ZeroCount& count : zero_counts(problem, point.mapping, *cost, walk)) {
         require(count.agrees(), fmt::format("the reference simulator counts {} of {}, not {}",
                                             count.simulated, count.name, count.expected));
       }

@@ -5,6 +5,7 @@
 
 #include "check/check.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/reference/data_set.hpp"
 #include "costmodel/reference/simulate.hpp"
 #include "mapsim/mapsim.hpp"
 #include "report/names.hpp"
@@ -54,7 +55,8 @@ std::optional<SimulationRecord> simulate(const Evaluated& evaluated, std::int64_
                                 " MACs, a walk of as many steps; max_steps allows " +
                                 std::to_string(max_steps)};
   }
-  const PerTensor<DenseTensor> operands = random_operands(workload, seed);
+  const PerTensor<DenseTensor> operands =
+      cost->sparse ? operands_with_zeros(workload, seed) : random_operands(workload, seed);
   const Simulation simulation = simulate(problem, evaluated.mapping, operands, max_steps, stop);
   if (simulation.stopped) {
     return std::nullopt;
@@ -69,6 +71,10 @@ std::optional<SimulationRecord> simulate(const Evaluated& evaluated, std::int64_
                           count_wrong(expected, simulation.output)};
   for (const CountDifference& difference : agreement.differences) {
     record.differences.push_back({difference.name, difference.model, difference.simulated});
+  }
+  if (cost->sparse) {
+    record.zeros = zero_counts(problem, evaluated.mapping, *cost, simulation);
+    record.zeros_known = has_known_zeros(workload);
   }
   return record;
 }

@@ -8,6 +8,7 @@
 #include "check/check.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping.hpp"
+#include "costmodel/reference/data_set.hpp"
 #include "costmodel/roofline.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
@@ -59,6 +60,11 @@ struct SimulationRecord {
   std::vector<Difference> differences;
   std::int64_t outputs = 0;  // elements
   std::int64_t outputs_wrong = 0;
+  // In a machine that knows of zeros. If all places are given, the closed form is what a run must
+  // count, else it is a mean over data sets.
+  std::vector<ZeroCount> zeros{};
+  bool zeros_known = false;
+  bool agrees() const;
 };
 std::string simulation_json(const Provenance& origin, const Problem& problem,
                             const Mapping& mapping, const SimulationRecord& record);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
+#include "costmodel/busiest.hpp"
 #include "costmodel/explain.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/nvdla/engine.hpp"
@@ -103,8 +104,19 @@ Json levels_json(const Problem& problem, const Cost& cost) {
   return json;
 }
 
+// null: no instance waits for another.
+Json busiest_json(const std::optional<BusiestInstance>& busiest) {
+  if (!busiest) {
+    return {};
+  }
+  return {{"steps", busiest->steps},
+          {"exact", busiest->exact},
+          {"compute_cycles", busiest->compute.count()},
+          {"steady_cycles", busiest->steady.count()}};
+}
+
 // In a machine with formats or conditions.
-Json sparse_json(const Problem& problem, const Cost& cost) {
+Json sparse_json(const Problem& problem, const Mapping& mapping, const Cost& cost) {
   const SparseModel& model = *problem.sparse();
   Json levels = Json::array();
   for (const LevelId l : problem.arch().levels.ids()) {
@@ -132,7 +144,8 @@ Json sparse_json(const Problem& problem, const Cost& cost) {
            {{"actual", cost.sparse->operations},
             {"gated", cost.sparse->gated},
             {"skipped", cost.sparse->skipped}}},
-          {"steps", cost.sparse->steps}};
+          {"steps", cost.sparse->steps},
+          {"busiest", busiest_json(busiest_instance(problem, mapping, cost))}};
 }
 
 // Whole numbers without a point.
@@ -233,7 +246,7 @@ void add_cost(Json& json, const Problem& problem, const Mapping& mapping, const 
   json["banks"] = banks_json(problem, cost.counts);
   json["levels"] = levels_json(problem, cost);
   if (cost.sparse) {
-    json["zeros"] = sparse_json(problem, cost);
+    json["zeros"] = sparse_json(problem, mapping, cost);
   }
   json["fanouts"] = fanouts_json(problem, cost);
   json["compute"] = {{"name", problem.arch().compute.name},

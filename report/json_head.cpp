@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace mapsim {
@@ -47,12 +48,27 @@ nlohmann::ordered_json record_json(const SimulationRecord& record) {
                            {"closed_form", difference.model},
                            {"simulated", difference.simulated}});
   }
-  return {{"agrees", record.differences.empty() && record.outputs_wrong == 0},
-          {"steps", record.steps},
-          {"counts_compared", record.counts_compared},
-          {"differences", differences},
-          {"outputs", record.outputs},
-          {"outputs_wrong", record.outputs_wrong}};
+  nlohmann::ordered_json json{{"agrees", record.agrees()},
+                              {"steps", record.steps},
+                              {"counts_compared", record.counts_compared},
+                              {"differences", differences},
+                              {"outputs", record.outputs},
+                              {"outputs_wrong", record.outputs_wrong}};
+  if (!record.zeros.empty()) {
+    auto counts = nlohmann::ordered_json::array();
+    for (const ZeroCount& count : record.zeros) {
+      counts.push_back(
+          {{"count", count.name}, {"closed_form", count.expected}, {"simulated", count.simulated}});
+    }
+    json["zeros"] = {{"known", record.zeros_known}, {"counts", counts}};
+  }
+  return json;
+}
+
+bool SimulationRecord::agrees() const {
+  return differences.empty() && outputs_wrong == 0 &&
+         !(zeros_known && std::any_of(zeros.begin(), zeros.end(),
+                                      [](const ZeroCount& count) { return !count.agrees(); }));
 }
 
 std::string list_json(const std::vector<ListedFile>& files) {

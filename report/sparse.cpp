@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "costmodel/accesses.hpp"
+#include "costmodel/busiest.hpp"
 #include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/sparse/model.hpp"
 #include "report/figures.hpp"
@@ -99,7 +101,20 @@ std::vector<std::string> zero_notes(const Problem& problem) {
   return notes;
 }
 
-std::string sparse_text(const Problem& problem, const Cost& cost) {
+// Nothing where no instance waits for another.
+std::string busiest_text(const Problem& problem, const Mapping& mapping, const Cost& cost) {
+  const std::optional<BusiestInstance> busiest = busiest_instance(problem, mapping, cost);
+  if (!busiest) {
+    return "";
+  }
+  return fmt::format(
+      "busiest instance: {0}{1} steps for {2} of the mean; until it is done {0}{3} cycles "
+      "steady{4}\n",
+      busiest->exact ? "" : "at least ", amount(busiest->steps), amount(cost.sparse->steps),
+      grouped(busiest->steady.count()), busiest->exact ? "" : " (a bound of the expected maximum)");
+}
+
+std::string sparse_text(const Problem& problem, const Mapping& mapping, const Cost& cost) {
   std::string note;
   for (const std::string& line : zero_notes(problem)) {
     note += line + "\n";
@@ -133,7 +148,8 @@ std::string sparse_text(const Problem& problem, const Cost& cost) {
   const SparseCounts& counts = *cost.sparse;
   rows.push_back({problem.arch().compute.name, "", "MAC", amount(counts.operations),
                   amount(counts.gated), amount(counts.skipped), ""});
-  return "zeros: stored elements on average over data sets, all instances\n" + table(rows) + note;
+  return "zeros: stored elements on average over data sets, all instances\n" + table(rows) +
+         busiest_text(problem, mapping, cost) + note;
 }
 
 }  // namespace mapsim

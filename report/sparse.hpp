@@ -12,6 +12,6 @@ namespace mapsim {
 std::vector<std::string> zero_notes(const Problem& problem);
 
 // What a machine makes of zeros: formats, and accesses made, gated and skipped, per level and
-// tensor, and those notes; empty if all is dense.
-std::string sparse_text(const Problem& problem, const Cost& cost);
+// tensor, the busiest instance, and those notes; empty if all is dense.
+std::string sparse_text(const Problem& problem, const Mapping& mapping, const Cost& cost);
 }  // namespace mapsim

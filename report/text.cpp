@@ -266,7 +266,7 @@ std::string block(std::string text) { return text.empty() ? text : text + "\n"; 
 std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost& cost) {
   return "mapping:\n" + draw_nest(problem, mapping, cost.counts) + "\n" +
          energy_text(problem, cost) + "\n" + latency_text(problem, cost) + "\n" +
-         access_text(problem, cost.counts) + "\n" + block(sparse_text(problem, cost)) +
+         access_text(problem, cost.counts) + "\n" + block(sparse_text(problem, mapping, cost)) +
          network_text(problem, cost.counts) + physical_text(problem.arch());
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/rng.hpp"
+#include "costmodel/busiest.hpp"
 #include "costmodel/reference/point_set.hpp"
 #include "costmodel/sparse/occupancy.hpp"
 
@@ -93,8 +94,12 @@ bool ZeroCount::agrees() const {
   return std::abs(expected - simulated) <= 1e-9 * std::max(1.0, std::abs(simulated));
 }
 
-std::vector<ZeroCount> zero_counts(const Arch& arch, const Workload& workload,
-                                   const SparseCounts& expected, const SparseCounts& simulated) {
+std::vector<ZeroCount> zero_counts(const Problem& problem, const Mapping& mapping, const Cost& cost,
+                                   const Simulation& simulation) {
+  const Arch& arch = problem.arch();
+  const Workload& workload = problem.workload();
+  const SparseCounts& expected = *cost.sparse;
+  const SparseCounts& simulated = *simulation.sparse;
   std::vector<ZeroCount> counts{
       {arch.compute.name + " made", expected.operations, simulated.operations},
       {arch.compute.name + " gated", expected.gated, simulated.gated},
@@ -113,6 +118,9 @@ std::vector<ZeroCount> zero_counts(const Arch& arch, const Workload& workload,
         counts.push_back({name + ", format bits", ours.format_bits, theirs.format_bits});
       }
     }
+  }
+  if (const auto busiest = busiest_instance(problem, mapping, cost)) {
+    counts.push_back({"busiest instance, steps", busiest->steps, simulation.busiest_steps});
   }
   counts.erase(std::remove_if(counts.begin(), counts.end(),
                               [](const ZeroCount& count) {

@@ -24,8 +24,9 @@ struct ZeroCount {
   double expected = 0, simulated = 0;
   bool agrees() const;
 };
-// Totals of all that is made, gated and skipped, and format bits; without those that are 0 in both.
-std::vector<ZeroCount> zero_counts(const Arch& arch, const Workload& workload,
-                                   const SparseCounts& expected, const SparseCounts& simulated);
+// Totals of all that is made, gated and skipped, format bits, and steps of the busiest instance;
+// without those that are 0 in both. Of a machine that knows of zeros.
+std::vector<ZeroCount> zero_counts(const Problem& problem, const Mapping& mapping, const Cost& cost,
+                                   const Simulation& simulation);
 
 }  // namespace mapsim

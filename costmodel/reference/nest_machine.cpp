@@ -26,6 +26,7 @@ NestMachine::NestMachine(const Problem& problem, const Workload& workload, const
     : problem_{problem}, workload_{problem.workload()}, walk_{workload, mapping} {
   if (!masks.empty()) {
     nonzeros_ = std::make_unique<Nonzeros>(problem, walk_, projections, std::move(masks));
+    clock_.emplace(problem.arch(), walk_);
   }
   for (const TensorId t : workload_.tensors.ids()) {
     add_path(t, projections[t]);
@@ -107,6 +108,9 @@ bool NestMachine::run(std::int64_t max_steps, const std::atomic<bool>* stop) {
     }
     multiply();
     advanced = walk_.advance();
+    if (clock_) {
+      clock_->end_step(advanced);
+    }
   } while (advanced);
   for (TensorPath& path : chains_) {
     innermost_first(path, [](Transfer& transfer) { transfer.finish(); });
@@ -171,6 +175,9 @@ void NestMachine::multiply() {
     ++macs_;
     gated_ += act == ZeroAct::kGate ? 1 : 0;
     skipped_ += act == ZeroAct::kSkip ? 1 : 0;
+    if (clock_ && act != ZeroAct::kSkip) {
+      clock_->take_step(unit);
+    }
   }
 }
 

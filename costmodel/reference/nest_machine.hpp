@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "costmodel/reference/instance_clock.hpp"
 #include "costmodel/reference/loop_walk.hpp"
 #include "costmodel/reference/point_set.hpp"
 #include "costmodel/reference/transfer.hpp"
@@ -44,6 +45,8 @@ class NestMachine {
   Counts counts() const;
   // Of the data set whose nonzeros `masks` gave.
   SparseCounts sparse_counts() const;
+  // Steps until the last instance has done its part of them, which it skips where it can.
+  double busiest_steps() const { return clock_->time(); }
 
  private:
   // One tensor: who holds it, outermost level first and the compute units last, and what moves it.
@@ -69,7 +72,8 @@ class NestMachine {
   LoopWalk walk_;
   std::unique_ptr<Nonzeros> nonzeros_;
   double gated_ = 0, skipped_ = 0;  // operations
-  std::deque<TensorPath> chains_;   // one per tensor, the output last
+  std::optional<InstanceClock> clock_;
+  std::deque<TensorPath> chains_;  // one per tensor, the output last
   std::int64_t steps_ = 0;
   std::int64_t macs_ = 0;
 };

@@ -78,11 +78,12 @@ Simulation simulate(const Problem& problem, const Mapping& mapping,
     }
   }
   if (!machine.run(max_steps, stop)) {
-    return {{}, {}, true, {}};
+    return {{}, {}, 0, true, {}};
   }
-  Simulation result{machine.counts(), {}, false, zeros(workload, output)};
+  Simulation result{machine.counts(), {}, 0, false, zeros(workload, output)};
   if (problem.sparse() != nullptr) {
     result.sparse = machine.sparse_counts();
+    result.busiest_steps = machine.busiest_steps();
   }
   assign_widths(workload, result.counts);
   assign_ports(result.counts);

@@ -31,8 +31,9 @@ struct Simulation {
   // In a machine that knows of zeros: what it makes of those of the operands, and of zeros among
   // the output's values in `operands`. Capacities are not looked at.
   std::optional<SparseCounts> sparse{};
-  bool stopped = false;  // before its end: the rest is of no use
-  DenseTensor output;    // computed from values that were really in the innermost buffers
+  double busiest_steps = 0;  // there: until the last instance is done (docs/sparsity.md#time)
+  bool stopped = false;      // before its end: the rest is of no use
+  DenseTensor output;        // computed from values that were really in the innermost buffers
 };
 
 // The definition of what a mapping does (docs/model.md, design section 3): walks the nest step by

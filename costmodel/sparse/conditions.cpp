@@ -6,7 +6,6 @@
 #include "core/arithmetic.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/crossing.hpp"
-#include "costmodel/sparse/known_zeros.hpp"
 
 namespace mapsim {
 
@@ -200,20 +199,67 @@ Passed ConditionChain::passed_again(const FirstVisits& first) const {
 
 double all_hit(const SparseModel& model, const Workload& workload, const ServedByLeader& sets,
                const std::map<DimId, std::vector<char>>& among) {
-  KnownZeros known{workload};
+  KnownZeros known = known_sets(model, workload, sets);
   known.restrict_to(among);
   double chance = 1;
   for (const auto& [leader, spaces] : sets) {
-    const DensityModel& occupancy = model.occupancy(leader);
-    if (!occupancy.is_data()) {
-      chance *= all_hit(model, workload, leader, spaces);
-      continue;
-    }
-    for (const ServedSpace& space : spaces) {
-      known.require(leader, occupancy, leader_tile(model, workload, leader, space));
-    }
+    chance *= model.occupancy(leader).is_data() ? 1 : all_hit(model, workload, leader, spaces);
   }
   return chance * known.share();
+}
+
+KnownZeros known_sets(const SparseModel& model, const Workload& workload,
+                      const ServedByLeader& sets) {
+  KnownZeros known{workload};
+  for (const auto& [leader, spaces] : sets) {
+    const DensityModel& occupancy = model.occupancy(leader);
+    for (const ServedSpace& space : spaces) {
+      if (occupancy.is_data()) {
+        known.require(leader, occupancy, leader_tile(model, workload, leader, space));
+      }
+    }
+  }
+  return known;
+}
+
+// An operation is skipped, or gated, with any of the tiles that it takes from; or at a zero. The
+// smallest set of all, one operation, decides where the unit looks at the operand itself.
+AwaitedSets awaited_sets(const Problem& problem, const Nest& nest) {
+  const SparseModel& model = *problem.sparse();
+  const Workload& workload = problem.workload();
+  AwaitedSets awaited;
+  const auto append = [](const ServedByLeader& from, ServedByLeader& to) {
+    for (const auto& [leader, spaces] : from) {
+      to[leader].insert(to[leader].end(), spaces.begin(), spaces.end());
+    }
+  };
+  for (const TensorId t : workload.tensors.ids()) {
+    ConditionChain chain{model, workload};
+    const auto& placements = nest.placements[t];
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      const Placement& parent = placements[static_cast<LevelId>(i)];
+      const bool last = i + 1 == placements.size();
+      const std::size_t position =
+          last ? nest.loops.size() : placements[static_cast<LevelId>(i + 1)].position;
+      if (const auto& conditions = model.conditions(parent.level, t); !conditions.empty()) {
+        chain.enter(conditions, served_space(problem, nest, t, parent, position, last));
+      }
+    }
+    append(chain.skip(), awaited.skip);
+    append(chain.any(), awaited.any);
+  }
+  const ServedSpace one(workload.dims.size());
+  for (const TensorId t : workload.tensors.ids()) {
+    if (t != workload.output() && model.looks_at(workload.tensors[t])) {
+      if (model.machine().when_zero == ZeroAct::kSkip) {
+        awaited.skip[t] = {one};
+      }
+      if (model.machine().when_zero != ZeroAct::kNothing) {
+        awaited.any[t] = {one};
+      }
+    }
+  }
+  return awaited;
 }
 
 }  // namespace mapsim

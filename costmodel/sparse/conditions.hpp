@@ -5,6 +5,7 @@
 
 #include "costmodel/nest.hpp"
 #include "costmodel/problem.hpp"
+#include "costmodel/sparse/known_zeros.hpp"
 #include "costmodel/sparse/model.hpp"
 
 namespace mapsim {
@@ -71,5 +72,15 @@ class ConditionChain {
 // `among`: of these operations only.
 double all_hit(const SparseModel& model, const Workload& workload, const ServedByLeader& sets,
                const std::map<DimId, std::vector<char>>& among = {});
+
+// The sets whose leaders' zeros are data.
+KnownZeros known_sets(const SparseModel& model, const Workload& workload,
+                      const ServedByLeader& sets);
+
+// What every operation waits for: zeros of its operands, and the tiles that these come in.
+struct AwaitedSets {
+  ServedByLeader skip, any;
+};
+AwaitedSets awaited_sets(const Problem& problem, const Nest& nest);
 
 }  // namespace mapsim

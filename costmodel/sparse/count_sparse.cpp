@@ -90,12 +90,6 @@ class SparseCounter {
         charge(child, t, false, sparse_.levels[child][t].up, passed, again(false));
       }
     }
-    for (const auto& [leader, spaces] : chain.skip()) {
-      skip_[leader].insert(skip_[leader].end(), spaces.begin(), spaces.end());
-    }
-    for (const auto& [leader, spaces] : chain.any()) {
-      any_[leader].insert(any_[leader].end(), spaces.begin(), spaces.end());
-    }
   }
 
   // Elements show their zeros themselves, tiles do not.
@@ -128,22 +122,10 @@ class SparseCounter {
     }
   }
 
-  // An operation is skipped, or gated, with any of the tiles that it takes from; or at a zero. The
-  // smallest set of all, one operation, decides where the unit looks at the operand itself.
   void count_operations() {
-    const ZeroAct act = model_.machine().when_zero;
-    const ServedSpace one(workload_.dims.size());
-    for (const TensorId t : workload_.tensors.ids()) {
-      if (t != workload_.output() && model_.looks_at(workload_.tensors[t])) {
-        if (act == ZeroAct::kSkip) {
-          skip_[t] = {one};
-        }
-        if (act != ZeroAct::kNothing) {
-          any_[t] = {one};
-        }
-      }
-    }
-    const Passed passed{all_hit(model_, workload_, skip_), all_hit(model_, workload_, any_)};
+    const AwaitedSets awaited = awaited_sets(problem_, nest_);
+    const Passed passed{all_hit(model_, workload_, awaited.skip),
+                        all_hit(model_, workload_, awaited.any)};
     const auto operations = static_cast<double>(counts_.macs);
     sparse_.operations = operations * passed.made;
     sparse_.gated = operations * (passed.unskipped - passed.made);
@@ -157,7 +139,6 @@ class SparseCounter {
   const Nest& nest_;
   const Counts& counts_;
   SparseCounts& sparse_;
-  ServedByLeader skip_, any_;  // of all tensors: what operations wait for
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ class KnownZeros {
   void require(TensorId t, const DensityModel& data, const TileShape& shape);
   // Of the operations only those whose index along a dim is marked.
   void restrict_to(const std::map<DimId, std::vector<char>>& marked) { marked_ = marked; }
+  // Per tensor and element: have all tiles around it nonzeros?
+  const std::map<TensorId, std::vector<char>>& hits() const { return hit_; }
   // Throws ConfigError of more than two tensors.
   double share() const;
 
@@ -25,7 +27,7 @@ class KnownZeros {
   std::map<std::vector<std::int64_t>, double> by_shared(TensorId t, DimSet shared) const;
 
   const Workload* workload_;
-  std::map<TensorId, std::vector<char>> hit_;  // per element: have all tiles around it nonzeros?
+  std::map<TensorId, std::vector<char>> hit_;
   std::map<DimId, std::vector<char>> marked_;
 };
 

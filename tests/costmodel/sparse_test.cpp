@@ -19,34 +19,12 @@
 #include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/sparse/model.hpp"
 #include "tests/costmodel/random_case.hpp"
+#include "tests/costmodel/random_zeros.hpp"
 #include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
-
-// All masks of a tensor with exactly `z` nonzeros among these points of its box.
-std::vector<std::vector<double>> masks_of(const PointSet& points, std::int64_t box,
-                                          std::int64_t z) {
-  std::vector<std::vector<double>> all;
-  std::vector<char> chosen(points.size(), 0);
-  std::fill_n(chosen.begin(), z, 1);
-  do {
-    std::vector<double>& mask = all.emplace_back(static_cast<std::size_t>(box), 0.0);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      mask[static_cast<std::size_t>(points[i])] = chosen[i];
-    }
-  } while (std::prev_permutation(chosen.begin(), chosen.end()));
-  return all;
-}
-
-double choices(std::int64_t n, std::int64_t k) {
-  double product = 1;
-  for (std::int64_t i = 0; i < k; ++i) {
-    product *= static_cast<double>(n - i) / static_cast<double>(i + 1);
-  }
-  return product;
-}
 
 // Every number of the counts, in one order.
 std::vector<double> numbers(const SparseCounts& counts) {
@@ -63,80 +41,6 @@ std::vector<double> numbers(const SparseCounts& counts) {
   return all;
 }
 
-// Calls visit(operands) for every choice of one mask per tensor.
-void for_each_data_set(const Workload& workload,
-                       const PerTensor<std::vector<std::vector<double>>*>& masks,
-                       const std::function<void(const PerTensor<DenseTensor>&)>& visit) {
-  PerTensor<DenseTensor> operands(workload.tensors.size());
-  const std::function<void(std::size_t)> choose = [&](std::size_t t) {
-    if (t == workload.tensors.size()) {
-      visit(operands);
-      return;
-    }
-    const auto id = static_cast<TensorId>(t);
-    operands[id].shape = box_shape(workload, workload.tensors[id]);
-    for (const std::vector<double>& mask : *masks[id]) {
-      operands[id].values = mask;
-      choose(t + 1);
-    }
-  };
-  choose(0);
-}
-
-RankCode random_code(Rng& rng, bool last) {
-  const auto kind = static_cast<RankFormat>(rng.below(last ? 4 : 5));
-  const std::int64_t bits = kind == RankFormat::kRuns ? 1 + static_cast<std::int64_t>(rng.below(3))
-                            : kind == RankFormat::kDense || kind == RankFormat::kBitmask
-                                ? 0
-                                : static_cast<std::int64_t>(rng.below(2) * 5);
-  return {kind, bits};
-}
-
-TensorFormat random_format(Rng& rng, std::size_t ranks) {
-  TensorFormat format;
-  if (rng.below(8) == 0) {
-    return {true, false, {}};
-  }
-  const std::size_t codes = std::min<std::size_t>(rng.below(4), ranks);
-  for (std::size_t i = 0; i < codes; ++i) {
-    format.ranks.push_back(random_code(rng, i + 1 == codes));
-  }
-  format.columns = codes > 0 && rng.below(4) == 0;
-  return format;
-}
-
-Sparsity random_sparsity(Rng& rng, const RandomCase& random) {
-  Sparsity sparsity;
-  std::size_t fewest = 8;
-  for (const Tensor& tensor : random.workload.tensors) {
-    fewest = std::min(fewest, tensor.ranks.size());
-  }
-  for (std::size_t l = 0; l < random.arch.levels.size(); ++l) {
-    StorageSparsity storage;
-    for (const Role role : {Role::kInput, Role::kWeight, Role::kOutput}) {
-      storage.formats[role] = random_format(rng, fewest);
-    }
-    for (const Role role : {Role::kInput, Role::kWeight}) {  // somewhere zeros are seen
-      TensorFormat& format = storage.formats[role];
-      format = l + 1 < random.arch.levels.size() || is_compressed(format)
-                   ? format
-                   : TensorFormat{false, false, {{RankFormat::kBitmask, 0}}};
-    }
-    for (std::uint64_t c = rng.below(3); c > 0; --c) {
-      Condition condition{
-          rng.below(2) == 0 ? ZeroAct::kGate : ZeroAct::kSkip, static_cast<Role>(rng.below(3)), {}};
-      condition.leaders.insert(
-          condition.target == Role::kInput || rng.below(2) == 0 ? Role::kWeight : Role::kInput);
-      if (!condition.leaders.contains(condition.target)) {
-        storage.when_empty.push_back(condition);
-      }
-    }
-    sparsity.levels.push_back(storage);
-  }
-  sparsity.when_zero = static_cast<ZeroAct>(rng.below(3));
-  return sparsity;
-}
-
 SparseCounts closed_form(const Problem& problem, const Mapping& mapping, bool& perfect) {
   const Nest nest = make_nest(problem.workload(), mapping);
   perfect = nest.perfect;
@@ -145,29 +49,6 @@ SparseCounts closed_form(const Problem& problem, const Mapping& mapping, bool& p
   hold_tiles(problem, nest, counts, sparse);
   count_sparse(problem, nest, counts, sparse);
   return sparse;
-}
-
-// Draws numbers of nonzeros of which there are few choices; the masks of each tensor.
-PerTensor<std::vector<std::vector<double>>> draw_masks(Rng& rng, Workload& workload) {
-  constexpr double kMostSets = 60;
-  PerTensor<std::vector<std::vector<double>>> masks;
-  double sets = 1;
-  for (const TensorId t : workload.tensors.ids()) {
-    const Projection projection{workload, t};
-    const PointSet points = projection.points(whole_tile(workload));
-    const std::int64_t n = count_of(points);
-    std::int64_t z = n;
-    for (const std::int64_t wish :
-         {1 + static_cast<std::int64_t>(rng.below(3)), n - 1, std::int64_t{1}}) {
-      if (wish >= 1 && wish < n && z == n && sets * choices(n, wish) <= kMostSets) {
-        z = wish;
-      }
-    }
-    sets *= choices(n, z);
-    workload.tensors[t].density = static_cast<double>(z) / static_cast<double>(n);
-    masks.push_back(masks_of(points, projection.box_size(), z));
-  }
-  return masks;
 }
 
 // The mean over every data set is the closed form: of random machines, nests, formats and
@@ -189,18 +70,14 @@ TEST(Sparse, ClosedFormIsTheMeanOverAllDataSets) {
       fanout.energy_per_hop.reset();
     }
     random.arch.sparsity = Shared<Sparsity>{random_sparsity(rng, random)};
-    PerTensor<std::vector<std::vector<double>>> masks = draw_masks(rng, random.workload);
-    PerTensor<std::vector<std::vector<double>>*> chosen;
-    for (const TensorId t : masks.ids()) {
-      chosen.push_back(&masks[t]);
-    }
+    const Masks masks = draw_masks(rng, random.workload);
     try {
       const Problem problem(random.arch, random.workload);
       bool perfect = false;
       const std::vector<double> expected = numbers(closed_form(problem, random.mapping, perfect));
       std::vector<double> mean(expected.size(), 0.0);
       double count = 0;
-      for_each_data_set(random.workload, chosen, [&](const PerTensor<DenseTensor>& operands) {
+      for_each_data_set(random.workload, masks, [&](const PerTensor<DenseTensor>& operands) {
         const Simulation walk = simulate(problem, random.mapping, operands, kMaxCaseMacs);
         const std::vector<double> found = numbers(*walk.sparse);
         for (std::size_t i = 0; i < mean.size(); ++i) {
@@ -223,37 +100,6 @@ TEST(Sparse, ClosedFormIsTheMeanOverAllDataSets) {
   std::printf("%d cases, %.0f data sets, %d refused\n", compared, sets, refused);
   EXPECT_GT(compared, tried_of(150));
   EXPECT_LT(refused, compared);
-}
-
-// A random mask of every operand without a window; the data set itself.
-PerTensor<DenseTensor> draw_data(Rng& rng, Workload& workload) {
-  PerTensor<DenseTensor> operands(workload.tensors.size());
-  for (const TensorId t : workload.tensors.ids()) {
-    Tensor& tensor = workload.tensors[t];
-    operands[t].shape = box_shape(workload, tensor);
-    const auto size = static_cast<std::size_t>(Projection{workload, t}.box_size());
-    operands[t].values.assign(size, 1.0);
-    const bool has_window = std::any_of(
-        tensor.ranks.begin(), tensor.ranks.end(),
-        [](const auto& r) { return r.terms.size() != 1 || r.terms.front().coefficient != 1; });
-    if (t == workload.output() || has_window) {
-      continue;
-    }
-    const std::uint64_t zeros = rng.below(4);  // of 4
-    Pattern pattern;
-    pattern.kind = PatternKind::kData;
-    pattern.box = operands[t].shape;
-    for (double& value : operands[t].values) {
-      value = rng.below(4) < zeros ? 0 : 1;
-    }
-    operands[t].values[rng.below(size)] = 1;
-    pattern.nonzero.assign(operands[t].values.begin(), operands[t].values.end());
-    tensor.density =
-        static_cast<double>(std::count(pattern.nonzero.begin(), pattern.nonzero.end(), 1)) /
-        static_cast<double>(size);
-    tensor.pattern = Shared<Pattern>{std::move(pattern)};
-  }
-  return operands;
 }
 
 // Of known zeros, in two tensors and more, wherever levels and compute units look at them, the

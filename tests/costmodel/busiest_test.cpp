@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/busiest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <variant>
+
+#include "arch/load.hpp"
+#include "core/diagnostic.hpp"
+#include "costmodel/evaluate.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "costmodel/nest.hpp"
+#include "tests/costmodel/random_zeros.hpp"
+#include "tests/support/build_paths.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+// A random case in a machine that skips, whose instances wait at random places.
+RandomCase skipping_case(std::uint64_t seed, Rng& rng) {
+  RandomCase random = random_case(seed);
+  for (Fanout& fanout : random.arch.fanouts) {
+    fanout.energy_per_hop.reset();
+    fanout.balance = static_cast<Balance>(rng.below(3));
+  }
+  for (Storage& level : random.arch.levels) {
+    level.capacity = {};
+  }
+  for (Tensor& tensor : random.workload.tensors) {
+    tensor.density = 1;
+  }
+  Sparsity sparsity = random_sparsity(rng, random);
+  for (StorageSparsity& level : sparsity.levels) {
+    level.formats.erase(Role::kOutput);
+  }
+  sparsity.when_zero = rng.below(3) == 0 ? sparsity.when_zero : ZeroAct::kSkip;
+  random.arch.sparsity = Shared<Sparsity>{sparsity};
+  return random;
+}
+
+// Of known zeros, the steps are those that the simulated instances take until the last one is done.
+TEST(BusiestInstance, OfKnownZerosIsTheSimulators) {
+  int compared = 0;
+  int above_mean = 0;
+  for (std::uint64_t seed = 0; seed < tried_of(6000U); ++seed) {
+    Rng rng{seed};
+    RandomCase random = skipping_case(seed, rng);
+    if (random.workload.macs() > 400) {
+      continue;
+    }
+    const PerTensor<DenseTensor> operands = draw_data(rng, random.workload);
+    try {
+      const Problem problem(random.arch, random.workload);
+      const Evaluation evaluation = evaluate(problem, random.mapping);
+      const Cost* cost = std::get_if<Cost>(&evaluation);
+      const auto busiest = cost ? busiest_instance(problem, random.mapping, *cost) : std::nullopt;
+      if (!busiest) {
+        continue;
+      }
+      const double found = simulate(problem, random.mapping, operands, kMaxCaseMacs).busiest_steps;
+      ASSERT_TRUE(busiest->exact) << "seed " << seed;
+      ASSERT_NEAR(busiest->steps, found, 1e-9) << "seed " << seed;
+      above_mean += found > cost->sparse->steps + 1e-9 ? 1 : 0;
+      ++compared;
+    } catch (const ConfigError&) {
+    }
+  }
+  std::printf("%d cases, %d above the mean\n", compared, above_mean);
+  EXPECT_GT(compared, tried_of(150));
+  EXPECT_GT(above_mean, tried_of(50));
+}
+
+// Of zeros anywhere, the mean over all data sets is no less than the bound, and the bound no less
+// than the mean over instances.
+TEST(BusiestInstance, OfUniformZerosIsBoundedFromBelow) {
+  int compared = 0;
+  int above_mean = 0;
+  for (std::uint64_t seed = 0; seed < tried_of(3000U); ++seed) {
+    Rng rng{seed};
+    RandomCase random = skipping_case(seed, rng);
+    if (random.workload.macs() > 120) {
+      continue;
+    }
+    const Masks masks = draw_masks(rng, random.workload);
+    try {
+      const Problem problem(random.arch, random.workload);
+      const Evaluation evaluation = evaluate(problem, random.mapping);
+      const Cost* cost = std::get_if<Cost>(&evaluation);
+      const auto busiest = cost ? busiest_instance(problem, random.mapping, *cost) : std::nullopt;
+      if (!busiest) {
+        continue;
+      }
+      double sum = 0;
+      double sets = 0;
+      for_each_data_set(random.workload, masks, [&](const PerTensor<DenseTensor>& operands) {
+        sum += simulate(problem, random.mapping, operands, kMaxCaseMacs).busiest_steps;
+        sets += 1;
+      });
+      const bool perfect = make_nest(random.workload, random.mapping).perfect;
+      EXPECT_FALSE(busiest->exact);
+      EXPECT_LE(busiest->steps, sum / sets * (1 + 1e-12)) << "seed " << seed;
+      if (perfect) {
+        EXPECT_GE(busiest->steps, cost->sparse->steps * (1 - 1e-12)) << "seed " << seed;
+        above_mean += busiest->steps > cost->sparse->steps * (1 + 1e-9) ? 1 : 0;
+      }
+      ++compared;
+    } catch (const ConfigError&) {
+    }
+  }
+  std::printf("%d cases, %d above the mean\n", compared, above_mean);
+  EXPECT_GT(compared, tried_of(100));
+  EXPECT_GT(above_mean, tried_of(30));
+}
+
+// A row of PEs that skip zeros of the weights.
+Problem row(const std::string& balance, const std::string& density) {
+  return {
+      parse_arch("name: m\nclock: 1 GHz\nnodes:\n"
+                 "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+                 "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n"
+                 "    format: {weight: bitmask}\n"
+                 "  - fanout: PEs\n    x: 2\n    balance: " +
+                     balance +
+                     "\n  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [weight]}\n",
+                 "m.yaml"),
+      parse_workload("name: w\neinsum: {equation: 'O[M] += I[K] * W[M][K]', dims: {M: 2, K: 4}}\n"
+                     "density: {W: " +
+                         density + "}\n",
+                     "w.yaml")};
+}
+
+double steps_of(const Problem& problem, const std::string& nest) {
+  const Mapping mapping = parse_mapping("mapping:\n  - keep DRAM: [I, W, O]\n" + nest, "m.yaml",
+                                        problem.arch(), problem.workload());
+  const Cost cost = std::get<Cost>(evaluate(problem, mapping));
+  const auto busiest = busiest_instance(problem, mapping, cost);
+  return busiest ? busiest->steps : 0;
+}
+
+// Two instances, four of eight weights: a row has 0 to 4 of them, the larger one 4, 3 or 2 in
+// 2, 32 and 36 of 70 cases. At each step a column has 0, 1 or 2 in 6/28 x ... of the cases.
+TEST(BusiestInstance, WaitsAtEveryStepOrAtTheEnd) {
+  const std::string apart = "  - parallel M: 1 over X of PEs\n  - for K: 1\n";
+  const std::string together = "  - for K: 1\n  - parallel M: 1 over X of PEs\n";
+  // Independent rows: P(X <= x) = 1/70, 17/70, 53/70, 69/70, 1.
+  double expected = 0;
+  for (const double below : {1.0, 17.0, 53.0, 69.0}) {
+    expected += 1 - below * below / 4900;
+  }
+  EXPECT_NEAR(steps_of(row("end", "0.5"), apart), expected, 1e-12);
+  EXPECT_NEAR(steps_of(row("end", "0.5"), together), expected, 1e-12);
+  EXPECT_NEAR(steps_of(row("barrier", "0.5"), apart), expected, 1e-12);
+  // Waiting in each of the four steps: one of two independent weights is not zero, 3 of 4 times.
+  EXPECT_NEAR(steps_of(row("barrier", "0.5"), together), 3, 1e-12);
+  EXPECT_EQ(steps_of(row("ideal", "0.5"), together), 0);
+}
+
+}  // namespace
+}  // namespace mapsim
