@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <variant>
+#include <vector>
 
 #include "mapper/gpu/search.hpp"
 
@@ -17,6 +19,60 @@ constexpr std::int64_t kTaps = 3;
 constexpr double kSumBytes = 4;  // of what leaves the products
 // A barrier of all SMs: Diamos et al., Persistent RNNs, ICML 2016; estimate.
 constexpr double kBarrier = 1.5e-6;
+
+// A kernel on sparse tensor cores: its block along the rows of the pruned operand and along the
+// other's, a step along K [B of a dense operand], stages, and warps along both.
+struct SparseTile {
+  std::int64_t pruned, other, step, stages, warps_pruned, warps_other;
+};
+// What CUTLASS has for sm_80 (generator.py, GenerateSM80_SparseTensorOp_16832, of 16 b, and
+// ..._16864_TN, of 8 b). None is smaller than 64 x 64 and none splits K.
+constexpr SparseTile kSparse16[] = {
+    {64, 128, 128, 6, 2, 2},  {256, 128, 128, 3, 4, 2}, {128, 256, 128, 3, 2, 4},
+    {128, 128, 128, 3, 2, 2}, {256, 64, 128, 3, 4, 1},  {64, 256, 128, 4, 1, 4},
+    {128, 64, 128, 3, 2, 2},  {64, 64, 128, 4, 2, 2},   {128, 128, 256, 3, 2, 4},
+    {256, 64, 256, 3, 4, 1},  {128, 64, 256, 4, 2, 2},  {64, 128, 256, 3, 2, 2},
+    {64, 64, 256, 3, 2, 2}};
+constexpr SparseTile kSparse8[] = {
+    {128, 64, 128, 3, 2, 2},  {256, 128, 128, 3, 4, 2}, {128, 256, 128, 3, 2, 4},
+    {128, 128, 128, 3, 2, 2}, {256, 64, 128, 3, 4, 1},  {64, 256, 128, 4, 1, 4},
+    {64, 128, 128, 6, 2, 2},  {64, 64, 128, 4, 2, 2},   {128, 128, 256, 3, 2, 2},
+    {128, 64, 256, 4, 2, 2},  {64, 128, 256, 3, 2, 2},  {64, 64, 256, 3, 2, 2}};
+
+// Bytes of which all extents are multiples (generator.py: alignment_constraints; results are
+// row-major with the pruned operand's rows, so that the other's are contiguous there).
+constexpr std::int64_t kPieceOfSparse = 16;
+
+// Those, with B pruned; on Hopper also kernels of warpgroups whose tiles are no smaller, K whole.
+std::vector<KernelChoice> sparse_kernels(const Gpu& gpu, const GemmForm& form) {
+  constexpr std::int64_t kLeast = 64;
+  std::vector<KernelChoice> kernels;
+  const std::int64_t size = operand_size(form.problem.precision).count();
+  if (!form.tensor_cores || size > 2) {
+    return kernels;
+  }
+  const std::span<const SparseTile> tiles =
+      size == 1 ? std::span<const SparseTile>{kSparse8} : std::span<const SparseTile>{kSparse16};
+  for (const SparseTile& tile : tiles) {
+    KernelChoice kernel;
+    kernel.path = GpuPath::kMma;
+    kernel.block = {tile.other, tile.pruned, tile.step / size};
+    kernel.warp = {tile.other / tile.warps_other, tile.pruned / tile.warps_pruned,
+                   tile.step / size};
+    kernel.stages = tile.stages;
+    kernel.fragment = {0, 0, 0};
+    kernels.push_back(completed(form.problem, kernel));
+  }
+  const std::vector<GpuPath> paths = searched_paths(gpu, form, std::nullopt);
+  if (std::find(paths.begin(), paths.end(), GpuPath::kWgmma) != paths.end()) {
+    for (const KernelChoice& kernel : kernel_set(gpu, form.problem, GpuPath::kWgmma)) {
+      if (kernel.split_k == 1 && kernel.block.m >= kLeast && kernel.block.n >= kLeast) {
+        kernels.push_back(kernel);
+      }
+    }
+  }
+  return kernels;
+}
 
 // A 3 x 3 convolution at stride 1.
 struct Image {
@@ -169,17 +225,52 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, std::in
   return {cost, ""};
 }
 
-std::optional<Gpu> sparse_gpu(const Gpu& gpu) {
+PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds) {
   constexpr std::int64_t kAmpere = 80;
   if (gpu.compute_capability < kAmpere) {
-    return std::nullopt;
+    return {std::nullopt, "tensor cores before 8.0 skip nothing"};
   }
-  Gpu sparse = gpu;
-  for (GpuRate& rate : sparse.rates) {
-    rate.chip *= 2;
-    rate.wmma *= 2;
+  auto answer = gemm_forms(gpu, workload, {});
+  if (const auto* why = std::get_if<std::string>(&answer)) {
+    return {std::nullopt, *why};
   }
-  return sparse;
+  auto& forms = std::get<std::vector<GemmForm>>(answer);
+  for (GemmForm& form : forms) {
+    form.problem.adds_to_output = adds;
+    form.problem.pruned_b = true;
+  }
+  std::optional<RankedKernel> best;
+  bool aligned = false;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    const GemmProblem& problem = forms[i].problem;
+    const std::int64_t unit = kPieceOfSparse / operand_size(problem.precision).count();
+    if (problem.m % unit != 0 || problem.n % unit != 0 || problem.k % unit != 0) {
+      continue;
+    }
+    aligned = true;
+    for (const KernelChoice& kernel : sparse_kernels(gpu, forms[i])) {
+      if (illegal(gpu, forms[i].problem, kernel)) {
+        continue;
+      }
+      const RankedKernel ranked = rank_kernel(gpu, forms, i, kernel);
+      best = !best || ranked.total < best->total ? ranked : best;
+    }
+  }
+  if (!best) {
+    return {std::nullopt, aligned ? "no sparse kernel is legal"
+                                  : "sparse kernels want multiples of 16 B of rows, columns and K"};
+  }
+  AlgorithmCost cost;
+  cost.seconds = best->total.count();
+  cost.bytes = best->estimate.dram_bytes;
+  cost.energy = best->estimate.energy.total.count();
+  for (const ExtraPass& pass : forms[best->form].passes) {
+    cost.bytes += pass.bytes;
+    cost.energy += kBits * pass.bytes * gpu.energy.dram.count();
+  }
+  cost.energy += gpu.energy.constant.count() * best->passes.count() * 1e9;  // mW s in pJ
+  cost.how = "2:4 " + to_string(best->kernel);
+  return {cost, ""};
 }
 
 double persistent_seconds(const Gpu& gpu, const KernelParts& step, double weights,

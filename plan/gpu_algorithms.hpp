@@ -39,9 +39,14 @@ struct WinogradAnswer {
 };
 WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, std::int64_t m);
 
-// A GPU whose tensor cores skip every second weight: 2:4 sparse ones, from compute capability 8.0
-// on; nullopt: it has none.
-std::optional<Gpu> sparse_gpu(const Gpu& gpu);
+// A layer whose weights are pruned 2:4, by the fastest kernel of sparse tensor cores, which skip
+// those zeros and read 9/16 of weights of 16 b, 5/8 of 8 b. Their tiles are large and K is not
+// split, so that small layers lose. The text: why there is none.
+struct PrunedAnswer {
+  std::optional<AlgorithmCost> cost{};
+  std::string problem;
+};
+PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds);
 
 // Time steps in one kernel that stays on the chip: `step` is what one of them takes as a kernel of
 // its own, `weights` its bytes of weights. They are read once where registers and shared memory

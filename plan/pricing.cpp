@@ -152,20 +152,13 @@ void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds
   if (!sparse_) {
     return;
   }
-  const auto sparse = sparse_gpu(gpu);
-  if (!sparse) {
-    known.price.notes.emplace_back("no 2:4 sparse weights: tensor cores before 8.0 skip nothing");
-    return;
-  }
-  GpuLayerOptions options;
-  options.adds_to_output = adds;
-  options.stop = stop_;
-  const GpuLayer found = fastest_kernel(*sparse, workload, options);
-  if (found.kernel && found.kernel->kernel.path != GpuPath::kSimt) {
-    const double seconds = found.kernel->total.count();
-    take("2:4 sparse weights", seconds,
-         {seconds, found.energy.count(), known.price.load.bytes, {}, 0},
-         "2:4 " + to_string(found.kernel->kernel));
+  const PrunedAnswer pruned = pruned_on_gpu(gpu, workload, adds);
+  if (pruned.cost) {
+    const AlgorithmCost& cost = *pruned.cost;
+    take("2:4 sparse weights", cost.seconds, {cost.seconds, cost.energy, cost.bytes, {}, 0},
+         cost.how);
+  } else {
+    known.price.notes.push_back("no 2:4 sparse weights: " + pruned.problem);
   }
 }
 

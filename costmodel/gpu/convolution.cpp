@@ -287,6 +287,15 @@ std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequ
   return forms;
 }
 
+void note_zeros(const Workload& workload, GemmForm& form) {
+  if (std::any_of(workload.tensors.begin(), workload.tensors.end(),
+                  [](const Tensor& tensor) { return tensor.density < 1; })) {
+    form.notes.emplace_back(
+        "zeros are multiplied as other numbers are: kernels ignore density (plan --sparse prices "
+        "2:4 sparse weights)");
+  }
+}
+
 }  // namespace
 
 bool is_convolution(const Workload& workload) {
@@ -343,6 +352,7 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
   }
   const Bits other = workload.tensors[operands->weight].bits;
   for (GemmForm& form : forms) {
+    note_zeros(workload, form);
     if (other != width) {
       form.notes.push_back(fmt::format("operands of {} b and {} b: both are taken as stored in {}",
                                        width.count(), other.count(), to_string(*precision)));

@@ -168,7 +168,9 @@ StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
   const double depth = kernel.path == GpuPath::kSimt || kernel.path == GpuPath::kWgmma
                            ? 1
                            : std::min(1.0, chains / kChains);
-  const double rate = gpu.rate(problem.precision, kernel.path) / kPartitions * calibration.mma;
+  const double skipped = problem.pruned_b ? 2 : 1;  // of the products, with their time
+  const double rate =
+      skipped * gpu.rate(problem.precision, kernel.path) / kPartitions * calibration.mma;
   cycles.mma = busiest * warp_macs / (rate * depth);
   cycles.shared = blocks * work.step_wavefronts / calibration.shared;
   cycles.issue = blocks * work.step_instructions / (kPartitions * calibration.issue);
@@ -386,7 +388,9 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
   const std::int64_t slice = (problem.k + kernel.split_k - 1) / kernel.split_k;
   result.steps = real((slice + kernel.block.k - 1) / kernel.block.k);
   result.step_macs = real(kernel.block.m * kernel.block.n * kernel.block.k);
-  result.step_bytes = real((kernel.block.m + kernel.block.n) * kernel.block.k) * size;
+  result.step_bytes = (real(kernel.block.m * kernel.block.k) +
+                       real(kernel.block.n * kernel.block.k) * kept_of_b(problem)) *
+                      size;
   const FragmentLoads loads = fragment_loads(gpu, problem, kernel);
   const double threads_per_mma = kernel.path == GpuPath::kWgmma ? 4 : 1;  // warps that issue it
   // What is spilled goes through L1, which shares the port, at worst in every step.

@@ -192,11 +192,16 @@ std::string to_string(const KernelChoice& kernel) {
               : "");
 }
 
+double kept_of_b(const GemmProblem& problem) {
+  const double size = real(operand_size(problem.precision).count());
+  return !problem.pruned_b ? 1 : 0.5 + (size == 4 ? 1.0 / 16 : 1 / (8 * size));
+}
+
 std::array<double, 3> matrix_bytes(const GemmProblem& problem) {
   const double batch = real(problem.batch);
   const double size = real(operand_size(problem.precision).count());
   return {batch * real(problem.stored_a.value_or(problem.m * problem.k)) * size,
-          batch * real(problem.k) * real(problem.n) * size,
+          batch * real(problem.k) * real(problem.n) * size * kept_of_b(problem),
           batch * real(problem.m) * real(problem.n) * real(problem.output.count())};
 }
 

@@ -25,6 +25,9 @@ struct GemmProblem {
   MatrixLayout a = MatrixLayout::kRow;     // [m][k]; CUTLASS and BLAS call row A, column B "TN"
   MatrixLayout b = MatrixLayout::kColumn;  // [n][k]
   bool adds_to_output = false;             // beta != 0: C is read, too
+  // Of four neighbours of B along K two are zero (of two of tf32 one), and sparse tensor cores skip
+  // them: memory and shared memory hold the others, and where they are.
+  bool pruned_b = false;
   // Elements of A that memory holds, where that is less than m x k: an implicit GEMM reads each
   // input point several times, from L2.
   std::optional<std::int64_t> stored_a{};
@@ -35,6 +38,9 @@ struct GemmProblem {
   friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
 
+// The share of B's bits that is kept: half, and 2 bits per element kept (tf32: 4). 9/16 of operands
+// of 16 b, 5/8 of 8 b (CUTLASS, mma_sparse_sm80.h).
+double kept_of_b(const GemmProblem& problem);
 // Of A (as memory holds it), B and C in memory [B].
 std::array<double, 3> matrix_bytes(const GemmProblem& problem);
 // Elements that lie together: run_a, or the contiguous extent of A; the same of B.

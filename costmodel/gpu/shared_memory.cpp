@@ -2,6 +2,7 @@
 #include "costmodel/gpu/shared_memory.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -75,8 +76,9 @@ std::int64_t shared_row_bytes(const GemmProblem& problem, const KernelChoice& ke
 Bytes shared_tile_bytes(const GemmProblem& problem, const KernelChoice& kernel) {
   const std::int64_t a_rows = along_k(problem, true) ? kernel.block.m : kernel.block.k;
   const std::int64_t b_rows = along_k(problem, false) ? kernel.block.n : kernel.block.k;
+  const double b = static_cast<double>(b_rows * shared_row_bytes(problem, kernel, false));
   return Bytes{a_rows * shared_row_bytes(problem, kernel, true) +
-               b_rows * shared_row_bytes(problem, kernel, false)};
+               static_cast<std::int64_t>(std::ceil(b * kept_of_b(problem)))};
 }
 
 Bytes shared_bytes(const GemmProblem& problem, const KernelChoice& kernel) {
@@ -164,7 +166,7 @@ double mma_instructions(const Gpu& gpu, const GemmProblem& problem, const Kernel
         gpu.compute_capability == 90 && problem.precision == GpuPrecision::kFp8;
     per_instruction = as_halves ? 2048 : gpu.compute_capability >= 80 ? 4096 : 1024;
   }
-  return macs / per_instruction;
+  return macs / per_instruction / (problem.pruned_b ? 2 : 1);  // mma.sp covers twice the K
 }
 
 }  // namespace mapsim

@@ -49,7 +49,8 @@ GpuTraffic traffic(const GemmProblem& problem, const KernelChoice& kernel, const
   const double slices = real(problem.batch * kernel.split_k);
   const double depth = real(problem.k) / real(kernel.split_k);
   const double a = real(problem.m) * depth * size;  // of one slice
-  const double b = real(problem.n) * depth * size;
+  const double b_size = size * kept_of_b(problem);
+  const double b = real(problem.n) * depth * b_size;
   const double stored =
       problem.stored_a ? real(*problem.stored_a) / (real(problem.m) * real(problem.k)) : 1;
   const double row_waves = real(ceil_div(waves.rows, waves.wave_rows));
@@ -61,11 +62,12 @@ GpuTraffic traffic(const GemmProblem& problem, const KernelChoice& kernel, const
   GpuTraffic result;
   // The blocks of a wave are a step apart at most: however many are on their way, two are in use.
   const double step = real(2 * kernel.block.k) * size;
-  result.holds[0] = {(wave_m * stored + wave_n) * step,
+  const double b_step = real(2 * kernel.block.k) * b_size;
+  result.holds[0] = {wave_m * stored * step + wave_n * b_step,
                      slices * (a * stored * column_waves + b * row_waves)};
-  result.holds[1] = by_columns ? GpuTraffic::Hold{wave_n * depth * size + wave_m * stored * step,
+  result.holds[1] = by_columns ? GpuTraffic::Hold{wave_n * depth * b_size + wave_m * stored * step,
                                                   slices * (a * stored * column_waves + b)}
-                               : GpuTraffic::Hold{wave_m * stored * depth * size + wave_n * step,
+                               : GpuTraffic::Hold{wave_m * stored * depth * size + wave_n * b_step,
                                                   slices * (a * stored + b * row_waves)};
   result.holds[2] = {a * stored + b, slices * (a * stored + b)};
 
@@ -80,7 +82,8 @@ GpuTraffic traffic(const GemmProblem& problem, const KernelChoice& kernel, const
 
   const double block_steps = real(ceil_div(ceil_div(problem.k, kernel.split_k), kernel.block.k));
   const double warp_steps = real(waves.blocks * kernel.warps()) * block_steps;
-  const double tile = real((kernel.block.m + kernel.block.n) * kernel.block.k) * size;
+  const double tile =
+      real(kernel.block.k) * (real(kernel.block.m) * size + real(kernel.block.n) * b_size);
   result.shared_write = real(waves.blocks) * block_steps * tile;
   const GemmTile& fragment = kernel.fragment;
   const double operands = real((fragment.m + fragment.n) * fragment.k) * size;
