@@ -30,6 +30,7 @@ Provenance origin_of(const NetworkArguments& arguments, const Arch& arch, const 
     if (!layer.file.empty()) {
       origin.inputs.push_back(input_file("layer " + layer.name, layer.file));
     }
+    add_masks(layer.workload, layer.name + " ", origin.inputs);
   }
   if (!arguments.constraints.empty()) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));

@@ -43,7 +43,8 @@ Answer run(const RooflineArguments& arguments) {
   const Workload workload = load_workload(arguments.workload);
   const Roofline bounds = roofline(arch, workload);
   if (arguments.output.json) {
-    const Provenance origin{"roofline", input_files(arguments.arch, arch, arguments.workload)};
+    Provenance origin{"roofline", input_files(arguments.arch, arch, arguments.workload)};
+    add_masks(workload, "", origin.inputs);
     return {kDone, roofline_json(origin, arch, workload, bounds)};
   }
   return {kDone, roofline_text(arch, workload, bounds)};

@@ -181,10 +181,14 @@ std::vector<InputFile> input_files(const std::string& arch_path, const Arch& arc
 std::vector<InputFile> input_files(const std::string& arch_path, const Problem& problem,
                                    const std::string& workload_path) {
   std::vector<InputFile> files = input_files(arch_path, problem.arch(), workload_path);
-  for (const MaskFile& mask : masks_of(problem.workload())) {
-    files.push_back(input_file("mask " + mask.tensor, mask.path));
-  }
+  add_masks(problem.workload(), "", files);
   return files;
+}
+
+void add_masks(const Workload& workload, const std::string& layer, std::vector<InputFile>& files) {
+  for (const MaskFile& mask : masks_of(workload)) {
+    files.push_back(input_file("mask " + layer + mask.tensor, mask.path));
+  }
 }
 
 }  // namespace mapsim

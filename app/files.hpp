@@ -56,5 +56,7 @@ std::vector<InputFile> input_files(const std::string& arch_path, const Arch& arc
 // With the masks that the workload names, as "mask A".
 std::vector<InputFile> input_files(const std::string& arch_path, const Problem& problem,
                                    const std::string& workload_path);
+// Those, of a layer of a network as "mask LAYER A".
+void add_masks(const Workload& workload, const std::string& layer, std::vector<InputFile>& files);
 
 }  // namespace mapsim

@@ -5,6 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "core/diagnostic.hpp"
+#include "costmodel/problem.hpp"
+#include "report/sparse.hpp"
 
 namespace mapsim {
 
@@ -46,8 +51,37 @@ std::string widths_text(const Arch& arch, const Network& network) {
                    word ? fmt::format("; words of {} b in {}", word->count(), arch.name) : "");
 }
 
+std::vector<std::string> zero_warnings(const Arch& arch, const Network& network) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const NetworkLayer& layer : network.layers) {
+    const auto& tensors = layer.workload.tensors;
+    std::vector<std::string> notes;
+    if (std::any_of(tensors.begin(), tensors.end(),
+                    [](const Tensor& tensor) { return tensor.density < 1; })) {
+      try {
+        notes = zero_notes(Problem{arch, layer.workload});
+      } catch (const ConfigError&) {  // the layer's own result says so
+        notes.clear();
+      }
+    }
+    for (const std::string& note : notes) {
+      auto at = std::find_if(reasons.begin(), reasons.end(),
+                             [&](const auto& reason) { return reason.first == note; });
+      at = at == reasons.end() ? reasons.insert(at, {note, {}}) : at;
+      at->second.push_back(layer.name);
+    }
+  }
+  std::vector<std::string> warnings;
+  for (const auto& [reason, layers] : reasons) {
+    warnings.push_back(fmt::format("{}: {}", fmt::join(layers, ", "), reason));
+  }
+  return warnings;
+}
+
 std::vector<std::string> network_warnings(const Arch& arch, const Network& network) {
   std::vector<std::string> warnings = network.warnings;
+  const std::vector<std::string> zeros = zero_warnings(arch, network);
+  warnings.insert(warnings.end(), zeros.begin(), zeros.end());
   const auto& [tensors, word] = network_widths(arch, network);
   if (!word || tensors.operands.empty() || *tensors.operands.rbegin() <= word->count()) {
     return warnings;

@@ -20,8 +20,11 @@ NetworkWidths network_widths(const Arch& arch, const Network& network);
 // "operands 32 b, outputs 32 b, sums 32 b; words of 16 b in eyeriss". Empty: no layers.
 std::string widths_text(const Arch& arch, const Network& network);
 
-// What may make the results other than what was wanted: operands that are wider than the machine's
-// words, and what the reader of a model warns of.
+// Why figures of layers with zeros are lower bounds, each reason once, with the layers.
+std::vector<std::string> zero_warnings(const Arch& arch, const Network& network);
+
+// What may make the results other than what was wanted: zeros,  operands that are wider than the
+// machine's words, and what the reader of a model warns of.
 std::vector<std::string> network_warnings(const Arch& arch, const Network& network);
 
 }  // namespace mapsim

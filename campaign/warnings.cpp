@@ -40,6 +40,17 @@ std::vector<Network> networks_of(const Campaign& campaign) {
   return networks;
 }
 
+// Layers that belong to no network.
+Network lone_layers(const Campaign& campaign) {
+  Network lone;
+  for (const CampaignLayer& layer : campaign.layers) {
+    if (layer.network.empty() && !layer.stream) {
+      lone.layers.push_back({layer.name, layer.workload, layer.count, "of a campaign"});
+    }
+  }
+  return lone;
+}
+
 void add_new(const std::string& warning, std::vector<std::string>& warnings) {
   if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
     warnings.push_back(warning);
@@ -88,6 +99,9 @@ std::vector<std::string> campaign_warnings(const Campaign& campaign) {
       for (const std::string& warning : network_warnings(arch, network)) {
         add_new(network.name + ": " + warning, warnings);
       }
+    }
+    for (const std::string& warning : zero_warnings(arch, lone_layers(campaign))) {
+      add_new(warning, warnings);
     }
     for (const Question& question : campaign.questions) {
       for (const CampaignLayer& layer : campaign.layers) {

@@ -20,8 +20,9 @@ class LackingLayers {
 };
 
 // What may make the results of a campaign other than what was wanted: rules whose dims a layer
-// lacks, operands wider than the words of a machine, what the reader of a model warns of. Of each
-// machine its first design speaks, if it can be read and is no GPU.
+// lacks, zeros whose figures are lower bounds, operands wider than the words of a machine, what the
+// reader of a model warns of. Of each machine its first design speaks, if it can be read and is no
+// GPU.
 std::vector<std::string> campaign_warnings(const Campaign& campaign);
 
 }  // namespace mapsim
