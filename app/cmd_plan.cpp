@@ -197,6 +197,15 @@ Answer run_stream(const PlanArguments& arguments, const Soc& soc) {
                                 : stream_text(soc, network, stream)};
 }
 
+Answer no_plan(const PlanArguments& arguments, const Soc& soc, const Network& network,
+               const PlanOptions& options, const PlanAnswer& plan) {
+  return {kNegative,
+          arguments.output.json
+              ? no_plan_json(origin_of(arguments, soc, network), soc, network, options, plan.misfit)
+              : fmt::format("no plan of {} on {} keeps the limits: {}\n", network.name, soc.name,
+                            plan.misfit)};
+}
+
 }  // namespace
 
 Answer run(const PlanArguments& arguments) {
@@ -228,11 +237,7 @@ Answer run(const PlanArguments& arguments) {
   OutputFile proof{arguments.certificate_file};
   PlanAnswer plan = make_plan(soc, network, options, arguments.soc, arguments.network);
   if (!plan.misfit.empty()) {
-    return {kNegative, arguments.output.json
-                           ? no_plan_json(origin_of(arguments, soc, network), soc, network, options,
-                                          plan.misfit)
-                           : fmt::format("no plan of {} on {} keeps the limits: {}\n", network.name,
-                                         soc.name, plan.misfit)};
+    return no_plan(arguments, soc, network, options, plan);
   }
   if (is_to_prove) {
     check_has_certificate(soc, options, plan);
