@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Certificates of tensors with zeros: the checker derives every probability by its own products.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "arch/load.hpp"
+#include "check/nonzeros.hpp"
 #include "core/diagnostic.hpp"
+#include "costmodel/sparse/model.hpp"
 #include "mapper/mapper.hpp"
 #include "proven.hpp"
 #include "workloads/load.hpp"
@@ -16,7 +21,8 @@
 namespace mapsim {
 namespace {
 
-Problem problem_of(const char* format, const char* act, double density) {
+Problem problem_of(const char* format, const char* act, double density,
+                   const char* sizes = "m: 8, n: 4, k: 8") {
   const std::string machine = fmt::format(
       "name: m\nclock: 1 GHz\nnodes:\n"
       "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
@@ -30,11 +36,10 @@ Problem problem_of(const char* format, const char* act, double density) {
       "    when_empty: [{{{1}: weight, on: input}}]\n"
       "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {1}\n",
       format, act);
-  return Problem{
-      parse_arch(machine, "m.yaml"),
-      parse_workload(
-          fmt::format("name: w\ngemm: {{m: 8, n: 4, k: 8}}\ndensity: {{A: {}, B: 0.5}}\n", density),
-          "w.yaml")};
+  return Problem{parse_arch(machine, "m.yaml"),
+                 parse_workload(fmt::format("name: w\ngemm: {{{}}}\ndensity: {{A: {}, B: 0.5}}\n",
+                                            sizes, density),
+                                "w.yaml")};
 }
 
 TEST(SparseProofs, HoldAndDoNotHoldOfMoreNonzeros) {
@@ -53,6 +58,54 @@ TEST(SparseProofs, HoldAndDoNotHoldOfMoreNonzeros) {
         const Problem denser = problem_of(format, act, 0.75);
         const Mapspace other{denser, Constraints{}};
         EXPECT_NE(faults_of(certificate_file({"search", {}}, other, objective, result, 1)), "");
+      }
+    }
+  }
+}
+
+// Every share that the checker derives is that of the cost model: more of a tile's elements or bits
+// would raise a bound, which no certificate of an optimum shows. In the small layer a tile may be
+// as large as all zeros together, which still leaves it a chance to be empty.
+TEST(SparseBounds, MoveWhatTheCostModelMoves) {
+  for (const char* format :
+       {"bitmask", "coordinates 3 b", "runs 1 b", "runs 2 b", "csr", "ideal"}) {
+    for (const char* sizes : {"m: 8, n: 4, k: 8", "m: 2, n: 2, k: 2", "m: 3, n: 1, k: 2"}) {
+      for (const double density : {0.25, 0.5}) {
+        const Problem problem = problem_of(format, "skip", density, sizes);
+        const Workload& workload = problem.workload();
+        const SparseModel& model = *problem.sparse();
+        check::NonzeroFlows flows{problem};
+        const PerDim<std::int64_t> ones(workload.dims.size(), 1);
+        std::vector<PerDim<std::int64_t>> tiles{ones};
+        for (const DimId d : workload.dims.ids()) {
+          const std::size_t count = tiles.size();
+          for (std::int64_t extent = 2; extent <= workload.dims[d].bound; ++extent) {
+            for (std::size_t i = 0; workload.dims[d].bound % extent == 0 && i < count; ++i) {
+              tiles.push_back(tiles[i]);
+              tiles.back()[d] = extent;
+            }
+          }
+        }
+        for (const PerDim<std::int64_t>& tile : tiles) {
+          for (const TensorId t : workload.tensors.ids()) {
+            const FlowOfNonzeros flow = flows.flow(t, LevelId{0}, LevelId{1}, tile, ones);
+            const TileShape shape = tile_shape(workload.tensors[t], tile);
+            SCOPED_TRACE(fmt::format("{}, {}, {}, {} of {}", format, sizes, density,
+                                     fmt::join(shape, "x"), workload.tensors[t].name));
+            const MovedShare parent = model.moved(LevelId{0}, t, shape);
+            const MovedShare child = model.moved(LevelId{1}, t, shape);
+            EXPECT_NEAR(flow.parent.elements, parent.elements, 1e-12);
+            EXPECT_NEAR(flow.parent.format_bits, parent.format_bits, 1e-9);
+            EXPECT_NEAR(flow.child.elements, child.elements, 1e-12);
+            EXPECT_NEAR(flow.child.format_bits, child.format_bits, 1e-9);
+            double made = 1;
+            for (const BoundCondition& condition : model.conditions(LevelId{0}, t)) {
+              made = 1 - model.occupancy(condition.leader)
+                             .empty(tile_shape(workload.tensors[condition.leader], tile));
+            }
+            EXPECT_NEAR(flow.made, made, 1e-12);
+          }
+        }
       }
     }
   }
