@@ -70,6 +70,27 @@ TEST(FusedBound, OfTimeIsWhatBruteForceFinds) {
   EXPECT_GT(joined, 0);
 }
 
+// No tree that the search finds is below the bound of all of them, wherever its group holds what it
+// passes on. In these chains only a scope inside of all shared loops is as good.
+TEST(FusedBound, IsNotAboveWhatTheSearchFinds) {
+  const check::FusedSpace space{kMaxEinsums, kMaxDims, true};
+  int compared = 0;
+  for (const std::uint64_t seed : {112U, 1'866U, 2'286U, 3'712U}) {
+    const TinyChain tiny = tiny_chain(seed);
+    const ChainResult found =
+        search_chain(tiny.arch, tiny.chain, {kMaxEinsums, kMaxDims, true}, {});
+    if (!found.cost) {
+      continue;
+    }
+    const double cost = found.cost->energy.count();
+    const double bound =
+        check::bound_trees(tiny.arch, tiny.chain, space, kJustEnergy, 2 * cost, {}).value;
+    EXPECT_LE(bound, cost * (1 + 1e-9)) << "seed " << seed;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 4);
+}
+
 // What is known of a branch never says more than a search of it: neither of boxes that do not
 // divide the one that was searched, nor of more room than it had.
 TEST(BranchBounds, KnowNothingThatIsNotSo) {
