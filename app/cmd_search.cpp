@@ -26,6 +26,7 @@
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "mapper/supported.hpp"
+#include "mapper/unfolded.hpp"
 #include "report/certificate.hpp"
 #include "report/constraints.hpp"
 #include "report/front.hpp"
@@ -225,7 +226,8 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
     answer.text += search_text(space, options.objective, result) + forms_text(forms);
     if (!arguments.certificate_file.empty() && exact::has_partial_folds(space, options.objective)) {
       answer.text +=
-          "(--certificate: folds that leave a remainder were not searched; without it they are)\n";
+          "(--certificate: folds that leave a remainder or cross lines of the image were not "
+          "searched; without it they are)\n";
     }
     if (arguments.explain_energy && result.cost) {
       answer.text += '\n' + explain_energy_text(space.problem(), *result.cost);
@@ -304,6 +306,33 @@ Answer engine_answer(const SearchArguments& arguments, const Provenance& origin,
       });
 }
 
+// A convolution on a systolic array: the best of its own nests and of those of the layer unfolded.
+Answer unfolded_answer(const SearchArguments& arguments, const Provenance& origin,
+                       const Mapspace& space, const UnfoldedSpace& unfolded,
+                       const SearchOptions& options, const Saying& saying) {
+  const FormedResult found = search_both(space, unfolded, options);
+  const bool direct = found.result.form == Form{};
+  const Mapspace best{found.problem, direct ? space.constraints() : unfolded.constraints};
+  return best_answer(
+      arguments, origin, best, options, saying, found.tried, [&] { return found.result; },
+      [](const SearchResult&, check::Stop) { return std::string{}; });
+}
+
+Answer mapping_answer(const SearchArguments& arguments, const Provenance& origin,
+                      const Mapspace& space, const SearchOptions& options, const Saying& saying) {
+  if (arguments.strategy == "exact" && options.partial_folds) {
+    if (const auto unfolded = unfolded_space(space, options.objective)) {
+      return unfolded_answer(arguments, origin, space, *unfolded, options, saying);
+    }
+  }
+  return best_answer(
+      arguments, origin, space, options, saying, {},
+      [&] { return (*find_mapper(arguments.strategy))(space, options); },
+      [&](const SearchResult& result, check::Stop stop) {
+        return certificate_file(origin, space, options.objective, result, options.threads, stop);
+      });
+}
+
 }  // namespace
 
 Answer run(const SearchArguments& arguments, const Say& say) {
@@ -356,13 +385,7 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   }
   const Mapspace space{problem, constraints};
   Answer answer = is_front ? front_answer(arguments, origin, space, options, saying)
-                           : best_answer(
-                                 arguments, origin, space, options, saying, {},
-                                 [&] { return (*find_mapper(arguments.strategy))(space, options); },
-                                 [&](const SearchResult& result, check::Stop stop) {
-                                   return certificate_file(origin, space, options.objective, result,
-                                                           options.threads, stop);
-                                 });
+                           : mapping_answer(arguments, origin, space, options, saying);
   remark_warnings(origin.warnings, answer);
   return answer;
 }

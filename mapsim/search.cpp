@@ -12,6 +12,7 @@
 #include "mapper/branch/partial_folds.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
+#include "mapper/unfolded.hpp"
 #include "mapsim/request.hpp"
 #include "report/certificate.hpp"
 #include "report/histogram.hpp"
@@ -89,7 +90,16 @@ Solution search(const Arch& arch, const Workload& layer, const SearchRequest& re
   Constraints constraints = constraints_of(problem, request, &warnings);
   LayerSearch how{request.strategy, request.options, frames_of(arch, request)};
   how.options.partial_folds = true;
-  FormedResult found = search_layer(problem, {}, constraints, how);
+  const std::optional<UnfoldedSpace> unfolded =
+      request.strategy == "exact"
+          ? unfolded_space(Mapspace{problem, constraints}, how.options.objective)
+          : std::nullopt;
+  FormedResult found = unfolded
+                           ? search_both(Mapspace{problem, constraints}, *unfolded, how.options)
+                           : search_layer(problem, {}, constraints, how);
+  if (unfolded && found.result.form != Form{}) {
+    constraints = unfolded->constraints;  // in the dims of the form
+  }
   SearchRequest asked = request;
   asked.options = kept(request.options);
   return {layer,
@@ -144,8 +154,12 @@ std::string proof_yaml(const Solution& solution, const std::atomic<bool>* stop) 
                                       options.objective,
                                       {solution.problem, solution.result, solution.tried});
   }
-  const Mapspace space{solution.problem, solution.constraints};
-  // Folds that leave a remainder lie beyond the mapspace that a proof is about.
+  // Folds that leave a remainder or cross lines lie beyond the mapspace that a proof is about.
+  const bool is_unfolded = solution.problem.workload().form != Form{};
+  const Problem problem =
+      is_unfolded ? Problem{solution.problem.arch(), solution.layer} : solution.problem;
+  const Mapspace space{
+      problem, is_unfolded ? constraints_of(problem, solution.request) : solution.constraints};
   const SearchResult within = exact::has_partial_folds(space, options.objective)
                                   ? search_exact(space, options)
                                   : solution.result;

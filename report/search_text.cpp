@@ -151,7 +151,11 @@ std::string forms_text(const std::vector<TriedForm>& forms) {
   const auto best =
       std::min_element(forms.begin(), forms.end(),
                        [](const TriedForm& a, const TriedForm& b) { return a.value < b.value; });
-  return "objective per frame, by form of the layer\n" + table(rows) +
+  const bool is_unfolded = std::any_of(forms.begin(), forms.end(), [](const TriedForm& tried) {
+    return tried.form.kind == FormKind::kUnfolded;  // not on an engine, whose batches have frames
+  });
+  return fmt::format("objective{}, by form of the layer\n", is_unfolded ? "" : " per frame") +
+         table(rows) +
          (best->form.kind == FormKind::kBatch
               ? fmt::format("the figures above are of a batch of {} frames\n", best->form.count)
               : "");

@@ -5,18 +5,15 @@
     tools/scalesim_folds.py [--mapsim PROGRAM] [--layers] CFG TOPOLOGY...
 
 `mapsim import scalesim` writes the machine, the layers and, in `scalesim.csv`, the cycles that the tool's folds take on the
-array (`array_cycles`: whole windows, no stalls). Each layer is searched for the least latency, and where that is slower
-than the tool's folds, so is the matrix product that it unfolds to (`NAME.gemm.yaml`), whose folds take pixels across the
-ends of lines. A row for each topology: how many layers the nests of the layer have faster, equal or slower, the ratios
-(above 1: slower), and the largest ratio of the better of the two searches. --layers lists the slower layers.
-docs/validation.md has the table.
+array (`array_cycles`: whole windows, no stalls). Each layer is searched for the least latency. A row for each topology: how
+many layers the search has faster, equal or slower, and the ratios (above 1: slower). --layers lists the slower layers.
+tools/linear_folds.py does the same for shipped layers, without SCALE-Sim's files; docs/validation.md has both tables.
 """
 
 import argparse
 import csv
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -28,12 +25,9 @@ def run(*command):
     return subprocess.run([str(each) for each in command], capture_output=True, text=True)
 
 
-# Searched cycles of every distinct layer, by its text without its name. One of 1 x 1 without stride is the product of
-# matrices that it unfolds to.
-def searched(program, folder, name, known, unfolded=False):
+# Searched cycles of every distinct layer, by its text without its name.
+def searched(program, folder, name, known):
     layer = folder / f"{name}.workload.yaml"
-    if unfolded or re.search(r"kernel: \[1, 1\]\n\s*stride: 1$(?!.*groups)", layer.read_text(), re.MULTILINE | re.DOTALL):
-        layer = folder / f"{name}.gemm.yaml"
     text = layer.read_text().replace(f"name: {name}\n", "")
     if text not in known:
         done = run(program, "search", folder / "arch.yaml", layer, "--objective", "latency",
@@ -49,11 +43,11 @@ def main():
     parser.add_argument("configuration", type=pathlib.Path)
     parser.add_argument("topologies", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
-    print("| configuration | topology | layers | search faster | equal | slower | ratio: least | median | most | or unfolded |\n"
-          "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("| configuration | topology | layers | search faster | equal | slower | ratio: least | median | most |\n"
+          "|---|---|---:|---:|---:|---:|---:|---:|---:|")
     slower = []
     for topology in arguments.topologies:
-        known, ratios, either = {}, [], []
+        known, ratios = {}, []
         with tempfile.TemporaryDirectory() as out:
             done = run(arguments.mapsim, "import", "scalesim", arguments.configuration, topology, "-o", out)
             if done.returncode != 0:
@@ -65,18 +59,14 @@ def main():
                     continue
                 folds = int(row["array_cycles"]) * int(row["copies"])
                 ratios.append(best / folds)
-                either.append(ratios[-1])
                 if ratios[-1] > 1:
-                    product = searched(arguments.mapsim, pathlib.Path(out), row["layer"], known, unfolded=True)
-                    copies = int(row["copies"])
-                    either[-1] = min(best, best if product is None else product * copies) / folds
-                    slower.append((topology.stem, row["layer"], folds, best, ratios[-1], either[-1]))
+                    slower.append((topology.stem, row["layer"], folds, best, ratios[-1]))
         ratios.sort()
         counts = [sum(each < 1 for each in ratios), sum(each == 1 for each in ratios), sum(each > 1 for each in ratios)]
         print(f"| {arguments.configuration.stem} | {topology.stem} | {len(ratios)} |", " | ".join(map(str, counts)),
-              f"| {ratios[0]:.2f} | {ratios[len(ratios) // 2]:.2f} | {ratios[-1]:.2f} | {max(either):.2f} |", flush=True)
+              f"| {ratios[0]:.2f} | {ratios[len(ratios) // 2]:.2f} | {ratios[-1]:.2f} |", flush=True)
     for row in slower if arguments.layers else []:
-        print("%s %s: %d by folds, %d by search, %.3f; %.3f with the unfolded product" % row)
+        print("%s %s: %d by folds, %d by search, %.3f" % row)
 
 
 if __name__ == "__main__":

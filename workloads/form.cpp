@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "workloads/conv.hpp"
@@ -14,7 +17,8 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kWords{"direct", "winograd", "image", "merged", "batch"};
+constexpr std::array<std::string_view, 6> kWords{"direct", "winograd", "image",
+                                                 "merged", "batch",    "unfolded"};
 constexpr std::int64_t kPatchOutputs = 4;   // 2 x 2 of a patch
 constexpr std::int64_t kPixelChannels = 4;  // of the widest pixel format
 
@@ -145,6 +149,65 @@ std::optional<Workload> as_batch(const Workload& workload, const LayerView& view
   return made;
 }
 
+TensorSet tensors_of(const Workload& workload, DimId dim) {
+  TensorSet found;
+  for (const TensorId t : workload.tensors.ids()) {
+    if (workload.tensors[t].dims().contains(dim)) {
+      found.insert(t);
+    }
+  }
+  return found;
+}
+
+// Does a coordinate of the tensor depend on two dims, so that neighbours share elements?
+bool has_windows(const Workload& workload, const Tensor& tensor) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [&](const Rank& rank) {
+    return std::count_if(rank.terms.begin(), rank.terms.end(),
+                         [&](const Term& term) { return workload.dims[term.dim].bound > 1; }) > 1;
+  });
+}
+
+std::optional<Workload> as_unfolded(const Workload& workload) {
+  const PerDim<DimId> into = unfolded_dims(workload);
+  Workload made = workload;
+  made.dims = {};
+  bool merges = false;
+  for (const DimId d : workload.dims.ids()) {
+    const Dim& dim = workload.dims[d];
+    if (into[d] == static_cast<DimId>(made.dims.size())) {
+      made.dims.push_back(dim);
+      continue;
+    }
+    Dim& whole = made.dims[into[d]];
+    merges = merges || (dim.bound > 1 && whole.bound > 1);
+    whole = {whole.name + dim.name, whole.bound * dim.bound};
+  }
+  for (Tensor& tensor : made.tensors) {
+    if (tensor.pattern) {
+      return std::nullopt;
+    }
+    if (has_windows(workload, tensor)) {
+      tensor.stored_elements.reset();
+    }
+    DimSet seen;
+    std::vector<Rank> ranks;
+    for (const Rank& rank : tensor.ranks) {
+      for (const Term& term : rank.terms) {
+        if (!seen.contains(into[term.dim])) {
+          seen.insert(into[term.dim]);
+          ranks.push_back({{{into[term.dim], 1}}});
+        }
+      }
+    }
+    tensor.ranks = std::move(ranks);
+  }
+  std::set<std::string> names;
+  for (const Dim& dim : made.dims) {
+    names.insert(dim.name);
+  }
+  return merges && names.size() == made.dims.size() ? std::optional{made} : std::nullopt;
+}
+
 std::optional<Workload> made_of(const Workload& workload, const LayerView& view, Form form) {
   switch (form.kind) {
     case FormKind::kDirect:
@@ -157,6 +220,8 @@ std::optional<Workload> made_of(const Workload& workload, const LayerView& view,
       return as_merged(workload, view, form.count);
     case FormKind::kBatch:
       return as_batch(workload, view, form.count);
+    case FormKind::kUnfolded:
+      return as_unfolded(workload);
   }
   return std::nullopt;
 }
@@ -201,7 +266,10 @@ std::optional<Workload> in_form(const Workload& workload, Form form) {
   if (form == workload.form) {
     return workload;
   }
-  const std::optional<LayerView> view = view_layer(workload);
+  std::optional<LayerView> view = view_layer(workload);
+  if (!view && form.kind == FormKind::kUnfolded) {
+    view.emplace();  // of any einsum
+  }
   if (!view || workload.form != Form{} || form.count < 1) {
     return std::nullopt;
   }
@@ -244,6 +312,20 @@ std::optional<Form> parse_form(std::string_view text) {
     }
   }
   return std::nullopt;
+}
+
+PerDim<DimId> unfolded_dims(const Workload& workload) {
+  PerDim<DimId> into;
+  std::vector<TensorSet> kinds;
+  for (const DimId d : workload.dims.ids()) {
+    const TensorSet kind = tensors_of(workload, d);
+    const auto found = std::find(kinds.begin(), kinds.end(), kind);
+    into.push_back(static_cast<DimId>(found - kinds.begin()));
+    if (found == kinds.end()) {
+      kinds.push_back(kind);
+    }
+  }
+  return into;
 }
 
 std::int64_t outputs_per_element(const Workload& workload) {

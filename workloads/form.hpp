@@ -22,7 +22,7 @@ struct LayerView {
 // nullopt: another einsum.
 std::optional<LayerView> view_layer(const Workload& workload);
 
-// The same layer as another einsum, which an engine computes instead. Everything else counts,
+// The same layer as another einsum, which a machine computes instead. Everything else counts,
 // costs, simulates and maps it like any other. nullopt: it cannot be.
 //  - winograd: kernels of 3 x 3, no stride, no dilation, channels. Transformed weights have 16
 //    elements where there were 9, a patch of 4 x 4 inputs gives 2 x 2 outputs with 16
@@ -34,12 +34,23 @@ std::optional<LayerView> view_layer(const Workload& workload);
 //  - merged n: n groups become one with n times the channels and kernels, and weights of zero
 //    between them; the last merge is filled up with groups of zeros.
 //  - batch n: one row of a matrix product (a fully connected layer) becomes n.
+//  - unfolded: dims that index the same tensors become one, the last running fastest, and every
+//    tensor has one rank for each of them. Of a convolution it is the matrix product of im2col:
+//    O[K][NPQ] += I[NPQ][CRS] * W[K][CRS]; the input lies unfolded in memory, where it has an
+//    element for every pair of an output and a filter position. Where no rank is a window of two
+//    dims (1 x 1 layers) tensors have the elements that they had, and nothing is lost. Any einsum
+//    that has two such dims, but for tensors whose zeros have a pattern.
 std::optional<Workload> in_form(const Workload& workload, Form form);
 
-// "direct", "winograd", "image", "merged 8", "batch 16"; parse_form reads it back. nullopt: none.
+// "direct", "winograd", "image", "merged 8", "batch 16", "unfolded"; parse_form reads it back.
+// nullopt: none.
 std::string to_string(Form form);
 std::optional<Form> parse_form(std::string_view text);
-inline constexpr std::string_view kFormWords = "direct, winograd, image, merged N, batch N";
+inline constexpr std::string_view kFormWords =
+    "direct, winograd, image, merged N, batch N, unfolded";
+
+// Of each dim the one that it is a part of in the form unfolded.
+PerDim<DimId> unfolded_dims(const Workload& workload);
 
 // Outputs that an element of the output stands for: 4 in the form winograd.
 std::int64_t outputs_per_element(const Workload& workload);

@@ -49,13 +49,14 @@ struct Tensor {
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
-// How an engine computes a layer: what in_form() (workloads/form.hpp) made of it.
+// How a machine computes a layer: what in_form() (workloads/form.hpp) made of it.
 enum class FormKind : std::uint8_t {
   kDirect,    // as it is
   kWinograd,  // F(2x2, 3x3): kernels of 4 x 4 at stride 2, four outputs a point
   kImage,     // channels are columns: pixels lie side by side
   kMerged,    // `count` groups as one, zeros between them
-  kBatch      // `count` frames share the weights
+  kBatch,     // `count` frames share the weights
+  kUnfolded   // dims of the same tensors are one: im2col
 };
 
 struct Form {

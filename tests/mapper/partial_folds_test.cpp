@@ -10,9 +10,14 @@
 
 #include "arch/load.hpp"
 #include "core/rng.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "costmodel/reference/simulate.hpp"
 #include "costmodel/roofline.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "mapper/nvdla/search.hpp"
+#include "mapper/unfolded.hpp"
+#include "workloads/form.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -210,6 +215,213 @@ TEST(EdgeFolds, FillTheArrayOnTheFirstLayerOfAlexNet) {
   EXPECT_EQ(found.certificate.divisors->value, 154'275);
   EXPECT_EQ(found.cost->latency.steady, Cycles{14 * 7 * 3 * (363 + 32 + 32 - 2)});
   EXPECT_EQ(found.certificate.status, Proof::kOptimal);
+}
+
+// A small convolution, some without windows.
+std::string random_image_text(Rng& rng) {
+  const std::int64_t kernel = 1 + rng.below(2);
+  return fmt::format(
+      "name: w\nconv2d:\n  in_channels: {}\n  out_channels: {}\n  input: [{}, {}]\n  kernel: [{}, "
+      "1]\n  stride: {}\nprecision: {{input: 8 b, weight: 8 b, output: 8 b, partial: 16 b}}\n",
+      1 + rng.below(2), 1 + rng.below(2), kernel + 2, 3, kernel, 1);
+}
+
+FormedResult search_both_forms(const Problem& problem, const SearchOptions& options) {
+  const Mapspace space{problem, {}};
+  return search_both(space, unfolded_space(space, options.objective).value(), options);
+}
+
+// The optimum of both forms is the least of all their mappings, each evaluated; the simulator walks
+// it in its form, and counts what evaluate() does.
+TEST(LinearFolds, EqualTheLeastOfBothSpaces) {
+  int looked_at = 0;
+  int linear = 0;
+  int proven = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Rng rng{seed};
+    const Problem problem{parse_arch(random_arch_text(rng), "a.yaml"),
+                          parse_workload(random_image_text(rng), "w.yaml")};
+    SearchOptions options;
+    options.objective = std::array{Objective::kLatency, Objective::kEdp}[seed % 2];
+    options.partial_folds = true;
+    const auto unfolded = unfolded_space(Mapspace{problem, {}}, options.objective);
+    if (!unfolded || mapspace_size(Mapspace{problem, {}}).size() > 5) {
+      continue;  // more than 99,999 mappings
+    }
+    ++looked_at;
+    const FormedResult found = search_both_forms(problem, options);
+    const double value =
+        found.result.cost ? objective_value(options.objective, *found.result.cost) : kInfinity;
+    double least = kInfinity;
+    double sooner = kInfinity;
+    for (const Problem& form : {problem, unfolded->problem}) {
+      SearchOptions perfect = options;
+      perfect.partial_folds = false;
+      const SearchResult plain = search_exhaustive(Mapspace{form, {}}, perfect);
+      const double divisors =
+          plain.cost ? objective_value(options.objective, *plain.cost) : kInfinity;
+      const Cycles known = plain.cost ? plain.cost->latency.steady
+                                      : Cycles{std::numeric_limits<std::int64_t>::max()};
+      const LeastOfFolds folds = least_of_folds(form, options.objective, known);
+      least = std::min({least, divisors, folds.all});
+      sooner = std::min({sooner, divisors, folds.sooner});
+      EXPECT_LE(value, divisors * (1 + 1e-9)) << "seed " << seed;
+    }
+    EXPECT_GE(value, least * (1 - 1e-9)) << "seed " << seed;
+    EXPECT_LE(found.result.certificate.lower_bound, sooner * (1 + 1e-9)) << "seed " << seed;
+    if (found.result.certificate.status == Proof::kOptimal) {
+      EXPECT_LE(value, sooner * (1 + 1e-9)) << "seed " << seed;
+      ++proven;
+    }
+    if (found.result.cost && found.result.form != Form{}) {
+      ++linear;
+      const Problem& form = found.problem;
+      const Mapping& mapping = *found.result.best;
+      const std::string text = print_mapping(form.arch(), form.workload(), mapping);
+      const Problem read{problem.arch(), parse_form(text, "m.yaml", problem.workload())};
+      EXPECT_EQ(parse_mapping(text, "m.yaml", read.arch(), read.workload()), mapping);
+      EXPECT_EQ(simulate(read, mapping, random_operands(read.workload(), seed), 10'000).counts,
+                found.result.cost->counts)
+          << "seed " << seed;
+    }
+  }
+  EXPECT_GE(looked_at, 60);
+  EXPECT_GE(linear, 5);
+  EXPECT_GE(proven, 30);
+}
+
+// Where no rank is a window, merged dims have the tiles that they had apart.
+TEST(LinearFolds, LoseNothingOfLayersWithoutWindows) {
+  int compared = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Rng rng{seed};
+    const Problem problem{
+        parse_arch(random_arch_text(rng), "a.yaml"),
+        parse_workload(
+            fmt::format("name: w\neinsum:\n  equation: O[k][p][q] += I[2*p][c][q] * W[k][c]\n"
+                        "  dims: {{k: {}, p: {}, q: {}, c: {}}}\n"
+                        "precision: {{input: 8 b, weight: 8 b, output: 8 b, partial: 16 b}}\n",
+                        1 + rng.below(3), 2 + rng.below(3), 2 + rng.below(3), 1 + rng.below(3)),
+            "w.yaml")};
+    const Problem unfolded{problem.arch(),
+                           in_form(problem.workload(), {FormKind::kUnfolded, 1}).value()};
+    EXPECT_EQ(unfolded.workload().equation(), "O[k][pq] += I[pq][c] * W[k][c]");
+    for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
+      SearchOptions options;
+      options.objective = objective;
+      const SearchResult apart = search_exact(Mapspace{problem, {}}, options);
+      const SearchResult merged = search_exact(Mapspace{unfolded, {}}, options);
+      ASSERT_EQ(apart.cost.has_value(), merged.cost.has_value()) << "seed " << seed;
+      if (apart.cost) {
+        const double value = objective_value(objective, *apart.cost);
+        EXPECT_NEAR(objective_value(objective, *merged.cost), value, 1e-9 * value)
+            << "seed " << seed;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 100);
+}
+
+TEST(LinearFolds, AreOfTheMatrixProductOfALayer) {
+  const Workload conv1 = load_workload(kConfigs + "workloads/alexnet/conv1.yaml");
+  const Workload unfolded = in_form(conv1, {FormKind::kUnfolded, 1}).value();
+  EXPECT_EQ(unfolded.equation(), "O[NPQ][K] += I[NPQ][CRS] * W[K][CRS]");
+  EXPECT_EQ(unfolded.dims[*unfolded.find_dim("NPQ")].bound, 55 * 55);
+  EXPECT_EQ(unfolded.dims[*unfolded.find_dim("CRS")].bound, 3 * 11 * 11);
+  EXPECT_EQ(unfolded.macs(), conv1.macs());
+  EXPECT_FALSE(in_form(gemm(3, 4, 5), {FormKind::kUnfolded, 1}));
+  EXPECT_FALSE(in_form(unfolded, {FormKind::kWinograd, 1}));
+}
+
+// An array without buffers or ports, in which one tensor stays: cycles are those of the folds.
+std::string array_text(std::int64_t size, const std::string& stays) {
+  const auto [others, columns, rows] =
+      stays == "output"   ? std::array{"input, weight", "gemm_n", "gemm_m"}
+      : stays == "weight" ? std::array{"input, output", "gemm_n", "gemm_k"}
+                          : std::array{"weight, output", "gemm_m", "gemm_k"};
+  const std::string energy = "    energy: {read: 1 pJ/B, write: 1 pJ/B}\n";
+  return fmt::format(
+      "name: a\nnodes:\n  - storage: DRAM\n    capacity: unlimited\n{0}"
+      "  - fanout: Array\n    x: {{size: {1}, dims: [{2}]}}\n    y: {{size: {1}, dims: [{3}]}}\n"
+      "    spatial_reduction: true\n"
+      "  - storage: Register\n    capacity: {{weight: 1 B, input: 1 B, output: 4 B}}\n{0}"
+      "    keep: [{4}]\n    bypass: [{5}]\n"
+      "  - compute: MAC\n    energy: 1 pJ\n    timing: {{model: systolic, array: Array}}\n",
+      energy, size, columns, rows, stays, others);
+}
+
+struct ImageLayer {
+  std::int64_t channels, kernels, height, width, filter_rows, filter_columns, stride_y, stride_x;
+};
+
+// SCALE-Sim's folds of a layer: its matrix product in tiles of the whole array.
+std::int64_t folded_cycles(const ImageLayer& layer, std::int64_t size, const std::string& stays) {
+  const std::int64_t m = ((layer.height - layer.filter_rows) / layer.stride_y + 1) *
+                         ((layer.width - layer.filter_columns) / layer.stride_x + 1);
+  const std::int64_t k = layer.channels * layer.filter_rows * layer.filter_columns;
+  const std::int64_t n = layer.kernels;
+  const auto count = [size](std::int64_t rows, std::int64_t columns) {
+    return (rows + size - 1) / size * ((columns + size - 1) / size);
+  };
+  return stays == "output"   ? count(m, n) * (k + 2 * size - 2)
+         : stays == "weight" ? count(k, n) * (m + 3 * size - 2)
+                             : count(k, m) * (n + 3 * size - 2);
+}
+
+// tools/linear_folds.py has all shipped layers.
+TEST(LinearFolds, AreNeverSlowerThanThoseOfScaleSim) {
+  int sooner = 0;
+  for (const ImageLayer& layer : std::vector<ImageLayer>{{3, 24, 35, 35, 7, 7, 2, 2},
+                                                         {16, 20, 13, 13, 3, 3, 1, 1},
+                                                         {6, 16, 15, 29, 5, 5, 1, 2},
+                                                         {24, 33, 27, 27, 1, 1, 1, 1},
+                                                         {1, 40, 17, 13, 3, 5, 2, 1}}) {
+    const Workload workload = parse_workload(
+        fmt::format("name: w\nconv2d:\n  in_channels: {}\n  out_channels: {}\n  input: [{}, {}]\n"
+                    "  kernel: [{}, {}]\n  stride: [{}, {}]\n"
+                    "precision: {{input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}}\n",
+                    layer.channels, layer.kernels, layer.height, layer.width, layer.filter_rows,
+                    layer.filter_columns, layer.stride_y, layer.stride_x),
+        "w.yaml");
+    for (const std::int64_t size : {16, 32, 128}) {
+      for (const char* stays : {"output", "weight", "input"}) {
+        const Problem problem{parse_arch(array_text(size, stays), "a.yaml"), workload};
+        SearchOptions options;
+        options.objective = Objective::kLatency;
+        options.partial_folds = true;
+        const FormedResult found = search_both_forms(problem, options);
+        ASSERT_TRUE(found.result.cost);
+        EXPECT_LE(found.result.cost->latency.steady.count(), folded_cycles(layer, size, stays))
+            << workload.equation() << ' ' << size << ' ' << stays;
+        EXPECT_EQ(found.result.certificate.status, Proof::kOptimal) << size << ' ' << stays;
+        sooner += found.result.form != Form{} ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GE(sooner, 5);
+}
+
+// A merged dim goes where all its parts may.
+TEST(LinearFolds, ObeyConstraints) {
+  const Problem conv1{load_arch(kConfigs + "arch/systolic_32x32.yaml"),
+                      load_workload(kConfigs + "workloads/alexnet/conv1.yaml")};
+  const Mapspace space{conv1,
+                       load_constraints(kConfigs + "constraints/systolic_output.yaml", conv1)};
+  SearchOptions options;
+  options.objective = Objective::kLatency;
+  options.partial_folds = true;
+  const auto unfolded = unfolded_space(space, options.objective);
+  ASSERT_TRUE(unfolded);
+  const FormedResult found = search_both(space, *unfolded, options);
+  EXPECT_EQ(found.result.cost->latency.steady, Cycles{95 * 3 * (363 + 32 + 32 - 2)});
+  EXPECT_EQ(found.result.form.kind, FormKind::kUnfolded);
+  EXPECT_EQ(found.result.certificate.status, Proof::kOptimal);
+  Constraints one_line = space.constraints();
+  one_line.unroll.front().y.dims = DimSet{*conv1.workload().find_dim("P")};
+  const auto narrow = unfolded_space(Mapspace{conv1, one_line}, options.objective);
+  ASSERT_TRUE(narrow);
+  EXPECT_EQ(narrow->constraints.unroll.front().y.dims, DimSet{});  // not Q, and so not NPQ
 }
 
 }  // namespace

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/unfolded.hpp"
+
+#include <gmpxx.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mapper/branch/partial_folds.hpp"
+#include "mapper/nvdla/search.hpp"
+#include "workloads/form.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// A merged dim is allowed where all its parts are. nullopt: the rule is about factors of dims.
+std::optional<AxisRule> unfolded_rule(const AxisRule& rule, const Workload& workload,
+                                      const PerDim<DimId>& into) {
+  if (!rule.factors.empty()) {
+    return std::nullopt;
+  }
+  AxisRule made = rule;
+  if (rule.dims) {
+    DimSet allowed;
+    DimSet forbidden;
+    for (const DimId d : workload.dims.ids()) {
+      const bool is_idle = workload.dims[d].bound == 1;
+      (is_idle || rule.dims->contains(d) ? allowed : forbidden).insert(into[d]);
+    }
+    made.dims.emplace();
+    for (const DimId d : into) {
+      if (allowed.contains(d) && !forbidden.contains(d)) {
+        made.dims->insert(d);
+      }
+    }
+  }
+  return made;
+}
+
+double value_of(const Objective& objective, const SearchResult& result) {
+  return result.cost ? objective_value(objective, *result.cost)
+                     : std::numeric_limits<double>::infinity();
+}
+
+double second_of(const Objective& objective, const SearchResult& result) {
+  const auto cycles = static_cast<double>(latency_of(objective.mode, result.cost->latency).count());
+  return second_figure(objective, result.cost->energy.total.count(), cycles);
+}
+
+bool is_better(const Objective& objective, const SearchResult& a, const SearchResult& b) {
+  if (!a.cost || !b.cost) {
+    return a.cost && !b.cost;
+  }
+  const double one = value_of(objective, a);
+  const double other = value_of(objective, b);
+  return one < other * (1 - kRounding) ||
+         (objective.exact_ties && one <= other * (1 + kRounding) &&
+          second_of(objective, a) < second_of(objective, b) * (1 - kRounding));
+}
+
+// A lower bound of the mappings without remainders.
+double divisors_bound(const Certificate& proof) {
+  return proof.divisors ? proof.divisors->lower_bound : proof.lower_bound;
+}
+std::optional<double> divisors_value(const Objective& objective, const SearchResult& result) {
+  return result.certificate.divisors ? result.certificate.divisors->value
+         : result.cost               ? std::optional{objective_value(objective, *result.cost)}
+                                     : std::nullopt;
+}
+
+std::string sum_of(const std::string& one, const std::string& other) {
+  return one.empty() || other.empty() ? "" : mpz_class{mpz_class{one} + mpz_class{other}}.get_str();
+}
+
+// What is proven of `best`, and of `other`, which has nothing better.
+Certificate joint_proof(const Objective& objective, const SearchResult& best,
+                        const SearchResult& other) {
+  Certificate proof = best.certificate;
+  proof.mapspace_size = sum_of(proof.mapspace_size, other.certificate.mapspace_size);
+  const auto one = divisors_value(objective, best);
+  const auto another = divisors_value(objective, other);
+  proof.divisors = Certificate::Divisors{
+      one && another ? std::min(one, another) : std::max(one, another),
+      std::min(divisors_bound(best.certificate), divisors_bound(other.certificate))};
+  proof.lower_bound = std::min(proof.lower_bound, other.certificate.lower_bound);
+  if (!best.cost) {
+    const bool both =
+        proof.status == Proof::kInfeasible && other.certificate.status == Proof::kInfeasible;
+    proof.status = both ? proof.status : Proof::kBounded;
+    return proof;
+  }
+  const double value = value_of(objective, best);
+  if (proof.lower_bound >= value * (1 - kRounding)) {
+    // Equals of the other form, too, have a second figure.
+    const bool is_equal = value_of(objective, other) <= value * (1 + kRounding);
+    if (is_equal && other.certificate.bound_but_for_free_boundaries) {
+      proof.bound_but_for_free_boundaries = value;
+    }
+    return proof;
+  }
+  const bool is_bounded = proof.lower_bound > 0;
+  proof.status = is_bounded ? Proof::kBounded : Proof::kNone;
+  proof.gap = is_bounded ? value / proof.lower_bound - 1 : 0;
+  return proof;
+}
+
+}  // namespace
+
+std::optional<UnfoldedSpace> unfolded_space(const Mapspace& space, const Objective& objective) {
+  const Workload& workload = space.problem().workload();
+  if (!exact::has_partial_folds(space, objective)) {
+    return std::nullopt;
+  }
+  std::optional<Workload> made = in_form(workload, {FormKind::kUnfolded, 1});
+  if (!made || workload.form != Form{}) {
+    return std::nullopt;
+  }
+  Constraints constraints = space.constraints();
+  const PerDim<DimId> into = unfolded_dims(workload);
+  for (UnrollRule& rule : constraints.unroll) {
+    const auto x = unfolded_rule(rule.x, workload, into);
+    const auto y = unfolded_rule(rule.y, workload, into);
+    if (!x || !y) {
+      return std::nullopt;
+    }
+    rule.x = *x;
+    rule.y = *y;
+  }
+  return UnfoldedSpace{{space.problem().arch(), std::move(*made)}, std::move(constraints)};
+}
+
+FormedResult search_both(const Mapspace& space, const UnfoldedSpace& unfolded,
+                         const SearchOptions& options) {
+  // The unfolded layer has fewer dims, and its search is done first.
+  SearchResult linear = search_exact(Mapspace{unfolded.problem, unfolded.constraints}, options);
+  linear.form = unfolded.problem.workload().form;
+  SearchOptions rest = options;
+  rest.budget.seconds = std::max(0.0, rest.budget.seconds - linear.statistics.seconds);
+  rest.budget.labels -= std::min(rest.budget.labels, linear.statistics.labels);
+  SearchResult direct = search_exact(space, rest);
+
+  const Objective& objective = options.objective;
+  const std::vector<TriedForm> tried{{direct.form, value_of(objective, direct)},
+                                     {linear.form, value_of(objective, linear)}};
+  const bool takes_linear = is_better(objective, linear, direct);
+  FormedResult found{takes_linear ? unfolded.problem : space.problem(),
+                     takes_linear ? linear : direct, tried};
+  const SearchResult& other = takes_linear ? direct : linear;
+  SearchResult& result = found.result;
+  result.certificate = joint_proof(objective, result, other);
+  result.interrupted = result.interrupted || other.interrupted;
+  Statistics& sum = result.statistics;
+  sum.seconds += other.statistics.seconds;
+  sum.evaluations += other.statistics.evaluations;
+  sum.labels += other.statistics.labels;
+  sum.states += other.statistics.states;
+  sum.unrollings += other.statistics.unrollings;
+  sum.unrollings_total += other.statistics.unrollings_total;
+  sum.out_of_memory += other.statistics.out_of_memory;
+  sum.peak_bytes = std::max(sum.peak_bytes, other.statistics.peak_bytes);
+  return found;
+}
+
+}  // namespace mapsim

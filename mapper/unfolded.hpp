@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "mapper/mapper.hpp"
+
+namespace mapsim {
+
+struct FormedResult;  // mapper/nvdla/search.hpp
+
+// Linear folds. The rows of a systolic array take consecutive outputs of a convolution, whatever
+// line of the image they are in, where tiles of a nest over its own dims are rectangles:
+// ceil(P*Q/r) folds instead of ceil(P/p) * ceil(Q/q). Such a nest is one over the layer in the form
+// unfolded (workloads/form.hpp), so a second search of that form has them all. docs/systolic.md.
+
+// The layer unfolded, and the constraints in its dims. nullopt: not to be searched in this form,
+// because it has none, folds that leave a remainder are not searched either, or rules concern
+// single dims.
+struct UnfoldedSpace {
+  Problem problem;
+  Constraints constraints;
+};
+std::optional<UnfoldedSpace> unfolded_space(const Mapspace& space, const Objective& objective);
+
+// The best mapping of the layer as it is (`space`) and unfolded; of equals the former. Status,
+// bound and size are of both forms together, seconds and labels of the budget are shared.
+FormedResult search_both(const Mapspace& space, const UnfoldedSpace& unfolded,
+                         const SearchOptions& options);
+
+}  // namespace mapsim
