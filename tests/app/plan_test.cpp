@@ -123,7 +123,8 @@ TEST_F(PlanCommand, ProvesPlansWithinLimits) {
   EXPECT_THAT(ran.out, HasSubstr("that keeps the limits has a lower energy"));
   EXPECT_THAT(
       run("check proof.json").out,
-      HasSubstr("no plan of these groups at these prices that keeps the limits takes less"));
+      HasSubstr("no plan of these groups at these prices takes less, of those with at most a "
+                "latency of 0.0002 s"));
   Json proof = Json::parse(file("proof.json"));
   const auto check = [&](const Json& forged) {
     std::ofstream{folder() / "forged.json"} << forged.dump();
