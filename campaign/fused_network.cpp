@@ -247,7 +247,8 @@ std::string fused_network_text(const Arch& arch, const Network& network,
       "whole at an inner level where that pays; best: einsums may also share loops.\n",
       arch.levels[LevelId{0}].name);
   text +=
-      "proven: of these chains. The graph is cut into them at tensors with several readers, sums, "
+      "What is proven is about these chains. The graph is cut into them at tensors with several "
+      "readers, sums, "
       "pools and norms, and nothing is said of other cuts.\n";
   if (fused.joint) {
     text += "The trees of all chains are chosen together, for the least product of the sums.\n";

@@ -13,6 +13,7 @@ namespace mapsim::check {
 namespace {
 
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
+constexpr double kLimitClose = 1e-12;     // relative: a plan that keeps a limit to rounding
 constexpr std::size_t kComparisons = 64;  // that may be made for a label, on average
 
 PlanValue operator+(const PlanValue& a, const PlanValue& b) {
@@ -249,8 +250,10 @@ class Below {
   bool is_below(const Sums& sums) const {
     const double value = value_of(claim_.weights, sums);
     const bool fits =
-        std::all_of(claim_.limits.begin(), claim_.limits.end(),
-                    [&](const PlanLimit& limit) { return value_of(limit.of, sums) <= limit.most; });
+        std::all_of(claim_.limits.begin(), claim_.limits.end(), [&](const PlanLimit& limit) {
+          return value_of(limit.of, sums) - limit.most <=
+                 kLimitClose * (parts_of(limit.of, sums) + std::abs(limit.most));
+        });
     return fits && (value < below_.first * (1 - kPlanClose) ||
                     (value <= below_.first * (1 + kPlanClose) &&
                      value_of(claim_.ties, sums) < below_.second * (1 - kPlanClose)));

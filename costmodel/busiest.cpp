@@ -16,7 +16,7 @@ namespace mapsim {
 namespace {
 
 // More operations than this are not counted one by one: some seconds.
-constexpr double kMostOperations = 1e9;
+constexpr double kMostOperations = 2e8;
 
 // How the times of a loop's indices make that of the loop.
 enum class Joined : std::uint8_t { kSum, kMaximum, kMean };

@@ -23,7 +23,8 @@ struct UnfoldedSpace {
 std::optional<UnfoldedSpace> unfolded_space(const Mapspace& space, const Objective& objective);
 
 // The best mapping of the layer as it is (`space`) and unfolded; of equals the former. Status,
-// bound and size are of both forms together, seconds and labels of the budget are shared.
+// bound and size are of both forms together; they share the seconds of the budget, and each has all
+// its labels.
 FormedResult search_both(const Mapspace& space, const UnfoldedSpace& unfolded,
                          const SearchOptions& options);
 

@@ -97,7 +97,7 @@ Pricing::Pricing(const Soc& soc, const PlanOptions& options)
   }
 }
 
-Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool adds,
+Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
                                   ConvLayout layout) const {
   Known known;
   GpuLayerOptions options;
@@ -118,13 +118,13 @@ Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool
   known.price.proven = false;  // kernels are ranked by a model of their time
   known.price.notes = found.form.notes;
   known.parts = parts_of(gpu, found.kernel->estimate);
-  try_algorithms(gpu, workload, adds, known);
+  try_algorithms(gpu, workload, adds, prunes, known);
   return known;
 }
 
 // Other ways to run a layer than the GEMM that is priced already: the fastest is taken, and why the
 // others are not is noted.
-void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds,
+void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
                              Known& known) const {
   const auto take = [&](const std::string& name, double seconds, Load load, std::string how) {
     const double now = known.price.load.latency;
@@ -149,7 +149,7 @@ void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds
       known.price.notes.push_back(fmt::format("no {}: {}", name, answer.problem));
     }
   }
-  if (!sparse_) {
+  if (!prunes) {
     return;
   }
   const PrunedAnswer pruned = pruned_on_gpu(gpu, workload, adds);
@@ -294,27 +294,29 @@ Pricing::Known Pricing::search_on(const Arch& arch, const Workload& workload) {
   return known;
 }
 
-const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const Place& place) {
+const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const Place& place,
+                                     bool has_weights) {
   const std::size_t engine = place.engine;
   const bool on_gpu = std::holds_alternative<Gpu>(machines_[engine]);
   Workload anonymous = workload;
   anonymous.name.clear();
   anonymous.note.clear();
   adds = adds && on_gpu;  // elsewhere it is traffic beside the layer
+  const bool prunes = sparse_ && has_weights && on_gpu;
   const ConvLayout layout =
       on_gpu && (place.format == "linear" || place.format == "chw") && is_convolution(workload)
           ? ConvLayout::kNchw
           : ConvLayout::kNhwc;
   auto [at, end] = known_[engine].equal_range(workload.macs());
   for (; at != end; ++at) {
-    if (at->second.adds == adds && at->second.layout == layout &&
+    if (at->second.adds == adds && at->second.prunes == prunes && at->second.layout == layout &&
         at->second.workload == anonymous) {
       return at->second;
     }
   }
   ++searches_.count;
   const std::int64_t short_before = searches_.short_of_memory;
-  Known known = on_gpu ? search_on(std::get<Gpu>(machines_[engine]), workload, adds, layout)
+  Known known = on_gpu ? search_on(std::get<Gpu>(machines_[engine]), workload, adds, prunes, layout)
                        : search_on(std::get<Arch>(machines_[engine]), workload);
   if (stop_ != nullptr && *stop_) {
     throw PlanStopped{};  // what a stopped search found is not the best
@@ -323,6 +325,7 @@ const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const 
   searches_.short_of_memory = std::min(searches_.short_of_memory, short_before + 1);
   known.workload = std::move(anonymous);
   known.adds = adds;
+  known.prunes = prunes;
   known.layout = layout;
   return known_[engine].emplace(workload.macs(), std::move(known))->second;
 }
@@ -381,6 +384,18 @@ std::string Pricing::refusal(const Operations& operations, const Group& group,
   return "";
 }
 
+// Whether constants of the model are among what its nodes multiply: activations are not pruned.
+bool Pricing::reads_weights(const Operations& operations, const Group& group) {
+  return std::any_of(group.operations.begin(), group.operations.end(), [&](std::size_t operation) {
+    const GraphNode& node = operations.node(operation);
+    return !node.layers.empty() &&
+           (node.parameters > 0 ||
+            std::any_of(node.in.begin(), node.in.end(), [&](const GraphUse& use) {
+              return operations.graph->tensors[use.tensor].constant;
+            }));
+  });
+}
+
 Price Pricing::price(const Operations& operations, const Group& group, const Place& place) {
   const std::size_t engine = place.engine;
   if (std::string why = refusal(operations, group, engine); !why.empty()) {
@@ -393,8 +408,9 @@ Price Pricing::price(const Operations& operations, const Group& group, const Pla
   } else if (!group.elided && group.unpriced.empty()) {
     double operation_count = group.layers.empty() ? 1 : 0;
     double idle = 0;
+    const bool has_weights = reads_weights(operations, group);
     for (const NodeLayer& each : group.layers) {
-      const Known& known = layer(each.workload, group.adds_tensor, place);
+      const Known& known = layer(each.workload, group.adds_tensor, place, has_weights);
       const auto times = static_cast<double>(each.count);
       add(sum, known.price, times);
       operation_count += times;

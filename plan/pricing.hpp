@@ -49,17 +49,22 @@ class Pricing {
   struct Known {
     Workload workload;
     bool adds = false;
+    bool prunes = false;  // 2:4 weights were tried
     ConvLayout layout = ConvLayout::kNhwc;
     Price price;
     double memory_seconds = 0;  // in which the memory's port is busy; 0 on a GPU
     KernelParts parts{};        // of the GEMM kernel on a GPU
   };
-  const Known& layer(const Workload& workload, bool adds, const Place& place);
-  Known search_on(const Gpu& gpu, const Workload& workload, bool adds, ConvLayout layout) const;
+  const Known& layer(const Workload& workload, bool adds, const Place& place,
+                     bool has_weights = false);
+  static bool reads_weights(const Operations& operations, const Group& group);
+  Known search_on(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
+                  ConvLayout layout) const;
   Known search_on(const Arch& arch, const Workload& workload);
   SearchResult search_for(const Problem& problem);
   SearchResult search_for(const Problem& problem, const Objective& objective);
-  void try_algorithms(const Gpu& gpu, const Workload& workload, bool adds, Known& known) const;
+  void try_algorithms(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
+                      Known& known) const;
   Price attention(const Group& group, const Place& place);
   Price time_steps(const Group& group, const Place& place);
   Price stream(const Stream& stream, std::size_t engine) const;

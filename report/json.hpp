@@ -20,7 +20,7 @@ namespace mapsim {
 
 // Results for programs: docs/results.md. Keys keep their order and meaning within a schema version;
 // new ones may be added. Equal inputs give equal bytes, but for statistics.seconds.
-inline constexpr int kResultSchema = 3;
+inline constexpr int kResultSchema = 4;
 
 std::string tool_version();  // "0.1.0"
 

@@ -95,8 +95,9 @@ std::vector<std::string> zero_notes(const Problem& problem) {
                   [](const Tensor& tensor) { return tensor.density < 1; });
   if (has_zeros && problem.arch().mac_units() > 1 && skips(problem)) {
     notes.emplace_back(
-        "the time is that of the mean over instances: a lower bound where one of them has more to "
-        "do than the others (docs/sparsity.md#time)");
+        "the time is that of the mean over instances, where one of them may have more to do than "
+        "the "
+        "others (docs/sparsity.md#time)");
   }
   return notes;
 }
@@ -108,10 +109,11 @@ std::string busiest_text(const Problem& problem, const Mapping& mapping, const C
     return "";
   }
   return fmt::format(
-      "busiest instance: {0}{1} steps for {2} of the mean; until it is done {0}{3} cycles "
+      "busiest instance: {0}{1} {5} where the mean has {2}; it is done after {0}{3} cycles, "
       "steady{4}\n",
       busiest->exact ? "" : "at least ", amount(busiest->steps), amount(cost.sparse->steps),
-      grouped(busiest->steady.count()), busiest->exact ? "" : " (a bound of the expected maximum)");
+      grouped(busiest->steady.count()), busiest->exact ? "" : " (a bound of the expected maximum)",
+      busiest->steps == 1 ? "step" : "steps");
 }
 
 std::string sparse_text(const Problem& problem, const Mapping& mapping, const Cost& cost) {

@@ -29,11 +29,11 @@ std::int64_t load_bytes(const Gpu& gpu, const GemmProblem& problem, GpuPath path
   if (problem.precision == GpuPrecision::kF64) {
     return 256;
   }
-  if (plain || gpu.compute_capability < 75) {
-    return 128;
-  }
   if (!along_k(problem, of_a) && size != 2) {
     return kLanes * size;
+  }
+  if (plain || gpu.compute_capability < 75) {
+    return 128;
   }
   return gpu.compute_capability < 80 ? 256 : 512;
 }

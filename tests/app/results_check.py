@@ -37,6 +37,11 @@ search teaching teaching/conv --max-latency 1e6cycles --max-energy 1J
 search teaching teaching/conv --pareto --max-latency 1e9cycles --max-energy 1J --budget 60s
 search eyeriss alexnet/conv3 --max-energy 1pJ --budget 60s
 search tpu_v1 alexnet/conv3
+search systolic_32x32 alexnet/conv1 --objective latency
+search scnn_like teaching/conv --save-mapping sparse.yaml
+eval scnn_like teaching/conv sparse.yaml
+simulate scnn_like teaching/conv sparse.yaml
+search teaching_flat configs/chains/teaching_convs.yaml --max-latency 1cycles
 search scnn_like alexnet/conv3
 search h100_sxm --gemm 256x256x256 --precision f16 --top 2
 search a100_40gb --gemm 4096x4096x4096 --precision s8 --layout nn --top 2
@@ -59,6 +64,7 @@ network h200 graphs/squeezenet --precision bf16
 network eyeriss alexnet --max-energy 4mJ
 network eyeriss alexnet --max-energy 1pJ
 network tpu_v1 alexnet
+network eyeriss_v2_pe alexnet
 network teaching alexnet --objective edp
 network scnn_like alexnet
 plan jetson_agx_orin graphs/squeezenet --at-once --save-plan plan.yaml
@@ -148,25 +154,33 @@ def type_of(value):
     raise TypeError(value)
 
 
-def by_key(value, known):
-    """The values of every key, wherever it stands."""
-    if isinstance(value, dict):
+def place(path):
+    """A key and the one that it stands in: what two of the same place are means the same."""
+    return "/".join(path.replace("[]", "").split("/")[-2:])
+
+
+def note(value, path, keys, nulls):
+    """The values by place, and the paths at which something is null."""
+    keys.setdefault(place(path), []).append(value)
+    if value is None:
+        nulls.add(path)
+    elif isinstance(value, dict):
+        is_map = path.rsplit("/", 1)[-1] in MAPS
         for key, inner in value.items():
-            known.setdefault(key, [ALSO[key]] if key in ALSO else []).append(inner)
-            by_key(inner, known)
+            note(inner, f"{path}/*" if is_map else f"{path}/{key}", keys, nulls)
     elif isinstance(value, list):
         for inner in value:
-            by_key(inner, known)
-    return known
+            note(inner, f"{path}[]", keys, nulls)
 
 
-def inferred(values, known, name="", is_map=False):
-    """What all values satisfy: their types, the keys of objects, and which of these none lacks. A key has one meaning: it
-    may be null where it was null elsewhere, and where it was only null, `known` has what else it may be."""
-    others = known.get(name, [])
+def inferred(values, known, path="", is_map=False):
+    """What all values satisfy: their types, the keys of objects, and which of these none lacks. A key may be null where
+    it was null in another form of the command's answers; where it was only null, `known` has what else it may be."""
+    name = path.rsplit("/", 1)[-1]
     if all(value is None for value in values):
+        others = known["keys"].get(place(path), []) + [ALSO.get(name)]
         values = values + [other for other in others if other is not None]
-    elif any(other is None for other in others):
+    elif path in known["nulls"]:
         values = values + [None]
     types = sorted({type_of(value) for value in values})
     schema = {"type": types[0] if len(types) == 1 else types}
@@ -176,14 +190,14 @@ def inferred(values, known, name="", is_map=False):
     items = [item for value in values if isinstance(value, list) for item in value]
     if objects and (name in MAPS or is_map):
         inner = [each for value in objects for each in value.values()]
-        schema["additionalProperties"] = inferred(inner, known, is_map=name == "breakdown") if inner else {}
+        schema["additionalProperties"] = inferred(inner, known, f"{path}/*", name == "breakdown") if inner else {}
     elif objects:
         keys = list(dict.fromkeys(key for value in objects for key in value))
         schema["required"] = [key for key in keys if all(key in value for value in objects)]
-        schema["properties"] = {key: inferred([value[key] for value in objects if key in value], known, key)
+        schema["properties"] = {key: inferred([value[key] for value in objects if key in value], known, f"{path}/{key}")
                                 for key in keys}
     if items:
-        schema["items"] = inferred(items, known)
+        schema["items"] = inferred(items, known, f"{path}[]")
     return schema
 
 
@@ -250,8 +264,12 @@ def problems(program, configs, rewrite):
         (Path(folder) / "configs").symlink_to(configs)
         for command, line, document in outputs(program, folder, rewrite):
             printed.setdefault(command, []).append((line, document))
-    known = by_key([document for answers in printed.values() for _, document in answers], {})
+    keys, nulls = {}, {command: set() for command in printed}
     for command, answers in printed.items():
+        for _, document in answers:
+            note(document, "", keys, nulls[command])
+    for command, answers in printed.items():
+        known = {"keys": keys, "nulls": nulls[command]}
         path = schemas / f"{command}.schema.json"
         if rewrite:
             write(path, command, [document for _, document in answers], known)

@@ -296,6 +296,28 @@ std::string lie(std::string text, const std::vector<std::string>& changes) {
   return text;
 }
 
+// 0.3, 0.2 and 0.1 s add up to a little more or less than 0.6, by their order: such a plan keeps a
+// limit of 0.6 s, whoever adds it up.
+TEST(PlanProof, KnowsPlansThatKeepALimitToRounding) {
+  check::PlanClaim claim;
+  claim.operations = 3;
+  claim.places = 1;
+  claim.engines = 1;
+  claim.objective = "energy";
+  claim.weights = {0, 1, 0, {}};
+  claim.limits = {{{1, 0, 0, {}}, 0.6, 0}};
+  for (const auto& seconds : {std::vector<double>{0.3, 0.2, 0.1}, {0.1, 0.2, 0.3}}) {
+    claim.groups.clear();
+    for (std::size_t i = 0; i < 3; ++i) {
+      claim.groups.push_back({{i}, {}, {}, i, {check::PlanPrice{seconds[i], 1, 0, 0, 0}}});
+    }
+    claim.groups.push_back({{2}, {}, {}, 2, {check::PlanPrice{0.05, 5, 0, 0, 0}}});
+    std::size_t labels = 0;
+    EXPECT_EQ(check::has_plan_below(claim, {7, 0}, 1000, labels), true);
+    EXPECT_EQ(check::has_plan_below(claim, {3, 0}, 1000, labels), false);
+  }
+}
+
 TEST(PlanProof, NamesTheLimitsThatItIsAbout) {
   const std::string text = with_groups(
       R"("objective": "latency", "plan": [[1, 0]], "moves": [[]], "value": 6,

@@ -174,7 +174,8 @@ TEST(Instructions, LoadBytesThatLieAcrossKOneByOne) {
     const FragmentLoads both = with(MatrixLayout::kColumn, MatrixLayout::kRow);
     EXPECT_EQ(both.instructions, 64);
     EXPECT_GE(both.wavefronts, both.instructions);
-    const double of_a = 64. / static_cast<double>(fragment.m);  // LDSM
+    const double of_a = 64. / static_cast<double>(fragment.m);                           // LDSM
+    EXPECT_GT(fragment_loads(chip("jetson_xavier"), problem, kernel).instructions, 60);  // sm_72
     EXPECT_EQ(with(MatrixLayout::kRow, MatrixLayout::kRow).instructions, of_a + 32);
     EXPECT_EQ(with(MatrixLayout::kColumn, MatrixLayout::kColumn).instructions,
               none.instructions - of_a + 32);
