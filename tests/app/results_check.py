@@ -38,9 +38,9 @@ search teaching teaching/conv --pareto --max-latency 1e9cycles --max-energy 1J -
 search eyeriss alexnet/conv3 --max-energy 1pJ --budget 60s
 search tpu_v1 alexnet/conv3
 search systolic_32x32 alexnet/conv1 --objective latency
-search scnn_like teaching/conv --save-mapping sparse.yaml
-eval scnn_like teaching/conv sparse.yaml
-simulate scnn_like teaching/conv sparse.yaml
+search scnn_like zeros.yaml --save-mapping sparse.yaml
+eval scnn_like zeros.yaml sparse.yaml
+simulate scnn_like zeros.yaml sparse.yaml
 search teaching_flat configs/chains/teaching_convs.yaml --max-latency 1cycles
 search scnn_like alexnet/conv3
 search h100_sxm --gemm 256x256x256 --precision f16 --top 2
@@ -214,11 +214,14 @@ def strict(schema):
 def form_of(document):
     """The forms of one command's answer differ in what they must have."""
     form = "of a stream of frames" if "mix" in document else "of two networks" if "in_turn" in document else "of a plan" if "soc" in document and "verified" in document else "of designs" if "bounds_checked" in document else "of a chain" if "chain" in document else "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
-    return form if document.get("feasible", True) else "nothing fits"
+    return form if form == "of a chain" or document.get("feasible", True) else "nothing fits"
 
 
-def write_timings(folder):
-    """What calibrate and validate read: times of GEMMs of a library, and of three kernels of one GEMM."""
+def write_inputs(folder):
+    """A layer with zeros, and what calibrate and validate read: times of GEMMs of a library, and of kernels of one."""
+    (folder / "zeros.yaml").write_text(
+        "name: zeros\nconv2d: {in_channels: 8, out_channels: 8, input: [10, 10], kernel: 3}\n"
+        "precision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}\ndensity: {I: 0.4, W: 0.5}\n")
     times = [f"{m},4096,{k},{20 + 2 * m * 4096 * k / 150e6}"
              for m in (64, 256, 1024, 4096) for k in (256, 1024, 4096, 8192)]
     (folder / "timings.csv").write_text("\n".join(["m,n,k,latency_us", *times, ""]))
@@ -232,7 +235,7 @@ def write_timings(folder):
 
 def outputs(program, folder, only_made):
     """(command, line, what it printed) of every run; of those of which the schemas are made, or of all."""
-    write_timings(Path(folder))
+    write_inputs(Path(folder))
     data = Path(__file__).resolve().parent / "data"
     for line in (run.format(data=data) for run in (RUNS if only_made else RUNS + OTHERS)):
         command = line.split()[0]
