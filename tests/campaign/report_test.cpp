@@ -176,7 +176,7 @@ TEST(JsonResults, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of("[1]"), HasSubstr("r.json: is not"));
   EXPECT_THAT(error_of(R"({"tool": 3})"), HasSubstr("r.json: is not"));
   EXPECT_THAT(error_of(R"({"tool": {"name": "mapsim"}, "schema": 9})"),
-              HasSubstr("is of schema 9; this mapsim reads 1 to 3"));
+              HasSubstr("is of schema 9; this mapsim reads 1 to 4"));
   EXPECT_THAT(error_of("{" + head + R"(, "command": "check"})"), HasSubstr("nothing to draw"));
   EXPECT_EQ(error_of("{" + head + R"(, "command": "network"})"),
             "r.json: is not what this mapsim prints with --json: key 'network' not found");
