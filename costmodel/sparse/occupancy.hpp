@@ -92,10 +92,12 @@ void DensityModel::for_each_tile(const TileShape& shape, const Visit& visit) con
     std::size_t i = 0;
     do {
       std::int64_t element = 0;
+      bool is_there = true;  // the last tile of a rank may be smaller
       for (std::size_t r = 0; r < ranks; ++r) {
         element = element * box_[r] + corner[r] + at[r];
+        is_there = is_there && corner[r] + at[r] < box_[r];
       }
-      tile[i++] = pattern_->nonzero[static_cast<std::size_t>(element)];
+      tile[i++] = is_there ? pattern_->nonzero[static_cast<std::size_t>(element)] : char{0};
     } while (next(at, shape, [](std::size_t) { return 1; }));
     visit(tile);
   } while (next(corner, box_, [&](std::size_t r) { return shape[r]; }));
