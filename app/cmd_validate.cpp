@@ -300,8 +300,8 @@ void refuse_overwriting(const ValidateArguments& arguments) {
   }
 }
 
-// Of these problems, and of one path, if one is asked for; cuBLAS and the naive kernel are held
-// beside any.
+// The rows of these problems, and of one path, if one is given. Rows of cuBLAS and of the naive
+// kernel belong to every path.
 std::vector<GpuMeasurement> rows_of(const std::vector<GpuMeasurement>& all,
                                     const std::map<std::string, std::string>& names,
                                     std::optional<GpuPath> path) {

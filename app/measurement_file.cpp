@@ -53,14 +53,10 @@ std::string cache_text(const CacheEvidence& cache) {
   if (cache.unsaid == 0) {
     return text;
   }
-  text += fmt::format("cache: {} rows do not say whether it was hot or cold", cache.unsaid);
-  text += cache.taken_hot
-              ? fmt::format(
-                    "; {} of them are faster than DRAM can bring A and B: all are taken as hot\n",
-                    cache.too_fast)
-              : fmt::format(
-                    "; {} of them are faster than DRAM can bring A and B: all are taken as cold\n",
-                    cache.too_fast);
+  text += fmt::format(
+      "cache: {} rows do not say whether it was hot or cold; {} of them are faster than DRAM can "
+      "bring A and B: all are taken as {}\n",
+      cache.unsaid, cache.too_fast, cache.taken_hot ? "hot" : "cold");
   return text;
 }
 

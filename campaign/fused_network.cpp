@@ -248,8 +248,7 @@ std::string fused_network_text(const Arch& arch, const Network& network,
       arch.levels[LevelId{0}].name);
   text +=
       "What is proven is about these chains. The graph is cut into them at tensors with several "
-      "readers, sums, "
-      "pools and norms, and nothing is said of other cuts.\n";
+      "readers, sums, pools and norms; other cuts were not searched.\n";
   if (fused.joint) {
     text += "The trees of all chains are chosen together, for the least product of the sums.\n";
   }
@@ -261,9 +260,8 @@ std::string fused_network_text(const Arch& arch, const Network& network,
     const bool is_less = sums.missing == 0 && apart < best;
     text += fmt::format(
         "without --fuse{}: {}. There a softmax is one pass over what it reads, and padding comes "
-        "for "
-        "nothing; here a softmax is four einsums, and producers make the padding of what reads "
-        "them.\n",
+        "for nothing; here a softmax is four einsums, and producers make the padding of what "
+        "reads them.\n",
         is_less ? ", each layer by itself, it is less" : "", value_text(objective, unfused));
   }
   if (const auto count =

@@ -23,7 +23,7 @@ std::string widths_text(const Arch& arch, const Network& network);
 // Why figures of layers with zeros are lower bounds, each reason once, with the layers.
 std::vector<std::string> zero_warnings(const Arch& arch, const Network& network);
 
-// What may make the results other than what was wanted: zeros,  operands that are wider than the
+// What may make the results other than what was wanted: zeros, operands that are wider than the
 // machine's words, and what the reader of a model warns of.
 std::vector<std::string> network_warnings(const Arch& arch, const Network& network);
 

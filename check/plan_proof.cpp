@@ -289,13 +289,11 @@ class Walk {
 void check_limits(const PlanClaim& claim, const Walked& walked, PlanVerdict& verdict) {
   const std::string most = "at most " + limits_text(claim);
   for (const PlanLimit& limit : claim.limits) {
-    const double timed = limit.of.latency * walked.latency;
-    const double spent = limit.of.energy * walked.loads[claim.engines + 1];
-    const double parts = std::abs(timed) + std::abs(spent) + std::abs(limit.most);
-    if (!(timed + spent <= limit.most + kPlanClose * parts)) {
+    const double energy = walked.loads[claim.engines + 1];
+    if (!limit.keeps(walked.latency, energy, kPlanClose)) {
       verdict.problems.push_back(
           fmt::format("the plan takes {:.9g} s and {:.9g} pJ, and is to take {}", walked.latency,
-                      walked.loads[claim.engines + 1], most));
+                      energy, most));
     }
   }
   const auto less = has_plan_below(claim, {claim.value, claim.tie}, kMostLabels, verdict.labels);

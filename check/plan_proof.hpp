@@ -46,6 +46,9 @@ struct PlanValue {
 struct PlanLimit {
   PlanWeights of;  // of latency and energy, of either sign
   double most = 0, multiplier = 0;
+  // Are latency [s] and energy [pJ] within it? `close`: relative to the parts of their sum, of
+  // either sign, which rounding is.
+  bool keeps(double latency, double energy, double close) const;
 };
 
 // The groups that were chosen, each with the place where it runs.

@@ -251,8 +251,7 @@ class Below {
     const double value = value_of(claim_.weights, sums);
     const bool fits =
         std::all_of(claim_.limits.begin(), claim_.limits.end(), [&](const PlanLimit& limit) {
-          return value_of(limit.of, sums) - limit.most <=
-                 kLimitClose * (parts_of(limit.of, sums) + std::abs(limit.most));
+          return limit.keeps(sums.latency, sums.energy, kLimitClose);
         });
     return fits && (value < below_.first * (1 - kPlanClose) ||
                     (value <= below_.first * (1 + kPlanClose) &&
@@ -317,6 +316,11 @@ double PlanWeights::value(const PlanPrice& price) const {
   const double engine =
       price.engine && *price.engine < busy.size() ? busy[*price.engine] * price.busy : 0;
   return latency * price.latency + energy * price.energy + bytes * price.bytes + engine;
+}
+
+bool PlanLimit::keeps(double latency, double energy, double close) const {
+  const Sums sums{latency, energy};
+  return value_of(of, sums) - most <= close * (parts_of(of, sums) + std::abs(most));
 }
 
 std::optional<PlanValue> least_plan(const PlanClaim& claim, const PlanWeights& weights,

@@ -77,7 +77,7 @@ class KnownTime {
   double time() { return times_ * joined(0, {}); }
 
  private:
-  using Places = std::array<std::int64_t, 2>;  // of an operation, in the tensors of known zeros
+  using Elements = std::array<std::int64_t, 2>;  // of an operation, in the tensors of known zeros
 
   std::int64_t stride(TensorId t, DimId d) const {
     const Tensor& tensor = workload_.tensors[t];
@@ -93,11 +93,11 @@ class KnownTime {
     return sum;
   }
 
-  double joined(std::size_t i, Places places) {
+  double joined(std::size_t i, Elements elements) {
     if (i == loops_.size()) {
       bool hit = nest_.perfect || is_inside();
       for (std::size_t t = 0; t < tensors_.size() && hit; ++t) {
-        hit = (*tensors_[t])[static_cast<std::size_t>(places[t])] != 0;
+        hit = (*tensors_[t])[static_cast<std::size_t>(elements[t])] != 0;
       }
       return hit ? 1 : 0;
     }
@@ -105,11 +105,11 @@ class KnownTime {
     double sum = 0;
     double most = 0;
     for (std::int64_t& at = index_[loops_[i].loop] = 0; at < loop.bound; ++at) {
-      const double time = joined(i + 1, places);
+      const double time = joined(i + 1, elements);
       sum += time;
       most = std::max(most, time);
       for (std::size_t t = 0; t < tensors_.size(); ++t) {
-        places[t] += strides_[i * tensors_.size() + t];
+        elements[t] += strides_[i * tensors_.size() + t];
       }
     }
     return loops_[i].joined == Joined::kMaximum ? most

@@ -4,13 +4,11 @@
 #include <gmpxx.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "mapper/branch/partial_folds.hpp"
-#include "mapper/nvdla/search.hpp"
 #include "workloads/form.hpp"
 
 namespace mapsim {
@@ -39,27 +37,6 @@ std::optional<AxisRule> unfolded_rule(const AxisRule& rule, const Workload& work
     }
   }
   return made;
-}
-
-double value_of(const Objective& objective, const SearchResult& result) {
-  return result.cost ? objective_value(objective, *result.cost)
-                     : std::numeric_limits<double>::infinity();
-}
-
-double second_of(const Objective& objective, const SearchResult& result) {
-  const auto cycles = static_cast<double>(latency_of(objective.mode, result.cost->latency).count());
-  return second_figure(objective, result.cost->energy.total.count(), cycles);
-}
-
-bool is_better(const Objective& objective, const SearchResult& a, const SearchResult& b) {
-  if (!a.cost || !b.cost) {
-    return a.cost && !b.cost;
-  }
-  const double one = value_of(objective, a);
-  const double other = value_of(objective, b);
-  return one < other * (1 - kRounding) ||
-         (objective.exact_ties && one <= other * (1 + kRounding) &&
-          second_of(objective, a) < second_of(objective, b) * (1 - kRounding));
 }
 
 // A lower bound of the mappings without remainders.
@@ -93,10 +70,10 @@ Certificate joint_proof(const Objective& objective, const SearchResult& best,
     proof.status = both ? proof.status : Proof::kBounded;
     return proof;
   }
-  const double value = value_of(objective, best);
+  const double value = objective_value_of(objective, best).value;
   if (proof.lower_bound >= value * (1 - kRounding)) {
     // Equals of the other form, too, have a second figure.
-    const bool is_equal = value_of(objective, other) <= value * (1 + kRounding);
+    const bool is_equal = objective_value_of(objective, other).value <= value * (1 + kRounding);
     if (is_equal && other.certificate.bound_but_for_free_boundaries) {
       proof.bound_but_for_free_boundaries = value;
     }
@@ -145,9 +122,11 @@ FormedResult search_both(const Mapspace& space, const UnfoldedSpace& unfolded,
   SearchResult direct = search_exact(space, rest);
 
   const Objective& objective = options.objective;
-  const std::vector<TriedForm> tried{{direct.form, value_of(objective, direct)},
-                                     {linear.form, value_of(objective, linear)}};
-  const bool takes_linear = is_better(objective, linear, direct);
+  const ObjectiveValue of_direct = objective_value_of(objective, direct);
+  const ObjectiveValue of_linear = objective_value_of(objective, linear);
+  const std::vector<TriedForm> tried{{direct.form, of_direct.value},
+                                     {linear.form, of_linear.value}};
+  const bool takes_linear = is_better(objective, of_linear, of_direct);
   FormedResult found{takes_linear ? unfolded.problem : space.problem(),
                      takes_linear ? linear : direct, tried};
   const SearchResult& other = takes_linear ? direct : linear;

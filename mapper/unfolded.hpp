@@ -2,11 +2,9 @@
 #pragma once
 #include <optional>
 
-#include "mapper/mapper.hpp"
+#include "mapper/formed_result.hpp"
 
 namespace mapsim {
-
-struct FormedResult;  // mapper/nvdla/search.hpp
 
 // Linear folds. The rows of a systolic array take consecutive outputs of a convolution, whatever
 // line of the image they are in, where tiles of a nest over its own dims are rectangles:

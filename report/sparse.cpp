@@ -95,8 +95,7 @@ std::vector<std::string> zero_notes(const Problem& problem) {
                   [](const Tensor& tensor) { return tensor.density < 1; });
   if (has_zeros && problem.arch().mac_units() > 1 && skips(problem)) {
     notes.emplace_back(
-        "the time is that of the mean over instances, where one of them may have more to do than "
-        "the "
+        "the time is that of the mean over instances; one of them may have more to do than the "
         "others (docs/sparsity.md#time)");
   }
   return notes;

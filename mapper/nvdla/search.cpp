@@ -16,30 +16,6 @@ namespace mapsim {
 
 namespace {
 
-// Per frame: the figure that is minimised, and the one that decides ties.
-struct ObjectiveValue {
-  double value = std::numeric_limits<double>::infinity();
-  double second = 0;
-};
-
-ObjectiveValue objective_value_of(const Objective& objective, const SearchResult& result,
-                                  std::int64_t frames) {
-  if (!result.cost) {
-    return {};
-  }
-  const auto count = static_cast<double>(frames);
-  const double energy = result.cost->energy.total.count() / count;
-  const double cycles =
-      static_cast<double>(latency_of(objective.mode, result.cost->latency).count()) / count;
-  return {objective.function.value(energy, cycles), second_figure(objective, energy, cycles)};
-}
-
-bool is_better(const Objective& objective, const ObjectiveValue& a, const ObjectiveValue& b) {
-  return objective.exact_ties && a.value <= b.value * (1 + kRounding)
-             ? a.value < b.value * (1 - kRounding) || a.second < b.second
-             : a.value < b.value;
-}
-
 // The objective of the second search: the least other figure among the schedules with the least
 // first one.
 Objective tie_breaker(const Objective& objective, const Cost& best) {

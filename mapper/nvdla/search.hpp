@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mapper/mapper.hpp"
+#include "mapper/formed_result.hpp"
 
 namespace mapsim {
 
@@ -12,20 +12,9 @@ namespace mapsim {
 // UnsupportedSearch if there are constraints.
 SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options);
 
-// A form that was tried, and the value of its best schedule per frame; infinite if nothing fits.
-struct TriedForm {
-  Form form;
-  double value = 0;
-};
-
 // The best schedule over all forms of the layer: direct, Winograd, image input, merged groups,
 // batches of fully connected layers (compared per frame). Among equal values the first form in this
 // order wins; with exact_ties, the one with the least other figure.
-struct FormedResult {
-  Problem problem;  // with the workload in the best form
-  SearchResult result;
-  std::vector<TriedForm> tried;
-};
 enum class Frames : std::uint8_t { kOne, kBatches };  // kOne: batches are not tried
 FormedResult search_forms(const Problem& problem, const SearchOptions& options,
                           Frames frames = Frames::kBatches);

@@ -211,9 +211,13 @@ def strict(schema):
     return [strict(item) for item in schema] if isinstance(schema, list) else schema
 
 
+FORMS = (("of a stream of frames", {"mix"}), ("of two networks", {"in_turn"}), ("of a plan", {"soc", "verified"}),
+         ("of designs", {"bounds_checked"}), ("of a chain", {"chain"}), ("front", {"front"}), ("on a GPU", {"gpu"}))
+
+
 def form_of(document):
-    """The forms of one command's answer differ in what they must have."""
-    form = "of a stream of frames" if "mix" in document else "of two networks" if "in_turn" in document else "of a plan" if "soc" in document and "verified" in document else "of designs" if "bounds_checked" in document else "of a chain" if "chain" in document else "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
+    """The forms of one command's answer differ in what they must have; the first whose keys are there."""
+    form = next((form for form, keys in FORMS if keys <= document.keys()), "of a layer or network")
     return form if form == "of a chain" or document.get("feasible", True) else "nothing fits"
 
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "arch/load.hpp"
@@ -41,6 +43,24 @@ RandomCase skipping_case(std::uint64_t seed, Rng& rng) {
   return random;
 }
 
+struct Found {
+  Problem problem;
+  Cost cost;
+  BusiestInstance busiest;
+};
+// None: the mapping does not fit, no instance waits, or the machine refuses such zeros.
+std::optional<Found> busiest_of(const RandomCase& random) {
+  try {
+    Problem problem(random.arch, random.workload);
+    const Evaluation evaluation = evaluate(problem, random.mapping);
+    const Cost* cost = std::get_if<Cost>(&evaluation);
+    const auto busiest = cost ? busiest_instance(problem, random.mapping, *cost) : std::nullopt;
+    return busiest ? std::optional{Found{std::move(problem), *cost, *busiest}} : std::nullopt;
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
 // Of known zeros, the steps are those that the simulated instances take until the last one is done.
 TEST(BusiestInstance, OfKnownZerosIsTheSimulators) {
   int compared = 0;
@@ -52,21 +72,16 @@ TEST(BusiestInstance, OfKnownZerosIsTheSimulators) {
       continue;
     }
     const PerTensor<DenseTensor> operands = draw_data(rng, random.workload);
-    try {
-      const Problem problem(random.arch, random.workload);
-      const Evaluation evaluation = evaluate(problem, random.mapping);
-      const Cost* cost = std::get_if<Cost>(&evaluation);
-      const auto busiest = cost ? busiest_instance(problem, random.mapping, *cost) : std::nullopt;
-      if (!busiest) {
-        continue;
-      }
-      const double found = simulate(problem, random.mapping, operands, kMaxCaseMacs).busiest_steps;
-      ASSERT_TRUE(busiest->exact) << "seed " << seed;
-      ASSERT_NEAR(busiest->steps, found, 1e-9) << "seed " << seed;
-      above_mean += found > cost->sparse->steps + 1e-9 ? 1 : 0;
-      ++compared;
-    } catch (const ConfigError&) {
+    const std::optional<Found> found = busiest_of(random);
+    if (!found) {
+      continue;
     }
+    const double steps =
+        simulate(found->problem, random.mapping, operands, kMaxCaseMacs).busiest_steps;
+    ASSERT_TRUE(found->busiest.exact) << "seed " << seed;
+    ASSERT_NEAR(found->busiest.steps, steps, 1e-9) << "seed " << seed;
+    above_mean += steps > found->cost.sparse->steps + 1e-9 ? 1 : 0;
+    ++compared;
   }
   std::printf("%d cases, %d above the mean\n", compared, above_mean);
   EXPECT_GT(compared, tried_of(150));
@@ -85,30 +100,24 @@ TEST(BusiestInstance, OfUniformZerosIsBoundedFromBelow) {
       continue;
     }
     const Masks masks = draw_masks(rng, random.workload);
-    try {
-      const Problem problem(random.arch, random.workload);
-      const Evaluation evaluation = evaluate(problem, random.mapping);
-      const Cost* cost = std::get_if<Cost>(&evaluation);
-      const auto busiest = cost ? busiest_instance(problem, random.mapping, *cost) : std::nullopt;
-      if (!busiest) {
-        continue;
-      }
-      double sum = 0;
-      double sets = 0;
-      for_each_data_set(random.workload, masks, [&](const PerTensor<DenseTensor>& operands) {
-        sum += simulate(problem, random.mapping, operands, kMaxCaseMacs).busiest_steps;
-        sets += 1;
-      });
-      const bool perfect = make_nest(random.workload, random.mapping).perfect;
-      EXPECT_FALSE(busiest->exact);
-      EXPECT_LE(busiest->steps, sum / sets * (1 + 1e-12)) << "seed " << seed;
-      if (perfect) {
-        EXPECT_GE(busiest->steps, cost->sparse->steps * (1 - 1e-12)) << "seed " << seed;
-        above_mean += busiest->steps > cost->sparse->steps * (1 + 1e-9) ? 1 : 0;
-      }
-      ++compared;
-    } catch (const ConfigError&) {
+    const std::optional<Found> found = busiest_of(random);
+    if (!found) {
+      continue;
     }
+    double sum = 0;
+    double sets = 0;
+    for_each_data_set(random.workload, masks, [&](const PerTensor<DenseTensor>& operands) {
+      sum += simulate(found->problem, random.mapping, operands, kMaxCaseMacs).busiest_steps;
+      sets += 1;
+    });
+    EXPECT_FALSE(found->busiest.exact);
+    EXPECT_LE(found->busiest.steps, sum / sets * (1 + 1e-12)) << "seed " << seed;
+    if (make_nest(random.workload, random.mapping).perfect) {
+      const double mean = found->cost.sparse->steps;
+      EXPECT_GE(found->busiest.steps, mean * (1 - 1e-12)) << "seed " << seed;
+      above_mean += found->busiest.steps > mean * (1 + 1e-9) ? 1 : 0;
+    }
+    ++compared;
   }
   std::printf("%d cases, %d above the mean\n", compared, above_mean);
   EXPECT_GT(compared, tried_of(100));

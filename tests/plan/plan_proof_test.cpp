@@ -225,23 +225,33 @@ TEST(PlanProof, HoldsForPlansUnderLimitsAndRefutesOthers) {
   EXPECT_GT(worse, 15);
 }
 
+// Operations on the only place of one engine, without tensors.
+check::PlanClaim claim_on_one_place(std::size_t operations, const char* objective) {
+  check::PlanClaim claim;
+  claim.operations = operations;
+  claim.places = 1;
+  claim.engines = 1;
+  claim.objective = objective;
+  const bool is_energy = claim.objective == "energy";
+  claim.weights = {is_energy ? 0. : 1., is_energy ? 1. : 0., 0, {}};
+  return claim;
+}
+
+check::PlanGroup group_of(std::size_t operation, double latency, double energy) {
+  return {{operation}, {}, {}, operation, {check::PlanPrice{latency, energy, 0, 0, 0}}};
+}
+
 // Latency and energy of each group have the same sum: of no two plans one is better in both, and
 // without a multiplier no bound tells that none keeps the limit. The list of those that are known
 // is not compared with for as long as that takes.
 TEST(PlanProof, EndsWhereLimitsLeaveTooManyPlans) {
   Rng rng{1};
-  check::PlanClaim claim;
-  claim.operations = 40;
-  claim.places = 1;
-  claim.engines = 1;
-  claim.objective = "latency";
-  claim.weights = {1, 0, 0, {}};
+  check::PlanClaim claim = claim_on_one_place(40, "latency");
   constexpr double kSum = 3e6;
   for (std::size_t i = 0; i < claim.operations; ++i) {
     for (int k = 0; k < 2; ++k) {
       const double latency = 1e6 + static_cast<double>(rng.below(1'000'000));
-      claim.groups.push_back(
-          {{i}, {}, {}, i, {check::PlanPrice{latency, kSum - latency, 0, 0, 0}}});
+      claim.groups.push_back(group_of(i, latency, kSum - latency));
     }
     claim.value += kSum / 2;
   }
@@ -299,19 +309,14 @@ std::string lie(std::string text, const std::vector<std::string>& changes) {
 // 0.3, 0.2 and 0.1 s add up to a little more or less than 0.6, by their order: such a plan keeps a
 // limit of 0.6 s, whoever adds it up.
 TEST(PlanProof, KnowsPlansThatKeepALimitToRounding) {
-  check::PlanClaim claim;
-  claim.operations = 3;
-  claim.places = 1;
-  claim.engines = 1;
-  claim.objective = "energy";
-  claim.weights = {0, 1, 0, {}};
+  check::PlanClaim claim = claim_on_one_place(3, "energy");
   claim.limits = {{{1, 0, 0, {}}, 0.6, 0}};
   for (const auto& seconds : {std::vector<double>{0.3, 0.2, 0.1}, {0.1, 0.2, 0.3}}) {
     claim.groups.clear();
     for (std::size_t i = 0; i < 3; ++i) {
-      claim.groups.push_back({{i}, {}, {}, i, {check::PlanPrice{seconds[i], 1, 0, 0, 0}}});
+      claim.groups.push_back(group_of(i, seconds[i], 1));
     }
-    claim.groups.push_back({{2}, {}, {}, 2, {check::PlanPrice{0.05, 5, 0, 0, 0}}});
+    claim.groups.push_back(group_of(2, 0.05, 5));
     std::size_t labels = 0;
     EXPECT_EQ(check::has_plan_below(claim, {7, 0}, 1000, labels), true);
     EXPECT_EQ(check::has_plan_below(claim, {3, 0}, 1000, labels), false);
