@@ -3,13 +3,17 @@
 """Walks parts of the optima of shipped layers on shipped machines step by step, and compares every count and every
 output with those of the closed form. An optimum itself has too many steps.
 
-usage: long_walks.py MAPSIM [--pairs N] [--walks N] [--steps N] [--seed N] [--machines NAME,...]
+usage: long_walks.py MAPSIM [--pairs N] [--seconds N] [--walks N] [--steps N] [--seed N] [--machines NAME,...]
 
-Draws pairs of a layer and a machine (--pairs 0: all), searches the optimum, and of each makes smaller nests: the same
-keeps and the same loops in the same order, some of the loops with fewer iterations or one, and a layer as small as
-these make it. Loops are shortened until the nest has no more than --steps multiply-accumulates; which, is drawn anew
-for each walk. So every boundary of a real optimum is walked with the loops around it, but never all of their
-iterations. Prints what was walked; exit 1 if anything differed.
+Draws pairs of a layer and a machine (--pairs 0: all), at first such that every machine and every layer comes, searches
+the optimum, and of each makes smaller nests: the same keeps and the same loops in the same order, some of the loops with
+fewer iterations or one, and a layer as small as these make it, of no more than --steps multiply-accumulates. For each
+pair in turn:
+  inside   the innermost loops have all their iterations, those outside of them one: an exact part of the optimum
+  outside  the outermost loops have all their iterations, those inside of them one
+  drawn    loops drawn at random are shortened
+Layers of engines are walked in the form in which they are computed. Ends after --seconds. Prints what was walked, and
+the machines and layers that were not; exit 1 if anything differed.
 """
 import argparse
 import collections
@@ -18,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import yaml
@@ -35,11 +40,33 @@ def layers():
     return [str(path.relative_to(folder).with_suffix("")) for path in sorted(folder.glob("*/*.yaml"))]
 
 
+def computed_layer(certificate, text):
+    """The layer as an einsum, as it is computed: as the certificate has it, or as the answer prints it."""
+    layer = certificate["workload"]
+    if "einsum" in layer and "form" not in certificate:
+        return layer
+    if "density" in layer or "densities" in layer:
+        return None
+    lines = text.split("\n")
+    equation = next(line.strip() for line in lines if "+=" in line)
+    dims = re.search(r"MACs; (.*)", text).group(1)
+    widths = dict(re.findall(r"(operands|outputs|sums) (\d+) b", text))
+    if len(widths) < 3:
+        return None
+    names = re.findall(r"(\w+)\[", equation)
+    out = equation.split("[")[0].strip()
+    precision = {name: widths["operands"] + " b" for name in re.findall(r"[=*] (\w+)\[", equation)}
+    precision |= {out: widths["outputs"] + " b", "partial": widths["sums"] + " b"}
+    assert set(names) >= {out}
+    dims = {name: int(number) for name, number in (each.split() for each in dims.replace(",", "").split("; "))}
+    return {"name": layer["name"], "einsum": {"equation": equation, "dims": dims}, "precision": precision}
+
+
 class Nest:
     """A mapping as it stands in a certificate: keeps, and loops with how often they iterate."""
 
-    def __init__(self, certificate):
-        self.layer = certificate["workload"]
+    def __init__(self, certificate, layer):
+        self.layer = layer
         dims = self.layer["einsum"]["dims"]
         reached = dict(dims)
         self.items = []  # [text with {} for the extent, dim, iterations]; of keeps without a dim
@@ -70,6 +97,20 @@ class Nest:
             total = total // before * iterations[i]
         return iterations, total
 
+    def exact(self, most, from_outside):
+        """All iterations of the loops at one end, as many of the next one as there is room for, one of all others."""
+        loops = self.loops() if from_outside else self.loops()[::-1]
+        iterations = [1] * len(self.items)
+        total = 1
+        for n in self.rest.values():
+            total *= n
+        for i in loops:
+            iterations[i] = max(1, min(self.items[i][2], most // total))
+            total *= iterations[i]
+            if iterations[i] < self.items[i][2]:
+                break
+        return iterations, total
+
     def texts(self, iterations):
         """The layer and the mapping, as YAML."""
         dims = dict(self.rest)
@@ -85,6 +126,17 @@ class Nest:
         for key in ("stored", "padding", "note"):
             layer.pop(key, None)
         return yaml.safe_dump(layer, sort_keys=False), "mapping:\n" + "\n".join(reversed(lines)) + "\n"
+
+
+def covering_first(pairs):
+    """Pairs of a machine and a layer that have not come yet in front, then of one of them, then the others."""
+    first, second, rest = [], [], []
+    seen = set()
+    for pair in pairs:
+        new = len(set(pair) - seen)
+        (first if new == 2 else second if new == 1 else rest).append(pair)
+        seen.update(pair if new else ())
+    return first + second + rest
 
 
 class Walker:
@@ -108,22 +160,27 @@ class Walker:
         if found.returncode != 0 or "mapping" not in certificate:
             self.said["pairs without a mapping"] += 1
             return
-        if "form" in certificate or "einsum" not in certificate["workload"]:
-            self.said["pairs whose mapping is of a form of the layer"] += 1
+        computed = computed_layer(certificate, found.stdout)
+        if computed is None:
+            self.said["pairs of a form whose layer is not known"] += 1
             return
-        nest = Nest(certificate)
+        nest = Nest(certificate, computed)
         self.said["pairs"] += 1
-        for _ in range(self.arguments.walks):
-            self.walk(machine, layer, nest, rng)
+        for k in range(self.arguments.walks):
+            self.walk(machine, layer, nest, ("inside", "outside", "drawn")[k % 3], rng)
 
-    def walk(self, machine, layer, nest, rng):
-        iterations, steps = nest.shortened(self.arguments.steps, rng)
+    def walk(self, machine, layer, nest, kind, rng):
+        if kind == "drawn":
+            iterations, steps = nest.shortened(self.arguments.steps, rng)
+        else:
+            iterations, steps = nest.exact(self.arguments.steps, kind == "outside")
         workload, mapping = nest.texts(iterations)
         (self.folder / "layer.yaml").write_text(workload)
         (self.folder / "mapping.yaml").write_text(mapping)
         ran = self.run("simulate", machine, "layer.yaml", "mapping.yaml", "--seed", rng.randrange(1000), "--threads", 1)
         if ran.returncode == 0:
             self.said["walks, all counts equal"] += 1
+            self.said[f"  {kind}"] += 1
             self.steps += steps
             self.all_loops += len(nest.loops())
             self.kept_loops += sum(1 for i in nest.loops() if iterations[i] > 1)
@@ -140,6 +197,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("mapsim", type=Path)
     parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--walks", type=int, default=3, help="of each pair")
     parser.add_argument("--steps", type=int, default=100_000, help="multiply-accumulates of a walk, at most")
     parser.add_argument("--seed", type=int, default=1)
@@ -150,10 +208,14 @@ def main():
     pairs = [(machine, layer) for machine in names for layer in layers()]
     rng = random.Random(arguments.seed)
     rng.shuffle(pairs)
+    pairs = covering_first(pairs)
+    end = time.monotonic() + arguments.seconds
     with tempfile.TemporaryDirectory() as folder:
         walker = Walker(arguments, Path(folder))
         try:
             for machine, layer in pairs[:arguments.pairs or len(pairs)]:
+                if time.monotonic() > end:
+                    break
                 walker.walk_pair(machine, layer, rng)
         except KeyboardInterrupt:
             print("interrupted")  # what was walked until then
@@ -161,6 +223,8 @@ def main():
         print(f"{times:>7,} {what}")
     print(f"{len(walker.layers)} layers, {len(walker.machines)} machines; {walker.steps:,} multiply-accumulates walked; "
           f"{walker.kept_loops:,} of {walker.all_loops:,} loops with more than one iteration")
+    for what, left in (("machines", set(names) - walker.machines), ("layers", set(layers()) - walker.layers)):
+        print(f"{len(left)} {what} not walked: {', '.join(sorted(left)[:20])}{', ...' if len(left) > 20 else ''}")
     print("".join(walker.differ), end="")
     return int(bool(walker.differ))
 
