@@ -24,12 +24,6 @@ namespace mapsim {
 
 namespace {
 
-void add(Statistics& sum, const Statistics& other) {
-  sum.evaluations += other.evaluations;
-  sum.labels += other.labels;
-  sum.states += other.states;
-}
-
 // The number of classes that at least one of the two searches searched, one for each set that
 // symmetry makes equal.
 std::int64_t count_searched(const std::vector<ClassBound>& one,
@@ -67,7 +61,7 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
     }
   }
   SearchResult fastest = search_classes(space, options, deadline, more);
-  add(least.statistics, fastest.statistics);
+  add_effort(least.statistics, fastest.statistics);
   least.statistics.unrollings = count_searched(least.classes, fastest.classes);
   least.best = std::move(fastest.best);
   least.cost = std::move(fastest.cost);

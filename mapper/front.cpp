@@ -52,13 +52,6 @@ bool enumerate_instead(const Mapspace& space, const Objective& objective, const 
   });
 }
 
-// Adds the statistics of an earlier search.
-void add(const Statistics& before, Statistics& sum) {
-  sum.evaluations += before.evaluations;
-  sum.labels += before.labels;
-  sum.states += before.states;
-}
-
 // Finds the fast end of the front, for which one objective suffices; its energy limits that of all
 // other points.
 Statistics find_fastest(const Mapspace& space, SearchOptions options, const Deadline& deadline,
@@ -106,7 +99,7 @@ Front search_for_front(const Mapspace& space, SearchOptions options, FrontTarget
   const SearchResult found = search_classes(space, options, deadline, more);
   Front front;
   front.statistics = found.statistics;
-  add(before, front.statistics);
+  add_effort(front.statistics, before);
   front.complete = !found.interrupted;
   front.but_for_free_boundaries = found.certificate.bound_but_for_free_boundaries.has_value();
   if (are_few && (!front.complete || front.but_for_free_boundaries)) {

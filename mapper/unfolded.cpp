@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/branch/class_search.hpp"
 #include "mapper/branch/partial_folds.hpp"
 #include "workloads/form.hpp"
 
@@ -133,15 +134,9 @@ FormedResult search_both(const Mapspace& space, const UnfoldedSpace& unfolded,
   SearchResult& result = found.result;
   result.certificate = joint_proof(objective, result, other);
   result.interrupted = result.interrupted || other.interrupted;
-  Statistics& sum = result.statistics;
-  sum.seconds += other.statistics.seconds;
-  sum.evaluations += other.statistics.evaluations;
-  sum.labels += other.statistics.labels;
-  sum.states += other.statistics.states;
-  sum.unrollings += other.statistics.unrollings;
-  sum.unrollings_total += other.statistics.unrollings_total;
-  sum.out_of_memory += other.statistics.out_of_memory;
-  sum.peak_bytes = std::max(sum.peak_bytes, other.statistics.peak_bytes);
+  add_effort(result.statistics, other.statistics);
+  result.statistics.unrollings += other.statistics.unrollings;
+  result.statistics.unrollings_total += other.statistics.unrollings_total;
   return found;
 }
 

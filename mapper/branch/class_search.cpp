@@ -253,4 +253,13 @@ SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
   return result;
 }
 
+void add_effort(Statistics& sum, const Statistics& other) {
+  sum.seconds += other.seconds;
+  sum.evaluations += other.evaluations;
+  sum.labels += other.labels;
+  sum.states += other.states;
+  sum.out_of_memory += other.out_of_memory;
+  sum.peak_bytes = std::max(sum.peak_bytes, other.peak_bytes);
+}
+
 }  // namespace mapsim

@@ -46,4 +46,7 @@ struct ClassSearchInputs {
 SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
                             const Deadline& deadline, const ClassSearchInputs& more = {});
 
+// Adds what another search took. Classes are not added: two searches of one space have the same.
+void add_effort(Statistics& sum, const Statistics& other);
+
 }  // namespace mapsim

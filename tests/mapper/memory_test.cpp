@@ -197,23 +197,58 @@ TEST(Memory, IsNotSpentOnListsOfUnrollings) {
   EXPECT_FALSE(mapspace_size_unless(Mapspace{large(), ruled}, [] { return false; }));
 }
 
+Arch two_levels(const std::string& capacity) {
+  return parse_arch(
+      "name: two\nclock: 1 GHz\nnodes:\n"
+      "  - {storage: L0, word: 8 b, capacity: unlimited, bandwidth: {shared: 1 B/cycle}, "
+      "energy: {read: 9 pJ/word, write: 9 pJ/word}}\n"
+      "  - {storage: L1, word: 8 b, capacity: " +
+          capacity +
+          ", energy: {read: 2 pJ/word, write: 2 pJ/word}}\n"
+          "  - {compute: MAC, energy: 1 pJ}\n",
+      "two.yaml");
+}
+
 // Some million states would take a minute to count: a search of milliseconds goes without.
 TEST(Memory, AndTimeAreNotSpentOnCountingUnderRules) {
-  const Problem problem{
-      parse_arch("name: two\nclock: 1 GHz\nnodes:\n"
-                 "  - {storage: L0, word: 8 b, capacity: unlimited, energy: {read: 9 pJ/word, "
-                 "write: 9 pJ/word}}\n"
-                 "  - {storage: L1, word: 8 b, capacity: 1 MiB, energy: {read: 2 pJ/word, write: "
-                 "2 pJ/word}}\n"
-                 "  - {compute: MAC, energy: 1 pJ}\n",
-                 "two.yaml"),
-      gemm("gemm", {27'720, 27'720, 27'720, {}, false})};
+  const Problem problem{two_levels("1 MiB"), gemm("gemm", {27'720, 27'720, 27'720, {}, false})};
   Constraints constraints;
   constraints.one_loop_per_dim = true;
   const Mapspace space{problem, constraints};
   const SearchResult result = search_exact(space, {});
   EXPECT_EQ(result.certificate.status, Proof::kOptimal);
   EXPECT_EQ(result.certificate.mapspace_size, "");
+}
+
+// Only memory can stop these searches, so one that is stopped says that it ran out of it: whether
+// the search of least energy or the one that breaks its ties.
+TEST(Memory, IsCountedWhereTiesAreBroken) {
+  int stopped = 0;
+  for (std::uint64_t seed = 0; seed < tried_of(150U); ++seed) {
+    const SearchCase random = random_space(seed, 2'000);
+    const Mapspace space{random.problem, random.constraints};
+    Objective objective = Objective::kEnergy;
+    objective.exact_ties = true;
+    for (std::size_t bytes = 1'000; bytes < 100'000; bytes *= 2) {
+      const SearchResult found = with_memory(space, objective, bytes);
+      if (found.interrupted) {
+        EXPECT_GT(found.statistics.out_of_memory, 0) << seed << ' ' << bytes;
+        ++stopped;
+      }
+    }
+  }
+  EXPECT_GT(stopped, tried_of(30));
+}
+
+// A space of one class: the search for the fastest mapping runs out of memory, then that of the
+// front.
+TEST(Memory, IsCountedInBothSearchesOfAFront) {
+  const Problem problem{two_levels("64 B"), gemm("g", {32, 32, 32, {}, false})};
+  const Mapspace space{problem, {}};
+  ASSERT_EQ(space.class_count(), 1);
+  SearchOptions options;
+  options.budget.bytes = 100;
+  EXPECT_EQ(search_front(space, options).statistics.out_of_memory, 2);
 }
 
 // A part of the tiles is a lattice of its own: the whole tile, tiles of ones, divisors between.
