@@ -40,7 +40,8 @@ struct PlanArguments {
 
 struct SweepArguments {
   std::string campaign, database;
-  int shard = 1, shards = 1;  // the first of them is 1
+  int shard = 1, shards = 1;           // the first of them is 1
+  std::optional<std::size_t> bytes{};  // memory of each search; none: a share of the machine's
   int threads = 1;
   Output output;
 };

@@ -67,6 +67,11 @@ CommandOptions options_of(SweepArguments& a) {
            database_option("--db", a.database),
            {"--shard", "I/N", "Search only the I-th of N parts; each part needs its own database",
             Read{[&a](const std::string& text) { return read_shard(text, a); }}},
+           {"--memory", "SIZE",
+            "Memory limit of the search of a point, such as 1 GiB [3/4 of the machine's, divided "
+            "among its cores]",
+            reads(parse_size,
+                  [&a](Bits limit) { a.bytes = static_cast<std::size_t>(limit.count() / 8); })},
            threads}};
 }
 

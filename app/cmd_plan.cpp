@@ -140,6 +140,9 @@ Answer run_pair(const PlanArguments& arguments, const Soc& soc) {
   if (has_limit(arguments.options)) {
     throw UsageError("--with: takes no limits");
   }
+  if (arguments.options.objective != PlanObjective::kLatency) {
+    throw UsageError("--with: is for latency");
+  }
   PlanArguments other = arguments;
   other.network = find_shipped(arguments.with.front(), FileKind::kNetwork, shipped_configs());
   const Network first = network_for(arguments, arguments.onnx.batch);
@@ -202,8 +205,8 @@ Answer no_plan(const PlanArguments& arguments, const Soc& soc, const Network& ne
   return {kNegative,
           arguments.output.json
               ? no_plan_json(origin_of(arguments, soc, network), soc, network, options, plan.misfit)
-              : fmt::format("no plan of {} on {} keeps the limits: {}\n", network.name, soc.name,
-                            plan.misfit)};
+              : fmt::format("no plan of {} on {}{}: {}\n", network.name, soc.name,
+                            plan.passes.empty() ? "" : " keeps the limits", plan.misfit)};
 }
 
 }  // namespace

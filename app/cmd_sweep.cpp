@@ -63,12 +63,15 @@ Answer run(const SweepArguments& arguments) {
   if (is_started_by_mpi()) {
     join(job);
   }
+  Budget budget;
+  budget.bytes = arguments.bytes.value_or(budget.bytes);
+  const ReadChip read_chip = chip_reader(shipped_configs(), arguments.bytes);
   if (job && job->rank() != 0) {
-    job->work(arguments.campaign, shipped_configs(), chip_reader(shipped_configs()), watch.stop());
+    job->work(arguments.campaign, shipped_configs(), read_chip, budget, watch.stop());
     return {};
   }
-  const Campaign campaign =
-      load_campaign(arguments.campaign, shipped_configs(), chip_reader(shipped_configs()));
+  Campaign campaign = load_campaign(arguments.campaign, shipped_configs(), read_chip);
+  campaign.budget.bytes = budget.bytes;
   SweepOptions options;
   options.database = arguments.database;
   options.shard = {static_cast<std::size_t>(arguments.shard - 1),

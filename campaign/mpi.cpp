@@ -173,10 +173,11 @@ bool MpiJob::serve(PointQueue& queue, bool stopping) {
 }
 
 void MpiJob::work(const std::string& campaign_path, const std::vector<std::string>& configs,
-                  const ReadChip& read_chip, const std::atomic<bool>& stop) {
+                  const ReadChip& read_chip, const Budget& budget, const std::atomic<bool>& stop) {
   asked_ = ask(*mpi_, {});
   if (asked_) {
-    const Campaign campaign = load_campaign(campaign_path, configs, read_chip);
+    Campaign campaign = load_campaign(campaign_path, configs, read_chip);
+    campaign.budget.bytes = budget.bytes;
     PointSolver solver{campaign, stop};
     while (asked_) {
       asked_ = ask(*mpi_, packed(solver.solve(*asked_)));

@@ -35,9 +35,10 @@ class MpiJob {
   int size() const { return size_; }
   Remote remote();  // of rank 0: outlived by the job
   // Of the others: asks for points and solves them until nothing is left. The campaign is read when
-  // the first point has come, so that rank 0 alone complains of a bad one.
+  // the first point has come, so that rank 0 alone complains of a bad one. Of the budget the memory
+  // counts.
   void work(const std::string& campaign, const std::vector<std::string>& configs,
-            const ReadChip& read_chip, const std::atomic<bool>& stop);
+            const ReadChip& read_chip, const Budget& budget, const std::atomic<bool>& stop);
 
  private:
   bool serve(PointQueue& queue, bool stopping);

@@ -275,7 +275,9 @@ Content question_content(const Campaign& campaign, const Question& question) {
                                  objective_text(question), to_string(question.objective.mode),
                                  limits_text(question), campaign.strategy);
   if (campaign.strategy == "exact") {
-    text += campaign.budget == Budget{} ? "" : fmt::format("labels: {}\n", campaign.budget.labels);
+    text += campaign.budget.labels == Budget{}.labels
+                ? ""
+                : fmt::format("labels: {}\n", campaign.budget.labels);
   } else if (campaign.strategy != "exhaustive") {
     text += fmt::format("evaluations: {}\nseed: {}\n", campaign.evaluations, campaign.seed);
   }
@@ -417,8 +419,9 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
     options.evaluations = campaign.evaluations;
     options.seed = static_cast<std::uint64_t>(campaign.seed);
     options.budget = campaign.budget;
-    options.budget.bytes = search_bytes(
-        static_cast<int>(std::thread::hardware_concurrency()));  // points are searched side by side
+    if (campaign.budget.bytes == Budget{}.bytes) {  // points are searched side by side
+      options.budget.bytes = search_bytes(static_cast<int>(std::thread::hardware_concurrency()));
+    }
     options.partial_folds = true;
     options.stop = &stop;
     const FormedResult found = search_layer(problem, layer.workbook, constraints, search);

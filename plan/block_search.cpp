@@ -2,8 +2,9 @@
 #include "plan/block_search.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
+
+#include "plan/block_state.hpp"
 
 namespace mapsim {
 
@@ -11,16 +12,8 @@ namespace {
 
 constexpr std::size_t kMostOperations = 64;  // of a block: bits of a word
 
-using Set = std::uint64_t;  // operations of the block
-
-// What has run, and when what is there.
-struct State {
-  Set covered = 0;
-  std::vector<double> free;       // by clock
-  std::vector<double> available;  // by tensor of the block and server; never: not there
-  double finish = 0;              // of all groups
-  std::size_t out = 0;            // the place that made the last tensor
-};
+using State = BlockState;
+using Set = BlockState::Set;
 
 struct Candidate {
   Task task;
@@ -64,6 +57,11 @@ class BlockSearch {
     for (std::size_t place = 0; place < problem_.places; ++place) {
       BlockEnd& end = answer_.ends[place];
       end.bound = can_end(place) ? std::min(end.value, std::max(open_, bound)) : kNever;
+    }
+    if (problem_.searches) {
+      ++problem_.searches->count;
+      problem_.searches->short_of_memory += is_short_ ? 1 : 0;
+      problem_.searches->take(peak_);
     }
     return std::move(answer_);
   }
@@ -245,11 +243,18 @@ class BlockSearch {
       end(node);
       return;
     }
-    if (++answer_.nodes > most_nodes_) {
+    ++answer_.nodes;
+    if (is_over()) {
       open_ = std::min(open_, bound_of(node));
       return;
     }
     std::vector<Candidate> next = candidates(node);
+    std::size_t bytes = 0;
+    for (const Candidate& each : next) {
+      bytes +=
+          sizeof(Candidate) + sizeof(double) * (each.node.free.size() + each.node.available.size());
+    }
+    take(bytes);
     std::sort(next.begin(), next.end(), [](const Candidate& a, const Candidate& b) {
       return std::pair{a.bound, a.task.finish} < std::pair{b.bound, b.task.finish};
     });
@@ -257,7 +262,7 @@ class BlockSearch {
       if (each.bound >= limit()) {
         break;
       }
-      if (answer_.nodes > most_nodes_) {
+      if (is_over()) {
         open_ = std::min(open_, each.bound);
       } else if (is_new(each.node)) {
         path_.push_back(each.task);
@@ -265,6 +270,20 @@ class BlockSearch {
         path_.pop_back();
       }
     }
+    bytes_ -= bytes;
+  }
+
+  // Nodes are used up, or memory, once there is a schedule.
+  bool is_over() {
+    if (problem_.searches) {
+      problem_.searches->check_stop();
+      is_short_ = is_short_ || (bytes_ > problem_.searches->bytes && has_schedule_);
+    }
+    return is_short_ || answer_.nodes > most_nodes_;
+  }
+  void take(std::size_t bytes) {
+    bytes_ += bytes;
+    peak_ = std::max(peak_, bytes_);
   }
 
   Set all() const { return size() == kMostOperations ? ~Set{0} : bit(size()) - 1; }
@@ -274,6 +293,7 @@ class BlockSearch {
     if (node.finish >= end.value) {
       return;
     }
+    has_schedule_ = true;
     end.value = node.finish;
     end.tasks = path_;
     // As good as another end: the last tensor is made elsewhere and moved, with everything idle.
@@ -427,32 +447,9 @@ class BlockSearch {
 
   // Whether no node has come that had run the same, with everything there as early.
   bool is_new(const State& node) {
-    std::vector<Set> key{node.covered, node.out};
-    std::vector<double> times = node.free;
-    times.push_back(node.finish);
-    Set word = 0;
-    for (std::size_t v = 0; v < node.available.size(); ++v) {
-      if (node.available[v] < kNever) {
-        word |= bit(v % 64);
-        times.push_back(node.available[v]);
-      }
-      if (v % 64 == 63 || v + 1 == node.available.size()) {
-        key.push_back(word);
-        word = 0;
-      }
-    }
-    auto& known = known_[key];
-    const auto no_later = [](const std::vector<double>& a, const std::vector<double>& b) {
-      return std::equal(a.begin(), a.end(), b.begin(),
-                        [](double mine, double other) { return mine <= other; });
-    };
-    if (std::any_of(known.begin(), known.end(),
-                    [&](const auto& each) { return no_later(each, times); })) {
-      return false;
-    }
-    std::erase_if(known, [&](const auto& each) { return no_later(times, each); });
-    known.push_back(std::move(times));
-    return true;
+    const std::size_t bytes = earlier_.add(node);
+    take(bytes);
+    return bytes > 0;
   }
 
   const PlanProblem& problem_;
@@ -472,8 +469,10 @@ class BlockSearch {
   std::vector<double> ways_;                          // by tensor of the block and place
   std::vector<double> limits_;                        // by place: what a block must be faster than
   std::vector<Task> path_;
-  std::map<std::vector<Set>, std::vector<std::vector<double>>> known_;
+  EarlierStates earlier_;
   double open_ = kNever;  // the least bound of what was not looked at
+  std::size_t bytes_ = 0, peak_ = 0;
+  bool is_short_ = false, has_schedule_ = false;
   BlockAnswer answer_;
 };
 

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "arch/gpu_print.hpp"
 #include "campaign/campaign.hpp"
@@ -50,8 +52,8 @@ void add_parts(const Soc& soc, const std::vector<Place>& places, const Plan& pla
 
 class PlannedChip final : public CampaignChip {
  public:
-  PlannedChip(const Document& document, const Words& configs)
-      : file_{document.file}, soc_{read_soc(document, configs)} {
+  PlannedChip(const Document& document, const Words& configs, std::size_t bytes)
+      : file_{document.file}, bytes_{bytes}, soc_{read_soc(document, configs)} {
     Node root = document.root;
     std::erase_if(root.entries, [](const Entry& entry) { return entry.key.text == "name"; });
     text_ = "chip " + flow_text(root) + "\n";
@@ -69,6 +71,7 @@ class PlannedChip final : public CampaignChip {
                              const std::atomic<bool>& stop) const override {
     PlanOptions options;
     options.stop = &stop;
+    options.bytes = bytes_;
     options.objective = question.is_throughput ? PlanObjective::kThroughput
                         : question.objective.function == Objective::kEnergy.function
                             ? PlanObjective::kEnergy
@@ -97,7 +100,7 @@ class PlannedChip final : public CampaignChip {
     found.energy = answer.plan.total.energy;
     found.latency = answer.plan.total.latency;
     found.value = options.objective == PlanObjective::kEnergy ? found.energy : found.latency;
-    found.bound = answer.bound;
+    found.bound = answer.bound * answer.searches.least_share;
     found.busy = answer.plan.busy;
     add_parts(soc_, answer.places, answer.plan, 1, found.parts);
     found.file = plan_file(soc_, network, answer);
@@ -111,7 +114,7 @@ class PlannedChip final : public CampaignChip {
     PlanFigures found;
     found.latency = 1 / answer.rate;
     found.value = found.latency;
-    found.bound = 1 / answer.bound;
+    found.bound = answer.searches.least_share / answer.bound;
     found.busy.assign(soc_.engines.size(), 0);
     for (const PlanShare& share : answer.mix) {
       const double part = share.rate / answer.rate;
@@ -146,22 +149,27 @@ class PlannedChip final : public CampaignChip {
     figure(record, "macs") = network.graph->macs();
     figure(record, "bottleneck") = soc_.engines[static_cast<std::size_t>(busiest)].name;
     figure(record, "lower_bound") = found.bound;
-    figure(record, "gap") = gap < kRound ? 0 : gap;
+    if (std::isfinite(gap)) {
+      figure(record, "gap") = gap < kRound ? 0 : gap;
+    }
     figure(record, "breakdown") = Json(found.parts).dump();
     figure(record, "mapping") = found.file;
     return record;
   }
 
   std::string file_;
+  std::size_t bytes_;  // of each search
   Soc soc_;
   std::string text_;
 };
 
 }  // namespace
 
-ReadChip chip_reader(const Words& configs) {
-  return [configs](const Document& document) -> std::shared_ptr<const CampaignChip> {
-    return std::make_shared<const PlannedChip>(document, configs);
+ReadChip chip_reader(const Words& configs, std::optional<std::size_t> bytes) {
+  const std::size_t each = bytes.value_or(
+      search_bytes(static_cast<int>(std::thread::hardware_concurrency())));  // side by side
+  return [configs, each](const Document& document) -> std::shared_ptr<const CampaignChip> {
+    return std::make_shared<const PlannedChip>(document, configs, each);
   };
 }
 

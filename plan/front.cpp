@@ -53,6 +53,9 @@ class Envelope {
     if (on(below) >= on(fast) - kRounding * std::abs(on(fast))) {
       return;
     }
+    if (below.latency <= fast.latency || below.energy <= cheap.energy) {
+      return;  // a search that was short of memory missed it before
+    }
     between(fast, below);
     found_.push_back(below);
     between(below, cheap);

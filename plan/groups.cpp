@@ -37,8 +37,8 @@ bool may_head(const GraphNode& node) {
 
 class Collector {
  public:
-  Collector(const Operations& operations, Fusion fusion)
-      : ops_{operations}, links_{links_of(*operations.graph)}, fusion_{fusion} {}
+  Collector(const Operations& operations, Fusion fusion, const GroupMemory& memory)
+      : ops_{operations}, links_{links_of(*operations.graph)}, fusion_{fusion}, memory_{memory} {}
 
   Groups collect() {
     for (std::size_t i = 0; i < ops_.all.size(); ++i) {
@@ -68,6 +68,20 @@ class Collector {
   }
   void refuse(std::size_t operation, std::string what) {
     found_.obstacles.push_back({operation, std::move(what)});
+  }
+
+  // Adds a group that a rule makes; false: memory does not suffice for it.
+  bool add(Group group) {
+    constexpr std::size_t kLayer = 2000;  // of its workload, by estimate
+    bytes_ +=
+        sizeof(Group) + group.reason.size() + memory_.beside +
+        sizeof(std::size_t) * (group.operations.size() + group.reads.size() + group.writes.size()) +
+        (sizeof(NodeLayer) + kLayer) * group.layers.size();
+    found_.is_cut = found_.is_cut || bytes_ > memory_.most;
+    if (!found_.is_cut) {
+      found_.all.push_back(std::move(group));
+    }
+    return !found_.is_cut;
   }
 
   Group single(std::size_t i) const {
@@ -141,7 +155,9 @@ class Collector {
       group.reason = fmt::format(
           "{}, on the output of {}, which has no other reader",
           einsum ? "element by element, in registers" : "row by row, on chip", name(head));
-      found_.all.push_back(group);
+      if (!add(group)) {
+        return;
+      }
       last = next;
     }
   }
@@ -213,7 +229,7 @@ class Collector {
           group.kernel = GroupKernel::kAttention;
           group.by = Fusion::kVertical;
           group.reason = "the scores stay on the chip between both products and softmax";
-          found_.all.push_back(std::move(group));
+          add(std::move(group));
         }
         return;
       }
@@ -246,7 +262,7 @@ class Collector {
     group.kernel = GroupKernel::kTimeSteps;
     group.by = Fusion::kVertical;
     group.reason = "one kernel for all time steps, with a barrier between steps";
-    found_.all.push_back(std::move(group));
+    add(std::move(group));
   }
 
   // The dim of output channels that two layers may differ in; nullopt: they are no siblings.
@@ -334,15 +350,17 @@ class Collector {
           }
         }
         if (chosen.size() > 1) {
-          found_.all.push_back(merged(chosen));
+          add(merged(chosen));
         }
       }
       return;
     }
     for (std::size_t begin = 0; begin < n; ++begin) {
       for (std::size_t end = begin + 2; end <= n; ++end) {
-        found_.all.push_back(merged({siblings.begin() + static_cast<std::ptrdiff_t>(begin),
-                                     siblings.begin() + static_cast<std::ptrdiff_t>(end)}));
+        if (!add(merged({siblings.begin() + static_cast<std::ptrdiff_t>(begin),
+                         siblings.begin() + static_cast<std::ptrdiff_t>(end)}))) {
+          return;
+        }
       }
     }
   }
@@ -391,7 +409,7 @@ class Collector {
       group.by = Fusion::kElision;
       group.reason = "each operand is written to its place in the result";
       group.elided = true;
-      found_.all.push_back(std::move(group));
+      add(std::move(group));
     }
   }
 
@@ -419,6 +437,8 @@ class Collector {
   const Operations& ops_;
   GraphLinks links_;
   Fusion fusion_;
+  GroupMemory memory_;
+  std::size_t bytes_ = 0;
   Groups found_;
 };
 
@@ -429,8 +449,8 @@ const char* to_string(Fusion fusion) {
   return kWords[static_cast<std::size_t>(fusion)];
 }
 
-Groups groups_of(const Operations& operations, Fusion fusion) {
-  return Collector{operations, fusion}.collect();
+Groups groups_of(const Operations& operations, Fusion fusion, const GroupMemory& memory) {
+  return Collector{operations, fusion, memory}.collect();
 }
 
 }  // namespace mapsim

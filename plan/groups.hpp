@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -47,10 +48,17 @@ struct FusionObstacle {
 struct Groups {
   std::vector<Group> all;
   std::vector<FusionObstacle> obstacles;
+  bool is_cut = false;  // memory did not suffice for all
+};
+
+// Memory for groups of several operations [B], and what a group takes elsewhere, as its prices.
+struct GroupMemory {
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+  std::size_t beside = 0;
 };
 
 // Every group that the rules up to `fusion` allow (docs/plans.md). Each operation is a group by
-// itself, too.
-Groups groups_of(const Operations& operations, Fusion fusion);
+// itself, too. Those that memory does not suffice for are left out.
+Groups groups_of(const Operations& operations, Fusion fusion, const GroupMemory& memory = {});
 
 }  // namespace mapsim

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/figures.hpp"
@@ -10,22 +11,36 @@
 namespace mapsim {
 
 std::string short_of_memory_text(const LayerSearches& searches) {
-  if (searches.short_of_memory == 0) {
-    return "";
+  std::string text;
+  if (searches.plans.short_of_memory > 0) {
+    text = fmt::format(
+        "  memory was short in {} of {} searches for plans (--memory): they dropped partial plans, "
+        "and what they found may be above the least\n",
+        searches.plans.short_of_memory, searches.plans.count);
   }
-  return fmt::format(
-      "  memory was short in {} of {} searches of layers (--memory): a price may be above the "
-      "least by {}\n",
-      searches.short_of_memory, searches.count,
-      searches.least_share > 0 ? percent(1 / searches.least_share - 1)
-                               : "an amount that is not known");
+  if (searches.plans.are_groups_cut) {
+    text += "  memory was short for groups (--memory): some that the rules allow were not tried\n";
+  }
+  if (searches.short_of_memory == 0) {
+    return text;
+  }
+  return text + fmt::format(
+                    "  memory was short in {} of {} searches of layers (--memory): a price may be "
+                    "above the "
+                    "least by {}\n",
+                    searches.short_of_memory, searches.count,
+                    searches.least_share > 0 ? percent(1 / searches.least_share - 1)
+                                             : "an amount that is not known");
 }
 
 nlohmann::ordered_json layer_searches_json(const LayerSearches& searches) {
   return {{"layer_searches", searches.count},
           {"layer_searches_short_of_memory", searches.short_of_memory},
           {"least_share_of_prices", searches.least_share},
-          {"peak_bytes", searches.peak_bytes}};
+          {"plan_searches", searches.plans.count},
+          {"plan_searches_short_of_memory", searches.plans.short_of_memory},
+          {"groups_short_of_memory", searches.plans.are_groups_cut},
+          {"peak_bytes", std::max(searches.peak_bytes, searches.plans.peak_bytes)}};
 }
 
 }  // namespace mapsim

@@ -8,6 +8,7 @@
 #include <queue>
 #include <utility>
 
+#include "plan/front.hpp"
 #include "plan/frontier.hpp"
 
 namespace mapsim {
@@ -83,8 +84,22 @@ void add_arcs(const PlanProblem& problem, const FrontierStep& step, Index to, st
   }
 }
 
-// nullopt: there are more arcs.
+// By estimate: lists that grow, and for each frontier the completions of a search under two limits.
+constexpr std::size_t kArcBytes = 3 * sizeof(Arc);
+constexpr std::size_t kFrontierBytes = 8 * (sizeof(double) + sizeof(Index) + sizeof(Figures));
+
+// What is known of a frontier while those of its position are collected: twice, and in a map.
+std::size_t bytes_of(const Frontier& frontier) {
+  constexpr std::size_t kNode = 2 * sizeof(Frontier) + 200;
+  return kNode + 2 * (sizeof(Frontier::Index) * (frontier.deferred.size() + frontier.ahead.size()) +
+                      sizeof(Frontier::Live) * frontier.live.size());
+}
+
+// nullopt: there are more arcs, or they take more than half of the memory; labels take the rest.
 std::optional<FrontierGraph> graph_of(const PlanProblem& problem, std::size_t most_arcs) {
+  const std::size_t most_bytes =
+      problem.searches ? problem.searches->bytes / 2 : std::numeric_limits<std::size_t>::max();
+  std::size_t position_bytes = 0;
   const Frontiers frontiers{problem};
   FrontierGraph graph;
   std::vector<Frontier> now{{}};
@@ -92,13 +107,18 @@ std::optional<FrontierGraph> graph_of(const PlanProblem& problem, std::size_t mo
   for (std::size_t i = 0; i < problem.operations; ++i) {
     std::map<Frontier, Index> known;
     std::vector<Frontier> next;
+    const std::size_t now_bytes = std::exchange(position_bytes, 0);
     for (const Frontier& frontier : now) {
       graph.first.push_back(static_cast<Index>(graph.arcs.size()));
+      if (problem.searches) {
+        problem.searches->check_stop();
+      }
       for (FrontierStep& step : frontiers.steps(i, frontier)) {
         const auto [at, is_new] = known.try_emplace(step.after, count);
         if (is_new) {
           ++count;
           next.push_back(step.after);
+          position_bytes += bytes_of(step.after);
         }
         Arc arc;
         if (step.choice) {
@@ -108,8 +128,13 @@ std::optional<FrontierGraph> graph_of(const PlanProblem& problem, std::size_t mo
           arc.step = {*step.choice, step.place};
         }
         add_arcs(problem, step, at->second, 0, std::move(arc), graph.arcs);
-        if (graph.arcs.size() > most_arcs) {
+        const std::size_t bytes =
+            kArcBytes * graph.arcs.size() + kFrontierBytes * count + now_bytes + position_bytes;
+        if (graph.arcs.size() > most_arcs || bytes > most_bytes) {
           return std::nullopt;
+        }
+        if (problem.searches) {
+          problem.searches->take(bytes);
         }
       }
     }
@@ -359,7 +384,7 @@ class LimitedSearch {
   }
 
   PlanPath path() const {
-    PlanPath path{{}, best_.first, best_.second, labels_.size()};
+    PlanPath path{{}, best_.first, best_.second, labels_.size(), best_.first, false};
     for (const Index a : arcs_) {
       if (graph_.arcs[a].runs) {
         path.steps.push_back(graph_.arcs[a].step);
@@ -382,6 +407,35 @@ class LimitedSearch {
   std::vector<Index> arcs_;  // of the best plan
 };
 
+// Where the graph is too large: the best of the plans on the convex front of latency and energy
+// that keep the limits. The best plan without limits is a bound.
+LimitedPlan coarse_path(const PlanProblem& problem, const Weights& weights, const Weights& ties,
+                        const std::vector<PlanLimit>& limits) {
+  LimitedPlan found;
+  found.multipliers.assign(limits.size(), 0);
+  const auto without = shortest_path(problem, weights);
+  found.is_impossible = !without;
+  if (!without) {
+    return found;
+  }
+  if (problem.searches) {
+    ++problem.searches->short_of_memory;
+  }
+  found.bound = without->bound;
+  found.is_tie_open = true;
+  for (const FrontPlan& corner : convex_front(problem)) {
+    const Figures takes{corner.latency, corner.energy};
+    const Value value{value_of(weights, takes), value_of(ties, takes)};
+    const bool is_better = !found.path || value < Value{found.path->value, found.path->tie};
+    if (is_better && std::all_of(limits.begin(), limits.end(),
+                                 [&](const PlanLimit& limit) { return keeps(limit, takes); })) {
+      found.path =
+          PlanPath{corner.steps, value.first, value.second, without->labels, found.bound, true};
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 bool keeps(const PlanLimit& limit, double latency, double energy) {
@@ -396,11 +450,18 @@ LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, con
                          std::size_t most_arcs) {
   auto graph = graph_of(problem, most_arcs);
   if (!graph) {
-    const auto without = shortest_path(problem, weights);
-    return {std::nullopt, !without, without ? without->value : 0, false,
-            std::vector<double>(limits.size(), 0)};
+    return coarse_path(problem, weights, ties, limits);
   }
-  return LimitedSearch{std::move(*graph), weights, ties, limits, most_labels}.run();
+  constexpr std::size_t kLabelBytes = 3 * (sizeof(Label) + sizeof(Figures) + 3 * sizeof(double));
+  if (problem.searches) {
+    most_labels = std::min(most_labels, problem.searches->bytes / 2 / kLabelBytes);
+  }
+  LimitedPlan found = LimitedSearch{std::move(*graph), weights, ties, limits, most_labels}.run();
+  if (problem.searches) {
+    ++problem.searches->count;
+    problem.searches->short_of_memory += found.is_tie_open ? 1 : 0;
+  }
+  return found;
 }
 
 std::optional<double> least_power(const PlanProblem& problem, std::size_t most_arcs) {

@@ -31,8 +31,9 @@ struct LimitedPlan {
 };
 
 // Weights and ties of latency and energy alone. Of each move every source is tried, since each may
-// be best for one of the figures. Exact, unless `most_labels` partial plans do not suffice: then
-// what was found, with a bound; nothing is looked for if the graph has more than `most_arcs`.
+// be best for one of the figures. Exact, unless `most_labels` partial plans do not suffice, or the
+// memory of the problem's searches: then what was found, with a bound. If the graph has more than
+// `most_arcs`, the plans of the convex front that keep the limits are all that is looked at.
 //
 // All frontiers make a graph without cycles. Completions to its end are known for the value, for
 // what is limited, and for sums of both with multipliers (Handler and Zang 1980), which bound what

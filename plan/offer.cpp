@@ -106,13 +106,17 @@ void make_sums_exact(PlanProblem& problem, double Load::* figure) {
 Offer offer_of(const std::vector<Place>& places, const Versions& versions, Pricing& pricing,
                const PlanOptions& options, Fusion fusion,
                const std::vector<std::int64_t>& batches) {
+  // With its text, and in the numbers that the search is given.
+  constexpr std::size_t kPrice = sizeof(Price) + sizeof(std::optional<Load>) + 100;
+  constexpr std::size_t kLeast = 4 << 20;  // [B]; less is not worth counting
   Offer offer;
   std::map<const NetworkGraph*, Groups> groups;  // one for all places with the same network
   for (std::size_t p = 0; p < places.size(); ++p) {
     const Operations& operations = versions.operations[p];
     const auto [at, is_new] = groups.try_emplace(operations.graph);
     if (is_new) {
-      at->second = groups_of(operations, fusion);
+      at->second = groups_of(operations, fusion,
+                             {std::max(kLeast, options.bytes / 2), kPrice * places.size()});
     }
     const std::vector<Group>& all = at->second.all;
     offer.prices.resize(all.size());

@@ -44,11 +44,8 @@ struct PlanOptions {
   std::optional<double> max_power{};                  // [W], mean over a frame
   std::optional<double> max_memory{};                 // [B], of tensors
   std::optional<std::string> why{};                   // an operation that is to be explained
-  std::size_t bytes = search_bytes();                 // memory of each search of a layer
+  std::size_t bytes = search_bytes();       // memory of each search, of a layer or for a plan
   const std::atomic<bool>* stop = nullptr;  // set by the caller: planning throws PlanStopped
 };
-
-// A plan was given up, since its caller asked for it, while layers were searched.
-struct PlanStopped {};
 
 }  // namespace mapsim

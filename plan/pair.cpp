@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/pair.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -69,7 +71,7 @@ PlanProblem split_at(PlanProblem problem, const std::vector<Place>& places, std:
 std::vector<Candidate> candidates_of(const Soc& soc, const PlanAnswer& answer) {
   std::vector<Candidate> found;
   const auto add = [&](const PlanProblem& problem, const Weights& weights) {
-    auto path = shortest_path(problem, weights);
+    auto path = path_or_none(problem, weights);
     if (!path || !walk(answer.problem, weights, path->steps) ||
         std::any_of(found.begin(), found.end(),
                     [&](const Candidate& each) { return each.steps == path->steps; })) {
@@ -158,6 +160,9 @@ PairAnswer make_pair_plan(const Soc& soc, const std::array<const Network*, 2>& n
   alone.memory.capacity = Bits{0};
   for (std::size_t n = 0; n < 2; ++n) {
     answer.networks[n] = make_plan(alone, *networks[n], options, soc_file, network_files[n]);
+    if (const std::string& misfit = answer.networks[n].misfit; !misfit.empty()) {
+      throw UnsupportedSearch{fmt::format("no plan of {}: {}", networks[n]->name, misfit)};
+    }
     candidates[n] = candidates_of(soc, answer.networks[n]);
   }
   std::pair<std::size_t, std::size_t> best{0, 0};
@@ -183,7 +188,7 @@ PairAnswer make_pair_plan(const Soc& soc, const std::array<const Network*, 2>& n
   const PlanProblem both = joined(answer.networks[0].problem, answer.networks[1].problem);
   const StreamMix mix = best_mix(both, rooms);
   answer.rate = mix.rate;
-  answer.bound = std::max({answer.networks[0].in_turn, answer.networks[1].in_turn, 1 / mix.bound});
+  answer.bound = std::max({answer.networks[0].bound, answer.networks[1].bound, 1 / mix.bound});
   for (std::size_t e = 0; e < soc.engines.size(); ++e) {
     const auto& a = answer.networks[0].alone[e].total;
     const auto& b = answer.networks[1].alone[e].total;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -19,6 +20,8 @@
 namespace mapsim {
 
 namespace {
+
+constexpr const char* kNoneInMemory = "none was found in this memory (--memory)";
 
 void add(Load& sum, const Load& part) {
   sum.latency += part.latency;
@@ -46,12 +49,27 @@ EngineAlone alone_on(const Soc& soc, const PlanAnswer& answer, std::size_t engin
     }
   }
   const PlanProblem problem = only_on(answer.problem, answer.places, engine);
-  const auto path = shortest_path(problem, weights_of(objective), ties_of(objective));
-  if (!path) {
-    return {std::nullopt,
-            fmt::format("tensors have no way between the places of {}", soc.engines[engine].name)};
+  try {
+    const auto path = shortest_path(problem, weights_of(objective), ties_of(objective));
+    if (!path) {
+      return {std::nullopt, fmt::format("tensors have no way between the places of {}",
+                                        soc.engines[engine].name)};
+    }
+    return {plan_of(problem, path->steps, &answer.prices).total, ""};
+  } catch (const NoPlanInMemory&) {
+    return {std::nullopt, kNoneInMemory};
   }
-  return {plan_of(problem, path->steps, &answer.prices).total, ""};
+}
+
+// Empty where memory does not suffice.
+void set_front(PlanAnswer& answer) {
+  try {
+    for (const FrontPlan& corner : convex_front(answer.problem)) {
+      answer.front.push_back(plan_of(answer.problem, corner.steps, &answer.prices));
+    }
+  } catch (const NoPlanInMemory&) {
+    answer.front.clear();
+  }
 }
 
 // Each group where it is best if tensors moved for nothing, then with what moving them takes.
@@ -62,10 +80,14 @@ void set_greedy(const PlanProblem& problem, PlanObjective objective, PlanAnswer&
   for (PlanProblem::Tensor& tensor : free.tensors) {
     tensor.moves.assign(problem.places * problem.places, Load{});
   }
-  auto path = shortest_path(free, weights, ties);
-  answer.free_moves = path ? path->value : 0;
-  if (path && walk(problem, weights, path->steps, ties)) {
-    answer.greedy = plan_of(problem, path->steps, &answer.prices).total;
+  try {
+    auto path = shortest_path(free, weights, ties);
+    answer.free_moves = path ? path->bound : 0;
+    if (path && walk(problem, weights, path->steps, ties)) {
+      answer.greedy = plan_of(problem, path->steps, &answer.prices).total;
+    }
+  } catch (const NoPlanInMemory&) {
+    answer.free_moves = 0;  // which is a bound
   }
 }
 
@@ -164,20 +186,20 @@ std::string no_plan_within(const Soc& soc, const PlanOptions& options, const Pla
 }
 
 // The best plan that keeps limits on latency and power becomes the plan of the answer, and its
-// bound; false: there is none, or none was found.
-bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
+// bound; false: there is none, or none was found. Throws NoPlanInMemory.
+bool search_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
   const Weights weights = weights_of(options.objective);
   const Weights ties = ties_of(options.objective);
   std::optional<PlanPath> path = shortest_path(answer.problem, weights, ties);
   if (!path) {
     return false;
   }
-  answer.bound = path->value;
+  answer.bound = path->bound;
   answer.limits = limits_of(soc, options);
   if (keeps(answer.limits, plan_of(answer.problem, path->steps).total)) {
     answer.limits.clear();
     answer.multipliers.clear();
-    answer.is_tie_open = false;
+    answer.is_tie_open = path->is_tie_open;
   } else {
     LimitedPlan found =
         limited_path(answer.problem, weights, ties, answer.limits, kMostLabels, kMostArcs);
@@ -197,8 +219,17 @@ bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer)
   return true;
 }
 
+bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
+  try {
+    return search_within(soc, options, answer);
+  } catch (const NoPlanInMemory&) {
+    answer.misfit = kNoneInMemory;
+    return false;
+  }
+}
+
 // The least that tensors which are alive at once can take.
-double least_alive(PlanProblem problem, const Weights& weights) {
+double search_least_alive(PlanProblem problem, const Weights& weights) {
   double low = 0;
   double high = 0;
   for (const PlanProblem::Tensor& tensor : problem.tensors) {
@@ -212,6 +243,15 @@ double least_alive(PlanProblem problem, const Weights& weights) {
     (shortest_path(problem, weights) ? high : low) = *problem.most_alive;
   }
   return std::floor(high / kBit) * kBit;
+}
+
+// 0: memory did not suffice to know.
+double least_alive(const PlanProblem& problem, const Weights& weights) {
+  try {
+    return search_least_alive(problem, weights);
+  } catch (const NoPlanInMemory&) {
+    return 0;
+  }
 }
 
 MemoryMap memory_of(const PlanAnswer& answer) {
@@ -247,9 +287,11 @@ void keep_memory(const Soc& soc, const PlanOptions& options, PlanAnswer& answer)
     answer.misfit = fmt::format("of the plans whose tensors take no more than {} at once: {}",
                                 size(*answer.problem.most_alive), answer.misfit);
   } else if (taken > limit) {
-    answer.misfit =
-        fmt::format("tensors need {} and more, of which {} are alive at once in the best case",
-                    size(taken), size(least_alive(answer.problem, weights_of(options.objective))));
+    const double least = least_alive(answer.problem, weights_of(options.objective));
+    answer.misfit = fmt::format(
+        "tensors need {} and more{}", size(taken),
+        least > 0 ? fmt::format(", of which {} are alive at once in the best case", size(least))
+                  : "");
   }
   answer.bound = bound.value_or(answer.bound);
   answer.problem.most_alive = std::nullopt;
@@ -327,6 +369,25 @@ void set_at_once(const Soc& soc, PlanAnswer& answer) {
   }
 }
 
+// The best plan of the answer's problem, one group after the other; false: memory did not suffice.
+bool add_pass(const Soc& soc, const Network& network, Fusion fusion, PlanObjective objective,
+              const std::string& soc_file, PlanAnswer& answer) {
+  try {
+    const auto path = shortest_path(answer.problem, weights_of(objective), ties_of(objective));
+    if (!path) {
+      fail_without_plan(soc, network, answer.places, answer.operations, answer.problem, soc_file);
+    }
+    answer.plan = plan_of(answer.problem, path->steps, &answer.prices);
+    answer.plan.labels = path->labels;
+    answer.passes.push_back({fusion, answer.plan.total});
+    return true;
+  } catch (const NoPlanInMemory&) {
+    answer.passes.clear();
+    answer.misfit = kNoneInMemory;
+    return false;
+  }
+}
+
 }  // namespace
 
 Plan plan_of(const PlanAnswer& answer, std::vector<PlanStep> steps) {
@@ -344,21 +405,21 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   answer.operations = answer.versions.operations.front();
   const std::vector<std::int64_t> batches(soc.engines.size(), 1);
   Pricing pricing{soc, options};
+  const auto searches = std::make_shared<PlanSearches>();
+  searches->bytes = options.bytes;
+  searches->stop = options.stop;
   for (std::size_t f = 0; f <= static_cast<std::size_t>(options.fusion); ++f) {
     const auto fusion = static_cast<Fusion>(f);
     Offer offer = offer_of(answer.places, answer.versions, pricing, options, fusion, batches);
     check_engines(soc, answer.places, answer.operations, offer, network_file);
     answer.problem = problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
+    answer.problem.searches = searches;
     answer.groups = std::move(offer.groups);
     answer.prices = std::move(offer.prices);
-    const auto path =
-        shortest_path(answer.problem, weights_of(options.objective), ties_of(options.objective));
-    if (!path) {
-      fail_without_plan(soc, network, answer.places, answer.operations, answer.problem, soc_file);
+    searches->are_groups_cut = searches->are_groups_cut || answer.groups.is_cut;
+    if (!add_pass(soc, network, fusion, options.objective, soc_file, answer)) {
+      return answer;
     }
-    answer.plan = plan_of(answer.problem, path->steps, &answer.prices);
-    answer.plan.labels = path->labels;
-    answer.passes.push_back({fusion, answer.plan.total});
   }
   if (options.at_once) {
     answer.bound = answer.plan.total.latency;
@@ -373,9 +434,7 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   }
   set_greedy(answer.problem, options.objective, answer);
   if (options.front) {
-    for (const FrontPlan& corner : convex_front(answer.problem)) {
-      answer.front.push_back(plan_of(answer.problem, corner.steps, &answer.prices));
-    }
+    set_front(answer);
   }
   if (options.at_once) {
     set_at_once(soc, answer);
@@ -384,7 +443,9 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   answer.weights = weights_of_plan(answer);
   answer.unpriced = unpriced_of(answer.operations);
   answer.searches = pricing.searches();
-  answer.proven = answer.unpriced.empty() && answer.searches.short_of_memory == 0;
+  answer.searches.plans = *searches;
+  answer.proven = answer.unpriced.empty() && answer.searches.short_of_memory == 0 &&
+                  searches->short_of_memory == 0 && !searches->are_groups_cut;
   return answer;
 }
 

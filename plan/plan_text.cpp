@@ -97,10 +97,11 @@ std::string headline(const Soc& soc, const Network& network, const PlanOptions& 
   }
   const double value = options.objective == PlanObjective::kEnergy ? total.energy : total.latency;
   constexpr double kRound = 1e-9;
+  const char* const limits =
+      answer.limits.empty() && !answer.is_within_memory ? "" : " that keeps the limits";
   if (answer.bound < value * (1 - kRound)) {
     text += fmt::format(
-        "  no plan of these groups at these prices that keeps the limits has a lower {} than "
-        "{} (gap {})\n",
+        "  no plan of these groups at these prices{} has a lower {} than {} (gap {})\n", limits,
         to_string(options.objective), value_text(options, {answer.bound, answer.bound, 0, {}, 0}),
         percent(value / answer.bound - 1));
     return text;
@@ -108,8 +109,7 @@ std::string headline(const Soc& soc, const Network& network, const PlanOptions& 
   text += fmt::format(
       "  no plan of these groups at these prices{} has a lower {} ({} partial plans "
       "examined)\n",
-      answer.limits.empty() && !answer.is_within_memory ? "" : " that keeps the limits",
-      to_string(options.objective), grouped(static_cast<std::int64_t>(answer.plan.labels)));
+      limits, to_string(options.objective), grouped(static_cast<std::int64_t>(answer.plan.labels)));
   return text;
 }
 

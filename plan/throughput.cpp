@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "plan/linear_program.hpp"
@@ -90,12 +92,15 @@ StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& rooms)
   mix.bound = std::numeric_limits<double>::infinity();
   LinearSolution solution;
   for (; mix.rounds < kMostRounds; ++mix.rounds) {
-    const auto path = shortest_path(problem, prices_of(duals, problem.engines));
+    const auto path = path_or_none(problem, prices_of(duals, problem.engines));
+    if (!path && plans.empty()) {
+      return mix;
+    }
     if (!path) {
-      return {};
+      break;  // memory did not suffice for these prices: the bound of others holds
     }
     if (!plans.empty()) {
-      mix.bound = std::min(mix.bound, solution.value / std::min(1.0, path->value));
+      mix.bound = std::min(mix.bound, solution.value / std::min(1.0, path->bound));
       if (path->value >= 1 - kRound) {
         break;
       }
@@ -129,10 +134,15 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
   Offer offer = offer_of(answer.places, answer.versions, pricing, options, options.fusion, batches);
   answer.batches = batches;
   check_engines(soc, answer.places, answer.operations, offer, network_file);
-  const PlanProblem problem =
-      problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
+  PlanProblem problem = problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
+  problem.searches = std::make_shared<PlanSearches>();
+  problem.searches->bytes = options.bytes;
+  problem.searches->stop = options.stop;
   const std::vector<double> rooms = rooms_of(soc);
   const StreamMix mix = best_mix(problem, rooms);
+  if (mix.plans.empty() && problem.searches->short_of_memory > 0) {
+    throw UnsupportedSearch{"no plan was found in this memory (--memory)"};
+  }
   if (mix.plans.empty()) {
     fail_without_plan(soc, *networks.front(), answer.places, answer.operations, problem, soc_file);
   }
@@ -152,6 +162,8 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
   answer.problem = problem;
   answer.unpriced = unpriced_of(answer.operations);
   answer.searches = pricing.searches();
+  answer.searches.plans = *problem.searches;
+  answer.searches.plans.are_groups_cut = answer.groups.is_cut;
   return answer;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
 
 #include "core/rng.hpp"
@@ -232,6 +233,28 @@ TEST(AtOnce, BoundsWhatItHasNotLookedAt) {
       EXPECT_LE(some->bound, all->value + kClose) << seed;
     }
   }
+}
+
+TEST(AtOnce, BoundsWhatItHasNoMemoryFor) {
+  int open = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Rng rng{seed};
+    PlanProblem problem = random_problem(rng);
+    const auto servers = servers_of({0, 1}, {1, 1});
+    const auto all = schedule_at_once(problem, servers, kMany);
+    problem.searches = std::make_shared<PlanSearches>();
+    problem.searches->bytes = 1000;
+    const auto some = schedule_at_once(problem, servers, kMany);
+    ASSERT_EQ(all.has_value(), some.has_value());
+    if (all) {
+      EXPECT_GE(some->value, all->value - kClose) << seed;
+      EXPECT_LE(some->bound, all->value + kClose) << seed;
+      open += some->bound < all->value - kClose ? 1 : 0;
+      EXPECT_TRUE(problem.searches->short_of_memory > 0 || some->bound >= some->value - kClose)
+          << seed;
+    }
+  }
+  EXPECT_GT(open, 20);
 }
 
 }  // namespace
