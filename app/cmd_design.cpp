@@ -24,13 +24,12 @@ DesignObjective objective_of(const DesignArguments& arguments, const Campaign& c
   if (arguments.objective) {
     return *arguments.objective;
   }
-  for (const Question& question : campaign.questions) {
-    if (!(question.objective.function == campaign.questions.front().objective.function)) {
-      throw UsageError(
-          fmt::format("{}: has several objectives; choose one with --objective", arguments.space));
-    }
+  const std::optional<DesignObjective> own = space_objective(campaign);
+  if (!own) {
+    throw UsageError(
+        fmt::format("{}: has several objectives; choose one with --objective", arguments.space));
   }
-  return network_objective(campaign.questions.front().objective.function);
+  return *own;
 }
 
 // Rows are about the layers and questions of the space.

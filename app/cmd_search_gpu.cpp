@@ -11,6 +11,7 @@
 #include "app/written_kernels.hpp"
 #include "arch/gpu_load.hpp"
 #include "interop/gpu_export.hpp"
+#include "mapper/gpu/plain_kernels.hpp"
 #include "mapper/gpu/search.hpp"
 #include "report/gpu.hpp"
 #include "report/json.hpp"
@@ -22,15 +23,9 @@ namespace {
 
 // CUTLASS does not have all kernels: those it has, from further down, too.
 Answer exported(const std::string& format, const KernelReport& report, std::size_t top) {
-  const std::size_t form = report.result.ranked.front().form;
-  const GemmProblem& problem = report.result.forms[form].problem;
-  std::vector<KernelChoice> kernels;
-  for (const RankedKernel& ranked : report.result.ranked) {
-    if (ranked.form == form) {
-      kernels.push_back(ranked.kernel);
-    }
-  }
-  if (report.result.forms[form].problem.stored_a) {
+  const GemmProblem& problem = report.result.forms[report.result.ranked.front().form].problem;
+  const std::vector<KernelChoice> kernels = plain_kernels(report.result);
+  if (kernels.empty()) {
     return {
         kNegative, "",
         "an implicit GEMM reads windows of its input: --export triton and cutlass write kernels of "

@@ -23,6 +23,14 @@ DesignObjective network_objective(const ObjectiveFunction& function) {
   return {function, function == kEdp};
 }
 
+std::optional<DesignObjective> space_objective(const Campaign& space) {
+  const ObjectiveFunction& first = space.questions.front().objective.function;
+  const bool is_only = std::ranges::all_of(space.questions, [&first](const Question& question) {
+    return question.objective.function == first;
+  });
+  return is_only ? std::optional{network_objective(first)} : std::nullopt;
+}
+
 Parsed<DesignObjective> parse_design_objective(std::string_view text) {
   if (text == "sum-edp") {
     return DesignObjective{kEdp};

@@ -25,6 +25,8 @@ Parsed<DesignObjective> parse_design_objective(std::string_view text);
 std::string to_string(const DesignObjective& objective);
 // What an objective of layers means for all of them: EDP is chosen jointly.
 DesignObjective network_objective(const ObjectiveFunction& function);
+// That of the file of a space; nullopt: it has several.
+std::optional<DesignObjective> space_objective(const Campaign& space);
 
 // What is known of all layers on a machine [pJ, s].
 struct Assessment {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -7,13 +8,37 @@
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/reference/data_set.hpp"
 #include "costmodel/reference/simulate.hpp"
+#include "costmodel/timeline/timeline.hpp"
 #include "mapsim/mapsim.hpp"
 #include "report/names.hpp"
 #include "report/show.hpp"
 #include "report/text.hpp"
+#include "report/trace.hpp"
 #include "validate/agreement.hpp"
 
 namespace mapsim {
+
+namespace {
+
+std::string trace_of(const Provenance& origin, const Problem& problem, const Mapping& mapping,
+                     const Cost& cost, const std::atomic<bool>* stop) {
+  TimelineOptions options;
+  options.stop = stop;
+  std::string text;
+  const TimelineSummary summary = write_trace(origin, problem, mapping, cost, options,
+                                              [&text](std::string_view part) { text += part; });
+  return summary.stopped ? "" : text;
+}
+
+}  // namespace
+
+std::string roofline_json(const Arch& arch, const Workload& layer) {
+  return roofline_json({"roofline", {}}, arch, layer, roofline(arch, layer));
+}
+
+std::string roofline_text(const Arch& arch, const Workload& layer) {
+  return roofline_text(arch, layer, roofline(arch, layer));
+}
 
 Evaluated evaluate(const Arch& arch, const Workload& layer, const std::string& mapping,
                    const std::string& name) {
@@ -81,6 +106,20 @@ std::optional<SimulationRecord> simulate(const Evaluated& evaluated, std::int64_
 
 std::string to_json(const Evaluated& evaluated, const SimulationRecord& record) {
   return simulation_json({"simulate", {}}, evaluated.problem, evaluated.mapping, record);
+}
+
+std::string trace_json(const Solution& solution, const std::atomic<bool>* stop) {
+  const SearchResult& found = solution.result;
+  return found.best && found.cost
+             ? trace_of({"search", {}}, solution.problem, *found.best, *found.cost, stop)
+             : "";
+}
+
+std::string trace_json(const Evaluated& evaluated, const std::atomic<bool>* stop) {
+  const auto* cost = std::get_if<Cost>(&evaluated.evaluation);
+  return cost == nullptr
+             ? ""
+             : trace_of({"simulate", {}}, evaluated.problem, evaluated.mapping, *cost, stop);
 }
 
 Verified verify(const std::string& proof, const std::string& name,

@@ -8,6 +8,8 @@
 
 #include "arch/gpu_words.hpp"
 #include "costmodel/gpu/library.hpp"
+#include "interop/gpu_export.hpp"
+#include "mapper/gpu/plain_kernels.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
@@ -55,6 +57,23 @@ KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const KernelWor
 }
 
 std::string to_json(const KernelReport& report) { return kernels_json({"search", {}}, report); }
+
+std::string to_triton(const KernelReport& report) {
+  if (report.result.ranked.empty()) {
+    throw std::invalid_argument{"no kernel computes this layer"};
+  }
+  const std::vector<KernelChoice> kernels = plain_kernels(report.result);
+  if (kernels.empty()) {
+    throw std::invalid_argument{"an implicit GEMM reads windows of its input: no plain GEMM"};
+  }
+  const GemmProblem& problem = report.result.forms[report.result.ranked.front().form].problem;
+  std::string text = triton_configs(report.gpu, problem, kernels);
+  if (text.find("triton.Config(") == std::string::npos) {
+    throw std::invalid_argument{
+        "tl.dot takes the tensor cores: kernels without them are no Triton's"};
+  }
+  return text;
+}
 
 GpuNetworkSolution search_network(const Gpu& gpu, const Network& network, const KernelWords& words,
                                   GpuNetworkOptions options) {

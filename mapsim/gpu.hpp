@@ -28,6 +28,9 @@ KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const GpuReques
 KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const KernelWords& words,
                           GpuSearchOptions options = {});
 std::string to_json(const KernelReport& report);
+// The ranked kernels as Python, a list of triton.Config (interop/gpu_export.hpp). Throws
+// std::invalid_argument where Triton has none of them, and for implicit GEMMs.
+std::string to_triton(const KernelReport& report);
 
 // A network, each distinct layer by its fastest kernel.
 struct GpuNetworkSolution {

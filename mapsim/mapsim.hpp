@@ -26,6 +26,7 @@
 #include "campaign/network.hpp"
 #include "campaign/network_file.hpp"
 #include "check/check.hpp"
+#include "costmodel/roofline.hpp"
 #include "mapsim/arch_file.hpp"
 #include "mapsim/gpu.hpp"
 #include "mapsim/search_request.hpp"
@@ -83,6 +84,13 @@ std::string to_json(const FrontSolution& solution);
 std::string to_text(const FrontSolution& solution);
 std::string to_svg(const FrontSolution& solution);
 
+// ----- Bounds -----
+
+// What no mapping can beat, from peak rates and the layer's data alone; the text is that of
+// `mapsim roofline`. roofline() (costmodel/roofline.hpp) has the figures.
+std::string roofline_json(const Arch& arch, const Workload& layer);
+std::string roofline_text(const Arch& arch, const Workload& layer);
+
 // ----- One mapping -----
 
 // The cost of a mapping, or why it does not fit.
@@ -104,6 +112,11 @@ std::optional<SimulationRecord> simulate(const Evaluated& evaluated,
                                          std::uint64_t seed = 1,
                                          const std::atomic<bool>* stop = nullptr);
 std::string to_json(const Evaluated& evaluated, const SimulationRecord& record);
+
+// A mapping in time as trace events (JSON), which https://ui.perfetto.dev shows (docs/trace.md);
+// empty: nothing fits, or `stop` was set. Throws std::invalid_argument for a mapping without one.
+std::string trace_json(const Solution& solution, const std::atomic<bool>* stop = nullptr);
+std::string trace_json(const Evaluated& evaluated, const std::atomic<bool>* stop = nullptr);
 
 // ----- Networks, proofs, samples -----
 

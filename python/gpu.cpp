@@ -30,6 +30,14 @@ void bind_gpus(py::module_& m) {
       return std::pair{to_json(report), kernels_text(report)};
     });
   });
+  m.def("triton",
+        [](const ArchFile& file, const Workload& layer, std::size_t top, const py::dict& asked) {
+          const Gpu gpu = file.gpu();
+          const KernelWords words = words_of(asked);
+          return interruptible([&](const std::atomic<bool>& stop) {
+            return to_triton(rank_kernels(gpu, layer, words, {.top = top, .stop = &stop}));
+          });
+        });
   m.def("gpu_network", [](const ArchFile& file, const std::string& path, const py::dict& asked,
                           const std::map<std::string, std::int64_t>& dims, std::int64_t batch,
                           const Words& configs) {

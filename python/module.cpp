@@ -152,8 +152,13 @@ void bind_search(py::module_& m) {
                              [](const Solution& s) { return s.result.cost->energy.total.count(); })
       .def_property_readonly(
           "latency_cycles", [](const Solution& s) { return s.result.cost->latency.steady.count(); })
-      .def("proof", [](const Solution& s) {
-        return interruptible([&](const std::atomic<bool>& stop) { return proof_yaml(s, &stop); });
+      .def("proof",
+           [](const Solution& s) {
+             return interruptible(
+                 [&](const std::atomic<bool>& stop) { return proof_yaml(s, &stop); });
+           })
+      .def("trace", [](const Solution& s) {
+        return interruptible([&](const std::atomic<bool>& stop) { return trace_json(s, &stop); });
       });
   m.def("search", [](const ArchFile& file, const Workload& layer, const py::dict& asked) {
     const Arch arch = file.arch();
@@ -187,12 +192,20 @@ void bind_evaluation(py::module_& m) {
       .def_property_readonly("svg", [](const Evaluated& e) { return to_svg(e); })
       .def_property_readonly(
           "fits", [](const Evaluated& e) { return std::holds_alternative<Cost>(e.evaluation); })
-      .def("simulate", [](const Evaluated& e, std::int64_t max_steps, std::uint64_t seed) {
-        return interruptible([&](const std::atomic<bool>& stop) {
-          const auto record = simulate(e, max_steps, seed, &stop);
-          return record ? to_json(e, *record) : std::string{};
-        });
+      .def("simulate",
+           [](const Evaluated& e, std::int64_t max_steps, std::uint64_t seed) {
+             return interruptible([&](const std::atomic<bool>& stop) {
+               const auto record = simulate(e, max_steps, seed, &stop);
+               return record ? to_json(e, *record) : std::string{};
+             });
+           })
+      .def("trace", [](const Evaluated& e) {
+        return interruptible([&](const std::atomic<bool>& stop) { return trace_json(e, &stop); });
       });
+  m.def("roofline", [](const ArchFile& file, const Workload& layer) {
+    const Arch arch = file.arch();
+    return std::pair{roofline_json(arch, layer), roofline_text(arch, layer)};
+  });
   m.def("evaluate",
         [](const ArchFile& arch, const Workload& layer, const std::string& mapping,
            const std::string& name) { return evaluate(arch.arch(), layer, mapping, name); });

@@ -179,17 +179,28 @@ void bind_plans(py::module_& m) {
   });
 }
 
+// That of the space where `text` is empty.
+DesignObjective design_objective(const Campaign& campaign, const std::string& space,
+                                 const std::string& text) {
+  if (text.empty()) {
+    if (const std::optional<DesignObjective> own = space_objective(campaign)) {
+      return *own;
+    }
+    throw std::invalid_argument{"objective: " + space + " has several; choose one"};
+  }
+  const Parsed<DesignObjective> parsed = parse_design_objective(text);
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+    throw std::invalid_argument{"objective: " + *wrong};
+  }
+  return std::get<DesignObjective>(parsed);
+}
+
 void bind_designs(py::module_& m) {
   m.def("design", [](const std::string& space, const Words& work, const py::dict& asked,
                      const Words& configs) {
     const Campaign campaign = load_design_space(space, work, configs);
     DesignOptions options;
-    const auto objective = asked["objective"].cast<std::string>();
-    const Parsed<DesignObjective> parsed = parse_design_objective(objective);
-    if (const auto* wrong = std::get_if<std::string>(&parsed)) {
-      throw std::invalid_argument{"objective: " + *wrong};
-    }
-    options.objective = std::get<DesignObjective>(parsed);
+    options.objective = design_objective(campaign, space, asked["objective"].cast<std::string>());
     options.limits.area = quantity_of<SquareMillimetres>(
         asked, "max_area", [](const std::string& text) { return parse_area(text, std::nullopt); });
     options.limits.energy = quantity_of<Picojoules>(asked, "max_energy", parse_energy);

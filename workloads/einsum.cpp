@@ -53,12 +53,18 @@ std::vector<Token> tokenize(const std::string& text) {
           std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(i), text.end(), part) -
           text.begin());
     } else {
-      i += text.compare(i, 2, "+=") == 0 ? 2 : 1;
+      i += text.compare(i, 2, "+=") == 0 || text.compare(i, 2, "->") == 0 ? 2 : 1;
     }
     tokens.push_back({kind, text.substr(begin, i - begin), begin});
   }
   tokens.push_back({Token::Kind::kEnd, "", text.size()});
   return tokens;
+}
+
+// Whether an equation is in numpy's notation: ik,kj->ij.
+bool is_subscripts(const std::string& text) {
+  const auto has = [&text](const char* part) { return text.find(part) != std::string::npos; };
+  return !has("[") && !has("+=") && (has("->") || has(","));
 }
 
 constexpr std::int64_t kMaxCombinations = 1 << 16;
@@ -70,23 +76,11 @@ std::string describe(const Token& token) {
 class Parser {
  public:
   Parser(const std::string& text, const std::vector<Dim>& dims)
-      : tokens_{tokenize(text)}, dims_{dims} {}
+      : tokens_{tokenize(text)}, dims_{dims}, is_subscripts_{is_subscripts(text)} {}
 
-  // equation := tensor '+=' tensor ('*' tensor)*
   std::variant<Workload, std::vector<EquationProblem>> parse() {
     try {
-      Tensor output = tensor();
-      output.role = Role::kOutput;
-      expect("+=", "after the output");
-      operand();
-      while (accept("*")) {
-        operand();
-      }
-      if (peek().kind != Token::Kind::kEnd) {
-        fail(peek().offset,
-             fmt::format("expected '*' and another operand, or the end, not {}", describe(peek())));
-      }
-      workload_.tensors.push_back(std::move(output));
+      is_subscripts_ ? subscripts() : assignment();
     } catch (const SyntaxProblem& syntax) {
       problems_.push_back(syntax.problem);
       return problems_;
@@ -118,8 +112,58 @@ class Parser {
   }
   void problem(std::size_t offset, const std::string& what) { problems_.push_back({offset, what}); }
 
-  void operand() {
-    Tensor parsed = tensor();
+  // assignment := tensor '+=' tensor ('*' tensor)*
+  void assignment() {
+    Tensor output = tensor();
+    output.role = Role::kOutput;
+    expect("+=", "after the output");
+    do {
+      operand(tensor());
+    } while (accept("*"));
+    if (peek().kind != Token::Kind::kEnd) {
+      fail(peek().offset,
+           fmt::format("expected '*' and another operand, or the end, not {}", describe(peek())));
+    }
+    workload_.tensors.push_back(std::move(output));
+  }
+
+  // subscripts := letters (',' letters)* '->' letters: ik,kj->ij is Z[i][j] += A[i][k] * B[k][j]
+  void subscripts() {
+    for (char name = 'A'; name == 'A' || accept(","); ++name) {
+      operand(letters({name}, fmt::format("operand {}", name - 'A' + 1)));
+    }
+    expect("->", "before the indices of the result");
+    Tensor output = letters("Z", "the result");
+    output.role = Role::kOutput;
+    if (peek().kind != Token::Kind::kEnd) {
+      fail(peek().offset, fmt::format("expected a letter, or the end, not {}", describe(peek())));
+    }
+    workload_.tensors.push_back(std::move(output));
+  }
+
+  // letters := LETTER*, each a dim. `told`: the tensor as errors call it.
+  Tensor letters(const std::string& name, const std::string& told) {
+    Tensor result;
+    result.name = name;
+    DimSet seen;
+    while (peek().kind == Token::Kind::kName) {
+      const Token& word = tokens_[next_++];
+      for (std::size_t i = 0; i < word.text.size(); ++i) {
+        const Token letter{Token::Kind::kName, word.text.substr(i, 1), word.offset + i};
+        if (is_digit(word.text[i]) || word.text[i] == '_') {
+          fail(letter.offset, fmt::format("in this notation a dim is one letter, not {}; "
+                                          "O[m1] += A[m1][k] names dims as you like",
+                                          quoted(letter.text)));
+        }
+        if (const std::optional<DimId> id = dim(letter, told, seen)) {
+          result.ranks.push_back({{{*id, 1}}});
+        }
+      }
+    }
+    return result;
+  }
+
+  void operand(Tensor parsed) {
     parsed.role = workload_.tensors.empty() ? Role::kInput : Role::kWeight;
     if (workload_.tensors.size() + 1 == kMaxTensors) {
       fail(0, fmt::format("more than {} tensors", kMaxTensors));
@@ -205,6 +249,12 @@ class Parser {
       fail(peek().offset,
            fmt::format("a coefficient stands before its dim, like 2*{}", token.text));
     }
+    const std::optional<DimId> id = dim(token, tensor_name, seen);
+    return id ? std::optional{Term{*id, factor}} : std::nullopt;
+  }
+
+  // The dim that `token` names, which indexes a tensor for the first time.
+  std::optional<DimId> dim(const Token& token, const std::string& tensor_name, DimSet& seen) {
     const auto found = std::find_if(dims_.begin(), dims_.end(),
                                     [&token](const Dim& dim) { return dim.name == token.text; });
     if (found == dims_.end()) {
@@ -224,7 +274,7 @@ class Parser {
     }
     seen.insert(id);
     used_.insert(id);
-    return Term{id, factor};
+    return id;
   }
 
   std::int64_t coefficient() {
@@ -264,6 +314,7 @@ class Parser {
 
   std::vector<Token> tokens_;
   const std::vector<Dim>& dims_;
+  bool is_subscripts_ = false;
   std::size_t next_ = 0;
   std::vector<std::string> names_;
   DimSet used_;

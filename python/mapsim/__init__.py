@@ -31,7 +31,7 @@ from ._inputs import (Arch, Named, Workload, configs_folders, file_of, gpu, is_n
                       layers, machine, machine_or_gpu, read_file, shipped, table, text_or_file)
 from ._options import Options, asked_of, searches
 from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Predictions, Proven,
-                       Result, Simulation, frame)
+                       Result, Roofline, Simulation, frame)
 from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
                        stream)
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 __version__: str = _mapsim.version
 __all__ = ["Arch", "Check", "ConfigError", "Design", "Diagnostic", "Error", "Evaluation", "Front",
            "Fusion", "FusionCurve", "Histogram", "Kernels", "NetworkResult", "Options", "Plan",
-           "Predictions", "Result", "Simulation", "Stream", "UnsupportedSearch", "Workload",
+           "Predictions", "Result", "Roofline", "Simulation", "Stream", "UnsupportedSearch", "Workload",
            "check", "curve", "design", "evaluate", "fuse", "fusion_curve", "histogram", "kernels",
-           "network", "pareto", "plan", "predict", "search", "shipped", "simulate", "stream",
+           "network", "pareto", "plan", "predict", "roofline", "search", "shipped", "simulate", "stream",
            "sweep"]
 
 Machine = Union[Arch, Named]
@@ -114,6 +114,17 @@ def curve(arch: Machine, workload: Layer, level: str, **options: Unpack[Options]
     return Front(_mapsim.front(as_read(arch)._handle, as_read(workload)._handle, level, asked_of(options)))
 
 
+@arguments(arch=machine, workload=layer)
+def roofline(arch: Machine, workload: Layer) -> Roofline:
+    """Bounds on energy and latency that no mapping can beat, and what limits the layer.
+
+    >>> bound = roofline("teaching", "teaching/conv")
+    >>> bound.limiter, bound.least_energy_pj <= search("teaching", "teaching/conv").energy_pj
+    ('math', True)
+    """
+    return Roofline(*_mapsim.roofline(as_read(arch)._handle, as_read(workload)._handle))
+
+
 @arguments(arch=machine, workload=layer, mapping=_mapping)
 def evaluate(arch: Machine, workload: Layer, mapping: MappingOf) -> Evaluation:
     """The cost of one mapping: of a Result, YAML, a dict, a file or a shipped name.
@@ -130,6 +141,8 @@ def evaluate(arch: Machine, workload: Layer, mapping: MappingOf) -> Evaluation:
 def simulate(arch: Machine, workload: Layer, mapping: MappingOf, max_steps: int = 10_000_000,
              seed: int = 1) -> Simulation:
     """Walks a mapping step by step and compares counts and outputs with the closed form.
+
+    `max_steps`: refuse layers with more MACs, each of which is a step. `seed`: of the operands' values.
 
     >>> simulate("teaching", "teaching/conv", "teaching_weight_stationary").agrees
     True
@@ -149,8 +162,8 @@ def network(arch: Machine, path: Named, dims: Optional[Mapping[str, int]] = None
             **options: Unpack[Options]) -> NetworkResult:
     """Every distinct layer of a network (a file or a shipped name) or an ONNX model, searched once.
 
-    `dims`: values of symbolic dims of a model's inputs. `fuse`: chains of layers of a network that
-    is a graph are searched as chains, and fused where that pays. `operand_bits`: the width
+    `dims`: values of symbolic dims of a model's inputs. `batch`: inputs at a time. `fuse`: chains of
+    layers of a network that is a graph are searched as chains, and fused where that pays. `operand_bits`: the width
     of all operands of a model, in place of its own (models of floats have 32; engines often take
     8). Options as of search(); objective="edp" chooses the mappings of all layers jointly, for the
     least total energy times total latency. On a GPU each layer gets its fastest kernel, with operands of
@@ -182,7 +195,8 @@ def check(proof: Union[Named, Result, Fusion, Plan, Stream, Design], name: str =
     """Whether a proof holds, found by another algorithm than the search's.
 
     `proof`: a Result, Fusion, Plan, Stream or Design; the text that its proof() returns; or a file
-    that `mapsim` wrote with `--certificate`. `name` stands for the proof in errors. `sample`: of the
+    that `mapsim` wrote with `--certificate`. `name` stands for the proof in errors. `threads`: 0 takes
+    all cores. `sample`: of the
     best machines of a space, prove only this many of the bounds again, drawn evenly; 0: all of them.
 
     >>> bool(check(search("teaching", Workload.gemm(8, 8, 8))))
@@ -190,7 +204,7 @@ def check(proof: Union[Named, Result, Fusion, Plan, Stream, Design], name: str =
     >>> checked = check(plan("teaching_chip", "graphs/squeezenet").proof())
     >>> checked.holds, checked.verified[0]
     (True, 'the plan covers every operation once, and takes what is claimed')
-    >>> best = design("teaching_buffers", ["teaching/gemm"], certificate=True)
+    >>> best = design("teaching_buffers", ["teaching/gemm"], objective="energy", certificate=True)
     >>> checked = check(best.proof())
     >>> checked.holds, int(checked.json["designs"])
     (True, 24)
@@ -203,6 +217,8 @@ def check(proof: Union[Named, Result, Fusion, Plan, Stream, Design], name: str =
 def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
               **options: Unpack[Options]) -> Histogram:
     """Energies of random mappings that keep the machine busy.
+
+    `mappings`: how many are drawn. Options as of search(); `seed` is that of the drawing.
 
     >>> len(histogram("teaching", "teaching/gemm", mappings=100)) <= 100
     True
@@ -218,15 +234,18 @@ def kernels(gpu: Machine, workload: Layer, top: int = 10, precision: str = "", p
             layout: str = "") -> Kernels:
     """Tensor-core kernels of a layer on a GPU, ranked by predicted time.
 
-    `precision`: of the operands ("f16", "bf16", "tf32", "s8"...), else by their width. `path`: only
-    kernels of "mma", "wmma", "wgmma" or "simt". `layout`: of a GEMM "tn", "nn", "nt" or "tt", of a
+    `top`: how many. `precision`: of the operands ("f16", "bf16", "tf32", "s8"...), else by their width.
+    `path`: only kernels of "mma", "wmma", "wgmma" or "simt". `layout`: of a GEMM "tn", "nn", "nt" or "tt", of a
     convolution "nhwc" or "nchw".
 
-    >>> len(kernels("a100_40gb", "gemm:1024x1024x1024", top=3, precision="bf16", path="mma"))
-    3
+    >>> ranked = kernels("a100_40gb", "gemm:1024x1024x1024", top=3, precision="bf16", path="mma")
+    >>> len(ranked), "triton.Config(" in ranked.triton()
+    (3, True)
     """
     asked = {"precision": precision, "path": path, "layout": layout}
-    return Kernels(*_mapsim.kernels(as_read(gpu)._handle, as_read(workload)._handle, top, asked))
+    handle, read = as_read(gpu)._handle, as_read(workload)._handle
+    return Kernels(*_mapsim.kernels(handle, read, top, asked),
+                   lambda: _mapsim.triton(handle, read, top, asked))
 
 
 def _problem(name: str, value: Any) -> List[int]:

@@ -70,7 +70,7 @@ _KINDS = ("arch", "workloads", "networks", "mappings", "constraints", "chains", 
 
 @arguments(kind=kinds.one_of(*_KINDS))
 def shipped(kind: str = "workloads") -> List[str]:
-    """Names of the files that are shipped: of "arch", "workloads", "networks", "mappings",
+    """Names of the files that are shipped. `kind`: "arch", "workloads", "networks", "mappings",
     "constraints", "chains", "soc" (chips) or "campaigns".
 
     >>> "eyeriss" in shipped("arch")
@@ -145,7 +145,7 @@ class Arch:
     @classmethod
     @arguments(values=_values, name=kinds.text("arch"))
     def from_dict(cls, values: Mapping[str, Any], name: str = "arch") -> "Arch":
-        """From the keys and values of an architecture file."""
+        """From the keys and values of an architecture file; `name` stands for the file in errors."""
         return cls.from_yaml(to_yaml(values), name)
 
     @arguments(path=kinds.text("Buffer.capacity", needed=True), value=_value)
@@ -207,8 +207,11 @@ _OF_ALL: Dict[str, Any] = {"name": kinds.text("gemm"), "precision": kinds.mappin
 
 
 class Workload:
-    """A layer: an extended einsum. Operands and outputs have 8 bits and sums 32 unless `precision`
-    says otherwise, as in the layers that are shipped.
+    """A layer: an extended einsum.
+
+    gemm(), conv(), einsum() and inline layers ("gemm:64x64x128") have operands and outputs of 8 bits and
+    partial sums of 32, as the shipped layers have; `precision` gives other widths. In a file, in YAML
+    and in from_dict() partial sums have by default the width of the output.
 
     >>> Workload.load("resnet50/conv2_3x3").macs
     115605504
@@ -238,7 +241,7 @@ class Workload:
     @classmethod
     @arguments(values=_values, name=kinds.text("workload"))
     def from_dict(cls, values: Mapping[str, Any], name: str = "workload") -> "Workload":
-        """From the keys and values of a workload file."""
+        """From the keys and values of a workload file; `name` stands for the file in errors."""
         return cls.from_yaml(to_yaml(values), name)
 
     @classmethod
@@ -250,7 +253,11 @@ class Workload:
     @arguments(m=_EXTENT, n=_EXTENT, k=_EXTENT, batch=kinds.optional(_EXTENT), **_OF_ALL)
     def gemm(cls, m: int, n: int, k: int, batch: Optional[int] = None, name: str = "gemm",
              precision: Optional[Mapping[str, str]] = None) -> "Workload":
-        """Z[M][N] += A[M][K] * B[K][N]; with a batch, as many of them."""
+        """Z[M][N] += A[M][K] * B[K][N]; with a `batch`, as many of them.
+
+        `precision`: {"input": "16 b", "partial": "32 b"}, for example; by default operands and
+        outputs have 8 bits, and sums 32. `name`: what results call the layer.
+        """
         batched = {} if batch is None else {"batch": batch}
         return cls._of(name, "gemm" if batch is None else "batched_gemm",
                        {**batched, "m": m, "n": n, "k": k}, precision)
@@ -262,6 +269,9 @@ class Workload:
              padding: Union[Size, str] = 0, dilation: Size = 1, groups: int = 1, batch: int = 1,
              name: str = "conv", precision: Optional[Mapping[str, str]] = None) -> "Workload":
         """A 2-D convolution of an input of `size` (height, width); padding="same" keeps it.
+
+        `kernel`, `stride`, `padding` and `dilation` are one number, or height and width. `groups`:
+        of channels; `batch`: inputs at a time. `precision` and `name` as of gemm().
 
         >>> Workload.conv(64, 56, 64, 3, padding=1).macs
         115605504
@@ -276,7 +286,14 @@ class Workload:
                dims=kinds.mapping("{'m': 8}", _EXTENT), **_OF_ALL)
     def einsum(cls, equation: str, dims: Optional[Mapping[str, int]] = None, name: str = "einsum",
                precision: Optional[Mapping[str, str]] = None, **more: int) -> "Workload":
-        """Any extended einsum; the extents of its dims as a dict, or by name."""
+        """Any extended einsum; the extents of its dims as a dict (`dims`), or by name.
+
+        The equation is written with the names of tensors and dims, or in numpy's notation, where
+        operands are called A, B, ... and the result Z. `precision` and `name` as of gemm().
+
+        >>> Workload.einsum("ik,kj->ij", i=64, j=64, k=32)
+        Workload('einsum': Z[i][j] += A[i][k] * B[k][j])
+        """
         return cls._of(name, "einsum", {"equation": equation, "dims": {**(dims or {}), **more}},
                        precision)
 

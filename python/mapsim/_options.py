@@ -11,23 +11,45 @@ from ._inputs import constraints
 
 
 class Options(TypedDict, total=False):
-    """How mappings are searched, in the words of `mapsim search`; functions take them by name."""
+    """How mappings are searched, in the words of `mapsim search`. Functions take these options by name:
+    search("eyeriss", "alexnet/conv3", objective="edp", budget="10 s").
 
-    objective: str  # "energy", "latency", "edp", "energy^2*latency", "energy,latency" (ties)
-    latency: str  # which latency counts: "steady", or "ramped" with first fill and last drain
-    max_energy: str  # "800 uJ"
-    max_latency: str  # "6 ms", "1e6 cycles"
-    constraints: Union[None, str, "os.PathLike[str]", Mapping[str, Any]]  # or a shipped name
-    even: bool  # all tensors of a level are tiled at the same loop
-    imperfect: bool  # tiles of ceil(bound / n), too
-    batches: bool  # NVDLA-like engines: also batches of fully connected layers
-    budget: Union[None, str, float]  # "2 min", or seconds; then the best so far, with its gap
-    budget_labels: Optional[int]  # the same result on any machine
-    gap: float  # 0.01: the best is proven to be within 1 % of the optimum, and that is enough
-    strategy: str  # "exact", "exhaustive", "random", "annealing", "genetic"
-    evaluations: int  # of random, annealing and genetic
-    seed: int  # of these, and of histogram()
-    threads: int  # 0: all cores; the answer does not depend on it
+    objective      "energy" (the default), "latency", "edp", or a formula: "energy^2*latency";
+                   "energy,latency" minimises energy and breaks ties by latency
+    latency        the latency that counts: "steady" (the default), or "ramped" with first fill and
+                   last drain
+    max_energy     only mappings of at most this energy: "800 uJ"
+    max_latency    only mappings of at most this latency: "6 ms", "1e6 cycles"
+    constraints    rules for mappings: a file, a name of shipped("constraints"), YAML, or a dict
+    even           all tensors of a level are tiled at the same loop, as in Timeloop
+    imperfect      also tiles that do not divide their dim: ceil(bound / n)
+    batches        NVDLA-like engines: also batches of fully connected layers; costs are per frame
+    budget         end after this time, "2 min" or a number of seconds, with the best mapping so far
+                   and its gap
+    budget_labels  end after this much work of the search, which is the same on every computer
+    gap            end when the best mapping is proven to be within this share of the optimum: 0.01
+    strategy       "exact" (the default); to compare with: "exhaustive", "random", "annealing",
+                   "genetic"
+    evaluations    the number of mappings that random, annealing and genetic evaluate (10,000)
+    seed           of the random numbers of these strategies, and of histogram() (1)
+    threads        the number of threads (1); 0: all cores. Results do not depend on it
+    """
+
+    objective: str
+    latency: str
+    max_energy: str
+    max_latency: str
+    constraints: Union[None, str, "os.PathLike[str]", Mapping[str, Any]]
+    even: bool
+    imperfect: bool
+    batches: bool
+    budget: Union[None, str, float]
+    budget_labels: Optional[int]
+    gap: float
+    strategy: str
+    evaluations: int
+    seed: int
+    threads: int
 
 
 # The default of each, and what it must be.

@@ -5,7 +5,7 @@ import json
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 
 def frame(rows: List[Dict[str, Any]]) -> Any:
@@ -19,6 +19,12 @@ def frame(rows: List[Dict[str, Any]]) -> Any:
 
 def _page(text: str, figure: str) -> str:
     return f"<pre>{html.escape(text)}</pre>{figure}"
+
+
+def _write_trace(path: Union[str, "os.PathLike[str]"], trace: str) -> None:
+    if not trace:
+        raise ValueError("no trace: there is no mapping that fits")
+    Path(path).write_text(trace, encoding="utf-8")
 
 
 class Proven:
@@ -161,8 +167,16 @@ class Result(_Costed, Proven):
         return (f"Result({self.energy_pj:.6g} pJ, {self.latency_cycles} cycles, "
                 f"{self.certificate['status']})")
 
+    def save_trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Write the mapping in time, as `search --trace` does, for https://ui.perfetto.dev."""
+        _write_trace(path, self._handle.trace())
+
     def _repr_html_(self) -> str:
-        return _page(self.nest or str(self), self.figure)
+        """Energy, latency and what is proven; then the figure, which has the nest."""
+        if not self.feasible:
+            return _page(str(self), "")
+        heads = ("energy: ", "latency: ", "proven", "not proven", "no proof")
+        return _page("\n".join(line for line in str(self).splitlines() if line.startswith(heads)), self.figure)
 
 
 class Evaluation(_Costed):
@@ -176,6 +190,10 @@ class Evaluation(_Costed):
     def figure(self) -> str:
         """Machine and mapping as SVG; empty: it does not fit."""
         return self._handle.svg
+
+    def save_trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Write the mapping in time, as `simulate --trace` does, for https://ui.perfetto.dev."""
+        _write_trace(path, self._handle.trace())
 
     def __str__(self) -> str:
         return self._handle.text
@@ -200,6 +218,32 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"Simulation({self.steps} steps, {'agrees' if self.agrees else 'differs'})"
+
+
+class Roofline:
+    """Bounds that no mapping can beat, from peak rates and the layer's data."""
+
+    def __init__(self, text: str, told: str):
+        self._told = told
+        self.json: Dict[str, Any] = json.loads(text)
+        self.limiter: str = self.json["roofline"]["limiter"]  # "math" or "memory"
+
+    @property
+    def least_energy_pj(self) -> float:
+        return self.json["roofline"]["least_energy_pj"]
+
+    @property
+    def least_cycles(self) -> int:
+        return self.json["roofline"]["least_cycles"]
+
+    def __str__(self) -> str:
+        return self._told
+
+    def __repr__(self) -> str:
+        return f"Roofline(at least {self.least_energy_pj:.6g} pJ, {self.least_cycles} cycles)"
+
+    def _repr_html_(self) -> str:
+        return _page(str(self), "")
 
 
 class Front:
@@ -250,7 +294,17 @@ class NetworkResult:
 
     @property
     def totals(self) -> Dict[str, Any]:
+        """Sums over all layers and memory-bound operators that have a price; `warnings` names the others."""
         return self.json["total"]
+
+    @property
+    def warnings(self) -> List[str]:
+        """What the totals leave out, and what the reader of a model warns of."""
+        left_out = [f"{count} x {kind} has no price and is in none of the totals"
+                    for kind, count in self.json["unpriced"].items()]
+        missing = self.totals.get("layers_missing", 0)
+        return [*self.json.get("warnings", []), *left_out,
+                *([f"{missing} layers have no mapping and are in none of the totals"] if missing else [])]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -262,6 +316,8 @@ class NetworkResult:
         kind = "chains" if "chains" in self.json else "layers"
         missing = self.totals.get("layers_missing", 0)
         without = f", {missing} layers without a mapping" if missing else ""
+        unpriced = sum(self.json["unpriced"].values())
+        without += f", {unpriced} operators without a price" if unpriced else ""
         return f"NetworkResult({len(self)} distinct {kind}{without})"
 
     def _repr_html_(self) -> str:
@@ -308,9 +364,17 @@ class Histogram:
 class Kernels:
     """Tensor-core kernels of a layer on a GPU, fastest first."""
 
-    def __init__(self, text: str, told: str):
+    def __init__(self, text: str, told: str, triton: Callable[[], str]):
         self._told = told
         self.json: Dict[str, Any] = json.loads(text)
+        self._triton = triton
+
+    def triton(self) -> str:
+        """The kernels for Triton's autotuner: Python, a list of triton.Config.
+
+        ValueError: for the implicit GEMM of a convolution, and where Triton has none of them.
+        """
+        return self._triton()
 
     @property
     def table(self) -> Any:

@@ -135,6 +135,8 @@ def fusion_curve(arch: Union[Arch, Named], chain: Named, level: str, max_group: 
                  shared_loops: int = 16, **options: Unpack[Options]) -> FusionCurve:
     """The least energy of a chain over the capacity of a level, fused and layer by layer.
 
+    `max_group`, `shared_loops` and options as of fuse().
+
     >>> fusion_curve("teaching_flat", "teaching_convs", "Buffer")
     FusionCurve(1 steps)
     """
@@ -269,9 +271,10 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
 
     `chip`: a file, or a shipped name (shipped("soc")); or a machine. `objective`: "latency" or
     "energy". `fusion`: no more than "none", "vertical", "horizontal", "elision". `launch`: of GPUs,
-    "graph" or "stream". `front`: also plans for other exchanges of latency and energy. `engines`:
-    use only these. `precision`: the width of operands, "s8", "f16" or "f32"; with several of them
-    ("s8,f16") each group has the best one. `sparse`: weights are pruned 2:4. `at_once`: engines may
+    "graph" or "stream". `front`: also plans for other exchanges of latency and energy. `batch`: frames
+    at a time. `dims`: values of symbolic dims of a model's inputs. `engines`: use only these.
+    `precision`: the width of operands, "s8", "f16" or "f32"; with several of them ("s8,f16") each group
+    has the best one. `sparse`: weights are pruned 2:4. `at_once`: engines may
     work at the same time on a frame. `max_latency` ("2 ms"), `max_power` ("15 W") and `max_memory`
     ("1 MiB") limit the plan; ValueError where no plan keeps the limits.
 
@@ -295,8 +298,8 @@ def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "
            precision: Union[str, Sequence[str]] = (), sparse: bool = False) -> Stream:
     """The most frames a second of a network on a chip, and a bound that no plans exceed.
 
-    `batch`: frames at a time, `engine_batches`: on engines by name. `engines`, `precision` and
-    `sparse` as of plan().
+    `batch`: frames at a time, `engine_batches`: on engines by name. `fusion`, `launch`, `dims`, `engines`,
+    `precision` and `sparse` as of plan().
 
     >>> most = stream("teaching_chip", "graphs/squeezenet")
     >>> most.frames_per_second <= most.bound * (1 + 1e-9)
@@ -374,7 +377,7 @@ def _work(name: str, value: Any) -> List[str]:
            max_area=kinds.text("4 mm2"), max_energy=kinds.text("20 mJ"), max_latency=kinds.text("20 ms"),
            max_power=kinds.text("300 mW"), top=kinds.whole(1), front=kinds.switch, gap=kinds.fraction,
            budget=kinds.budget, threads=kinds.threads, certificate=kinds.switch)
-def design(space: Named, work: Union[Named, Sequence[Named]] = (), objective: str = "energy",
+def design(space: Named, work: Union[Named, Sequence[Named]] = (), objective: str = "",
            max_area: str = "", max_energy: str = "", max_latency: str = "", max_power: str = "",
            top: int = 1, front: bool = False, gap: float = 0.0,
            budget: Union[None, str, float] = None, threads: int = 1,
@@ -383,12 +386,14 @@ def design(space: Named, work: Union[Named, Sequence[Named]] = (), objective: st
 
     `space`: a campaign, by its file or its shipped name (shipped("campaigns")). `work`: networks
     and layers in place of those of the file. `objective`: "edp" (of all layers, mappings chosen
-    jointly), "energy", "latency", "sum-edp", or a formula. `max_area` ("4 mm2"), `max_energy`
+    jointly), "energy", "latency", "sum-edp", or a formula; by default that of the file, if it has only
+    one. `max_area` ("4 mm2"), `max_energy`
     ("20 mJ"), `max_latency` ("20 ms") and `max_power` ("300 mW") limit the machines. `top`: also
-    the next best ones. `front`: the Pareto front of objective and area. `certificate`: also the
-    proof.
+    the next best ones. `front`: the Pareto front of objective and area. `gap`: machines that are better
+    by no more than this share may be missed. `budget`: end after this time, "2 min" or seconds. `threads`: 0
+    takes all cores. `certificate`: also the proof.
 
-    >>> best = design("teaching_buffers", ["teaching/gemm"])
+    >>> best = design("teaching_buffers", ["teaching/gemm"], objective="energy")
     >>> best.proven, best.settings["nodes.Buffer.capacity"]
     (True, '32 KiB')
     >>> best.arch

@@ -2,6 +2,7 @@
 """What the functions say of wrong arguments, which names are public, and what the stub declares."""
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ GRID = {"Buffer.capacity": ["16 KiB"]}
 # Right arguments of every public function and of what makes inputs; none of them is called with these.
 RIGHT = {
     mapsim.search: (EASY, LAYER), mapsim.pareto: (EASY, LAYER), mapsim.curve: (EASY, LAYER, "Buffer"),
-    mapsim.evaluate: (EASY, LAYER, "teaching_weight_stationary"),
+    mapsim.roofline: (EASY, LAYER), mapsim.evaluate: (EASY, LAYER, "teaching_weight_stationary"),
     mapsim.simulate: (EASY, LAYER, "teaching_weight_stationary"), mapsim.network: (EASY, "alexnet"),
     mapsim.check: ("a\nproof\n",), mapsim.histogram: (EASY, LAYER), mapsim.kernels: (GPU, LAYER),
     mapsim.predict: ("m,n,k,ms\n1,1,1,1\n", GPU), mapsim.sweep: (EASY, LAYER, GRID),
@@ -43,6 +44,19 @@ def test_every_argument_of_a_wrong_type_is_named(function):
         if parameter.kind is not parameter.VAR_KEYWORD:
             with pytest.raises(TypeError, match=f"^{name}: expected .*, got <object object"):
                 function(**{**given, name: object()})
+
+
+@pytest.mark.parametrize("function", RIGHT, ids=lambda f: f.__qualname__)
+def test_every_argument_that_may_be_left_out_is_described(function):
+    told = inspect.getdoc(function)
+    parameters = inspect.signature(function).parameters.values()
+    assert [p.name for p in parameters if p.default is not p.empty and f"`{p.name}`" not in told
+            and p.name not in mapsim.Options.__annotations__] == []
+
+
+def test_every_option_is_described():
+    told = re.findall(r"^(\w+) {2,}", inspect.getdoc(mapsim.Options), re.M)
+    assert told == list(mapsim.Options.__annotations__)
 
 
 @pytest.mark.parametrize("function", RIGHT, ids=lambda f: f.__qualname__)

@@ -36,7 +36,11 @@ def test_a_search_is_that_of_the_program_and_is_proven():
     assert mapsim.check(best.proof()).holds
     assert mapsim.simulate(EASY, LAYER, best).agrees
     assert "keep DRAM" in best.nest and best.figure.startswith("<svg")
-    assert "<pre>" in best._repr_html_() and "<svg" in best._repr_html_()
+    head, picture = best._repr_html_().split("<svg", 1)
+    assert head.splitlines()[0] == "<pre>energy: 3.973 uJ, 7.578 pJ per MAC"
+    assert "latency: 8,192 cycles" in head and "proven optimal: none of the" in head
+    assert "keep DRAM" not in head and "keep DRAM" in picture
+    assert mapsim.search(EASY, LAYER, max_latency="1 cycles")._repr_html_().startswith("<pre>layer on")
 
 
 def test_options_are_those_of_the_program():
@@ -55,7 +59,7 @@ def test_options_are_those_of_the_program():
     lambda: mapsim.search(EASY, LAYER), lambda: mapsim.fuse("teaching_flat", "teaching_convs"),
     lambda: mapsim.plan("teaching_chip", "graphs/squeezenet"),
     lambda: mapsim.stream("teaching_chip", "graphs/squeezenet"),
-    lambda: mapsim.design("teaching_buffers", "teaching/gemm", certificate=True)])
+    lambda: mapsim.design("teaching_buffers", "teaching/gemm", "energy", certificate=True)])
 def test_certificates_are_saved_and_checked(answer, tmp_path):
     file = tmp_path / "proof"
     answer().save_certificate(file)
@@ -67,6 +71,41 @@ def test_seconds_are_those_of_the_clock():
     assert best.latency_s == best.latency_cycles / 2e9
     assert mapsim.evaluate(EASY, LAYER, best).latency_s == best.latency_cycles / 1e9
     assert mapsim.search(EASY, LAYER, max_latency="1 cycles").latency_s is None
+
+
+def test_mappings_are_written_in_time(tmp_path):
+    best = mapsim.search(EASY, LAYER)
+    traces = []
+    for answer in best, mapsim.evaluate(EASY, LAYER, best):
+        answer.save_trace(tmp_path / "trace.json")
+        traces.append(json.loads((tmp_path / "trace.json").read_text())["traceEvents"])
+    assert len(traces[0]) > 10 and traces[0] == traces[1]
+    with pytest.raises(ValueError, match="no trace"):
+        mapsim.search(EASY, LAYER, max_latency="1 cycles").save_trace(tmp_path / "none.json")
+
+
+def test_a_roofline_bounds_every_mapping():
+    bound, best = mapsim.roofline(EASY, LAYER), mapsim.search(EASY, LAYER, objective="latency")
+    assert 0 < bound.least_cycles <= best.latency_cycles and 0 < bound.least_energy_pj <= best.energy_pj
+    assert bound.limiter == bound.json["roofline"]["limiter"] and "<pre>layer" in bound._repr_html_()
+
+
+def test_kernels_are_written_for_triton():
+    ranked = mapsim.kernels("h100_sxm", "gemm:4096x4096x4096", precision="f16", top=4)
+    configs = ranked.triton()
+    compile(configs, "configs", "exec")
+    assert 0 < configs.count("triton.Config(") <= 4
+    with pytest.raises(ValueError, match="implicit GEMM"):
+        mapsim.kernels("h100_sxm", "conv:64,56,56,64,3,3", precision="f16").triton()
+
+
+def test_operators_without_a_price_are_named(tmp_path):
+    net = tmp_path / "net.yaml"
+    net.write_text("name: net\nlayers:\n  - {workload: teaching/conv}\nunpriced: {NonMaxSuppression: 2}\n")
+    found = mapsim.network("teaching", net)
+    assert found.warnings == ["2 x NonMaxSuppression has no price and is in none of the totals"]
+    assert "2 operators without a price" in repr(found)
+    assert mapsim.network("nvdla_like_1024", "alexnet").warnings == []
 
 
 def test_a_histogram_has_a_figure():
@@ -251,11 +290,13 @@ def test_networks_are_planned_on_chips(tmp_path):
 
 
 def test_the_best_machine_of_a_space_is_found():
-    best = mapsim.design("teaching_buffers", "teaching/gemm")
+    with pytest.raises(ValueError, match="objective: .*teaching_buffers.* has several; choose one"):
+        mapsim.design("teaching_buffers", "teaching/gemm")
+    best = mapsim.design("teaching_buffers", "teaching/gemm", "energy")
     assert best.proven and best.value == mapsim.search(best.arch, "teaching/gemm").energy_pj
-    small = mapsim.design("teaching_buffers", ["teaching/gemm"], max_area="0.2 mm2")
+    small = mapsim.design("teaching_buffers", ["teaching/gemm"], "energy", max_area="0.2 mm2")
     assert small.value >= best.value and small.json["best"]["area_mm2"] <= 0.2
-    none = mapsim.design("teaching_buffers", ["teaching/gemm"], max_area="0.0001 mm2")
+    none = mapsim.design("teaching_buffers", ["teaching/gemm"], "energy", max_area="0.0001 mm2")
     assert none.arch is None and none.value is None and not rows_of(none.layers)
     with pytest.raises(ValueError, match="objective: "):
         mapsim.design("teaching_buffers", objective="enrgy")

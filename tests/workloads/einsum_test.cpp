@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "workloads/gemm.hpp"
 
@@ -47,6 +49,38 @@ TEST(Einsum, TakesCommasBetweenIndices) {
   const auto parsed = parse_equation("Z[n,] += A[k]", kDims);
   EXPECT_EQ(std::get<std::vector<EquationProblem>>(parsed).front().what,
             "expected the name of a dim, not ']'");
+}
+
+TEST(Einsum, TakesTheNotationOfNumpy) {
+  const std::vector<Dim> dims{{"i", 2}, {"j", 3}, {"k", 4}};
+  for (const auto& [subscripts, equation] :
+       {std::pair{"ik,kj->ij", "Z[i][j] += A[i][k] * B[k][j]"},
+        {" ijk -> ", "Z += A[i][j][k]"},
+        {"i k, j, kj -> ji", "Z[j][i] += A[i][k] * B[j] * C[k][j]"}}) {
+    EXPECT_EQ(einsum("e", subscripts, dims), einsum("e", equation, dims)) << subscripts;
+  }
+}
+
+TEST(Einsum, TellsProblemsInTheNotationOfNumpy) {
+  const std::vector<Dim> dims{{"i", 2}, {"j", 3}, {"k", 4}};
+  const auto problem = [&dims](const char* subscripts) {
+    const auto parsed = parse_equation(subscripts, dims);
+    const auto& first = std::get<std::vector<EquationProblem>>(parsed).front();
+    return std::pair{first.offset, first.what};
+  };
+  using Problem = std::pair<std::size_t, std::string>;
+  EXPECT_EQ(problem("ik,kj"),
+            (Problem{5, "expected '->' before the indices of the result, not the end"}));
+  EXPECT_EQ(problem("ik,kx->ij"), (Problem{4, "dim 'x' has no bound in 'dims'"}));
+  EXPECT_EQ(problem("ii,kj->ij"), (Problem{1, "dim 'i' indexes operand 1 twice"}));
+  EXPECT_EQ(problem("ik,kj->ii"), (Problem{8, "dim 'i' indexes the result twice"}));
+  EXPECT_EQ(problem("...k,kj->ij"),
+            (Problem{0, "expected '->' before the indices of the result, not '.'"}));
+  EXPECT_EQ(problem("ik,kj->i,j"), (Problem{8, "expected a letter, or the end, not ','"}));
+  EXPECT_EQ(problem("i1,k->i"), (Problem{1,
+                                         "in this notation a dim is one letter, not '1'; "
+                                         "O[m1] += A[m1][k] names dims as you like"}));
+  EXPECT_EQ(problem("ik,k->i"), (Problem{0, "dim 'j' indexes no tensor"}));
 }
 
 TEST(Einsum, TellsEveryProblemAtItsPlace) {
