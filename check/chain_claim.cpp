@@ -25,7 +25,12 @@ class ClaimReader {
 
   ChainClaim read() {
     const Fields fields = reader_.fields(document_.root, kKeys);
-    reader_.integer(fields.require("chain_certificate"), 1, 1);
+    const auto version = reader_.integer(fields.require("chain_certificate"), 1, 2);
+    if (version == 1) {
+      reader_.error(*fields.require("chain_certificate"),
+                    "a certificate of a smaller space, in which a group had all scopes at one "
+                    "level; let the search write it again");
+    }
     const auto tool = reader_.text(fields.require("tool"), "a name and a version");
     const Node* value = fields.require("value");
     const Node* bound = fields.require("lower_bound");
@@ -38,12 +43,12 @@ class ClaimReader {
     claim.function = read_function(*objective);
     claim.file = document_.file;
     claim.tool = *tool;
-    claim.space = read_space(*space);
     claim.value = read_value(*value, unit_of(claim.function));
     claim.lower_bound = read_value(*bound, unit_of(claim.function));
     claim.records_inputs = fields.has("inputs");
     reader_.finish();
     claim.arch = parse_arch(value_of(document_, "architecture"), document_.file);
+    claim.space = read_space(*space, claim.arch);
     claim.chain = parse_chain(value_of(document_, "workload"), document_.file);
     if (const std::string obstacle = chain_proof_obstacle(claim.arch, claim.chain);
         !obstacle.empty()) {
@@ -64,14 +69,23 @@ class ClaimReader {
   }
 
  private:
-  // {max_group: 3, shared_loops: 4, hold: true}
-  FusedSpace read_space(const Node& node) {
-    const Fields fields = reader_.fields(node, {"max_group", "shared_loops", "hold"});
+  // {max_group: 3, shared_loops: 4, hold: true}, and level: Buffer if groups keep tensors only
+  // there
+  FusedSpace read_space(const Node& node, const Arch& arch) {
+    const Fields fields = reader_.fields(node, {"max_group", "shared_loops", "hold", "level"});
     const auto einsums = reader_.integer(fields.require("max_group"), 1, kMaxEinsums);
     const auto loops = reader_.integer(fields.require("shared_loops"), 0, kMaxDims);
     const auto hold = reader_.boolean(fields.require("hold"));
-    return {static_cast<std::size_t>(einsums.value_or(1)),
-            static_cast<std::size_t>(loops.value_or(0)), hold.value_or(false)};
+    FusedSpace space{static_cast<std::size_t>(einsums.value_or(1)),
+                     static_cast<std::size_t>(loops.value_or(0)), hold.value_or(false)};
+    if (const Node* level = fields.find("level")) {
+      const std::string name = reader_.text(level, "a level").value_or("");
+      space.only_level = arch.find_level(name);
+      if (!space.only_level) {
+        reader_.error(*level, fmt::format("the architecture has no level '{}'", name));
+      }
+    }
+    return space;
   }
   ObjectiveFunction read_function(const Node& node) {
     const std::string text = reader_.text(&node, "an objective").value_or("energy");

@@ -118,7 +118,6 @@ class Membership {
   void look_at_shared(const TreeNode& node) {
     const Workload& sink = claim_.chain.einsums[node.einsum];
     std::set<DimId> dims;
-    std::set<LevelId> levels;
     for (const TreeItem& item : node.items) {
       if (const auto* loop = std::get_if<Temporal>(&item)) {
         const std::int64_t bound = sink.dims[loop->dim].bound;
@@ -126,11 +125,11 @@ class Membership {
         require(bound % loop->extent == 0 && bound / loop->extent <= kMostTilesOfSharedLoop,
                 "the tiles of a shared loop do not divide its dim");
       } else if (const auto* keep = std::get_if<TreeKeep>(&item)) {
-        levels.insert(keep->level);
+        require(keep->level == claim_.space.only_level.value_or(keep->level),
+                "a group keeps a tensor at another level");
       }
     }
     require(dims.size() <= claim_.space.most_loops, "a group shares too many loops");
-    require(levels.size() <= 1, "a group keeps tensors at two levels");
   }
   // The sizes of a leaf's boxes, by dim.
   PerDim<std::set<std::int64_t>> sizes_of(std::size_t n) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "check/branch_bound.hpp"
 #include "check/stop.hpp"
@@ -9,9 +10,10 @@ namespace mapsim::check {
 
 // The space of mapping trees of a chain's certificate (docs/fusion.md, What is searched).
 struct FusedSpace {
-  std::size_t most_einsums = 0;  // in a group
-  std::size_t most_loops = 0;    // that a group shares
-  bool may_hold = true;          // may an intermediate stay on chip between groups?
+  std::size_t most_einsums = 0;         // in a group
+  std::size_t most_loops = 0;           // that a group shares
+  bool may_hold = true;                 // may an intermediate stay on chip between groups?
+  std::optional<LevelId> only_level{};  // where groups keep tensors; none: at any above arrays
 };
 
 struct FusedBound {

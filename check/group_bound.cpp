@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "check/geometry.hpp"
 #include "check/goal.hpp"
+#include "check/group_supply.hpp"
 #include "check/spatial.hpp"
 #include "core/factor.hpp"
-#include "costmodel/boundary_cost.hpp"
-#include "costmodel/fusion/group_counts.hpp"
 #include "costmodel/nest.hpp"
 #include "workloads/chain_piece.hpp"
 
@@ -24,13 +24,8 @@ namespace mapsim::check {
 
 namespace {
 
+constexpr std::size_t kEverywhere = std::numeric_limits<std::size_t>::max();
 constexpr double kSlack = 1e-6;  // of what is asked for, so that it closes what it is asked for
-
-// How a branch gets its tensors: those in `kept` from the group's level.
-struct Supply {
-  TensorSet kept;
-  std::optional<bool> final_sums;  // of an output in the group's level, of two widths
-};
 
 class GroupBounding {
  public:
@@ -42,11 +37,8 @@ class GroupBounding {
         around_{around},
         least_{enough},
         bounds_{bounds},
-        counts_{counts} {
-    for (const Workload& einsum : piece_.einsums) {
-      problems_.emplace_back(arch, einsum);
-    }
-  }
+        counts_{counts},
+        group_{arch, piece_, space, around, bounds} {}
 
   double run() {
     if (piece_.einsums.size() == 1) {
@@ -56,11 +48,8 @@ class GroupBounding {
       whole.entry.run.entries = objective().is_timed() ? 1 : 0;
       return bounds_.least(whole, around_.taken, least_);
     }
-    for (const LevelId level : arch_.levels.ids()) {
-      if (level != LevelId{0} && is_above_arrays(arch_, level) && passes_all_within(level)) {
-        level_ = level;
-        search_level();
-      }
+    if (!group_.scope_levels().empty()) {
+      search();
     }
     return least_;
   }
@@ -81,93 +70,32 @@ class GroupBounding {
     TakenBits resident;
     Branch branch;
     std::optional<bool> final_sums;
+    // Of the tensor that is placed at last: what lies outside of its keep, and what comes out of
+    // it.
+    std::size_t position = kEverywhere;
+    std::optional<bool> arrives_final;
   };
 
   const ChainObjective& objective() const { return bounds_.objective(); }
   const Workload& einsum(std::size_t e) const { return piece_.einsums[e]; }
-  bool is_passed(std::size_t e, TensorId t) const {
-    return piece_.intermediate_of({e, t}).has_value();
-  }
-  // Do all einsums but the last pass on what they make, within the group, by way of the level?
-  bool passes_all_within(LevelId level) const {
-    for (std::size_t e = 0; e + 1 < piece_.einsums.size(); ++e) {
-      if (!is_passed(e, einsum(e).output()) || !problems_[e].may_keep(level, einsum(e).output())) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  bool may_keep(std::size_t e, TensorId t) const {
-    const LevelId source = around_.sources[e][t];
-    bool may = !is_passed(e, t) && source < level_ && problems_[e].may_keep(level_, t);
-    for (const LevelId l : arch_.levels.ids()) {
-      may = may && !(l > source && l < level_ && problems_[e].must_keep(l, t));
-    }
-    return may;
-  }
-  std::vector<Supply> supplies(std::size_t e) const {
-    const TensorId output = einsum(e).output();
-    const Tensor& sums = einsum(e).tensors[output];
-    std::vector<Supply> all{{}};
+  // What all that is kept costs and takes at least: `least(t, level)` crosses and is held.
+  struct LeastKept {
+    double moved = 0;
+    double tile = 0;
+  };
+  template <class Least>
+  void take_least(std::size_t e, const Supply& supply, const Least& least,
+                  std::vector<double>& charged, TakenBits& taken) const {
     for (const TensorId t : einsum(e).tensors.ids()) {
-      for (std::size_t i = 0, count = may_keep(e, t) ? all.size() : 0; i < count; ++i) {
-        all.push_back({all[i].kept | TensorSet{t}, {}});
+      for (std::size_t k = 0; k < supply.kept[t].size(); ++k) {
+        const LevelId level = supply.kept[t][k];
+        const LeastKept kept = least(t, level);
+        const bool is_innermost = k + 1 == supply.kept[t].size();
+        group_.charge(e, t, supply, k, kept.moved, charged);
+        group_.take_tile(e, t, level, kept.tile, is_innermost ? supply.final_sums : std::nullopt,
+                         taken);
       }
     }
-    const bool is_last = e + 1 == piece_.einsums.size();
-    for (std::size_t i = 0, count = all.size(); i < count; ++i) {
-      const bool is_inside = is_passed(e, output) || all[i].kept.contains(output);
-      if (is_inside && sums.bits != sums.partial_bits) {
-        all[i].final_sums = true;
-        all.push_back({all[i].kept, false});
-      } else if (!is_inside && is_last) {
-        all[i].final_sums = around_.final_sums;
-      }
-    }
-    return all;
-  }
-  Branch supplied(std::size_t e, const EnteredBranch& entered, const Supply& supply) const {
-    Branch branch{around_.first + e, entered.bounds, entered.entry};
-    branch.entry.final_sums = supply.final_sums;
-    branch.entry.sources.resize(einsum(e).tensors.size());
-    for (const TensorId t : einsum(e).tensors.ids()) {
-      const bool is_inside = is_passed(e, t) || supply.kept.contains(t);
-      branch.entry.sources[t] = is_inside ? level_ : around_.sources[e][t];
-    }
-    return branch;
-  }
-
-  double elements(std::size_t e, TensorId t, const PerDim<std::int64_t>& box) const {
-    return elements_of(einsum(e), t, box);
-  }
-  // Adds the cost of so many elements that cross into the group's level.
-  void charge(std::size_t e, TensorId t, double moved, std::vector<double>& charged) const {
-    const double distinct = elements(e, t, bounds_of(einsum(e)));
-    const bool is_output = t == einsum(e).output();
-    Boundary boundary{t, around_.sources[e][t], level_, is_output && moved == distinct, distinct};
-    const BoundaryCost cost{
-        problems_[e], boundary, objective().ports(), {objective().is_timed(), false}};
-    BoundaryFlow flow;
-    flow.parent = flow.child = flow.busy_parent =
-        flow.busy_child = {moved, is_output ? moved - distinct : 0};  // there is one instance
-    charged.resize(1 + objective().ports().size());
-    cost.charge(flow, charged.data(), 1);
-  }
-  void take_tile(std::size_t e, TensorId t, double tile, const Supply& supply,
-                 TakenBits& taken) const {
-    const Tensor& tensor = einsum(e).tensors[t];
-    const bool is_wide = t == einsum(e).output() && !supply.final_sums.value_or(false);
-    const Bits width = is_wide ? tensor.partial_bits : tensor.bits;
-    take(bounds_.capacities(), level_, tensor.role, tile * static_cast<double>(width.count()),
-         taken);
-  }
-  // What lies around, and what intermediates take while an einsum runs. `final_sums`: per producer.
-  TakenBits taken_by_scopes(std::size_t e, const std::vector<LiveSet>& held,
-                            const std::vector<std::optional<bool>>& final_sums) const {
-    TakenBits taken = around_.taken;
-    take_scopes(piece_, level_, held, e, final_sums, bounds_.capacities(), taken);
-    return taken;
   }
 
   Part part_of(const Branch& branch, double entries, const std::vector<double>& charged,
@@ -211,8 +139,8 @@ class GroupBounding {
 
   // ---- sets of shared loops
 
-  void search_level() {
-    counter_.emplace(arch_, piece_, level_);
+  void search() {
+    counter_.emplace(arch_, piece_, group_.levels());
     ++counts_.groups;
     list_driven();
     std::vector<std::vector<Temporal>> sets{{}};
@@ -281,41 +209,62 @@ class GroupBounding {
     return runs;
   }
 
+  // First with the levels of scopes that are best for each einsum, then with one choice for all.
   void search_set(const std::vector<Temporal>& loops) {
     const auto counts = counter_->count(counter_->innermost(loops));
-    const std::vector<std::optional<bool>> narrow(piece_.einsums.size());
-    const Parts parts = [&](std::size_t e) {
-      const double operations = runs_of(loops, e) * static_cast<double>(problems_[e].macs());
+    if (!counts) {
+      return;
+    }
+    const Parts loose = [&](std::size_t e) {
       std::vector<Part> all;
-      const EnteredBranch& box = counts->branches[e];
-      if (box.entry.varies()) {  // others of the set may have smaller boxes
-        all.emplace_back().value = objective().of_operations(problems_[e], operations);
-        return all;
-      }
-      for (const Supply& supply : supplies(e)) {
-        TakenBits taken = taken_by_scopes(e, counts->held, narrow);
-        std::vector<double> charged;
-        for (const TensorId t : einsum(e).tensors.ids()) {
-          if (supply.kept.contains(t)) {
-            charge(e, t, elements(e, t, bounds_of(einsum(e))), charged);
-            take_tile(e, t, elements(e, t, box.bounds), supply, taken);
-          }
-        }
-        const Branch branch = supplied(e, box, supply);
-        all.push_back(part_of(branch, operations / branch.operations(), charged, taken));
+      for (const ScopeLevels& levels : group_.scope_levels_for(e)) {
+        add_parts_of_set(loops, *counts, e, levels, all);
       }
       return all;
     };
-    if (!counts || is_closed(parts)) {
-      counts_.closed += counts ? 1 : 0;
+    if (is_closed(loose)) {
+      ++counts_.closed;
       return;
     }
-    open_set(loops);
+    std::vector<const ScopeLevels*> open;
+    for (const ScopeLevels& levels : group_.scope_levels()) {
+      const Parts parts = [&](std::size_t e) {
+        std::vector<Part> all;
+        add_parts_of_set(loops, *counts, e, levels, all);
+        return all;
+      };
+      if (group_.scope_levels().size() == 1 || !is_closed(parts)) {
+        open.push_back(&levels);
+      }
+    }
+    if (!open.empty()) {
+      open_set(loops, open);
+    }
+  }
+  void add_parts_of_set(const std::vector<Temporal>& loops, const GroupCounts& counts,
+                        std::size_t e, const ScopeLevels& levels, std::vector<Part>& all) const {
+    const std::vector<std::optional<bool>> narrow(piece_.einsums.size());
+    const double operations = runs_of(loops, e) * static_cast<double>(group_.problem(e).macs());
+    const EnteredBranch& box = counts.branches[e];
+    if (box.entry.varies()) {  // others of the set may have smaller boxes
+      all.emplace_back().value = objective().of_operations(group_.problem(e), operations);
+      return;
+    }
+    for (const Supply& supply : group_.supplies(e)) {
+      TakenBits taken = group_.taken_by_scopes(e, levels, counts.held, narrow);
+      std::vector<double> charged;
+      const auto least = [&](TensorId t, LevelId) {
+        return LeastKept{group_.elements(e, t), elements_of(einsum(e), t, box.bounds)};
+      };
+      take_least(e, supply, least, charged, taken);
+      const Branch branch = group_.supplied(e, box, supply, levels);
+      all.push_back(part_of(branch, operations / branch.operations(), charged, taken));
+    }
   }
 
   // ---- orders and scopes
 
-  void open_set(std::vector<Temporal> loops) {
+  void open_set(std::vector<Temporal> loops, const std::vector<const ScopeLevels*>& open) {
     const auto before = [](const Temporal& a, const Temporal& b) { return a.dim < b.dim; };
     std::sort(loops.begin(), loops.end(), before);
     do {
@@ -324,7 +273,9 @@ class GroupBounding {
       do {
         if (const auto counts = bounds_.is_stopped() ? std::nullopt : counter_->count(interface)) {
           ++counts_.interfaces;
-          search_interface(*counts);
+          for (const ScopeLevels* levels : open) {
+            search_interface(*counts, *levels);
+          }
         }
         for (i = 0; i < interface.scopes.size() && ++interface.scopes[i] > loops.size(); ++i) {
           interface.scopes[i] = 0;
@@ -333,51 +284,56 @@ class GroupBounding {
     } while (std::next_permutation(loops.begin(), loops.end(), before));
   }
 
-  void search_interface(const GroupCounts& counts) {
+  void search_interface(const GroupCounts& counts, const ScopeLevels& levels) {
     const std::vector<std::optional<bool>> narrow(piece_.einsums.size());
     const Parts parts = [&](std::size_t e) {
       std::vector<Part> all;
-      for (const Supply& supply : supplies(e)) {
-        TakenBits taken = taken_by_scopes(e, counts.held, narrow);
+      for (const Supply& supply : group_.supplies(e)) {
+        TakenBits taken = group_.taken_by_scopes(e, levels, counts.held, narrow);
         std::vector<double> charged;
-        for (const TensorId t : einsum(e).tensors.ids()) {
-          if (supply.kept.contains(t)) {
-            double moved = kInfinity;
-            double tile = kInfinity;
-            for (const KeepPosition& keep : counts.keeps) {
-              const bool is_it = keep.use == ChainTensor{e, t};
-              moved = is_it ? std::min(moved, keep.moved) : moved;
-              tile = is_it ? std::min(tile, keep.largest) : tile;
+        const auto least = [&](TensorId t, LevelId level) {
+          LeastKept kept{kInfinity, kInfinity};
+          for (const KeepPosition& keep : counts.keeps) {
+            if (keep.use == ChainTensor{e, t} && keep.level == level) {
+              kept = {std::min(kept.moved, keep.moved), std::min(kept.tile, keep.largest)};
             }
-            charge(e, t, moved, charged);
-            take_tile(e, t, tile, supply, taken);
           }
-        }
+          return kept;
+        };
+        take_least(e, supply, least, charged, taken);
         const EnteredBranch& entered = counts.branches[e];
-        all.push_back(part_of(supplied(e, entered, supply), entered.entries, charged, taken));
+        all.push_back(
+            part_of(group_.supplied(e, entered, supply, levels), entered.entries, charged, taken));
       }
       return all;
     };
     if (!is_closed(parts)) {
       ++counts_.joined;
-      join(counts);
+      join(counts, levels);
     }
   }
 
   // ---- what the group keeps itself
 
-  std::vector<Option> options_of(const GroupCounts& counts, std::size_t e) const {
+  std::vector<Option> options_of(const GroupCounts& counts, const ScopeLevels& levels,
+                                 std::size_t e) const {
     const std::vector<std::optional<bool>> narrow(piece_.einsums.size());
-    const TakenBits scopes = taken_by_scopes(e, counts.held, narrow);
+    const TakenBits scopes = group_.taken_by_scopes(e, levels, counts.held, narrow);
     std::vector<Option> all;
-    for (const Supply& supply : supplies(e)) {
+    for (const Supply& supply : group_.supplies(e)) {
       std::vector<Option> some(1);
       some[0].resident = TakenBits(scopes.size(), 0.0);
       for (const TensorId t : einsum(e).tensors.ids()) {
-        some = supply.kept.contains(t) ? with_keep(some, counts, e, t, supply) : some;
+        for (Option& option : some) {
+          option.position = kEverywhere;
+          option.arrives_final = supply.final_sums;
+        }
+        for (std::size_t k = supply.kept[t].size(); k-- > 0;) {  // outwards
+          some = with_keep(some, counts, e, t, supply, k);
+        }
       }
       for (Option& option : some) {
-        option.branch = supplied(e, counts.branches[e], supply);
+        option.branch = group_.supplied(e, counts.branches[e], supply, levels);
         option.final_sums = supply.final_sums;
         const TakenBits taken = sum_of(scopes, option.resident);
         if (fits(bounds_.capacities(), taken)) {
@@ -400,30 +356,35 @@ class GroupBounding {
       option.fixed = objective().of_energy(option.charged);
     }
   }
+  // The k-th keep of a tensor, anywhere outside of its next one.
   std::vector<Option> with_keep(const std::vector<Option>& options, const GroupCounts& counts,
-                                std::size_t e, TensorId t, const Supply& supply) const {
-    const bool is_last_output = e + 1 == piece_.einsums.size() && t == einsum(e).output();
-    const double distinct = elements(e, t, bounds_of(einsum(e)));
+                                std::size_t e, TensorId t, const Supply& supply,
+                                std::size_t k) const {
+    const double distinct = group_.elements(e, t);
+    const LevelId level = supply.kept[t][k];
     std::vector<Option> longer;
     for (const KeepPosition& keep : counts.keeps) {
-      // Sums that lie narrow around the group arrive there once.
-      const bool may =
-          keep.use == ChainTensor{e, t} && (!is_last_output || !around_.final_sums ||
-                                            *around_.final_sums == (keep.moved == distinct));
+      const bool may = keep.use == ChainTensor{e, t} && keep.level == level &&
+                       group_.may_cross(e, t, k, keep.moved);
       for (std::size_t i = 0; may && i < options.size(); ++i) {
+        if (keep.position > options[i].position) {
+          continue;
+        }
         Option option = options[i];
-        charge(e, t, keep.moved, option.charged);
-        take_tile(e, t, keep.largest, supply, option.resident);
+        group_.charge(e, t, supply, k, keep.moved, option.charged);
+        group_.take_tile(e, t, level, keep.largest, option.arrives_final, option.resident);
+        option.position = keep.position;
+        option.arrives_final = keep.moved == distinct;
         longer.push_back(std::move(option));
       }
     }
     return longer;
   }
-  void join(const GroupCounts& counts) {
+  void join(const GroupCounts& counts, const ScopeLevels& levels) {
     std::vector<std::vector<Option>> all;
     std::vector<double> rest(piece_.einsums.size() + 1, 0.0);
     for (std::size_t e = 0; e < piece_.einsums.size(); ++e) {
-      all.push_back(options_of(counts, e));
+      all.push_back(options_of(counts, levels, e));
     }
     for (std::size_t e = all.size(); e-- > 0;) {
       rest[e] = rest[e + 1] + (all[e].empty() ? kInfinity : all[e].front().bound);
@@ -432,7 +393,7 @@ class GroupBounding {
     const std::function<void(double)> choose = [&](double so_far) {
       const std::size_t e = chosen.size();
       if (e == all.size()) {
-        finish(counts, chosen);
+        finish(counts, levels, chosen);
         return;
       }
       for (const Option& option : all[e]) {
@@ -447,7 +408,8 @@ class GroupBounding {
     choose(0);
   }
 
-  void finish(const GroupCounts& counts, const std::vector<const Option*>& chosen) {
+  void finish(const GroupCounts& counts, const ScopeLevels& levels,
+              const std::vector<const Option*>& chosen) {
     TakenBits resident(around_.taken.size(), 0.0);
     std::vector<std::optional<bool>> final_sums;
     for (const Option* option : chosen) {
@@ -457,7 +419,7 @@ class GroupBounding {
     std::vector<TakenBits> taken;
     double sum = 0;
     for (std::size_t e = 0; e < chosen.size(); ++e) {
-      taken.push_back(sum_of(taken_by_scopes(e, counts.held, final_sums), resident));
+      taken.push_back(sum_of(group_.taken_by_scopes(e, levels, counts.held, final_sums), resident));
       if (!fits(bounds_.capacities(), taken[e])) {
         return;
       }
@@ -483,8 +445,7 @@ class GroupBounding {
   double least_;
   BranchBounds& bounds_;
   FusedBound& counts_;
-  std::vector<Problem> problems_;
-  LevelId level_{};  // of scopes and of what the group keeps
+  GroupSupply group_;
   std::optional<GroupCounter> counter_;
   PerDim<std::vector<bool>> driven_;
 };

@@ -412,10 +412,11 @@ std::string chain_certificate_file(const Provenance& origin, const Arch& arch,
   const double value = result.cost ? value_of(objective, *result.cost) : HUGE_VAL;
   const double bound = result.proven ? value : std::min(value, result.lower_bound);
   std::string text = fmt::format(
-      "chain_certificate: 1\ntool: mapsim {}\nobjective: {}\nvalue: {}\nlower_bound: {}\n"
-      "space: {{max_group: {}, shared_loops: {}, hold: {}}}\n",
+      "chain_certificate: 2\ntool: mapsim {}\nobjective: {}\nvalue: {}\nlower_bound: {}\n"
+      "space: {{max_group: {}, shared_loops: {}, hold: {}{}}}\n",
       tool_version(), to_string(function), check::value_text(value, goal),
-      check::value_text(bound, goal), limits.most_einsums, limits.most_loops, limits.may_hold);
+      check::value_text(bound, goal), limits.most_einsums, limits.most_loops, limits.may_hold,
+      limits.only_level ? ", level: " + arch.levels[*limits.only_level].name : "");
   if (result.best) {
     text += print_tree(arch, chain, *result.best);
   }

@@ -20,13 +20,14 @@ TreeNode plain_branch(const EinsumChain& group, std::size_t einsum, std::size_t 
   return leaf;
 }
 
-// Every tensor that is not passed on within the group may be kept at each position.
-MappingTree skeleton(const EinsumChain& group, LevelId level, const Interface& interface) {
+// Every tensor that is not passed on within the group may be kept at each position and level.
+MappingTree skeleton(const EinsumChain& group, const std::vector<LevelId>& levels,
+                     const Interface& interface) {
   MappingTree tree;
   tree.nodes.resize(1);
   TreeNode& root = tree.nodes[0];
   root.einsum = group.einsums.size() - 1;
-  TreeKeep own{level, {}};
+  TreeKeep own{levels.front(), {}};
   for (std::size_t e = 0; e < group.einsums.size(); ++e) {
     for (const TensorId t : group.einsums[e].tensors.ids()) {
       if (!group.intermediate_of({e, t})) {
@@ -35,7 +36,7 @@ MappingTree skeleton(const EinsumChain& group, LevelId level, const Interface& i
     }
   }
   for (std::size_t p = 0; p <= interface.loops.size(); ++p) {
-    TreeKeep scopes{level, {}};
+    TreeKeep scopes{levels.front(), {}};
     for (std::size_t i = 0; i < interface.scopes.size(); ++i) {
       const std::size_t producer = group.intermediates[i].producer;
       if (interface.scopes[i] == p) {
@@ -45,8 +46,11 @@ MappingTree skeleton(const EinsumChain& group, LevelId level, const Interface& i
     if (!scopes.tensors.empty()) {
       root.items.emplace_back(scopes);
     }
-    if (!own.tensors.empty()) {
-      root.items.emplace_back(own);
+    for (const LevelId level : levels) {
+      own.level = level;
+      if (!own.tensors.empty()) {
+        root.items.emplace_back(own);
+      }
     }
     if (p < interface.loops.size()) {
       root.items.emplace_back(interface.loops[p]);
@@ -81,10 +85,22 @@ std::size_t loops_above(const TreeShape& shape, std::size_t line, std::size_t po
 
 }  // namespace
 
+GroupCounter::GroupCounter(const Arch& arch, const EinsumChain& group, std::vector<LevelId> levels)
+    : arch_{arch}, group_{group}, levels_{std::move(levels)} {
+  for (const LevelId level : levels_) {
+    const auto counts_alike = [&](LevelId other) {
+      return arch.levels[other].sliding == arch.levels[level].sliding;
+    };
+    if (std::none_of(counted_.begin(), counted_.end(), counts_alike)) {
+      counted_.push_back(level);
+    }
+  }
+}
+
 std::array<std::size_t, 4> GroupCounter::key_of(const TreeShape& shape, const OwnKeep& keep,
                                                 std::size_t line) const {
   const std::size_t position = keep.moving == kNoLoop ? 0 : keep.moving + 1;
-  const bool slides = keep.moving != kNoLoop && arch_.levels[level_].sliding &&
+  const bool slides = keep.moving != kNoLoop && arch_.levels[keep.level].sliding &&
                       shape.nodes[0].loops[keep.moving].line == line;
   return {keep.use.einsum, index_of(keep.use.tensor), loops_above(shape, line, position),
           slides ? 1U : 0U};
@@ -183,7 +199,7 @@ std::optional<EnteredBranch> GroupCounter::entered(
 }
 
 std::optional<GroupCounts> GroupCounter::count(const Interface& interface) {
-  const MappingTree tree = skeleton(group_, level_, interface);
+  const MappingTree tree = skeleton(group_, counted_, interface);
   std::vector<TreeProblem> problems;
   const TreeShape shape = shape_of(arch_, group_, tree, problems);
   if (is_forbidden(tree, problems)) {
@@ -205,13 +221,18 @@ std::optional<GroupCounts> GroupCounter::count(const Interface& interface) {
     if (keep.position > 0 && (keep.moving == kNoLoop || keep.moving + 1 != keep.position)) {
       continue;  // the keep further out holds the same tile
     }
-    KeepPosition position{keep.use, keep.position, 1, 1};
+    KeepPosition position{keep.use, keep.level, keep.position, 1, 1};
     for (std::size_t line = 0; line < lines.size(); ++line) {
       const LineMoves& moves = lines[line]->keeps.at(key_of(shape, keep, line));
       position.moved *= static_cast<double>(moves.moved);
       position.largest *= static_cast<double>(moves.largest);
     }
-    counts.keeps.push_back(position);
+    for (const LevelId level : levels_) {
+      if (arch_.levels[level].sliding == arch_.levels[keep.level].sliding) {
+        position.level = level;
+        counts.keeps.push_back(position);
+      }
+    }
   }
   for (const TensorScope& scope : shape.scopes) {
     std::vector<const std::vector<NeedTrace>*> traces;
@@ -228,10 +249,14 @@ std::optional<GroupCounts> GroupCounter::count(const Interface& interface) {
   return counts;
 }
 
-void take_scopes(const EinsumChain& group, LevelId level, const std::vector<LiveSet>& held,
-                 std::size_t einsum, const std::vector<std::optional<bool>>& final_sums,
+void take_scopes(const EinsumChain& group, const ScopeLevels& levels,
+                 const std::vector<LiveSet>& held, std::size_t einsum,
+                 const std::vector<std::optional<bool>>& final_sums,
                  const std::vector<FiniteCapacity>& capacities, TakenBits& taken) {
   for (std::size_t i = 0; i < held.size(); ++i) {
+    if (!levels[i]) {
+      continue;
+    }
     const Intermediate& passed = group.intermediates[i];
     std::size_t last = passed.producer;
     for (const ChainTensor& use : passed.readers) {
@@ -243,7 +268,7 @@ void take_scopes(const EinsumChain& group, LevelId level, const std::vector<Live
     const Bits width = is_wide ? tensor.partial_bits : tensor.bits;
     const bool is_live = passed.producer <= einsum && einsum <= last;
     const std::int64_t points = is_live ? held[i].live : held[i].carried;
-    take(capacities, level, tensor.role, static_cast<double>(points * width.count()), taken);
+    take(capacities, *levels[i], tensor.role, static_cast<double>(points * width.count()), taken);
   }
 }
 

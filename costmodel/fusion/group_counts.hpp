@@ -23,10 +23,14 @@ struct Interface {
   std::vector<std::size_t> scopes;  // per intermediate
 };
 
+// The level of each intermediate's scope. nullopt: undecided, so that it takes no capacity.
+using ScopeLevels = std::vector<std::optional<LevelId>>;
+
 // A possible keep of an einsum's tensor below `position` of the shared loops, and the traffic of
 // it.
 struct KeepPosition {
   ChainTensor use;
+  LevelId level{};
   std::size_t position = 0;
   double moved = 0;    // elements that cross into it over the run
   double largest = 0;  // elements of its largest tile
@@ -48,21 +52,21 @@ struct GroupCounts {
 // The memory that they take [B], about.
 std::size_t bytes_of(const GroupCounts& counts);
 
-// Adds the capacity of `level` that the intermediates of the group take while an einsum runs.
+// Adds the capacities that the intermediates of the group take while an einsum runs.
 // `final_sums`: per einsum, of an output with two widths; nullopt: the least width counts.
-void take_scopes(const EinsumChain& group, LevelId level, const std::vector<LiveSet>& held,
-                 std::size_t einsum, const std::vector<std::optional<bool>>& final_sums,
+void take_scopes(const EinsumChain& group, const ScopeLevels& levels,
+                 const std::vector<LiveSet>& held, std::size_t einsum,
+                 const std::vector<std::optional<bool>>& final_sums,
                  const std::vector<FiniteCapacity>& capacities, TakenBits& taken);
 
-// Counts the interfaces of a chain that is one group, with its intermediates at `level`, by trees
-// whose branches have no keeps (docs/model.md#fused-mappings). Each einsum of the group but the
-// last passes its output on to later ones. Lines do not depend on each other, so each one is walked
-// once for all interfaces with the same loops on it.
+// Counts the interfaces of a chain that is one group by trees whose branches have no keeps
+// (docs/model.md#fused-mappings). Each einsum of the group but the last passes its output on to
+// later ones. Lines do not depend on each other, so each one is walked once for all interfaces with
+// the same loops on it. Which levels hold intermediates matters to no count.
 class GroupCounter {
  public:
-  // All arguments outlive it.
-  GroupCounter(const Arch& arch, const EinsumChain& group, LevelId level)
-      : arch_{arch}, group_{group}, level_{level} {}
+  // `levels`: where the group may keep tensors, at least one. The other arguments outlive it.
+  GroupCounter(const Arch& arch, const EinsumChain& group, std::vector<LevelId> levels);
 
   // The interface with all scopes below all of its loops: nothing is held from step to step, so its
   // boxes are those of all interfaces with these loops.
@@ -90,7 +94,8 @@ class GroupCounter {
 
   const Arch& arch_;
   const EinsumChain& group_;
-  LevelId level_;
+  std::vector<LevelId> levels_;
+  std::vector<LevelId> counted_;  // of levels that count alike, the first: all slide, or none does
   std::map<std::vector<std::int64_t>, LineProfile> profiles_;
 };
 

@@ -277,7 +277,8 @@ class ChainSearch {
     }
   }
   std::vector<GroupPlan> plans(const Group& group, const Surroundings& around, double limit) {
-    const fusion::GroupQuery query{arch_, chain_, group, around, limits_.most_loops, limit};
+    const fusion::GroupQuery query{
+        arch_, chain_, group, around, limits_.most_loops, limits_.only_level, limit};
     if (all_) {
       return fusion::search_group_front(query, optima_, statistics_);
     }

@@ -14,6 +14,7 @@ struct FusionLimits {
   std::size_t most_einsums = kMaxEinsums;  // in a group; 1: layer by layer
   std::size_t most_loops = kMaxDims;       // that a group shares
   bool may_hold = true;                    // may an intermediate stay on chip between groups?
+  std::optional<LevelId> only_level{};     // where groups keep tensors; none: at any above arrays
   friend bool operator==(const FusionLimits&, const FusionLimits&) = default;
 };
 
@@ -53,8 +54,8 @@ std::string fusion_obstacle(const Objective& objective);
 // - the chain is cut into groups of consecutive einsums;
 // - an intermediate between groups is spilled, or held whole at a level;
 // - a group shares at most one loop per dim of its sink, with perfect factors;
-// - at one level per group, and at any position, intermediates have their scopes, and other tensors
-//   may be kept;
+// - intermediates of a group have their scopes at any position, each at any level above all arrays,
+//   and other tensors may be kept there, each at several such levels;
 // - each branch is a mapping of its box with perfect factors.
 //
 // Stops with the best so far if options.stop is set or the budget of time or memory is spent. Where

@@ -59,20 +59,24 @@ void fill(const EinsumChain& chain, const GroupChain& step, std::size_t n, Mappi
   const Interface& interface = step.plan.interface;
   std::vector<TreeItem>& items = tree.nodes[n].items;
   for (std::size_t p = 0; p <= interface.loops.size(); ++p) {
-    TreeKeep keep{step.plan.level, {}};
+    std::map<LevelId, TreeKeep> keeps;  // from the outside in
+    const auto keep_at = [&](LevelId level, std::size_t e, TensorId t) {
+      keeps.try_emplace(level, TreeKeep{level, {}})
+          .first->second.tensors.push_back({e + step.group.first, t});
+    };
     for (std::size_t i = 0; i < interface.scopes.size(); ++i) {
       const std::size_t producer = piece.intermediates[i].producer;
       if (interface.scopes[i] == p) {
-        keep.tensors.push_back({producer + step.group.first, piece.einsums[producer].output()});
+        keep_at(*step.plan.levels[i], producer, piece.einsums[producer].output());
       }
     }
     for (const SharedKeep& own : step.plan.keeps) {
       if (own.position == p) {
-        keep.tensors.push_back({own.use.einsum + step.group.first, own.use.tensor});
+        keep_at(own.level, own.use.einsum, own.use.tensor);
       }
     }
-    if (!keep.tensors.empty()) {
-      items.emplace_back(keep);
+    for (auto& [level, keep] : keeps) {
+      items.emplace_back(std::move(keep));
     }
     if (p < interface.loops.size()) {
       items.emplace_back(interface.loops[p]);

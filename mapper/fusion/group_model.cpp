@@ -9,13 +9,70 @@
 namespace mapsim::fusion {
 
 GroupModel::GroupModel(const Arch& arch, const EinsumChain& chain, const Group& group,
-                       const Surroundings& surroundings)
+                       const Surroundings& surroundings, std::optional<LevelId> only_level)
     : arch_{arch},
       piece_{piece_of(chain, group.first, group.last)},
       first_{group.first},
       around_{surroundings} {
   for (const Workload& workload : piece_.einsums) {
     problems_.emplace_back(arch, workload);
+  }
+  for (const LevelId level : arch.levels.ids()) {
+    if (level != LevelId{0} && is_above_arrays(level) && level == only_level.value_or(level)) {
+      levels_.push_back(level);
+    }
+  }
+  if (piece_.einsums.size() > 1) {
+    list_levels();
+    for (std::size_t e = 0; e < piece_.einsums.size(); ++e) {
+      sourcings_.push_back(list_sourcings(e));
+    }
+  }
+}
+
+bool GroupModel::is_above_arrays(LevelId level) const {
+  return std::all_of(arch_.levels_above.begin(), arch_.levels_above.end(),
+                     [&](std::size_t above) { return index_of(level) < above; });
+}
+
+std::vector<LevelId> GroupModel::levels_of(const Intermediate& passed) const {
+  std::vector<LevelId> levels;
+  for (const LevelId level : levels_) {
+    if (problems_[passed.producer].may_keep(level, einsum(passed.producer).output())) {
+      levels.push_back(level);
+    }
+  }
+  return levels;
+}
+
+void GroupModel::list_levels() {
+  // Each choice so far, with each level of one more intermediate.
+  const auto choose = [](std::vector<ScopeLevels>& choices, std::size_t i,
+                         const std::vector<LevelId>& levels) {
+    std::vector<ScopeLevels> longer;
+    for (const ScopeLevels& choice : choices) {
+      for (const LevelId level : levels) {
+        longer.push_back(choice);
+        longer.back()[i] = level;
+      }
+    }
+    choices = std::move(longer);
+  };
+  const std::size_t count = piece_.intermediates.size();
+  scope_levels_ = {ScopeLevels(count)};
+  levels_of_.assign(piece_.einsums.size(), scope_levels_);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Intermediate& passed = piece_.intermediates[i];
+    const std::vector<LevelId> levels = levels_of(passed);
+    choose(scope_levels_, i, levels);
+    for (std::size_t e = 0; e < levels_of_.size(); ++e) {
+      const bool has_it = passed.producer == e ||
+                          std::any_of(passed.readers.begin(), passed.readers.end(),
+                                      [&](const ChainTensor& use) { return use.einsum == e; });
+      if (has_it || levels.size() <= 1) {
+        choose(levels_of_[e], i, levels);
+      }
+    }
   }
 }
 
@@ -28,54 +85,55 @@ bool GroupModel::is_group() const {
   return true;
 }
 
-bool GroupModel::may_share(LevelId level) const {
-  for (const std::size_t above : arch_.levels_above) {
-    if (index_of(level) >= above) {
-      return false;
-    }
-  }
-  return std::all_of(
-      piece_.intermediates.begin(), piece_.intermediates.end(), [&](const Intermediate& passed) {
-        return problems_[passed.producer].may_keep(level, einsum(passed.producer).output());
-      });
-}
-
 bool GroupModel::has_two_widths(std::size_t e) const {
   const Tensor& output = einsum(e).tensors[einsum(e).output()];
   return output.bits != output.partial_bits;
 }
 
-bool GroupModel::may_share(const ChainTensor& use) const {
+// Every level that must keep the tensor does, and none that may not.
+bool GroupModel::may_share(const ChainTensor& use, LevelSet levels) const {
   const LevelId source = around_.sources[use.einsum][use.tensor];
-  if (is_passed(use) || source >= level_ || !problems_[use.einsum].may_keep(level_, use.tensor)) {
-    return false;
-  }
-  for (std::size_t l = index_of(source) + 1; l < index_of(level_); ++l) {
-    if (problems_[use.einsum].must_keep(static_cast<LevelId>(l), use.tensor)) {
+  bool skips = false;  // a level that must keep it, as far as is known
+  for (const LevelId level : arch_.levels.ids()) {
+    if (!levels.contains(level)) {
+      skips = skips || (level > source && problems_[use.einsum].must_keep(level, use.tensor));
+    } else if (skips || source >= level || !problems_[use.einsum].may_keep(level, use.tensor)) {
       return false;
     }
   }
-  return true;
+  return !is_passed(use);
 }
 
-bool GroupModel::may_move(const ChainTensor& use, double moved) const {
-  const bool is_last_output =
-      use.einsum + 1 == piece_.einsums.size() && use.tensor == einsum(use.einsum).output();
-  return !is_last_output || !around_.final_sums.value_or(false) || crosses_once(moved, whole(use));
+bool GroupModel::may_move(const SharedBoundary& boundary, double moved) const {
+  const auto& [use, parent, child] = boundary;
+  const bool is_held = use.einsum + 1 == piece_.einsums.size() &&
+                       use.tensor == einsum(use.einsum).output() &&
+                       parent == around_.sources[use.einsum][use.tensor];
+  return !is_held || !around_.final_sums.value_or(false) || crosses_once(moved, whole(use));
 }
 
-std::vector<Sourcing> GroupModel::sourcings(std::size_t e) const {
-  std::vector<Sourcing> all{{}};
+std::vector<Sourcing> GroupModel::list_sourcings(std::size_t e) const {
+  std::vector<Sourcing> all{{PerTensor<LevelSet>(einsum(e).tensors.size()), std::nullopt}};
+  std::vector<LevelSet> sets{{}};  // of levels
+  for (const LevelId level : levels_) {
+    for (std::size_t i = 0, count = sets.size(); i < count; ++i) {
+      sets.push_back(sets[i] | LevelSet{level});
+    }
+  }
   for (const TensorId t : einsum(e).tensors.ids()) {
-    const std::size_t count = may_share({e, t}) ? all.size() : 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      all.push_back({all[i].shared | TensorSet{t}, std::nullopt});
+    for (std::size_t i = 0, count = all.size(); i < count; ++i) {
+      for (const LevelSet& levels : sets) {
+        if (!levels.empty() && may_share({e, t}, levels)) {
+          all.push_back(all[i]);
+          all.back().shared[t] = levels;
+        }
+      }
     }
   }
   const TensorId output = einsum(e).output();
   std::vector<Sourcing> with_widths;
   for (const Sourcing& one : all) {
-    const bool is_inner = is_passed({e, output}) || one.shared.contains(output);
+    const bool is_inner = is_passed({e, output}) || !one.shared[output].empty();
     const bool is_held = !is_inner && around_.final_sums && e + 1 == piece_.einsums.size();
     if (is_held) {
       with_widths.push_back({one.shared, around_.final_sums});
@@ -89,37 +147,49 @@ std::vector<Sourcing> GroupModel::sourcings(std::size_t e) const {
   return with_widths;
 }
 
-std::vector<TensorId> GroupModel::shared_tensors(std::size_t e, const Sourcing& sourcing) const {
-  std::vector<TensorId> tensors;
+std::vector<SharedBoundary> GroupModel::boundaries(std::size_t e, const Sourcing& sourcing) const {
+  std::vector<SharedBoundary> all;
   for (const TensorId t : einsum(e).tensors.ids()) {
-    if (sourcing.shared.contains(t)) {
-      tensors.push_back(t);
+    LevelId parent = around_.sources[e][t];
+    const auto first = static_cast<std::ptrdiff_t>(all.size());
+    for (const LevelId level : levels_) {
+      if (sourcing.shared[t].contains(level)) {
+        all.insert(all.begin() + first, {{e, t}, parent, level});
+        parent = level;
+      }
     }
   }
-  return tensors;
+  return all;
 }
 
-Branch GroupModel::branch_of(std::size_t e, const EnteredBranch& entered,
-                             const Sourcing& sourcing) const {
+Branch GroupModel::branch_of(std::size_t e, const EnteredBranch& entered, const Sourcing& sourcing,
+                             const ScopeLevels& levels) const {
   Branch branch{first_ + e, entered.bounds, entered.entry};
   branch.entry.final_sums = sourcing.final_sums;
+  branch.entry.sources = around_.sources[e];
   branch.entry.sources.resize(einsum(e).tensors.size());
   for (const TensorId t : einsum(e).tensors.ids()) {
-    const bool is_inner = is_passed({e, t}) || sourcing.shared.contains(t);
-    branch.entry.sources[t] = is_inner ? level_ : around_.sources[e][t];
+    if (const auto i = piece_.intermediate_of({e, t})) {
+      branch.entry.sources[t] = *levels[*i];
+    }
+    for (const LevelId level : levels_) {
+      if (sourcing.shared[t].contains(level)) {
+        branch.entry.sources[t] = level;
+      }
+    }
   }
   return branch;
 }
 
-void GroupModel::add_shared(const ChainTensor& use, double moved, std::span<const Port> ports,
-                            std::vector<double>& components) const {
+void GroupModel::add_shared(const SharedBoundary& boundary, double moved,
+                            std::span<const Port> ports, std::vector<double>& components) const {
+  const auto& [use, parent, child] = boundary;
   const Problem& problem = problems_[use.einsum];
   const bool is_output = use.tensor == problem.workload().output();
   const double distinct = whole(use);
-  Boundary boundary{use.tensor, around_.sources[use.einsum][use.tensor], level_,
-                    is_output && crosses_once(moved, distinct)};
-  boundary.distinct = distinct;
-  const BoundaryCost cost{problem, boundary, ports, {!ports.empty(), false}};
+  Boundary crossed{use.tensor, parent, child, is_output && crosses_once(moved, distinct)};
+  crossed.distinct = distinct;
+  const BoundaryCost cost{problem, crossed, ports, {!ports.empty(), false}};
   const EndFlow flow{moved, is_output ? moved - distinct : 0};
   components.resize(1 + ports.size());
   cost.charge({flow, flow, flow, flow}, components.data(), 1);
@@ -130,16 +200,19 @@ double GroupModel::whole(const ChainTensor& use) const {
   return static_cast<double>(footprint(workload.tensors[use.tensor], bounds_of(workload)));
 }
 
-double GroupModel::bits_of(const Tensor& tensor, bool is_output, const Sourcing& sourcing) {
-  const bool is_wide = is_output && !sourcing.final_sums.value_or(false);
+double GroupModel::bits_of(const SharedBoundary& boundary, std::optional<bool> final_sums) const {
+  const auto& [e, t] = boundary.use;
+  const Tensor& tensor = einsum(e).tensors[t];
+  const bool is_wide = t == einsum(e).output() && final_sums == std::optional(false);
   return static_cast<double>((is_wide ? tensor.partial_bits : tensor.bits).count());
 }
 
 TakenBits GroupModel::taken_by_scopes(const std::vector<FiniteCapacity>& capacities,
-                                      const std::vector<LiveSet>& held, std::size_t e,
+                                      const ScopeLevels& levels, const std::vector<LiveSet>& held,
+                                      std::size_t e,
                                       const std::vector<std::optional<bool>>& final_sums) const {
   TakenBits taken = around_.taken;
-  take_scopes(piece_, level_, held, e, final_sums, capacities, taken);
+  take_scopes(piece_, levels, held, e, final_sums, capacities, taken);
   return taken;
 }
 

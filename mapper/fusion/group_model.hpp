@@ -27,19 +27,26 @@ struct Surroundings {
   TakenBits taken;  // by what is held meanwhile
 };
 
-// A way for a branch to get its tensors: those in `shared` are in the group's level.
+// A way for a branch to get its tensors.
 struct Sourcing {
-  TensorSet shared;
-  std::optional<bool> final_sums;  // of an output in the group's level, of two widths
+  PerTensor<LevelSet> shared;      // where the group keeps each of them on the way
+  std::optional<bool> final_sums;  // of an output that comes to a level of the group, of two widths
+};
+
+// What crosses between two levels, on the way of a tensor from around the group to a branch.
+struct SharedBoundary {
+  ChainTensor use;
+  LevelId parent{};
+  LevelId child{};
 };
 
 // The possible branches of a group, and the cost of the group's own keeps. Einsums are numbered
 // from the first one of the group.
 class GroupModel {
  public:
-  // `surroundings` outlive it.
+  // `surroundings` outlive it. `only_level`: where the group may keep tensors; none: anywhere.
   GroupModel(const Arch& arch, const EinsumChain& chain, const Group& group,
-             const Surroundings& surroundings);
+             const Surroundings& surroundings, std::optional<LevelId> only_level);
 
   // The group as a chain of its own, and the number of its first einsum in the whole one.
   const EinsumChain& piece() const { return piece_; }
@@ -48,26 +55,31 @@ class GroupModel {
 
   // Does each einsum but the last pass its output on within the group?
   bool is_group() const;
-  // May its intermediates be kept at the level, which lies above all arrays?
-  bool may_share(LevelId level) const;
-  // May a shared keep let so many elements of the tensor cross? Sums that are held around the group
-  // as final ones arrive there once.
-  bool may_move(const ChainTensor& use, double moved) const;
-  // The level of scopes and shared keeps, to which the functions below refer.
-  void set_level(LevelId level) { level_ = level; }
-  LevelId level() const { return level_; }
+  // Where the group may keep tensors: the levels above all arrays, but the outermost.
+  const std::vector<LevelId>& levels() const { return levels_; }
+  // All choices of levels for scopes; none if an intermediate has no level.
+  const std::vector<ScopeLevels>& scope_levels() const { return scope_levels_; }
+  // Those of the intermediates that an einsum makes or reads. Others are decided only if they have
+  // no choice.
+  const std::vector<ScopeLevels>& scope_levels_of(std::size_t e) const { return levels_of_[e]; }
+  // May shared keeps let so many elements across a boundary? Sums that are held around the group as
+  // final ones arrive there once.
+  bool may_move(const SharedBoundary& boundary, double moved) const;
 
-  std::vector<Sourcing> sourcings(std::size_t e) const;
-  std::vector<TensorId> shared_tensors(std::size_t e, const Sourcing& sourcing) const;
-  Branch branch_of(std::size_t e, const EnteredBranch& entered, const Sourcing& sourcing) const;
-  // Adds the cost of `moved` elements that cross into the group's level to a resource vector of
-  // energy [pJ] and these ports (none: energy alone).
-  void add_shared(const ChainTensor& use, double moved, std::span<const Port> ports,
+  const std::vector<Sourcing>& sourcings(std::size_t e) const { return sourcings_[e]; }
+  // Per tensor, the innermost boundary first.
+  std::vector<SharedBoundary> boundaries(std::size_t e, const Sourcing& sourcing) const;
+  Branch branch_of(std::size_t e, const EnteredBranch& entered, const Sourcing& sourcing,
+                   const ScopeLevels& levels) const;
+  // Adds the cost of `moved` elements that cross a boundary to a resource vector of energy [pJ] and
+  // these ports (none: energy alone).
+  void add_shared(const SharedBoundary& boundary, double moved, std::span<const Port> ports,
                   std::vector<double>& components) const;
   // Elements of a tensor.
   double whole(const ChainTensor& use) const;
-  // Width of a tensor in the group's level [b].
-  static double bits_of(const Tensor& tensor, bool is_output, const Sourcing& sourcing);
+  // Width of a tensor where a boundary keeps it [b]. Sums are wide unless they arrive final, which
+  // `final_sums` says; nullopt: the least width counts.
+  double bits_of(const SharedBoundary& boundary, std::optional<bool> final_sums) const;
   // Per einsum: none.
   std::vector<std::optional<bool>> narrowest() const {
     return std::vector<std::optional<bool>>(piece_.einsums.size());
@@ -75,21 +87,29 @@ class GroupModel {
   // Capacity that intermediates and the surroundings take while an einsum runs. `final_sums`: per
   // einsum; nullopt: the least width counts.
   TakenBits taken_by_scopes(const std::vector<FiniteCapacity>& capacities,
-                            const std::vector<LiveSet>& held, std::size_t e,
+                            const ScopeLevels& levels, const std::vector<LiveSet>& held,
+                            std::size_t e,
                             const std::vector<std::optional<bool>>& final_sums) const;
 
  private:
   const Workload& einsum(std::size_t e) const { return piece_.einsums[e]; }
   bool is_passed(const ChainTensor& use) const { return piece_.intermediate_of(use).has_value(); }
   bool has_two_widths(std::size_t e) const;
-  bool may_share(const ChainTensor& use) const;
+  bool is_above_arrays(LevelId level) const;
+  void list_levels();
+  std::vector<LevelId> levels_of(const Intermediate& passed) const;
+  bool may_share(const ChainTensor& use, LevelSet levels) const;
+  std::vector<Sourcing> list_sourcings(std::size_t e) const;
 
   const Arch& arch_;
   EinsumChain piece_;
   std::size_t first_;
   const Surroundings& around_;
   std::vector<Problem> problems_;
-  LevelId level_{};
+  std::vector<LevelId> levels_;
+  std::vector<ScopeLevels> scope_levels_;
+  std::vector<std::vector<ScopeLevels>> levels_of_;  // per einsum
+  std::vector<std::vector<Sourcing>> sourcings_;     // per einsum
 };
 
 }  // namespace mapsim::fusion

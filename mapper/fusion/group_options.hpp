@@ -8,10 +8,14 @@
 
 namespace mapsim::fusion {
 
+inline constexpr double kGroupSlack = 1e-6;  // so that what a cutoff rules out stays ruled out
+
 // A tensor kept in the shared part, above the loops from `position` on.
 struct SharedKeep {
   ChainTensor use;  // of the group's chain
+  LevelId level{};
   std::size_t position = 0;
+  double moved = 0;  // elements that cross into it
 };
 
 // An option of a branch: which of its tensors the group keeps, and where.
@@ -30,7 +34,8 @@ struct BranchOption {
 
 // The options of an einsum that fit beside the scopes of an interface, the least bound first.
 std::vector<BranchOption> options_of(const GroupModel& model, BranchOptima& optima,
-                                     const GroupCounts& group, std::size_t e);
+                                     const GroupCounts& group, const ScopeLevels& levels,
+                                     std::size_t e);
 // The bound of an option if so much is taken.
 double bound_of(const BranchOption& option, BranchOptima& optima, const TakenBits& taken);
 
@@ -39,6 +44,6 @@ inline double energy_in(const std::vector<double>& charged) {
   return charged.empty() ? 0 : charged[0];
 }
 // The least number of elements that cross, over all positions at which a tensor may be kept.
-double least_moved(const GroupCounts& group, const ChainTensor& use);
+double least_moved(const GroupCounts& group, const SharedBoundary& boundary);
 
 }  // namespace mapsim::fusion

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <queue>
 
-#include "costmodel/crossing.hpp"
 #include "mapper/fusion/front_of.hpp"
-#include "mapper/fusion/group_model.hpp"
-#include "mapper/fusion/group_options.hpp"
+#include "mapper/fusion/group_bounds.hpp"
 #include "mapper/fusion/interface_classes.hpp"
 #include "mapper/objective.hpp"
 
@@ -33,8 +32,6 @@ using exact::kInfinity;
 
 namespace {
 
-constexpr double kSlack = 1e-6;  // of cutoffs, so that what they rule out is ruled out for good
-
 struct Subproblem {
   double bound = 0;
   bool is_class = true;
@@ -48,9 +45,10 @@ class GroupSearch {
   GroupSearch(const GroupQuery& query, BranchOptima& optima, GroupStatistics& statistics,
               std::vector<GroupPlan>* front)
       : arch_{query.arch},
-        model_(query.arch, query.chain, query.group, query.surroundings),
+        model_(query.arch, query.chain, query.group, query.surroundings, query.only_level),
         around_{query.surroundings},
         optima_{optima},
+        bounds_{model_, optima},
         objective_{optima.objective()},
         statistics_{statistics},
         most_loops_{query.most_loops},
@@ -61,12 +59,8 @@ class GroupSearch {
   void run() {
     if (piece().einsums.size() == 1) {
       search_alone();
-    } else if (model_.is_group()) {
-      for (const LevelId level : arch_.levels.ids()) {
-        if (index_of(level) > 0 && model_.may_share(level)) {
-          search_level(level);
-        }
-      }
+    } else if (model_.is_group() && !model_.scope_levels().empty()) {
+      search_together();
     }
   }
   std::optional<GroupPlan> best() {
@@ -88,17 +82,16 @@ class GroupSearch {
     }
     if (front_ != nullptr) {
       for (const BranchPoint& point : optima_.front(branch, around_.taken, limit())) {
-        add({value(point), point.energy, point.cycles, LevelId{0}, {}, {}, {point.nest}});
+        add({value(point), point.energy, point.cycles, {}, {}, {}, {point.nest}});
       }
       return;
     }
     const BranchOptimum* optimum = optima_.optimum(branch, around_.taken, limit());
     if (optimum != nullptr && optimum->value < limit()) {
-      best_ = {optimum->value, 0, 0, LevelId{0}, {}, {}, {optimum->nest}};
+      best_ = {optimum->value, 0, 0, {}, {}, {}, {optimum->nest}};
     }
   }
 
-  std::span<const Port> ports() const { return objective_.charged_ports(); }
   // Leakage is in the energy already.
   double value(const BranchPoint& point) const {
     return objective_.objective().function.value(point.energy, point.cycles);
@@ -112,93 +105,43 @@ class GroupSearch {
 
   // ---- classes of interfaces
 
-  // A part of a bound: the least that an einsum needs in one way to source its branch, and which
-  // optimum would say more.
-  struct Least {
-    double value = kInfinity;
-    double entries = 1;
-    double of_entry = 0;  // what an entry would need for this value
-    Branch branch;
-    TakenBits taken;
-  };
   // Asks for the optimum, as far as it matters to a sum of such parts.
-  void find_optimum(const Least& open, double sum) {
-    const double spare = (limit() - sum) * (1 + kSlack) / open.entries;
-    optima_.optimum(open.branch, open.taken, open.of_entry * (1 + kSlack) + spare);
+  void find_optimum(const LeastPart& open, double sum) {
+    const double spare = (limit() - sum) * (1 + kGroupSlack) / open.entries;
+    optima_.optimum(open.branch, open.taken, open.of_entry * (1 + kGroupSlack) + spare);
   }
-  // Of so many entries of a branch.
-  Least part(Branch branch, TakenBits taken, double entries,
-             const std::vector<double>& charged) const {
-    const double of_entry = optima_.bound(branch, taken);
-    const double value = optima_.bound_of_run(branch, entries, of_entry, charged);
-    const double of_entries = value - objective_.value(energy_in(charged), 0);
-    return {value, entries, of_entries / entries, std::move(branch), std::move(taken)};
-  }
-  double operations(std::size_t e) const { return static_cast<double>(model_.problem(e).macs()); }
-
-  // The boxes of a class are those of the interface that holds nothing from step to step.
-  double class_bound(std::size_t index, std::optional<Least>& open) {
-    std::vector<EnteredBranch>& boxes = class_boxes_[index];
-    if (boxes.empty()) {
+  double class_bound(std::size_t index, std::optional<LeastPart>& open) {
+    ClassBoxes& boxes = class_boxes_[index];
+    if (boxes.branches.empty()) {
       const auto entered = counter_->count(counter_->innermost(classes_->loops(index)));
       if (!entered) {
         return kInfinity;
       }
-      class_live_[index] = entered->held;
-      boxes = entered->branches;
-    }
-    double sum = 0;
-    for (std::size_t e = 0; e < boxes.size(); ++e) {
-      const EnteredBranch& box = boxes[e];
-      if (box.entry.varies()) {
-        sum += objective_.of_operations(model_.problem(e),
-                                        classes_->least_runs(index, e) * operations(e));
-        continue;
-      }
-      Least least;
-      const TakenBits by_scopes =
-          model_.taken_by_scopes(optima_.capacities(), class_live_[index], e, model_.narrowest());
-      for (const Sourcing& sourcing : model_.sourcings(e)) {
-        Branch branch = model_.branch_of(e, box, sourcing);
-        TakenBits taken = by_scopes;
-        std::vector<double> charged;
-        for (const TensorId t : model_.shared_tensors(e, sourcing)) {
-          const Tensor& tensor = einsum(e).tensors[t];
-          model_.add_shared({e, t}, model_.whole({e, t}), ports(), charged);
-          take(optima_.capacities(), model_.level(), tensor.role,
-               static_cast<double>(footprint(tensor, box.bounds)) *
-                   model_.bits_of(tensor, t == einsum(e).output(), sourcing),
-               taken);
-        }
-        if (!fits(optima_.capacities(), taken)) {
-          continue;
-        }
-        const double entries = classes_->least_runs(index, e) * operations(e) / branch.operations();
-        Least way = part(std::move(branch), std::move(taken), entries, charged);
-        if (way.value < least.value) {
-          least = std::move(way);
-        }
-      }
-      if (!(least.value < kInfinity)) {
-        return kInfinity;
-      }
-      sum += least.value;
-      if (!open && !optima_.is_known(least.branch, least.taken)) {
-        open = least;
+      boxes = {entered->branches, entered->held, {}};
+      for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
+        boxes.runs.push_back(classes_->least_runs(index, e));
       }
     }
-    return sum;
+    return bounds_.of_class(boxes, nullptr, open);
   }
 
   // ---- interfaces
 
   struct Entered {
     Interface interface;
-    GroupCounts group;
+    const ScopeLevels* levels = nullptr;
+    std::shared_ptr<const GroupCounts> group;
   };
 
-  // Scopes in all positions, loops in all orders.
+  // Scopes in all positions and at all levels that the class leaves, loops in all orders.
   void open_class(std::size_t index) {
+    std::vector<const ScopeLevels*> choices;
+    for (const ScopeLevels& levels : model_.scope_levels()) {
+      std::optional<LeastPart> open;
+      if (bounds_.of_class(class_boxes_[index], &levels, open) < limit()) {
+        choices.push_back(&levels);
+      }
+    }
     std::vector<Temporal> loops = classes_->loops(index);
     const auto before = [](const Temporal& a, const Temporal& b) { return a.dim < b.dim; };
     std::sort(loops.begin(), loops.end(), before);
@@ -206,57 +149,36 @@ class GroupSearch {
       Interface interface{loops, std::vector<std::size_t>(piece().intermediates.size(), 0)};
       std::size_t i = 0;
       do {
-        add(interface);
+        add(interface, choices);
         for (i = 0; i < interface.scopes.size() && ++interface.scopes[i] > loops.size(); ++i) {
           interface.scopes[i] = 0;
         }
       } while (i < interface.scopes.size());
     } while (std::next_permutation(loops.begin(), loops.end(), before));
   }
-  void add(const Interface& interface) {
-    auto group = counter_->count(interface);
-    if (!group) {
+  void add(const Interface& interface, const std::vector<const ScopeLevels*>& choices) {
+    auto counted = choices.empty() ? std::nullopt : counter_->count(interface);
+    if (!counted) {
       return;
     }
     held_.check();
     ++statistics_.interfaces;
-    interfaces_.push_back({interface, std::move(*group)});
-    std::optional<Least> open;
-    const double bound = interface_bound(interfaces_.back(), open);
-    if (bound < limit()) {
-      held_.take(bytes_of(interfaces_.back().group));
-      queue_.push({bound, false, interfaces_.size() - 1});
-    } else {
-      interfaces_.pop_back();
+    const auto group = std::make_shared<const GroupCounts>(std::move(*counted));
+    for (const ScopeLevels* levels : choices) {
+      std::optional<LeastPart> open;
+      const double bound = bounds_.of_interface(*group, *levels, open);
+      if (bound < limit()) {
+        if (group.use_count() == 1) {
+          held_.take(bytes_of(*group));
+        }
+        interfaces_.push_back({interface, levels, group});
+        queue_.push({bound, false, interfaces_.size() - 1});
+      }
     }
   }
 
-  double interface_bound(const Entered& entered, std::optional<Least>& open) {
-    double sum = 0;
-    for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
-      const TakenBits taken =
-          model_.taken_by_scopes(optima_.capacities(), entered.group.held, e, model_.narrowest());
-      if (!fits(optima_.capacities(), taken)) {
-        return kInfinity;
-      }
-      Least least;
-      for (const Sourcing& sourcing : model_.sourcings(e)) {
-        std::vector<double> charged;
-        for (const TensorId t : model_.shared_tensors(e, sourcing)) {
-          model_.add_shared({e, t}, least_moved(entered.group, {e, t}), ports(), charged);
-        }
-        Least way = part(model_.branch_of(e, entered.group.branches[e], sourcing), taken,
-                         entered.group.branches[e].entries, charged);
-        if (way.value < least.value) {
-          least = std::move(way);
-        }
-      }
-      sum += least.value;
-      if (!open && !optima_.is_known(least.branch, taken)) {
-        open = least;
-      }
-    }
-    return sum;
+  double interface_bound(const Entered& entered, std::optional<LeastPart>& open) {
+    return bounds_.of_interface(*entered.group, *entered.levels, open);
   }
 
   // ---- joining
@@ -266,7 +188,7 @@ class GroupSearch {
     std::vector<std::vector<BranchOption>> all;
     std::vector<double> rest(piece().einsums.size() + 1, 0.0);  // of this einsum and later ones
     for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
-      all.push_back(options_of(model_, optima_, entered.group, e));
+      all.push_back(options_of(model_, optima_, *entered.group, *entered.levels, e));
       if (all.back().empty()) {
         return;
       }
@@ -303,9 +225,9 @@ class GroupSearch {
     std::vector<TakenBits> taken;
     double sum = 0;
     for (std::size_t e = 0; e < chosen.size(); ++e) {
-      taken.push_back(
-          sum_of(model_.taken_by_scopes(optima_.capacities(), entered.group.held, e, final_sums),
-                 resident));
+      taken.push_back(sum_of(model_.taken_by_scopes(optima_.capacities(), *entered.levels,
+                                                    entered.group->held, e, final_sums),
+                             resident));
       if (!fits(optima_.capacities(), taken.back())) {
         return;
       }
@@ -321,9 +243,9 @@ class GroupSearch {
     for (std::size_t e = 0; e < chosen.size() && sum < limit(); ++e) {
       const BranchOption& option = *chosen[e];
       const double least = optima_.bound(option.branch, taken[e]);
-      const double spare = (limit() - sum) * (1 + kSlack) / option.scale;
+      const double spare = (limit() - sum) * (1 + kGroupSlack) / option.scale;
       const BranchOptimum* optimum =
-          optima_.optimum(option.branch, taken[e], least * (1 + kSlack) + spare);
+          optima_.optimum(option.branch, taken[e], least * (1 + kGroupSlack) + spare);
       if (optimum == nullptr) {
         return;
       }
@@ -341,7 +263,7 @@ class GroupSearch {
   }
   GroupPlan plan_of(const Entered& entered, const std::vector<const BranchOption*>& chosen) const {
     GroupPlan plan;
-    plan.level = model_.level();
+    plan.levels = *entered.levels;
     plan.interface = entered.interface;
     for (const BranchOption* option : chosen) {
       plan.keeps.insert(plan.keeps.end(), option->keeps.begin(), option->keeps.end());
@@ -353,7 +275,7 @@ class GroupSearch {
                   const std::vector<TakenBits>& taken, double spare) {
     std::vector<const std::vector<BranchPoint>*> points;
     for (std::size_t e = 0; e < chosen.size(); ++e) {
-      const double cutoff = optima_.bound(chosen[e]->branch, taken[e]) * (1 + kSlack) + spare;
+      const double cutoff = optima_.bound(chosen[e]->branch, taken[e]) * (1 + kGroupSlack) + spare;
       points.push_back(&optima_.front(chosen[e]->branch, taken[e], cutoff));
       if (points.back()->empty()) {
         return;
@@ -381,60 +303,26 @@ class GroupSearch {
     sum_up();
   }
 
-  // What the group needs at least if each einsum ran once, had all capacities to itself, and found
-  // what others pass to it. Its optima bound all smaller boxes.
-  double ideal() {
-    double sum = 0;
-    const std::vector<bool> divide = with_boxes_that_divide(piece());
-    for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
-      if (!divide[e]) {
-        sum += objective_.of_operations(model_.problem(e), operations(e));
-        continue;
-      }
-      EnteredBranch whole;
-      whole.bounds = bounds_of(einsum(e));
-      double least = kInfinity;
-      for (const Sourcing& sourcing : model_.sourcings(e)) {
-        std::vector<double> charged;
-        for (const TensorId t : model_.shared_tensors(e, sourcing)) {
-          model_.add_shared({e, t}, model_.whole({e, t}), ports(), charged);
-        }
-        const Branch branch = model_.branch_of(e, whole, sourcing);
-        const double spare = limit() - sum - objective_.value(energy_in(charged), 0);
-        if (spare > 0) {
-          optima_.optimum(branch, around_.taken, spare * (1 + kSlack));
-        }
-        least = std::min(least, part(branch, around_.taken, 1, charged).value);
-      }
-      sum += least;
-    }
-    return sum;
-  }
-
   // ---- best first
 
-  void search_level(LevelId level) {
-    model_.set_level(level);
-    if (ideal() >= limit()) {
+  void search_together() {
+    if (bounds_.ideal(limit(), around_.taken) >= limit()) {
       return;
     }
-    counter_.emplace(arch_, piece(), level);
+    counter_.emplace(arch_, piece(), model_.levels());
     classes_.emplace(piece(), most_loops_, *counter_, held_);
     statistics_.classes += static_cast<std::int64_t>(classes_->size());
-    class_boxes_.assign(classes_->size(), {});
-    class_live_.assign(classes_->size(), {});
-    interfaces_.clear();
-    queue_ = {};
+    class_boxes_.resize(classes_->size());
     for (std::size_t c = 0; c < classes_->size(); ++c) {
       held_.check();
-      std::optional<Least> open;
+      std::optional<LeastPart> open;
       push({class_bound(c, open), true, c});
     }
     while (!queue_.empty() && queue_.top().bound < limit()) {
       held_.check();
       Subproblem node = queue_.top();
       queue_.pop();
-      std::optional<Least> open;
+      std::optional<LeastPart> open;
       do {
         open.reset();
         node.bound = node.is_class ? class_bound(node.index, open)
@@ -465,6 +353,7 @@ class GroupSearch {
   GroupModel model_;
   const Surroundings& around_;
   BranchOptima& optima_;
+  GroupBounds bounds_;
   const AdditiveObjective& objective_;
   GroupStatistics& statistics_;
   std::size_t most_loops_;
@@ -473,8 +362,7 @@ class GroupSearch {
   HeldMemory held_;  // of what is known of classes and interfaces
   std::optional<GroupCounter> counter_;
   std::optional<InterfaceClasses> classes_;
-  std::vector<std::vector<EnteredBranch>> class_boxes_;
-  std::vector<std::vector<LiveSet>> class_live_;
+  std::vector<ClassBoxes> class_boxes_;
   std::vector<Entered> interfaces_;
   std::priority_queue<Subproblem> queue_;
   GroupPlan best_;

@@ -12,7 +12,7 @@ struct GroupPlan {
   double value = exact::kInfinity;  // of the objective
   double energy = 0;                // of a front: [pJ]
   double cycles = 0;                // ... and its latency
-  LevelId level{};                  // of scopes and shared keeps
+  ScopeLevels levels;               // all decided
   Interface interface;
   std::vector<SharedKeep> keeps;
   std::vector<std::vector<MappingNode>> branches;  // per einsum
@@ -23,14 +23,16 @@ struct GroupStatistics {
   std::int64_t interfaces = 0;  // of those classes that were opened, entered
 };
 
-// A group, and the most loops that it may share. Plans that are no better than `limit`, by the
-// objective of the optima, are pruned. All members outlive the search.
+// A group, the most loops that it may share, and where it may keep tensors (none: anywhere). Plans
+// that are no better than `limit`, by the objective of the optima, are pruned. All members outlive
+// the search.
 struct GroupQuery {
   const Arch& arch;
   const EinsumChain& chain;
   const Group& group;
   const Surroundings& surroundings;
   std::size_t most_loops = 0;
+  std::optional<LevelId> only_level;
   double limit = exact::kInfinity;
 };
 

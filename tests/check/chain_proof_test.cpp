@@ -126,6 +126,34 @@ TEST(ChainProof, OfAWorseTreeDoesNot) {
   EXPECT_THAT(verdict_of(outside).problems, ::testing::Contains(HasSubstr("outside of the space")));
 }
 
+// The best tree with all scopes and shared keeps at one level is proven as that, and refused as the
+// best of all; the best of all lies outside of the smaller space.
+TEST(ChainProof, IsAboutTheLevelsThatItNames) {
+  for (const std::uint64_t seed : {31U, 67U}) {
+    const TinyChain tiny = tiny_chain(seed);
+    const ChainResult best = search_chain(tiny.arch, tiny.chain, {}, {});
+    const auto problems = [&](const FusionLimits& limits, const ChainResult& claimed) {
+      return verdict_of(chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, limits,
+                                               kEnergy, claimed))
+          .problems;
+    };
+    EXPECT_THAT(problems({}, best), ::testing::IsEmpty());
+    for (const LevelId level : {LevelId{1}, LevelId{2}}) {
+      FusionLimits limits;
+      limits.only_level = level;
+      const ChainResult at_one = search_chain(tiny.arch, tiny.chain, limits, {});
+      EXPECT_THAT(problems(limits, at_one), ::testing::IsEmpty()) << seed;
+      EXPECT_THAT(problems({}, at_one),
+                  ::testing::ElementsAre(HasSubstr("some mapping trees may need")))
+          << seed;
+      EXPECT_THAT(problems(limits, best),
+                  ::testing::Contains("the mapping lies outside of the space: a group keeps a "
+                                      "tensor at another level"))
+          << seed;
+    }
+  }
+}
+
 // A level holds an intermediate for its readers, even where it keeps nothing of the role that they
 // give it. That the best tree does so is proven, and that it is none is refused.
 TEST(ChainProof, IsAboutIntermediatesThatTheirReadersBypassToo) {
@@ -199,6 +227,9 @@ TEST(ChainProof, IsRefusedWhereItIsDamaged) {
   EXPECT_THAT(refusal("objective: energy", "objective: latency"),
               HasSubstr("expected a number of cycles"));
   EXPECT_THAT(refusal("hold: true", "hold: 1"), HasSubstr("hold"));
+  EXPECT_THAT(refusal("hold: true", "hold: true, level: L7"), HasSubstr("has no level 'L7'"));
+  EXPECT_THAT(refusal("chain_certificate: 2", "chain_certificate: 1"),
+              HasSubstr("a certificate of a smaller space"));
   EXPECT_THAT(refusal("\nspace: ", "\nspaces: "), HasSubstr("space"));
   EXPECT_THAT(refusal("value: " + value_in(proof, "value: ") + " pJ", "value: nothing fits"),
               HasSubstr("something fits"));

@@ -26,7 +26,8 @@ TEST(FusedBound, IsWhatBruteForceFinds) {
   const check::FusedSpace space{kMaxEinsums, kMaxDims, true};
   std::int64_t trees = 0;
   std::int64_t joined = 0;
-  for (const std::uint64_t seed : {2U, 8U, 12U, 20U, 22U, 1'000'002U, 1'000'012U, 1'000'026U}) {
+  for (const std::uint64_t seed :
+       {2U, 8U, 12U, 20U, 22U, 31U, 67U, 1'000'002U, 1'000'012U, 1'000'026U}) {
     const TinyChain tiny = tiny_chain(seed);
     const std::vector<TreePoint> front = front_by_force(tiny.arch, tiny.chain, false, trees);
     ASSERT_FALSE(front.empty());

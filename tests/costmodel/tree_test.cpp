@@ -140,9 +140,10 @@ Interface random_interface(Rng& rng, const EinsumChain& group) {
   return interface;
 }
 
-// The tree of an interface whose branches have no keeps, with some of the keeps that it may have.
-MappingTree tree_of(Rng& rng, const EinsumChain& group, LevelId level, const Interface& interface,
-                    std::vector<KeepPosition>& keeps) {
+// The tree of an interface whose branches have no keeps, with some of the keeps that it may have,
+// and scopes at any of these levels.
+MappingTree tree_of(Rng& rng, const EinsumChain& group, const std::vector<LevelId>& levels,
+                    const Interface& interface, std::vector<KeepPosition>& keeps) {
   if (!keeps.empty()) {
     std::rotate(keeps.begin(), keeps.begin() + rng.between(0, std::ssize(keeps) - 1), keeps.end());
   }
@@ -160,20 +161,19 @@ MappingTree tree_of(Rng& rng, const EinsumChain& group, LevelId level, const Int
   tree.nodes.resize(1);
   tree.nodes[0].einsum = group.einsums.size() - 1;
   for (std::size_t p = 0; p <= interface.loops.size(); ++p) {
-    TreeKeep here{level, {}};
+    const auto keep_here = [&](LevelId level, const ChainTensor& use) {
+      tree.nodes[0].items.emplace_back(TreeKeep{level, {use}});
+    };
     for (std::size_t i = 0; i < interface.scopes.size(); ++i) {
       const std::size_t producer = group.intermediates[i].producer;
       if (interface.scopes[i] == p) {
-        here.tensors.push_back({producer, group.einsums[producer].output()});
+        keep_here(levels[rng.below(levels.size())], {producer, group.einsums[producer].output()});
       }
     }
     for (const KeepPosition& keep : keeps) {
       if (keep.position == p) {
-        here.tensors.push_back(keep.use);
+        keep_here(keep.level, keep.use);
       }
-    }
-    if (!here.tensors.empty()) {
-      tree.nodes[0].items.emplace_back(here);
     }
     if (p < interface.loops.size()) {
       tree.nodes[0].items.emplace_back(interface.loops[p]);
@@ -210,10 +210,10 @@ double in_all_entries(const EnteredBranch& branch, DimSet dims) {
 
 // How often something was compared that not every interface has.
 struct Compared {
-  int interfaces = 0, varying = 0, carried = 0, kept = 0;
+  int interfaces = 0, varying = 0, carried = 0, kept = 0, further_in = 0;
 };
 
-void compare(const EinsumChain& group, LevelId level, const GroupCounts& counts,
+void compare(const EinsumChain& group, const GroupCounts& counts,
              const std::vector<KeepPosition>& keeps, const TreeCounts& walked, Compared& compared) {
   for (std::size_t i = 0; i < group.intermediates.size(); ++i) {
     const std::size_t producer = group.intermediates[i].producer;
@@ -240,7 +240,8 @@ void compare(const EinsumChain& group, LevelId level, const GroupCounts& counts,
     compared.varying += branch.entry.varies() ? 1 : 0;
   }
   for (const KeepPosition& keep : keeps) {
-    const TensorCounts& at = walked.einsums[keep.use.einsum].levels[level][keep.use.tensor];
+    const TensorCounts& at = walked.einsums[keep.use.einsum].levels[keep.level][keep.use.tensor];
+    compared.further_in += keep.level > LevelId{1} ? 1 : 0;
     const bool is_output = keep.use.tensor == group.einsums[keep.use.einsum].output();
     EXPECT_EQ(keep.moved, static_cast<double>(is_output ? at.total.drains : at.total.fills));
     EXPECT_EQ(keep.largest, static_cast<double>(at.footprint));
@@ -252,19 +253,24 @@ void compare(const EinsumChain& group, LevelId level, const GroupCounts& counts,
 // counter counts several interfaces, since it keeps what it knows of lines.
 TEST(MappingTrees, CountGroupsWithoutTheirBranchesAsTheWalkDoes) {
   Compared compared;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const RandomTree random = random_tree(seed);
     const EinsumChain& group = random.chain;
-    const LevelId level{1};
-    const bool in_array =
-        !random.arch.levels_above.empty() && random.arch.levels_above[FanoutId{0}] <= 1;
+    std::vector<LevelId> levels;  // above all arrays
+    for (const LevelId level : random.arch.levels.ids()) {
+      const bool in_array = !random.arch.levels_above.empty() &&
+                            random.arch.levels_above[FanoutId{0}] <= index_of(level);
+      if (level != LevelId{0} && !in_array) {
+        levels.push_back(level);
+      }
+    }
     const bool is_group =
         group.einsums.size() > 1 && group.intermediates.size() + 1 == group.einsums.size();
-    if (!is_group || in_array) {
+    if (!is_group || levels.empty()) {
       continue;
     }
     Rng rng{seed};
-    GroupCounter counter{random.arch, group, level};
+    GroupCounter counter{random.arch, group, levels};
     for (int i = 0; i < 6; ++i) {
       const Interface interface = random_interface(rng, group);
       const auto counts = counter.count(interface);
@@ -272,12 +278,12 @@ TEST(MappingTrees, CountGroupsWithoutTheirBranchesAsTheWalkDoes) {
         continue;
       }
       std::vector<KeepPosition> keeps = counts->keeps;
-      const MappingTree tree = tree_of(rng, group, level, interface, keeps);
+      const MappingTree tree = tree_of(rng, group, levels, interface, keeps);
       const RandomTree as_case{random.arch, group, tree};
       ASSERT_TRUE(check_tree(random.arch, group, tree).empty()) << describe(as_case);
       const TreeCounts walked =
           simulate_tree(random.arch, group, tree, random_operands(group, 1), 10'000'000).counts;
-      compare(group, level, *counts, keeps, walked, compared);
+      compare(group, *counts, keeps, walked, compared);
       ++compared.interfaces;
       ASSERT_FALSE(HasFailure()) << "seed " << seed << "\n" << describe(as_case);
     }
@@ -286,6 +292,7 @@ TEST(MappingTrees, CountGroupsWithoutTheirBranchesAsTheWalkDoes) {
   EXPECT_GT(compared.varying, 30);
   EXPECT_GT(compared.carried, 20);
   EXPECT_GT(compared.kept, 300);
+  EXPECT_GT(compared.further_in, 50);
 }
 
 TEST(MappingTrees, OfOneEinsumCostWhatItsMappingDoes) {

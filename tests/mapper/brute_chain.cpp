@@ -189,33 +189,40 @@ class BruteForce {
   TreePoints front_of_group(std::size_t g) {
     const auto [first, last] = groups_[g];
     if (first == last) {
-      return front_with(g, {}, 0, LevelId{0});
+      return front_with(g, {}, 0);
     }
     TreePoints front;
-    for (std::size_t l = 1; l < arch_.levels.size() && is_above_arrays(l); ++l) {
-      for_prefixes(g, static_cast<LevelId>(l),
-                   [&](const std::vector<TreeItem>& prefix, std::size_t loops) {
-                     add(front_with(g, prefix, loops, static_cast<LevelId>(l)), front);
-                   });
-    }
+    for_prefixes(g, [&](const std::vector<TreeItem>& prefix, std::size_t loops) {
+      add(front_with(g, prefix, loops), front);
+    });
     return front;
   }
+  // Where groups may keep tensors.
+  std::vector<LevelId> group_levels() const {
+    std::vector<LevelId> levels;
+    for (std::size_t l = 1; l < arch_.levels.size() && is_above_arrays(l); ++l) {
+      levels.push_back(static_cast<LevelId>(l));
+    }
+    return levels;
+  }
 
-  // Every order of every set of loops over the sink's dims, scopes everywhere.
+  // Every order of every set of loops over the sink's dims, scopes everywhere, at all levels.
   template <class Visit>
-  void for_prefixes(std::size_t g, LevelId level, const Visit& visit) const {
+  void for_prefixes(std::size_t g, const Visit& visit) const {
     const auto [first, last] = groups_[g];
     const Workload& sink = chain_.einsums[last];
+    const std::vector<LevelId> levels = group_levels();
     std::vector<Temporal> loops;
     const std::function<void()> grow = [&] {
-      std::vector<std::size_t> scopes(last - first, 0);
+      const std::size_t places = (loops.size() + 1) * levels.size();
+      std::vector<std::size_t> scopes(last - first, 0);  // position * levels + level
       std::size_t i = 0;
       do {
         std::vector<TreeItem> items;
         for (std::size_t p = 0; p <= loops.size(); ++p) {
-          for (std::size_t s = 0; s < scopes.size(); ++s) {
-            if (scopes[s] == p) {
-              items.emplace_back(TreeKeep{level, {output(first + s)}});
+          for (std::size_t s = 0; s < scopes.size() && !levels.empty(); ++s) {
+            if (scopes[s] / levels.size() == p) {
+              items.emplace_back(TreeKeep{levels[scopes[s] % levels.size()], {output(first + s)}});
             }
           }
           if (p < loops.size()) {
@@ -225,7 +232,7 @@ class BruteForce {
         if (check_tree(arch_, chain_, base(g, items)).empty()) {
           visit(items, loops.size());
         }
-        for (i = 0; i < scopes.size() && ++scopes[i] > loops.size(); ++i) {
+        for (i = 0; i < scopes.size() && ++scopes[i] >= places; ++i) {
           scopes[i] = 0;
         }
       } while (i < scopes.size());
@@ -244,35 +251,36 @@ class BruteForce {
     grow();
   }
 
-  TreePoints front_with(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops,
-                        LevelId level) {
+  TreePoints front_with(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops) {
     const auto [first, last] = groups_[g];
     std::vector<std::vector<Way>> ways;
     const MappingTree plain = base(g, prefix);
     const Used fixed = used_by(plain, count_tree(arch_, chain_, plain), g);
     for (std::size_t e = first; e <= last; ++e) {
-      ways.push_back(ways_of(g, prefix, loops, level, e, fixed));
+      ways.push_back(ways_of(g, prefix, loops, e, fixed));
     }
     return join(ways, fixed);
   }
 
   std::vector<Way> ways_of(std::size_t g, const std::vector<TreeItem>& prefix, std::size_t loops,
-                           LevelId level, std::size_t e, const Used& fixed) {
+                           std::size_t e, const Used& fixed) {
     const auto [first, last] = groups_[g];
-    std::vector<ChainTensor> own;
+    std::vector<PossibleKeep> own;  // a tensor's from the outside in
     for (const TensorId t : chain_.einsums[e].tensors.ids()) {
       const auto i = chain_.intermediate_of({e, t});
       const bool is_passed = i && chain_.intermediates[*i].producer >= first &&
                              chain_.intermediates[*i].readers.back().einsum <= last;
-      if (!is_passed && last > first) {
-        own.push_back({e, t});
+      for (const LevelId level : group_levels()) {
+        if (!is_passed && last > first) {
+          own.push_back({{e, t}, level});
+        }
       }
     }
     std::vector<Way> ways;
     std::vector<std::size_t> positions(own.size(), 0);  // 0: none; else position + 1
     std::size_t i = 0;
     do {
-      const std::vector<TreeItem> with_keeps = insert(prefix, own, positions, level);
+      const std::vector<TreeItem> with_keeps = insert(prefix, own, positions);
       const MappingTree tree = base(g, with_keeps);
       if (check_tree(arch_, chain_, tree).empty()) {
         add_nests(g, tree, e, fixed, ways);

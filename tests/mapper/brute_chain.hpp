@@ -22,6 +22,10 @@ inline constexpr std::uint64_t kFirstTimed = 2'000'000;  // odd millions: with a
 inline constexpr std::uint64_t kFirstLarge = 4'000'000;  // odd millions: with an array, too
 inline constexpr std::uint64_t kFirstLargeTimed = 6'000'000;
 inline constexpr std::uint64_t kFirstWide = 8'000'000;  // wide_tiny_chain(), with few points
+// Seeds of machines with two levels for the group to choose from: even ones have chains of two
+// einsums, odd ones graphs of three in which the last one adds to what the first one made.
+inline constexpr std::uint64_t kFirstDeep = 10'000'000;
+inline constexpr std::uint64_t kFirstDeepTimed = 12'000'000;  // ports of finite bandwidth
 // Three levels, three matrix products of at most `most` points each way, with sums wider than what
 // comes of them. Too many trees to look at all, unless there are very few points.
 TinyChain wide_tiny_chain(std::uint64_t seed, std::int64_t most);

@@ -55,7 +55,7 @@ TEST(Fusion, FindsWhatBruteForceFinds) {
   std::int64_t trees = 0;
   int fused = 0;
   for (const std::uint64_t seed :
-       {2U, 8U, 12U, 20U, 22U, 1'000'002U, 1'000'012U, 1'000'026U, 1'000'028U}) {
+       {2U, 8U, 12U, 20U, 22U, 31U, 67U, 1'000'002U, 1'000'012U, 1'000'026U, 1'000'028U}) {
     const TinyChain tiny = tiny_chain(seed);
     const std::vector<TreePoint> front = front_by_force(tiny.arch, tiny.chain, false, trees);
     const double expected =
@@ -72,6 +72,25 @@ TEST(Fusion, FindsWhatBruteForceFinds) {
     fused += energy_of(found) < energy_of(apart) * (1 - 1e-9) ? 1 : 0;
   }
   EXPECT_GT(fused, 4);
+}
+
+// What two levels bring: scopes and shared keeps at both of them, one tensor's among them. Trees at
+// one level are trees of the whole space, and here they need more.
+TEST(Fusion, KeepsTensorsOfAGroupAtSeveralLevels) {
+  for (const std::uint64_t seed : {31U, 67U}) {
+    const TinyChain tiny = tiny_chain(seed);
+    double at_one = std::numeric_limits<double>::infinity();
+    for (const LevelId level : {LevelId{1}, LevelId{2}}) {
+      FusionLimits limits;
+      limits.only_level = level;
+      const ChainResult found = search_chain(tiny.arch, tiny.chain, limits, {});
+      EXPECT_TRUE(found.proven);
+      at_one = std::min(at_one, energy_of(found));
+    }
+    const ChainResult found = search_chain(tiny.arch, tiny.chain, {}, {});
+    EXPECT_LT(energy_of(found), at_one * (1 - 1e-3)) << seed;
+    EXPECT_TRUE(check_tree(tiny.arch, tiny.chain, *found.best).empty());
+  }
 }
 
 // Each space contains the one before.

@@ -53,7 +53,8 @@ void compare_checker(const TinyChain& tiny, std::uint64_t seed,
 }
 void compare(const TinyChain& tiny, std::uint64_t seed, Tally& tally) {
   const bool is_large = seed >= kFirstLarge && seed < kFirstLargeTimed;
-  const bool is_timed = seed >= kFirstTimed && !is_large && seed < kFirstWide;
+  const bool is_timed =
+      seed >= kFirstDeepTimed || (seed >= kFirstTimed && !is_large && seed < kFirstWide);
   std::vector<Objective> objectives{Objective::kEnergy};
   if (is_timed) {
     objectives = {Objective::kLatency, Objective::kEdp,
@@ -125,7 +126,7 @@ int main(int argc, char** argv) {
   const std::uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100;
   Tally tally;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    if (seed >= kFirstWide + kFirstSpread) {
+    if (seed >= kFirstWide + kFirstSpread && seed < kFirstDeep) {
       look_at_widths(seed, tally);
     } else {
       compare(tiny_chain(seed), seed, tally);

@@ -103,6 +103,29 @@ std::string wide_chain(Rng& rng, std::int64_t most) {
   return text;
 }
 
+// A product, and another of what it makes, or also the sum of both.
+std::string deep_chain(Rng& rng, bool graph) {
+  const auto size = [&] { return rng.between(1, graph ? 2 : 3); };
+  const std::int64_t m = size();
+  const std::int64_t n = size();
+  const auto product = [&](const char* name, std::int64_t columns, std::int64_t inner) {
+    return fmt::format(
+        "  - name: {}\n    einsum: {{equation: \"O[m][n] += A[m][k] * B[k][n]\", dims: {{m: {}, n: "
+        "{}, k: {}}}}}\n",
+        name, m, columns, inner);
+  };
+  std::string text = "name: deep\nchain:\n" + product("e0", n, size()) + "    out: t0\n";
+  text += product("e1", graph ? n : size(), n) + "    in: {A: t0}\n";
+  if (graph) {
+    text += fmt::format(
+        "    out: t1\n  - name: e2\n    einsum: {{equation: \"O[m][n] += A[m][n] * B[m][n]\", "
+        "dims: "
+        "{{m: {}, n: {}}}}}\n    in: {{A: t1, B: t0}}\n",
+        m, n);
+  }
+  return text;
+}
+
 std::string array_text(Rng& rng) {
   const auto one_in = [&](std::uint64_t n) { return rng.below(n) == 0; };
   return fmt::format(
@@ -169,12 +192,36 @@ TinyChain wide_tiny_chain(std::uint64_t seed, std::int64_t most) {
   return tiny;
 }
 
+namespace {
+
+TinyChain deep_tiny_chain(std::uint64_t seed) {
+  Rng rng(seed);
+  Rng of_ports(seed + 1);
+  const bool is_graph = seed % 2 == 1;
+  while (true) {
+    const std::string machine =
+        try_machine(rng, 3, 24, false, seed >= kFirstDeepTimed ? &of_ports : nullptr);
+    TinyChain tiny{parse_arch(machine, "arch.yaml"),
+                   parse_chain(deep_chain(rng, is_graph), "chain.yaml")};
+    const auto& einsums = tiny.chain.einsums;
+    if (std::all_of(einsums.begin(), einsums.end(),
+                    [&](const Workload& einsum) { return einsum.macs() <= (is_graph ? 2 : 4); })) {
+      return tiny;
+    }
+  }
+}
+
+}  // namespace
+
 // Few enough mapping trees: what every einsum has to do, and the levels, are limited together.
 TinyChain tiny_chain(std::uint64_t seed) {
   Rng rng(seed);
   Rng of_ports(seed + 1);
   const bool is_large = seed >= kFirstLarge;
   const bool is_timed = is_large ? seed >= kFirstLargeTimed : seed >= kFirstTimed;
+  if (seed >= kFirstDeep) {
+    return deep_tiny_chain(seed);
+  }
   if (seed >= kFirstWide) {
     return wide_tiny_chain(seed, 2);
   }

@@ -37,16 +37,21 @@ inline TreePoints sum_of(const TreePoints& a, const TreePoints& b) {
   return sums;
 }
 
+// A tensor that a group may keep at a level.
+struct PossibleKeep {
+  ChainTensor use;
+  LevelId level{};
+};
 // Items of a group with keeps of its own: 0 is none, else the number of loops outside plus one.
 inline std::vector<TreeItem> insert(const std::vector<TreeItem>& prefix,
-                                    const std::vector<ChainTensor>& own,
-                                    const std::vector<std::size_t>& positions, LevelId level) {
+                                    const std::vector<PossibleKeep>& own,
+                                    const std::vector<std::size_t>& positions) {
   std::vector<TreeItem> items;
   std::size_t loop = 0;
   const auto add = [&] {
     for (std::size_t k = 0; k < own.size(); ++k) {
       if (positions[k] == loop + 1) {
-        items.emplace_back(TreeKeep{level, {own[k]}});
+        items.emplace_back(TreeKeep{own[k].level, {own[k].use}});
       }
     }
   };

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "check/group_bound.hpp"
+#include "costmodel/fusion/group_counts.hpp"
+
+namespace mapsim::check {
+
+// How a branch gets its tensors: by way of these levels of the group, the innermost last.
+struct Supply {
+  PerTensor<std::vector<LevelId>> kept;
+  std::optional<bool> final_sums;  // of an output of two widths that a level of the group gets
+};
+
+// Where a group of einsums may keep tensors, and what that costs and takes.
+class GroupSupply {
+ public:
+  // All outlive it. `piece`: the group as a chain of its own.
+  GroupSupply(const Arch& arch, const EinsumChain& piece, const FusedSpace& space,
+              const GroupContext& around, const BranchBounds& bounds);
+
+  // Levels outside of all fanouts, but the outermost.
+  const std::vector<LevelId>& levels() const { return levels_; }
+  // Every level for every intermediate: none if some einsum but the last passes nothing on within
+  // the group, or what it makes may be kept nowhere.
+  const std::vector<ScopeLevels>& scope_levels() const { return scope_levels_; }
+  // The same as far as it matters to an einsum: others' levels are open where there is a choice.
+  const std::vector<ScopeLevels>& scope_levels_for(std::size_t e) const { return levels_for_[e]; }
+  const std::vector<Supply>& supplies(std::size_t e) const { return supplies_[e]; }
+  const Problem& problem(std::size_t e) const { return problems_[e]; }
+
+  Branch supplied(std::size_t e, const EnteredBranch& entered, const Supply& supply,
+                  const ScopeLevels& levels) const;
+  double elements(std::size_t e, TensorId t) const;  // of the whole tensor
+  // Adds the cost of so many elements that cross into the k-th level of a supply.
+  void charge(std::size_t e, TensorId t, const Supply& supply, std::size_t k, double moved,
+              std::vector<double>& charged) const;
+  // `is_final`: do sums arrive there final? If nobody knows, the least width counts.
+  void take_tile(std::size_t e, TensorId t, LevelId level, double tile,
+                 std::optional<bool> is_final, TakenBits& taken) const;
+  // What lies around, and what intermediates take while an einsum runs. `final_sums`: per producer.
+  TakenBits taken_by_scopes(std::size_t e, const ScopeLevels& levels,
+                            const std::vector<LiveSet>& held,
+                            const std::vector<std::optional<bool>>& final_sums) const;
+  // Sums that lie narrow around the group arrive there once: may so many elements cross into the
+  // k-th level of a supply?
+  bool may_cross(std::size_t e, TensorId t, std::size_t k, double moved) const;
+
+ private:
+  const Workload& einsum(std::size_t e) const { return piece_.einsums[e]; }
+  bool is_passed(std::size_t e, TensorId t) const {
+    return piece_.intermediate_of({e, t}).has_value();
+  }
+  std::vector<ScopeLevels> list_levels(std::optional<std::size_t> e) const;
+  std::vector<std::vector<LevelId>> ways_of(std::size_t e, TensorId t) const;
+  std::vector<Supply> list_supplies(std::size_t e) const;
+
+  const Arch& arch_;
+  const EinsumChain& piece_;
+  const GroupContext& around_;
+  const BranchBounds& bounds_;
+  std::vector<Problem> problems_;
+  std::vector<LevelId> levels_;
+  std::vector<ScopeLevels> scope_levels_;
+  std::vector<std::vector<ScopeLevels>> levels_for_;  // per einsum
+  std::vector<std::vector<Supply>> supplies_;         // per einsum
+};
+
+}  // namespace mapsim::check
