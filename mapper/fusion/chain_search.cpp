@@ -65,7 +65,7 @@ class ChainSearch {
     // A search that was stopped may leave a state that no way has reached.
     if (const auto& ends = reached_.back(); !ends.empty() && !ends.begin()->second.empty()) {
       result.best = tree_of(chain_, *ends.begin()->second.front());
-    } else if (result.out_of_memory) {
+    } else if (!result.proven && !is_stopped()) {
       result.best = each_by_itself();
     }
     if (result.best) {
@@ -114,6 +114,8 @@ class ChainSearch {
     }
     return last;
   }
+
+  bool is_stopped() const { return options_.stop != nullptr && *options_.stop; }
 
   // Each einsum on as few of its tiles as a search looks at that has no time.
   std::optional<MappingTree> each_by_itself() const {
@@ -179,8 +181,19 @@ class ChainSearch {
     return least;
   }
 
+  // No mapping needs less than its operations.
+  double operations_alone() const {
+    double sum = 0;
+    for (std::size_t e = 0; e < chain_.einsums.size(); ++e) {
+      sum += optima_.objective().of_operations(problems_[e],
+                                               static_cast<double>(chain_.einsums[e].macs()));
+    }
+    return sum;
+  }
+
   // False: it was stopped. `least`: what everything needs.
   bool search(double& least) {
+    least = operations_alone();
     reached_[0][CutState{}] = {nullptr};
     return is_within_budget([&] { least = bound(); }) &&
            (all_ || is_within_budget([&] { search_groups(1); })) &&

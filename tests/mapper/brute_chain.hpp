@@ -22,8 +22,8 @@ inline constexpr std::uint64_t kFirstTimed = 2'000'000;  // odd millions: with a
 inline constexpr std::uint64_t kFirstLarge = 4'000'000;  // odd millions: with an array, too
 inline constexpr std::uint64_t kFirstLargeTimed = 6'000'000;
 inline constexpr std::uint64_t kFirstWide = 8'000'000;  // wide_tiny_chain(), with few points
-// Seeds of machines with two levels for the group to choose from: even ones have chains of two
-// einsums, odd ones graphs of three in which the last one adds to what the first one made.
+// Even seeds: chains of two einsums, and two levels for a group to choose from. Odd ones: one
+// level, and graphs of three einsums of which the last one also reads what the first one makes.
 inline constexpr std::uint64_t kFirstDeep = 10'000'000;
 inline constexpr std::uint64_t kFirstDeepTimed = 12'000'000;  // ports of finite bandwidth
 // Three levels, three matrix products of at most `most` points each way, with sums wider than what

@@ -276,6 +276,27 @@ TEST(Fusion, FindsTheOptimumOfEveryCapacity) {
   }
 }
 
+// However short the time is, there is a tree, and a bound that says how far it may be from the
+// best.
+TEST(Fusion, HasATreeAndABoundWithoutTime) {
+  for (const Objective& objective :
+       {Objective::kEnergy, Objective::kLatency, Objective{ObjectiveFunction::weighted_sum(20)}}) {
+    SearchOptions options;
+    options.objective = objective;
+    const Arch arch = machine("2 KiB");
+    const double best = value_of(objective, *search_chain(arch, attention(), {}, options).cost);
+    options.budget.seconds = 0;
+    const ChainComparison hurried = compare_ways(arch, attention(), {}, options);
+    for (const ChainResult* found : {&hurried.spilled, &hurried.on_chip, &hurried.fused}) {
+      ASSERT_TRUE(found->cost);
+      EXPECT_FALSE(found->proven || found->out_of_memory);
+      EXPECT_GE(value_of(objective, *found->cost), best * (1 - 1e-9));
+      EXPECT_GT(found->lower_bound, 0);
+      EXPECT_LE(found->lower_bound, best * (1 + 1e-9));
+    }
+  }
+}
+
 TEST(Fusion, StopsWithABoundWhenTimeIsOver) {
   const std::atomic<bool> stop{true};
   SearchOptions options;

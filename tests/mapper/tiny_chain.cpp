@@ -199,8 +199,8 @@ TinyChain deep_tiny_chain(std::uint64_t seed) {
   Rng of_ports(seed + 1);
   const bool is_graph = seed % 2 == 1;
   while (true) {
-    const std::string machine =
-        try_machine(rng, 3, 24, false, seed >= kFirstDeepTimed ? &of_ports : nullptr);
+    const std::string machine = try_machine(rng, is_graph ? 2 : 3, 24, false,
+                                            seed >= kFirstDeepTimed ? &of_ports : nullptr);
     TinyChain tiny{parse_arch(machine, "arch.yaml"),
                    parse_chain(deep_chain(rng, is_graph), "chain.yaml")};
     const auto& einsums = tiny.chain.einsums;
