@@ -62,5 +62,37 @@ TEST_P(CoarseBounds, NeverExceedAnOptimum) {
   EXPECT_GT(raised, compared / 20);
 }
 
+// Windows whose dims run in parallel: problems in which bounds are too high if tiles of a run are
+// those behind a fanout, or if tiles that lie apart are counted as if they touched.
+TEST(WindowBounds, OfParallelDimsNeverExceedAnOptimum) {
+  int compared = 0;
+  for (const std::uint64_t seed : {510'030, 510'858, 511'217, 510'280, 510'426, 510'660}) {
+    SCOPED_TRACE(seed);
+    const SearchCase random = random_imperfect_space(seed, 500);
+    const Objective& objective = kGoals[seed % kGoals.size()];
+    check::Certificate one =
+        check::parse_certificate(proof_of(random.problem, random.constraints, objective), "proof");
+    const std::vector<check::Claim> claims = one.claims;
+    const std::map<Instances, double> least =
+        optima(Mapspace{random.problem, random.constraints}, objective);
+    one.value = HUGE_VAL;
+    for (const check::Claim& claim : claims) {
+      const auto optimum = least.find(instances_of(claim.unrolling));
+      if (optimum == least.end()) {
+        continue;
+      }
+      one.claims = {claim};
+      for (const std::size_t tiles : std::array<std::size_t, 4>{0, 3, 12, 1'000}) {
+        check::CheckOptions options;
+        options.effort = {tiles, tiles == 1'000 ? 100'000 : 30};
+        EXPECT_LE(check::provable_bounds(one, options).front(), optimum->second * (1 + 1e-10))
+            << tiles;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 20);
+}
+
 }  // namespace
 }  // namespace mapsim
