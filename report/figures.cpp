@@ -20,9 +20,14 @@ constexpr std::array kPrefixes{
     Prefix{1e15, "P"}, Prefix{1e12, "T"}, Prefix{1e9, "G"},  Prefix{1e6, "M"},  Prefix{1e3, "k"},
     Prefix{1, ""},     Prefix{1e-3, "m"}, Prefix{1e-6, "u"}, Prefix{1e-9, "n"}, Prefix{1e-12, "p"}};
 
+constexpr double kMostDigits = 1e7;  // of figures without an exponent
+
 // Four significant digits, without an exponent where there need be none.
 std::string four_digits(double value) {
   const double size = std::abs(value);
+  if (size >= kMostDigits) {
+    return fmt::format("{:.3e}", value);
+  }
   const int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
   return fmt::format("{:.{}f}", value, decimals);
 }
@@ -78,12 +83,15 @@ std::string bytes_text(Bits bits) {
   return fmt::format("{:.{}f} {}", value, whole ? 0 : 1, kUnits[unit]);
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent(double share) {
+  const double value = 100 * share;
+  return std::abs(value) < kMostDigits ? fmt::format("{:.1f} %", value)
+                                       : fmt::format("{:.3e} %", value);
+}
 
 std::string ratio(double value) {
   const double size = std::abs(value);
-  return size != 0 && (size < 0.001 || size >= 1e7) ? fmt::format("{:.3e}", value)
-                                                    : four_digits(value);
+  return size != 0 && size < 0.001 ? fmt::format("{:.3e}", value) : four_digits(value);
 }
 
 std::string short_decimal(const std::string& digits) {

@@ -32,11 +32,16 @@ std::string counted_mappings(const char* adjective, const Histogram& histogram) 
   return fmt::format("{} {}mapping{}", grouped(count), adjective, count == 1 ? "" : "s");
 }
 
+// How many times as much the one is.
+std::string spread_text(double most, double least) {
+  return least > 0 ? ratio(most / least) : most > 0 ? "unlimited" : ratio(1);
+}
+
 std::string findings(const Histogram& histogram) {
   const HistogramSummary summary = summarise(histogram);
   std::string text = fmt::format(
       "energy from {} to {}: a spread of {}\n", energy_text(Picojoules{summary.least_pj}),
-      energy_text(Picojoules{summary.most_pj}), ratio(summary.most_pj / summary.least_pj));
+      energy_text(Picojoules{summary.most_pj}), spread_text(summary.most_pj, summary.least_pj));
   if (histogram.optimum) {
     text +=
         fmt::format("the proven optimum of the mapspace is {}; {} of these are within 1 % of it\n",
@@ -45,7 +50,8 @@ std::string findings(const Histogram& histogram) {
   text += fmt::format(
       "{} have the least accesses of the outermost level met ({} elements), and differ {} in "
       "energy\n",
-      grouped(summary.tied), grouped(summary.least_accesses), ratio(summary.tied_spread) + "x");
+      grouped(summary.tied), grouped(summary.least_accesses),
+      (std::isnan(summary.tied_spread) ? ratio(1) : ratio(summary.tied_spread)) + "x");
   // Parashar et al., ISPASS 2019, figure 1: 19x among mappings within 5 % of peak.
   text +=
       "the published histogram of this kind (Timeloop, figure 1) is of a machine whose buffer "
@@ -58,13 +64,22 @@ std::string findings(const Histogram& histogram) {
 
 HistogramBins make_bins(const Histogram& histogram, std::size_t bins) {
   const HistogramSummary summary = summarise(histogram);
-  const double spread = std::max(summary.most_pj / summary.least_pj, 1 + 1e-9);
-  HistogramBins made{summary.least_pj, std::pow(spread, 1.0 / static_cast<double>(bins)),
+  double least = summary.most_pj;  // of those that take any
+  for (const HistogramPoint& point : histogram.points) {
+    least = point.energy_pj > 0 ? std::min(least, point.energy_pj) : least;
+  }
+  if (!(least > 0)) {  // a machine without energies
+    HistogramBins none{0, 1, std::vector<std::int64_t>(bins, 0)};
+    none.counts.front() = std::ssize(histogram.points);
+    return none;
+  }
+  const double spread = std::max(summary.most_pj / least, 1 + 1e-9);
+  HistogramBins made{least, std::pow(spread, 1.0 / static_cast<double>(bins)),
                      std::vector<std::int64_t>(bins, 0)};
   const double width = std::log(made.factor);
   for (const HistogramPoint& point : histogram.points) {
-    const double place = std::log(point.energy_pj / made.least) / width;
-    ++made.counts[std::min(bins - 1, static_cast<std::size_t>(std::max(0.0, place)))];
+    const double place = point.energy_pj > least ? std::log(point.energy_pj / least) / width : 0;
+    ++made.counts[static_cast<std::size_t>(std::min(static_cast<double>(bins - 1), place))];
   }
   return made;
 }

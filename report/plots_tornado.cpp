@@ -21,41 +21,55 @@ std::string change_text(double share) {
   const double percent = 100 * share;
   return std::abs(percent) < 0.05  ? "0 %"
          : std::abs(percent) < 100 ? fmt::format("{:+.1f} %", percent)
-                                   : fmt::format("{:+.0f} %", percent);
+         : std::abs(percent) < 1e7 ? fmt::format("{:+.0f} %", percent)
+                                   : fmt::format("{:+.1e} %", percent);
+}
+
+// As far as it can be drawn: no less than nothing is left, and there is an end.
+double drawn(double change) {
+  constexpr double kMost = 1e9;
+  return std::isnan(change) ? 0 : std::clamp(change, -1.0, kMost);
 }
 
 // Where a change stands in a panel: linear, 0 within.
 struct ChangeScale {
   double left = 0, width = 0, low = 0, high = 0;
+  double room = 0;  // px of names
   double x(double change) const { return left + width * (change - low) / (high - low); }
 };
 
-double words_width(const TornadoEnd& end) {
-  return end.name.empty() ? 0 : text_width(end.name, kLetters - 0.5) + 6;
+double words_width(const TornadoEnd& end, double room) {
+  return end.name.empty() ? 0 : std::min(room, text_width(end.name, kLetters - 0.5)) + 6;
 }
 
 ChangeScale scale_of(const TornadoPanel& panel, double left, double width) {
+  const double room = width / 3;
   double low = 0;
   double high = 0;
   double before = 0;
   double behind = 0;
   for (const TornadoSwing& swing : panel.swings) {
-    low = std::min(low, swing.low.change);
-    high = std::max(high, swing.high.change);
-    before = std::max(before, words_width(swing.low));
-    behind = std::max(behind, words_width(swing.high));
+    for (const TornadoEnd& end : {swing.low, swing.high}) {
+      low = std::min(low, drawn(end.change));
+      high = std::max(high, drawn(end.change));
+    }
+    before = std::max(before, words_width(swing.low, room));
+    behind = std::max(behind, words_width(swing.high, room));
   }
   if (high - low < 1e-9) {
     high = low + 1e-3;
   }
-  return {left + before, std::max(20.0, width - before - behind), low, high};
+  return {left + before, std::max(20.0, width - before - behind), low, high, room};
 }
 
 void draw_panel(Canvas& canvas, const std::vector<std::string>& rows, const TornadoPanel& panel,
                 double left, double width) {
   const ChangeScale scale = scale_of(panel, left, width);
   const double bottom = kTop + kPitch * static_cast<double>(rows.size());
-  canvas.words({scale.x(0), kTop - 11}, panel.quantity, {Anchor::kMiddle, 11, kInk, true});
+  constexpr double kBold = 1.1;  // as wide as other letters, at most
+  const double half = std::min(width, kBold * text_width(panel.quantity, 11)) / 2;
+  canvas.words({std::clamp(scale.x(0), left + half, left + width - half), kTop - 11},
+               panel.quantity, {Anchor::kMiddle, 11, kInk, true, 0, width});
   canvas.polyline(std::array{Point{scale.x(0), kTop - 4}, Point{scale.x(0), bottom}},
                   {kInk, 1, ""});
   canvas.open_group(fmt::format("{} fill=\"{}\"", kMarks, kAccent));
@@ -63,9 +77,9 @@ void draw_panel(Canvas& canvas, const std::vector<std::string>& rows, const Torn
     const double y = kTop + kPitch * static_cast<double>(row) + (kPitch - kBar) / 2;
     for (const TornadoEnd& end : {panel.swings[row].low, panel.swings[row].high}) {
       if (end.change != 0) {
-        const double from = scale.x(std::min(0.0, end.change));
-        canvas.mark_bar({from, y, std::max(0.5, scale.x(std::max(0.0, end.change)) - from), kBar},
-                        "",
+        const double from = scale.x(std::min(0.0, drawn(end.change)));
+        const double to = scale.x(std::max(0.0, drawn(end.change)));
+        canvas.mark_bar({from, y, std::max(0.5, to - from), kBar}, "",
                         fmt::format("{}{} {}, {}: {}", end.design, rows[row], end.name,
                                     panel.quantity, change_text(end.change)));
       }
@@ -76,12 +90,12 @@ void draw_panel(Canvas& canvas, const std::vector<std::string>& rows, const Torn
     const double y = kTop + kPitch * (static_cast<double>(row) + 0.5) + 3.5;
     const TornadoSwing& swing = panel.swings[row];
     if (!swing.low.name.empty()) {
-      canvas.words({scale.x(swing.low.change) - 4, y}, swing.low.name,
-                   {Anchor::kEnd, kLetters - 0.5, kMuted});
+      canvas.words({scale.x(drawn(swing.low.change)) - 4, y}, swing.low.name,
+                   {Anchor::kEnd, kLetters - 0.5, kMuted, false, 0, scale.room});
     }
     if (!swing.high.name.empty()) {
-      canvas.words({scale.x(swing.high.change) + 4, y}, swing.high.name,
-                   {Anchor::kStart, kLetters - 0.5, kMuted});
+      canvas.words({scale.x(drawn(swing.high.change)) + 4, y}, swing.high.name,
+                   {Anchor::kStart, kLetters - 0.5, kMuted, false, 0, scale.room});
     }
   }
   for (const double end : {scale.low, scale.high}) {

@@ -8,12 +8,20 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "core/rng.hpp"
+#include "report/designs.hpp"
+#include "report/figures.hpp"
+#include "report/histogram.hpp"
+#include "report/nest.hpp"
 #include "report/page.hpp"
 #include "report/plots.hpp"
+#include "report/show.hpp"
+#include "report/table.hpp"
+#include "tests/report/small_problem.hpp"
 #include "tests/support/svg_reader.hpp"
 
 namespace mapsim {
@@ -276,6 +284,155 @@ TEST(Roofline, NamesRoofsThatLieCloseApart) {
   for (std::size_t i = 0; i < middles.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       EXPECT_GT(std::hypot(middles[i].x - middles[j].x, middles[i].y - middles[j].y), width);
+    }
+  }
+}
+
+TEST(Tornado, StandsExtremeNamesAndChanges) {
+  const auto figure = [](const std::string& name, double low, double high) {
+    const TornadoSwing swing{{low, name, name}, {high, name, name}};
+    return tornado_svg(name, {name, "row"}, {{name, {swing, {}}}, {"area", {swing, swing}}});
+  };
+  for (const std::string& name : extreme_names()) {
+    ASSERT_NO_FATAL_FAILURE(expect_drawn(figure(name, -0.2, 0.3))) << name.substr(0, 40);
+    ASSERT_FALSE(HasFailure()) << name.substr(0, 40);
+  }
+  for (const double low : extreme_values()) {
+    for (const double high : extreme_values()) {
+      ASSERT_NO_FATAL_FAILURE(expect_drawn(figure("name", low, high))) << low << " " << high;
+    }
+    ASSERT_FALSE(HasFailure()) << low;
+  }
+  EXPECT_EQ(read_svg(tornado_svg("none", {}, {{"energy", {}}})).problem, "");
+}
+
+FoundDesigns found_designs(const std::string& name, double a, double b, std::size_t count) {
+  FoundDesigns found{name, name, name, ObjectiveFunction::product(1, 0), {}, {}};
+  for (std::size_t k = 0; k < count; ++k) {
+    found.designs.push_back({k, name, k == 0 ? a : b, k == 0 ? b : a});
+    found.steps.push_back({name, name, k == 0 ? a : b, a, true});
+    found.steps.push_back({name, name, b, {}, false});
+  }
+  return found;
+}
+
+// Of equal designs, of one and of none, too.
+TEST(Designs, StandExtremeNamesAndValues) {
+  for (const std::size_t count : {0U, 1U, 2U}) {
+    for (const std::string& name : extreme_names()) {
+      const FoundDesigns found = found_designs(name, 1e9, 2e9, count);
+      ASSERT_NO_FATAL_FAILURE(expect_drawn(design_front_svg(found))) << name.substr(0, 40);
+      ASSERT_NO_FATAL_FAILURE(expect_drawn(design_steps_svg(found))) << name.substr(0, 40);
+      ASSERT_FALSE(HasFailure()) << name.substr(0, 40) << " " << count;
+    }
+    for (const double a : extreme_values()) {
+      for (const double b : extreme_values()) {
+        const FoundDesigns found = found_designs("name", a, b, count);
+        ASSERT_NO_FATAL_FAILURE(expect_drawn(design_front_svg(found))) << a << " " << b;
+        ASSERT_NO_FATAL_FAILURE(expect_drawn(design_steps_svg(found))) << a << " " << b;
+      }
+      ASSERT_FALSE(HasFailure()) << a << " " << count;
+    }
+  }
+}
+
+// An architecture with names of 10,000 characters, of which the reader allows letters alone.
+Problem problem_with(const std::string& name) {
+  const Problem small = testing::small_problem();
+  Arch arch = small.arch();
+  Workload workload = small.workload();
+  arch.name = workload.name = name;
+  for (const LevelId level : arch.levels.ids()) {
+    arch.levels[level].name = name + arch.levels[level].name;
+  }
+  for (const FanoutId fanout : arch.fanouts.ids()) {
+    arch.fanouts[fanout].name = name + arch.fanouts[fanout].name;
+  }
+  arch.compute.name = name;
+  for (const DimId dim : workload.dims.ids()) {
+    workload.dims[dim].name = name + workload.dims[dim].name;
+  }
+  for (const TensorId tensor : workload.tensors.ids()) {
+    workload.tensors[tensor].name = name + workload.tensors[tensor].name;
+  }
+  return {arch, workload};
+}
+
+TEST(Show, StandsExtremeNames) {
+  for (const std::string& name : extreme_names()) {
+    const Problem problem = problem_with(name);
+    const Mapping mapping = testing::small_mapping();
+    const Cost cost = std::get<Cost>(evaluate(problem, mapping));
+    for (const std::string& svg :
+         {show_arch(problem.arch()), show_mapping(problem, mapping, cost)}) {
+      const SvgFile file = read_svg(svg);
+      ASSERT_EQ(file.problem, "") << name.substr(0, 40);
+      EXPECT_LE(file.elements[0].number("width"), 4 * kFigureWidth) << name.substr(0, 40);
+      EXPECT_LE(file.elements[0].number("height"), 2500) << name.substr(0, 40);
+    }
+    EXPECT_LT(draw_nest(problem, mapping, cost.counts).size(), 200 * (name.size() + 100));
+  }
+}
+
+TEST(Table, StandsExtremeNames) {
+  for (const std::string& name : extreme_names()) {
+    const std::string text = table({{name, "b"}, {"a", name, name}, {}, {name}});
+    EXPECT_LT(text.size(), 8 * name.size() + 100) << name.substr(0, 40);
+    EXPECT_LE(table_name(name).size(), 60U + 3U);
+    EXPECT_EQ(table({}), "");
+    if (name.find('\n') == std::string::npos) {
+      EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << name.substr(0, 40);
+    }
+  }
+}
+
+// Few characters, and a figure for each number that is one.
+TEST(FigureText, IsShortForWhateverValue) {
+  for (const double value : extreme_values()) {
+    for (const std::string& text :
+         {count_text(value), scaled(value, "s"), energy_text(Picojoules{value}), percent(value),
+          ratio(value), si_text(value, "J")}) {
+      EXPECT_LE(text.size(), 24U) << value << " " << text;
+      EXPECT_GE(text.size(), 1U) << value;
+      if (std::isfinite(100 * value)) {
+        EXPECT_EQ(text.find("nan"), std::string::npos) << value;
+        EXPECT_EQ(text.find("inf"), std::string::npos) << value;
+      }
+    }
+  }
+  for (const std::int64_t bits : {std::int64_t{0}, std::int64_t{1}, std::int64_t{7},
+                                  std::numeric_limits<std::int64_t>::max()}) {
+    EXPECT_LE(bytes_text(Bits{bits}).size(), 24U);
+    EXPECT_LE(grouped(bits).size(), 26U);
+  }
+}
+
+// Energies that are equal, none, of one mapping, and of none at all: each mapping in one bin.
+TEST(Histogram, StandsExtremeEnergies) {
+  const Problem problem = testing::small_problem();
+  const Mapspace space{problem, {}};
+  std::vector<std::vector<double>> lists{{}, {0}, {0, 0}, {0, 5}, {7}, {7, 7, 7}};
+  for (const double a : extreme_values()) {
+    for (const double b : extreme_values()) {
+      if (std::isfinite(a) && std::isfinite(b) && a >= 0 && b >= 0) {
+        lists.push_back({a, b, a});
+      }
+    }
+  }
+  for (const std::vector<double>& list : lists) {
+    Histogram histogram;
+    for (const double energy : list) {
+      histogram.points.push_back({energy, 3});
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_drawn(histogram_svg(space, {}, histogram)));
+    const std::string text = histogram_text(space, {}, histogram);
+    EXPECT_EQ(text.find("nan"), std::string::npos) << text;
+    EXPECT_LT(text.size(), 5000U);
+    if (!list.empty()) {
+      const HistogramBins bins = make_bins(histogram, 20);
+      EXPECT_EQ(std::accumulate(bins.counts.begin(), bins.counts.end(), std::int64_t{0}),
+                std::ssize(list));
+      EXPECT_FALSE(std::isnan(bins.edge(20)));
     }
   }
 }
