@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <iterator>
 #include <optional>
@@ -18,42 +17,18 @@
 #include "app/command_list.hpp"
 #include "app/completion.hpp"
 #include "app/examples.hpp"
+#include "app/format_options.hpp"
 #include "app/manual.hpp"
 #include "app/places.hpp"
 #include "app/version.hpp"
 #include "core/edit_distance.hpp"
+#include "core/lower_case.hpp"
 #include "core/shipped.hpp"
 #include "core/text_stream.hpp"
 
 namespace mapsim {
 
 namespace {
-
-// "-o,--out": -o and --out.
-Words names_in(const std::string& list) {
-  Words names;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    names.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
-
-// What messages call an option: by its first long name, if any.
-std::string name_of(const Option& option) {
-  const Words names = names_in(option.names);
-  const auto named =
-      std::ranges::find_if(names, [](const std::string& name) { return name.starts_with("--"); });
-  return named == names.end() ? names.front() : *named;
-}
-
-std::string small(std::string_view text) {
-  std::string letters{text};
-  std::ranges::transform(letters, letters.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return letters;
-}
 
 // Misspelt options among `words`, before CLI11 sees them: it says only that something is missing.
 void check_spelling(std::span<const std::string> words, const Options& options) {
@@ -89,7 +64,7 @@ std::optional<std::string> take_choice(const Choice& kind, const std::string& op
                                        const std::string& word) {
   if (std::ranges::find(kind.words, word) == kind.words.end()) {
     std::string what = option.substr(std::min(option.find_first_not_of('-'), option.size()));
-    return fmt::format("no {} '{}'{}", small(what), word, suggestion(word, kind.words));
+    return fmt::format("no {} '{}'{}", lower_case(what), word, suggestion(word, kind.words));
   }
   kind.take(word);
   return std::nullopt;
@@ -155,73 +130,6 @@ void add(CLI::App& command, const CommandOptions& taken, const std::string& form
   }
   command.footer(fmt::format("{}{}{}\n{}", taken.footer, taken.footer.empty() ? "" : "\n\n",
                              examples_text(command.get_name(), format), kExitCodes));
-}
-
-// "timeloop, accelforge: what a name stands for": of which of the formats a part of a help speaks;
-// none: of all.
-Words formats_of(const std::string& part, const Words& formats) {
-  Words named;
-  const std::string start = small(part.substr(0, part.find(": ")));
-  for (std::size_t begin = 0; begin <= start.size();) {
-    const std::size_t end = std::min(start.find(", ", begin), start.size());
-    named.push_back(start.substr(begin, end - begin));
-    begin = end + 2;
-  }
-  const bool known = std::ranges::all_of(named, [&formats](const std::string& name) {
-    return std::ranges::find(formats, name) != formats.end();
-  });
-  return known ? named : Words{};
-}
-
-// The parts of a help, "timeloop: ...; scalesim: ...", that are about one format, without its name.
-std::string help_for(const std::string& help, const std::string& format, const Words& formats) {
-  std::string kept;
-  bool about = true;  // a part without a format goes on with the one before it
-  for (std::size_t begin = 0; begin < help.size();) {
-    const std::size_t end = std::min(help.find("; ", begin), help.size());
-    const std::string part = help.substr(begin, end - begin);
-    const Words named = formats_of(part, formats);
-    about = named.empty() ? about : std::ranges::find(named, format) != named.end();
-    if (about) {
-      kept +=
-          (kept.empty() ? "" : "; ") + (named.empty() ? part : part.substr(part.find(": ") + 2));
-    }
-    begin = end + 2;
-  }
-  if (!kept.empty()) {
-    kept[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(kept[0])));
-  }
-  return kept;
-}
-
-// `import scalesim --help`: of a command with a FORMAT what concerns the one that is named, which
-// is the answer; empty: none is.
-std::string keep_format(Options& options, std::span<const std::string> words) {
-  const auto argument =
-      std::ranges::find_if(options, [](const Option& option) { return option.names == "FORMAT"; });
-  if (argument == options.end()) {
-    return {};
-  }
-  const Words formats = std::get<Choice>(argument->value).words;
-  const auto named = std::ranges::find_if(words, [&](const std::string& word) {
-    return std::ranges::find(formats, word) != formats.end();
-  });
-  if (named == words.end()) {
-    return {};
-  }
-  std::erase_if(options, [&](Option& option) {
-    option.help = option.names == "FORMAT" ? *named : help_for(option.help, *named, formats);
-    return option.help.empty();
-  });
-  const auto is_gone = [&options](const std::string& name) {
-    return std::ranges::none_of(options,
-                                [&name](const Option& other) { return name_of(other) == name; });
-  };
-  for (Option& option : options) {
-    std::erase_if(option.excludes, is_gone);
-    std::erase_if(option.needs, is_gone);
-  }
-  return *named;
 }
 
 bool asks_for_help(std::span<const std::string> words) {

@@ -92,8 +92,9 @@ struct SimulateArguments {
 
 struct ShowArguments {
   std::string arch;
-  std::string workload, mapping;  // both, or neither
-  bool html = false;              // a page with the picture, and the mapping to step through
+  std::string workload, mapping;  // both, or neither; or an inline layer and a mapping
+  InlineLayer layer;
+  bool html = false;  // a page with the picture, and the mapping to step through
   int threads = 1;
   Output output;
 };

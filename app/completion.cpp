@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <span>
 #include <variant>
 
 #include "app/command_list.hpp"
+#include "app/format_options.hpp"
 #include "app/manual.hpp"
 #include "app/shipped_kinds.hpp"
 
@@ -78,6 +80,21 @@ Completions completions_of(const std::string& command, const Options& options) {
   return all;
 }
 
+// Of a command with a FORMAT, once it stands on the line, what that format takes.
+std::string formats_case(const Options& options) {
+  const Words formats = formats_of(options);
+  if (formats.empty()) {
+    return "";
+  }
+  std::string cases;
+  for (const std::string& format : formats) {
+    Options kept = options;
+    keep_format(kept, std::span{&format, 1});
+    cases += fmt::format("        {}) options='{}' ;;\n", format, option_names(kept));
+  }
+  return fmt::format("      case \"${{COMP_WORDS[2]}}\" in\n{}      esac ;;\n", cases);
+}
+
 // {0}: options without a command; {1}: commands; {2}: what each has; {3}: values of its options.
 // A word "@layers" stands for the names of shipped files. `--option=value` comes as three words.
 // zsh, whose bashcompinit runs the script, has no mapfile: _mapsim_reply takes its place.
@@ -134,8 +151,10 @@ std::string completion() {
     const Completions own = completions_of(command.name, options);
     names.emplace_back(command.name);
     values += own.values;
-    commands += fmt::format("    {}) options='{}' taken=' {}' places=({}) ;;\n", command.name,
-                            option_names(options), own.taken, own.places);
+    const std::string formats = formats_case(options);
+    commands += fmt::format("    {}) options='{}' taken=' {}' places=({}){}", command.name,
+                            option_names(options), own.taken, own.places,
+                            formats.empty() ? " ;;\n" : "\n" + formats);
   }
   return fmt::format(kScript, option_names(joined({{help_option()}, information_options()})),
                      fmt::join(names, " "), commands, values);

@@ -128,24 +128,26 @@ CommandOptions options_of(RooflineArguments& a) {
 }
 
 CommandOptions options_of(ShowArguments& a) {
-  return {{arch_argument(a.arch),
-           input({.names = "WORKLOAD",
-                  .type = "",
-                  .help = "Workload (YAML, or the name of a shipped one)",
-                  .value = &a.workload,
-                  .needs = {"MAPPING"}},
-                 FileKind::kWorkload),
-           input({"MAPPING", "", "Mapping (YAML, or the name of a shipped one)", &a.mapping},
-                 FileKind::kMapping),
-           {.names = "--html",
-            .type = "",
-            .help = "Write an HTML page on which the mapping can be stepped through",
-            .value = &a.html,
-            .needs = {"MAPPING"}},
-           threads_option(a.threads),
-           out_option(a.output.file)},
-          "",
-          [&a](const Given& /*given*/) { check_figure_name(a); }};
+  return {
+      joined({chain_arguments(a.arch, a.workload),
+              {input({"MAPPING", "", "Mapping (YAML, or the name of a shipped one)", &a.mapping},
+                     FileKind::kMapping)},
+              layer_options(a.layer),
+              {{"--html", "", "Write an HTML page on which the mapping can be stepped through",
+                &a.html},
+               threads_option(a.threads),
+               out_option(a.output.file)}}),
+      "", [&a](const Given& given) {
+        const bool machine_alone = a.workload.empty() && !given("--gemm") && !given("--conv") &&
+                                   !given("--einsum") && !a.html;
+        if (!machine_alone) {
+          take_layer(a.layer, a.workload, &a.mapping);
+          if (a.mapping.empty()) {
+            throw UsageError("MAPPING is required beside a workload");
+          }
+        }
+        check_figure_name(a);
+      }};
 }
 
 CommandOptions options_of(HistogramArguments& a) {

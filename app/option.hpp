@@ -60,6 +60,11 @@ struct CommandOptions {
   std::function<void(const Given& given)> check{};
 };
 
+// "-o,--out": -o and --out.
+Words names_in(const std::string& list);
+// What messages call an option: by its first long name, if any.
+std::string name_of(const Option& option);
+
 Options joined(std::initializer_list<Options> parts);
 inline Option required(Option option) {
   option.required = true;

@@ -12,6 +12,23 @@
 
 namespace mapsim {
 
+Words names_in(const std::string& list) {
+  Words names;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+std::string name_of(const Option& option) {
+  const Words names = names_in(option.names);
+  const auto named =
+      std::ranges::find_if(names, [](const std::string& name) { return name.starts_with("--"); });
+  return named == names.end() ? names.front() : *named;
+}
+
 Options joined(std::initializer_list<Options> parts) {
   Options all;
   for (const Options& part : parts) {

@@ -87,7 +87,8 @@ std::string to_string(const Diagnostic& diagnostic) {
 
 ConfigError::ConfigError(std::vector<Diagnostic> diagnostics, std::size_t unlisted)
     : std::runtime_error{render(in_file_order(diagnostics), unlisted)},
-      diagnostics_{in_file_order(std::move(diagnostics))} {}
+      diagnostics_{in_file_order(std::move(diagnostics))},
+      unlisted_{unlisted} {}
 
 std::string printable(const std::string& text) {
   std::string shown;

@@ -30,9 +30,11 @@ class ConfigError : public std::runtime_error {
  public:
   explicit ConfigError(std::vector<Diagnostic> diagnostics, std::size_t unlisted = 0);
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  std::size_t unlisted() const { return unlisted_; }
 
  private:
   std::vector<Diagnostic> diagnostics_;
+  std::size_t unlisted_;
 };
 
 // What a terminal may be sent: control characters other than tab and newline as their pictures.

@@ -5,11 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
 
+#include "core/lower_case.hpp"
 #include "core/text_stream.hpp"
 
 namespace mapsim {
@@ -122,10 +122,8 @@ constexpr std::size_t kMostNear = 4;
 // What someone who wrote `name` may mean: the nearest of all names, those that it begins ("a100" is
 // a100_40gb or a100_80gb), those that begin as it does ("a100_sxm"), or else a layer without its
 // network.
-Words near_names(std::string name, const Words& names) {
-  // Shipped names are in lower case; people write H100.
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+Words near_names(const std::string& written, const Words& names) {
+  const std::string name = lower_case(written);  // people write H100
   const auto beginning_with = [&](const std::string& head) {
     Words found;
     std::ranges::copy_if(names, std::back_inserter(found),

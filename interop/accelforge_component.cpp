@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/lower_case.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/own_tables.hpp"
 
@@ -24,12 +25,6 @@ struct Action {
   std::optional<double> rate;    // actions a second
   double bits = 1;               // of an action
 };
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 bool has(const std::string& text, std::string_view word) {
   return text.find(word) != std::string::npos;
@@ -185,7 +180,7 @@ class ComponentReader {
       return;
     }
     const Technology technology = nearest_technology(attribute("tech_node") * 1e9);
-    const std::string word = lower(klass());
+    const std::string word = lower_case(klass());
     const bool off_chip = has(word, "dram") || has(word, "ddr") || has(word, "hbm");
     std::string source;
     if (memory && (off_chip || has(word, "sram") || has(word, "buffer") || has(word, "reg"))) {

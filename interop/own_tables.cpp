@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <string_view>
+
+#include "core/lower_case.hpp"
 
 namespace mapsim {
 
@@ -19,12 +20,6 @@ struct Process {
 };
 constexpr std::array kProcesses{Process{Technology::k45nm, 45}, Process{Technology::k16nm, 16},
                                 Process{Technology::k7nm, 7}};
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 // A word in the type of a DRAM; the first that fits.
 struct DramType {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <map>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "core/diagnostic.hpp"
 #include "core/edit_distance.hpp"
+#include "core/lower_case.hpp"
 #include "core/text_stream.hpp"
 #include "interop/scalesim.hpp"
 
@@ -82,12 +82,6 @@ class LineReader {
   std::vector<Diagnostic> diagnostics_;
 };
 
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 struct Setting {
   Cell key, value;
 };
@@ -110,7 +104,7 @@ std::map<std::string, Setting> read_keys(LineReader& reader) {
     }
     const Cell key = LineReader::cell(line, number, 0, separator);
     const Cell value = LineReader::cell(line, number, separator + 1, line.size());
-    if (!keys.emplace(lowered(key.text), Setting{key, value}).second) {
+    if (!keys.emplace(lower_case(key.text), Setting{key, value}).second) {
       reader.error(key, fmt::format("{} stands here a second time", quoted(key.text)));
     }
   }
@@ -152,8 +146,8 @@ class ConfigReader {
  private:
   const Cell* find(const Words& names) const {
     for (const std::string& name : names) {
-      asked_.insert(lowered(name));
-      if (const auto found = keys_.find(lowered(name)); found != keys_.end()) {
+      asked_.insert(lower_case(name));
+      if (const auto found = keys_.find(lower_case(name)); found != keys_.end()) {
         return &found->second.value;
       }
     }
@@ -182,7 +176,8 @@ class ConfigReader {
   bool is_on(const char* name) const {
     const Cell* found = find({name});
     const Words yes{"true", "yes", "on", "1"};
-    return found != nullptr && std::find(yes.begin(), yes.end(), lowered(found->text)) != yes.end();
+    return found != nullptr &&
+           std::find(yes.begin(), yes.end(), lower_case(found->text)) != yes.end();
   }
   const Cell* require(const Words& names) {
     const Cell* found = find(names);
@@ -196,10 +191,10 @@ class ConfigReader {
     return found != nullptr ? reader_.number(*found, names.front()) : 1;
   }
   std::size_t one_of(const Cell& cell, const Words& words) {
-    const auto found = std::find(words.begin(), words.end(), lowered(cell.text));
+    const auto found = std::find(words.begin(), words.end(), lower_case(cell.text));
     if (found == words.end()) {
       reader_.error(cell, fmt::format("unknown word {}{}", quoted(cell.text),
-                                      suggestion(lowered(cell.text), words)));
+                                      suggestion(lower_case(cell.text), words)));
       return 0;
     }
     return static_cast<std::size_t>(found - words.begin());

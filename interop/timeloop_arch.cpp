@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/lower_case.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_attributes.hpp"
 #include "interop/timeloop_components.hpp"
@@ -67,9 +68,8 @@ constexpr std::array kClassWords{ClassWord{"noc", ComponentKind::kNetwork},
                                  ClassWord{"compute", ComponentKind::kCompute},
                                  ClassWord{"multiplier", ComponentKind::kCompute}};
 
-ComponentKind kind_of(std::string klass) {
-  std::transform(klass.begin(), klass.end(), klass.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+ComponentKind kind_of(const std::string& name) {
+  const std::string klass = lower_case(name);
   for (const ClassWord& each : kClassWords) {
     if (klass.find(each.word) != std::string::npos) {
       return each.kind;

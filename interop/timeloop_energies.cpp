@@ -3,23 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <set>
 
 #include "arch/technology.hpp"
+#include "core/lower_case.hpp"
 #include "interop/own_tables.hpp"
 
 namespace mapsim {
 
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 class OwnEnergies {
  public:
@@ -81,7 +74,7 @@ class OwnEnergies {
     const Figure energy = storage_energy(technology, kind, capacity);
     const double access = energy.value * static_cast<double>(storage.word_bits * storage.block);
     storage.energy = {access, access, access};
-    if (storage.off_chip && lower(made.type).find("lpddr4") != std::string::npos) {
+    if (storage.off_chip && lower_case(made.type).find("lpddr4") != std::string::npos) {
       substitutes_.insert("LPDDR4: the table of LPDDR5");
     }
     std::string origin =

@@ -8,6 +8,7 @@
 
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
+#include "core/diagnostic.hpp"
 #include "core/file_kind.hpp"
 #include "core/substitute.hpp"
 
@@ -33,11 +34,46 @@ void ArchFile::set(const std::string& path, const std::string& value) {
   if (const std::optional<std::string> wrong = substitute(document_.root, full, node)) {
     throw std::invalid_argument{"'" + path + "': " + *wrong};
   }
+  settings_.push_back({path, value, path_of(document_, *find(document_.root, full))});
+}
+
+// The error with what concerns a value that was set shown in its setting: the file has at that
+// place what stood there before.
+ConfigError ArchFile::in_settings(const ConfigError& error) const {
+  std::vector<Diagnostic> all = error.diagnostics();
+  for (Diagnostic& each : all) {
+    const auto set = std::ranges::find_if(settings_, [&each](const Setting& setting) {
+      return each.path == setting.place || each.path.starts_with(setting.place + ".") ||
+             each.path.starts_with(setting.place + "[");
+    });
+    if (set != settings_.end()) {
+      each.file = set->path;
+      each.line = 1;
+      each.column = 1;
+      each.source = set->value;
+    }
+  }
+  return ConfigError{std::move(all), error.unlisted()};
 }
 
 bool ArchFile::is_gpu() const { return describes_gpu(document_); }
-Arch ArchFile::arch() const { return read_arch(document_); }
-Gpu ArchFile::gpu() const { return read_gpu(document_); }
+
+Arch ArchFile::arch() const {
+  try {
+    return read_arch(document_);
+  } catch (const ConfigError& error) {
+    throw in_settings(error);
+  }
+}
+
+Gpu ArchFile::gpu() const {
+  try {
+    return read_gpu(document_);
+  } catch (const ConfigError& error) {
+    throw in_settings(error);
+  }
+}
+
 std::string ArchFile::yaml() const { return flow_text(document_.root); }
 
 }  // namespace mapsim

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <vector>
 
 #include "arch/arch.hpp"
 #include "arch/gpu.hpp"
+#include "core/diagnostic.hpp"
 #include "core/document.hpp"
 
 namespace mapsim {
@@ -16,7 +18,8 @@ class ArchFile {
   static ArchFile parse(const std::string& text, const std::string& name);
 
   // Replaces the value at `path`, "GLB.capacity", "nodes[1].capacity" or "sms", by `value` (YAML:
-  // "64 KiB"). The last key may be new. Throws std::invalid_argument with the nearest name.
+  // "64 KiB"). The last key may be new. Throws std::invalid_argument with the nearest name. What is
+  // wrong with the value is said when the machine is read, with `path` as its file.
   void set(const std::string& path, const std::string& value);
   bool is_gpu() const;
   Arch arch() const;         // throws ConfigError also for a GPU
@@ -24,8 +27,14 @@ class ArchFile {
   std::string yaml() const;  // its values, in one line; the same machine when parsed
 
  private:
+  struct Setting {
+    std::string path, value;  // as set() was given them
+    std::string place;        // of the value: nodes[1].capacity
+  };
   explicit ArchFile(Document document);
+  ConfigError in_settings(const ConfigError& error) const;
   Document document_;
+  std::vector<Setting> settings_;
 };
 
 }  // namespace mapsim

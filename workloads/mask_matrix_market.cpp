@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
 #include <sstream>
 
+#include "core/lower_case.hpp"
 #include "core/text_stream.hpp"
 #include "workloads/mask.hpp"
 
 namespace mapsim {
 
 namespace {
-
-std::string lower(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return word;
-}
 
 // %%MatrixMarket matrix coordinate|array FIELD SYMMETRY. A tensor of several ranks has its last
 // one as columns, all others as rows. Format: math.nist.gov/MatrixMarket/formats.html
@@ -80,11 +73,11 @@ class MatrixMarket {
     std::string layout;
     std::string symmetry;
     head >> banner >> object >> layout >> field_ >> symmetry;
-    layout = lower(layout);
-    field_ = lower(field_);
-    symmetry = lower(symmetry);
+    layout = lower_case(layout);
+    field_ = lower_case(field_);
+    symmetry = lower_case(symmetry);
     is_coordinate_ = layout == "coordinate";
-    if (lower(banner) != "%%matrixmarket" || lower(object) != "matrix" ||
+    if (lower_case(banner) != "%%matrixmarket" || lower_case(object) != "matrix" ||
         !(is_coordinate_ || layout == "array")) {
       refuse(
           "a Matrix Market file starts with '%%MatrixMarket matrix coordinate real general' or the "

@@ -319,6 +319,7 @@ TEST_F(WrongInputs, AreNotNeededForShippedFilesAndInlineLayers) {
               testing::HasSubstr("__global__"));
   answer("search teaching --gemm 8x8x8 --save-mapping best.yaml");
   answer("eval teaching best.yaml --gemm 8x8x8");
+  EXPECT_THAT(answer("show teaching best.yaml --gemm 8x8x8"), testing::HasSubstr("<svg"));
   const std::string walked = answer("simulate teaching best.yaml --gemm 8x8x8");
   EXPECT_THAT(walked, testing::HasSubstr("64 of 64 output elements equal"));
   EXPECT_THAT(answer("list layers --names"), testing::HasSubstr("\nresnet50/conv2_3x3\n"));
@@ -352,6 +353,9 @@ TEST_F(WrongInputs, AreNotOfferedByCompletionsForBash) {
            {"search h200 --precision b", "bf16\n"},
            {"export cu", "cuda\n"},
            {"export cuda a100_4", "a100_40gb\n"},
+           {"import timeloop --co", "--counts-only\n"},
+           {"import zigzag --co", "\n"},
+           {"import --co", "--counts-only\n"},
            {"eval teaching teaching/conv teaching_w", "teaching_weight_stationary\n"},
            {"search eyeriss --svg lay", "layer.yaml\n"},
            {"search --threads = 4 eyeriss_c", "eyeriss_chip\n"},

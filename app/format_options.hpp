@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+
+#include "app/option.hpp"
+
+namespace mapsim {
+
+// The formats that a command with an argument FORMAT, such as import, takes; empty: it has none.
+Words formats_of(const Options& options);
+
+// `import scalesim --help`: of a command with a FORMAT what concerns the one that is named among
+// `words`, which is the answer; empty: none is.
+std::string keep_format(Options& options, std::span<const std::string> words);
+
+}  // namespace mapsim
