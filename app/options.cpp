@@ -156,7 +156,9 @@ Options objective_options(ObjectiveArguments& a) {
            reads(parse_objective, take)},
           {"energy", "latency", "edp", "energy,latency"}),
       {"--latency", "NAME",
-       "Latency to minimise and limit: steady (default), or ramped: with first fill and last drain",
+       "Latency to minimise and limit: steady (default), in which every transfer overlaps with "
+       "computing, or ramped: transfers of single-buffered levels, first fill and last drain do "
+       "not",
        Choice{take_mode, {"steady", "ramped"}}},
       {"--max-energy", "ENERGY", "Consider only mappings with at most this energy: 800 uJ",
        reads(parse_energy, [&a](Picojoules energy) { a.objective.max_energy = energy; })},

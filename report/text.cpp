@@ -229,7 +229,7 @@ std::string latency_text(const Problem& problem, const Cost& cost) {
                     i == latency.bottleneck ? "<- bottleneck" : (limits ? "<- limits too" : "")});
   }
   std::string text =
-      fmt::format("latency: {}; {} with first fill and last drain\n{}",
+      fmt::format("latency: {}; ramped {}: single-buffered levels do not overlap\n{}",
                   cycles_text(arch, latency.steady), grouped(latency.ramped.count()), table(rows));
   text +=
       fmt::format("  {} of the peak of {} MAC units{}", percent(cost.utilization), arch.mac_units(),

@@ -16,8 +16,8 @@ class Options(TypedDict, total=False):
 
     objective      "energy" (the default), "latency", "edp", or a formula: "energy^2*latency";
                    "energy,latency" minimises energy and breaks ties by latency
-    latency        the latency that counts: "steady" (the default), or "ramped" with first fill and
-                   last drain
+    latency        the latency that counts: "steady" (the default), or "ramped": without
+                   overlap at single-buffered levels
     max_energy     only mappings of at most this energy: "800 uJ"
     max_latency    only mappings of at most this latency: "6 ms", "1e6 cycles"
     constraints    rules for mappings: a file, a name of shipped("constraints"), YAML, or a dict
