@@ -54,7 +54,9 @@ class GraphReader {
     const auto name = reader_.name(&entry.key);
     const Fields fields = reader_.fields(entry.value, {"shape", "bits", "constant"});
     const auto shape = read_extents(reader_, fields.require("shape"), 1);
-    const auto bits = reader_.quantity(fields.find("bits"), parse_size).value_or(Bits{8});
+    const auto own = reader_.quantity(fields.find("bits"), parse_size);
+    const auto usual = precision_.roles.find(Role::kInput);
+    const Bits bits = own.value_or(usual == precision_.roles.end() ? Bits{8} : usual->second);
     const bool constant = reader_.boolean(fields.find("constant")).value_or(false);
     if (!name) {
       return;

@@ -63,6 +63,17 @@ TEST(NetworkGraph, RepeatsBlocksAndKeepsEdges) {
 }
 
 // As a list of these layers would have it: equal layers once, what only moves data as streams.
+TEST(NetworkGraph, HasInputsAsWideAsItsLayersAreUnlessTheySayIt) {
+  const auto bits = [](const std::string& head) {
+    const NetworkGraph graph =
+        read("name: w\n" + head + "graph: [{name: fc, gemm: {n: 10}, in: x}]\n").graph.value();
+    return graph.tensors[graph.inputs.at(0)].bits;
+  };
+  EXPECT_EQ(bits("inputs: {x: {shape: [1, 4]}}\n"), Bits{8});
+  EXPECT_EQ(bits("precision: {input: 32 b}\ninputs: {x: {shape: [1, 4]}}\n"), Bits{32});
+  EXPECT_EQ(bits("precision: {weight: 16 b}\ninputs: {x: {shape: [1, 4], bits: 8 b}}\n"), Bits{8});
+}
+
 TEST(NetworkGraph, AddsUpToAList) {
   const Network network = read(kBlocks);
   ASSERT_EQ(network.layers.size(), 3U);
