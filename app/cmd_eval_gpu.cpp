@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -75,6 +77,17 @@ GpuPath usual_path(const Gpu& gpu, const GemmForm& form) {
              : GpuPath::kMma;
 }
 
+// Whether sparse tensor cores have a kernel of these tiles; all others have.
+bool is_in_set(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
+  const auto tiles = [](const KernelChoice& each) {
+    return std::tuple{each.block, each.warp, each.stages, each.split_k};
+  };
+  const std::vector<KernelChoice> set =
+      problem.pruned_b ? kernel_set(gpu, problem, kernel.path) : std::vector{kernel};
+  return std::ranges::any_of(
+      set, [&](const KernelChoice& each) { return tiles(each) == tiles(kernel); });
+}
+
 std::optional<RankedKernel> best_of(const Gpu& gpu, const std::vector<GemmForm>& forms,
                                     std::optional<GpuPath> path) {
   GpuSearchOptions options;
@@ -116,7 +129,8 @@ Answer run_on_gpu(const EvalArguments& arguments, const Document& machine) {
   for (std::size_t i = 0; i < result.forms.size(); ++i) {
     const GemmForm& form = result.forms[i];
     const KernelChoice kernel = kernel_of(gpu, form.problem, wish, usual_path(gpu, form));
-    if ((kernel.path == GpuPath::kSimt) == form.tensor_cores) {
+    if ((kernel.path == GpuPath::kSimt) == form.tensor_cores ||
+        !is_in_set(gpu, form.problem, kernel)) {
       continue;
     }
     if (const auto reason = illegal(gpu, form.problem, kernel)) {

@@ -24,6 +24,11 @@ namespace {
 // CUTLASS does not have all kernels: those it has, from further down, too.
 Answer exported(const std::string& format, const KernelReport& report, std::size_t top) {
   const GemmProblem& problem = report.result.forms[report.result.ranked.front().form].problem;
+  if (problem.pruned_b) {
+    return {kNegative, "",
+            "the first kernel is one of sparse tensor cores (2:4): --export triton and cutlass "
+            "write dense kernels; --export json has all"};
+  }
   const std::vector<KernelChoice> kernels = plain_kernels(report.result);
   if (kernels.empty()) {
     return {

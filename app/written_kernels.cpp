@@ -14,7 +14,9 @@ namespace mapsim {
 namespace {
 
 // Whether this is a form as kernel_problem() takes it.
-bool is_written(const GemmForm& form) { return form.tensor_cores && form.passes.empty(); }
+bool is_written(const GemmForm& form) {
+  return form.tensor_cores && !form.problem.pruned_b && form.passes.empty();
+}
 
 std::vector<KernelSpec> chosen_of(const WrittenRequest& request, const KernelSpec& problem,
                                   const std::vector<GpuPath>& paths) {
@@ -66,6 +68,9 @@ std::optional<std::string> why_not_written(const Gpu& gpu,
                                            const GemmForm& form, const KernelChoice& kernel) {
   if (kernel.path == GpuPath::kSimt) {
     return "it runs without tensor cores, for which no kernels are written";
+  }
+  if (form.problem.pruned_b) {
+    return "kernels of sparse tensor cores are not written";
   }
   if (!form.passes.empty()) {
     return "it needs another pass: " + form.passes.front().what;

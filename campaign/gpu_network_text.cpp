@@ -37,8 +37,8 @@ Row layer_row(const NetworkLayer& layer, const GpuLayer& found, const GpuNetwork
           percent(part(energy.count(), result.energy.count())),
           percent(found.utilization),
           to_string(ranked.estimate.bound),
-          fmt::format("{} {}x{}x{}", to_string(kernel.path), kernel.block.m, kernel.block.n,
-                      kernel.block.k)};
+          fmt::format("{}{} {}x{}x{}", before_path(found.form.problem), to_string(kernel.path),
+                      kernel.block.m, kernel.block.n, kernel.block.k)};
 }
 
 std::string layers_text(const Network& network, const GpuNetworkResult& result) {
@@ -217,7 +217,7 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
       entry["log_error_90"] = found.kernel->estimate.error;
       entry["calibration"] = calibration_source_json(calibration_of(gpu, found), gpu.name,
                                                      found.form.problem.precision);
-      entry["kernel"] = to_string(found.kernel->kernel);
+      entry["kernel"] = before_path(found.form.problem) + to_string(found.kernel->kernel);
       entry["notes"] = found.form.notes;
       for (const auto& [part, energy] : found.parts) {
         entry.emplace("breakdown", nlohmann::ordered_json::object());

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/arithmetic.hpp"
 #include "mapper/gpu/search.hpp"
 
 namespace mapsim {
@@ -19,60 +20,6 @@ constexpr std::int64_t kTaps = 3;
 constexpr double kSumBytes = 4;  // of what leaves the products
 // A barrier of all SMs: Diamos et al., Persistent RNNs, ICML 2016; estimate.
 constexpr double kBarrier = 1.5e-6;
-
-// A kernel on sparse tensor cores: its block along the rows of the pruned operand and along the
-// other's, a step along K [B of a dense operand], stages, and warps along both.
-struct SparseTile {
-  std::int64_t pruned, other, step, stages, warps_pruned, warps_other;
-};
-// What CUTLASS has for sm_80 (generator.py, GenerateSM80_SparseTensorOp_16832, of 16 b, and
-// ..._16864_TN, of 8 b). None is smaller than 64 x 64 and none splits K.
-constexpr SparseTile kSparse16[] = {
-    {64, 128, 128, 6, 2, 2},  {256, 128, 128, 3, 4, 2}, {128, 256, 128, 3, 2, 4},
-    {128, 128, 128, 3, 2, 2}, {256, 64, 128, 3, 4, 1},  {64, 256, 128, 4, 1, 4},
-    {128, 64, 128, 3, 2, 2},  {64, 64, 128, 4, 2, 2},   {128, 128, 256, 3, 2, 4},
-    {256, 64, 256, 3, 4, 1},  {128, 64, 256, 4, 2, 2},  {64, 128, 256, 3, 2, 2},
-    {64, 64, 256, 3, 2, 2}};
-constexpr SparseTile kSparse8[] = {
-    {128, 64, 128, 3, 2, 2},  {256, 128, 128, 3, 4, 2}, {128, 256, 128, 3, 2, 4},
-    {128, 128, 128, 3, 2, 2}, {256, 64, 128, 3, 4, 1},  {64, 256, 128, 4, 1, 4},
-    {64, 128, 128, 6, 2, 2},  {64, 64, 128, 4, 2, 2},   {128, 128, 256, 3, 2, 2},
-    {128, 64, 256, 4, 2, 2},  {64, 128, 256, 3, 2, 2},  {64, 64, 256, 3, 2, 2}};
-
-// Bytes of which all extents are multiples (generator.py: alignment_constraints; results are
-// row-major with the pruned operand's rows, so that the other's are contiguous there).
-constexpr std::int64_t kPieceOfSparse = 16;
-
-// Those, with B pruned; on Hopper also kernels of warpgroups whose tiles are no smaller, K whole.
-std::vector<KernelChoice> sparse_kernels(const Gpu& gpu, const GemmForm& form) {
-  constexpr std::int64_t kLeast = 64;
-  std::vector<KernelChoice> kernels;
-  const std::int64_t size = operand_size(form.problem.precision).count();
-  if (!form.tensor_cores || size > 2) {
-    return kernels;
-  }
-  const std::span<const SparseTile> tiles =
-      size == 1 ? std::span<const SparseTile>{kSparse8} : std::span<const SparseTile>{kSparse16};
-  for (const SparseTile& tile : tiles) {
-    KernelChoice kernel;
-    kernel.path = GpuPath::kMma;
-    kernel.block = {tile.other, tile.pruned, tile.step / size};
-    kernel.warp = {tile.other / tile.warps_other, tile.pruned / tile.warps_pruned,
-                   tile.step / size};
-    kernel.stages = tile.stages;
-    kernel.fragment = {0, 0, 0};
-    kernels.push_back(completed(form.problem, kernel));
-  }
-  const std::vector<GpuPath> paths = searched_paths(gpu, form, std::nullopt);
-  if (std::find(paths.begin(), paths.end(), GpuPath::kWgmma) != paths.end()) {
-    for (const KernelChoice& kernel : kernel_set(gpu, form.problem, GpuPath::kWgmma)) {
-      if (kernel.split_k == 1 && kernel.block.m >= kLeast && kernel.block.n >= kLeast) {
-        kernels.push_back(kernel);
-      }
-    }
-  }
-  return kernels;
-}
 
 // A 3 x 3 convolution at stride 1.
 struct Image {
@@ -165,7 +112,16 @@ KernelParts parts_of(const Gpu& gpu, const GpuEstimate& estimate) {
   return parts;
 }
 
-WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, std::int64_t m) {
+std::string to_string(const Winograd& how) {
+  return fmt::format("winograd F({0}x{0}, 3x3){1}", how.m, how.one_kernel ? "" : " by 3 kernels");
+}
+
+WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const Winograd& how) {
+  // One block of the one kernel has all products of 32 tiles and 32 outputs (NervanaSystems/neon,
+  // winograd_conv.py: sconv_winograd_2x2_3x3_32x32), and transforms the inputs of each 32 outputs
+  // anew.
+  constexpr std::int64_t kSide = 32;
+  const std::int64_t m = how.m;
   const auto found = image_of(workload);
   if (const auto* why = std::get_if<std::string>(&found)) {
     return {std::nullopt, *why};
@@ -176,20 +132,22 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, std::in
     return {std::nullopt, "its domain does not fit in 8 b"};
   }
   const std::int64_t points = (m + kTaps - 1) * (m + kTaps - 1);
-  const std::int64_t tiles =
-      image.batch * ((image.rows + m - 1) / m) * ((image.columns + m - 1) / m);
+  const std::int64_t tiles = image.batch * ceil_div(image.rows, m) * ceil_div(image.columns, m);
   GemmForm form;
   form.problem = {tiles, image.out, image.in, points,
                   width == 16 ? GpuPrecision::kF16 : GpuPrecision::kF32};
   form.problem.output = Bytes{width / 8};
   form.tensor_cores = width == 16;
-  const bool fused = !form.tensor_cores;
-  if (fused && m != 2) {
-    return {std::nullopt, "F(4x4, 3x3) of one kernel needs more registers than a thread has"};
+  if (how.one_kernel && form.tensor_cores) {
+    return {std::nullopt, "tensor cores are fed through memory"};
+  }
+  if (how.one_kernel) {
+    form.problem.m = round_up(tiles, kSide);
+    form.problem.n = round_up(image.out, kSide);
   }
   GpuSearchOptions options;
   options.top = 1;
-  if (fused) {
+  if (!form.tensor_cores) {
     options.path = GpuPath::kSimt;
   }
   const GpuSearchResult result = search_kernels(gpu, {form}, options);
@@ -199,16 +157,18 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, std::in
   const GpuEstimate& estimate = result.ranked.front().estimate;
   const KernelParts parts = parts_of(gpu, estimate);
   const Additions each = additions_of(m);
-  const double additions = static_cast<double>(tiles) * (each.in * static_cast<double>(image.in) +
-                                                         each.out * static_cast<double>(image.out));
+  const std::int64_t times = how.one_kernel ? ceil_div(image.out, kSide) : 1;
+  const double additions =
+      static_cast<double>(tiles) *
+      (each.in * static_cast<double>(image.in * times) + each.out * static_cast<double>(image.out));
   const double transforms = simt_seconds(gpu, additions);
   const double weights =
       static_cast<double>(points * image.in * image.out) * static_cast<double>(width) / kBits;
   AlgorithmCost cost;
-  cost.how = fmt::format("winograd F({0}x{0}, 3x3){1}: {2} {3}", m, fused ? "" : " by 3 kernels",
-                         points, to_string(result.ranked.front().kernel));
+  cost.how =
+      fmt::format("{}: {} {}", to_string(how), points, to_string(result.ranked.front().kernel));
   cost.bytes = image.input_bytes + weights + image.output_bytes;
-  if (fused) {
+  if (how.one_kernel) {
     cost.seconds =
         parts.launch + std::max(parts.compute + transforms, cost.bytes / parts.bandwidth);
   } else {
@@ -226,40 +186,25 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, std::in
 }
 
 PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds) {
-  constexpr std::int64_t kAmpere = 80;
-  if (gpu.compute_capability < kAmpere) {
-    return {std::nullopt, "tensor cores before 8.0 skip nothing"};
-  }
-  auto answer = gemm_forms(gpu, workload, {});
-  if (const auto* why = std::get_if<std::string>(&answer)) {
+  auto dense = gemm_forms(gpu, workload, {});
+  if (const auto* why = std::get_if<std::string>(&dense)) {
     return {std::nullopt, *why};
   }
-  auto& forms = std::get<std::vector<GemmForm>>(answer);
+  auto pruned = pruned_forms(gpu, std::get<std::vector<GemmForm>>(dense));
+  if (const auto* why = std::get_if<std::string>(&pruned)) {
+    return {std::nullopt, *why};
+  }
+  auto& forms = std::get<std::vector<GemmForm>>(pruned);
   for (GemmForm& form : forms) {
     form.problem.adds_to_output = adds;
-    form.problem.pruned_b = true;
   }
-  std::optional<RankedKernel> best;
-  bool aligned = false;
-  for (std::size_t i = 0; i < forms.size(); ++i) {
-    const GemmProblem& problem = forms[i].problem;
-    const std::int64_t unit = kPieceOfSparse / operand_size(problem.precision).count();
-    if (problem.m % unit != 0 || problem.n % unit != 0 || problem.k % unit != 0) {
-      continue;
-    }
-    aligned = true;
-    for (const KernelChoice& kernel : sparse_kernels(gpu, forms[i])) {
-      if (illegal(gpu, forms[i].problem, kernel)) {
-        continue;
-      }
-      const RankedKernel ranked = rank_kernel(gpu, forms, i, kernel);
-      best = !best || ranked.total < best->total ? ranked : best;
-    }
+  GpuSearchOptions options;
+  options.top = 1;
+  const GpuSearchResult result = search_kernels(gpu, forms, options);
+  if (result.ranked.empty()) {
+    return {std::nullopt, "no sparse kernel is legal"};
   }
-  if (!best) {
-    return {std::nullopt, aligned ? "no sparse kernel is legal"
-                                  : "sparse kernels want multiples of 16 B of rows, columns and K"};
-  }
+  const RankedKernel* const best = &result.ranked.front();
   AlgorithmCost cost;
   cost.seconds = best->total.count();
   cost.bytes = best->estimate.dram_bytes;
@@ -269,7 +214,7 @@ PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds) 
     cost.energy += kBits * pass.bytes * gpu.energy.dram.count();
   }
   cost.energy += gpu.energy.constant.count() * best->passes.count() * 1e9;  // mW s in pJ
-  cost.how = "2:4 " + to_string(best->kernel);
+  cost.how = before_path(forms[best->form].problem) + to_string(best->kernel);
   return {cost, ""};
 }
 

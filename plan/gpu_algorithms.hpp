@@ -31,13 +31,23 @@ struct AlgorithmCost {
 
 // A convolution by F(m x m, 3 x 3) (Lavin and Gray, arXiv 1509.09308): (m + 2)^2 products for m^2
 // outputs, as many GEMMs at once, and additions for both transforms; those of weights are made
-// beforehand. With FMA instructions one kernel does all (m = 2); tensor cores are fed through
-// memory, by three kernels. The text: why there is none.
+// beforehand.
+struct Winograd {
+  std::int64_t m = 2;
+  // FMA instructions do all in one kernel, m = 2; else three kernels, between which the transformed
+  // tensors go through memory.
+  bool one_kernel = false;
+};
+// "winograd F(2x2, 3x3) by 3 kernels"
+std::string to_string(const Winograd& how);
+// All that are priced.
+inline constexpr Winograd kWinograds[] = {{2, true}, {2, false}, {4, false}};
+// The text: why there is none.
 struct WinogradAnswer {
   std::optional<AlgorithmCost> cost{};
   std::string problem;
 };
-WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, std::int64_t m);
+WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const Winograd& how);
 
 // A layer whose weights are pruned 2:4, by the fastest kernel of sparse tensor cores, which skip
 // those zeros and read 9/16 of weights of 16 b, 5/8 of 8 b. Their tiles are large and K is not

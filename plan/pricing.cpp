@@ -114,7 +114,7 @@ Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool
     bytes += pass.bytes;
   }
   known.price.load = {found.kernel->total.count(), found.energy.count(), bytes, {}, 0};
-  known.price.how = to_string(found.kernel->kernel);
+  known.price.how = before_path(found.form.problem) + to_string(found.kernel->kernel);
   known.price.proven = false;  // kernels are ranked by a model of their time
   known.price.notes = found.form.notes;
   known.parts = parts_of(gpu, found.kernel->estimate);
@@ -136,12 +136,12 @@ void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds
       known.price.how = std::move(how);
     }
   };
-  for (const std::int64_t m : {std::int64_t{2}, std::int64_t{4}}) {
+  for (const Winograd& winograd : kWinograds) {
     if (!is_convolution(workload)) {
       break;
     }
-    const std::string name = fmt::format("winograd F({0}x{0}, 3x3)", m);
-    const WinogradAnswer answer = winograd_on_gpu(gpu, workload, m);
+    const std::string name = to_string(winograd);
+    const WinogradAnswer answer = winograd_on_gpu(gpu, workload, winograd);
     if (answer.cost) {
       const AlgorithmCost& cost = *answer.cost;
       take(name, cost.seconds, {cost.seconds, cost.energy, cost.bytes, {}, 0}, cost.how);

@@ -33,10 +33,11 @@ std::string head(const KernelReport& report, const GemmProblem& problem) {
                                  shape_text(problem));
   text += fmt::format("  {}\n", widths_text(widths_of(problem)));
   const double wmma = report.gpu.rate(problem.precision, GpuPath::kWmma);
-  text += fmt::format("  ceilings: tensor cores {:.0f}, {}without {:.0f} Tops/s\n",
+  const double simt = report.gpu.rate(problem.precision, GpuPath::kSimt);
+  text += fmt::format("  ceilings: tensor cores {:.0f}{}{} Tops/s\n",
                       peak_tflops(report.gpu, rate.chip),
-                      wmma > 0 ? fmt::format("WMMA {:.0f}, ", peak_tflops(report.gpu, wmma)) : "",
-                      peak_tflops(report.gpu, report.gpu.rate(problem.precision, GpuPath::kSimt)));
+                      wmma > 0 ? fmt::format(", WMMA {:.0f}", peak_tflops(report.gpu, wmma)) : "",
+                      simt > 0 ? fmt::format(", FMA {:.0f}", peak_tflops(report.gpu, simt)) : "");
   const auto& ranked = report.result.ranked;
   return text +
          fmt::format("  {}\n", trust_text(report.result.calibration, problem.precision,
@@ -50,8 +51,10 @@ bool has_wmma(const GpuSearchResult& result) {
 }
 
 // `marks`: what a footnote says of it.
-Row kernel_row(const RankedKernel& ranked, std::size_t rank, const char* marks, bool wmma) {
+Row kernel_row(const GemmProblem& problem, const RankedKernel& ranked, std::size_t rank,
+               const char* marks, bool wmma) {
   const KernelChoice& kernel = ranked.kernel;
+  const std::string path = before_path(problem) + std::string{to_string(kernel.path)};
   const GpuEstimate& estimate = ranked.estimate;
   const GpuWork& work = ranked.work;
   Row row{
@@ -60,8 +63,7 @@ Row kernel_row(const RankedKernel& ranked, std::size_t rank, const char* marks, 
       scaled(ranked.total.count(), "s"),
       to_string(estimate.bound),
       percent(estimate.mma_share),
-      kernel.cluster > 1 ? fmt::format("{} x{}", to_string(kernel.path), kernel.cluster)
-                         : to_string(kernel.path),
+      kernel.cluster > 1 ? fmt::format("{} x{}", path, kernel.cluster) : path,
       fmt::format("{}x{}x{}", kernel.block.m, kernel.block.n, kernel.block.k),
       fmt::format("{}x{}", kernel.warp.m, kernel.warp.n),
       fmt::format("{}", kernel.stages),
@@ -100,13 +102,13 @@ std::array<std::pair<const char*, Seconds>, 11> parts_of(const RankedKernel& ker
 
 std::string time_text(const RankedKernel& first) {
   const GpuTime& time = first.estimate.time;
-  std::string text = "\ntime of the first kernel: ";
+  std::string text = "\ntime of the first kernel, whose parts overlap: ";
   for (const auto& [name, part] : parts_of(first)) {
     if (part.count() > 0.005 * first.total.count()) {
       text += fmt::format("{} {}, ", name, scaled(part.count(), "s"));
     }
   }
-  return text + fmt::format("of these tail {}\n", scaled(time.tail.count(), "s"));
+  return text + fmt::format("the tail among them {}\n", scaled(time.tail.count(), "s"));
 }
 
 // The form's notes and passes.
@@ -160,7 +162,7 @@ std::vector<std::pair<const char*, std::string>> figures_of(const RankedKernel& 
   for (const auto& [name, part] : parts_of(kernel)) {
     figures.emplace_back(name, scaled(part.count(), "s"));
   }
-  figures.emplace_back("of these tail", scaled(kernel.estimate.time.tail.count(), "s"));
+  figures.emplace_back("the tail among them", scaled(kernel.estimate.time.tail.count(), "s"));
   return figures;
 }
 
@@ -227,8 +229,9 @@ std::string kernel_text(const KernelComparison& comparison) {
   }
   std::vector<Row> rows{{""}};
   for (const auto& [name, kernel] : kernels) {
-    text +=
-        fmt::format("{}{}: {}\n", kernel == &given ? "\n" : "", name, to_string(kernel->kernel));
+    text += fmt::format("{}{}: {}{}\n", kernel == &given ? "\n" : "", name,
+                        before_path(report.result.forms[kernel->form].problem),
+                        to_string(kernel->kernel));
     rows.front().push_back(name);
     const auto figures = figures_of(*kernel);
     rows.resize(figures.size() + 1);
@@ -283,7 +286,9 @@ std::string kernels_text(const KernelReport& report) {
   }
   for (std::size_t i = 0; i < result.ranked.size(); ++i) {
     const bool is_written = i >= report.not_written.size() || report.not_written[i].empty();
-    rows.push_back(kernel_row(result.ranked[i], i + 1, is_written ? "" : "!", wmma));
+    const RankedKernel& ranked = result.ranked[i];
+    rows.push_back(
+        kernel_row(result.forms[ranked.form].problem, ranked, i + 1, is_written ? "" : "!", wmma));
   }
   text += '\n' + table(rows);
   text += fmt::format(

@@ -87,6 +87,7 @@ Json form_json(const GemmForm& form) {
   json.update(Json{{"a", problem.a == MatrixLayout::kRow ? "row" : "column"},
                    {"b", problem.b == MatrixLayout::kRow ? "row" : "column"},
                    {"tensor_cores", form.tensor_cores},
+                   {"pruned_b", problem.pruned_b},
                    {"passes", passes},
                    {"notes", form.notes}});
   return json;

@@ -146,7 +146,7 @@ std::variant<KernelSpec, std::string> kernel_problem(const Gpu& gpu, const Workl
     return *reason;
   }
   for (const GemmForm& form : std::get<0>(forms)) {
-    if (!form.tensor_cores || !form.passes.empty()) {
+    if (!form.tensor_cores || form.problem.pruned_b || !form.passes.empty()) {
       continue;
     }
     KernelSpec spec;

@@ -287,13 +287,48 @@ std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequ
   return forms;
 }
 
-void note_zeros(const Workload& workload, GemmForm& form) {
-  if (std::any_of(workload.tensors.begin(), workload.tensors.end(),
-                  [](const Tensor& tensor) { return tensor.density < 1; })) {
-    form.notes.emplace_back(
-        "zeros are multiplied as other numbers are: kernels ignore density (plan --sparse prices "
-        "2:4 sparse weights)");
+bool is_zero_somewhere(const Tensor& tensor) { return tensor.density < 1; }
+
+// Whether the weights are pruned 2:4 along the dim of K that is contiguous in memory: of an image
+// its channels.
+bool is_pruned(const Workload& workload, const Operands& operands) {
+  const Shared<Pattern>& pattern = workload.tensors[operands.weight].pattern;
+  if (!pattern || pattern->kind != PatternKind::kStructured || pattern->kept != 2 ||
+      pattern->block != 4 || workload.gemm_axis(pattern->dim) != GemmAxis::kK) {
+    return false;
   }
+  const auto& ranks = workload.tensors[operands.input].ranks;
+  return std::any_of(ranks.begin(), ranks.end(), [&pattern](const Rank& rank) {
+    return rank.terms.size() == 1 && rank.terms.front().dim == pattern->dim;
+  });
+}
+
+// Adds the forms of sparse tensor cores to `forms`, after those of dense ones; says of the others
+// that they multiply zeros.
+void add_pruned(const Gpu& gpu, const Workload& workload, const Operands& operands,
+                std::vector<GemmForm>& forms) {
+  if (std::none_of(workload.tensors.begin(), workload.tensors.end(), is_zero_somewhere)) {
+    return;
+  }
+  std::vector<GemmForm> pruned;
+  std::string note =
+      "zeros are multiplied as other numbers are: kernels skip those of weights that are "
+      "structured 2:4 along K alone";
+  if (is_pruned(workload, operands)) {
+    auto found = pruned_forms(gpu, forms);
+    if (const auto* why = std::get_if<std::string>(&found)) {
+      note = "zeros are multiplied as other numbers are: " + *why;
+    } else {
+      pruned = std::get<0>(std::move(found));
+      note = "dense tensor cores: zeros are multiplied as other numbers are";
+    }
+  }
+  for (GemmForm& form : forms) {
+    form.notes.push_back(note);
+  }
+  const auto simt = std::find_if(forms.begin(), forms.end(),
+                                 [](const GemmForm& form) { return !form.tensor_cores; });
+  forms.insert(simt, pruned.begin(), pruned.end());
 }
 
 }  // namespace
@@ -351,8 +386,8 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
                        to_string(*precision), precisions_of(gpu), to_string(wider));
   }
   const Bits other = workload.tensors[operands->weight].bits;
+  add_pruned(gpu, workload, *operands, forms);
   for (GemmForm& form : forms) {
-    note_zeros(workload, form);
     if (other != width) {
       form.notes.push_back(fmt::format("operands of {} b and {} b: both are taken as stored in {}",
                                        width.count(), other.count(), to_string(*precision)));
@@ -366,6 +401,37 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
     }
   }
   return forms;
+}
+
+std::variant<std::vector<GemmForm>, std::string> pruned_forms(const Gpu& gpu,
+                                                              const std::vector<GemmForm>& forms) {
+  constexpr std::int64_t kAmpere = 80;
+  if (gpu.compute_capability < kAmpere) {
+    return "tensor cores before 8.0 skip nothing";
+  }
+  std::vector<GemmForm> pruned;
+  bool has_widths = false;
+  for (GemmForm form : forms) {
+    GemmProblem& problem = form.problem;
+    const std::int64_t size = operand_size(problem.precision).count();
+    if (!form.tensor_cores || size > 2) {
+      continue;
+    }
+    has_widths = true;
+    // CUTLASS, generator.py: alignment_constraints. Results are row-major with the pruned operand's
+    // rows, so that the other's are contiguous there.
+    const std::int64_t unit = kPiece / size;
+    if (problem.m % unit == 0 && problem.n % unit == 0 && problem.k % unit == 0) {
+      problem.pruned_b = true;
+      form.notes.emplace_back("sparse tensor cores: weights are 2:4, and their zeros are skipped");
+      pruned.push_back(std::move(form));
+    }
+  }
+  if (pruned.empty()) {
+    return has_widths ? "sparse kernels want multiples of 16 B of rows, columns and K"
+                      : "sparse kernels have operands of 8 b and 16 b";
+  }
+  return pruned;
 }
 
 Seconds pass_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmForm& form) {

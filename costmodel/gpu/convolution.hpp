@@ -48,6 +48,13 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
                                                             const Workload& workload,
                                                             const GpuRequest& request);
 
+// Of `forms`, those of sparse tensor cores, with B pruned 2:4 along K: what CUTLASS has kernels for
+// (from 8.0 on, operands of 8 b and 16 b, all extents multiples of 16 B). The text: why there is
+// none. gemm_forms() has them beside the others where the weights' density is structured 2:4 along
+// the dim of K that is contiguous in memory.
+std::variant<std::vector<GemmForm>, std::string> pruned_forms(const Gpu& gpu,
+                                                              const std::vector<GemmForm>& forms);
+
 // Time of the passes: a launch and the DRAM's time each.
 Seconds pass_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmForm& form);
 

@@ -103,6 +103,11 @@ struct KernelChoice {
 // "wmma 128x128x32 warp 64x64 frag 16x16x16 stages 3 split 1 raster 8 pad 8"
 std::string to_string(const KernelChoice& kernel);
 
+// What stands before the name of its path: "2:4 " of kernels of sparse tensor cores.
+inline const char* before_path(const GemmProblem& problem) {
+  return problem.pruned_b ? "2:4 " : "";
+}
+
 // Why `kernel` cannot run `problem` on `gpu`, and what would be right; nothing: it can.
 std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
                                    const KernelChoice& kernel);

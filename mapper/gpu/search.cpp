@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "mapper/gpu/sparse_tiles.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -77,6 +79,34 @@ void add_tiles(const GemmProblem& problem, KernelChoice kernel, std::int64_t dep
   }
 }
 
+// Kernels of sparse tensor cores, with B pruned: those of CUTLASS on mma.sync, and those of
+// `dense` on wgmma whose tiles are no smaller, K whole.
+std::vector<KernelChoice> sparse_kernels(const GemmProblem& problem, GpuPath path,
+                                         std::vector<KernelChoice> dense) {
+  constexpr std::int64_t kLeast = 64;
+  if (path == GpuPath::kWgmma) {
+    std::erase_if(dense, [](const KernelChoice& kernel) {
+      return kernel.split_k > 1 || kernel.block.m < kLeast || kernel.block.n < kLeast;
+    });
+    return dense;
+  }
+  std::vector<KernelChoice> kernels;
+  const std::int64_t size = operand_size(problem.precision).count();
+  if (path != GpuPath::kMma || size > 2) {
+    return kernels;
+  }
+  for (const SparseTile& tile : sparse_tiles(size)) {
+    KernelChoice kernel;
+    kernel.path = path;
+    kernel.block = {tile.other, tile.pruned, tile.step / size};
+    kernel.warp = {tile.other / tile.warps_other, tile.pruned / tile.warps_pruned, kernel.block.k};
+    kernel.stages = tile.stages;
+    kernel.fragment = {0, 0, 0};
+    kernels.push_back(completed(problem, kernel));
+  }
+  return kernels;
+}
+
 // The set, without its rasters.
 std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProblem& problem,
                                                 GpuPath path) {
@@ -110,7 +140,7 @@ std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProble
       }
     }
   }
-  return kernels;
+  return problem.pruned_b ? sparse_kernels(problem, path, std::move(kernels)) : kernels;
 }
 
 struct Candidate {
@@ -301,9 +331,9 @@ void put_fixed_first(const Gpu& gpu, double near, std::size_t top, GpuSearchResu
     return;
   }
   const std::size_t form = result.ranked.front().form;
-  const auto fixed =
-      best_on_average(gpu, result.forms[form].problem, result.ranked.front().kernel.path);
-  if (!fixed) {
+  const GemmProblem& problem = result.forms[form].problem;
+  const auto fixed = best_on_average(gpu, problem, result.ranked.front().kernel.path);
+  if (!fixed || problem.pruned_b) {  // it was measured on dense problems
     return;
   }
   RankedKernel chosen = rank_kernel(gpu, result.forms, form, *fixed);

@@ -48,7 +48,8 @@ struct GpuSearchResult {
 // or count as good as the first, best bound first. Equal times are ordered by the kernels
 // themselves, so the result depends on nothing else. The set: blocks and warps of powers of two
 // from 16 to 256, K steps of 64 B and 128 B, 2 to 6 stages, K whole or split up to 32 times,
-// rasters 0, 1, 4, 8, 16, clusters of 1 and 2 (docs/gpu.md). Empty `ranked`: no kernel is legal.
+// rasters 0, 1, 4, 8, 16, clusters of 1 and 2 (docs/gpu.md); of a pruned problem the kernels of
+// sparse tensor cores (mapper/gpu/sparse_tiles.hpp). Empty `ranked`: no kernel is legal.
 GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& forms,
                                const GpuSearchOptions& options);
 

@@ -45,6 +45,33 @@ TEST(PrunedWeights, AreDeclinedOfOneColumn) {
   EXPECT_EQ(pruned.problem, "sparse kernels want multiples of 16 B of rows, columns and K");
 }
 
+// A layer that says that its weights are 2:4 has sparse kernels among the others, and the fastest
+// is taken: of a large one a sparse kernel, of a small one a dense one, whose tiles may be smaller
+// and split K.
+TEST(PrunedWeights, AreSeenInTheLayersDensity) {
+  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/a100_80gb.yaml");
+  const auto declared = [](int m, int n, int k, const std::string& density) {
+    return parse_workload(fmt::format("name: w\ngemm: {{m: {}, n: {}, k: {}}}\ndensity: {{weight: "
+                                      "{}}}\nprecision: {{input: 16 b, weight: 16 b, output: 16 "
+                                      "b}}\n",
+                                      m, n, k, density),
+                          "w.yaml");
+  };
+  const GpuLayer large =
+      fastest_kernel(gpu, declared(13008, 4096, 1024, "structured 2:4 along K"), {});
+  EXPECT_TRUE(large.form.problem.pruned_b);
+  EXPECT_DOUBLE_EQ(large.kernel->total.count(),
+                   pruned_on_gpu(gpu, gemm(13008, 4096, 1024, 16), false).cost->seconds);
+  const GpuLayer small = fastest_kernel(gpu, declared(64, 64, 8192, "structured 2:4 along K"), {});
+  EXPECT_FALSE(small.form.problem.pruned_b);
+  EXPECT_DOUBLE_EQ(small.kernel->total.count(),
+                   fastest_kernel(gpu, gemm(64, 64, 8192, 16), {}).kernel->total.count());
+  for (const char* other : {"0.5", "structured 1:4 along K", "structured 2:4 along N"}) {
+    EXPECT_FALSE(fastest_kernel(gpu, declared(13008, 4096, 1024, other), {}).form.problem.pruned_b)
+        << other;
+  }
+}
+
 // Half of the elements and two bits for each: 9/16 of 16 b, 5/8 of 8 b.
 TEST(PrunedWeights, SaveBitsOfTheOperand) {
   GemmProblem problem{64, 64, 64};
