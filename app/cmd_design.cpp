@@ -74,7 +74,7 @@ Answer run(const DesignArguments& arguments) {
   OutputFile picture{arguments.svg};
   DesignOptions options = options_of(arguments, campaign);
   std::optional<DesignAnswers> answers;
-  if (const std::string why = options.certificate ? why_no_certificate(campaign) : "";
+  if (const std::string why = options.certificate ? why_no_certificate(campaign, options) : "";
       !why.empty()) {
     throw UnsupportedSearch(fmt::format("{}: {}", arguments.space, why));
   }

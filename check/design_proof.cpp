@@ -413,6 +413,9 @@ class DesignChecker {
     if (timing_model(arch).is_engine) {
       return "bounds on engines with schedules are not known to the checker";
     }
+    if (proof.function.uses_latency() && may_leave_remainders(arch)) {
+      return "folds that leave a remainder on an array are not known to the checker";
+    }
     Goal goal;
     goal.function = proof.function;
     goal.ramped = certificate_.ramped;

@@ -59,7 +59,7 @@ class DesignSearch {
     SearchOptions layers;
     layers.threads = options.threads;
     layers.stop = options.stop;
-    layers.partial_folds = !options.certificate;  // beyond the mapspace of certificates
+    layers.partial_folds = true;
     layers.budget.bytes = options.bytes;
     return layers;
   }

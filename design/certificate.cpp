@@ -124,9 +124,8 @@ std::string evidence_text(const DesignEvidence& evidence, std::size_t space) {
   return text;
 }
 
-}  // namespace
-
-std::string why_no_certificate(const Campaign& campaign) {
+// Why no certificate is about these machines, whatever is asked.
+std::string why_not_about(const Campaign& campaign) {
   if (!campaign.questions.front().constraints_file.empty()) {
     return "certificates of designs are about all mappings; take the constraints out of the file";
   }
@@ -142,6 +141,22 @@ std::string why_no_certificate(const Campaign& campaign) {
     }
   }
   return "";
+}
+
+}  // namespace
+
+std::string why_no_certificate(const Campaign& campaign, const DesignOptions& options) {
+  const bool by_time =
+      options.objective.function.uses_latency() || options.limits.latency || options.limits.power;
+  for (const Machine& machine : campaign.machines) {
+    if (by_time && may_leave_remainders(read_arch(machine.document))) {
+      return fmt::format(
+          "certificates of designs know no folds that leave a remainder on an array, such as those "
+          "of {} may",
+          machine.name);
+    }
+  }
+  return why_not_about(campaign);
 }
 
 std::string design_certificate(const Campaign& campaign, const DesignOptions& options,
@@ -236,7 +251,7 @@ std::vector<std::string> differences(const check::DesignCertificate& certificate
     return {fmt::format("the proof is about {} architectures, {} has {}", certificate.spaces.size(),
                         space.name, space.machines.size())};
   }
-  if (const std::string why = why_no_certificate(space); !why.empty()) {
+  if (const std::string why = why_not_about(space); !why.empty()) {
     return {fmt::format("no proof is about {}: {}", space.name, why)};
   }
   std::vector<std::string> found;

@@ -9,7 +9,7 @@
 namespace mapsim {
 
 // Why an answer to such a question can have no certificate; empty: it can.
-std::string why_no_certificate(const Campaign& campaign);
+std::string why_no_certificate(const Campaign& campaign, const DesignOptions& options);
 
 // The proof of an answer as a file that `mapsim check` verifies (docs/certificates.md): grids,
 // work, limits, the designs that were found with their mappings, boxes that tile the grids, and the

@@ -124,11 +124,17 @@ std::string short_of_memory_text(const DesignAnswer& result) {
 // What carried the proof: every design is in one line.
 std::string proof_text(const DesignOptions& options, const DesignAnswer& result) {
   const DesignCounts& counts = result.counts;
+  const char* const unproven =
+      result.interrupted ? "stopped early" : "searches of layers ended with a gap";
   std::string text;
   if (result.designs.empty()) {
     text = result.interrupted
                ? "stopped before any design was found\n"
-               : fmt::format("none of the {} can be used\n", designs_text(counts.designs));
+               : fmt::format("none of the {} can be used\n{}", designs_text(counts.designs),
+                             options.limits.on_figures()
+                                 ? "  limits on energy, latency and power are held against the "
+                                   "mappings of the best objective alone\n"
+                                 : "");
   } else {
     const double gap =
         result.lower_bound > 0 ? result.designs.front().value / result.lower_bound - 1 : 0;
@@ -143,13 +149,13 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
       text = result.proven
                  ? fmt::format("proven: no other of the {} {}is better than the {}{}\n",
                                designs_text(counts.designs), keeps, asked, allowed)
-                 : fmt::format("stopped early: the {} are the best that were found\n", asked);
+                 : fmt::format("{}: the {} are the best that were found\n", unproven, asked);
     } else if (result.proven && options.gap == 0) {
       text = fmt::format("proven: none of the {} {}has less {} than {}\n",
                          designs_text(counts.designs), keeps, to_string(options.objective), value);
     } else {
       text = fmt::format("{}: none of the {} {}has less {} than {}; the gap is {}\n",
-                         result.proven ? "proven" : "stopped early, proven so far",
+                         result.proven ? "proven" : fmt::format("{}, proven so far", unproven),
                          designs_text(counts.designs), keeps, to_string(options.objective),
                          value_text(options.objective, result.lower_bound),
                          result.lower_bound > 0 ? percent(std::max(0.0, gap)) : "not known");

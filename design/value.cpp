@@ -101,7 +101,7 @@ std::optional<Assessment> WorkValue::find_joint(const DesignMachine& machine, co
   JointEdp joint = this->joint(machine);
   Assessment all = assess(machine, joint);
   while (!enough(all)) {
-    const std::optional<JointQuestion> next = joint.next();
+    const std::optional<JointQuestion> next = joint.ask(0);
     if (!next) {
       break;
     }

@@ -209,7 +209,7 @@ void bind_designs(py::module_& m) {
     options.wanted = asked["front"].cast<bool>() ? Wanted::kFront : Wanted::kBest;
     options.top = asked["top"].cast<std::size_t>();
     options.certificate = asked["certificate"].cast<bool>();
-    if (const std::string why = options.certificate ? why_no_certificate(campaign) : "";
+    if (const std::string why = options.certificate ? why_no_certificate(campaign, options) : "";
         !why.empty()) {
       throw std::invalid_argument{"certificate: " + why};
     }

@@ -103,6 +103,9 @@ struct TimingModel {
 
 const TimingModel& timing_model(const Arch& arch);
 
+// Does a search by latency look at folds of an array that leave a remainder?
+bool may_leave_remainders(const Arch& arch);
+
 // What ArrayModel::padding adds to a tensor at a level, given the instances of the array in use; no
 // padding behind the array, or without one.
 Padding padding_at(const Problem& problem, LevelId level, TensorId tensor, std::int64_t used);

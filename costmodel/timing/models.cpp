@@ -68,6 +68,12 @@ const TimingModel& timing_model(const Arch& arch) {
                     arch.compute.timing);
 }
 
+bool may_leave_remainders(const Arch& arch) {
+  const ArrayModel* array = timing_model(arch).array;
+  return array != nullptr && array->partial_folds(arch) != PartialFolds::kNone &&
+         arch.fanouts.size() == 1;
+}
+
 Padding padding_at(const Problem& problem, LevelId level, TensorId tensor, std::int64_t used) {
   const ArrayModel* array = timing_model(problem.arch()).array;
   return array != nullptr && !is_in_array(problem.arch(), level)

@@ -269,12 +269,9 @@ class EdgeFolds {
 }  // namespace
 
 bool has_partial_folds(const Mapspace& space, const Objective& objective) {
-  const Arch& arch = space.problem().arch();
   const Constraints& constraints = space.constraints();
-  const ArrayModel* array = timing_model(arch).array;
-  return array != nullptr && array->partial_folds(arch) != PartialFolds::kNone &&
-         arch.fanouts.size() == 1 && objective.function.uses_latency() && !constraints.spatial &&
-         !constraints.factors.imperfect && !space.is_ruled();
+  return may_leave_remainders(space.problem().arch()) && objective.function.uses_latency() &&
+         !constraints.spatial && !constraints.factors.imperfect && !space.is_ruled();
 }
 
 void search_partial_folds(const Mapspace& space, const SearchOptions& options,

@@ -220,6 +220,23 @@ TEST(DesignProof, IsRefusedWithALowerValue) {
 }
 
 // The best machine of another one's limits, another space, other work.
+// By time the best folds of a systolic array may leave a remainder, of which no certificate is.
+TEST(DesignProof, IsNotAboutTimesOfArraysWhoseFoldsLeaveRemainders) {
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/systolic_32x32.yaml\n    grid: "
+      "{nodes.Array.x.size: [12, 32]}\nworkloads: [../workloads/teaching/gemm.yaml]\n",
+      kCampaigns + "c.yaml");
+  EXPECT_EQ(why_no_certificate(campaign, asked("energy")), "");
+  EXPECT_THAT(why_no_certificate(campaign, asked("latency")), HasSubstr("remainder"));
+  DesignOptions limited = asked("energy");
+  limited.limits.latency = Seconds{1};
+  EXPECT_THAT(why_no_certificate(campaign, limited), HasSubstr("remainder"));
+  EXPECT_EQ(complaint(proof_of(campaign, asked("energy"))), "");
+  DesignOptions by_time = asked("latency");
+  by_time.certificate = true;
+  EXPECT_NE(complaint(design_certificate(campaign, by_time, search_design(campaign, by_time))), "");
+}
+
 TEST(DesignProof, IsRefusedOfAnotherQuestion) {
   DesignOptions options = asked("edp");
   const double most = search_design(small_space(), options).best()->area.value_or(0);
