@@ -138,13 +138,13 @@ CommandOptions options_of(ShowArguments& a) {
                threads_option(a.threads),
                out_option(a.output.file)}}),
       "", [&a](const Given& given) {
-        const bool machine_alone = a.workload.empty() && !given("--gemm") && !given("--conv") &&
-                                   !given("--einsum") && !a.html;
-        if (!machine_alone) {
+        const bool has_layer =
+            !a.workload.empty() || given("--gemm") || given("--conv") || given("--einsum");
+        if (has_layer) {
           take_layer(a.layer, a.workload, &a.mapping);
-          if (a.mapping.empty()) {
-            throw UsageError("MAPPING is required beside a workload");
-          }
+        }
+        if (a.mapping.empty() && (has_layer || a.html)) {
+          throw UsageError(fmt::format("{} requires MAPPING", has_layer ? "WORKLOAD" : "--html"));
         }
         check_figure_name(a);
       }};

@@ -34,7 +34,8 @@ void ArchFile::set(const std::string& path, const std::string& value) {
   if (const std::optional<std::string> wrong = substitute(document_.root, full, node)) {
     throw std::invalid_argument{"'" + path + "': " + *wrong};
   }
-  settings_.push_back({path, value, path_of(document_, *find(document_.root, full))});
+  const std::string line = value.substr(0, value.find('\n'));
+  settings_.push_back({path, line, path_of(document_, *find(document_.root, full))});
 }
 
 // The error with what concerns a value that was set shown in its setting: the file has at that

@@ -28,7 +28,7 @@ class ArchFile {
 
  private:
   struct Setting {
-    std::string path, value;  // as set() was given them
+    std::string path, value;  // as set() was given them, the first line
     std::string place;        // of the value: nodes[1].capacity
   };
   explicit ArchFile(Document document);

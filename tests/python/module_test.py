@@ -132,13 +132,12 @@ def test_errors_carry_place_and_caret():
     assert str(caught.value).splitlines()[1:] == ["gemm: {m: 4, n: 4, k: 0}", " " * 22 + "^"]
     with pytest.raises(mapsim.ConfigError, match="did you mean 'eyeriss'"):
         mapsim.search("eyeris", LAYER)
-    for path, value, wrong in [("Buffer.capacity", "64 KiX", ""),
-                               ("Buffer.energy", "{read: 1 pJ/word, write: a lot}", ".write")]:
+    for path, value in [("Buffer.capacity", "64 KiX"), ("Buffer.energy.write", "a lot")]:
         with pytest.raises(mapsim.ConfigError) as caught:
             mapsim.search(EASY.set(path, value), LAYER)
         place = caught.value.diagnostics[0]
         assert (place.file, place.line, place.column) == (path, 1, 1)
-        assert place.path.endswith(path.split(".")[1] + wrong)
+        assert place.path.endswith(path.split(".", 1)[1])
         assert str(caught.value).splitlines()[1:] == [value, "^"]
     with pytest.raises(mapsim.ConfigError, match=r"gemm:1:4: gemm.n: '0' is too small"):
         mapsim.Workload.load("gemm:64x0x64")
