@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -24,17 +26,12 @@ namespace {
 // CUTLASS does not have all kernels: those it has, from further down, too.
 Answer exported(const std::string& format, const KernelReport& report, std::size_t top) {
   const GemmProblem& problem = report.result.forms[report.result.ranked.front().form].problem;
-  if (problem.pruned_b) {
-    return {kNegative, "",
-            "the first kernel is one of sparse tensor cores (2:4): --export triton and cutlass "
-            "write dense kernels; --export json has all"};
-  }
   const std::vector<KernelChoice> kernels = plain_kernels(report.result);
   if (kernels.empty()) {
-    return {
-        kNegative, "",
-        "an implicit GEMM reads windows of its input: --export triton and cutlass write kernels of "
-        "plain GEMMs; --export json has all"};
+    return {kNegative, "",
+            fmt::format("{}: --export triton and cutlass write kernels of plain GEMMs; --export "
+                        "json has all",
+                        why_not_plain(problem))};
   }
   if (format == "triton") {
     std::string text = triton_configs(report.gpu, problem, kernels);

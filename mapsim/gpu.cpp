@@ -62,11 +62,11 @@ std::string to_triton(const KernelReport& report) {
   if (report.result.ranked.empty()) {
     throw std::invalid_argument{"no kernel computes this layer"};
   }
+  const GemmProblem& problem = report.result.forms[report.result.ranked.front().form].problem;
   const std::vector<KernelChoice> kernels = plain_kernels(report.result);
   if (kernels.empty()) {
-    throw std::invalid_argument{"an implicit GEMM reads windows of its input: no plain GEMM"};
+    throw std::invalid_argument{std::string{why_not_plain(problem)} + ": no plain GEMM"};
   }
-  const GemmProblem& problem = report.result.forms[report.result.ranked.front().form].problem;
   std::string text = triton_configs(report.gpu, problem, kernels);
   if (text.find("triton.Config(") == std::string::npos) {
     throw std::invalid_argument{
