@@ -227,11 +227,10 @@ std::string trace_text(const Problem& problem, const Mapping& mapping, const Cos
   }
   text += summary.ports.empty() ? "" : table(rows);
   if (summary.complete) {
-    text += fmt::format(
-        "  its end: {} cycles, {} waits for {} of them; steady {}, ramped {}\n",
-        count_text(std::round(summary.end)), problem.arch().compute.name,
-        count_text(std::round(summary.waiting)), grouped(cost.latency.steady.count()),
-        grouped(cost.latency.ramped.count()));
+    text += fmt::format("  its end: {} cycles, {} waits for {} of them; steady {}, ramped {}\n",
+                        count_text(std::round(summary.end)), problem.arch().compute.name,
+                        count_text(std::round(summary.waiting)),
+                        grouped(cost.latency.steady.count()), grouped(cost.latency.ramped.count()));
   }
   return text + "  open it at https://ui.perfetto.dev or chrome://tracing\n";
 }
