@@ -19,7 +19,11 @@ namespace mapsim {
 struct ZigzagMemory {
   std::string name;
   Bits size{0};
-  Bits width{1};           // of an access, which the energies are of
+  Bits width{1};  // of the widest port
+  // Of the accesses that the energies are of.
+  Bits read_width{1};
+  Bits write_width{1};     // from further out
+  Bits update_width{1};    // sums from further in
   double read_energy = 0;  // pJ
   double write_energy = 0;
   Bandwidth bandwidth;

@@ -130,13 +130,13 @@ std::string soc_text(const std::string& name, const ZigzagMemory& memory,
   };
   const Bandwidth& ports = memory.bandwidth;
   const double port = ports.shared ? rate(ports.shared) : rate(ports.read) + rate(ports.write);
-  const double width = static_cast<double>(memory.width.count());
   std::string text = fmt::format(
       "name: {}\nsoc:\n  memory: {{bandwidth: {}, capacity: {} b, energy: {{read: {} pJ/b, write: "
       "{} "
       "pJ/b}}}}\n  engines:\n",
-      name, rate_text(port), memory.size.count(), memory.read_energy / width,
-      memory.write_energy / width);
+      name, rate_text(port), memory.size.count(),
+      memory.read_energy / static_cast<double>(memory.read_width.count()),
+      memory.write_energy / static_cast<double>(memory.write_width.count()));
   for (const ZigzagCore& core : cores) {
     text += fmt::format("    - {{name: {0}, arch: {0}.arch.yaml{1}{2}{3}}}\n", core.name,
                         core.count > 1 ? fmt::format(", count: {}", core.count) : "",

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
 
 #include "interop/foreign_yaml.hpp"
 #include "interop/zigzag.hpp"
@@ -145,11 +148,13 @@ class MachineReader {
     machine_.memories.push_back(std::move(memory));
   }
 
-  // Ports of one direction add up. An access is as wide as the widest port.
+  // Ports of one direction add up. In ZigZag an access is as wide as the port that its operand has
+  // for its direction (cost_model.py, calc_memory_word_access).
   void read_ports(const Node& list, ZigzagMemory& memory) {
     double rates[2] = {0, 0};
     int counts[2] = {0, 0};
     Bits narrowest{kMaxInteger};
+    PortWidths widths;
     bool is_shared = false;
     for (const Node* item : reader_.items(list, "a list of ports")) {
       const Fields fields =
@@ -163,12 +168,15 @@ class MachineReader {
       const std::size_t direction = type == std::size_t{1} ? 1 : 0;
       rates[direction] += static_cast<double>(bits.value_or(1));
       ++counts[direction];
+      if (const Node* served = fields.find("allocation"); served != nullptr && bits) {
+        for (const Node& each : served->items) {
+          widths[each.text] = Bits{*bits};
+        }
+      }
     }
+    choose_widths(widths, memory);
     if (narrowest < memory.width && !list.items.empty()) {
-      notes_.push_back(fmt::format(
-          "{}: ports of {} to {} b: an access is as wide as the widest one here, and ports add up; "
-          "in ZigZag each operand has its own port, whose width its accesses have",
-          memory.name, narrowest.count(), memory.width.count()));
+      note_widths(widths, narrowest, memory);
     } else if (std::max(counts[0], counts[1]) > 1) {
       added_up_.push_back(memory.name);
     }
@@ -178,6 +186,46 @@ class MachineReader {
       memory.bandwidth.read = rates[0] > 0 ? std::optional{BitsPerCycle{rates[0]}} : std::nullopt;
       memory.bandwidth.write = rates[1] > 0 ? std::optional{BitsPerCycle{rates[1]}} : std::nullopt;
     }
+  }
+
+  // By operand and direction, as ports name them: "I1, tl". Directions are to and from the memories
+  // further in (tl, fl) and further out (th, fh).
+  using PortWidths = std::map<std::string, Bits>;
+
+  // One width for all operands: the narrowest that inputs and weights have, else that of outputs.
+  static void choose_widths(const PortWidths& widths, ZigzagMemory& memory) {
+    const auto narrowest = [&](std::initializer_list<const char*> ports) -> std::optional<Bits> {
+      std::optional<Bits> found;
+      for (const char* port : ports) {
+        const auto known = widths.find(port);
+        if (known != widths.end()) {
+          found = std::min(found.value_or(known->second), known->second);
+        }
+      }
+      return found;
+    };
+    const std::optional<Bits> reads = narrowest({"I1, tl", "I2, tl"});
+    memory.read_width = reads ? *reads : narrowest({"O, tl", "O, th"}).value_or(memory.width);
+    const std::optional<Bits> writes = narrowest({"I1, fh", "I2, fh"});
+    memory.write_width = writes ? *writes : narrowest({"O, fh"}).value_or(memory.width);
+    memory.update_width = narrowest({"O, fl"}).value_or(memory.width);
+  }
+
+  void note_widths(const PortWidths& widths, Bits narrowest, const ZigzagMemory& memory) {
+    std::string others;
+    for (const auto& [port, bits] : widths) {
+      const Bits taken = port.ends_with("fl")   ? memory.update_width
+                         : port.ends_with("fh") ? memory.write_width
+                                                : memory.read_width;
+      others += bits == taken
+                    ? ""
+                    : fmt::format("; in ZigZag those of '{}' are of {} b", port, bits.count());
+    }
+    notes_.push_back(fmt::format(
+        "{}: ports of {} to {} b: energies are of reads of {} b, writes of {} b and updates of {} "
+        "b{}; ports add up, where in ZigZag each serves its own operands",
+        memory.name, narrowest.count(), memory.width.count(), memory.read_width.count(),
+        memory.write_width.count(), memory.update_width.count(), others));
   }
 
   Reader& reader_;
@@ -216,9 +264,12 @@ Storage storage_of(const ZigzagMemory& memory, double sharers) {
   storage.capacity.shared = memory.size;
   storage.bandwidth = memory.bandwidth;
   storage.double_buffered = memory.double_buffered;
-  const double bits = static_cast<double>(memory.width.count()) * sharers;
-  const PicojoulesPerBit write{memory.write_energy / bits};
-  storage.energy = {PicojoulesPerBit{memory.read_energy / bits}, write, write};
+  const auto per_bit = [sharers](double energy, Bits width) {
+    return PicojoulesPerBit{energy / (static_cast<double>(width.count()) * sharers)};
+  };
+  storage.energy = {per_bit(memory.read_energy, memory.read_width),
+                    per_bit(memory.write_energy, memory.write_width),
+                    per_bit(memory.write_energy, memory.update_width)};
   for (const Role role : kRoles) {
     (memory.roles.contains(role) ? storage.keep : storage.bypass).insert(role);
   }

@@ -141,9 +141,35 @@ TEST(ZigzagGraphs, NameWhatOneWordOfAMemoryCannotSay) {
                   "allocation: []}, {");
   machine.replace(machine.find("unit_energy"), 0, "input_precision: [8, 8], ");
   const ZigzagImport import = read(machine, kNetwork);
-  EXPECT_THAT(import.notes, Contains(HasSubstr("dram: ports of 32 to 64 b: an access is as wide")));
+  EXPECT_THAT(import.notes,
+              Contains(HasSubstr("dram: ports of 32 to 64 b: energies are of reads of 64 b, writes "
+                                 "of 64 b and updates of 64 b; ports add up")));
   EXPECT_THAT(import.notes, Contains(HasSubstr("input_precision is left out")));
   EXPECT_THAT(import.notes, Not(Contains(HasSubstr("sram: ports of"))));
+}
+
+// An access is as wide as the port that its operand has for its direction.
+TEST(ZigzagMachines, TakeEnergiesPerAccessOfTheOperandsOwnPort) {
+  std::string machine = kMachine;
+  const std::string port =
+      "{name: rw_port_1, type: read_write, bandwidth_min: 64, bandwidth_max: 128, allocation: []}";
+  machine.replace(
+      machine.find(port), port.size(),
+      R"({name: a, type: read_write, bandwidth_min: 8, bandwidth_max: 64, allocation: ["I1, tl", "I2, tl"]},
+             {name: b, type: read_write, bandwidth_min: 8, bandwidth_max: 256, allocation: ["O, tl", "O, fl"]},
+             {name: c, type: read_write, bandwidth_min: 8, bandwidth_max: 16, allocation: ["I1, fh", "I2, fh", "O, fh", "O, th"]})");
+  const ZigzagImport import = read(machine, kNetwork);
+  const Storage& sram = import.layers.at(0).arch.levels[LevelId{1}];
+  ASSERT_EQ(sram.name, "sram");
+  EXPECT_DOUBLE_EQ(sram.energy.read.count(), 64.0 / 64);
+  EXPECT_DOUBLE_EQ(sram.energy.write.count(), 32.0 / 16);
+  EXPECT_DOUBLE_EQ(sram.energy.update.count(), 32.0 / 256);
+  EXPECT_THAT(
+      import.notes,
+      Contains("sram: ports of 16 to 256 b: energies are of reads of 64 b, writes of 16 b "
+               "and updates of 256 b; in ZigZag those of 'O, th' are of 16 b; in ZigZag "
+               "those of 'O, tl' are of 256 b; ports add up, where in ZigZag each serves its "
+               "own operands"));
 }
 
 // A model's operands have 8 b, its sums 16 b.
