@@ -97,10 +97,7 @@ Answer run(const CompareArguments& arguments) {
       comparison_of(compare(import.design, problem, counts, result, rules));
   const ExitCode code = record.unexplained == 0 ? kDone : kNegative;
   if (arguments.output.json) {
-    Provenance origin{"compare", {}, import.notes};
-    for (const std::string& file : files) {
-      origin.inputs.push_back(input_file("design", file));
-    }
+    Provenance origin{"compare", input_files("design", files), import.notes};
     origin.inputs.push_back(input_file("stats", arguments.stats));
     return {code, comparison_json(origin, problem, mapping, record)};
   }

@@ -110,10 +110,7 @@ Answer compare_zigzag(const CompareArguments& arguments) {
   }
   const ExitCode code = watch.stop() ? kInterrupted : cost != nullptr ? kDone : kNegative;
   if (arguments.output.json) {
-    Provenance origin{"compare", {}, import.notes};
-    for (const std::string& file : arguments.files) {
-      origin.inputs.push_back(input_file("design", file));
-    }
+    Provenance origin{"compare", input_files("design", arguments.files), import.notes};
     return {code, comparison_json(origin, problem, layer.found->mapping, record)};
   }
   std::string text = title_text(problem.arch(), problem.workload()) + '\n' + optimum_table(record);

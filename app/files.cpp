@@ -166,6 +166,15 @@ InputFile input_file(const std::string& role, const std::string& path) {
   return {role, path, fnv1a(bytes)};
 }
 
+std::vector<InputFile> input_files(const std::string& role, const std::vector<std::string>& paths) {
+  std::vector<InputFile> files;
+  for (const std::string& path : paths) {
+    files.push_back(
+        input_file(files.empty() ? role : fmt::format("{} {}", role, files.size() + 1), path));
+  }
+  return files;
+}
+
 std::vector<InputFile> input_files(const std::string& arch_path, const Arch& arch,
                                    const std::string& workload_path) {
   std::vector<InputFile> files{input_file("arch", arch_path)};

@@ -50,6 +50,8 @@ std::string read_text(const std::string& path);
 
 // The file's name and hash, for the record. Call it after a loader has found the file readable.
 InputFile input_file(const std::string& role, const std::string& path);
+// Files of one role: "design", "design 2" ...
+std::vector<InputFile> input_files(const std::string& role, const std::vector<std::string>& paths);
 // Those of a problem: the architecture, the tables that were read with it, the workload.
 std::vector<InputFile> input_files(const std::string& arch_path, const Arch& arch,
                                    const std::string& workload_path);

@@ -98,8 +98,11 @@ TEST_F(Interop, ComparesAMappingOfZigzagWithTheOptimum) {
   const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/zigzag_";
   ASSERT_EQ(run(fmt::format("compare zigzag {0}machine.yaml {0}result.json --json", data)), 0)
       << contents(folder() / "stderr");
-  const auto figures =
-      nlohmann::json::parse(contents(folder() / "stdout"))["comparison"]["figures"];
+  const auto compared = nlohmann::json::parse(contents(folder() / "stdout"));
+  EXPECT_EQ(compared["inputs"].size(), 2U);
+  EXPECT_EQ(compared["inputs"]["design"]["path"], data + "machine.yaml");
+  EXPECT_EQ(compared["inputs"]["design 2"]["path"], data + "result.json");
+  const auto figures = compared["comparison"]["figures"];
   ASSERT_EQ(figures.size(), 3U);
   EXPECT_EQ(figures[0]["theirs"], 1800.5);
   EXPECT_EQ(figures[1]["theirs"], 52);
