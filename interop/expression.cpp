@@ -174,20 +174,13 @@ class Evaluator {
     return sign == "<" ? x < y : sign == ">" ? x > y : sign == "<=" ? x <= y : x >= y;
   }
 
-  // 1, 1.0 and True are equal.
-  static bool is_equal(const Value& a, const Value& b) {
-    const auto is_number = [](const Value& value) {
-      return value.kind == Kind::kNumber || value.kind == Kind::kBoolean;
-    };
-    return is_number(a) && is_number(b) ? number_of(a, 0) == number_of(b, 0) : a == b;
-  }
-
   bool is_member(const Value& value, const Value& among) const {
     if (among.kind == Kind::kText && value.kind == Kind::kText) {
       return among.text.find(value.text) != std::string::npos;
     }
     if (among.kind == Kind::kMap) {
-      return std::find(among.keys.begin(), among.keys.end(), value.text) != among.keys.end();
+      return value.defined() &&
+             std::find(among.keys.begin(), among.keys.end(), value.text) != among.keys.end();
     }
     if (among.kind != Kind::kList) {
       fail("'in' needs a list");
@@ -215,7 +208,7 @@ class Evaluator {
     while (symbol("~")) {
       const Value right = product();
       if (skips_ == 0 && !(left.defined() && right.defined())) {
-        fail("a name without a value; --set NAME=VALUE gives it one");
+        fail(without_value(left.defined() ? right : left));
       }
       left = skips_ > 0 ? Value{} : text_value(to_text(left) + to_text(right));
     }
@@ -327,6 +320,9 @@ class Evaluator {
   }
 
   Value element(const Value& value, const Value& index) const {
+    if (!value.defined()) {
+      fail(without_value(value));
+    }
     if (value.kind == Kind::kMap && index.kind == Kind::kText) {
       const auto key = std::find(value.keys.begin(), value.keys.end(), index.text);
       return key == value.keys.end()
@@ -477,7 +473,11 @@ class Evaluator {
       none.kind = Kind::kNone;
       return none;
     }
-    return skips_ > 0 || !names_.find ? Value{} : names_.find(name);
+    Value value = skips_ > 0 || !names_.find ? Value{} : names_.find(name);
+    if (!value.defined() && value.text.empty()) {
+      value.text = name;  // for whoever needs its value
+    }
+    return value;
   }
 
   std::string_view text_;

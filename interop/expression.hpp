@@ -16,8 +16,8 @@ struct ExpressionValue {
   Kind kind = Kind::kUndefined;
   bool truth = false;
   double number = 0;
-  bool whole = true;  // of a number: Python's int
-  std::string text;
+  bool whole = true;                   // of a number: Python's int
+  std::string text;                    // of an undefined value: the name that has none
   std::vector<ExpressionValue> items;  // of a list; of a map its values
   std::vector<std::string> keys;       // of a map
   bool defined() const { return kind != Kind::kUndefined; }

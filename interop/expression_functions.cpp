@@ -191,15 +191,31 @@ bool is_true(const ExpressionValue& value) {
   return false;
 }
 
+std::string without_value(const ExpressionValue& undefined) {
+  return undefined.text.empty()
+             ? "a name without a value"
+             : fmt::format("'{0}' has no value; --set {0}=VALUE gives it one", undefined.text);
+}
+
 double number_of(const ExpressionValue& value, std::size_t at) {
   if (value.kind == Kind::kBoolean) {
     return value.truth ? 1 : 0;
   }
   if (value.kind != Kind::kNumber) {
     throw ExpressionError{at, value.defined() ? fmt::format("'{}' is not a number", to_text(value))
-                                              : "a name without a value"};
+                                              : without_value(value)};
   }
   return value.number;
+}
+
+bool is_equal(const ExpressionValue& a, const ExpressionValue& b) {
+  const auto is_number = [](const Value& value) {
+    return value.kind == Kind::kNumber || value.kind == Kind::kBoolean;
+  };
+  if (!a.defined() || !b.defined()) {
+    return a.defined() == b.defined();
+  }
+  return is_number(a) && is_number(b) ? number_of(a, 0) == number_of(b, 0) : a == b;
 }
 
 ExpressionValue combine(const ExpressionValue& a, std::string_view sign, const ExpressionValue& b,

@@ -11,7 +11,11 @@ namespace mapsim {
 // What an expression computes with. `at`: the byte of the expression to complain about; all throw
 // ExpressionError where there is no value.
 
+// What to say of a value that is wanted and not there: which name has none.
+std::string without_value(const ExpressionValue& undefined);
 double number_of(const ExpressionValue& value, std::size_t at);
+// 1, 1.0 and True are equal.
+bool is_equal(const ExpressionValue& a, const ExpressionValue& b);
 // a + b and so on; texts and lists are joined by +.
 ExpressionValue combine(const ExpressionValue& a, std::string_view sign, const ExpressionValue& b,
                         std::size_t at);

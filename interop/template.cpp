@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdint>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 #include "core/document.hpp"
@@ -90,7 +91,11 @@ class Renderer {
         functions_{functions} {
     names_.find = [this](const std::string& name) {
       const auto value = values_.find(name);
-      return value == values_.end() ? ExpressionValue{} : value->second;
+      if (value == values_.end()) {
+        missing_.insert(name);
+        return ExpressionValue{};
+      }
+      return value->second;
     };
     names_.call = [this](const std::string& name, const std::vector<ExpressionValue>& arguments) {
       return functions_.call(name, arguments, values_);
@@ -275,12 +280,24 @@ class Renderer {
         assign(rest, offset);
       }
     } else if (word == "assert") {
-      if (wanted && !is_true(evaluate(rest.substr(0, end_of_condition(rest)), offset))) {
-        fail(offset, "the assertion does not hold");
+      if (wanted) {
+        claim(rest.substr(0, end_of_condition(rest)), offset);
       }
     } else {
       fail(piece.offset, fmt::format("a statement '{}' is not known here", word));
     }
+  }
+
+  void claim(std::string_view condition, std::size_t offset) {
+    missing_.clear();
+    if (is_true(evaluate(condition, offset))) {
+      return;
+    }
+    std::string message = "the assertion does not hold";
+    for (const std::string& name : missing_) {
+      message += fmt::format("; '{0}' has no value, --set {0}=VALUE gives it one", name);
+    }
+    fail(offset, message);
   }
 
   // assert CONDITION, MESSAGE: the comma between them.
@@ -382,6 +399,7 @@ class Renderer {
   TemplateValues values_;
   const TemplateFunctions& functions_;
   ExpressionNames names_;
+  std::set<std::string> missing_;  // names without a value that an assertion has asked for
   std::vector<Piece> pieces_;
   Assembler out_;
   int turns_ = 0;

@@ -72,16 +72,16 @@ class Resolver {
       spec_.keys = {"problem"};
       spec_.items = {value_of_tree(*problem)};
     }
+    // Whatever the file and the item of a list: they may refer to each other.
+    Node all;
+    all.kind = Node::Kind::kMap;
     for (const Node* section : variables) {
-      Node own = *section;
-      if (own.kind == Node::Kind::kSequence) {
-        for (Node& item : own.items) {
-          resolve_map(item, global_);
-        }
-      } else {
-        resolve_map(own, global_);
+      add_entries(*section, all);
+      for (const Node& item : section->items) {
+        add_entries(item, all);
       }
     }
+    resolve_map(all, global_);
   }
 
   void sizes(Node& problem) {
@@ -142,6 +142,10 @@ class Resolver {
         resolve_tree(*value, scope);
       }
     }
+  }
+
+  static void add_entries(const Node& from, Node& all) {
+    all.entries.insert(all.entries.end(), from.entries.begin(), from.entries.end());
   }
 
   // Its values may refer to each other in any order, and hide what stands around them; `width:
@@ -244,11 +248,11 @@ class Resolver {
     }
   }
 
-  // A number or a truth as it stands.
+  // A number or a truth as it stands. INF and NAN are names.
   static bool is_literal(const std::string& text) {
     char* end = nullptr;
-    std::strtod(text.c_str(), &end);
-    return (end != text.c_str() && *end == '\0') || foreign_boolean(text).has_value();
+    const bool finite = std::isfinite(std::strtod(text.c_str(), &end));
+    return (finite && end != text.c_str() && *end == '\0') || foreign_boolean(text).has_value();
   }
 
   Scope global_;

@@ -79,9 +79,12 @@ TEST(Expression, SaysWhatIsWrongAndWhere) {
   };
   EXPECT_EQ(error_of("1 +"), "3 the expression ends too early");
   EXPECT_EQ(error_of("45nm"), "0 not a number");
-  EXPECT_EQ(error_of("missing + 1"), "11 a name without a value");
+  EXPECT_EQ(error_of("missing + 1"), "11 'missing' has no value; --set missing=VALUE gives it one");
   EXPECT_EQ(error_of("1 / 0"), "5 a division by zero");
-  EXPECT_EQ(error_of("missing ~ 'a'"), "13 a name without a value; --set NAME=VALUE gives it one");
+  EXPECT_EQ(error_of("missing ~ 'a'"),
+            "13 'missing' has no value; --set missing=VALUE gives it one");
+  EXPECT_EQ(error_of("8 <= 2 * lost"), "13 'lost' has no value; --set lost=VALUE gives it one");
+  EXPECT_EQ(error_of("lost.size"), "9 'lost' has no value; --set lost=VALUE gives it one");
   EXPECT_EQ(error_of("2 ** 3 ** 2"), "9 '**' after another or after a sign needs parentheses");
   EXPECT_EQ(error_of("-2 ** 2"), "7 '**' after another or after a sign needs parentheses");
   EXPECT_EQ(error_of("squeeze(3)"), "0 no function 'squeeze' is known here");
@@ -141,7 +144,13 @@ TEST(Template, SaysWhatItCannotResolve) {
   EXPECT_THAT(error_of("{% set a, b = [1, 2] %}\n"), HasSubstr("expected 'set NAME = VALUE'"));
   EXPECT_THAT(error_of("{% for c in 'abc' %}{% endfor %}\n"), HasSubstr("needs a list or a map"));
   EXPECT_THAT(error_of("{% for x in [1, 2] if x > 1 %}{% endfor %}\n"),
-              HasSubstr("without a value"));
+              HasSubstr("'x' has no value"));
+  EXPECT_THAT(error_of("{% set x = tokens %}\na: {{ x + 1 }}\n"),
+              HasSubstr("t.yaml:2:12: 'tokens' has no value; --set tokens=VALUE gives it one"));
+  EXPECT_THAT(error_of("{% assert kind in ['a', 'b'] and 1 < 2, \"a or b\" %}\n"),
+              HasSubstr("t.yaml:1:11: the assertion does not hold; 'kind' has no value, --set "
+                        "kind=VALUE gives it one"));
+  EXPECT_THAT(error_of("{% assert 1 > 2 %}\n"), HasSubstr("the assertion does not hold\n"));
   EXPECT_THAT(error_of("{% for a, b in [1, 2] %}{% endfor %}\n"), HasSubstr("2 names for an item"));
   EXPECT_THAT(
       error_of("{% for a in range(65536) %}{% for b in range(65536) %}{% endfor %}{% endfor %}"),
