@@ -59,11 +59,23 @@ class ForgeMachineReader {
       } else if (node->tag == "!Compute") {
         read_compute(*node);
       } else {
-        reader_.error(*node, fmt::format("{} has no counterpart; !Memory, !Container, !Compute and "
-                                         "!Hierarchical have",
-                                         node->tag.empty() ? "a node without a tag" : node->tag));
+        reader_.error(*node, fmt::format("{} has no counterpart{}; !Memory, !Container, !Compute "
+                                         "and !Hierarchical have",
+                                         node->tag.empty() ? "a node without a tag" : node->tag,
+                                         why_not(node->tag)));
       }
     }
+  }
+
+  static std::string why_not(const std::string& tag) {
+    return tag == "!Toll"
+               ? ": it charges what passes between two memories, and here only memories, "
+                 "hops and compute units cost something"
+           : tag == "!Network" ? ": its hops have a topology and a throughput, and hops of a "
+                                 "fanout here have an energy only"
+           : tag == "!Array" ? ": its memories stand side by side, and here every level is inside "
+                               "of the one before"
+                             : "";
   }
 
   double number(const Node& node) { return read_forge_number(reader_, node, names_); }
@@ -105,6 +117,12 @@ class ForgeMachineReader {
       return;
     }
     read_spatial_of(node, memory.name);
+    if (levels_.size() == kMaxLevels) {
+      reader_.error(node,
+                    fmt::format("{} is memory {}; a machine has at most {} here, so leave out "
+                                "one that changes nothing, or put two into one",
+                                memory.name, kMaxLevels + 1, kMaxLevels));
+    }
     Storage storage;
     storage.name = memory.name;
     if (std::isfinite(memory.size)) {
@@ -316,9 +334,10 @@ class ForgeMachineReader {
   }
 
   void check(const Node& arch) {
+    if (levels_.empty()) {
+      reader_.error(arch, "no memory");
+    }
     if (levels_.empty() || levels_.size() > kMaxLevels) {
-      reader_.error(
-          arch, fmt::format("{} memories; from 1 to {} are needed", levels_.size(), kMaxLevels));
       return;
     }
     if (fanouts_.size() > kMaxFanouts) {

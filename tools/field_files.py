@@ -120,7 +120,7 @@ class Checkout:
         for path in self.having({"architecture", "arch"}):
             if "problem" in self.sections[path]:
                 self.add("one file", "timeloop", [path])
-            elif not self.is_part_of_template(path) and "!Memory" not in path.read_text(errors="replace"):
+            elif not self.is_part_of_template(path) and not self.is_forge(path):
                 self.design(path)
         self.published()
         self.aggregated()
@@ -316,6 +316,8 @@ class Checkout:
         for path in self.having({"arch", "workload"}):
             text = path.read_text(errors="replace")
             if "examples" not in path.parts:
+                if self.is_forge_test(path):
+                    self.add("AccelForge machine, of its tests", "accelforge", [path])
                 continue
             if re.search(r"^\s*- !Memory", text, re.MULTILINE) and "arch" in self.sections[path]:
                 kind = "AccelForge machine" + (", in memory" if "compute_in_memory" in path.parts else "")
@@ -328,6 +330,14 @@ class Checkout:
                 self.add("AccelForge workload", "accelforge", [path],
                          *(word for name, value in values.items() for word in ("--set", f"{name}={value}")))
         self.accelforge_mappings()
+
+    def is_forge(self, path):
+        return self.is_forge_test(path) or "!Memory" in path.read_text(errors="replace")
+
+    # A machine of its own tests, but for those that it does not read itself.
+    def is_forge_test(self, path):
+        nodes = re.search(r"^\s*- !(Memory|Toll|Network|Array)\b", path.read_text(errors="replace"), re.MULTILINE)
+        return "tests" in path.parts and "not_working" not in path.parts and nodes and "arch" in self.sections[path]
 
     # A mapping with the workload and the machine that it is named after.
     def accelforge_mappings(self):

@@ -408,7 +408,15 @@ std::string edited(std::string text, const std::string& old, const std::string& 
 
 TEST(ForgeImport, NamesWhatHasNoCounterpartWithItsPlace) {
   EXPECT_THAT(complaint(edited(kMachine, "!Container", "!Toll")),
-              HasSubstr("m.yaml:18:7: arch.nodes[2].nodes[0]: !Toll has no counterpart"));
+              HasSubstr("m.yaml:18:7: arch.nodes[2].nodes[0]: !Toll has no counterpart: it charges "
+                        "what passes between two memories"));
+  EXPECT_THAT(
+      complaint(edited(kMachine, "!Container", "!Network")),
+      HasSubstr("m.yaml:18:7: arch.nodes[2].nodes[0]: !Network has no counterpart: its hops "
+                "have a topology"));
+  EXPECT_THAT(complaint(edited(kMachine, "!Container", "!Array")),
+              HasSubstr("m.yaml:18:7: arch.nodes[2].nodes[0]: !Array has no counterpart: its "
+                        "memories stand side by side"));
   EXPECT_THAT(complaint(edited(kMachine, "keep: ~Off", "keep: ~Of")),
               HasSubstr("m.yaml:15:22: arch.nodes[1].tensors.keep: nothing is called 'Of' here"));
   EXPECT_THAT(complaint(edited(kMachine, "leak_power: 2e-3", "sizes: 3")),
