@@ -307,6 +307,13 @@ FrontEndDocument read_front_end(const std::string& path, const FrontEndSettings&
   return parse_front_end(read_yaml_text(path), path, settings, includes);
 }
 
+std::string place_of(const FrontEndDocument& source, const Node& node) {
+  const auto line = static_cast<std::size_t>(node.line);
+  return line > 0 && line <= source.lines.size()
+             ? fmt::format("{}:{}", source.lines[line - 1].file, source.lines[line - 1].line)
+             : fmt::format("{}:{}", source.document.file, node.line);
+}
+
 ConfigError at_its_place(const ConfigError& error, const FrontEndDocument& source) {
   return relocated(error, source.document.file, source.lines);
 }

@@ -38,6 +38,8 @@ FrontEndDocument parse_front_end(const std::string& text, const std::string& pat
                                  const FrontEndSettings& settings,
                                  Includes includes = Includes::kSettings);
 
+// Where a node of the document was written: "arch.yaml:12".
+std::string place_of(const FrontEndDocument& source, const Node& node);
 // The same complaint at the lines that its reader wrote. `error` is about the document's lines.
 ConfigError at_its_place(const ConfigError& error, const FrontEndDocument& source);
 

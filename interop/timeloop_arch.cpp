@@ -122,8 +122,10 @@ class ArchReader {
         add_compute(component, attributes);
         break;
       case ComponentKind::kNetwork:
-        out_.notes.lines.push_back(
-            fmt::format("{}: networks are not described apart", component.name));
+        out_.left_out.emplace_back(
+            component.node,
+            fmt::format("{} ({}): a network of its own, whose energies are left out",
+                        component.name, component.klass));
         return;
       case ComponentKind::kUnknown:
         reader_.error(*component.node,
@@ -258,7 +260,23 @@ class ArchReader {
       out_.access_energies[storage.name] = *energy;
     }
     storage.energy_per_hop = reader_.number(attributes.find({"energy_per_hop"}), 0);
+    read_wires(component, attributes, storage);
     machine().storages.push_back(storage);
+    places_.push_back(component.node);
+  }
+
+  // The network of a storage has a word width of its own (src/model/network-legacy.cpp,
+  // ParseSpecs).
+  void read_wires(const TimeloopComponent& component, TimeloopAttributes& attributes,
+                  const TimeloopStorage& storage) {
+    const Node* energy = attributes.find({"wire_energy"});
+    TimeloopWires& wires = out_.wires[storage.name];
+    wires.at = energy != nullptr ? energy : component.node;
+    wires.energy = reader_.number(energy, 0);
+    if (const auto micrometres = reader_.number(attributes.find({"tile_width"}), 0)) {
+      wires.hop = *micrometres / 1000;
+    }
+    wires.word_bits = attributes.whole({"network_word_bits"}).value_or(storage.word_bits);
   }
 
   // Words of one access by one instance. A width is that of all instances of a cluster, which share
@@ -285,12 +303,20 @@ class ArchReader {
 
   void read_capacity(const TimeloopComponent& component, TimeloopAttributes& attributes,
                      TimeloopStorage& storage) {
+    storage.off_chip = component.klass.find("DRAM") != std::string::npos;
+    // The largest number that Timeloop reads stands for a storage without an end.
+    const auto has_no_end = [](const Node* size) {
+      return size != nullptr && size->text == "4294967295";
+    };
+    if (has_no_end(attributes.find({"entries"})) ||
+        has_no_end(attributes.find({"depth", "memory_depth", "data_storage_depth"}))) {
+      return;
+    }
     const auto entries = attributes.whole({"entries"}, 0);
     const auto depth = attributes.whole({"depth", "memory_depth", "data_storage_depth"}, 0);
     const auto kilobytes = attributes.number({"sizeKB"});
     // Timeloop holds a DRAM to its size, too, if it is given one (src/model/buffer.cpp: ParseSpecs,
     // PreEvaluationCheck).
-    storage.off_chip = component.klass.find("DRAM") != std::string::npos;
     if (entries) {
       storage.words = *entries;
     } else if (depth) {
@@ -362,11 +388,37 @@ class ArchReader {
       inside(storage.name, storage.mesh_x, storage.mesh_y);
     }
     inside(machine().compute_name, machine().mesh_x, machine().mesh_y);
+    check_limits();
+  }
+
+  // A machine of ours has a limited number of storages and fanouts (core/index.hpp).
+  void check_limits() {
+    std::size_t fanouts = 0;
+    for (std::size_t l = 0; l < machine().storages.size(); ++l) {
+      if (l == kMaxLevels) {
+        reader_.error(*places_[l], fmt::format("{} is storage {} of {}; a machine has at most {} "
+                                               "here, so leave out one that changes nothing, or "
+                                               "put two into one",
+                                               machine().storages[l].name, l + 1,
+                                               machine().storages.size(), kMaxLevels));
+        return;
+      }
+      fanouts += machine().has_fanout(l) ? 1 : 0;
+      if (fanouts > kMaxFanouts) {
+        reader_.error(
+            *places_[l],
+            fmt::format("instances multiply below {}, for the {}th time; a machine has at "
+                        "most {} fanouts here",
+                        machine().storages[l].name, fanouts, kMaxFanouts));
+        return;
+      }
+    }
   }
 
   Reader& reader_;
   TimeloopArchSection& out_;
-  std::set<const Entry*> seen_;  // attributes that have been reported
+  std::vector<const Node*> places_;  // of the storages
+  std::set<const Entry*> seen_;      // attributes that have been reported
 };
 
 }  // namespace

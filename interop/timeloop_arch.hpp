@@ -2,8 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/reader.hpp"
@@ -23,8 +25,20 @@ struct TimeloopMaterial {
   std::int64_t adder_bits = 0;
 };
 
+// Of the wires below a storage: what Timeloop computes the energy of a hop from, where nothing says
+// energy_per_hop.
+struct TimeloopWires {
+  const Node* at = nullptr;      // where the design says so, or the storage
+  std::optional<double> energy;  // pJ/(b mm)
+  std::optional<double> hop;     // length of a hop [mm]
+  std::int64_t word_bits = 0;    // of the network
+};
+
 struct TimeloopArchSection {
   TimeloopMachine machine;
+  std::map<std::string, TimeloopWires> wires;  // of each storage
+  // What costs nothing here, and might in Timeloop: where it is said, and what.
+  std::vector<std::pair<const Node*, std::string>> left_out;
   std::map<std::string, TimeloopMaterial> materials;  // of each storage and the compute units
   ImportNotes notes;
   std::vector<TimeloopPlacedConstraint> constraints;

@@ -19,34 +19,16 @@ constexpr std::int64_t kMaxAttribute = std::int64_t{1} << 30;  // products of tw
 
 // What neither Timeloop's counts nor its cycles depend on, nor its energies where a table gives
 // them: these go to Accelergy, or to Timeloop's own estimate of energy and area, which the table
-// replaces (src/model/buffer.cpp, ParseSpecs), or to its own table of wires, which is left out.
+// replaces (src/model/buffer.cpp, ParseSpecs).
 // `power_gated_at` names who switches a component off; here, every instance leaks.
-constexpr std::array kEstimators{"technology",
-                                 "type",
-                                 "version",
-                                 "subclass",
-                                 "n_banks",
-                                 "num_banks",
-                                 "nbanks",
-                                 "n_ports",
-                                 "nports",
-                                 "num_ports",
-                                 "n_rd_ports",
-                                 "n_wr_ports",
-                                 "n_rw_ports",
-                                 "n_rdwr_ports",
-                                 "cycle_seconds",
-                                 "action_latency_cycles",
-                                 "latency",
-                                 "voltage",
-                                 "temperature",
-                                 "update_fifo_depth",
-                                 "addr_gen_bits",
-                                 "cluster_area",
-                                 "storage_area",
-                                 "control_queue_depth",
-                                 "network_word_bits",
-                                 "power_gated_at"};
+constexpr std::array kEstimators{
+    "technology",    "type",         "version",       "subclass",
+    "n_banks",       "num_banks",    "nbanks",        "n_ports",
+    "nports",        "num_ports",    "n_rd_ports",    "n_wr_ports",
+    "n_rw_ports",    "n_rdwr_ports", "cycle_seconds", "action_latency_cycles",
+    "latency",       "voltage",      "temperature",   "update_fifo_depth",
+    "addr_gen_bits", "cluster_area", "storage_area",  "control_queue_depth",
+    "power_gated_at"};
 // Of formats of sparse tensors, without which nothing is read or written that they describe.
 constexpr std::array kMetadataWords{"metadata_storage_depth", "metadata_storage_width",
                                     "metadata_datawidth",     "metadata_word_bits",
@@ -70,6 +52,7 @@ constexpr std::array kNeutral{Neutral{"addr_gen_energy", "0"},
                               Neutral{"overflow", "0"},
                               Neutral{"router_energy", "0"},
                               Neutral{"ingress_energy", "0"},
+                              Neutral{"energy_per_ingress", "0"},
                               Neutral{"network_fill_latency", "0"},
                               Neutral{"network_drain_latency", "0"},
                               Neutral{"reduction_supported", "true"},

@@ -20,10 +20,16 @@
 #include "interop/timeloop_problem.hpp"
 #include "interop/timeloop_sections.hpp"
 #include "interop/timeloop_sparse.hpp"
+#include "interop/timeloop_wires.hpp"
 
 namespace mapsim {
 
 namespace {
+
+// The component of an ERT that is all wires, and its action (src/model/topology.cpp,
+// ParseAccelergyERT).
+constexpr std::array kWireNames{"wire", "Wire"};
+constexpr std::array kWireActions{"transfer_random"};
 
 // A file, and what is wrong with it so far.
 struct Source {
@@ -157,8 +163,9 @@ class Importer {
 
   void collect(Source& source) {
     for (const Entry* entry : source.reader.entries(source.reader.root(), "sections")) {
-      // What only holds anchors, for the rest of a file.
-      const bool ignored = entry->key.text.find("ignore") != std::string::npos;
+      // What only holds anchors, for the rest of a file, or what the front end hands on unread.
+      const bool ignored = entry->key.text.find("ignore") != std::string::npos ||
+                           entry->key.text.starts_with("globals_");
       const auto known =
           std::find_if(kTimeloopSections.begin(), kTimeloopSections.end(),
                        [&](const TimeloopSectionKey& each) { return entry->key.text == each.key; });
@@ -207,6 +214,9 @@ class Importer {
     notes_.trifles.insert(notes_.trifles.end(), arch.notes.trifles.begin(),
                           arch.notes.trifles.end());
     import_.design.machine = arch.machine;
+    for (const auto& [node, what] : arch.left_out) {
+      notes_.lines.push_back(fmt::format("{}: {}", place_of(at.source->read, *node), what));
+    }
     const auto energies = sections_.find(Section::kEnergies);
     if (options_.counts_only) {
       first_.lines.emplace_back("every energy is left out: counts and cycles only");
@@ -218,7 +228,31 @@ class Importer {
       take_own_energies(arch, import_.design.machine, import_.origins, first_);
     }
     read_areas();
+    read_wires(arch);
     return arch;
+  }
+
+  // What hops cost, and what of it is not known.
+  void read_wires(const TimeloopArchSection& arch) {
+    const FrontEndDocument& source = sections_[Section::kArch].front().source->read;
+    for (const UnknownHops& each : take_wires(arch, wire_energy(), import_.design.machine)) {
+      first_.lines.push_back(
+          fmt::format("{}: {}: its wires cost energy, but neither tile_width nor the areas of all "
+                      "below it (an ART) are given: its hops are left out",
+                      place_of(source, *each.at), each.storage));
+      unknown_hops_.insert(each.storage);
+    }
+  }
+
+  // Of the component `wire` of an ERT [pJ/(b mm)].
+  std::optional<double> wire_energy() const {
+    for (const char* name : kWireNames) {
+      const auto energy = table_ ? table_->find(name, kWireActions) : std::nullopt;
+      if (energy) {
+        return energy->count();
+      }
+    }
+    return std::nullopt;
   }
 
   // What components have that do not say otherwise.
@@ -268,7 +302,9 @@ class Importer {
   void note_strangers(const char* table, const Components& components_of_table) {
     const Words names = components();
     for (const auto& component : components_of_table) {
-      if (std::find(names.begin(), names.end(), component.first) == names.end()) {
+      const bool is_wire = std::find(kWireNames.begin(), kWireNames.end(), component.first) !=
+                           kWireNames.end();  // read_wires()
+      if (!is_wire && std::find(names.begin(), names.end(), component.first) == names.end()) {
         notes_.lines.push_back(
             fmt::format("{}: {} is neither a storage nor the compute unit of the architecture: "
                         "left out",
@@ -322,20 +358,22 @@ class Importer {
     }
   }
 
-  // What of the totals is missing comes first.
+  // What of the totals is missing comes first. Timeloop's table of wires, where nothing else says
+  // what a hop costs, says 0 (pat-public/src/pat/pat.cpp, WireEnergy).
   void note_networks() {
     const TimeloopMachine& machine = import_.design.machine;
     Words silent;
     for (std::size_t l = 0; l < machine.storages.size(); ++l) {
-      if (!machine.storages[l].energy_per_hop && machine.has_fanout(l)) {
+      if (!machine.storages[l].energy_per_hop && machine.has_fanout(l) &&
+          !unknown_hops_.contains(machine.storages[l].name)) {
         silent.push_back(machine.storages[l].name);
       }
     }
     if (!silent.empty()) {
       notes_.lines.insert(
           notes_.lines.begin(),
-          fmt::format("{}: no energy_per_hop; Timeloop takes one from its own table of wires, here "
-                      "hops are left out",
+          fmt::format("{}: neither energy_per_hop nor wire_energy: hops cost nothing, as by the "
+                      "table of wires that comes with Timeloop",
                       joined(silent, ", ")));
     }
   }
@@ -416,7 +454,8 @@ class Importer {
   TimeloopImport import_;
   std::optional<EnergyReferences> table_;  // an ERT
   ImportNotes notes_;
-  ImportNotes first_;  // what concerns every energy
+  ImportNotes first_;                   // what concerns every energy
+  std::set<std::string> unknown_hops_;  // storages
 };
 
 }  // namespace

@@ -122,8 +122,8 @@ TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
   EXPECT_EQ(machine.compute_energy, 2);
   EXPECT_THAT(
       nested.notes,
-      ElementsAre("glb: no energy_per_hop; Timeloop takes one from its own table of wires, "
-                  "here hops are left out",
+      ElementsAre("glb: neither energy_per_hop nor wire_energy: hops cost nothing, as by the "
+                  "table of wires that comes with Timeloop",
                   "ignored attributes, which only estimators of energy and area read: "
                   "technology (DRAM)",
                   "ignored energies of actions that a dense run does not take: idle (mac)"));
@@ -239,7 +239,7 @@ TEST(TimeloopImport, TakesLeakageAndAreaAndNamesWhatFitsNoComponent) {
   EXPECT_THAT(
       import.notes,
       ElementsAre(
-          HasSubstr("glb: no energy_per_hop"),
+          HasSubstr("glb: neither energy_per_hop nor wire_energy"),
           "ERT: noc is neither a storage nor the compute unit of the architecture: left out",
           "ART: router is neither a storage nor the compute unit of the architecture: left out",
           HasSubstr("read: technology (DRAM)"),

@@ -72,7 +72,7 @@ TEST(TimeloopFiles, TheConstraintsThatAreNamedCount) {
 TEST(TimeloopFiles, AMachineAloneHasTheSameNotes) {
   const TimeloopImport alone = parse_timeloop(kMachine, "a.yaml");
   EXPECT_EQ(alone.notes, read().notes);
-  EXPECT_THAT(alone.notes, Contains(HasSubstr("glb: no energy_per_hop")));
+  EXPECT_THAT(alone.notes, Contains(HasSubstr("glb: neither energy_per_hop nor wire_energy")));
   EXPECT_THAT(alone.notes, Contains(HasSubstr("spad: a word of 8 b holds one element, as one of "
                                               "16 b does at DRAM; written as 16 b")));
 }
