@@ -17,8 +17,14 @@ namespace {
 // extents, so codes add as extents do.
 using Words = std::unordered_map<std::uint64_t, mpz_class>;
 
-// Products that are added between two polls.
-constexpr std::size_t kSumsOfPoll = 10'000;
+// Work between two polls, about a millisecond: a sum counts as much as the limbs that it adds, and
+// a few more for finding its place. Dims with hundreds of extents have numbers of sixty limbs.
+constexpr std::size_t kWorkOfPoll = 400'000;
+constexpr std::size_t kWorkOfSum = 40;
+
+std::size_t work_of(const mpz_class& a, const mpz_class& b) {
+  return kWorkOfSum + mpz_size(a.get_mpz_t()) * mpz_size(b.get_mpz_t());
+}
 
 // Counts the nests of all unrollings that use the same fanouts. The words of an unrolling are a
 // product over dims, and the number of nests is linear in them. So unrollings are summed dim by
@@ -126,15 +132,15 @@ class ExtentCount {
         by_child[child][extents] += number;
       }
     }
-    std::size_t since = kSumsOfPoll;  // products since the last poll
+    std::size_t since = kWorkOfPoll;  // work since the last poll
     for (const auto& [child, factor] : by_child) {
       for (const auto& [extents, number] : below[child]) {
-        since += factor.size();
-        if (since >= kSumsOfPoll && stop()) {
-          return false;
-        }
-        since = since >= kSumsOfPoll ? 0 : since;
         for (const auto& [more, times] : factor) {
+          since += work_of(number, times);
+          if (since >= kWorkOfPoll && stop()) {
+            return false;
+          }
+          since = since >= kWorkOfPoll ? 0 : since;
           mpz_addmul(sum[extents + more].get_mpz_t(), number.get_mpz_t(), times.get_mpz_t());
         }
       }
