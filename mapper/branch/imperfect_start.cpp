@@ -2,6 +2,7 @@
 #include "mapper/branch/imperfect_start.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -31,7 +32,7 @@ class Start {
 
   // Searches padded problems of the classes with the best bounds, until kMostInVain in a row found
   // nothing better. All problems of a batch know the same, so the result does not depend on the
-  // number of threads.
+  // number of threads. If time is over, until one found something: that takes milliseconds.
   void find_incumbents() {
     std::size_t in_vain = 0;
     exact::UnrollingTasks::for_batches(order_, [&](std::span<const std::size_t> batch) {
@@ -49,17 +50,20 @@ class Start {
         return false;
       }
       std::vector<PaddedSearch> found(open.size());
-#pragma omp taskloop grainsize(1) shared(open, found)
+      std::atomic<bool> has_any = record_.has_best();
+#pragma omp taskloop grainsize(1) shared(open, found, has_any)
       for (std::size_t i = 0; i < open.size(); ++i) {
         caught_.run([&] {
-          if (!deadline_.over()) {
-            if (!is_within_budget([&] {
-                  found[i] = search_padded(space_, classes_.unrolling(open[i]), options_, labels,
-                                           deadline_);
-                })) {
-              record_.count_out_of_memory(deadline_);
-            }
+          if (deadline_.over() && has_any) {
+            return;
           }
+          if (!is_within_budget([&] {
+                found[i] =
+                    search_padded(space_, classes_.unrolling(open[i]), options_, labels, deadline_);
+              })) {
+            record_.count_out_of_memory(deadline_);
+          }
+          has_any = has_any || found[i].best;
         });
       }
       in_vain += found.size();
@@ -71,7 +75,7 @@ class Start {
           in_vain = 0;
         }
       }
-      return in_vain < kMostInVain && !deadline_.over();
+      return in_vain < kMostInVain && (!deadline_.over() || !has_any);
     });
   }
 
