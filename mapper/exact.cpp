@@ -141,26 +141,32 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked) {
     options.budget.gap = 0;  // the next search needs the optimum
   }
   const Deadline deadline(options);
+  // Folds with a remainder are searched in what is left of the time, which is half of it at least.
+  SearchOptions without_remainders = options;
+  const bool has_folds =
+      options.partial_folds && exact::has_partial_folds(space, options.objective);
+  without_remainders.budget.seconds *= has_folds ? 0.5 : 1;
+  const Deadline first(without_remainders);
   const std::int64_t few = count_if_enumerable(space);
   const std::int64_t labels = labels_before_enumeration(few);
   const bool is_quick = !space.is_ruled() && !space.constraints().factors.imperfect;
   nests::WholeCount count(space);
-  const Grace grace(deadline);
+  const Grace grace(first);
   ClassSearchInputs more;
   more.labels = labels;
   if (is_quick) {
     more.beside = [&] { return !grace.over() && count.step([&] { return grace.over(); }); };
   }
-  SearchResult result = search_classes(space, options, deadline, more);
+  SearchResult result = search_classes(space, options, first, more);
   if (options.objective.exact_ties && !options.objective.function.uses_latency() && result.cost &&
       !result.interrupted) {
-    result = break_ties(space, options, std::move(result), deadline, labels);
+    result = break_ties(space, options, std::move(result), first, labels);
   }
   if (labels < options.budget.labels && is_open(result)) {
-    enumerate_instead(space, options, deadline, result);
+    enumerate_instead(space, options, first, result);
   }
-  if (options.partial_folds && !result.interrupted) {
-    exact::search_partial_folds(space, options, result);
+  if (has_folds && !deadline.over() && result.statistics.labels < options.budget.labels) {
+    exact::search_partial_folds(space, options, deadline, result);
   }
   while (is_quick && !grace.over() && count.step([&] { return grace.over(); })) {
   }
@@ -175,7 +181,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked) {
         few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, deadline);
   }
   result.statistics.seconds = deadline.seconds();
-  result.statistics.peak_bytes = deadline.peak_bytes();
+  result.statistics.peak_bytes = std::max(first.peak_bytes(), deadline.peak_bytes());
   return result;
 }
 

@@ -24,31 +24,46 @@ struct FactorBox {
   double instances = 1;    // at most: instances
   PackedFactors common;    // `divisor`, packed
   double spread = 1;       // the largest ratio between two choices of a most_served or most_copies
-  // The boxes with each half of the choices; kNone if there is one choice.
+  // The boxes with each half of the choices; kNone if there is one choice, or before the split.
   std::uint32_t left = kNone;
   std::uint32_t right = kNone;
   std::uint32_t choice = kNone;  // the choice, if there is only one
 };
 
-// The boxes of one fanout as binary trees. The choice that leaves the fanout idle has a tree of its
-// own, because its state graph differs from that of the others.
+// The boxes of one fanout as binary trees, which grow where they are split. The choice that leaves
+// the fanout idle has a tree of its own, because its state graph differs from that of the others.
 class BoxTree {
  public:
   // All choices that `classes` has for the fanout. `uses`: per tensor.
   BoxTree(const UnrollingClasses& classes, FanoutId fanout,
           const PerTensor<exact::TensorUse>& uses);
 
+  // Valid until the next split.
   const FactorBox& operator[](std::uint32_t box) const { return boxes_[box]; }
   // The box of the choice with one instance
   std::optional<std::uint32_t> idle() const { return idle_; }
   std::optional<std::uint32_t> busy() const { return busy_; }  // the root of all other choices
+  // Makes the two halves of a box with more than one choice, unless they are there.
+  void split(std::uint32_t box);
 
  private:
-  struct Figures;
-  std::uint32_t build(std::vector<Figures>& figures, std::size_t begin, std::size_t end);
+  // The choices of a box: a part of `order_`.
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t widest = 0;  // the figure in which they differ most
+    double mean = 1;         // the geometric mean of its least and its most
+  };
+  const double* row(std::uint32_t choice) const { return &rows_[choice * width_]; }
+  std::uint32_t add(std::size_t begin, std::size_t end);
 
   const PrimeFields& primes_;
+  const std::vector<FanoutChoice>& choices_;
+  std::size_t width_ = 0;     // figures of a choice
+  std::vector<double> rows_;  // figures, by choice
+  std::vector<std::uint32_t> order_;
   std::vector<FactorBox> boxes_;
+  std::vector<Range> ranges_;  // by box
   std::optional<std::uint32_t> idle_;
   std::optional<std::uint32_t> busy_;
 };

@@ -9,6 +9,12 @@ namespace mapsim::branch {
 using exact::Incumbent;
 using exact::ObjectiveKey;
 
+namespace {
+
+constexpr std::uint32_t kOpen = FactorBox::kNone;  // a way that is not chosen yet
+
+}  // namespace
+
 BestFirst::BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::ClassBounds& bounds)
     : classes_{space.classes()}, symmetry_{symmetry}, bounds_{bounds} {
   const Workload& workload = space.problem().workload();
@@ -25,20 +31,25 @@ BestFirst::BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::Cla
 // One tuple for each set of fanouts in use.
 void BestFirst::begin() {
   std::vector<Tuple> tuples{{}};
+  if (classes_.is_by_way()) {
+    std::fill_n(tuples.front().ways.begin(), trees_.size(), kOpen);
+  }
   for (std::size_t f = 0; f < trees_.size(); ++f) {
     std::vector<Tuple> longer;
     for (const Tuple& tuple : tuples) {
       for (const std::optional<std::uint32_t> root : {trees_[f].idle(), trees_[f].busy()}) {
         if (root) {
           longer.push_back(tuple);
-          longer.back()[f] = *root;
+          longer.back().choices[f] = *root;
         }
       }
     }
     tuples = std::move(longer);
   }
   for (const Tuple& tuple : tuples) {
-    push(entry_of(tuple), {});
+    if (const std::optional<Entry> entry = entry_of(tuple)) {
+      push(*entry, {});
+    }
   }
 }
 
@@ -49,41 +60,44 @@ bool BestFirst::is_exhausted(const Incumbent& known) const {
 }
 
 std::optional<BestFirst::Tuple> BestFirst::next(const Incumbent& known,
-                                                const std::function<bool()>& over) {
+                                                const std::function<bool()>& over, bool in_haste) {
   constexpr std::size_t kPoll = 64;  // 0.1 ms
   for (std::size_t i = 0; !is_exhausted(known); ++i) {
     if (i % kPoll == 0 && over()) {
-      is_stopped_ = has_begun_;
-      return has_begun_ ? std::nullopt : first_class(known);
+      is_stopped_ = !in_haste;
+      return in_haste ? any_class(known) : std::nullopt;
     }
     const Entry best = pop();
     if (known.rules_out(best.key)) {
       left_out_ = std::min(left_out_, best.key);
     } else if (best.is_class) {
-      has_begun_ = true;
       return best.tuple;
     } else {
-      for (const std::optional<Entry>& half : split(best)) {
-        push(half, known);
+      for (const Entry& part : split(best)) {
+        push(part, known);
       }
     }
   }
   return std::nullopt;
 }
 
-std::optional<BestFirst::Tuple> BestFirst::first_class(const Incumbent& known) {
+std::optional<BestFirst::Tuple> BestFirst::any_class(const Incumbent& known) {
   while (!is_exhausted(known)) {
     for (std::optional<Entry> best = pop(); best;) {
       if (best->is_class) {
-        has_begun_ = true;
         return best->tuple;
       }
-      auto [one, other] = split(*best);
-      if (!one || (other && comes_later(*one, *other))) {
-        std::swap(one, other);
+      const std::vector<Entry> parts = split(*best);
+      const auto least =
+          std::min_element(parts.begin(), parts.end(),
+                           [this](const Entry& a, const Entry& b) { return comes_later(b, a); });
+      for (auto part = parts.begin(); part != parts.end(); ++part) {
+        if (part != least) {
+          push(*part, known);
+        }
       }
-      push(other, known);
-      best = one && one->key.first < exact::kInfinity ? one : std::nullopt;
+      best = least != parts.end() && least->key.first < exact::kInfinity ? std::optional(*least)
+                                                                         : std::nullopt;
     }
   }
   return std::nullopt;
@@ -104,22 +118,43 @@ bool BestFirst::comes_later(const Entry& a, const Entry& b) const {
   return classes_.comes_before(b.tuple, a.tuple);
 }
 
-// Splits the box whose choices differ most.
-BestFirst::Halves BestFirst::split(const Entry& entry) {
+// Splits the box whose choices differ most; once there is a choice for each fanout, chooses a way
+// of the outermost fanout that has none. Leaves out what holds no class.
+std::vector<BestFirst::Entry> BestFirst::split(const Entry& entry) {
   std::size_t widest = trees_.size();
   for (std::size_t f = 0; f < trees_.size(); ++f) {
-    const FactorBox& box = trees_[f][entry.tuple[f]];
+    const FactorBox& box = trees_[f][entry.tuple.choices[f]];
     if (box.choice == FactorBox::kNone &&
-        (widest == trees_.size() || box.spread > trees_[widest][entry.tuple[widest]].spread)) {
+        (widest == trees_.size() ||
+         box.spread > trees_[widest][entry.tuple.choices[widest]].spread)) {
       widest = f;
     }
   }
-  const FactorBox& box = trees_[widest][entry.tuple[widest]];
-  Tuple left = entry.tuple;
-  Tuple right = entry.tuple;
-  left[widest] = box.left;
-  right[widest] = box.right;
-  return {entry_of(left), entry_of(right)};
+  std::vector<Entry> parts;
+  Tuple tuple = entry.tuple;
+  const auto add = [&] {
+    if (const std::optional<Entry> part = entry_of(tuple)) {
+      parts.push_back(*part);
+    }
+  };
+  if (widest < trees_.size()) {
+    const std::uint32_t whole = entry.tuple.choices[widest];
+    trees_[widest].split(whole);
+    for (const std::uint32_t half : {trees_[widest][whole].left, trees_[widest][whole].right}) {
+      tuple.choices[widest] = half;
+      add();
+    }
+    return parts;
+  }
+  const auto open = static_cast<std::size_t>(
+      std::find(tuple.ways.begin(), tuple.ways.end(), kOpen) - tuple.ways.begin());
+  const std::uint32_t choice = trees_[open][tuple.choices[open]].choice;
+  const auto ways = static_cast<std::uint32_t>(
+      classes_.choices()[static_cast<FanoutId>(open)][choice].assignments);
+  for (tuple.ways[open] = 0; tuple.ways[open] < ways; ++tuple.ways[open]) {
+    add();
+  }
+  return parts;
 }
 
 // nullopt: the boxes hold no class, or a class for which another one stands by symmetry.
@@ -128,38 +163,39 @@ std::optional<BestFirst::Entry> BestFirst::entry_of(const Tuple& boxes) {
   PackedFactors common;
   exact::UnrollingBound::Boxes of_fanouts;
   for (std::size_t f = 0; f < trees_.size(); ++f) {
-    const FactorBox& box = trees_[f][boxes[f]];
+    const FactorBox& box = trees_[f][boxes.choices[f]];
     if (!classes_.primes().multiply(common, box.common)) {
       return std::nullopt;
     }
     of_fanouts.push_back(&box);
-    entry.is_class = entry.is_class && box.choice != FactorBox::kNone;
+    entry.is_class = entry.is_class && box.choice != FactorBox::kNone && boxes.ways[f] != kOpen;
   }
   if (!entry.is_class) {
     entry.key = bounds_.of(of_fanouts);
     return entry;
   }
   for (std::size_t f = 0; f < trees_.size(); ++f) {
-    entry.tuple[f] = trees_[f][boxes[f]].choice;
+    entry.tuple.choices[f] = trees_[f][boxes.choices[f]].choice;
   }
   if (!symmetry_.is_first(entry.tuple)) {
     return std::nullopt;
   }
-  const exact::ClassBounds::Bound bound = bounds_.of(classes_.unrolling_class(entry.tuple));
+  const exact::ClassBounds::Bound bound =
+      bounds_.of(classes_.unrolling_class(entry.tuple, recent_));
   entry.key = bound.key;
   entry.cycles = bound.cycles;
   return entry;
 }
 
-void BestFirst::push(const std::optional<Entry>& entry, const Incumbent& known) {
-  if (!entry || !(entry->key.first < exact::kInfinity)) {
+void BestFirst::push(const Entry& entry, const Incumbent& known) {
+  if (!(entry.key.first < exact::kInfinity)) {
     return;
   }
-  if (known.rules_out(entry->key)) {
-    left_out_ = std::min(left_out_, entry->key);
+  if (known.rules_out(entry.key)) {
+    left_out_ = std::min(left_out_, entry.key);
     return;
   }
-  queue_.push_back(*entry);
+  queue_.push_back(entry);
   std::push_heap(queue_.begin(), queue_.end(),
                  [this](const Entry& a, const Entry& b) { return comes_later(a, b); });
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,8 +19,9 @@ namespace mapsim::branch {
 //
 // A node of the branch and bound is a tuple with one box per fanout. It stands for all classes that
 // take one choice from each box, and its bound is at most that of each of them. The queue is
-// ordered by bound. The first tuple is split in two, until it is a single class, which then gets
-// its own bound.
+// ordered by bound. The first tuple is split in two, until it has single choices; if costs depend
+// on which axis takes which factor, then into the ways to give a fanout's factors to its axes. At
+// last it is a single class, which gets its own bound.
 //
 // A class in no queue entry has been generated, or the incumbent has ruled out its tuple, or
 // another class stands for it by symmetry (Symmetry). So once the incumbent rules out the first
@@ -36,9 +36,10 @@ class BestFirst {
   using Tuple = UnrollingClasses::Tuple;
   // The next class; of classes that symmetry makes equal, only the first. nullopt: the incumbent
   // rules out all that are left, or `over` says that time is up. The incumbent must not get worse
-  // between calls. If time is up on the first call, next() still finds a class, though perhaps not
-  // the best: it keeps splitting the better half.
-  std::optional<Tuple> next(const exact::Incumbent& known, const std::function<bool()>& over);
+  // between calls. `in_haste`: if time is up, find a class even so, though perhaps not the best,
+  // by splitting the better half.
+  std::optional<Tuple> next(const exact::Incumbent& known, const std::function<bool()>& over,
+                            bool in_haste = false);
   // Did time run out before the next class was found?
   bool is_stopped() const { return is_stopped_; }
   // A lower bound of all classes that have not been generated, except those equal to a generated
@@ -49,26 +50,25 @@ class BestFirst {
   struct Entry {
     exact::ObjectiveKey key;
     double cycles = 0;      // of a class
-    bool is_class = false;  // `tuple` holds choices; otherwise boxes
+    bool is_class = false;  // `tuple` holds choices; otherwise boxes, and ways may be open
     Tuple tuple{};
   };
   bool comes_later(const Entry& a, const Entry& b) const;
   void begin();
-  using Halves = std::array<std::optional<Entry>, 2>;
-  Halves split(const Entry& entry);
+  std::vector<Entry> split(const Entry& entry);
   bool is_exhausted(const exact::Incumbent& known) const;
-  std::optional<Tuple> first_class(const exact::Incumbent& known);
+  std::optional<Tuple> any_class(const exact::Incumbent& known);
   std::optional<Entry> entry_of(const Tuple& boxes);
-  void push(const std::optional<Entry>& entry, const exact::Incumbent& known);
+  void push(const Entry& entry, const exact::Incumbent& known);
   Entry pop();
 
   const UnrollingClasses& classes_;
   const Symmetry& symmetry_;
   exact::ClassBounds& bounds_;
-  std::vector<BoxTree> trees_;    // by fanout
+  std::vector<BoxTree> trees_;  // by fanout
+  PerFanout<UnrollingClasses::RecentWays> recent_;
   std::vector<Entry> queue_;      // a heap
   exact::ObjectiveKey left_out_;  // the least key of what was ruled out
-  bool has_begun_ = false;        // a class has been generated
   bool is_stopped_ = false;
 };
 

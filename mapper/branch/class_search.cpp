@@ -27,6 +27,8 @@ namespace mapsim {
 
 namespace {
 
+constexpr std::size_t kMostInHaste = 32;  // classes; some milliseconds each
+
 // One search over all classes of unrollings. The window says which class begins when, and what it
 // knows; the record keeps results.
 class ExactSearch {
@@ -99,7 +101,8 @@ class ExactSearch {
     std::size_t joined = 0;
     while (std::optional<TaskWindow::Start> start = window_->next()) {
       start->known = within_gap(std::move(start->known), options_.budget.gap);
-      const std::optional<std::size_t> unrolling_class = source_.find(start->index, start->known);
+      const std::optional<std::size_t> unrolling_class = source_.find(
+          start->index, start->known, start->index == 0 || goes_on_in_haste(start->index));
       if (!unrolling_class) {
         window_->close();
         break;
@@ -116,7 +119,7 @@ class ExactSearch {
         record_.finish(*unrolling_class, deadline_);
       }
       window_->end(*start, {});
-      if (is_open && (start->is_last || deadline_.over())) {
+      if (is_open && (start->is_last || (deadline_.over() && !goes_on_in_haste(start->index)))) {
         window_->close_behind();
       }
     }
@@ -125,8 +128,14 @@ class ExactSearch {
 
   // Is the budget spent? The first class is searched in any case.
   bool is_stopped(const TaskWindow::Start& start) {
-    return start.index > 0 ? start.labels.expanded == 0 || deadline_.over()
-                           : deadline_.over() && record_.has_best();
+    return (start.index > 0 && start.labels.expanded == 0) ||
+           (deadline_.over() && !goes_on_in_haste(start.index));
+  }
+  // Once time is over, classes are searched until something is known: where the best bounds are,
+  // there may be nothing that fits.
+  bool goes_on_in_haste(std::size_t place) {
+    return place == 0 ? !record_.has_best()
+                      : place < kMostInHaste && more_.front == nullptr && !record_.has_best();
   }
 
   // Other threads may add classes meanwhile.

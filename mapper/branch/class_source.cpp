@@ -43,11 +43,12 @@ void ClassSource::add_to_record(std::size_t unrolling_class) {
   }
 }
 
-std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Incumbent& known) {
+std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Incumbent& known,
+                                             bool in_haste) {
   if (!generator_) {
     return order_[place];
   }
-  const auto tuple = generator_->next(known, [this] { return deadline_.over(); });
+  const auto tuple = generator_->next(known, [this] { return deadline_.over(); }, in_haste);
   record_.bound_others(generator_->bound());
   if (!tuple) {
     if (generator_->is_stopped()) {

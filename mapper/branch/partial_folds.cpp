@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,34 +30,48 @@ constexpr std::int64_t kLeastLabels = 50'000;
 
 struct Case {
   UnrollingClass unrolling_class;
-  PerDim<std::int64_t> rounded;  // bounds, rounded up
-  double share = 1;    // lower bound of (a count here) / (the count in the rounded problem)
-  double cycles = 0;   // of the array, at least
-  ObjectiveKey bound;  // of all mappings of the case, for the real problem
+  double cycles = 0;     // of the array, at least
+  ObjectiveKey bound;    // of all mappings of the case, for the real problem
+  std::size_t rank = 0;  // in the order of lists
+  friend bool operator<(const Case& a, const Case& b) {
+    return std::tie(a.bound, a.cycles, a.rank) < std::tie(b.bound, b.cycles, b.rank);
+  }
 };
 
 class EdgeFolds {
  public:
-  EdgeFolds(const Mapspace& space, const SearchOptions& options, SearchResult& result)
-      : space_{space}, problem_{space.problem()}, options_{options}, result_{result} {}
+  EdgeFolds(const Mapspace& space, const SearchOptions& options, const Deadline& deadline,
+            SearchResult& result)
+      : space_{space},
+        problem_{space.problem()},
+        options_{options},
+        deadline_{deadline},
+        result_{result} {
+    const Workload& workload = problem_.workload();
+    for (const TensorId t : workload.tensors.ids()) {
+      all_tensors_.insert(t);
+    }
+    for (const DimId d : workload.dims.ids()) {
+      operations_ *= static_cast<double>(workload.dims[d].bound);
+    }
+  }
 
   void run() {
-    list_cases();
+    find_cases();
     const std::int64_t most = std::max(kLeastLabels, result_.statistics.labels);
-    Deadline deadline(options_);
-    double bound = kInfinity;
+    double bound = left_out_;
     std::int64_t labels = 0;
     for (std::size_t first = 0; first < cases_.size(); first += kBatch) {
       const std::size_t last = std::min(first + kBatch, cases_.size());
       if (cases_[first].bound.first >= best() * (1 - kRounding) || first >= kMostUnrollings ||
-          labels >= most || deadline.over()) {
+          labels >= most || deadline_.over()) {
         bound = std::min(bound, cases_[first].bound.first);
         break;
       }
       std::vector<Found> found(last - first);
       const double limit = best();
       for_each_on_threads(found.size(), options_.threads, [&](std::size_t i) {
-        found[i] = search(cases_[first + i], limit, (most - labels) / kBatch + 1, deadline);
+        found[i] = search(cases_[first + i], limit, (most - labels) / kBatch + 1);
       });
       for (const Found& each : found) {
         take(each);
@@ -64,13 +79,14 @@ class EdgeFolds {
         bound = std::min(bound, each.bound);
       }
     }
-    if (!cases_.empty()) {
+    if (!cases_.empty() || left_out_ < kInfinity) {
       conclude(bound);
     }
   }
 
  private:
   static constexpr std::size_t kBatch = 8;
+  static constexpr std::size_t kPoll = 64;  // some ten microseconds
   struct Found {
     std::optional<Mapping> mapping;
     double bound = 0;
@@ -82,46 +98,113 @@ class EdgeFolds {
     return result_.cost ? objective_value(options_.objective, *result_.cost) : kInfinity;
   }
 
-  // Lists the cases that may be faster than the best mapping without partial folds.
-  void list_cases() {
-    const double known =
-        result_.cost ? static_cast<double>(
-                           latency_of(options_.objective.mode, result_.cost->latency).count())
-                     : kInfinity;
-    const auto roof =
-        static_cast<double>(roofline(problem_.arch(), problem_.workload()).least_cycles.count());
-    const double energy = energy_bound(space_);
-    const UnrollingTasks classes(space_, options_.objective);
-    const StateGraph& any = classes.graph(0);
-    std::vector<double> components(2 + any.ports().size(), 0.0);
-    components[0] = energy;
-    for (UnrollingClass& unrolling_class : list_unrolling_classes(
-             problem_, {space_.constraints().spatial, space_.constraints().unroll,
-                        /*remainders=*/true})) {
-      Case each{std::move(unrolling_class), bounds_of(problem_.workload()), 1, 0, {}};
-      const auto bounds = temporal_bounds(problem_.workload(), each.unrolling_class);
-      for (const DimId d : bounds.ids()) {
-        const std::int64_t bound = each.rounded[d];
-        each.rounded[d] = bounds[d] * each.unrolling_class.factors[FanoutId{0}][d];
-        each.share *= static_cast<double>(bound) / static_cast<double>(each.rounded[d]);
-      }
-      if (each.share == 1) {
-        continue;
-      }
-      // If waves cross only what a fold occupies, the last fold may occupy a single instance.
-      const bool is_whole = array_.partial_folds(problem_.arch()) == PartialFolds::kTime;
+  // Finds the best cases of those that may be faster than the best mapping without partial folds,
+  // one more than are searched: its bound holds for all others.
+  void find_cases() {
+    known_ = result_.cost ? static_cast<double>(
+                                latency_of(options_.objective.mode, result_.cost->latency).count())
+                          : kInfinity;
+    bounds_.emplace(space_, options_.objective);
+    const UnrollingClass idle = class_of(PerDim<std::int64_t>(problem_.workload().dims.size(), 1));
+    const SharedGraph& shared = *bounds_->shared_graph_of(idle).shared_graph;
+    any_ = &*shared.path_objective;
+    components_.assign(2 + shared.graph->ports().size(), 0.0);
+    components_[0] = energy_bound(space_);
+    std::size_t rank = 0;
+    visit_choices(problem_, FanoutId{0},
+                  {space_.constraints().spatial, space_.constraints().unroll, /*remainders=*/true},
+                  {[this](const PerDim<std::int64_t>& factors, std::size_t dims,
+                          std::int64_t left) { return may_matter(factors, dims, left); },
+                   [&](const FanoutChoice& choice) { add_cases(choice, rank); }});
+    std::sort(cases_.begin(), cases_.end());
+  }
+
+  static UnrollingClass class_of(const PerDim<std::int64_t>& factors) {
+    return {PerFanout<PerDim<std::int64_t>>(1, factors), 1, {}};
+  }
+
+  // What the objective is at least if the array takes so many cycles.
+  ObjectiveKey key(double cycles) const {
+    return any_->key(components_.data(), std::max(cycles, roof_));
+  }
+
+  // The cycles of the array that are enough to rule out a case: once there are as many cases as are
+  // kept, those of the worst one.
+  bool is_ruled_out(double cycles) const {
+    return cycles >= known_ || (cases_.size() > kMostUnrollings &&
+                                std::pair{key(cycles), cycles} >=
+                                    std::pair{cases_.front().bound, cases_.front().cycles});
+  }
+
+  // Dims from `dims` on may have any factors, with at most `left` instances together.
+  bool may_matter(const PerDim<std::int64_t>& factors, std::size_t dims, std::int64_t left) {
+    PerDim<std::int64_t> bounds = bounds_of(problem_.workload());
+    double steps = operations_ / static_cast<double>(left);
+    for (const DimId d : bounds.ids()) {
+      const std::int64_t bound = bounds[d];
+      const std::int64_t most = index_of(d) < dims ? factors[d] : std::min(left, bound);
+      bounds[d] = (bound + most - 1) / most;
+      steps *= index_of(d) < dims ? static_cast<double>(bounds[d]) / static_cast<double>(bound) : 1;
+    }
+    const TimingModel& model = timing_model(problem_.arch());
+    steps *= static_cast<double>(problem_.arch().compute.issue_interval);
+    const double cycles =
+        std::max(model.cycles_of_steps(problem_, steps * (1 - kRounding)),
+                 array_.least_cycles(problem_, ArraySize{}, bounds, all_tensors_));
+    if (is_ruled_out(cycles)) {
+      return false;
+    }
+    if (polls_++ % kPoll == 0 && deadline_.over()) {
+      left_out_ = std::min(left_out_, key(cycles).first);
+      return false;
+    }
+    return left_out_ == kInfinity;
+  }
+
+  // The cases of these factors, one for each way to give them to the axes.
+  void add_cases(const FanoutChoice& choice, std::size_t& rank) {
+    UnrollingClass unrolling_class = class_of(choice.factors);
+    const PerDim<std::int64_t> bounds = temporal_bounds(problem_.workload(), unrolling_class);
+    if (rounded_bounds(unrolling_class) == bounds_of(problem_.workload())) {
+      return;
+    }
+    // If waves cross only what a fold occupies, the last fold may occupy a single instance.
+    const bool is_whole = array_.partial_folds(problem_.arch()) == PartialFolds::kTime;
+    for (Unrolling& way : axis_assignments(
+             problem_, {space_.constraints().spatial, space_.constraints().unroll, true},
+             FanoutId{0}, choice.factors)) {
+      unrolling_class.first = std::move(way);
       const ArraySize used =
-          is_whole ? size_of(array_use(problem_, each.unrolling_class.first)) : ArraySize{};
-      each.cycles = array_.least_cycles(problem_, used, bounds,
-                                        *may_stay_with(problem_, each.unrolling_class));
-      if (each.cycles < known) {
-        each.cycles = std::max(each.cycles, roof);
-        each.bound = PathObjective(any, options_.objective, each.cycles).key(components.data());
-        cases_.push_back(std::move(each));
+          is_whole ? size_of(array_use(problem_, unrolling_class.first)) : ArraySize{};
+      const double cycles =
+          array_.least_cycles(problem_, used, bounds, *may_stay_with(problem_, unrolling_class));
+      if (!is_ruled_out(cycles)) {
+        cases_.push_back({unrolling_class, cycles, key(cycles), rank++});
+        std::push_heap(cases_.begin(), cases_.end());
+      }
+      if (cases_.size() > kMostUnrollings + 1) {
+        std::pop_heap(cases_.begin(), cases_.end());
+        cases_.pop_back();
       }
     }
-    std::stable_sort(cases_.begin(), cases_.end(),
-                     [](const Case& a, const Case& b) { return a.bound < b.bound; });
+  }
+
+  // The bounds, rounded up to whole folds.
+  PerDim<std::int64_t> rounded_bounds(const UnrollingClass& unrolling_class) const {
+    PerDim<std::int64_t> rounded = temporal_bounds(problem_.workload(), unrolling_class);
+    for (const DimId d : rounded.ids()) {
+      rounded[d] *= unrolling_class.factors[FanoutId{0}][d];
+    }
+    return rounded;
+  }
+  // A lower bound of (a count here) / (the count in the rounded problem).
+  double share_of(const PerDim<std::int64_t>& rounded) const {
+    double share = 1;
+    for (const DimId d : rounded.ids()) {
+      share *=
+          static_cast<double>(problem_.workload().dims[d].bound) / static_cast<double>(rounded[d]);
+    }
+    return share;
   }
 
   // The problem with bounds rounded up, on a machine whose energies and port bits are scaled by the
@@ -129,26 +212,28 @@ class EdgeFolds {
   // capacities, whatever fits the real problem fits this one.
   Problem rounded(const Case& each, bool enlarged) const {
     Workload workload = problem_.workload();
+    const PerDim<std::int64_t> bounds = rounded_bounds(each.unrolling_class);
+    const double share = share_of(bounds);
     for (const DimId d : workload.dims.ids()) {
-      workload.dims[d].bound = each.rounded[d];
+      workload.dims[d].bound = bounds[d];
     }
     Arch arch = problem_.arch();
     for (Storage& level : arch.levels) {
       StorageEnergy& energy = level.energy;
-      energy = {each.share * energy.read, each.share * energy.write, each.share * energy.update};
+      energy = {share * energy.read, share * energy.write, share * energy.update};
       for (auto* port : {&level.bandwidth.read, &level.bandwidth.write, &level.bandwidth.shared,
                          &level.bandwidth.link}) {
-        *port = *port ? std::optional(BitsPerCycle{(*port)->count() / each.share}) : std::nullopt;
+        *port = *port ? std::optional(BitsPerCycle{(*port)->count() / share}) : std::nullopt;
       }
     }
     Fanout& array = arch.fanouts[FanoutId{0}];
-    array.reduction_energy = each.share * array.reduction_energy;
+    array.reduction_energy = share * array.reduction_energy;
     array.reduction_by_width = false;
     array.energy_per_hop.reset();
-    arch.compute.energy = each.share * arch.compute.energy;
+    arch.compute.energy = share * arch.compute.energy;
     arch.compute.energy_by_width = false;
     for (std::size_t l = 0; enlarged && l < arch.levels_above[FanoutId{0}]; ++l) {
-      enlarge(arch.levels[static_cast<LevelId>(l)].capacity, 1 / each.share);
+      enlarge(arch.levels[static_cast<LevelId>(l)].capacity, 1 / share);
     }
     return {std::move(arch), std::move(workload)};
   }
@@ -167,20 +252,25 @@ class EdgeFolds {
   }
 
   // `limit`: value of the best mapping so far.
-  Found search(const Case& each, double limit, std::int64_t labels,
-               const Deadline& deadline) const {
-    Found found = search_rounded(each, true, limit, labels, deadline);
+  Found search(const Case& each, double limit, std::int64_t labels) const {
+    Found found;
+    found.bound = each.bound.first;
+    is_within_budget([&] { search_within_budget(each, limit, labels, found); });
+    return found;
+  }
+  void search_within_budget(const Case& each, double limit, std::int64_t labels,
+                            Found& found) const {
+    found = search_rounded(each, true, limit, labels);
     if (found.mapping && !std::holds_alternative<Cost>(evaluate(problem_, *found.mapping))) {
-      Found fitting = search_rounded(each, false, limit, labels, deadline);
+      found.mapping.reset();
+      Found fitting = search_rounded(each, false, limit, labels);
       found.mapping = std::move(fitting.mapping);
       found.labels += fitting.labels;
       found.states += fitting.states;
     }
-    return found;
   }
 
-  Found search_rounded(const Case& each, bool enlarged, double limit, std::int64_t labels,
-                       const Deadline& deadline) const {
+  Found search_rounded(const Case& each, bool enlarged, double limit, std::int64_t labels) const {
     const Problem there = rounded(each, enlarged);
     Constraints constraints = space_.constraints();
     constraints.spatial = each.unrolling_class.first;
@@ -188,7 +278,7 @@ class EdgeFolds {
     Objective objective = options_.objective;  // limits apply to the real problem, not to this one
     objective.max_energy.reset();
     objective.max_latency.reset();
-    const UnrollingTasks classes(space, objective);
+    const UnrollingTasks classes(space, objective, &deadline_);
     LabelQuery query;
     query.known = limit < kInfinity ? ObjectiveKey{limit, kInfinity} : ObjectiveKey{};
     query.labels = labels;
@@ -205,7 +295,7 @@ class EdgeFolds {
       found.bound = bound(std::min(root.first, query.known.limit().first));
       return found;
     }
-    const LabelResult labelled = search_labels(*tables, query, deadline);
+    const LabelResult labelled = search_labels(*tables, query, deadline_);
     found.labels = labelled.expanded;
     found.bound = bound(labelled.bound.first);
     if (!labelled.goals.empty()) {
@@ -259,11 +349,22 @@ class EdgeFolds {
   const Problem& problem_;
   const ArrayModel& array_ = *timing_model(problem_.arch()).array;
   const SearchOptions& options_;
+  const Deadline& deadline_;
   SearchResult& result_;
   std::optional<double> divisors_ =
       result_.cost ? std::optional(objective_value(options_.objective, *result_.cost))
                    : std::nullopt;
-  std::vector<Case> cases_;
+  double known_ = kInfinity;  // cycles of the best mapping without partial folds
+  const double roof_ =
+      static_cast<double>(roofline(problem_.arch(), problem_.workload()).least_cycles.count());
+  double operations_ = 1;
+  TensorSet all_tensors_;
+  std::optional<ClassBounds> bounds_;
+  const PathObjective* any_ = nullptr;  // of the machine with an idle array
+  std::vector<double> components_;
+  std::size_t polls_ = 0;
+  double left_out_ = kInfinity;  // the least bound of what there was no time to look at
+  std::vector<Case> cases_;      // while they are found, a heap with the worst first
 };
 
 }  // namespace
@@ -275,9 +376,9 @@ bool has_partial_folds(const Mapspace& space, const Objective& objective) {
 }
 
 void search_partial_folds(const Mapspace& space, const SearchOptions& options,
-                          SearchResult& result) {
+                          const Deadline& deadline, SearchResult& result) {
   if (has_partial_folds(space, options.objective)) {
-    EdgeFolds(space, options, result).run();
+    EdgeFolds(space, options, deadline, result).run();
   }
 }
 

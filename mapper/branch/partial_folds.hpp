@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "mapper/deadline.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim::exact {
@@ -18,12 +19,13 @@ namespace mapsim::exact {
 // all such mappings.
 //
 // search_partial_folds() improves `result`, the result for the mapspace itself, and extends its
-// certificate. It searches the unrollings with which the array may be done sooner than with the
-// best mapping, in the order of their bounds, until these are no better than the best. If there is
-// none, the certificate stays as it is. It does nothing unless has_partial_folds(): the objective
+// certificate. It finds the unrollings with the best bounds among those with which the array may be
+// done sooner than with the best mapping, by branch and bound over dims, and searches them in the
+// order of their bounds, until these are no better than the best. If there is none, the
+// certificate stays as it is. It does nothing unless has_partial_folds(): the objective
 // has latency, there are no other fanouts, and no rules for tiles and loops.
 bool has_partial_folds(const Mapspace& space, const Objective& objective);
 void search_partial_folds(const Mapspace& space, const SearchOptions& options,
-                          SearchResult& result);
+                          const Deadline& deadline, SearchResult& result);
 
 }  // namespace mapsim::exact

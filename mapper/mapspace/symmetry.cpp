@@ -144,8 +144,8 @@ void Symmetry::for_each_image(const Tuple& tuple, const Visit& visit) const {
     Tuple image{};
     bool exists = true;
     for (const FanoutId f : images.ids()) {
-      image[index_of(f)] = images[f][tuple[index_of(f)]];
-      exists = exists && image[index_of(f)] != kNone;
+      image.choices[index_of(f)] = images[f][tuple.choices[index_of(f)]];
+      exists = exists && image.choices[index_of(f)] != kNone;
     }
     if (exists && !visit(image)) {
       return;

@@ -9,6 +9,7 @@
 
 #include "arch/print.hpp"
 #include "core/factor.hpp"
+#include "mapper/mapper.hpp"
 
 namespace mapsim {
 
@@ -24,7 +25,7 @@ bool may_unroll(const Workload& workload, const AxisConstraint& constraint, DimI
 
 namespace {
 
-using Factors = PerDim<std::int64_t>;
+using Instances = PerDim<std::int64_t>;
 
 // A fanout of a problem, and the rules of its unrollings. It is made anew for each class whose
 // members are listed, so its size must not grow with the bounds of dims.
@@ -115,7 +116,7 @@ Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& l
 // Lists the ways to give `factors` to the two axes.
 class AxisSplitter {
  public:
-  AxisSplitter(const Scope& scope, const Factors& factors)
+  AxisSplitter(const Scope& scope, const Instances& factors)
       : scope_{scope}, factors_{factors}, along_x_(factors.size(), 1) {
     for (const DimId d : factors.ids()) {
       if (factors[d] > 1) {
@@ -191,14 +192,14 @@ class AxisSplitter {
   }
 
   const Scope& scope_;
-  const Factors& factors_;
+  const Instances& factors_;
   PerDim<DimId> unrolled_;  // dims with a factor > 1
   // For these dims: the parts that may be along X
   std::vector<std::vector<std::int64_t>> x_factors_;
-  Factors along_x_;
+  Instances along_x_;
 };
 
-std::int64_t product(const Factors& factors) {
+std::int64_t product(const Instances& factors) {
   std::int64_t product = 1;
   for (const std::int64_t factor : factors) {
     product *= factor;
@@ -212,33 +213,30 @@ bool is_busy(const Scope& scope, std::int64_t used) {
   return scope.given || static_cast<double>(used) >= scope.rule.min_utilization * all;
 }
 
-// Adds `factors` to `found` if there is a way to give them to the axes.
-void add_choice(const Scope& scope, const Factors& factors, std::vector<FanoutChoice>& found) {
-  const std::int64_t used = product(factors);
-  if (!is_busy(scope, used)) {
+// Takes `factors` if there is a way to give them to the axes.
+void take_choice(const Scope& scope, const Instances& factors, const ChoiceVisitor& visitor) {
+  FanoutChoice choice{factors, product(factors), 0};
+  if (!is_busy(scope, choice.instances)) {
     return;
   }
-  std::int64_t assignments = 0;
-  Unrolling first;
   AxisSplitter splitter{scope, factors};
   splitter.for_each([&] {
-    if (assignments++ == 0) {
-      first = splitter.current();
-    }
+    ++choice.assignments;
     return true;
   });
-  if (assignments > 0) {
-    found.push_back({factors, used, assignments, std::move(first)});
+  if (choice.assignments > 0) {
+    visitor.take(choice);
   }
 }
 
-// Lists the choices of a fanout, dim by dim. It carries the ways to give the factors so far to the
+// Visits the choices of a fanout, dim by dim. It carries the ways to give the factors so far to the
 // axes: how many of them use how much of X.
 class Lister {
  public:
   // `remainders`: also factors that divide no bound.
-  Lister(const Scope& scope, const Workload& workload, bool remainders)
-      : scope_{scope}, factors_(workload.dims.size(), 1) {
+  Lister(const Scope& scope, const Workload& workload, bool remainders,
+         const ChoiceVisitor& visitor)
+      : scope_{scope}, visitor_{visitor}, factors_(workload.dims.size(), 1) {
     ways_.front().push_back({1, 1});
     for (const DimId d : workload.dims.ids()) {
       const std::int64_t bound = workload.dims[d].bound;
@@ -247,10 +245,7 @@ class Lister {
     }
   }
 
-  std::vector<FanoutChoice> run() {
-    list(0, 0, 1);
-    return std::move(found_);
-  }
+  void run() { list(0, 0, 1); }
 
  private:
   struct Ways {
@@ -261,13 +256,16 @@ class Lister {
   // Chooses for the dims from `index` on. The earlier ones take `instances`, in the ways at
   // `depth`.
   void list(std::size_t index, std::size_t depth, std::int64_t instances) {
+    const std::int64_t left = scope_.x_size * scope_.y_size / instances;
+    if (visitor_.enter && !visitor_.enter(factors_, index, left)) {
+      return;
+    }
     if (index == factors_.size()) {
-      add(ways_[depth], instances);
+      take(ways_[depth], instances);
       return;
     }
     const auto dim = static_cast<DimId>(index);
     const std::vector<std::int64_t>& choices = choices_[dim];
-    const std::int64_t left = scope_.x_size * scope_.y_size / instances;
     list(index + 1, depth, instances);
     for (std::size_t i = 1; i < choices.size() && choices[i] <= left; ++i) {
       if (extend(depth, splits_[dim][i], instances * choices[i])) {
@@ -300,60 +298,31 @@ class Lister {
     return !longer.empty();
   }
 
-  void add(const std::vector<Ways>& ways, std::int64_t instances) {
+  void take(const std::vector<Ways>& ways, std::int64_t instances) {
     if (scope_.ruled) {
-      add_choice(scope_, factors_, found_);
+      take_choice(scope_, factors_, visitor_);
       return;
     }
     if (!is_busy(scope_, instances)) {
       return;
     }
-    FanoutChoice& choice = found_.emplace_back(FanoutChoice{factors_, instances, 0, {}});
+    FanoutChoice choice{factors_, instances, 0};
     for (const auto& [x, count] : ways) {
       choice.assignments += count;
     }
-    AxisSplitter splitter{scope_, factors_};
-    splitter.for_each([&] {
-      choice.first = splitter.current();
-      return false;
-    });
+    visitor_.take(choice);
   }
 
   const Scope& scope_;
-  Factors factors_;
+  const ChoiceVisitor& visitor_;
+  Instances factors_;
   PerDim<std::vector<std::int64_t>> choices_;              // factors that a dim may have, ascending
   PerDim<std::vector<std::vector<std::int64_t>>> splits_;  // [dim][index of a factor]
   std::array<std::vector<Ways>, kMaxDims + 1> ways_;       // by dims with a factor > 1 so far
-  std::vector<FanoutChoice> found_;
 };
 
-std::vector<FanoutChoice> choices(const Scope& scope, const Workload& workload, bool remainders) {
-  if (!scope.given) {
-    return Lister(scope, workload, remainders).run();
-  }
-  Factors factors(workload.dims.size(), 1);
-  std::vector<FanoutChoice> found;
-  for (const Unroll& unroll : *scope.given) {
-    factors[unroll.dim] *= unroll.factor;
-  }
-  add_choice(scope, factors, found);
-  return found;
-}
-
-// One choice for each way to give the factors to the axes.
-std::vector<FanoutChoice> one_by_one(const Scope& scope, const std::vector<FanoutChoice>& choices) {
-  std::vector<FanoutChoice> single;
-  for (const FanoutChoice& choice : choices) {
-    std::size_t way = 0;
-    AxisSplitter splitter{scope, choice.factors};
-    splitter.for_each([&] {
-      single.push_back(
-          {choice.factors, choice.instances, 1, splitter.current(), choice.rank, way++});
-      return true;
-    });
-  }
-  return single;
-}
+// A list of so many takes some hundred megabytes.
+constexpr std::size_t kMostChoices = 1'000'000;
 
 }  // namespace
 
@@ -377,7 +346,7 @@ std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (const UnrollingClass& unrolling_class : classes) {
     std::int64_t instances = 1;
-    for (const Factors& factors : unrolling_class.factors) {
+    for (const Instances& factors : unrolling_class.factors) {
       instances *= product(factors);
     }
     order.emplace_back(instances, order.size());
@@ -391,30 +360,72 @@ std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes) {
   return sorted;
 }
 
+void visit_choices(const Problem& problem, FanoutId fanout, const UnrollingLimits& limits,
+                   const ChoiceVisitor& visitor) {
+  const Scope scope = scope_of(problem, fanout, limits);
+  if (!scope.given) {
+    Lister(scope, problem.workload(), limits.remainders, visitor).run();
+    return;
+  }
+  Instances factors(problem.workload().dims.size(), 1);
+  for (const Unroll& unroll : *scope.given) {
+    factors[unroll.dim] *= unroll.factor;
+  }
+  take_choice(scope, factors, visitor);
+}
+
 std::vector<FanoutChoice> choices_of(const Problem& problem, FanoutId fanout,
                                      const UnrollingLimits& limits) {
+  std::vector<FanoutChoice> found;
+  visit_choices(problem, fanout, limits,
+                {{}, [&](const FanoutChoice& choice) {
+                   if (found.size() == kMostChoices) {
+                     throw UnsupportedSearch(
+                         fmt::format("more than {} unrollings over {}, too many to "
+                                     "list; give an unrolling or rules for it",
+                                     kMostChoices, problem.arch().fanouts[fanout].name));
+                   }
+                   found.push_back(choice);
+                 }});
+  return found;
+}
+
+std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
+                                        FanoutId fanout, const PerDim<std::int64_t>& factors) {
   const Scope scope = scope_of(problem, fanout, limits);
-  std::vector<FanoutChoice> found = choices(scope, problem.workload(), limits.remainders);
-  for (std::size_t c = 0; c < found.size(); ++c) {
-    found[c].rank = c;
-  }
-  return problem.places_matter() ? one_by_one(scope, found) : found;
+  std::vector<Unrolling> all;
+  AxisSplitter splitter{scope, factors};
+  splitter.for_each([&] {
+    all.push_back(splitter.current());
+    return true;
+  });
+  return all;
+}
+
+Unrolling first_assignment(const Problem& problem, const UnrollingLimits& limits, FanoutId fanout,
+                           const PerDim<std::int64_t>& factors) {
+  const Scope scope = scope_of(problem, fanout, limits);
+  Unrolling first;
+  AxisSplitter splitter{scope, factors};
+  splitter.for_each([&] {
+    first = splitter.current();
+    return false;
+  });
+  return first;
 }
 
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
                                         const UnrollingClass& unrolling_class) {
   std::vector<Unrolling> all{{}};
   for (const FanoutId f : unrolling_class.factors.ids()) {
-    const Scope scope = scope_of(problem, f, limits);
+    const std::vector<Unrolling> ways =
+        axis_assignments(problem, limits, f, unrolling_class.factors[f]);
     std::vector<Unrolling> extended;
-    AxisSplitter splitter{scope, unrolling_class.factors[f]};
     for (const Unrolling& above : all) {
-      splitter.for_each([&] {
-        const Unrolling here = splitter.current();
+      for (const Unrolling& here : ways) {
         Unrolling& added = extended.emplace_back(above);
         added.insert(added.end(), here.begin(), here.end());
-        return true;
-      });
+      }
     }
     all = std::move(extended);
   }
@@ -436,7 +447,7 @@ PerDim<std::int64_t> temporal_bounds(const Workload& workload,
   PerDim<std::int64_t> bounds;
   for (const DimId d : workload.dims.ids()) {
     std::int64_t bound = workload.dims[d].bound;
-    for (const Factors& factors : unrolling_class.factors) {
+    for (const Instances& factors : unrolling_class.factors) {
       bound = (bound + factors[d] - 1) / factors[d];
     }
     bounds.push_back(bound);

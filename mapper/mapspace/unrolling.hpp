@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,14 +55,20 @@ struct FanoutChoice {
   PerDim<std::int64_t> factors;  // instances per dim, both axes together
   std::int64_t instances = 1;    // their product
   std::int64_t assignments = 0;  // ways to give the factors to the axes, >= 1
-  Unrolling first;               // the first of them
-  std::size_t rank = 0;  // position of the factors in the list of all that the fanout may have
-  // If costs depend on axes: position of `first` among the assignments
-  std::size_t assignment_rank = 0;
 };
 
-// All choices of a fanout, in a fixed order. If costs depend on axes, each assignment of factors to
-// axes is a choice of its own.
+// Takes the choices of a fanout one by one, as they are found dim by dim.
+struct ChoiceVisitor {
+  // Is a choice of interest whose first `dims` dims have these factors? The others may have any,
+  // with at most `left` instances together.
+  std::function<bool(const PerDim<std::int64_t>& factors, std::size_t dims, std::int64_t left)>
+      enter;
+  std::function<void(const FanoutChoice&)> take;
+};
+// Visits the choices of a fanout in a fixed order.
+void visit_choices(const Problem& problem, FanoutId fanout, const UnrollingLimits& limits,
+                   const ChoiceVisitor& visitor);
+// All choices of a fanout in this order. Throws UnsupportedSearch if there are too many.
 std::vector<FanoutChoice> choices_of(const Problem& problem, FanoutId fanout,
                                      const UnrollingLimits& limits);
 
@@ -71,6 +79,12 @@ std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes);
 // The unrolling as a constraint that names all fanouts: those that it does not use stay idle.
 Unrolling with_idle_fanouts(Unrolling unrolling, const Arch& arch);
 
+// The ways to give factors to the axes of a fanout, in a fixed order.
+std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
+                                        FanoutId fanout, const PerDim<std::int64_t>& factors);
+// The first of them; there must be one.
+Unrolling first_assignment(const Problem& problem, const UnrollingLimits& limits, FanoutId fanout,
+                           const PerDim<std::int64_t>& factors);
 // The members of a class, `unrolling_class.first` first.
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
                                         const UnrollingClass& unrolling_class);

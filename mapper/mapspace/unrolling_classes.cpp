@@ -11,7 +11,12 @@
 namespace mapsim {
 
 UnrollingClasses::UnrollingClasses(const Problem& problem, const UnrollingLimits& limits)
-    : primes_{bounds_of(problem.workload())} {
+    : problem_{&problem},
+      given_{limits.given},
+      rules_{limits.rules},
+      remainders_{limits.remainders},
+      is_by_way_{problem.places_matter()},
+      primes_{bounds_of(problem.workload())} {
   const PerDim<Dim>& dims = problem.workload().dims;
   for (const FanoutId f : problem.arch().fanouts.ids()) {
     std::vector<FanoutChoice> choices = choices_of(problem, f, limits);
@@ -34,48 +39,42 @@ UnrollingClasses::UnrollingClasses(const Problem& problem, const UnrollingLimits
   }
 }
 
-UnrollingClass UnrollingClasses::unrolling_class(const Tuple& tuple) const {
+UnrollingClass UnrollingClasses::unrolling_class(const Tuple& tuple,
+                                                 PerFanout<RecentWays>& recent) const {
+  recent.resize(choices_.size());
   UnrollingClass unrolling_class{{}, 1, {}};
   for (const FanoutId f : choices_.ids()) {
-    const FanoutChoice& choice = choices_[f][tuple[index_of(f)]];
+    const std::uint32_t index = tuple.choices[index_of(f)];
+    const FanoutChoice& choice = choices_[f][index];
+    auto& [known, ways] = recent[f];
+    if (ways.empty() || known != index) {
+      known = index;
+      ways = is_by_way_
+                 ? axis_assignments(*problem_, limits(), f, choice.factors)
+                 : std::vector<Unrolling>{first_assignment(*problem_, limits(), f, choice.factors)};
+    }
+    const Unrolling& here = ways[tuple.ways[index_of(f)]];
     unrolling_class.factors.push_back(choice.factors);
-    unrolling_class.assignments *= choice.assignments;
-    unrolling_class.first.insert(unrolling_class.first.end(), choice.first.begin(),
-                                 choice.first.end());
+    unrolling_class.assignments *= is_by_way_ ? 1 : choice.assignments;
+    unrolling_class.first.insert(unrolling_class.first.end(), here.begin(), here.end());
   }
   return unrolling_class;
 }
 
 bool UnrollingClasses::comes_before(const Tuple& a, const Tuple& b) const {
-  const auto compare = [&](auto&& figure) {
-    for (const FanoutId f : choices_.ids()) {
-      const auto one = figure(choices_[f][a[index_of(f)]]);
-      const auto other = figure(choices_[f][b[index_of(f)]]);
-      if (one != other) {
-        return one < other ? -1 : 1;
-      }
-    }
-    return 0;
-  };
   const auto instances = [&](const Tuple& tuple) {
     std::int64_t product = 1;
     for (const FanoutId f : choices_.ids()) {
-      product *= choices_[f][tuple[index_of(f)]].instances;
+      product *= choices_[f][tuple.choices[index_of(f)]].instances;
     }
     return product;
   };
-  if (const std::int64_t one = instances(a), other = instances(b); one != other) {
-    return one < other;
-  }
-  const int by_factors = compare([](const FanoutChoice& choice) { return choice.rank; });
-  return by_factors != 0
-             ? by_factors < 0
-             : compare([](const FanoutChoice& choice) { return choice.assignment_rank; }) < 0;
+  return std::tuple(instances(a), a) < std::tuple(instances(b), b);
 }
 
 std::vector<UnrollingClass> UnrollingClasses::list() const {
   struct Partial {
-    Tuple tuple{};
+    Tuple tuple;
     PackedFactors product;
   };
   std::vector<Partial> all{{}};
@@ -84,8 +83,13 @@ std::vector<UnrollingClass> UnrollingClasses::list() const {
     for (const Partial& above : all) {
       for (std::size_t c = 0; c < choices_[f].size(); ++c) {
         Partial next = above;
-        next.tuple[index_of(f)] = static_cast<std::uint32_t>(c);
-        if (packed_[f].empty() || primes_.multiply(next.product, packed_[f][c])) {
+        next.tuple.choices[index_of(f)] = static_cast<std::uint32_t>(c);
+        if (!packed_[f].empty() && !primes_.multiply(next.product, packed_[f][c])) {
+          continue;
+        }
+        const std::int64_t ways = is_by_way_ ? choices_[f][c].assignments : 1;
+        for (std::int64_t way = 0; way < ways; ++way) {
+          next.tuple.ways[index_of(f)] = static_cast<std::uint32_t>(way);
           longer.push_back(next);
         }
       }
@@ -96,8 +100,9 @@ std::vector<UnrollingClass> UnrollingClasses::list() const {
             [this](const Partial& a, const Partial& b) { return comes_before(a.tuple, b.tuple); });
   std::vector<UnrollingClass> classes;
   classes.reserve(all.size());
+  PerFanout<RecentWays> recent;
   for (const Partial& each : all) {
-    classes.push_back(unrolling_class(each.tuple));
+    classes.push_back(unrolling_class(each.tuple, recent));
   }
   return classes;
 }
@@ -189,6 +194,7 @@ std::optional<std::vector<UnrollingClasses::Product>> UnrollingClasses::products
         if (primes_.multiply(entry.product, packed_[f][c])) {
           const FanoutChoice& choice = choices_[f][c];
           entry.used |= choice.instances > 1 ? 1U << index_of(f) : 0U;
+          entry.classes *= is_by_way_ ? choice.assignments : 1;
           entry.unrollings *= choice.assignments;
           table.add(entry);
         }

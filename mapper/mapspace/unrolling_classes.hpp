@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,15 +20,36 @@ namespace mapsim {
 // best bound first (mapper/branch/), without a list.
 class UnrollingClasses {
  public:
+  // `problem` outlives the classes.
   UnrollingClasses(const Problem& problem, const UnrollingLimits& limits);
 
   const PerFanout<std::vector<FanoutChoice>>& choices() const { return choices_; }
   const PrimeFields& primes() const { return primes_; }
 
-  // A class, as the index of a choice per fanout.
-  using Tuple = std::array<std::uint32_t, kMaxFanouts>;
-  UnrollingClass unrolling_class(const Tuple& tuple) const;
-  // The order of lists: fewest instances first, then by the choices, outermost fanout first.
+  // Do costs depend on which axis takes which factor? Then each way to give factors to axes is a
+  // class of its own.
+  bool is_by_way() const { return is_by_way_; }
+
+  // A class, as the index of a choice per fanout, and of a way to give its factors to the axes;
+  // that is 0 unless is_by_way().
+  struct Tuple {
+    std::array<std::uint32_t, kMaxFanouts> choices{};
+    std::array<std::uint32_t, kMaxFanouts> ways{};
+    friend auto operator<=>(const Tuple&, const Tuple&) = default;
+  };
+  // Per fanout: the ways of the choice that was asked for last. Classes that follow each other
+  // mostly have it in common.
+  struct RecentWays {
+    std::uint32_t choice = 0;
+    std::vector<Unrolling> ways;  // empty: none was asked for
+  };
+  UnrollingClass unrolling_class(const Tuple& tuple, PerFanout<RecentWays>& recent) const;
+  UnrollingClass unrolling_class(const Tuple& tuple) const {
+    PerFanout<RecentWays> recent;
+    return unrolling_class(tuple, recent);
+  }
+  // The order of lists: fewest instances first, then by the choices, outermost fanout first, then
+  // by the ways.
   bool comes_before(const Tuple& a, const Tuple& b) const;
   std::vector<UnrollingClass> list() const;
 
@@ -45,6 +67,13 @@ class UnrollingClasses {
       const std::function<bool(std::int64_t steps)>& stop) const;
 
  private:
+  UnrollingLimits limits() const { return {given_, rules_, remainders_}; }
+
+  const Problem* problem_;
+  std::optional<Unrolling> given_;
+  std::vector<UnrollRule> rules_;
+  bool remainders_;
+  bool is_by_way_;
   PerFanout<std::vector<FanoutChoice>> choices_;
   PerFanout<std::vector<PackedFactors>> packed_;  // by choice
   PrimeFields primes_;

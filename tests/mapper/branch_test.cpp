@@ -107,10 +107,14 @@ std::vector<Tuple> list_tuples(const UnrollingClasses& classes) {
     for (std::size_t i = 0; i < tuples.size(); ++i) {
       for (std::size_t c = 0; c < classes.choices()[f].size(); ++c) {
         PackedFactors product = products[i];
-        if (classes.primes().multiply(product,
-                                      classes.primes().pack(classes.choices()[f][c].factors))) {
+        const FanoutChoice& choice = classes.choices()[f][c];
+        if (!classes.primes().multiply(product, classes.primes().pack(choice.factors))) {
+          continue;
+        }
+        for (std::int64_t way = 0; way < (classes.is_by_way() ? choice.assignments : 1); ++way) {
           longer.push_back(tuples[i]);
-          longer.back()[index_of(f)] = static_cast<std::uint32_t>(c);
+          longer.back().choices[index_of(f)] = static_cast<std::uint32_t>(c);
+          longer.back().ways[index_of(f)] = static_cast<std::uint32_t>(way);
           longer_products.push_back(product);
         }
       }
@@ -122,7 +126,7 @@ std::vector<Tuple> list_tuples(const UnrollingClasses& classes) {
 }
 
 // Of each choice the boxes that hold it, from the root of its tree down.
-std::vector<std::vector<std::uint32_t>> holders(const branch::BoxTree& tree, std::size_t choices) {
+std::vector<std::vector<std::uint32_t>> holders(branch::BoxTree& tree, std::size_t choices) {
   std::vector<std::vector<std::uint32_t>> of_choice(choices);
   std::vector<std::uint32_t> path;
   const auto walk = [&](auto&& self, std::uint32_t box) -> void {
@@ -130,6 +134,7 @@ std::vector<std::vector<std::uint32_t>> holders(const branch::BoxTree& tree, std
     if (tree[box].choice != branch::FactorBox::kNone) {
       of_choice[tree[box].choice] = path;
     } else {
+      tree.split(box);
       self(self, tree[box].left);
       self(self, tree[box].right);
     }
@@ -174,7 +179,7 @@ TEST(Boxes, BoundAllTheirMembers) {
           if (is_new) {
             exact::UnrollingBound::Boxes of_fanouts;
             for (std::size_t f = 0; f < trees.size(); ++f) {
-              of_fanouts.push_back(&trees[f][boxes[f]]);
+              of_fanouts.push_back(&trees[f][boxes.choices[f]]);
             }
             least->second = bounds.of(of_fanouts);
           }
@@ -184,8 +189,8 @@ TEST(Boxes, BoundAllTheirMembers) {
           ++checked;
           return;
         }
-        for (const std::uint32_t box : holding[fanout][tuples[i][fanout]]) {
-          boxes[fanout] = box;
+        for (const std::uint32_t box : holding[fanout][tuples[i].choices[fanout]]) {
+          boxes.choices[fanout] = box;
           self(self, fanout + 1, boxes);
         }
       };
@@ -292,16 +297,19 @@ TEST(BestFirst, OfAFrontGeneratesWhatNoPointRulesOut) {
   EXPECT_GT(ruled_out, 1'000U);
 }
 
-TEST(BestFirst, FindsOneClassWithoutTime) {
+TEST(BestFirst, FindsClassesWithoutTimeIfAskedTo) {
   const SearchCase random = random_case(42);
   const Mapspace space{random.problem, random.constraints};
   exact::ClassBounds bounds(space, Objective::kEnergy);
   const branch::Symmetry symmetry(space);
   branch::BestFirst hasty(space, symmetry, bounds);
   const auto over = [] { return true; };
-  EXPECT_TRUE(hasty.next({}, over));
-  while (hasty.next({}, over)) {
-  }
+  const auto first = hasty.next({}, over, true);
+  const auto second = hasty.next({}, over, true);
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(*first, *second);
+  EXPECT_FALSE(hasty.is_stopped());
+  EXPECT_FALSE(hasty.next({}, over, false));
   EXPECT_TRUE(hasty.is_stopped());
   EXPECT_GT(hasty.bound().first, 0);
 }

@@ -2,10 +2,12 @@
 // A search with little memory or time: its answer is a mapping, its bound a bound.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <ctime>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arch/load.hpp"
@@ -14,6 +16,7 @@
 #include "mapper/graph/volume.hpp"
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "random_space.hpp"
 #include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
@@ -207,6 +210,65 @@ Arch two_levels(const std::string& capacity) {
           ", energy: {read: 2 pJ/word, write: 2 pJ/word}}\n"
           "  - {compute: MAC, energy: 1 pJ}\n",
       "two.yaml");
+}
+
+// An array of 256 x 256 whose axes take any dims.
+Problem on_large_array(const std::string& layer) {
+  Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/systolic_32x32.yaml");
+  Fanout& array = arch.fanouts[FanoutId{0}];
+  array.x = array.y = 256;
+  array.x_dims = array.y_dims = {};
+  return Problem{std::move(arch), parse_workload(layer, "layer.yaml")};
+}
+
+std::int64_t peak_mebibytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1'024;
+}
+
+// 26 million ways to give dims to the axes, 10 GB as a list; with remainders there are more.
+TEST(Memory, IsNotSpentOnWaysToFillAnArray) {
+  const Problem problem = on_large_array(
+      "name: seven\nconv2d: {batch: 32, in_channels: 240, out_channels: 360, input: [56, 56], "
+      "kernel: [3, 3], padding: 1}\nprecision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 "
+      "b}\n");
+  SearchOptions options;
+  options.partial_folds = true;
+  options.budget.seconds = 0.05;
+  for (const Objective& objective : {Objective::kLatency, Objective::kEnergy}) {
+    options.objective = objective;
+    const std::int64_t peak = peak_mebibytes();
+    const double before = cpu_seconds();
+    const SearchResult found = search_exact(Mapspace{problem, {}}, options);
+    EXPECT_LT(cpu_seconds() - before, 3);
+    EXPECT_LT(peak_mebibytes() - peak, 300);
+    ASSERT_TRUE(found.cost);
+    EXPECT_LE(found.certificate.lower_bound, objective_value(objective, *found.cost));
+  }
+}
+
+// Where a mapping fits, it is found whatever the time: also where the unrolling is given and
+// divides no bound, and where the best unrollings have none.
+TEST(Time, IsNotNeededForAnAnswer) {
+  const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+  SearchOptions options;
+  options.budget.seconds = 0;
+  const Problem conv1{load_arch(configs + "arch/eyeriss.yaml"),
+                      load_workload(configs + "workloads/alexnet/conv1.yaml")};
+  const Problem primes{load_arch(configs + "arch/nvdla_like_1024.yaml"),
+                       gemm("g", {997, 1'009, 1'013, {}, false}, {})};
+  for (const auto& [problem, file] : {std::pair{&conv1, "constraints/eyeriss_3x3.yaml"},
+                                      std::pair{&primes, "constraints/nvdla_fc1000.yaml"}}) {
+    const Constraints constraints =
+        load_constraints(configs + file, *problem, nullptr, /*imperfect=*/true);
+    EXPECT_TRUE(search_exact(Mapspace{*problem, constraints}, options).cost) << file;
+  }
+  const Problem rich = on_large_array("name: g\ngemm: {m: 55440, n: 55440, k: 55440}\n");
+  for (const Objective& objective : {Objective::kLatency, Objective::kEnergy, Objective::kEdp}) {
+    options.objective = objective;
+    EXPECT_TRUE(search_exact(Mapspace{rich, {}}, options).cost);
+  }
 }
 
 // Some million states would take a minute to count: a search of milliseconds goes without.
