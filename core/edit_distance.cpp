@@ -21,6 +21,19 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+// Of at least three letters, without the dashes of an option.
+const std::string* only_beginning_with(const std::string& word, const Words& known) {
+  constexpr std::size_t kLetters = 3;
+  const auto begins = [&word](const std::string& other) {
+    return lower_case(other).starts_with(word);
+  };
+  const auto first = std::ranges::find_if(known, begins);
+  return word.size() - std::min(word.find_first_not_of('-'), word.size()) >= kLetters &&
+                 std::ranges::count_if(known, begins) == 1
+             ? &*first
+             : nullptr;
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -42,6 +55,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string> nearest_word(std::string_view word, const Words& known) {
   const std::string typo = lower_case(word.substr(0, kLongestTypo + 1));
+  if (const std::string* whole = only_beginning_with(typo, known)) {
+    return *whole;
+  }
   // One slip in three characters, and never all of the word. Of two characters one may be missing,
   // but one that differs is half of the word.
   std::size_t allowed = typo.size() > kLongestTypo ? 0 : (typo.size() + 1) / 3 + 1;

@@ -45,6 +45,13 @@ TEST(Suggestion, NamesTheNearestWordWhateverItsCase) {
   EXPECT_EQ(suggestion("capasity", known), "; did you mean 'Capacity'?");
 }
 
+TEST(Suggestion, NamesTheOnlyWordThatBeginsSo) {
+  EXPECT_EQ(suggestion("--obj", {"--out", "--objective"}), "; did you mean '--objective'?");
+  EXPECT_EQ(suggestion("Cap", {"map", "capacity"}), "; did you mean 'capacity'?");
+  EXPECT_EQ(suggestion("--max", {"--mac", "--max-area", "--max-power"}), "; did you mean '--mac'?");
+  EXPECT_EQ(suggestion("--o", {"--x", "--objective"}), "; did you mean '--x'?");
+}
+
 TEST(Suggestion, ListsTheWordsWhereNoneIsNear) {
   EXPECT_EQ(suggestion("colour", {"x", "y"}), "; one of x, y");
   EXPECT_EQ(suggestion("colour", {"x"}), "; only x");
