@@ -197,12 +197,12 @@ TEST(CertificateText, ClaimsNoMoreThanIsProven) {
       "lower energy than 1.500 nJ\n");
   result.certificate = {Proof::kBounded, 100, 0.25, "12"};
   EXPECT_EQ(certificate_text(space, Objective::kLatency, result),
-            "proven to the requested gap: none of the 12 mappings (perfect factors) in the "
-            "mapspace has a lower latency than 100 cycles; a gap of 25.0 %\n");
+            "proven to the requested gap: best 125 cycles; none of the 12 mappings (perfect "
+            "factors) in the mapspace is below 100 cycles (gap 25.0 %)\n");
   result.interrupted = true;
   EXPECT_EQ(certificate_text(space, Objective::kLatency, result),
-            "not proven optimal: none of the 12 mappings (perfect factors) in the mapspace has a "
-            "lower latency than 100 cycles; a gap of 25.0 %\n");
+            "not proven: best 125 cycles; none of the 12 mappings (perfect factors) in the "
+            "mapspace is below 100 cycles (gap 25.0 %)\n");
   result.certificate = {Proof::kNone, 0, 0, "12"};
   EXPECT_EQ(certificate_text(space, Objective::kEdp, result),
             "no proof: the best seen of the 12 mappings (perfect factors) in the mapspace\n");
