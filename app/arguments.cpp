@@ -63,6 +63,9 @@ std::optional<std::string> take_whole(const Whole& kind, const std::string& text
 std::optional<std::string> take_choice(const Choice& kind, const std::string& option,
                                        const std::string& word) {
   if (std::ranges::find(kind.words, word) == kind.words.end()) {
+    if (const auto other = kind.elsewhere.find(word); other != kind.elsewhere.end()) {
+      return fmt::format("'{}' is not for this command; {}", word, other->second);
+    }
     std::string what = option.substr(std::min(option.find_first_not_of('-'), option.size()));
     return fmt::format("no {} '{}'{}", lower_case(what), word, suggestion(word, kind.words));
   }

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -87,6 +89,20 @@ std::string section_text(const ShippedKind& kind, const std::vector<ListedFile>&
   return text;
 }
 
+// The schema by its path in place of one that is relative to the folder of the file at `path`.
+std::string with_schema_in_place(std::string text, const std::string& path) {
+  constexpr std::string_view kSchema = "$schema=";
+  const std::size_t at = text.find(kSchema);
+  if (at == std::string::npos) {
+    return text;
+  }
+  const std::size_t begin = at + kSchema.size();
+  const std::size_t end = std::min(text.find('\n', begin), text.size());
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  const auto schema = (folder / text.substr(begin, end - begin)).lexically_normal();
+  return text.replace(begin, end - begin, schema.string());
+}
+
 // The text of a shipped file. Paths in it are relative to its folder, which the remark names.
 Answer file_of(const ListArguments& arguments) {
   if (arguments.output.json || arguments.names) {
@@ -104,7 +120,7 @@ Answer file_of(const ListArguments& arguments) {
                                  quoted(arguments.name), suggestion(arguments.name, names)));
   }
   const std::string path = find_shipped(arguments.name, kind->files, configs);
-  const std::string text = read_text(path);
+  const std::string text = with_schema_in_place(read_text(path), path);
   const bool has_paths = text.find("../") != std::string::npos;
   return {kDone, text,
           "the file is " + path + (has_paths ? "; paths in it are relative to its folder" : "")};

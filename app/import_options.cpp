@@ -77,7 +77,8 @@ CommandOptions options_of(ImportArguments& a) {
                   "timeloop: architecture, ERT, problem, mapping, constraints (YAML, templates); "
                   "scalesim: "
                   "configuration and topology (CFG CSV); zigzag: accelerator, workload, mapping "
-                  "(YAML); accelforge: arch, workload, mapping (YAML, templates); onnx: a model; "
+                  "(YAML, the workload also ONNX); accelforge: arch, workload, mapping (YAML, "
+                  "templates); onnx: a model; "
                   "gpu-table: GEMM timings "
                   "(CSV, T4 JSON)",
                   &a.files}),
@@ -98,8 +99,13 @@ CommandOptions options_of(ImportArguments& a) {
 }
 
 CommandOptions options_of(ExportArguments& a) {
+  Option format = format_argument({"timeloop", "cuda"}, a.format);
+  for (const std::string word : {"triton", "cutlass"}) {
+    std::get<Choice>(format.value).elsewhere[word] =
+        "'mapsim search GPU LAYER --export " + word + "' writes it";
+  }
   return {
-      joined({{format_argument({"timeloop", "cuda"}, a.format)},
+      joined({{format},
               layer_arguments(a.arch, a.workload),
               {input({"MAPPING", "",
                       "timeloop: a mapping (YAML, or the name of a shipped one); cuda: a kernel as "

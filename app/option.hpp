@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -27,6 +28,7 @@ struct Whole {  // a whole number
 struct Choice {  // one of a few words
   std::function<void(const std::string&)> take;
   Words words;
+  std::map<std::string, std::string> elsewhere{};  // words of other commands, and what takes them
 };
 // Any other text: what is wrong with it, else nothing, and the value is taken.
 using Read = std::function<std::optional<std::string>(const std::string&)>;

@@ -72,7 +72,8 @@ Options layer_options(InlineLayer& layer) {
   return {
       {.names = "--gemm",
        .type = "MxNxK",
-       .help = "Instead of WORKLOAD, a matrix product: 4096x4096x4096, or a batch of B: BxMxNxK",
+       .help = "Instead of WORKLOAD, a matrix product: 4096x4096x4096, or a batch of B: BxMxNxK. "
+               "Operands and outputs have 8 b, sums 32 b, as with --conv and --einsum",
        .value = &layer.gemm,
        .excludes = {"--conv", "--einsum"}},
       {.names = "--conv",
@@ -85,7 +86,8 @@ Options layer_options(InlineLayer& layer) {
        .excludes = {"--einsum"}},
       {.names = "--einsum",
        .type = "EQUATION",
-       .help = "Instead of WORKLOAD, an einsum: 'O[m][n] += A[m][k] * B[k][n]'",
+       .help = "Instead of WORKLOAD, an einsum: 'O[m][n] += A[m][k] * B[k][n]', or as in numpy: "
+               "'mk,kn->mn'",
        .value = &layer.einsum,
        .needs = {"--dims"}},
       {.names = "--dims",

@@ -73,7 +73,7 @@ Row layer_row(const Arch& arch, const NetworkLayer& layer, const SearchResult& f
           status_of(found.certificate)};
 }
 
-// Operators that only move data, all of one kind together.
+// Memory-bound operators, all of one kind together.
 struct StreamKind {
   std::string kind;
   std::int64_t count = 0;
@@ -113,7 +113,7 @@ std::string most(std::vector<std::pair<double, std::string>> parts) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// What takes most of either, of layers and of kinds of operators that only move data. Of the time
+// What takes most of either, of layers and of kinds of memory-bound operators. Of the time
 // the tables say it where there is but one.
 std::string extremes_text(const Network& network, const std::vector<Share>& found,
                           const std::vector<StreamKind>& streams, const NetworkTotals& sums) {
@@ -134,10 +134,10 @@ std::string extremes_text(const Network& network, const std::vector<Share>& foun
   return energies.empty() ? text : text + fmt::format("Most energy: {}\n", most(energies));
 }
 
-// Operators that only move data; then those without a price.
+// Memory-bound operators; then those without a price.
 std::string streams_text(const Arch& arch, const Network& network,
                          const std::vector<StreamKind>& streams, const NetworkTotals& sums) {
-  std::vector<Row> rows{{"moves data only", "times", "latency", "share", "energy", "share"}};
+  std::vector<Row> rows{{"memory-bound operators", "times", "latency", "share", "energy", "share"}};
   for (const auto& [kind, count, share] : streams) {
     rows.push_back({kind, fmt::format("{} x", count), scaled(seconds(arch, share.latency), "s"),
                     percent(time_part(share, sums)), energy_text(share.energy),

@@ -137,7 +137,7 @@ std::vector<std::string> findings(const Study& study, const StudyPoints& points)
   }
   if (const DesignResult::Streams streams = best->streams(); streams.count > 0) {
     text += fmt::format(
-        " {} operators that only move data take {:.1f} % of the time and {:.1f} % of the energy.",
+        " {} memory-bound operators take {:.1f} % of the time and {:.1f} % of the energy.",
         streams.count, 100 * streams.time, 100 * streams.energy);
   }
   std::vector<std::string> all{text};
@@ -329,7 +329,7 @@ std::string counts_text(const std::vector<Study>& studies) {
       designs.size() == 1 ? "" : "s", grouped(static_cast<std::int64_t>(mapped - priced)),
       grouped(static_cast<std::int64_t>(proven)),
       fastest > 0 ? fmt::format(", {} the fastest of all kernels", fastest) : "",
-      priced > 0 ? fmt::format("; {} move data only", priced) : "",
+      priced > 0 ? fmt::format("; {} of memory-bound operators", priced) : "",
       points > mapped + missing ? fmt::format("; {} without", points - mapped - missing) : "",
       missing > 0 ? fmt::format("; {} not computed yet", missing) : "");
 }

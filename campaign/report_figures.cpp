@@ -378,7 +378,7 @@ PageFigure roofline_figure(const Study& study, const DesignResult& design,
       design_words(study, design),
       study.network.empty() ? layers_name(study)
                             : fmt::format("the layers of {}", layers_name(study)),
-      chart.note.empty() ? "" : " What only moves data has no operations to count, and no dot.");
+      chart.note.empty() ? "" : " Memory-bound operators have no MACs to count, and no dot.");
   return {name, caption, roofline_svg(caption, chart), csv};
 }
 

@@ -90,8 +90,8 @@ std::string chain_curves_text(const Arch& arch, const EinsumChain& chain,
     seconds += series.curve->seconds;
   }
   text += complete
-              ? "proven: with any capacity no mapping tree needs less than the last row that fits "
-                "says\n"
+              ? "proven: at each capacity, no mapping tree needs less energy than the row for the "
+                "largest capacity not above it\n"
               : "stopped early: of smaller capacities than a column has nothing is known\n";
   return text + fmt::format("{} searches in {:.2f} s\n", grouped(searches), seconds);
 }

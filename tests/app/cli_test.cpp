@@ -300,6 +300,10 @@ TEST_F(CommandLine, ExplainsMisuse) {
                   "are not searched"},
            Misuse{"serch", "no command 'serch'; did you mean 'search'?"},
            Misuse{"search --objectiv edp", "no option '--objectiv'; did you mean '--objective'?"},
+           Misuse{"search --obj edp", "no option '--obj'; did you mean '--objective'?"},
+           Misuse{"export triton h100_sxm --gemm 64x64x64",
+                  "FORMAT: 'triton' is not for this command; 'mapsim search GPU LAYER --export "
+                  "triton' writes it"},
            Misuse{"--verion", "no option '--verion'; did you mean '--version'?"},
            Misuse{"search " + kTeaching,
                   "WORKLOAD is required: a file, a name (mapsim list), --gemm, --conv or --einsum"},

@@ -258,7 +258,12 @@ TEST_F(WrongInputs, AreWalksThatAreTooLong) {
 TEST_F(WrongInputs, CanBeCopiesOfShippedFiles) {
   EXPECT_EQ(shell(fmt::format("'{}' list machines teaching -o mine.yaml", kProgram)), 0);
   EXPECT_THAT(file("stderr"), testing::HasSubstr("the file is "));
-  EXPECT_EQ(shell("cmp mine.yaml '" MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml'"), 0);
+  EXPECT_EQ(shell("diff mine.yaml '" MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml' > changed"),
+            1);
+  EXPECT_THAT(file("changed"),
+              testing::MatchesRegex("2c2\n< # yaml-language-server: [$]schema=/[^\n]*/"
+                                    "configs/schema/arch.schema.json\n---\n[^\n]*\n"));
+  EXPECT_EQ(shell("test -e \"$(sed -n 's/.*[$]schema=//p' mine.yaml)\""), 0);
   EXPECT_EQ(shell(fmt::format("'{}' search mine.yaml teaching/conv", kProgram)), 0);
 }
 
@@ -291,6 +296,9 @@ TEST_F(WrongInputs, OfInlineLayersShowThePlaceInWhatWasWritten) {
            {"--einsum 'O[m] += A[m][k] * B[j]' --dims m=4,k=4",
             "einsum:1:21: einsum.equation: dim 'j' has no bound in 'dims'\n"
             "O[m] += A[m][k] * B[j]; m=4,k=4\n                    ^\n"},
+           {"--einsum 'mk,j->m' --dims m=4,k=4",
+            "einsum:1:4: einsum.equation: dim 'j' has no bound in 'dims'\n"
+            "mk,j->m; m=4,k=4\n   ^\n"},
            {"--einsum 'O[m] += A[m][k] # B[k]' --dims m=4,k=x",
             "einsum:1:31: einsum.dims.k: 'x' is not a whole number; decimal digits only\n"}}) {
     EXPECT_THAT(complaint("search eyeriss " + layer), testing::StartsWith(expected)) << layer;

@@ -71,10 +71,9 @@ TEST(Report, SaysWhatMovesDataOnly) {
   pool.energy = {{"operators without MACs", "", *pool.energy_pj}};
   design.layers.push_back(pool);
   const Page page = page_of({study});
-  EXPECT_THAT(
-      page.sections[0].paragraphs[0],
-      HasSubstr(" 3 operators that only move data take 75.0 % of the time and 50.0 % of the "
-                "energy."));
+  EXPECT_THAT(page.sections[0].paragraphs[0],
+              HasSubstr(" 3 memory-bound operators take 75.0 % of the time and 50.0 % of the "
+                        "energy."));
   EXPECT_THAT(figures_of(page).back()->svg,
               HasSubstr("besides: 3 operators without MACs, 75.0 % of the time"));
 }
