@@ -5,24 +5,40 @@
 
 namespace mapsim::exact {
 
-bool occupy_start(const StateGraph& graph, std::size_t residency,
-                  std::span<const std::optional<std::size_t>> slots, double* values) {
-  if (graph.space().entry().is_of_branch()) {
-    return true;  // capacities of a branch are what tensors outside it leave
-  }
-  const Workload& workload = graph.problem().workload();
-  const PerDim<std::int64_t> bounds = bounds_of(workload);
+CarriedCapacities::CarriedCapacities(const StateGraph& graph, std::optional<std::size_t> measured,
+                                     std::size_t first)
+    : graph_{graph}, first_{first}, width_{first} {
   for (std::size_t r = 0; r < graph.capacities().size(); ++r) {
     const CapacityConstraint& capacity = graph.capacities()[r];
+    const bool carried = (capacity.is_shared && capacity.bits < kInfinity) || r == measured;
+    slots_.push_back(carried ? std::optional{width_++} : std::nullopt);
+    if (carried) {
+      limits_.push_back(capacity.bits);
+    }
+  }
+  for (const BoundaryEdge& edge : graph.edges()) {
+    const auto capacity = graph.capacity_of(edge);
+    slot_of_edge_.push_back(capacity ? slots_[*capacity] : std::nullopt);
+  }
+}
+
+bool CarriedCapacities::add_start(std::size_t residency, double* values) const {
+  if (graph_.space().entry().is_of_branch()) {
+    return true;  // capacities of a branch are what tensors outside it leave
+  }
+  const Workload& workload = graph_.problem().workload();
+  const PerDim<std::int64_t> bounds = bounds_of(workload);
+  for (std::size_t r = 0; r < graph_.capacities().size(); ++r) {
+    const CapacityConstraint& capacity = graph_.capacities()[r];
     double used = 0;
     for (const TensorId t : workload.tensors.ids()) {
       const Tensor& tensor = workload.tensors[t];
       if (capacity.level == LevelId{0} && (!capacity.role || *capacity.role == tensor.role)) {
-        const bool narrow = graph.residence(residency, t).narrow;
+        const bool narrow = graph_.residence(residency, t).narrow;
         const Bits width = narrow ? tensor.bits : tensor.partial_bits;
-        used += graph.problem().sparse() != nullptr
-                    ? graph.problem().sparse()->stored_bits(capacity.level, t,
-                                                            tile_shape(tensor, bounds), width)
+        used += graph_.problem().sparse() != nullptr
+                    ? graph_.problem().sparse()->stored_bits(capacity.level, t,
+                                                             tile_shape(tensor, bounds), width)
                     : static_cast<double>(footprint(tensor, bounds)) *
                           static_cast<double>(width.count());
       }
@@ -30,8 +46,8 @@ bool occupy_start(const StateGraph& graph, std::size_t residency,
     if (used > capacity.bits) {
       return false;
     }
-    if (slots[r]) {
-      values[*slots[r]] += used;
+    if (slots_[r]) {
+      values[*slots_[r]] += used;
     }
   }
   return true;
@@ -39,13 +55,10 @@ bool occupy_start(const StateGraph& graph, std::size_t residency,
 
 CapacityUse::CapacityUse(SearchTables& tables, std::optional<std::size_t> measured,
                          std::size_t first)
-    : tables_{tables}, width_{first} {
+    : CarriedCapacities{tables.graph, measured, first}, tables_{tables} {
   const auto& capacities = tables.graph.capacities();
   for (std::size_t r = 0; r < capacities.size(); ++r) {
-    const bool shared = capacities[r].is_shared && capacities[r].bits < kInfinity;
-    const bool carried = shared || measured == r;
-    slots_.push_back(carried ? std::optional{width_++} : std::nullopt);
-    if (shared && measured != r && capacities[r].level != LevelId{0}) {
+    if (slot(r) && measured != r && capacities[r].level != LevelId{0}) {
       filling_.push_back(r);
     }
   }
@@ -102,7 +115,7 @@ double CapacityUse::most(std::size_t capacity, const Node& node) {
 
 void CapacityUse::drop_non_binding(const Node& node, double* values) {
   for (const std::size_t r : filling_) {
-    double& used = values[*slots_[r]];
+    double& used = values[*slot(r)];
     if (used > 0 && used + most(r, node) <= tables_.graph.capacities()[r].bits) {
       used = 0;
     }

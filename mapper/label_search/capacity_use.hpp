@@ -2,29 +2,48 @@
 #pragma once
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "mapper/label_search/search_tables.hpp"
 
 namespace mapsim::exact {
 
-// Adds what the outermost level holds before the nest, every tensor whole, to the values of a start
-// label. `slots`: per capacity, the index of its use in the values; nullopt: not carried. Returns
-// false if it does not fit.
-bool occupy_start(const StateGraph& graph, std::size_t residency,
-                  std::span<const std::optional<std::size_t>> slots, double* values);
-
-// The capacities whose use labels carry: those that several tensors share, and the measured one,
-// which has no limit. A use [b] is a value of the label, behind its `first` other values.
-class CapacityUse {
+// The capacities whose use labels carry: those with a limit that several tensors share, and the
+// measured one, which has no limit. A use [b] is a value of the label, behind its `first` other
+// values.
+class CarriedCapacities {
  public:
-  CapacityUse(SearchTables& tables, std::optional<std::size_t> measured, std::size_t first);
+  CarriedCapacities(const StateGraph& graph, std::optional<std::size_t> measured,
+                    std::size_t first);
 
   std::size_t width() const { return width_; }  // number of values of a label
   // The index of a capacity's use in a label's values; nullopt: not carried.
   const std::optional<std::size_t>& slot(std::size_t capacity) const { return slots_[capacity]; }
-  std::span<const std::optional<std::size_t>> slots() const { return slots_; }
+  // Is the tile of an edge added to some use?
+  bool takes(std::size_t edge) const { return slot_of_edge_[edge].has_value(); }
+  // Adds it. Returns false if it does not fit beside the others.
+  bool add(std::size_t edge, double bits, double* values) const {
+    const std::optional<std::size_t>& slot = slot_of_edge_[edge];
+    return !slot || (values[*slot] += bits) <= limits_[*slot - first_];
+  }
+  // Adds what the outermost level holds before the nest, every tensor whole, to the values of a
+  // start label. Returns false if it does not fit.
+  bool add_start(std::size_t residency, double* values) const;
+
+ private:
+  const StateGraph& graph_;
+  std::size_t first_;
+  std::size_t width_;
+  std::vector<std::optional<std::size_t>> slots_;         // per capacity
+  std::vector<std::optional<std::size_t>> slot_of_edge_;  // per edge
+  std::vector<double> limits_;                            // per use [b]
+};
+
+// With perfect factors a capacity is dropped as soon as it cannot bind any more.
+class CapacityUse : public CarriedCapacities {
+ public:
+  CapacityUse(SearchTables& tables, std::optional<std::size_t> measured, std::size_t first);
+
   // A capacity cannot bind any more once its use plus everything that can still enter it fits. Its
   // use is then set to 0, so that it no longer prevents dominance.
   void drop_non_binding(const Node& node, double* values);
@@ -41,11 +60,9 @@ class CapacityUse {
   double most(std::size_t capacity, const Node& node);
 
   SearchTables& tables_;
-  std::vector<std::optional<std::size_t>> slots_;  // per capacity
   // Carried capacities that can become non-binding: shared, with a limit, not at the outermost
   // level
   std::vector<std::size_t> filling_;
-  std::size_t width_;
   std::vector<Entrants> entrants_;  // [capacity][stage][residency]
 };
 

@@ -200,10 +200,10 @@ void HistorySearch::cross(Labels::Id id, const Label& from) {
   drop_history(next);
   labels().add(next);
   double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
-  for (std::size_t r = 0; r < slot_of_capacity_.size(); ++r) {
-    if (slot_of_capacity_[r] && r != query_.measured_capacity &&
+  for (std::size_t r = 0; r < graph_.capacities().size(); ++r) {
+    if (capacities_.slot(r) && r != query_.measured_capacity &&
         graph_.capacities()[r].last_stage <= at.stage) {
-      values[*slot_of_capacity_[r]] = 0;  // no tensor can enter any more
+      values[*capacities_.slot(r)] = 0;  // no tensor can enter any more
     }
   }
   offer();
@@ -238,13 +238,7 @@ bool HistorySearch::charge(std::size_t edge, std::size_t tile, const PerDim<Loop
     labels().newest().deferred =
         deferred_costs_.try_emplace(deferred_cost, deferred_costs_.size() + 1).first->second;
   }
-  const auto capacity = graph_.capacity_of(graph_.edges()[edge]);
-  if (capacity && slot_of_capacity_[*capacity]) {
-    double& used = values[*slot_of_capacity_[*capacity]];
-    used += bits;
-    return used <= graph_.capacities()[*capacity].bits;
-  }
-  return true;
+  return capacities_.add(edge, bits, values);
 }
 
 // Adds the label behind some edges, if their tiles fit and it may be of use.

@@ -12,6 +12,7 @@
 #include "mapper/bounds/least_costs.hpp"
 #include "mapper/graph/tile_count_rules.hpp"
 #include "mapper/graph/tile_counts.hpp"
+#include "mapper/label_search/capacity_use.hpp"
 #include "mapper/label_search/history_labels.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 
@@ -116,10 +117,9 @@ class HistorySearch {
   ExactFlows flows_;
   TileCounts counts_;
   std::size_t components_;
-  std::size_t capacities_ = 0;
+  exact::CarriedCapacities capacities_;
   exact::PathObjective path_objective_;
   std::vector<BoundaryCoefficients> coefficients_;
-  std::vector<std::optional<std::size_t>> slot_of_capacity_;
   LeastCosts costs_;
   std::optional<exact::CompletionBound> bound_;
   bool is_ruled_out_ = false;  // every node is ruled out by coarse lattices: there is no bound_

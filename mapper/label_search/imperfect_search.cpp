@@ -8,7 +8,6 @@
 
 #include "costmodel/evaluate.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
-#include "mapper/label_search/capacity_use.hpp"
 #include "mapper/label_search/deferred_costs.hpp"
 #include "mapper/label_search/history_rebuild.hpp"
 #include "mapper/label_search/history_search.hpp"
@@ -48,18 +47,12 @@ HistorySearch::HistorySearch(const StateGraph& graph, const UnrollingClass& unro
       flows_{graph.problem().workload(), tiles_, chains_},
       counts_{tiles_},
       components_{exact::tracked(graph.problem(), objective).ports ? 1 + graph.ports().size() : 1},
+      capacities_{graph, query.measured_capacity, components_},
       path_objective_{graph, objective, 0},
       coefficients_{make_coefficients(graph, tiles_, exact::tracked(graph.problem(), objective))},
       costs_{graph, tiles_, coefficients_, components_, deadline},
       known_{query.known.without_tags()} {
-  for (std::size_t r = 0; r < graph.capacities().size(); ++r) {
-    const exact::CapacityConstraint& capacity = graph.capacities()[r];
-    const bool carried =
-        (capacity.is_shared && capacity.bits < kInfinity) || r == query.measured_capacity;
-    slot_of_capacity_.push_back(carried ? std::optional{components_ + capacities_++}
-                                        : std::nullopt);
-  }
-  setting_.emplace(components_ + capacities_, deadline_);
+  setting_.emplace(capacities_.width(), deadline_);
   scratch_.resize(components_ + 1);
 }
 
@@ -202,7 +195,7 @@ ObjectiveKey HistorySearch::explore(std::int64_t most, HistoryResult& outcome) {
 }
 
 void HistorySearch::restart(History history, bool to_improve) {
-  setting_.emplace(components_ + capacities_, deadline_);
+  setting_.emplace(capacities_.width(), deadline_);
   deferred_costs_.clear();
   heads_.clear();
   best_.reset();
@@ -269,7 +262,7 @@ void HistorySearch::start() {
     label.steps = steps_of(label.loops, 0);
     label.region_start = tile_count_rules_.region_start(0, tiles_.size() - 1);
     const Labels::Id id = labels().add(label);
-    if (exact::occupy_start(graph_, residency, slot_of_capacity_, labels().values(id))) {
+    if (capacities_.add_start(residency, labels().values(id))) {
       offer();
     } else {
       labels().retract();
@@ -311,7 +304,7 @@ bool HistorySearch::offer() {
   scratch_[components_] = 0;
   ObjectiveKey key = key_of(scratch_.data(), label.steps);
   if (query_.measured_capacity) {
-    key.second = values[*slot_of_capacity_[*query_.measured_capacity]];
+    key.second = values[*capacities_.slot(*query_.measured_capacity)];
   }
   if (is_pruned(key)) {
     labels().retract();
@@ -372,7 +365,7 @@ ObjectiveKey HistorySearch::true_key(Labels::Id id, const Mapping& mapping) cons
   }
   ObjectiveKey key = key_of_cost(objective_, *cost);
   if (query_.measured_capacity) {
-    key.second = labels().values(id)[*slot_of_capacity_[*query_.measured_capacity]];
+    key.second = labels().values(id)[*capacities_.slot(*query_.measured_capacity)];
   }
   return key;
 }

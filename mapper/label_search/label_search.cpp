@@ -112,7 +112,7 @@ class LabelSearch {
       if (tables_.array) {
         labels_.values(id)[components_] = kInfinity;
       }
-      if (occupy_start(graph_, residency, capacity_use_.slots(), labels_.values(id))) {
+      if (capacity_use_.add_start(residency, labels_.values(id))) {
         offer(id);
       } else {
         labels_.retract();
@@ -172,13 +172,9 @@ class LabelSearch {
       double& entered = values[components_];
       entered = std::min(entered, tables_.array->cycles(step_cost.edge)[step_cost.tile]);
     }
-    const auto capacity = graph_.capacity_of(graph_.edges()[step_cost.edge]);
-    if (capacity && capacity_use_.slot(*capacity)) {
-      double& used = values[*capacity_use_.slot(*capacity)];
-      used += tables_.costs.bits(step_cost.edge)[step_cost.tile];
-      return used <= graph_.capacities()[*capacity].bits;
-    }
-    return true;
+    return !capacity_use_.takes(step_cost.edge) ||
+           capacity_use_.add(step_cost.edge, tables_.costs.bits(step_cost.edge)[step_cost.tile],
+                             values);
   }
 
   // Takes the best label and follows the best of its successors to the end; repeated until one gets
