@@ -2,10 +2,10 @@
 #pragma once
 #include <vector>
 
-#include "mapper/bounds/moves.hpp"
 #include "mapper/bounds/per_tensor_bound.hpp"
 #include "mapper/graph/edge_costs.hpp"
 #include "mapper/graph/path_objective.hpp"
+#include "mapper/label_search/steps.hpp"
 
 namespace mapsim::exact {
 

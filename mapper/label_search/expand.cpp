@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "costmodel/crossing.hpp"
-#include "mapper/label_search/deferred_costs.hpp"
 #include "mapper/label_search/history_rebuild.hpp"
 #include "mapper/label_search/history_search.hpp"
+#include "mapper/label_search/relevant_dims.hpp"
 
 // The steps from a label with imperfect factors: a loop, a boundary edge, a sliding-window edge, a
 // fanout edge, or the end. Many orders of loops and keeps describe mappings of equal cost, so steps

@@ -13,7 +13,7 @@ bool are_alike(const Label& a, const Label& b) {
 
 }  // namespace
 
-std::uint64_t list_of(const Label& label) {
+std::uint64_t hash_of(const Label& label) {
   std::uint64_t hash = label.step.node.tile;
   const auto mix = [&hash](std::uint64_t x) {
     hash = (hash ^ x) * 0x9E3779B97F4A7C15ULL;

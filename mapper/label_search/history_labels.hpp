@@ -42,7 +42,7 @@ using Labels = LabelSetting::Labels;
 
 // A hash of the node and the history's loops, which selects the list of labels that this one is
 // compared with.
-std::uint64_t list_of(const Label& label);
+std::uint64_t hash_of(const Label& label);
 // Dominance, see label_store.hpp: true only for labels at the same node with equal loops.
 bool may_dominate(const Label& a, const Label& b);
 

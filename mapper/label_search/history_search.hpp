@@ -128,7 +128,7 @@ class HistorySearch {
   std::map<std::vector<std::size_t>, std::size_t> deferred_costs_;
   std::vector<double> scratch_;
   std::optional<LabelSetting> setting_;
-  // Heads of the lists of labels, by list_of()
+  // Heads of the lists of labels, by hash_of()
   std::unordered_map<std::uint64_t, Labels::Id> heads_;
   std::int64_t most_labels_ = 0;
   History history_ = History::kLoopChainsAtPoints;

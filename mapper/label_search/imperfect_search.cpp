@@ -8,9 +8,9 @@
 
 #include "costmodel/evaluate.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
-#include "mapper/label_search/deferred_costs.hpp"
 #include "mapper/label_search/history_rebuild.hpp"
 #include "mapper/label_search/history_search.hpp"
+#include "mapper/label_search/relevant_dims.hpp"
 
 namespace mapsim::imperfect {
 
@@ -312,7 +312,7 @@ bool HistorySearch::offer() {
   }
   if (label.step.kind == Step::Kind::kEnd) {
     finish(id, key);
-  } else if (!labels().join(heads_[list_of(label)])) {
+  } else if (!labels().join(heads_[hash_of(label)])) {
     labels().retract();
   } else {
     setting_->push({exact::without_noise(key), id});

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/bounds/moves.hpp"
+#include "mapper/label_search/steps.hpp"
 
 namespace mapsim::exact {
 

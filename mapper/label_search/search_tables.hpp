@@ -6,13 +6,13 @@
 #include "mapper/bounds/array_bound.hpp"
 #include "mapper/bounds/completion_bound.hpp"
 #include "mapper/bounds/incumbent.hpp"
-#include "mapper/bounds/moves.hpp"
 #include "mapper/graph/array_time.hpp"
 #include "mapper/graph/edge_costs.hpp"
 #include "mapper/graph/path_objective.hpp"
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/graph/volume.hpp"
 #include "mapper/label_search/beam_search.hpp"
+#include "mapper/label_search/steps.hpp"
 
 namespace mapsim::exact {
 

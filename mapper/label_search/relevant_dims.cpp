@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/label_search/deferred_costs.hpp"
+#include "mapper/label_search/relevant_dims.hpp"
 
 namespace mapsim::imperfect {
 
