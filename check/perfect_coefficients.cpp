@@ -18,16 +18,14 @@ const std::vector<std::uint32_t>& PerfectCosts::rank_index(TensorId t, std::size
   return index;
 }
 
-// `what`: -3: the largest union; -2: the union of the mean entry; -1: met_points(); otherwise
-// gained_points() along that dim of the rank.
 const std::vector<double>& PerfectCosts::table(TensorId t, std::size_t rank, int what,
                                                const Sharing& sharing) {
   std::vector<double>& table = tables_[{index_of(t), rank, what, sharing}];
   if (table.empty()) {
     const Rank& of = graph().problem().workload().tensors[t].ranks[rank];
-    table = what == -3   ? united_points(at_, lattice(), of, sharing)
-            : what == -2 ? mean_united_points(at_, lattice(), of, sharing, graph().entry())
-            : what == -1
+    table = what == kUnited       ? united_points(at_, lattice(), of, sharing)
+            : what == kMeanUnited ? mean_united_points(at_, lattice(), of, sharing, graph().entry())
+            : what == kMet
                 ? met_points(at_, lattice(), of, sharing.crossed, sharing.above)
                 : gained_points(at_, lattice(), of, sharing, static_cast<std::size_t>(what));
   }
@@ -78,25 +76,21 @@ double elements_but_for_windows(const Workload& workload, const Tensor& tensor,
 
 }  // namespace
 
-// `uses`: one per used fanout above the inner end.
-PerfectCosts::Volume PerfectCosts::make_volume(TensorId t, std::size_t crossed,
-                                               const std::vector<Use>& uses, bool together) {
+// `what`: the table of each window. Of all elements that cross there are tables of what each loop
+// over a dim of the window adds, too.
+PerfectCosts::Volume PerfectCosts::volume_of(TensorId t, const std::vector<Use>& uses,
+                                             const Sharing& sharing, int what) {
   const Workload& workload = graph().problem().workload();
   const Tensor& tensor = workload.tensors[t];
-  Sharing sharing{std::min(crossed, uses.size()), uses.size(), 0, together};
-  for (std::size_t f = 0; f < uses.size(); ++f) {
-    sharing.merged |= uses[f] == Use::kMerge ? 1U << f : 0U;
-  }
-  sharing.together = together || sharing.merged == 0;
   Volume made;
   made.constant = elements_but_for_windows(
-      workload, tensor, instances_by_use(at_.factors, workload.dims.size(), uses, uses.size()),
+      workload, tensor, instances_by_use(at_.factors, workload.dims.size(), uses, sharing.above),
       graph().entry());
   for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
     const Rank& rank = tensor.ranks[r];
     if (rank.terms.size() > 1) {
-      Window window{&rank, rank_index(t, r).data(), &table(t, r, -2, sharing), {}};
-      for (std::size_t i = 0; i < rank.terms.size(); ++i) {
+      Window window{&rank, rank_index(t, r).data(), &table(t, r, what, sharing), {}};
+      for (std::size_t i = 0; what == kMeanUnited && i < rank.terms.size(); ++i) {
         window.gained.push_back(&table(t, r, static_cast<int>(i), sharing));
       }
       made.windows.push_back(window);
@@ -105,24 +99,22 @@ PerfectCosts::Volume PerfectCosts::make_volume(TensorId t, std::size_t crossed,
   return made;
 }
 
+// `uses`: one per used fanout above the inner end.
+PerfectCosts::Volume PerfectCosts::make_volume(TensorId t, std::size_t crossed,
+                                               const std::vector<Use>& uses, bool together) {
+  Sharing sharing{std::min(crossed, uses.size()), uses.size(), 0, together};
+  for (std::size_t f = 0; f < uses.size(); ++f) {
+    sharing.merged |= uses[f] == Use::kMerge ? 1U << f : 0U;
+  }
+  sharing.together = together || sharing.merged == 0;
+  return volume_of(t, uses, sharing, kMeanUnited);
+}
+
 // Distinct elements that the instances below `above` used fanouts meet: summed, or of the first
 // one.
 PerfectCosts::Volume PerfectCosts::make_met(TensorId t, std::size_t crossed,
                                             const std::vector<Use>& uses, std::size_t above) {
-  const Workload& workload = graph().problem().workload();
-  const Tensor& tensor = workload.tensors[t];
-  const Sharing sharing{std::min(crossed, above), above, 0, true};
-  Volume made;
-  made.constant = elements_but_for_windows(
-      workload, tensor, instances_by_use(at_.factors, workload.dims.size(), uses, above),
-      graph().entry());
-  for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
-    const Rank& rank = tensor.ranks[r];
-    if (rank.terms.size() > 1) {
-      made.windows.push_back({&rank, rank_index(t, r).data(), &table(t, r, -1, sharing), {}});
-    }
-  }
-  return made;
+  return volume_of(t, uses, {std::min(crossed, above), above, 0, true}, kMet);
 }
 
 // Every fanout between the two ends, used or idle, from the innermost outwards.

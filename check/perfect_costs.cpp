@@ -153,7 +153,8 @@ void PerfectCosts::multiply_points(const BoundaryEdge& edge, std::size_t r, std:
   const Rank& rank = graph().problem().workload().tensors[edge.tensor].ranks[r];
   if (rank.terms.size() > 1) {
     const std::vector<std::uint32_t>& index = rank_index(edge.tensor, r);
-    const std::vector<double>& points = table(edge.tensor, r, -3, {edge.crossed, above, 0, true});
+    const std::vector<double>& points =
+        table(edge.tensor, r, kUnited, {edge.crossed, above, 0, true});
     for (std::size_t tile = 0; tile < values.size(); ++tile) {
       values[tile] *= points[index[tile]];
     }

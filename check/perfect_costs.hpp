@@ -46,8 +46,13 @@ class PerfectCosts : public EdgeCosts {
   void add_networks(const BoundaryEdge& edge, bool together, Coefficients& made);
   double networks_pj(const Coefficients& of, double entering, double visits, std::size_t tile,
                      const Step& step) const;
+  Volume volume_of(TensorId t, const std::vector<Use>& uses, const Sharing& sharing, int what);
   Volume make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses, bool together);
   Volume make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses, std::size_t above);
+  // `what`: one of these, or a term of the rank, along which the tile slides (gained_points()).
+  static constexpr int kUnited = -3;      // united_points(): of the largest entry
+  static constexpr int kMeanUnited = -2;  // mean_united_points()
+  static constexpr int kMet = -1;         // met_points()
   const std::vector<double>& table(TensorId t, std::size_t rank, int what, const Sharing& sharing);
   const std::vector<std::uint32_t>& rank_index(TensorId t, std::size_t rank);
   const std::vector<double>& visits(TensorId t);
