@@ -262,4 +262,22 @@ const mpz_class& MappingCounter::count(const UnrollingClass& unrolling_class) {
   return entry->second;
 }
 
+bool is_measured_by_rules(const Mapspace& space, const Regions& regions, DimId dim) {
+  const auto& rules = space.constraints().extents;
+  bool measured = std::any_of(rules.begin(), rules.end(),
+                              [dim](const ExtentRule& rule) { return rule.dim == dim; });
+  for (std::size_t r = 0; r < regions.size(); ++r) {
+    measured = measured || regions[r].tracks(dim);
+  }
+  return measured;
+}
+
+std::vector<std::uint64_t> groups_of(const Regions& regions, DimId dim) {
+  std::vector<std::uint64_t> groups;
+  for (std::size_t r = 0; r < regions.size(); ++r) {
+    groups.push_back(regions[r].groups_of(dim));
+  }
+  return groups;
+}
+
 }  // namespace mapsim::nests

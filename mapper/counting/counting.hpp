@@ -37,6 +37,11 @@ std::vector<mpz_class> mix_letters(const std::vector<mpz_class>& a,
 // is 1.
 std::vector<mpz_class> count_loop_words(const std::vector<std::int64_t>& bounds);
 
+// Does a rule for extents or loops measure the dim?
+bool is_measured_by_rules(const Mapspace& space, const Regions& regions, DimId dim);
+// The groups of all regions that contain the dim: equal for dims that no loop order distinguishes.
+std::vector<std::uint64_t> groups_of(const Regions& regions, DimId dim);
+
 // Q(k) for k = 0, 1, ...: the ways to put all keeps and used fanouts on k points, none of them
 // empty.
 std::vector<mpz_class> count_arrangements(const Placements& placements);

@@ -30,16 +30,8 @@ std::int64_t factor_below(const Arch& arch, const UnrollingClass& unrolling_clas
   return factor;
 }
 
-// Does a rule measure the dim?
 bool is_measured(const Mapspace& space, const Regions& regions, DimId dim) {
-  const auto& rules = space.constraints().extents;
-  bool measured = space.constraints().one_loop_per_dim ||
-                  std::any_of(rules.begin(), rules.end(),
-                              [dim](const ExtentRule& rule) { return rule.dim == dim; });
-  for (std::size_t r = 0; r < regions.size(); ++r) {
-    measured = measured || regions[r].tracks(dim);
-  }
-  return measured;
+  return space.constraints().one_loop_per_dim || is_measured_by_rules(space, regions, dim);
 }
 
 }  // namespace
@@ -68,11 +60,7 @@ void RuledTable::make_axes(const UnrollingClass& unrolling_class) {
       axes_.push_back({{d}, divisors_of(bounds[d]), true, 1});
       continue;
     }
-    std::vector<std::uint64_t> alike;
-    for (std::size_t r = 0; r < regions.size(); ++r) {
-      alike.push_back(regions[r].groups_of(d));
-    }
-    Axis& axis = classes[alike];
+    Axis& axis = classes[groups_of(regions, d)];
     axis.dims.push_back(d);
     // Sized for the whole bound, so that the table also serves other unrollings.
     const std::size_t more = most_letters(workload.dims[d].bound) + (axis.sizes.empty() ? 1 : 0);

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mapper/counting/counting.hpp"
 #include "mapper/counting/extent_stages.hpp"
 
 namespace mapsim::nests {
@@ -21,14 +22,7 @@ bool is_unrolled(const UnrollingClass& unrolling_class, DimId dim) {
 
 bool is_measured(const Mapspace& space, const Regions& regions,
                  const UnrollingClass& unrolling_class, DimId dim) {
-  const auto& rules = space.constraints().extents;
-  bool measured = is_unrolled(unrolling_class, dim) ||
-                  std::any_of(rules.begin(), rules.end(),
-                              [dim](const ExtentRule& rule) { return rule.dim == dim; });
-  for (std::size_t r = 0; r < regions.size(); ++r) {
-    measured = measured || regions[r].tracks(dim);
-  }
-  return measured;
+  return is_unrolled(unrolling_class, dim) || is_measured_by_rules(space, regions, dim);
 }
 
 }  // namespace
@@ -59,11 +53,7 @@ void RuledExtents::make_axes() {
       axes_.push_back({{d}, true, extents + 1, 1});
       continue;
     }
-    std::vector<std::uint64_t> alike;
-    for (std::size_t r = 0; r < regions.size(); ++r) {
-      alike.push_back(regions[r].groups_of(d));
-    }
-    Axis& axis = classes[alike];
+    Axis& axis = classes[groups_of(regions, d)];
     axis.dims.push_back(d);
     axis.size += extents;
     copies_ *= factorial(axis.size - 1) / (factorial(axis.size - 1 - extents) * factorial(extents));
