@@ -23,8 +23,9 @@ struct Arcs {
   std::vector<std::size_t> crossings;
 };
 
-// The arcs of each node of the graph, which stores them by the node that they lead to from outside.
-// Outwards, lists are made when they are first needed; inwards, all at once.
+// The arcs at each node where a label may stand. The graph indexes arcs by their inner end; this
+// indexes them by the end at which a label takes them. Outwards, lists are made when they are first
+// needed; inwards, all at once.
 class ArcLists {
  public:
   ArcLists(const Graph& graph, Direction direction);

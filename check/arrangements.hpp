@@ -19,13 +19,13 @@ class Arrangements {
  public:
   Arrangements(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used);
 
-  // How far the points so far have come: per chain the next level that can still be placed, the
-  // number of used fanouts crossed, what the current region has read (regions.hpp), and the dims of
-  // the loops since the last point, as bits (only where each may have a single loop).
+  // What the points so far have placed.
   struct State {
-    std::vector<std::size_t> next;
-    std::size_t crossed = 0;
-    std::size_t reading = 0;
+    std::vector<std::size_t> next;  // per chain: the next level that can still be placed
+    std::size_t crossed = 0;        // used fanouts
+    std::size_t reading = 0;        // what the current region has read (regions.hpp)
+    // Dims of the loops since the last point, as bits; only where a dim may have a single loop
+    // there
     std::uint32_t since = 0;
     friend auto operator<=>(const State&, const State&) = default;
   };

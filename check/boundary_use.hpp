@@ -13,7 +13,8 @@ namespace mapsim::check {
 // one only, or all as one.
 enum class Use : std::uint8_t { kSum, kFirst, kMerge };
 
-// A boundary: whose traffic counts at its ends, and what that traffic costs.
+// The cost coefficients of a boundary, and which instances count at each end. `crossed`, `above`
+// and `outer_fanouts` count used fanouts.
 struct BoundaryUse {
   BoundaryCost cost;
   TensorId tensor{};
@@ -23,12 +24,12 @@ struct BoundaryUse {
   bool has_child = false;  // its inner end is a level
   // Sums without a window: all but the first that an instance meets are read back
   bool returns = false;
-  std::size_t crossed = 0;                                // used fanouts crossed above it
-  std::size_t above = 0;                                  // used fanouts above the inner end
+  std::size_t crossed = 0;                                // when the path takes the edge
+  std::size_t above = 0;                                  // above the inner end
   double distinct = 0;                                    // elements of the whole tensor
   double begun = 0;                                       // ... that the mean entry meets first
   std::vector<Use> outer, inner, busy_outer, busy_inner;  // per fanout above the inner end
-  std::size_t outer_fanouts = 0;                          // used fanouts above the outer end
+  std::size_t outer_fanouts = 0;                          // above the outer end
   double tile_width = 1;                                  // bits of an element at the inner level
   // The flow of `crossing` elements. `met`: an upper bound of the distinct sums that are met, whose
   // first crossing reads nothing back.

@@ -42,8 +42,8 @@ class BranchBounds {
   double known(const Branch& branch, const TakenBits& taken) const;
   // Is known() the value of the branch's best nest?
   bool is_decided(const Branch& branch, const TakenBits& taken) const;
-  // A lower bound of a run of `entries`, of which the mean one has a value of at least `of_entry`,
-  // beside what has been charged.
+  // A lower bound of a run of `entries`, given a lower bound `of_entry` of the mean entry and costs
+  // `charged` elsewhere.
   double of_run(const Branch& branch, double entries, double of_entry,
                 const std::vector<double>& charged) const;
   // `taken`, rounded down, so that one bound serves many branches.

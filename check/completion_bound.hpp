@@ -19,13 +19,14 @@ struct Node {
 };
 
 // The completion bound: per component, the least cost of the part of a path that a label at the
-// node has not walked yet, if every tile only has to fit each capacity alone. A dynamic program
-// along the graph computes it. With perfect factors this is the part from a start to the node,
-// because labels walk outwards; with imperfect factors the part from the node to the end. It never
-// exceeds the cost of that part (it is admissible): every path that a label can take is a path of
-// the dynamic program, too, which only leaves constraints out; edges cost the same there or, with
-// imperfect factors, less, since the tables of edge costs then hold lower bounds and a loop leads
-// to any smaller extent; and each component is minimised by itself.
+// node has not walked yet. A dynamic program along the graph computes it.
+//
+// - Relaxation: each tile must fit each capacity alone.
+// - Direction: with perfect factors the part from a start to the node, since labels walk outwards;
+//   with imperfect factors the part from the node to the end.
+// - It is admissible. Every path that a label can take is a path of the dynamic program. Edges cost
+//   no more there: with imperfect factors their tables hold lower bounds, and a loop leads to any
+//   smaller extent. Each component is minimised by itself.
 class CompletionBound {
  public:
   // `array`: null if times of a systolic array do not count. If `stop` is set, rows are left out,
@@ -34,8 +35,8 @@ class CompletionBound {
   double at(const Node& node, std::size_t component) const {
     return rest_[component][rows_[node.stage * graph_.residencies() + node.residency] + node.tile];
   }
-  // The least time of a systolic array with which one of these paths enters it [cycles]; infinite:
-  // none enters.
+  // A lower bound of the time of the systolic array [cycles] over these paths; infinite: no tensor
+  // enters the array on them.
   double array_at(const Node& node) const { return array_ == nullptr ? 0 : at(node, components_); }
   std::int64_t states() const { return states_; }
   // Lower bounds of the figures of all whole paths, one per residency in which labels end. `steps`:

@@ -9,14 +9,13 @@
 
 namespace mapsim::check {
 
-// Bounds of boxes of designs from the bounds of layers that a certificate names. Of every machine
-// that has no less of each resource a bound holds here in proportion to the lowest ratio of
-// energies.
+// Bounds of boxes of designs from the bounds of layers that a certificate names. A bound that is
+// proven for a machine with at least these resources holds here, scaled by the least energy ratio.
 class DesignBounds {
  public:
   explicit DesignBounds(DesignCertificate& certificate);
 
-  // A box as bounds and areas are asked for it.
+  // What bounds and areas need to know of a box.
   struct Machines {
     Range range;
     Comparable numbers;
@@ -44,7 +43,8 @@ class DesignBounds {
   double sum(const Machines& machines, const ObjectiveFunction& function, bool needed_alone,
              std::vector<std::size_t>& used) const;
   double product(const Machines& machines, bool needed_alone, std::vector<std::size_t>& used) const;
-  // Of energies as the proof has them on this machine; negative: it says nothing about it.
+  // The least energy ratio of these machines to those of a proof; negative: the proof says nothing
+  // about these.
   double share(const Machines& machines, std::size_t proof) const;
 
   DesignCertificate& certificate_;

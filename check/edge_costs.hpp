@@ -25,12 +25,13 @@ class EdgeCosts {
   const std::vector<double>& bits(std::size_t edge);
   // The cost of an edge at every tile: [component * tiles + tile], wherever the loops above stand.
   const std::vector<double>& plain(std::size_t edge);
-  // Is the edge's cost right below a loop that of sliding()? Otherwise it is that of plain().
+  // Does sliding() apply to this edge? Otherwise plain() does, right below a loop, too.
   bool by_run(std::size_t edge) const {
     return lattice_.is_perfect() || graph_.slides(graph_.edges()[edge]);
   }
-  // The cost right below a loop over `dim`: [(component * runs + run) * rests + rest]. `run` is an
-  // index into Lattice::runs, and `rest` numbers the tiles that differ in other dims.
+  // The cost right below a loop over `dim`: [(component * runs + run) * rests + rest]. A run is a
+  // loop that may cost something of its own: an index into Lattice::runs(). `rest` numbers the
+  // tiles that differ in other dims.
   const std::vector<double>& sliding(std::size_t edge, DimId dim);
   // The operations, and the edges into the compute units at the end of a nest.
   std::vector<double> end(const std::vector<std::size_t>& edges);

@@ -18,7 +18,7 @@ struct FusedSpace {
 
 struct FusedBound {
   double value = 0;             // a lower bound of all trees, at most `enough`
-  std::int64_t groups = 0;      // of einsums, each with its surroundings
+  std::int64_t groups = 0;      // of einsums, each in one context of the chain
   std::int64_t classes = 0;     // sets of shared loops
   std::int64_t closed = 0;      // ... closed by a bound for all orders and scopes
   std::int64_t interfaces = 0;  // orders and scopes of the other classes

@@ -76,8 +76,9 @@ struct Goal {
   }
 };
 
-// The claimed points. A proof shows that every mapping is dominated by one of them: it is no better
-// in either figure. First figures are equal up to rounding; second figures are whole numbers.
+// The claimed points. Claimed: no mapping is better than they are. To be shown: a point dominates
+// every mapping (the mapping is no better in either figure). First figures are equal up to
+// rounding; second figures are whole numbers.
 struct ClaimedFront {
   std::vector<Figures> points;
   bool first_decides = false;  // a larger first figure suffices to be dominated
@@ -107,8 +108,9 @@ struct ClaimedFront {
   }
 };
 
-// What must be proven for paths with given lower bounds of their figures: either the first figure
-// is at least that of the only point, or the path's share of the front is large enough.
+// What must be shown for all paths, given lower bounds of their figures:
+// - by_share = false: the first figure is at least that of the only point;
+// - by_share = true: the path's share of the front is at least `enough`.
 struct Target {
   ClaimedFront front;
   bool by_share = false;  // by the share of the front; otherwise by the first figure

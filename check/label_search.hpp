@@ -31,9 +31,10 @@ enum class History : std::uint8_t { kNone, kLoopChains };
 //
 // With imperfect factors costs depend on the loops further out, so labels walk inwards, the label
 // with the least bound first. The search ends when a label is whole, when none is left, or when the
-// effort is spent. With loop chains a whole label has the cost that it moves. Whether something
-// stands between two loops over one dim is not checked, which only lowers the bound. No two extents
-// may share a bin of the lattice.
+// effort is spent. With loop chains a whole label has the cost that it moves. Two loops over one
+// dim need something between them. Of that, may_loop() checks only that they do not follow each
+// other directly; any keep between them counts, whether or not they move its tensor. This only
+// lowers the bound. No two extents may share a bin of the lattice.
 SearchResult search_labels(const Graph& graph, EdgeCosts& costs, const CompletionBound& bound,
                            ArrayTimes* array, const PathObjective& objective, double steps,
                            const Goal& goal, const Target& target, History history,

@@ -9,13 +9,13 @@ namespace mapsim::check {
 // What is proven of all mappings of a layer [pJ, cycles].
 struct LayerBounds {
   double count = 1;
-  double root = 0;    // none has less energy * latency than its square
-  double cycles = 0;  // none is faster
-  // None has less energy + weight * latency than the second: weight, value.
+  double root = 0;    // energy * latency is at least its square
+  double cycles = 0;  // latency is at least this
+  // Lines: (weight, value). energy + weight * latency is at least the value.
   std::vector<std::pair<double, double>> lines{};
 };
 
-// Those of the lines that say more than all others and `cycles`, by their place.
+// Indices of the lines that are not implied by the others and `cycles`.
 std::vector<std::size_t> useful_lines(const LayerBounds& layer);
 
 // No choice of one mapping a layer has a lower product of total energy and total latency. Whatever

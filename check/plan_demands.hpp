@@ -10,16 +10,17 @@
 
 namespace mapsim::check {
 
-// What the groups behind a position demand of those in front of it.
+// A label of the backward search: what later groups demand of earlier ones, at a position between
+// two operations.
 struct Demand {
-  std::vector<std::size_t> covered;  // operations in front that a group behind has
-  std::vector<std::size_t> later;    // operations behind that a group in front will have
-  // By tensor: the places that read it, in the order of their first reads.
+  std::vector<std::size_t> covered;  // earlier operations that belong to a later group
+  std::vector<std::size_t> later;    // later operations that an earlier group is still to have
+  // Tensors that are not made yet: the places that read each, in the order of their first reads.
   std::map<std::size_t, std::vector<std::size_t>> places;
   friend auto operator<=>(const Demand&, const Demand&) = default;
 };
 
-// From a demand behind operation i to one in front of it.
+// From the demand after operation i to one before it.
 struct DemandStep {
   // A tensor that the group makes, and the places that it has to be moved to, one after the other.
   struct Delivery {

@@ -42,7 +42,7 @@ struct PlanValue {
   friend auto operator<=>(const PlanValue&, const PlanValue&) = default;
 };
 
-// What plans may take no more of; and for a bound, what a unit of it is worth.
+// A limit on a weighted sum, and its Lagrange multiplier.
 struct PlanLimit {
   PlanWeights of;  // of latency and energy, of either sign
   double most = 0, multiplier = 0;
@@ -67,7 +67,8 @@ struct PlanClaim {
   double value = 0, tie = 0;
   std::vector<PlanLimit> limits;
   std::vector<PlanSources> moves;  // with limits: for each group of the plan
-  // For a stream of frames.
+  // For a stream of frames. What there is in a second of each engine [s], of memory traffic [B]
+  // and, if it is limited, of energy [pJ]; and the Lagrange multiplier of each
   std::vector<double> rooms, duals;
   std::vector<std::pair<double, PlanChoices>> mix;  // frames per second, and the plan that they use
   // Tensors in memory: size and offset [B], first and last group that uses them.

@@ -15,8 +15,8 @@ struct Residence {
   LevelId level{};
   bool latch = false;     // the register of a compute unit, further in than any level
   bool final = false;     // of outputs with two widths: sums arrive final here
-  std::size_t stage = 0;  // the first stage in which loops may cut what is kept here
-  std::size_t above = 0;  // used fanouts further out
+  std::size_t stage = 0;  // number of stage ends above the tile
+  std::size_t above = 0;  // number of used fanouts above the tile
 };
 
 // A boundary: a tensor is kept at `inner`, and next further out at `outer`.
@@ -25,7 +25,7 @@ struct BoundaryEdge {
   TensorId tensor{};
   std::size_t outer = 0;    // index of a residence
   std::size_t inner = 0;    // ... or kMac: the accesses of the compute units
-  std::size_t crossed = 0;  // used fanouts crossed above it
+  std::size_t crossed = 0;  // used fanouts that the path has crossed when it takes the edge
   friend bool operator==(const BoundaryEdge&, const BoundaryEdge&) = default;
 };
 

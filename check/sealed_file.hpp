@@ -21,9 +21,9 @@ const Entry* entry_of(const Node& map, std::string_view key);
 std::string cut_out(const Document& document, int first, int end);
 // Where the top-level key behind the one at `line` stands; 0: there is none.
 int line_behind(const Document& document, int line);
-// What stands below a top-level key that is there, where it stands in the file ...
+// The value of a top-level key that is there. value_of: padded, so that its line numbers are those
+// of the file. lines_of: the value alone.
 std::string value_of(const Document& document, std::string_view key);
-// ... and alone.
 std::string lines_of(const Document& document, std::string_view key);
 
 }  // namespace mapsim::check

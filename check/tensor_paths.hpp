@@ -26,9 +26,14 @@ namespace mapsim::check {
 //
 // With windows of sums, and with imperfect factors, every element crosses once.
 //
-// For a box of unrollings each figure is taken where it costs least. Copies that are needed: the
-// fewest. Copies to which no sum returns, instances that share, and stays: the most. Tiles that
-// stay: divisors of what the common divisor of the instances leaves.
+// For a box of unrollings each figure is taken where it costs least:
+//
+// - copies that elements need: the fewest, since each is a transfer;
+// - copies to which no sum comes back: the most, since each saves a read-back;
+// - instances that share: the most, since they divide transfers;
+// - m: the largest, since O/m falls in m;
+// - tiles that stay: divisors of what the common divisor of the instances leaves, since they
+//   include those of each unrolling of the box.
 //
 // `together`: tensors that share capacities; each other one has all capacities to itself. The
 // result is 0 if there are too many paths. `entry`: all entries have one size; paths begin where

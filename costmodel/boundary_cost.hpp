@@ -46,8 +46,8 @@ struct Boundary {
   TensorId tensor{};
   LevelId parent{};
   std::optional<LevelId> child;  // none: the compute units, or a register of theirs
-  bool final_at_parent = false;  // sums of two widths: they are to arrive final
-  double distinct = 0;           // elements of the output
+  bool final_at_parent = false;  // outputs with two widths: the parent stores final sums
+  double distinct = 0;           // elements of the output; if more cross, they are partial sums
   Padding parent_padding{};      // of what passes the ports
   Padding child_padding{};
 };
@@ -62,7 +62,8 @@ class BoundaryCost {
   // Is any port of that end tracked? Otherwise nobody needs the busiest instance's flow.
   bool tracks_parent() const { return ports_at_parent_ > 0; }
   bool tracks_child() const { return ports_at_parent_ < ports_.size(); }
-  // Are sums, if so many elements cross the parent's end, as wide there as the boundary says?
+  // Outputs with two widths: is this number of elements that cross the parent's end consistent with
+  // final_at_parent? `is_bound`: it is a lower bound of the number.
   bool admits(double crossing, bool is_bound = false) const {
     return !two_widths_ || (is_bound ? !final_at_parent_ || crossing <= most_once_
                                      : final_at_parent_ == crosses_once(crossing, distinct_));
@@ -95,7 +96,7 @@ class BoundaryCost {
     }
     return true;
   }
-  // Energy [pJ] of an element more that crosses the parent's end, at least.
+  // A lower bound on the energy [pJ] of one more element that crosses the parent's end.
   double least_crossing_pj() const { return least_bits_ * parent_.crossing_pj; }
   // Of one network between child and parent. Sums are as wide as they come in from below.
   double network_pj(const NetworkEnergy& energy, const NetworkFlow& flow) const;
@@ -122,12 +123,15 @@ class BoundaryCost {
   void add_passages(LevelId level, bool at_parent, std::span<const Port> ports);
 
   bool output_ = false;
-  bool two_widths_ = false;  // partial sums are wider
-  bool final_at_parent_ = false;
-  double distinct_ = 0, most_once_ = 0;       // the latter but for rounding
-  double final_bits_ = 0, partial_bits_ = 0;  // that an element moves on average, at the child
-  double parent_bits_ = 0;                    // ... at the parent
-  double least_bits_ = 0;                     // ... a final one, at the parent
+  bool two_widths_ = false;       // an output whose partial sums are wider than final ones
+  bool final_at_parent_ = false;  // Boundary::final_at_parent
+  double distinct_ = 0;           // Boundary::distinct
+  double most_once_ = 0;          // the same, and the rounding error of a bound
+  // Bits that an element moves on average. At the child: a partial sum, or any other element
+  double partial_bits_ = 0, final_bits_ = 0;
+  double parent_bits_ = 0;  // at the parent
+  double least_bits_ = 0;   // at the parent, if sums were final
+  // The width of a final sum or another element, and of a partial sum [b]
   double width_ = 0, partial_width_ = 0;
   EndEnergy parent_, child_;
   std::vector<Passage> ports_;  // the parent's, then the child's

@@ -25,9 +25,9 @@ struct Certificate {
   double gap = 0;             // objective / lower_bound - 1; 0 when optimal
   std::string mapspace_size;  // before capacity, exact, decimal
   bool schedules = false;     // the claims are about an engine's schedules, not the whole mapspace
-  // Imperfect factors: a lower bound of the mappings without free tile boundaries, if it is above
-  // that of all mappings; the others are too many (decision 18). With kOptimal: ties are not
-  // proven.
+  // Set in two cases. Imperfect factors, and mappings with free tile boundaries were too many to be
+  // searched (decision 18): a lower bound of the other mappings, above that of all. kOptimal: the
+  // value, of which ties are not proven.
   std::optional<double> bound_but_for_free_boundaries{};
   // Systolic arrays: partial folds at the edges of the array were searched, too
   // (mapper/branch/partial_folds.hpp). Status, bound and gap are then about them and the mapspace
@@ -82,7 +82,7 @@ struct Budget {
   // Exact strategy. The result does not depend on the number of threads.
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();
   // Exact strategy: for tables and labels, over all threads. A class of unrollings that needs more
-  // is searched on a part of its tiles, and left open.
+  // is left open; with perfect factors some are searched on a part of their tiles.
   std::size_t bytes = std::numeric_limits<std::size_t>::max();
   // Exact strategy, one mapping: mappings that improve on the best by at most this share of the
   // optimum are pruned. 0: the result is optimal.

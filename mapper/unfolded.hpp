@@ -11,9 +11,10 @@ namespace mapsim {
 // ceil(P*Q/r) folds instead of ceil(P/p) * ceil(Q/q). Such a nest is one over the layer in the form
 // unfolded (workloads/form.hpp), so a second search of that form has them all. docs/systolic.md.
 
-// The layer unfolded, and the constraints in its dims. nullopt: not to be searched in this form,
-// because it has none, folds that leave a remainder are not searched either, or rules concern
-// single dims.
+// The layer unfolded, and the constraints in its dims. nullopt, and the form is not searched, if
+// - the layer does not have it;
+// - partial folds are not searched either (has_partial_folds());
+// - a rule is about factors of dims.
 struct UnfoldedSpace {
   Problem problem;
   Constraints constraints;

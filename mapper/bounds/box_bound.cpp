@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // UnrollingBound for boxes: a lower bound of all classes that take one choice from each box. Every
-// step is monotone, so each figure takes its extreme over the choices: instances that share, the
-// most; copies that elements need, the fewest; copies to which no sum returns, the most; tiles that
-// stay, divisors of what the choices' common divisor leaves of the bounds. Energy of additions is
-// left out. docs/decisions/0052-unrollings-lazily.md.
+// step is monotone, so each figure takes its extreme over the choices:
+//
+// - instances that share: the most;
+// - copies that elements need: the fewest;
+// - copies to which no sum comes back: the most;
+// - tiles that stay: divisors of what the common divisor of the choices leaves of the bounds.
+//
+// Energy of additions is left out. docs/decisions/0052-unrollings-lazily.md.
 #include "core/arithmetic.hpp"
 #include "mapper/bounds/unrolling_bound.hpp"
 

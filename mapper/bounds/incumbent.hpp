@@ -50,9 +50,9 @@ class Incumbent {
   std::vector<Point> points_;  // of a front, first figure ascending
 };
 
-// The largest energy [pJ] that the incumbent does not rule out. `least`: lower bounds of the
-// components of every mapping (that of energy is ignored); `least_second`: of the second figure of
-// a front. Negative: every energy is ruled out.
+// The cutoff: the largest energy [pJ] that the incumbent does not rule out; negative: it rules out
+// all. `least`: lower bounds of the components of every mapping; the first one, energy, is ignored.
+// `least_second`: a lower bound of the second figure of a front.
 double most_energy(const PathObjective& path_objective, std::vector<double> least,
                    const Incumbent& known, double least_second = 0);
 

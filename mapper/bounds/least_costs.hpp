@@ -38,8 +38,8 @@ class LeastCosts {
   std::size_t components() const { return components_; }
   // The cost of an edge at every tile: [component * tiles + tile]. With `slide` =
   // SlidingLoop::kNone it is infinite where the tile does not fit. With a dim as `slide` it is the
-  // cost of the edge right below a loop over that dim. Its entry is that of the tile where the loop
-  // starts, and holds for every smaller tile to which the loop leads, whether or not that one fits.
+  // cost right below a loop over that dim: indexed by the tile where the loop starts, valid for
+  // every tile where it may end; the capacity is not tested.
   const Row& costs(std::size_t edge, std::size_t slide);
   // The same values at single tiles, whether or not they fit.
   struct Table {

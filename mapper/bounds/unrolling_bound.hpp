@@ -85,11 +85,11 @@ class UnrollingBound {
   };
   // The figures of a path for one class.
   struct Traffic {
-    PerFanout<PerNode> served;  // at most: instances that one transfer to a node serves
-    PerNode copies{};           // at most: copies of an element over the instances of a node
-    PerNode busy{};    // at least: the same; fewer, if partial tiles leave instances without work
-    PerNode shared{};  // at most: compute units that one access to a node serves
-    PerNode so_far{};  // of the cheapest path to a node [pJ]; infinite: none
+    PerFanout<PerNode> served;  // upper bound: instances that one transfer to a node serves
+    PerNode copies{};           // upper bound: copies of an element over the instances of a node
+    PerNode busy{};             // lower bound of the copies: partial tiles may idle instances
+    PerNode shared{};           // upper bound: compute units that one access to a node serves
+    PerNode so_far{};           // of the cheapest path to a node [pJ]; infinite: none
   };
 
   UnrollingBound(const Mapspace& space, const PerTensor<TensorPaths>& paths,

@@ -42,14 +42,14 @@ class ClassRecord {
   // Counts evaluations of mappings, or states bounded, that happened elsewhere.
   void count_evaluations(std::int64_t evaluations);
   void count_states(std::size_t states);
-  // The class has no mapping of interest.
+  // Sets the bound of the class to infinity: it has no mapping of interest.
   void rule_out(std::size_t unrolling_class) { bounds_[unrolling_class] = exact::ObjectiveKey{}; }
 
   // A lower bound of the class's mappings.
   exact::ObjectiveKey bound(std::size_t unrolling_class);
   bool has_best();
 
-  // A relaxation with so many states bounds the class.
+  // Raises the bound of the class to a completion bound over `states` nodes.
   void relax(std::size_t unrolling_class, const exact::ObjectiveKey& bound, std::size_t states);
   // A search of the class is still running: its bound so far, and the labels that it expanded since
   // the last call.
@@ -73,7 +73,8 @@ class ClassRecord {
 
   // The result, to be called when no class is searched any more.
   SearchResult result();
-  // The same for a front, to which all points are added.
+  // The same for a front: adds all offered points to it, and returns statistics and what is missing
+  // in the proof.
   SearchResult front_result();
 
  private:

@@ -33,7 +33,7 @@ class ClassSearcher {
         deadline_{deadline} {}
 
   // `query`: the incumbent, and limits on labels. `is_hard`: an earlier class took many labels. A
-  // class that needs more memory than there is stays open; a part of its tiles is searched.
+  // class that needs more memory than there is stays open; a part of its tiles may be searched.
   TaskWindow::Outcome search(std::size_t unrolling_class, exact::LabelQuery query, bool is_hard);
 
  private:

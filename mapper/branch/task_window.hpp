@@ -59,6 +59,7 @@ class TaskWindow {
   };
   Start begin();
 
+  // Always known_ <= ended_ <= begun_
   std::size_t count_;
   std::deque<Task> tasks_;  // those that have begun
   std::size_t begun_ = 0;

@@ -39,9 +39,9 @@ struct CapacityConstraint {
 };
 
 // A boundary: a tensor is kept at residence `to`, and the next keep outwards is at `from` (both are
-// indices into StateGraph::residences()). When the path takes the edge, `crossed` used fanouts have
-// been crossed; fewer than lie above `to`, if the keep is deferred. to = kMac: the accesses of the
-// compute units.
+// indices into StateGraph::residences()). `crossed`: used fanouts that the path has crossed when it
+// takes the edge; fewer than lie above `to` if and only if the keep is deferred. to = kMac: the
+// accesses of the compute units.
 struct BoundaryEdge {
   static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();
   TensorId tensor{};

@@ -19,8 +19,8 @@ struct Sharing {
   friend auto operator<=>(const Sharing&, const Sharing&) = default;
 };
 
-// How a boundary's ends are shared: at the outer and the inner one by all instances, and by the
-// first one; `met_...`: the same of the distinct sums of the whole run.
+// How instances share each end of a boundary (parent, child): all instances, and the busiest one
+// (busy_). met_: the distinct sums of the whole run, by which read-backs are counted.
 struct BoundarySharing {
   Sharing parent, child, busy_parent, busy_child;
   Sharing met_parent, met_child, met_busy_parent, met_busy_child;

@@ -39,11 +39,11 @@ void relax(const DivisorLattice& lattice, DimId dim, std::span<const LoopTo> ste
 void relax_neutral(const TileIndex& tiles, DimId dim, double* row);
 void spread_neutral(const TileIndex& tiles, DimId dim, double* row);
 
-// Values halfway along a sliding-window edge, with some of its tensors paid for: one per loop of
-// the lattice over a dim and rest, as in EdgeCosts::sliding. `End`: at which end of the loops a row
-// of tiles is read or written.
+// Partial costs of sliding-window edges, after some of their tensors have been charged: one per
+// loop of the lattice over a dim and rest, as in EdgeCosts::sliding. `end`: the end of the loops at
+// which a row of tiles is read or written.
 enum class LoopEnd : std::uint8_t { kFrom, kTo };
-// out = min(out, cost + min(row at that end, in)). `known` is false if `out` has no values yet.
+// out = min(out, cost + min(row at that end, in)). known = false: overwrites `out`.
 void extend_loops(const DivisorLattice& lattice, DimId dim, LoopEnd end, const double* row,
                   const double* in, const double* cost, double* out, bool known);
 // row at that end = min(row, loops)

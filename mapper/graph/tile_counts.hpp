@@ -22,9 +22,9 @@ class TileCounts {
   // the instances that share a transfer). The first q pieces of a tile of extent T = q * piece + r
   // cover `piece` each, and all its further ones together at most r.
   std::int64_t least(DimId d, Id known, std::int64_t piece) const;
-  // The pairs that may hold at a bin, if `crossed` used fanouts lie above it: the least possible
-  // number of tiles, then each larger number that can be cut into fewer pieces of some size than
-  // the number before it. The last one stands for all larger numbers.
+  // Candidate pairs at a bin, if `crossed` used fanouts lie above it: the least feasible n, then
+  // each larger n from which some later piece size makes fewer pieces. The last one stands for all
+  // larger n.
   std::vector<Id> choices(DimId d, Id known, std::size_t bin, std::size_t crossed);
 
  private:

@@ -41,9 +41,9 @@ struct LabelResult {
 };
 
 // Label setting for perfect factors. A label is a node, the cost so far, and the use of each shared
-// capacity; labels are pruned by dominance and by the completion bound. The first label that
-// reaches the end is an optimum of the unrolling. A search that is stopped earlier completes its
-// best labels greedily until one reaches the end.
+// capacity; labels are pruned by dominance and by the completion bound. The first label at the end
+// that is taken from the queue is an optimum of the unrolling. A search that is stopped earlier
+// completes its best labels greedily until one reaches the end.
 LabelResult search_labels(SearchTables& tables, const LabelQuery& query, const Deadline& deadline);
 
 }  // namespace mapsim::exact

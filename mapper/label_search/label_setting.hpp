@@ -12,9 +12,9 @@
 #include "mapper/label_search/label_store.hpp"
 
 // Label setting in best-first order (A*): the loop that all label searches share. Labels wait in a
-// queue, ordered by the objective of cost so far plus completion bound, so the first label that
-// reaches the end is optimal. Searches differ in what labels remember of the loops further out
-// (their history), and therefore in the steps that may follow a label:
+// queue, ordered by the objective of cost so far plus completion bound, so the first label at the
+// end that is taken from the queue is optimal. Searches differ in what labels remember of the loops
+// further out (their history), and therefore in the steps that may follow a label:
 //
 // - nothing: perfect factors (label_search.cpp), and a bound for imperfect ones;
 // - tile counts: a closer bound for imperfect factors;

@@ -66,8 +66,8 @@ class LabelStore {
   }
   // Dominance. If a label of the list is no worse than the newest in any value, returns false; the
   // caller then retracts the newest. Otherwise the newest joins the list, and the labels that it is
-  // no worse than are marked as dominated. `head`: 1 + the newest label of the list; 0: the list is
-  // empty.
+  // no worse than are marked as dominated. `head`: 1 + the newest label of the list. So 0 is an
+  // empty list, and zeroed memory (calloc) is a table of empty lists.
   bool join(Id& head) {
     const Id id = static_cast<Id>(labels_.size()) - 1;
     for (Id other = head - 1; other != kNone; other = (*this)[other].next) {

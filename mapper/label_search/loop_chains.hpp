@@ -47,9 +47,9 @@ class LoopChains {
 
 // The exact flow across a boundary whose tile is `tile`, below given chains: the closed form of
 // costmodel/crossing.hpp, with one more loop per dim from the end of its chain to the tile. Returns
-// false if the keep is deferred and its tile cannot cross the fanouts. The flow is only a lower
-// bound (BoundaryFlow::is_bound) if the keep is deferred past parallel loops over a dim that its
-// tensor does not have, unless there is one such loop and all tiles of that dim are full.
+// false if the keep is deferred and its tile cannot cross the fanouts. The flow is exact if the
+// keep is deferred past no parallel loop over a dim that its tensor lacks, or past one of a dim
+// whose tiles are all full. Otherwise it is a lower bound (BoundaryFlow::is_bound).
 class ExactFlows {
  public:
   ExactFlows(const Workload& workload, const ExtentLattice& tiles, LoopChains& chains)

@@ -16,8 +16,8 @@
 
 namespace mapsim::exact {
 
-// Is the graph large? For a small one with an incumbent it is cheaper to drop rows once they are
-// filled than to determine first, by the per-tensor bound, which rows and edges are of interest.
+// Are there enough rows that selecting tiles by the per-tensor bound pays? In a small graph with an
+// incumbent it is cheaper to fill all rows, and to drop those without interest.
 bool has_many_rows(const StateGraph& graph);
 
 // Does the completion bound of energy alone rule out every nest? If latency matters, too, this

@@ -45,8 +45,8 @@ struct FactorRule {
 
 // A rule for a region: the temporal loops right above a node of the architecture, up to the next
 // node outwards. Nodes are fanouts, the compute units and, in an even space, levels. A node without
-// a place in a mapping (an unused fanout, a level that may keep nothing) separates nothing. The
-// loops around it then form one region: its order is that of the outer one, then that of the inner
+// a place in a mapping (an unused fanout, a level that may keep nothing) does not split a region.
+// The loops around it form one region: its order is that of the outer part, then that of the inner
 // one, and its factors are products of theirs.
 struct LoopRule {
   std::optional<LevelId> level;    // not the outermost
