@@ -121,8 +121,8 @@ std::string short_of_memory_text(const DesignAnswer& result) {
                      result.out_of_memory ? ", which ended the search" : "");
 }
 
-// What carried the proof: every design is in one line.
-std::string proof_text(const DesignOptions& options, const DesignAnswer& result) {
+// What is proven of the answer.
+std::string claim_text(const DesignOptions& options, const DesignAnswer& result) {
   const DesignCounts& counts = result.counts;
   const char* const unproven =
       result.interrupted ? "stopped early" : "searches of layers ended with a gap";
@@ -161,6 +161,13 @@ std::string proof_text(const DesignOptions& options, const DesignAnswer& result)
                          result.lower_bound > 0 ? percent(std::max(0.0, gap)) : "not known");
     }
   }
+  return text;
+}
+
+// What carried the proof: every design is in one line.
+std::string proof_text(const DesignOptions& options, const DesignAnswer& result) {
+  const DesignCounts& counts = result.counts;
+  std::string text = claim_text(options, result);
   const auto line = [&text](double designs, const char* what) {
     text += designs > 0 ? fmt::format("  {:>14} {}\n", count_text(designs), what) : "";
   };

@@ -86,12 +86,33 @@ std::variant<Image, std::string> image_of(const Workload& workload) {
   return image;
 }
 
-// Additions of both transforms for a tile: of each input channel, of each output channel (Lavin and
-// Gray, sections 4.1 and 4.3).
-struct Additions {
-  double in = 0, out = 0;
-};
-Additions additions_of(std::int64_t m) { return m == 2 ? Additions{32, 24} : Additions{156, 100}; }
+// One block of the one kernel has all products of 32 tiles and 32 outputs (NervanaSystems/neon,
+// winograd_conv.py: sconv_winograd_2x2_3x3_32x32), and transforms the inputs of each 32 outputs
+// anew.
+constexpr std::int64_t kSideOfOneKernel = 32;
+
+// The products, a GEMM of each point of a tile.
+GemmForm products_of(const Image& image, const Winograd& how, std::int64_t tiles,
+                     std::int64_t width) {
+  const std::int64_t side = how.one_kernel ? kSideOfOneKernel : 1;
+  GemmForm form;
+  form.problem = {round_up(tiles, side), round_up(image.out, side), image.in,
+                  (how.m + kTaps - 1) * (how.m + kTaps - 1),
+                  width == 16 ? GpuPrecision::kF16 : GpuPrecision::kF32};
+  form.problem.output = Bytes{width / 8};
+  form.tensor_cores = width == 16;
+  return form;
+}
+
+// Additions of both transforms; of a tile, for each input channel and each output channel (Lavin
+// and Gray, sections 4.1 and 4.3).
+double additions_of(const Image& image, const Winograd& how, std::int64_t tiles) {
+  const double in = how.m == 2 ? 32 : 156;
+  const double out = how.m == 2 ? 24 : 100;
+  const std::int64_t times = how.one_kernel ? ceil_div(image.out, kSideOfOneKernel) : 1;
+  return static_cast<double>(tiles) *
+         (in * static_cast<double>(image.in * times) + out * static_cast<double>(image.out));
+}
 
 double simt_seconds(const Gpu& gpu, double operations) {
   const double rate = gpu.rate(GpuPrecision::kF32, GpuPath::kSimt) * static_cast<double>(gpu.sms) *
@@ -117,11 +138,6 @@ std::string to_string(const Winograd& how) {
 }
 
 WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const Winograd& how) {
-  // One block of the one kernel has all products of 32 tiles and 32 outputs (NervanaSystems/neon,
-  // winograd_conv.py: sconv_winograd_2x2_3x3_32x32), and transforms the inputs of each 32 outputs
-  // anew.
-  constexpr std::int64_t kSide = 32;
-  const std::int64_t m = how.m;
   const auto found = image_of(workload);
   if (const auto* why = std::get_if<std::string>(&found)) {
     return {std::nullopt, *why};
@@ -131,19 +147,11 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const W
   if (width < 16) {  // cuDNN: int8 has implicit GEMMs only
     return {std::nullopt, "its domain does not fit in 8 b"};
   }
-  const std::int64_t points = (m + kTaps - 1) * (m + kTaps - 1);
-  const std::int64_t tiles = image.batch * ceil_div(image.rows, m) * ceil_div(image.columns, m);
-  GemmForm form;
-  form.problem = {tiles, image.out, image.in, points,
-                  width == 16 ? GpuPrecision::kF16 : GpuPrecision::kF32};
-  form.problem.output = Bytes{width / 8};
-  form.tensor_cores = width == 16;
+  const std::int64_t tiles =
+      image.batch * ceil_div(image.rows, how.m) * ceil_div(image.columns, how.m);
+  const GemmForm form = products_of(image, how, tiles, width);
   if (how.one_kernel && form.tensor_cores) {
     return {std::nullopt, "tensor cores are fed through memory"};
-  }
-  if (how.one_kernel) {
-    form.problem.m = round_up(tiles, kSide);
-    form.problem.n = round_up(image.out, kSide);
   }
   GpuSearchOptions options;
   options.top = 1;
@@ -154,16 +162,12 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const W
   if (result.ranked.empty()) {
     return {std::nullopt, "no kernel is legal"};
   }
+  const std::int64_t points = form.problem.batch;
   const GpuEstimate& estimate = result.ranked.front().estimate;
   const KernelParts parts = parts_of(gpu, estimate);
-  const Additions each = additions_of(m);
-  const std::int64_t times = how.one_kernel ? ceil_div(image.out, kSide) : 1;
-  const double additions =
-      static_cast<double>(tiles) *
-      (each.in * static_cast<double>(image.in * times) + each.out * static_cast<double>(image.out));
-  const double transforms = simt_seconds(gpu, additions);
-  const double weights =
-      static_cast<double>(points * image.in * image.out) * static_cast<double>(width) / kBits;
+  const double transforms = simt_seconds(gpu, additions_of(image, how, tiles));
+  const double size = static_cast<double>(width) / kBits;
+  const double weights = static_cast<double>(points * image.in * image.out) * size;
   AlgorithmCost cost;
   cost.how =
       fmt::format("{}: {} {}", to_string(how), points, to_string(result.ranked.front().kernel));
@@ -172,8 +176,7 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const W
     cost.seconds =
         parts.launch + std::max(parts.compute + transforms, cost.bytes / parts.bandwidth);
   } else {
-    const double domain_in =
-        static_cast<double>(tiles * points * image.in) * static_cast<double>(width) / kBits;
+    const double domain_in = static_cast<double>(tiles * points * image.in) * size;
     const double domain_out = static_cast<double>(tiles * points * image.out) * kSumBytes;
     cost.bytes += 2 * (domain_in + domain_out);
     const double passes = image.input_bytes + domain_in + domain_out + image.output_bytes;
