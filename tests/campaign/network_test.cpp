@@ -379,7 +379,7 @@ TEST(SearchNetwork, PricesStreamsByTheOutermostLevel) {
   EXPECT_EQ(with.streams.latency.count(),
             3 * static_cast<std::int64_t>(std::ceil(80'000 / dram.bandwidth.shared->count())));
   const std::string text = network_text(c.arch, c.network, c.options, result);
-  EXPECT_THAT(text, testing::HasSubstr("MaxPool            3 x"));
+  EXPECT_THAT(text, testing::HasSubstr("MaxPool                   3 x"));
   EXPECT_THAT(text, testing::HasSubstr("Not priced: NonMaxSuppression, 2 x\n"));
   c.network.streams[0].count = 1'000'000;
   EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
