@@ -165,7 +165,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked) {
   if (labels < options.budget.labels && is_open(result)) {
     enumerate_instead(space, options, first, result);
   }
-  if (has_folds && !deadline.over() && result.statistics.labels < options.budget.labels) {
+  if (has_folds) {  // without time or labels left it bounds them, and claims no more
     exact::search_partial_folds(space, options, deadline, result);
   }
   while (is_quick && !grace.over() && count.step([&] { return grace.over(); })) {
@@ -176,7 +176,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked) {
     result.certificate.mapspace_size = count.result().get_str();
     result.statistics.unrollings_total = space.class_count();
   }
-  if (!result.best && !result.interrupted) {
+  if (result.certificate.status == Proof::kInfeasible && !result.interrupted) {
     result.infeasible =
         few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, deadline);
   }

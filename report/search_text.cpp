@@ -220,7 +220,8 @@ std::string search_text(const Mapspace& space, const Objective& objective,
             certificate_text(space, objective, result);
   } else {
     const std::string& size = result.certificate.mapspace_size;
-    text += fmt::format("no feasible mapping {} {}\n", result.interrupted ? "found among" : "among",
+    const bool is_open = result.interrupted || result.certificate.status == Proof::kBounded;
+    text += fmt::format("no feasible mapping {} {}\n", is_open ? "found among" : "among",
                         mappings_text(space, size));
     if (size == "0") {
       text += why_empty(space) + '\n';

@@ -58,7 +58,9 @@ class EdgeFolds {
 
   void run() {
     find_cases();
-    const std::int64_t most = std::max(kLeastLabels, result_.statistics.labels);
+    const std::int64_t most =
+        std::min(std::max(kLeastLabels, result_.statistics.labels),
+                 std::max<std::int64_t>(0, options_.budget.labels - result_.statistics.labels));
     double bound = left_out_;
     std::int64_t labels = 0;
     for (std::size_t first = 0; first < cases_.size(); first += kBatch) {
@@ -154,11 +156,11 @@ class EdgeFolds {
     if (is_ruled_out(cycles)) {
       return false;
     }
-    if (polls_++ % kPoll == 0 && deadline_.over()) {
+    is_over_ = is_over_ || (polls_++ % kPoll == 0 && deadline_.over());
+    if (is_over_) {
       left_out_ = std::min(left_out_, key(cycles).first);
-      return false;
     }
-    return left_out_ == kInfinity;
+    return !is_over_;
   }
 
   // The cases of these factors, one for each way to give them to the axes.
@@ -363,6 +365,7 @@ class EdgeFolds {
   const PathObjective* any_ = nullptr;  // of the machine with an idle array
   std::vector<double> components_;
   std::size_t polls_ = 0;
+  bool is_over_ = false;         // the time, while cases are found
   double left_out_ = kInfinity;  // the least bound of what there was no time to look at
   std::vector<Case> cases_;      // while they are found, a heap with the worst first
 };

@@ -159,6 +159,44 @@ TEST(EdgeFolds, AreBoundedByWhatAllOfThemCost) {
   EXPECT_GE(bounded, 3);
 }
 
+// A search that has no time or labels left for folds with a remainder claims nothing of them: its
+// bound is no more than the optimum, and it does not say that nothing fits.
+TEST(EdgeFolds, AreNotForgottenWhereNothingIsLeftForThem) {
+  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/systolic_32x32.yaml");
+  for (const char* text : {"{m: 63, n: 67, k: 61}", "{m: 101, n: 103, k: 107}"}) {
+    const Problem problem{arch, parse_workload(fmt::format("name: g\ngemm: {}\n", text), "w.yaml")};
+    SearchOptions options;
+    options.objective = Objective::kLatency;
+    options.partial_folds = true;
+    const SearchResult all = search_exact(Mapspace{problem, {}}, options);
+    ASSERT_EQ(all.certificate.status, Proof::kOptimal) << text;
+    const auto optimum = static_cast<double>(all.cost->latency.steady.count());
+    ASSERT_LT(optimum, all.certificate.divisors->value.value_or(0)) << text;
+    const auto check = [&](const SearchOptions& asked) {
+      const SearchResult found = search_exact(Mapspace{problem, {}}, asked);
+      const double value =
+          found.cost ? static_cast<double>(found.cost->latency.steady.count()) : kInfinity;
+      EXPECT_LE(found.certificate.lower_bound, optimum) << text;
+      EXPECT_NE(found.certificate.status, Proof::kInfeasible) << text;
+      EXPECT_TRUE(found.infeasible.reasons.empty()) << text;
+      EXPECT_TRUE(found.certificate.status != Proof::kOptimal || value == optimum) << text;
+    };
+    for (const std::int64_t labels : {1, 4, 8, 64}) {
+      options.budget = {};
+      options.budget.labels = labels;
+      check(options);
+    }
+    for (const double seconds : {1e-6, 1e-3, 5e-3, 2e-2, 0.1}) {
+      options.budget = {};
+      options.budget.seconds = seconds;
+      check(options);
+      options.objective.max_latency = Cycles{static_cast<std::int64_t>(optimum) + 10};
+      check(options);
+      options.objective.max_latency.reset();
+    }
+  }
+}
+
 SearchResult fastest(const Problem& problem, const std::string& constraints = "") {
   SearchOptions options;
   options.objective = Objective::kLatency;
