@@ -332,8 +332,8 @@ TEST(SparseLaws, DataDrawnFromADensityHasItsFigures) {
       }
     }
   }
-  ASSERT_GT(figures, tried_of(40));
-  EXPECT_NEAR(std::sqrt(squares / figures), 1.0, 0.2);
+  ASSERT_GT(figures, tried_of(25));
+  EXPECT_NEAR(std::sqrt(squares / figures), 1.0, 3.5 / std::sqrt(2.0 * figures));
 }
 
 // Runs of drawn data sets are spread about the closed form as chance has it.
@@ -384,7 +384,7 @@ TEST(SparseLaws, DrawnRunsAreSpreadAboutTheClosedForm) {
     }
   }
   ASSERT_GT(figures, tried_of(200));
-  EXPECT_NEAR(std::sqrt(squares / figures), 1.0, 0.2);
+  EXPECT_NEAR(std::sqrt(squares / figures), 1.0, 3.5 / std::sqrt(2.0 * figures));
 }
 
 // A larger tile, and one of a tensor with more nonzeros, is less often empty.
