@@ -124,6 +124,24 @@ std::optional<double> distance(const std::vector<double>& drawn, double expected
   return (sum / n - expected) / std::sqrt(squares / (n - 1) / n);
 }
 
+// Distances of many figures, whose root mean square is 1 but for chance.
+struct Distances {
+  double squares = 0;
+  int figures = 0;
+
+  void add(const std::vector<double>& drawn, double expected, const std::string& where) {
+    if (const auto z = distance(drawn, expected)) {
+      EXPECT_LT(std::abs(*z), 5) << where;
+      squares += *z * *z;
+      ++figures;
+    }
+  }
+  void expect_chance(int least) const {
+    ASSERT_GT(figures, least);
+    EXPECT_NEAR(std::sqrt(squares / figures), 1.0, 3.5 / std::sqrt(2.0 * figures));
+  }
+};
+
 double near(double value) { return 1e-9 * std::max(1.0, std::abs(value)); }
 
 // What is gated or skipped would have been done: with what is done it is what a machine without
@@ -267,8 +285,7 @@ TEST(SparseLaws, ABitmaskPaysWhereZerosAreMoreThanItsBits) {
 // Places of zeros that are drawn from the uniform density and given as data have, on average over
 // the draws, the figures of the density.
 TEST(SparseLaws, DataDrawnFromADensityHasItsFigures) {
-  double squares = 0;
-  int figures = 0;
+  Distances distances;
   for (std::uint64_t seed = 0; seed < tried_of(2000U); ++seed) {
     const auto random = sparse_case(seed);
     const auto expected = random ? cost_of(*random) : std::nullopt;
@@ -312,11 +329,7 @@ TEST(SparseLaws, DataDrawnFromADensityHasItsFigures) {
       for (const Cost& cost : drawn) {
         all.push_back(figure(cost));
       }
-      if (const auto z = distance(all, mean)) {
-        EXPECT_LT(std::abs(*z), 5) << "seed " << seed << ", " << where;
-        squares += *z * *z;
-        ++figures;
-      }
+      distances.add(all, mean, fmt::format("seed {}, {}", seed, where));
     };
     compare(
         expected->sparse->operations, [](const Cost& cost) { return cost.sparse->operations; },
@@ -332,14 +345,12 @@ TEST(SparseLaws, DataDrawnFromADensityHasItsFigures) {
       }
     }
   }
-  ASSERT_GT(figures, tried_of(25));
-  EXPECT_NEAR(std::sqrt(squares / figures), 1.0, 3.5 / std::sqrt(2.0 * figures));
+  distances.expect_chance(tried_of(25));
 }
 
 // Runs of drawn data sets are spread about the closed form as chance has it.
 TEST(SparseLaws, DrawnRunsAreSpreadAboutTheClosedForm) {
-  double squares = 0;
-  int figures = 0;
+  Distances distances;
   for (std::uint64_t seed = 0; seed < tried_of(300U); ++seed) {
     const auto random = sparse_case(seed);
     const auto expected = random ? cost_of(*random) : std::nullopt;
@@ -376,15 +387,10 @@ TEST(SparseLaws, DrawnRunsAreSpreadAboutTheClosedForm) {
       for (const std::vector<double>& run : runs) {
         all.push_back(run[i]);
       }
-      if (const auto z = distance(all, means[i])) {
-        EXPECT_LT(std::abs(*z), 5) << "seed " << seed << ", figure " << i;
-        squares += *z * *z;
-        ++figures;
-      }
+      distances.add(all, means[i], fmt::format("seed {}, figure {}", seed, i));
     }
   }
-  ASSERT_GT(figures, tried_of(200));
-  EXPECT_NEAR(std::sqrt(squares / figures), 1.0, 3.5 / std::sqrt(2.0 * figures));
+  distances.expect_chance(tried_of(200));
 }
 
 // A larger tile, and one of a tensor with more nonzeros, is less often empty.
