@@ -92,7 +92,7 @@ TEST_P(FrontOnRandomSpaces, IsThatOfAllMappings) {
 // By residency patterns alone: the same points.
 TEST_P(FrontOnRandomSpaces, ByPatternsIsTheSame) {
   std::size_t longest = 0;
-  for (std::uint64_t i = 0; i < 60; ++i) {
+  for (std::uint64_t i = 0; i < tried_of(60U); ++i) {
     const std::uint64_t seed = 65'000 + 1'000 * GetParam() + i;
     const SearchCase random =
         i % 2 == 0 ? random_tall_space(seed, 4'000) : random_ruled_space(seed, 4'000);
