@@ -72,7 +72,8 @@ CommandOptions options_of(SweepArguments& a) {
             "among its cores]",
             reads(parse_size,
                   [&a](Bits limit) { a.bytes = static_cast<std::size_t>(limit.count() / 8); })},
-           threads}};
+           threads,
+           json_option(a.output)}};
 }
 
 CommandOptions options_of(DesignArguments& a) {
@@ -134,7 +135,7 @@ CommandOptions options_of(MergeArguments& a) {
   return {
       {database_option("INTO", a.database),
        required({"FROM", "FILE", "Databases to merge into INTO; they are not changed", &a.inputs}),
-       threads_option(a.threads)}};
+       threads_option(a.threads), json_option(a.output)}};
 }
 
 CommandOptions options_of(ResultsArguments& a) {
@@ -177,7 +178,8 @@ CommandOptions options_of(ReportArguments& a) {
             .help = "Measurements: use those of this GPU [the name in --arch]",
             .value = &a.gpu,
             .needs = {"--arch"}},
-           threads_option(a.threads)}};
+           threads_option(a.threads),
+           {"--json", "", "Write JSON, with the page and its figures as texts", &a.output.json}}};
 }
 
 }  // namespace mapsim

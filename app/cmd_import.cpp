@@ -25,6 +25,7 @@
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
+#include "report/json.hpp"
 #include "workloads/graph_print.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
@@ -277,14 +278,17 @@ std::string why_not_searched(const ImportedFiles& imported) {
   return "";
 }
 
-// What to type next, where a machine and a layer came in: a search, or, where there can be none,
-// an evaluation.
-std::string next_step(const ImportedFiles& imported, const std::string& folder) {
+// The command that comes next, where a machine and a layer came in: a search, or, where there can
+// be none, an evaluation; why there can be none is a note.
+std::string next_step(ImportedFiles& imported, const std::string& folder) {
   const std::string why = why_not_searched(imported);
-  if (!why.empty() && file_named(imported, "mapping.yaml") == nullptr) {
-    return fmt::format("note: mapsim search refuses this: {}\n", why);
+  if (!why.empty()) {
+    imported.notes.push_back("mapsim search refuses this: " + why);
+    if (file_named(imported, "mapping.yaml") == nullptr) {
+      return "";
+    }
   }
-  std::string command = why.empty() ? "next: mapsim search" : "next: mapsim eval";
+  std::string command = why.empty() ? "mapsim search" : "mapsim eval";
   std::size_t found = 0;
   using Part = std::pair<const char*, const char*>;  // an option, and the file that it takes
   for (const Part& part :
@@ -296,11 +300,21 @@ std::string next_step(const ImportedFiles& imported, const std::string& folder) 
           fmt::format(" {}{}", part.first, (std::filesystem::path{folder} / part.second).string());
     }
   }
-  if (found < 2) {
-    return "";
+  return found < 2 ? "" : command;
+}
+
+Answer answer_of(const ImportArguments& arguments, const ImportRecord& record) {
+  if (arguments.output.json) {
+    return {kDone, import_json({"import", input_files("file", arguments.files)}, record)};
   }
-  return (why.empty() ? "" : fmt::format("note: mapsim search refuses this: {}\n", why)) + command +
-         "\n";
+  std::string text;
+  for (const std::string& file : record.files) {
+    text += fmt::format("wrote {}\n", file);
+  }
+  for (const std::string& note : record.notes) {
+    text += fmt::format("note: {}\n", printable(note));
+  }
+  return {kDone, text + (record.next.empty() ? "" : fmt::format("next: {}\n", record.next))};
 }
 
 }  // namespace
@@ -325,11 +339,11 @@ Answer run(const ImportArguments& arguments) {
     throw UsageError("-o: '-' names no folder; the files go to a folder (./- is one)");
   }
   namespace fs = std::filesystem;
-  const ImportedFiles imported = arguments.format == "scalesim"     ? import_scalesim(arguments)
-                                 : arguments.format == "zigzag"     ? import_zigzag(arguments)
-                                 : arguments.format == "onnx"       ? import_onnx(arguments)
-                                 : arguments.format == "accelforge" ? import_accelforge(arguments)
-                                                                    : import_timeloop(arguments);
+  ImportedFiles imported = arguments.format == "scalesim"     ? import_scalesim(arguments)
+                           : arguments.format == "zigzag"     ? import_zigzag(arguments)
+                           : arguments.format == "onnx"       ? import_onnx(arguments)
+                           : arguments.format == "accelforge" ? import_accelforge(arguments)
+                                                              : import_timeloop(arguments);
   std::error_code failure;
   fs::create_directories(arguments.folder, failure);
   if (failure) {
@@ -341,16 +355,15 @@ Answer run(const ImportArguments& arguments) {
   for (const ImportedFile& file : imported.files) {
     open.emplace_back((fs::path{arguments.folder} / file.name).string());
   }
-  std::string text;
+  ImportRecord record;
   for (const ImportedFile& file : imported.files) {
     open.front().write(file.text);
     open.pop_front();
-    text += fmt::format("wrote {}\n", (fs::path{arguments.folder} / file.name).string());
+    record.files.push_back((fs::path{arguments.folder} / file.name).string());
   }
-  for (const std::string& note : imported.notes) {
-    text += fmt::format("note: {}\n", printable(note));
-  }
-  return {kDone, text + next_step(imported, arguments.folder)};
+  record.next = next_step(imported, arguments.folder);
+  record.notes = std::move(imported.notes);
+  return answer_of(arguments, record);
 }
 
 }  // namespace mapsim

@@ -13,6 +13,7 @@
 #include "core/diagnostic.hpp"
 #include "core/text_stream.hpp"
 #include "interop/gpu_table.hpp"
+#include "report/json.hpp"
 #include "validate/measurements.hpp"
 #include "validate/observations.hpp"
 
@@ -72,6 +73,7 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
   OutputFile file{target};
   const std::set<std::string> before = lines_of(text);
   std::string answer;
+  ImportRecord record{{target}, {}};
   for (const std::string& path : arguments.files) {
     refuse_same_file(target, path);
     const GpuTableImport imported =
@@ -87,27 +89,34 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
         text += row;
       }
     }
-    answer += fmt::format("{}: {} measurements ({} table) added to {}\n", path,
-                          std::ssize(imported.measurements) - again, imported.kind, target);
+    const std::int64_t added = std::ssize(imported.measurements) - again;
+    record.tables.push_back({path, imported.kind, added, again});
+    std::vector<std::string> notes;
     if (again > 0) {
-      answer +=
-          fmt::format("note: {} measurements were there already and are not added again\n", again);
+      notes.push_back(
+          fmt::format("{} measurements were there already and are not added again", again));
     }
     const auto unsaid =
         std::count_if(imported.measurements.begin(), imported.measurements.end(),
                       [](const GpuMeasurement& m) { return !m.cold && !timing_of(m).hot; });
     if (unsaid > 0) {
-      answer += fmt::format(
-          "note: {} measurements do not say whether the L2 cache held the operands; calibrate and "
-          "predict tell by the times, or --cache says it\n",
-          unsaid);
+      notes.push_back(fmt::format(
+          "{} measurements do not say whether the L2 cache held the operands; calibrate and "
+          "predict tell by the times, or --cache says it",
+          unsaid));
     }
-    for (const std::string& note : imported.notes) {
+    notes.insert(notes.end(), imported.notes.begin(), imported.notes.end());
+    answer += fmt::format("{}: {} measurements ({} table) added to {}\n", path, added,
+                          imported.kind, target);
+    for (const std::string& note : notes) {
       answer += fmt::format("note: {}\n", printable(note));
+      record.notes.push_back(note);
     }
   }
   file.write(text);
-  return {kDone, answer};
+  return {kDone, arguments.output.json
+                     ? import_json({"import", input_files("file", arguments.files)}, record)
+                     : answer};
 }
 
 }  // namespace mapsim

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/command.hpp"
+#include "app/files.hpp"
 #include "app/gpu_device.hpp"
 #include "arch/gpu_load.hpp"
 #include "validate/device/microbenchmarks.hpp"
@@ -12,7 +13,12 @@ Answer run(const MicrobenchArguments& arguments) {
   const Gpu gpu = load_gpu(arguments.arch);
   const OpenDevice open = open_device(arguments.tools, gpu, false);
   const std::vector<Microbenchmark> figures = microbenchmarks(open.tools(), gpu, open.compile, {});
-  Answer answer{kDone, microbenchmarks_csv(gpu.name, open.driver, figures)};
+  Answer answer{kDone,
+                arguments.output.json
+                    ? microbenchmarks_json(
+                          provenance_text({"microbench", {input_file("arch", arguments.arch)}}),
+                          gpu.name, open.driver, figures)
+                    : microbenchmarks_csv(gpu.name, open.driver, figures)};
   for (const std::string& note : open.notes) {
     answer.remark += answer.remark.empty() ? "" : "; ";
     answer.remark += note;

@@ -11,6 +11,7 @@
 #include "campaign/report.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/gpu/library.hpp"
+#include "report/json.hpp"
 #include "validate/predictions.hpp"
 
 namespace mapsim {
@@ -69,6 +70,18 @@ MeasuredResult measured_of(const std::string& path, const std::string& arch,
   return result;
 }
 
+std::vector<WrittenText::Figure> figures_of(const Page& page) {
+  std::vector<WrittenText::Figure> figures;
+  for (const Section& section : page.sections) {
+    for (const auto& part : section.parts) {
+      if (const auto* figure = std::get_if<PageFigure>(&part)) {
+        figures.push_back({figure->name, figure->caption, figure->svg, figure->csv});
+      }
+    }
+  }
+  return figures;
+}
+
 void write_figures(const Page& page, const std::string& folder) {
   if (folder.empty()) {
     return;
@@ -79,21 +92,19 @@ void write_figures(const Page& page, const std::string& folder) {
     throw UsageError(fmt::format("cannot write '{}': {}", folder, error.message()));
   }
   const Uninterrupted all_or_none;
-  for (const Section& section : page.sections) {
-    for (const auto& part : section.parts) {
-      if (const auto* figure = std::get_if<PageFigure>(&part)) {
-        const std::string path = (std::filesystem::path{folder} / figure->name).string();
-        OutputFile{path + ".svg"}.write(figure->svg);
-        OutputFile{path + ".csv"}.write(figure->csv);
-      }
-    }
+  for (const WrittenText::Figure& figure : figures_of(page)) {
+    const std::string path = (std::filesystem::path{folder} / figure.name).string();
+    OutputFile{path + ".svg"}.write(figure.svg);
+    OutputFile{path + ".csv"}.write(figure.csv);
   }
 }
 
 }  // namespace
 
 Answer run(const ReportArguments& arguments) {
-  refuse_terminal(arguments.output.file, "the page is HTML");
+  if (!arguments.output.json) {
+    refuse_terminal(arguments.output.file, "the page is HTML");
+  }
   ReportInput input;
   input.title = arguments.title;
   input.designs = arguments.designs;
@@ -116,6 +127,10 @@ Answer run(const ReportArguments& arguments) {
   }
   const Page page = report_page(input);
   write_figures(page, arguments.figures);
+  if (arguments.output.json) {
+    return {kDone, text_json({"report", input_files("results", arguments.results)},
+                             {"html", page_html(page), {}, figures_of(page)})};
+  }
   return {kDone, page_html(page)};
 }
 

@@ -9,6 +9,7 @@
 #include "app/watch.hpp"
 #include "campaign/results.hpp"
 #include "campaign/store.hpp"
+#include "report/json.hpp"
 
 namespace mapsim {
 
@@ -67,8 +68,9 @@ Answer run(const MergeArguments& arguments) {
   } catch (const DatabaseInterrupted&) {
     return {kInterrupted, "", "interrupted: not everything was merged"};
   }
-  return {kDone,
-          fmt::format("{}: merged {} databases\n", arguments.database, arguments.inputs.size())};
+  return {kDone, arguments.output.json ? merge_json(arguments.database, arguments.inputs)
+                                       : fmt::format("{}: merged {} databases\n",
+                                                     arguments.database, arguments.inputs.size())};
 }
 
 }  // namespace mapsim

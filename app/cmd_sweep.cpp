@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/command.hpp"
+#include "app/files.hpp"
 #include "app/places.hpp"
 #include "app/space.hpp"
 #include "app/watch.hpp"
@@ -94,7 +95,13 @@ Answer run(const SweepArguments& arguments) {
   } catch (const DatabaseInterrupted&) {
     return {kInterrupted, "", "interrupted; the same command goes on from here"};
   }
-  Answer answer{code_of(summary), summary_text(campaign, summary) + warning_lines(warnings)};
+  Answer answer{code_of(summary), ""};
+  if (arguments.output.json) {
+    answer.text = summary_json({"sweep", {input_file("campaign", arguments.campaign)}, warnings},
+                               campaign, summary);
+  } else {
+    answer.text = summary_text(campaign, summary) + warning_lines(warnings);
+  }
   remark_warnings(warnings, answer);
   return answer;
 }

@@ -125,11 +125,17 @@ Answer run_on_chain(const ShowArguments& arguments) {
   const TreeInput input = read_input(arguments.arch, arguments.workload, arguments.mapping);
   const auto evaluation = evaluate_tree(input.arch, input.chain, input.tree);
   const auto* cost = std::get_if<TreeCost>(&evaluation);
-  if (cost == nullptr) {
-    return exceeded(input, std::get<PhaseExceeded>(evaluation));
+  Answer answer =
+      cost == nullptr
+          ? exceeded(input, std::get<PhaseExceeded>(evaluation))
+          : Answer{kDone, chain_title_text(input.arch, input.chain) + "\n" +
+                              tree_scopes_text(input.arch, input.chain, input.tree, *cost)};
+  if (arguments.output.json) {
+    answer.text =
+        text_json(origin_of("show", input, arguments.arch, arguments.workload, arguments.mapping),
+                  {"text", std::move(answer.text)});
   }
-  return {kDone, chain_title_text(input.arch, input.chain) + "\n" +
-                     tree_scopes_text(input.arch, input.chain, input.tree, *cost)};
+  return answer;
 }
 
 Answer run_on_chain(const SimulateArguments& arguments) {

@@ -107,7 +107,7 @@ CommandOptions options_of(ValidateArguments& a) {
 CommandOptions options_of(MicrobenchArguments& a) {
   return {joined({{arch_argument(a.arch, "GPU (YAML, or the name of a shipped one)")},
                   tool_options(a.tools),
-                  {out_option(a.output.file)}})};
+                  output_options(a.output)})};
 }
 
 CommandOptions options_of(CalibrateArguments& a) {

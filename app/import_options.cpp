@@ -95,7 +95,8 @@ CommandOptions options_of(ImportArguments& a) {
                          precision_names()),
         {"--problem", "MxNxK", "gpu-table: shape of the GEMM, if the table does not say it",
          &a.problem},
-        cache}})};
+        cache,
+        json_option(a.output)}})};
 }
 
 CommandOptions options_of(ExportArguments& a) {
@@ -127,6 +128,7 @@ CommandOptions options_of(ExportArguments& a) {
                generated_path_option(a.path,
                                      "cuda: instructions of the kernel: wmma, mma or wgmma [the "
                                      "fastest that can be written]"),
+               json_option(a.output),
                out_option(a.output.file)},
               layer_options(a.layer)}),
       "", [&a](const Given&) { take_layer(a.layer, a.workload, &a.mapping); }};

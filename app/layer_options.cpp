@@ -135,8 +135,8 @@ CommandOptions options_of(ShowArguments& a) {
               layer_options(a.layer),
               {{"--html", "", "Write an HTML page on which the mapping can be stepped through",
                 &a.html},
-               threads_option(a.threads),
-               out_option(a.output.file)}}),
+               threads_option(a.threads)},
+              output_options(a.output)}),
       "", [&a](const Given& given) {
         const bool has_layer =
             !a.workload.empty() || given("--gemm") || given("--conv") || given("--einsum");

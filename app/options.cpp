@@ -123,9 +123,11 @@ Option out_option(std::string& file) {
   return {"-o,--out", "FILE", "Write the output to FILE (atomically)", &file};
 }
 
-Options output_options(Output& output) {
-  return {{"--json", "", "Print JSON instead of text", &output.json}, out_option(output.file)};
+Option json_option(Output& output) {
+  return {"--json", "", "Print JSON instead of text", &output.json};
 }
+
+Options output_options(Output& output) { return {json_option(output), out_option(output.file)}; }
 
 Option threads_option(int& threads) {
   constexpr int kMaxThreads = 1024;

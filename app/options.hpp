@@ -16,6 +16,7 @@ inline constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 Option arch_argument(std::string& arch,
                      const std::string& help = "Architecture (YAML, or the name of a shipped one)");
 Option out_option(std::string& file);
+Option json_option(Output& output);
 Option threads_option(int& threads);  // all cores unless given
 Option constraints_option(std::string& file);
 // Of networks and layers, those that are shipped: their files in place of their names.

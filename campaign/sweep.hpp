@@ -10,6 +10,7 @@
 #include "campaign/campaign.hpp"
 #include "campaign/queue.hpp"
 #include "campaign/store.hpp"
+#include "report/json.hpp"
 
 namespace mapsim {
 
@@ -84,5 +85,8 @@ class PointSolver {
 SweepSummary sweep(const Campaign& campaign, const SweepOptions& options);
 
 std::string summary_text(const Campaign& campaign, const SweepSummary& summary);
+// The same for programs.
+std::string summary_json(const Provenance& origin, const Campaign& campaign,
+                         const SweepSummary& summary);
 
 }  // namespace mapsim

@@ -98,5 +98,31 @@ struct ListedFile {
   std::string kind, name, what;
 };
 std::string list_json(const std::vector<ListedFile>& files);
+// What a command writes in a format of another kind: SVG, HTML, CUDA C++, another tool's YAML.
+struct WrittenText {
+  std::string format;  // svg, html, cuda, timeloop
+  std::string text;
+  std::vector<std::string> notes{};
+  struct Figure {
+    std::string name, caption;
+    std::string svg, csv;  // the latter may be empty
+  };
+  std::vector<Figure> figures{};  // of a report
+};
+std::string text_json(const Provenance& origin, const WrittenText& written);
+// The files that an import made, and the command that reads them.
+struct ImportRecord {
+  std::vector<std::string> files;  // paths
+  std::vector<std::string> notes;
+  std::string next{};  // empty: none
+  struct Table {
+    std::string path, kind;
+    std::int64_t added = 0, known = 0;  // measurements; known: they were there before
+  };
+  std::vector<Table> tables{};  // of GPU timings
+};
+std::string import_json(const Provenance& origin, const ImportRecord& record);
+// Databases of results, and the one that has them all.
+std::string merge_json(const std::string& into, const std::vector<std::string>& from);
 
 }  // namespace mapsim

@@ -18,7 +18,7 @@ from yaml_reference import cell, rows
 # Forms of an answer that are told from that of a layer; front, "nothing fits" and plans' forms are not.
 FORMS = {"of a chain": "chain", "on a GPU": "GPU", "of a plan": "plan", "of designs": "designs"}
 HEADINGS = {"": "", "chain": ", of a chain", "GPU": ", on a GPU", "plan": ", of a plan", "designs": ", of designs"}
-ONE_FORM = {"calibrate", "predict", "validate"}  # commands for GPUs alone
+ONE_FORM = {"calibrate", "microbench", "predict", "validate"}  # commands for GPUs alone
 HEAD = """# Keys of results
 
 <!-- Made by tools/results_reference.py from configs/schema/results and tools/results_keys.yaml; do not edit. -->

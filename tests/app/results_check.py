@@ -5,9 +5,12 @@ place there, and every key that must be there is. Exit 1 if not. With --write th
 commands of RUNS print; those of OTHERS are only checked, so that a schema is not merely what it was made of. What a key
 means is in tools/results_keys.yaml, of which tools/results_reference.py makes docs/results_keys.md.
 
-usage: results_check.py [--write] MAPSIM CONFIGS
+usage: results_check.py [--write] MAPSIM CONFIGS FAKE_CUDA
+
+FAKE_CUDA is the library of tests/validate/device, which microbench takes for a driver.
 """
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -89,6 +92,8 @@ histogram teaching teaching/gemm --mappings 200
 histogram teaching teaching/conv --mappings 200
 check proof.yaml
 sweep teaching_buffers --db results.sqlite
+merge all.sqlite results.sqlite
+report results.sqlite
 results results.sqlite
 results results.sqlite --networks
 design teaching_buffers --objective energy
@@ -99,6 +104,13 @@ design teaching_buffers alexnet --objective edp --max-area 0.001mm2
 design teaching_buffers teaching/gemm --objective edp --top 2 --max-latency 1s --max-energy 1J --max-power 1W
 design teaching_buffers teaching/gemm --objective latency --pareto area
 import gpu-table timings.csv --gpu a100_80gb --precision bf16 -o measurements.csv
+import timeloop {data}/timeloop_gemm.yaml -o gemm
+import zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json -o zigzag
+export timeloop gemm/arch.yaml gemm/workload.yaml gemm/mapping.yaml
+export cuda a100_40gb --gemm 256x256x256 --precision f16
+show teaching
+show teaching teaching/conv best.yaml
+microbench h200
 calibrate measurements.csv --arch a100_80gb
 predict timings.csv --arch a100_80gb --precision bf16
 predict kernels.csv --arch a100_80gb
@@ -138,8 +150,12 @@ plan h100_sxm graphs/squeezenet --objective energy
 design teaching_buffers alexnet --objective sum-edp --max-area 0.001mm2
 design teaching_buffers teaching/gemm --objective energy --max-latency 1ns
 histogram eyeriss alexnet/conv3 --mappings 100
+sweep teaching_buffers --db results.sqlite
+show teaching teaching/conv best.yaml --html
+show teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
+export cuda h200 --gemm 512x512x512 --precision bf16 --bias
+import scalesim array.cfg products.csv -o systolic
 """.strip().splitlines()
-NO_JSON = {"import", "sweep"}
 MAPS = {"density", "settings", "operand_bits", "tensors", "inputs", "smallest_need", "reasons", "busy_seconds", "resource_cycles",
         "breakdown"}  # keys are names
 # Where no run prints it; a key that is null in one answer may be null in all.
@@ -222,10 +238,16 @@ def form_of(document):
 
 
 def write_inputs(folder):
-    """A layer with zeros, and what calibrate and validate read: times of GEMMs of a library, and of kernels of one."""
+    """A layer with zeros, a design of SCALE-Sim, what CUDA C++ includes, and what calibrate and validate read: times of
+    GEMMs of a library, and of kernels of one."""
     (folder / "zeros.yaml").write_text(
         "name: zeros\nconv2d: {in_channels: 8, out_channels: 8, input: [10, 10], kernel: 3}\n"
         "precision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}\ndensity: {I: 0.4, W: 0.5}\n")
+    (folder / "array.cfg").write_text(
+        "[general]\nrun_name = small\n[architecture_presets]\nArrayHeight: 8\nArrayWidth: 4\nIfmapSramSzkB: 4\n"
+        "FilterSramSzkB: 4\nOfmapSramSzkB: 4\nDataflow: ws\n")
+    (folder / "products.csv").write_text("Layer, M, N, K,\nfirst, 8, 8, 16,\n")
+    (folder / "mma.h").write_text("\n")
     times = [f"{m},4096,{k},{20 + 2 * m * 4096 * k / 150e6}"
              for m in (64, 256, 1024, 4096) for k in (256, 1024, 4096, 8192)]
     (folder / "timings.csv").write_text("\n".join(["m,n,k,latency_us", *times, ""]))
@@ -237,20 +259,21 @@ def write_inputs(folder):
     (folder / "kernels.csv").write_text("\n".join(["# mapsim measurements 1", columns, *kernels, library, ""]))
 
 
-def outputs(program, folder, only_made):
+def outputs(program, fake_cuda, folder, only_made):
     """(command, line, what it printed) of every run; of those of which the schemas are made, or of all."""
     write_inputs(Path(folder))
     data = Path(__file__).resolve().parent / "data"
+    driver = {f"MAPSIM_{library}_LIBRARY": str(fake_cuda) for library in ("CUDA", "NVML", "NVRTC")}
+    driver |= {"MAPSIM_CUDA_INCLUDE": str(folder), "FAKE_CUDA": "image=copy"}  # some kernels cannot be loaded
     for line in (run.format(data=data) for run in (RUNS if only_made else RUNS + OTHERS)):
         command = line.split()[0]
-        words = [str(program), *line.split(), *([] if command in NO_JSON else ["--json"])]
-        ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        ran = subprocess.run([str(program), *line.split(), "--json"], cwd=folder, capture_output=True, text=True,
+                             check=False, env={**os.environ, **driver})
         if ran.returncode not in (0, 1):
             raise RuntimeError(f"exit code {ran.returncode}: {line}\n{ran.stderr}")
-        if command not in NO_JSON:
-            if not ran.stdout.startswith("{"):
-                raise RuntimeError(f"no JSON: {line}\n{ran.stdout}{ran.stderr}")
-            yield command, line, json.loads(ran.stdout)
+        if not ran.stdout.startswith("{"):
+            raise RuntimeError(f"no JSON: {line}\n{ran.stdout}{ran.stderr}")
+        yield command, line, json.loads(ran.stdout)
 
 
 def write(path, command, documents, known):
@@ -264,12 +287,12 @@ def write(path, command, documents, known):
     path.write_text(json.dumps({**head, "anyOf": schemas}, indent=1) + "\n")
 
 
-def problems(program, configs, rewrite):
+def problems(program, configs, fake_cuda, rewrite):
     schemas = configs / "schema/results"
     printed = {}
     with tempfile.TemporaryDirectory(prefix="mapsim_") as folder:
         (Path(folder) / "configs").symlink_to(configs)
-        for command, line, document in outputs(program, folder, rewrite):
+        for command, line, document in outputs(program, fake_cuda, folder, rewrite):
             printed.setdefault(command, []).append((line, document))
     keys, nulls = {}, {command: set() for command in printed}
     for command, answers in printed.items():
@@ -298,6 +321,6 @@ def problems(program, configs, rewrite):
 
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if word != "--write"]
-    found = list(problems(Path(words[0]).resolve(), Path(words[1]).resolve(), "--write" in sys.argv))
+    found = list(problems(*(Path(word).resolve() for word in words), "--write" in sys.argv))
     print("\n".join(found) or "what the commands print satisfies their schemas")
     sys.exit(bool(found))

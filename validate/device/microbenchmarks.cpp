@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <variant>
 
 #include "core/arithmetic.hpp"
@@ -405,6 +406,31 @@ std::string microbenchmarks_csv(const std::string& gpu, const std::string& drive
                         csv_cell(figure.refusal));
   }
   return text;
+}
+
+std::string microbenchmarks_json(const std::string& head, const std::string& gpu,
+                                 const std::string& driver,
+                                 const std::vector<Microbenchmark>& figures) {
+  const auto known = [](double value) {
+    return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json{};
+  };
+  auto json = nlohmann::ordered_json::parse(head);
+  json["gpu"] = gpu;
+  json["driver"] = driver;
+  json["figures"] = nlohmann::ordered_json::array();
+  for (const Microbenchmark& figure : figures) {
+    json["figures"].push_back(
+        {{"what", figure.what},
+         {"precision", figure.precision.empty() ? nlohmann::ordered_json{}
+                                                : nlohmann::ordered_json(figure.precision)},
+         {"value", known(figure.value)},
+         {"unit", figure.unit},
+         {"architecture", known(figure.architecture)},
+         {"sm_clock_hz", known(figure.clock.count())},
+         {"refusal", figure.refusal.empty() ? nlohmann::ordered_json{}
+                                            : nlohmann::ordered_json(figure.refusal)}});
+  }
+  return json.dump(2) + "\n";
 }
 
 }  // namespace mapsim

@@ -37,4 +37,9 @@ std::vector<KernelSource> microbenchmark_sources(const Gpu& gpu);
 std::string microbenchmarks_csv(const std::string& gpu, const std::string& driver,
                                 const std::vector<Microbenchmark>& figures);
 
+// The same as JSON; `head` is an object with what every result begins with.
+std::string microbenchmarks_json(const std::string& head, const std::string& gpu,
+                                 const std::string& driver,
+                                 const std::vector<Microbenchmark>& figures);
+
 }  // namespace mapsim
