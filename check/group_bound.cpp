@@ -48,7 +48,7 @@ class GroupBounding {
       whole.entry.run.entries = objective().is_timed() ? 1 : 0;
       return bounds_.least(whole, around_.taken, least_);
     }
-    if (!group_.scope_levels().empty()) {
+    if (group_.is_group()) {
       search();
     }
     return least_;
@@ -209,37 +209,40 @@ class GroupBounding {
     return runs;
   }
 
-  // First with the levels of scopes that are best for each einsum, then with one choice for all.
   void search_set(const std::vector<Temporal>& loops) {
     const auto counts = counter_->count(counter_->innermost(loops));
     if (!counts) {
       return;
     }
-    const Parts loose = [&](std::size_t e) {
-      std::vector<Part> all;
-      for (const ScopeLevels& levels : group_.scope_levels_for(e)) {
-        add_parts_of_set(loops, *counts, e, levels, all);
-      }
-      return all;
+    const auto is_closed_with = [&](const LevelsLeft& left) {
+      return is_closed([&](std::size_t e) {
+        std::vector<Part> all;
+        for (const ScopeLevels& levels : group_.decisions(e, left)) {
+          add_parts_of_set(loops, *counts, e, levels, all);
+        }
+        return all;
+      });
     };
-    if (is_closed(loose)) {
+    LevelsLeft left = group_.scope_levels();
+    if (is_closed_with(left)) {
       ++counts_.closed;
       return;
     }
-    std::vector<const ScopeLevels*> open;
-    for (const ScopeLevels& levels : group_.scope_levels()) {
-      const Parts parts = [&](std::size_t e) {
-        std::vector<Part> all;
-        add_parts_of_set(loops, *counts, e, levels, all);
-        return all;
-      };
-      if (group_.scope_levels().size() == 1 || !is_closed(parts)) {
-        open.push_back(&levels);
+    for (std::vector<LevelId>& levels : left) {  // no tree with another one of them is better
+      const std::vector<LevelId> may = levels;
+      std::vector<LevelId> open;
+      for (const LevelId level : may) {
+        levels = {level};
+        if (may.size() == 1 || !is_closed_with(left)) {
+          open.push_back(level);
+        }
+      }
+      levels = std::move(open);
+      if (levels.empty()) {
+        return;
       }
     }
-    if (!open.empty()) {
-      open_set(loops, open);
-    }
+    open_set(loops, left);
   }
   void add_parts_of_set(const std::vector<Temporal>& loops, const GroupCounts& counts,
                         std::size_t e, const ScopeLevels& levels, std::vector<Part>& all) const {
@@ -264,7 +267,7 @@ class GroupBounding {
 
   // ---- orders and scopes
 
-  void open_set(std::vector<Temporal> loops, const std::vector<const ScopeLevels*>& open) {
+  void open_set(std::vector<Temporal> loops, const LevelsLeft& left) {
     const auto before = [](const Temporal& a, const Temporal& b) { return a.dim < b.dim; };
     std::sort(loops.begin(), loops.end(), before);
     do {
@@ -273,9 +276,7 @@ class GroupBounding {
       do {
         if (const auto counts = bounds_.is_stopped() ? std::nullopt : counter_->count(interface)) {
           ++counts_.interfaces;
-          for (const ScopeLevels* levels : open) {
-            search_interface(*counts, *levels);
-          }
+          search_interface(*counts, left);
         }
         for (i = 0; i < interface.scopes.size() && ++interface.scopes[i] > loops.size(); ++i) {
           interface.scopes[i] = 0;
@@ -284,32 +285,54 @@ class GroupBounding {
     } while (std::next_permutation(loops.begin(), loops.end(), before));
   }
 
-  void search_interface(const GroupCounts& counts, const ScopeLevels& levels) {
-    const std::vector<std::optional<bool>> narrow(piece_.einsums.size());
+  // With the levels of scopes that are best for each einsum, then deciding one after the other.
+  void search_interface(const GroupCounts& counts, const LevelsLeft& left) {
     const Parts parts = [&](std::size_t e) {
       std::vector<Part> all;
-      for (const Supply& supply : group_.supplies(e)) {
-        TakenBits taken = group_.taken_by_scopes(e, levels, counts.held, narrow);
-        std::vector<double> charged;
-        const auto least = [&](TensorId t, LevelId level) {
-          LeastKept kept{kInfinity, kInfinity};
-          for (const KeepPosition& keep : counts.keeps) {
-            if (keep.use == ChainTensor{e, t} && keep.level == level) {
-              kept = {std::min(kept.moved, keep.moved), std::min(kept.tile, keep.largest)};
-            }
-          }
-          return kept;
-        };
-        take_least(e, supply, least, charged, taken);
-        const EnteredBranch& entered = counts.branches[e];
-        all.push_back(
-            part_of(group_.supplied(e, entered, supply, levels), entered.entries, charged, taken));
+      for (const ScopeLevels& levels : group_.decisions(e, left)) {
+        add_parts_of_interface(counts, e, levels, all);
       }
       return all;
     };
-    if (!is_closed(parts)) {
-      ++counts_.joined;
-      join(counts, levels);
+    if (is_closed(parts)) {
+      return;
+    }
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (left[i].size() > 1) {
+        LevelsLeft decided = left;
+        for (const LevelId level : left[i]) {
+          decided[i] = {level};
+          search_interface(counts, decided);
+        }
+        return;
+      }
+    }
+    ++counts_.joined;
+    ScopeLevels levels;
+    for (const std::vector<LevelId>& only : left) {
+      levels.emplace_back(only.front());
+    }
+    join(counts, levels);
+  }
+  void add_parts_of_interface(const GroupCounts& counts, std::size_t e, const ScopeLevels& levels,
+                              std::vector<Part>& all) const {
+    const std::vector<std::optional<bool>> narrow(piece_.einsums.size());
+    for (const Supply& supply : group_.supplies(e)) {
+      TakenBits taken = group_.taken_by_scopes(e, levels, counts.held, narrow);
+      std::vector<double> charged;
+      const auto least = [&](TensorId t, LevelId level) {
+        LeastKept kept{kInfinity, kInfinity};
+        for (const KeepPosition& keep : counts.keeps) {
+          if (keep.use == ChainTensor{e, t} && keep.level == level) {
+            kept = {std::min(kept.moved, keep.moved), std::min(kept.tile, keep.largest)};
+          }
+        }
+        return kept;
+      };
+      take_least(e, supply, least, charged, taken);
+      const EnteredBranch& entered = counts.branches[e];
+      all.push_back(
+          part_of(group_.supplied(e, entered, supply, levels), entered.entries, charged, taken));
     }
   }
 

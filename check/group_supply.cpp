@@ -24,40 +24,40 @@ GroupSupply::GroupSupply(const Arch& arch, const EinsumChain& piece, const Fused
       return;
     }
   }
-  scope_levels_ = list_levels(std::nullopt);
+  for (const Intermediate& passed : piece.intermediates) {
+    std::vector<LevelId>& may = scope_levels_.emplace_back();
+    for (const LevelId level : levels_) {
+      if (problems_[passed.producer].may_keep(level, einsum(passed.producer).output())) {
+        may.push_back(level);
+      }
+    }
+    if (may.empty()) {
+      return;
+    }
+  }
+  is_group_ = true;
   for (std::size_t e = 0; e < piece.einsums.size(); ++e) {
-    levels_for_.push_back(list_levels(e));
     supplies_.push_back(list_supplies(e));
   }
 }
 
-// Of one einsum, or of all.
-std::vector<ScopeLevels> GroupSupply::list_levels(std::optional<std::size_t> e) const {
-  std::vector<ScopeLevels> choices{{}};
-  for (const Intermediate& passed : piece_.intermediates) {
-    ScopeLevels may;
-    for (const LevelId level : levels_) {
-      if (problems_[passed.producer].may_keep(level, einsum(passed.producer).output())) {
-        may.emplace_back(level);
-      }
-    }
-    bool matters = !e || *e == passed.producer;
+std::vector<ScopeLevels> GroupSupply::decisions(std::size_t e, const LevelsLeft& left) const {
+  std::vector<ScopeLevels> all{ScopeLevels(left.size())};
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const Intermediate& passed = piece_.intermediates[i];
+    bool matters = left[i].size() == 1 || passed.producer == e;
     for (const ChainTensor& use : passed.readers) {
-      matters = matters || use.einsum == *e;
+      matters = matters || use.einsum == e;
     }
-    if (!matters && may.size() > 1) {
-      may = {std::nullopt};
-    }
-    std::vector<ScopeLevels> longer;
-    for (const ScopeLevels& choice : choices) {
-      for (const std::optional<LevelId>& level : may) {
-        longer.push_back(choice);
-        longer.back().push_back(level);
+    for (std::size_t k = 0, count = matters ? all.size() : 0; k < count; ++k) {
+      all[k][i] = left[i].front();
+      for (std::size_t l = 1; l < left[i].size(); ++l) {
+        all.push_back(all[k]);
+        all.back()[i] = left[i][l];
       }
     }
-    choices = std::move(longer);
   }
-  return choices;
+  return all;
 }
 
 // The ways in which the group may keep a tensor between its level and a branch; the first one:

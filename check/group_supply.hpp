@@ -14,6 +14,9 @@ struct Supply {
   std::optional<bool> final_sums;  // of an output of two widths that a level of the group gets
 };
 
+// Per intermediate, the levels that are left for its scope; one: it is decided.
+using LevelsLeft = std::vector<std::vector<LevelId>>;
+
 // Where a group of einsums may keep tensors, and what that costs and takes.
 class GroupSupply {
  public:
@@ -23,11 +26,12 @@ class GroupSupply {
 
   // Levels outside of all fanouts, but the outermost.
   const std::vector<LevelId>& levels() const { return levels_; }
-  // Every level for every intermediate: none if some einsum but the last passes nothing on within
-  // the group, or what it makes may be kept nowhere.
-  const std::vector<ScopeLevels>& scope_levels() const { return scope_levels_; }
-  // The same as far as it matters to an einsum: others' levels are open where there is a choice.
-  const std::vector<ScopeLevels>& scope_levels_for(std::size_t e) const { return levels_for_[e]; }
+  // Does each einsum but the last pass on what it makes within the group, and may that be kept?
+  bool is_group() const { return is_group_; }
+  const LevelsLeft& scope_levels() const { return scope_levels_; }
+  // All decisions of what is left, as far as they matter to an einsum: levels of what others pass
+  // on are open where there is a choice.
+  std::vector<ScopeLevels> decisions(std::size_t e, const LevelsLeft& left) const;
   const std::vector<Supply>& supplies(std::size_t e) const { return supplies_[e]; }
   const Problem& problem(std::size_t e) const { return problems_[e]; }
 
@@ -53,7 +57,6 @@ class GroupSupply {
   bool is_passed(std::size_t e, TensorId t) const {
     return piece_.intermediate_of({e, t}).has_value();
   }
-  std::vector<ScopeLevels> list_levels(std::optional<std::size_t> e) const;
   std::vector<std::vector<LevelId>> ways_of(std::size_t e, TensorId t) const;
   std::vector<Supply> list_supplies(std::size_t e) const;
 
@@ -63,9 +66,9 @@ class GroupSupply {
   const BranchBounds& bounds_;
   std::vector<Problem> problems_;
   std::vector<LevelId> levels_;
-  std::vector<ScopeLevels> scope_levels_;
-  std::vector<std::vector<ScopeLevels>> levels_for_;  // per einsum
-  std::vector<std::vector<Supply>> supplies_;         // per einsum
+  bool is_group_ = false;
+  LevelsLeft scope_levels_;
+  std::vector<std::vector<Supply>> supplies_;  // per einsum
 };
 
 }  // namespace mapsim::check

@@ -40,7 +40,8 @@ double GroupBounds::ideal(double limit, const TakenBits& around) {
     EnteredBranch whole;
     whole.bounds = bounds_of(model_.piece().einsums[e]);
     double least = kInfinity;
-    for (const ScopeLevels& levels : model_.scope_levels_of(e)) {
+    model_.for_each_levels(e, model_.scope_levels(), [&](const ScopeLevels& levels) {
+      optima_.deadline().check();
       for (const Sourcing& sourcing : model_.sourcings(e)) {
         const std::vector<double> charged = crossed_once(e, sourcing);
         const Branch branch = model_.branch_of(e, whole, sourcing, levels);
@@ -50,22 +51,21 @@ double GroupBounds::ideal(double limit, const TakenBits& around) {
         }
         least = std::min(least, part(branch, around, 1, charged).value);
       }
-    }
+    });
     sum += least;
   }
   return sum;
 }
 
 // The boxes of a class are those of the interface that holds nothing from step to step.
-LeastPart GroupBounds::part_of_class(const ClassBoxes& boxes, std::size_t e,
-                                     const ScopeLevels& levels) const {
+void GroupBounds::find_part_of_class(const ClassBoxes& boxes, std::size_t e,
+                                     const ScopeLevels& levels, LeastPart& least) const {
   const EnteredBranch& box = boxes.branches[e];
   const Workload& einsum = model_.piece().einsums[e];
-  LeastPart least;
   const TakenBits by_scopes =
       model_.taken_by_scopes(optima_.capacities(), levels, boxes.held, e, model_.narrowest());
   if (!fits(optima_.capacities(), by_scopes)) {
-    return least;
+    return;
   }
   for (const Sourcing& sourcing : model_.sourcings(e)) {
     TakenBits taken = by_scopes;
@@ -89,10 +89,9 @@ LeastPart GroupBounds::part_of_class(const ClassBoxes& boxes, std::size_t e,
       least = std::move(way);
     }
   }
-  return least;
 }
 
-double GroupBounds::of_class(const ClassBoxes& boxes, const ScopeLevels* levels,
+double GroupBounds::of_class(const ClassBoxes& boxes, const LevelChoices& choices,
                              std::optional<LeastPart>& open) {
   double sum = 0;
   for (std::size_t e = 0; e < einsums(); ++e) {
@@ -101,16 +100,10 @@ double GroupBounds::of_class(const ClassBoxes& boxes, const ScopeLevels* levels,
       continue;
     }
     LeastPart least;
-    if (levels != nullptr) {
-      least = part_of_class(boxes, e, *levels);
-    } else {
-      for (const ScopeLevels& some : model_.scope_levels_of(e)) {
-        LeastPart way = part_of_class(boxes, e, some);
-        if (way.value < least.value) {
-          least = std::move(way);
-        }
-      }
-    }
+    model_.for_each_levels(e, choices, [&](const ScopeLevels& levels) {
+      optima_.deadline().check();
+      find_part_of_class(boxes, e, levels, least);
+    });
     if (!(least.value < kInfinity)) {
       return kInfinity;
     }
@@ -122,29 +115,40 @@ double GroupBounds::of_class(const ClassBoxes& boxes, const ScopeLevels* levels,
   return sum;
 }
 
-double GroupBounds::of_interface(const GroupCounts& group, const ScopeLevels& levels,
+void GroupBounds::find_part_of_interface(const GroupCounts& group, std::size_t e,
+                                         const ScopeLevels& levels, LeastPart& least) const {
+  const TakenBits taken =
+      model_.taken_by_scopes(optima_.capacities(), levels, group.held, e, model_.narrowest());
+  if (!fits(optima_.capacities(), taken)) {
+    return;
+  }
+  for (const Sourcing& sourcing : model_.sourcings(e)) {
+    std::vector<double> charged;
+    for (const SharedBoundary& boundary : model_.boundaries(e, sourcing)) {
+      model_.add_shared(boundary, least_moved(group, boundary), ports(), charged);
+    }
+    LeastPart way = part(model_.branch_of(e, group.branches[e], sourcing, levels), taken,
+                         group.branches[e].entries, charged);
+    if (way.value < least.value) {
+      least = std::move(way);
+    }
+  }
+}
+
+double GroupBounds::of_interface(const GroupCounts& group, const LevelChoices& choices,
                                  std::optional<LeastPart>& open) {
   double sum = 0;
   for (std::size_t e = 0; e < einsums(); ++e) {
-    const TakenBits taken =
-        model_.taken_by_scopes(optima_.capacities(), levels, group.held, e, model_.narrowest());
-    if (!fits(optima_.capacities(), taken)) {
+    LeastPart least;
+    model_.for_each_levels(e, choices, [&](const ScopeLevels& levels) {
+      optima_.deadline().check();
+      find_part_of_interface(group, e, levels, least);
+    });
+    if (!(least.value < kInfinity)) {
       return kInfinity;
     }
-    LeastPart least;
-    for (const Sourcing& sourcing : model_.sourcings(e)) {
-      std::vector<double> charged;
-      for (const SharedBoundary& boundary : model_.boundaries(e, sourcing)) {
-        model_.add_shared(boundary, least_moved(group, boundary), ports(), charged);
-      }
-      LeastPart way = part(model_.branch_of(e, group.branches[e], sourcing, levels), taken,
-                           group.branches[e].entries, charged);
-      if (way.value < least.value) {
-        least = std::move(way);
-      }
-    }
     sum += least.value;
-    if (!open && !optima_.is_known(least.branch, taken)) {
+    if (!open && !optima_.is_known(least.branch, least.taken)) {
       open = least;
     }
   }

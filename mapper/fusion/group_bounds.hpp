@@ -35,11 +35,11 @@ class GroupBounds {
   // wherever that is best. Optima of whole einsums bound those of all smaller boxes; they are asked
   // for up to `limit`.
   double ideal(double limit, const TakenBits& around);
-  // Of a class, with scopes at these levels. Without levels, each einsum has those of its
-  // intermediates that are best for it.
-  double of_class(const ClassBoxes& boxes, const ScopeLevels* levels,
+  // Of a class, or of an interface, with scopes at these levels. Where levels are not decided, each
+  // einsum has those of its intermediates that are best for it.
+  double of_class(const ClassBoxes& boxes, const LevelChoices& choices,
                   std::optional<LeastPart>& open);
-  double of_interface(const GroupCounts& group, const ScopeLevels& levels,
+  double of_interface(const GroupCounts& group, const LevelChoices& choices,
                       std::optional<LeastPart>& open);
   double operations(std::size_t e) const { return static_cast<double>(model_.problem(e).macs()); }
 
@@ -49,7 +49,11 @@ class GroupBounds {
   std::vector<double> crossed_once(std::size_t e, const Sourcing& sourcing) const;
   LeastPart part(Branch branch, TakenBits taken, double entries,
                  const std::vector<double>& charged) const;
-  LeastPart part_of_class(const ClassBoxes& boxes, std::size_t e, const ScopeLevels& levels) const;
+  // The least part of an einsum; each replaces `least` by what it finds if that is less.
+  void find_part_of_class(const ClassBoxes& boxes, std::size_t e, const ScopeLevels& levels,
+                          LeastPart& least) const;
+  void find_part_of_interface(const GroupCounts& group, std::size_t e, const ScopeLevels& levels,
+                              LeastPart& least) const;
 
   const GroupModel& model_;
   BranchOptima& optima_;

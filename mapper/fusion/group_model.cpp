@@ -9,11 +9,13 @@
 namespace mapsim::fusion {
 
 GroupModel::GroupModel(const Arch& arch, const EinsumChain& chain, const Group& group,
-                       const Surroundings& surroundings, std::optional<LevelId> only_level)
+                       const Surroundings& surroundings, std::optional<LevelId> only_level,
+                       const Deadline& deadline)
     : arch_{arch},
       piece_{piece_of(chain, group.first, group.last)},
       first_{group.first},
-      around_{surroundings} {
+      around_{surroundings},
+      held_{&deadline} {
   for (const Workload& workload : piece_.einsums) {
     problems_.emplace_back(arch, workload);
   }
@@ -23,7 +25,9 @@ GroupModel::GroupModel(const Arch& arch, const EinsumChain& chain, const Group& 
     }
   }
   if (piece_.einsums.size() > 1) {
-    list_levels();
+    for (const Intermediate& passed : piece_.intermediates) {
+      scope_levels_.push_back(levels_of(passed));
+    }
     for (std::size_t e = 0; e < piece_.einsums.size(); ++e) {
       sourcings_.push_back(list_sourcings(e));
     }
@@ -35,45 +39,21 @@ bool GroupModel::is_above_arrays(LevelId level) const {
                      [&](std::size_t above) { return index_of(level) < above; });
 }
 
-std::vector<LevelId> GroupModel::levels_of(const Intermediate& passed) const {
-  std::vector<LevelId> levels;
+LevelSet GroupModel::levels_of(const Intermediate& passed) const {
+  LevelSet levels;
   for (const LevelId level : levels_) {
     if (problems_[passed.producer].may_keep(level, einsum(passed.producer).output())) {
-      levels.push_back(level);
+      levels.insert(level);
     }
   }
   return levels;
 }
 
-void GroupModel::list_levels() {
-  // Each choice so far, with each level of one more intermediate.
-  const auto choose = [](std::vector<ScopeLevels>& choices, std::size_t i,
-                         const std::vector<LevelId>& levels) {
-    std::vector<ScopeLevels> longer;
-    for (const ScopeLevels& choice : choices) {
-      for (const LevelId level : levels) {
-        longer.push_back(choice);
-        longer.back()[i] = level;
-      }
-    }
-    choices = std::move(longer);
-  };
-  const std::size_t count = piece_.intermediates.size();
-  scope_levels_ = {ScopeLevels(count)};
-  levels_of_.assign(piece_.einsums.size(), scope_levels_);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Intermediate& passed = piece_.intermediates[i];
-    const std::vector<LevelId> levels = levels_of(passed);
-    choose(scope_levels_, i, levels);
-    for (std::size_t e = 0; e < levels_of_.size(); ++e) {
-      const bool has_it = passed.producer == e ||
-                          std::any_of(passed.readers.begin(), passed.readers.end(),
-                                      [&](const ChainTensor& use) { return use.einsum == e; });
-      if (has_it || levels.size() <= 1) {
-        choose(levels_of_[e], i, levels);
-      }
-    }
-  }
+// Does an einsum make or read it?
+bool GroupModel::has(std::size_t e, const Intermediate& passed) const {
+  return passed.producer == e ||
+         std::any_of(passed.readers.begin(), passed.readers.end(),
+                     [&](const ChainTensor& use) { return use.einsum == e; });
 }
 
 bool GroupModel::is_group() const {
@@ -112,7 +92,7 @@ bool GroupModel::may_move(const SharedBoundary& boundary, double moved) const {
   return !is_held || !around_.final_sums.value_or(false) || crosses_once(moved, whole(use));
 }
 
-std::vector<Sourcing> GroupModel::list_sourcings(std::size_t e) const {
+std::vector<Sourcing> GroupModel::list_sourcings(std::size_t e) {
   std::vector<Sourcing> all{{PerTensor<LevelSet>(einsum(e).tensors.size()), std::nullopt}};
   std::vector<LevelSet> sets{{}};  // of levels
   for (const LevelId level : levels_) {
@@ -122,6 +102,8 @@ std::vector<Sourcing> GroupModel::list_sourcings(std::size_t e) const {
   }
   for (const TensorId t : einsum(e).tensors.ids()) {
     for (std::size_t i = 0, count = all.size(); i < count; ++i) {
+      held_.check();
+      held_.grow_to(all.size() * sizeof(Sourcing));
       for (const LevelSet& levels : sets) {
         if (!levels.empty() && may_share({e, t}, levels)) {
           all.push_back(all[i]);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "costmodel/fusion/group_counts.hpp"
+#include "mapper/deadline.hpp"
 #include "mapper/fusion/branch_optima.hpp"
 #include "workloads/chain_piece.hpp"
 
@@ -40,13 +42,18 @@ struct SharedBoundary {
   LevelId child{};
 };
 
+// Per intermediate, the levels where its scope may lie; of several, none is decided yet.
+using LevelChoices = std::vector<LevelSet>;
+
 // The possible branches of a group, and the cost of the group's own keeps. Einsums are numbered
 // from the first one of the group.
 class GroupModel {
  public:
-  // `surroundings` outlive it. `only_level`: where the group may keep tensors; none: anywhere.
+  // `surroundings` and the deadline outlive it. `only_level`: where the group may keep tensors;
+  // none: anywhere. Throws OutOfBudget.
   GroupModel(const Arch& arch, const EinsumChain& chain, const Group& group,
-             const Surroundings& surroundings, std::optional<LevelId> only_level);
+             const Surroundings& surroundings, std::optional<LevelId> only_level,
+             const Deadline& deadline);
 
   // The group as a chain of its own, and the number of its first einsum in the whole one.
   const EinsumChain& piece() const { return piece_; }
@@ -57,11 +64,18 @@ class GroupModel {
   bool is_group() const;
   // Where the group may keep tensors: the levels above all arrays, but the outermost.
   const std::vector<LevelId>& levels() const { return levels_; }
-  // All choices of levels for scopes; none if an intermediate has no level.
-  const std::vector<ScopeLevels>& scope_levels() const { return scope_levels_; }
-  // Those of the intermediates that an einsum makes or reads. Others are decided only if they have
-  // no choice.
-  const std::vector<ScopeLevels>& scope_levels_of(std::size_t e) const { return levels_of_[e]; }
+  const LevelChoices& scope_levels() const { return scope_levels_; }
+  bool has_scope_levels() const {
+    return std::none_of(scope_levels_.begin(), scope_levels_.end(),
+                        [](LevelSet levels) { return levels.empty(); });
+  }
+  // Visits all choices for the intermediates that an einsum makes or reads, one by one, since there
+  // may be many. Others are decided only if they have no choice.
+  template <class Visit>
+  void for_each_levels(std::size_t e, const LevelChoices& choices, const Visit& visit) const {
+    ScopeLevels levels;
+    for_each_levels(e, choices, visit, levels);
+  }
   // May shared keeps let so many elements across a boundary? Sums that are held around the group as
   // final ones arrive there once.
   bool may_move(const SharedBoundary& boundary, double moved) const;
@@ -96,10 +110,31 @@ class GroupModel {
   bool is_passed(const ChainTensor& use) const { return piece_.intermediate_of(use).has_value(); }
   bool has_two_widths(std::size_t e) const;
   bool is_above_arrays(LevelId level) const;
-  void list_levels();
-  std::vector<LevelId> levels_of(const Intermediate& passed) const;
+  LevelSet levels_of(const Intermediate& passed) const;
+  bool has(std::size_t e, const Intermediate& passed) const;
   bool may_share(const ChainTensor& use, LevelSet levels) const;
-  std::vector<Sourcing> list_sourcings(std::size_t e) const;
+  std::vector<Sourcing> list_sourcings(std::size_t e);
+  template <class Visit>
+  void for_each_levels(std::size_t e, const LevelChoices& choices, const Visit& visit,
+                       ScopeLevels& levels) const {
+    if (levels.size() == choices.size()) {
+      visit(levels);
+      return;
+    }
+    const LevelSet may = choices[levels.size()];
+    levels.emplace_back();
+    if (may.size() > 1 && !has(e, piece_.intermediates[levels.size() - 1])) {
+      for_each_levels(e, choices, visit, levels);
+    } else {
+      for (const LevelId level : levels_) {
+        if (may.contains(level)) {
+          levels.back() = level;
+          for_each_levels(e, choices, visit, levels);
+        }
+      }
+    }
+    levels.pop_back();
+  }
 
   const Arch& arch_;
   EinsumChain piece_;
@@ -107,9 +142,9 @@ class GroupModel {
   const Surroundings& around_;
   std::vector<Problem> problems_;
   std::vector<LevelId> levels_;
-  std::vector<ScopeLevels> scope_levels_;
-  std::vector<std::vector<ScopeLevels>> levels_of_;  // per einsum
-  std::vector<std::vector<Sourcing>> sourcings_;     // per einsum
+  LevelChoices scope_levels_;
+  std::vector<std::vector<Sourcing>> sourcings_;  // per einsum
+  HeldMemory held_;                               // of the sourcings
 };
 
 }  // namespace mapsim::fusion

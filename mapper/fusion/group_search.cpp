@@ -2,9 +2,11 @@
 #include "mapper/fusion/group_search.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <memory>
 #include <queue>
+#include <utility>
 
 #include "mapper/fusion/front_of.hpp"
 #include "mapper/fusion/group_bounds.hpp"
@@ -21,7 +23,8 @@
 //    class.
 // 2. A class below the incumbent is opened: orders and scopes. Each interface is entered by the
 //    cost model, which counts entries, halos that are made again, and live sets.
-// 3. What is left is joined: which tensors the group keeps, at which position, such that the
+// 3. The levels of the scopes that the class leaves are decided one after the other.
+// 4. What is left is joined: which tensors the group keeps, at which position, such that the
 //    branches fit beside them.
 //
 // Bounds ask for optima of branches one by one, the least one first, so that few are searched.
@@ -45,7 +48,8 @@ class GroupSearch {
   GroupSearch(const GroupQuery& query, BranchOptima& optima, GroupStatistics& statistics,
               std::vector<GroupPlan>* front)
       : arch_{query.arch},
-        model_(query.arch, query.chain, query.group, query.surroundings, query.only_level),
+        model_(query.arch, query.chain, query.group, query.surroundings, query.only_level,
+               optima.deadline()),
         around_{query.surroundings},
         optima_{optima},
         bounds_{model_, optima},
@@ -59,7 +63,7 @@ class GroupSearch {
   void run() {
     if (piece().einsums.size() == 1) {
       search_alone();
-    } else if (model_.is_group() && !model_.scope_levels().empty()) {
+    } else if (model_.is_group() && model_.has_scope_levels()) {
       search_together();
     }
   }
@@ -122,25 +126,22 @@ class GroupSearch {
         boxes.runs.push_back(classes_->least_runs(index, e));
       }
     }
-    return bounds_.of_class(boxes, nullptr, open);
+    return bounds_.of_class(boxes, model_.scope_levels(), open);
   }
 
   // ---- interfaces
 
   struct Entered {
     Interface interface;
-    const ScopeLevels* levels = nullptr;
+    LevelChoices levels;
     std::shared_ptr<const GroupCounts> group;
   };
 
-  // Scopes in all positions and at all levels that the class leaves, loops in all orders.
+  // Scopes in all positions that the class leaves, loops in all orders.
   void open_class(std::size_t index) {
-    std::vector<const ScopeLevels*> choices;
-    for (const ScopeLevels& levels : model_.scope_levels()) {
-      std::optional<LeastPart> open;
-      if (bounds_.of_class(class_boxes_[index], &levels, open) < limit()) {
-        choices.push_back(&levels);
-      }
+    const auto choices = levels_in(index);
+    if (!choices) {
+      return;
     }
     std::vector<Temporal> loops = classes_->loops(index);
     const auto before = [](const Temporal& a, const Temporal& b) { return a.dim < b.dim; };
@@ -149,46 +150,93 @@ class GroupSearch {
       Interface interface{loops, std::vector<std::size_t>(piece().intermediates.size(), 0)};
       std::size_t i = 0;
       do {
-        add(interface, choices);
+        held_.check();
+        if (auto counted = counter_->count(interface)) {
+          ++statistics_.interfaces;
+          add({interface, *choices, std::make_shared<const GroupCounts>(std::move(*counted))});
+        }
         for (i = 0; i < interface.scopes.size() && ++interface.scopes[i] > loops.size(); ++i) {
           interface.scopes[i] = 0;
         }
       } while (i < interface.scopes.size());
     } while (std::next_permutation(loops.begin(), loops.end(), before));
   }
-  void add(const Interface& interface, const std::vector<const ScopeLevels*>& choices) {
-    auto counted = choices.empty() ? std::nullopt : counter_->count(interface);
-    if (!counted) {
+  // The levels of scopes that a class leaves open, each intermediate by itself. nullopt: none of
+  // some intermediate's.
+  std::optional<LevelChoices> levels_in(std::size_t index) {
+    LevelChoices choices = model_.scope_levels();
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const LevelSet may = choices[i];
+      for (const LevelId level : model_.levels()) {
+        std::optional<LeastPart> open;
+        LevelChoices decided = choices;
+        decided[i] = {level};
+        if (may.size() > 1 && may.contains(level) &&
+            !(bounds_.of_class(class_boxes_[index], decided, open) < limit())) {
+          choices[i].erase(level);
+        }
+      }
+      if (choices[i].empty()) {
+        return std::nullopt;
+      }
+    }
+    return choices;
+  }
+  void add(Entered entered) {
+    held_.check();
+    std::optional<LeastPart> open;
+    const double bound = interface_bound(entered, open);
+    if (bound < limit()) {
+      held_.take(sizeof(Entered) + entered.interface.loops.size() * sizeof(Temporal) +
+                 entered.levels.size() * (sizeof(LevelSet) + sizeof(std::size_t)) +
+                 (entered.group.use_count() == 1 ? bytes_of(*entered.group) : 0));
+      interfaces_.push_back(std::move(entered));
+      queue_.push({bound, false, interfaces_.size() - 1});
+    }
+  }
+  double interface_bound(const Entered& entered, std::optional<LeastPart>& open) {
+    return bounds_.of_interface(*entered.group, entered.levels, open);
+  }
+  // Decides the level of one more scope, or joins the branches.
+  void open_interface(std::size_t index) {
+    const Entered entered = std::exchange(interfaces_[index], {});
+    const auto several = std::find_if(entered.levels.begin(), entered.levels.end(),
+                                      [](LevelSet levels) { return levels.size() > 1; });
+    if (several == entered.levels.end()) {
+      join({entered.interface, *entered.group, levels_of(entered)});
       return;
     }
-    held_.check();
-    ++statistics_.interfaces;
-    const auto group = std::make_shared<const GroupCounts>(std::move(*counted));
-    for (const ScopeLevels* levels : choices) {
-      std::optional<LeastPart> open;
-      const double bound = bounds_.of_interface(*group, *levels, open);
-      if (bound < limit()) {
-        if (group.use_count() == 1) {
-          held_.take(bytes_of(*group));
-        }
-        interfaces_.push_back({interface, levels, group});
-        queue_.push({bound, false, interfaces_.size() - 1});
+    for (const LevelId level : model_.levels()) {
+      if (several->contains(level)) {
+        Entered decided = entered;
+        decided.levels[static_cast<std::size_t>(several - entered.levels.begin())] = {level};
+        add(std::move(decided));
       }
     }
   }
 
-  double interface_bound(const Entered& entered, std::optional<LeastPart>& open) {
-    return bounds_.of_interface(*entered.group, *entered.levels, open);
+  static ScopeLevels levels_of(const Entered& entered) {
+    ScopeLevels levels;
+    for (const LevelSet one : entered.levels) {
+      levels.emplace_back(static_cast<LevelId>(std::countr_zero(one.bits())));
+    }
+    return levels;
   }
 
   // ---- joining
 
+  struct Joined {
+    const Interface& interface;
+    const GroupCounts& group;
+    ScopeLevels levels;
+  };
+
   // One option per einsum, depth first.
-  void join(const Entered& entered) {
+  void join(const Joined& joined) {
     std::vector<std::vector<BranchOption>> all;
     std::vector<double> rest(piece().einsums.size() + 1, 0.0);  // of this einsum and later ones
     for (std::size_t e = 0; e < piece().einsums.size(); ++e) {
-      all.push_back(options_of(model_, optima_, *entered.group, *entered.levels, e));
+      all.push_back(options_of(model_, optima_, joined.group, joined.levels, e));
       if (all.back().empty()) {
         return;
       }
@@ -201,7 +249,7 @@ class GroupSearch {
       const std::size_t e = chosen.size();
       if (e == all.size()) {
         held_.check();
-        finish(entered, chosen);
+        finish(joined, chosen);
         return;
       }
       for (const BranchOption& option : all[e]) {
@@ -215,7 +263,7 @@ class GroupSearch {
     };
     choose(0);
   }
-  void finish(const Entered& entered, const std::vector<const BranchOption*>& chosen) {
+  void finish(const Joined& joined, const std::vector<const BranchOption*>& chosen) {
     std::vector<std::optional<bool>> final_sums;
     TakenBits resident(around_.taken.size(), 0.0);
     for (const BranchOption* option : chosen) {
@@ -225,8 +273,8 @@ class GroupSearch {
     std::vector<TakenBits> taken;
     double sum = 0;
     for (std::size_t e = 0; e < chosen.size(); ++e) {
-      taken.push_back(sum_of(model_.taken_by_scopes(optima_.capacities(), *entered.levels,
-                                                    entered.group->held, e, final_sums),
+      taken.push_back(sum_of(model_.taken_by_scopes(optima_.capacities(), joined.levels,
+                                                    joined.group.held, e, final_sums),
                              resident));
       if (!fits(optima_.capacities(), taken.back())) {
         return;
@@ -235,7 +283,7 @@ class GroupSearch {
     }
     if (front_ != nullptr) {
       if (sum < limit()) {
-        add_points(entered, chosen, taken, limit() - sum);
+        add_points(joined, chosen, taken, limit() - sum);
       }
       return;
     }
@@ -255,23 +303,23 @@ class GroupSearch {
     if (!(sum < limit())) {
       return;
     }
-    best_ = plan_of(entered, chosen);
+    best_ = plan_of(joined, chosen);
     best_.value = sum;
     for (const auto* nest : nests) {
       best_.branches.push_back(*nest);
     }
   }
-  GroupPlan plan_of(const Entered& entered, const std::vector<const BranchOption*>& chosen) const {
+  GroupPlan plan_of(const Joined& joined, const std::vector<const BranchOption*>& chosen) const {
     GroupPlan plan;
-    plan.levels = *entered.levels;
-    plan.interface = entered.interface;
+    plan.levels = joined.levels;
+    plan.interface = joined.interface;
     for (const BranchOption* option : chosen) {
       plan.keeps.insert(plan.keeps.end(), option->keeps.begin(), option->keeps.end());
     }
     return plan;
   }
   // All sums of points of the branches, each of which may need so much more than its bound.
-  void add_points(const Entered& entered, const std::vector<const BranchOption*>& chosen,
+  void add_points(const Joined& joined, const std::vector<const BranchOption*>& chosen,
                   const std::vector<TakenBits>& taken, double spare) {
     std::vector<const std::vector<BranchPoint>*> points;
     for (std::size_t e = 0; e < chosen.size(); ++e) {
@@ -281,7 +329,7 @@ class GroupSearch {
         return;
       }
     }
-    GroupPlan plan = plan_of(entered, chosen);
+    GroupPlan plan = plan_of(joined, chosen);
     plan.value = 0;
     const std::function<void()> sum_up = [&] {
       if (plan.branches.size() == points.size()) {
@@ -338,7 +386,7 @@ class GroupSearch {
         if (node.is_class) {
           open_class(node.index);
         } else {
-          join(interfaces_[node.index]);
+          open_interface(node.index);
         }
       }
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check/branch_bound.hpp"
+#include "check/group_supply.hpp"
 #include "core/factor.hpp"
 #include "costmodel/nest.hpp"
 #include "mapper/fusion/chain_search.hpp"
@@ -204,6 +205,29 @@ TEST(FusedBound, OfIntermediatesThatAreHeldIsWhatTheSearchFinds) {
   }
   EXPECT_GT(compared, 40);
   EXPECT_GT(better, 3);
+}
+
+// The levels of 31 scopes are decided as far as an einsum asks for them: all choices together would
+// fill no memory.
+TEST(FusedBound, ListsLevelsOfScopesPerEinsum) {
+  const auto& [arch, chain] = longest_chain();
+  const check::ChainObjective objective{arch, kJustEnergy};
+  const check::BranchBounds bounds{arch, chain, objective, {}};
+  check::GroupContext around{0, kMaxEinsums - 1, {}, {}, {}};
+  around.sources.assign(kMaxEinsums, PerTensor<LevelId>(3));
+  const check::GroupSupply supply{arch, chain, {kMaxEinsums, kMaxDims, true}, around, bounds};
+  ASSERT_TRUE(supply.is_group());
+  check::LevelsLeft left = supply.scope_levels();
+  EXPECT_EQ(supply.decisions(0, left).size(), 5U);
+  EXPECT_EQ(supply.decisions(7, left).size(), 25U);
+  left[6] = {LevelId{3}};
+  const std::vector<ScopeLevels> all = supply.decisions(7, left);
+  EXPECT_EQ(all.size(), 5U);
+  for (const ScopeLevels& levels : all) {
+    EXPECT_EQ(levels[6], LevelId{3});
+    EXPECT_FALSE(levels[5]);
+    EXPECT_TRUE(levels[7]);
+  }
 }
 
 }  // namespace

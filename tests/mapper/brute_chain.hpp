@@ -29,6 +29,8 @@ inline constexpr std::uint64_t kFirstDeepTimed = 12'000'000;  // ports of finite
 // Three levels, three matrix products of at most `most` points each way, with sums wider than what
 // comes of them. Too many trees to look at all, unless there are very few points.
 TinyChain wide_tiny_chain(std::uint64_t seed, std::int64_t most);
+// As many einsums as a chain may have, of one operation each, on six levels.
+TinyChain longest_chain();
 std::string describe(const TinyChain& tiny);
 
 // The points (energy, latency) of all mapping trees in the space of search_chain(), each costed by

@@ -248,6 +248,27 @@ TinyChain tiny_chain(std::uint64_t seed) {
   }
 }
 
+TinyChain longest_chain() {
+  std::string text =
+      "name: m\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 100 pJ/word, write: 100 pJ/word}\n";
+  for (int l = 0; l < 5; ++l) {
+    text += fmt::format(
+        "  - storage: L{0}\n    word: 8 b\n    capacity: {1} B\n    energy: {{read: {2} pJ/word, "
+        "write: {2} pJ/word}}\n",
+        l, 1024 >> l, 20 - 4 * l);
+  }
+  text += "  - compute: MAC\n    energy: 1 pJ\n";
+  std::string chain = "name: long\nchain:\n";
+  for (std::size_t e = 0; e < kMaxEinsums; ++e) {
+    chain += fmt::format("  - name: e{}\n    gemm: {{m: 1, n: 1, k: 1}}\n", e);
+    chain += e > 0 ? fmt::format("    in: {{A: t{}}}\n", e - 1) : "";
+    chain += e + 1 < kMaxEinsums ? fmt::format("    out: t{}\n", e) : "";
+  }
+  return {parse_arch(text, "arch.yaml"), parse_chain(chain, "chain.yaml")};
+}
+
 std::string describe(const TinyChain& tiny) {
   std::string text;
   for (const LevelId l : tiny.arch.levels.ids()) {
