@@ -19,7 +19,7 @@ enum class FanoutId : std::uint8_t {};  // fanouts, 0 = outermost
 // arrays, so that evaluating a mapping allocates nothing.
 inline constexpr std::size_t kMaxDims = 16;
 inline constexpr std::size_t kMaxTensors = 8;
-inline constexpr std::size_t kMaxLevels = 8;
+inline constexpr std::size_t kMaxLevels = 16;
 inline constexpr std::size_t kMaxFanouts = 4;
 
 template <class Id>

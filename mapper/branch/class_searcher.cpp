@@ -20,6 +20,20 @@ constexpr std::size_t kPartTiles = 30'000;
 constexpr std::size_t kHastyTiles = 2'000;  // if time is over
 constexpr std::int64_t kPartLabels = 20'000;
 constexpr int kMostParts = 8;
+// Patterns choose the levels that keep a tensor. Of more free levels per tensor, as machines of
+// more than eight levels may have, there are too many to list.
+constexpr std::size_t kMostFreeLevels = 7;
+
+bool has_few_patterns(const Mapspace& space) {
+  std::size_t free = 0;
+  const Problem& problem = space.problem();
+  for (const LevelId l : problem.arch().levels.ids()) {
+    for (const TensorId t : problem.workload().tensors.ids()) {
+      free += space.keep_rule(l, t) == KeepRule::kFree ? 1 : 0;
+    }
+  }
+  return free <= kMostFreeLevels * problem.workload().tensors.size();
+}
 
 // Counts the labels of a search, and adds the mappings that it found to the incumbent.
 void add(const std::vector<ObjectiveKey>& found, std::int64_t labels, exact::LabelQuery& query,
@@ -169,7 +183,7 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
 bool ClassSearcher::has_patterns() const {
   const bool is_timed =
       more_.front != nullptr ? !more_.front->capacity : options_.objective.function.uses_latency();
-  return is_timed && !space_.problem().is_timed_by_model();
+  return is_timed && !space_.problem().is_timed_by_model() && has_few_patterns(space_);
 }
 
 // Searches the class as a whole, with few labels if patterns may help, then pattern by pattern.

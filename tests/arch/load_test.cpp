@@ -158,8 +158,8 @@ TEST(LoadArch, HoldsTheLimitOfLevels) {
   };
   EXPECT_EQ(parse_arch(with_levels(kMaxLevels), "a.yaml").levels.size(), kMaxLevels);
   EXPECT_EQ(error_text([&] { parse_arch(with_levels(kMaxLevels + 1), "a.yaml"); }),
-            "a.yaml:11:5: nodes[8]: too many storages; at most 8\n"
-            "  - {storage: L8, capacity: unlimited, energy: {read: 1 pJ/B, write: 1 pJ/B}}\n"
+            "a.yaml:19:5: nodes[16]: too many storages; at most 16\n"
+            "  - {storage: L16, capacity: unlimited, energy: {read: 1 pJ/B, write: 1 pJ/B}}\n"
             "    ^");
 }
 

@@ -52,6 +52,16 @@ TEST_P(ProofsOfRandomSpaces, HoldUnderRules) {
   EXPECT_GT(looped, 10);
 }
 
+TEST_P(ProofsOfRandomSpaces, HoldOnNineToTwelveLevels) {
+  for (std::uint64_t i = 0; i < 14; ++i) {
+    const std::uint64_t seed = 1'000 * GetParam() + i;
+    const SearchCase random = random_deep_space(seed, 20'000);
+    const Objective& objective = kObjectives[i % kObjectives.size()];
+    EXPECT_EQ(faults_of(proof_of(random.problem, random.constraints, objective)), "")
+        << "seed " << seed;
+  }
+}
+
 // Least energies of what systolic arrays can run; of the same machines without the timing model
 // nothing is left out, so that their optima are lower now and then.
 TEST(ProofsOfSystolicArrays, LeaveOutWhatTheyCannotRun) {

@@ -21,6 +21,14 @@ TEST_P(CountOracle, CountsWhatTheSimulatorCounts) {
   }
 }
 
+TEST_P(CountOracle, CountsWhatTheSimulatorCountsOnManyLevels) {
+  for (std::uint64_t i = 0; i < kCasesPerShard / 10; ++i) {
+    const std::uint64_t seed = GetParam() * kCasesPerShard + i;
+    const RandomCase random = random_deep_case(seed);
+    ASSERT_EQ(count_mismatch(random), "") << "seed " << seed << '\n' << describe(random);
+  }
+}
+
 // The corner where unions of several fanouts slide: everything merges, the fanouts disagree about
 // forwarding, and tiles stay where they can.
 TEST_P(CountOracle, AgreesWhereMergingFanoutsDisagree) {

@@ -20,16 +20,18 @@ RoleSet random_roles(Rng& rng) {
   return RoleSet::from_bits(static_cast<std::uint32_t>(rng.below(8)));
 }
 
-Arch random_arch(Rng& rng) {
-  constexpr std::array kLevelNames{"DRAM", "L2", "L1", "spad"};
+constexpr std::size_t kUsualLevels = 4;
+
+Arch random_arch(Rng& rng, std::size_t fewest_levels, std::size_t most_levels) {
+  constexpr std::array<const char*, kUsualLevels> kLevelNames{"DRAM", "L2", "L1", "spad"};
   constexpr std::array kFanoutNames{"F0", "F1"};
   constexpr std::array<std::size_t, 6> kFanoutCounts{0, 1, 1, 2, 2, 2};
   Arch arch;
   arch.name = "random";
-  const std::size_t levels = 1 + rng.below(kLevelNames.size());
+  const std::size_t levels = fewest_levels + rng.below(most_levels - fewest_levels + 1);
   for (std::size_t l = 0; l < levels; ++l) {
     Storage storage;
-    storage.name = kLevelNames[l];
+    storage.name = l < kLevelNames.size() ? kLevelNames[l] : "spad" + std::to_string(l);
     storage.sliding = !one_in(rng, 4);
     arch.levels.push_back(storage);
   }
@@ -205,15 +207,19 @@ class MappingWriter {
   Mapping mapping_;
 };
 
-}  // namespace
-
-RandomCase random_case(std::uint64_t seed) {
+RandomCase case_of(std::uint64_t seed, std::size_t fewest_levels, std::size_t most_levels) {
   Rng rng{seed};
   RandomCase result;
   result.workload = random_einsum(rng, kMaxCaseMacs);
-  result.arch = random_arch(rng);
+  result.arch = random_arch(rng, fewest_levels, most_levels);
   result.mapping = MappingWriter{rng, result.arch, result.workload}.write();
   return result;
 }
+
+}  // namespace
+
+RandomCase random_case(std::uint64_t seed) { return case_of(seed, 1, kUsualLevels); }
+
+RandomCase random_deep_case(std::uint64_t seed) { return case_of(seed, 9, kMaxLevels); }
 
 }  // namespace mapsim

@@ -23,5 +23,7 @@ inline constexpr std::int64_t kMaxCaseMacs = 3000;
 // windows in the output, four tensors); 1 to 4 levels, 0 to 2 fanouts anywhere, any flags; uneven
 // keeps, bypasses, loops between parallel nodes. Extents divide those above in half of the cases.
 RandomCase random_case(std::uint64_t seed);
+// The same on machines of 9 levels up to as many as there may be.
+RandomCase random_deep_case(std::uint64_t seed);
 
 }  // namespace mapsim

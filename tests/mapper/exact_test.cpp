@@ -52,6 +52,14 @@ TEST_P(ExactOnRandomSpaces, FindsTheOptimumOnFourAndFiveLevels) {
   }
 }
 
+TEST_P(ExactOnRandomSpaces, FindsTheOptimumOnNineToTwelveLevels) {
+  const std::uint64_t kDeepSpacesPerShard = tried_of(10U);
+  for (std::uint64_t i = 0; i < kDeepSpacesPerShard; ++i) {
+    const std::uint64_t seed = seed_of(GetParam(), i);
+    EXPECT_EQ(exact_mismatch(random_deep_space(seed, 5 * kMaxSize)), "") << "seed " << seed;
+  }
+}
+
 std::size_t fanouts_used(const Unrolling& unrolling) {
   std::set<FanoutId> used;
   for (const Unroll& unroll : unrolling) {

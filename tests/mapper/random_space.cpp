@@ -374,6 +374,28 @@ SearchCase random_tall_space(std::uint64_t seed, std::int64_t max_size) {
   return random_case(seed, max_size, seed % 4 == 0, 4);
 }
 
+SearchCase random_deep_space(std::uint64_t seed, std::int64_t max_size) {
+  Rng rng{seed};
+  while (true) {
+    Arch arch = random_arch(rng, 9 + 2 * rng.below(2));
+    for (const LevelId level : arch.levels.ids()) {
+      Storage& storage = arch.levels[level];
+      if (index_of(level) == 0 || one_in(rng, 6)) {
+        continue;
+      }
+      storage.keep = random_roles(rng, 3);
+      storage.bypass = RoleSet::from_bits(kAllRoles.bits() & ~storage.keep.bits());
+      storage.capacity = one_in(rng, 3) ? random_capacity(rng, storage.keep) : Capacity{};
+    }
+    SearchCase found{Problem{std::move(arch), random_workload(rng)}, {}};
+    found.constraints.even = one_in(rng, 3);
+    const std::string size = mapspace_size(Mapspace{found.problem, found.constraints});
+    if (size.size() < 19 && std::stoll(size) <= max_size && size != "0") {
+      return found;
+    }
+  }
+}
+
 SearchCase random_ruled_space(std::uint64_t seed, std::int64_t max_size) {
   return random_case(seed, max_size, true);
 }

@@ -21,6 +21,9 @@ SearchCase random_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 // The same on machines of 4 or 5 levels, a quarter with rules.
 SearchCase random_tall_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 
+// The same on machines of 9 to 12 levels, most of which keep or bypass what they are told to.
+SearchCase random_deep_space(std::uint64_t seed, std::int64_t max_size = 200'000);
+
 // The same with imperfect factors, restricted or with extents of its own now and then, and bounds
 // such as 7 and 13: GEMMs, convolutions in one dim, a window in the output, three operands.
 SearchCase random_imperfect_space(std::uint64_t seed, std::int64_t max_size = 200'000);
