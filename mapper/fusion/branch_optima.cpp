@@ -109,8 +109,8 @@ const BranchOptimum* BranchOptima::optimum(const Branch& branch, const TakenBits
   BranchOptimum& optimum = known.back().optimum;
   held_.take(sizeof(Found) + 2 * taken.size() * sizeof(double) + bytes_of(optimum.nest));
   if (!(optimum.value < kInfinity) && cutoff < kInfinity) {
-    optimum.value = cutoff;
-    known.back().is_bound = true;
+    optimum.value = std::max(cutoff, optimum.least);
+    known.back().is_bound = optimum.value < kInfinity;
   }
   // Where sizes differ, fewer nests are allowed than for the largest box alone.
   if (!branch.entry.varies() && !(branch.entry.run.entries > 0) && optimum.value < kInfinity &&
@@ -180,6 +180,7 @@ class ClassesOfBranch {
   std::optional<UnrollingClass> next(const exact::Incumbent& known) {
     if (space_.entry().varies()) {
       while (taken_ < listed_.size() && known.dominates(listed_[taken_].key)) {
+        left_out_ = std::min(left_out_, listed_[taken_].key.first);
         taken_ = known.is_front() ? taken_ + 1 : listed_.size();
       }
       return taken_ < listed_.size() ? std::optional(*listed_[taken_++].unrolling_class)
@@ -191,6 +192,8 @@ class ClassesOfBranch {
     }
     return tuple ? std::optional(space_.classes().unrolling_class(*tuple)) : std::nullopt;
   }
+  // A lower bound of the classes that next() never gave, once there are no more.
+  double left_out() const { return space_.entry().varies() ? left_out_ : generator_.bound().first; }
 
  private:
   struct Listed {
@@ -252,26 +255,32 @@ class ClassesOfBranch {
   branch::BestFirst generator_;
   std::vector<Listed> listed_;  // where sizes differ
   std::size_t taken_ = 0;
+  double left_out_ = kInfinity;
 };
 
 }  // namespace
 
-// Visits what the classes of unrollings have to offer.
+// Visits what the classes of unrollings have to offer. Returns a lower bound of what bounds of
+// classes ruled out; what a search of labels ruled out is no better than what is known.
 template <class Visit>
-void BranchOptima::search(const Branch& branch, const TakenBits& taken, const Objective& objective,
-                          exact::LabelQuery& query, const Visit& visit) {
+double BranchOptima::search(const Branch& branch, const TakenBits& taken,
+                            const Objective& objective, exact::LabelQuery& query,
+                            const Visit& visit) {
   const Problem problem{with_less(arch_, taken),
                         with_bounds(chain_.einsums[branch.einsum], branch.bounds)};
   const Mapspace space{problem, Constraints{}, branch.entry};
   ClassesOfBranch classes{space, objective, objective_, deadline_};
+  double ruled_out = kInfinity;
   while (const auto unrolling = classes.next(query.known)) {
     exact::Unrolled unrolled(problem, *unrolling, branch.entry);
     const exact::StateGraph graph(space, unrolled.used);
     exact::SearchTables tables(graph, std::move(unrolled), objective, query.known, false, {}, 0,
                                &deadline_);
     if (!query.known.is_front() && query.known.dominates(tables.root())) {
+      ruled_out = std::min(ruled_out, tables.root().first);
       continue;
     }
+    ruled_out = std::min(ruled_out, query.known.limit().first);
     const exact::LabelResult result = exact::search_labels(tables, query, deadline_);
     labels_ += result.expanded;
     if (result.stopped) {
@@ -281,6 +290,7 @@ void BranchOptima::search(const Branch& branch, const TakenBits& taken, const Ob
       visit(goal, unrolling->first, graph, tables);
     }
   }
+  return std::min(ruled_out, classes.left_out());
 }
 
 BranchOptimum BranchOptima::search(const Branch& branch, const TakenBits& taken, double cutoff) {
@@ -290,17 +300,17 @@ BranchOptimum BranchOptima::search(const Branch& branch, const TakenBits& taken,
   if (cutoff < kInfinity) {
     query.known.insert({cutoff * (1 + kCutoffSlack), 0});
   }
-  search(branch, taken, objective_.objective(), query,
-         [&](const exact::GoalLabel& goal, const Unrolling& unrolling,
-             const exact::StateGraph& graph, exact::SearchTables& tables) {
-           if (goal.key < best_key) {
-             best_key = goal.key;
-             best.value = goal.key.first;
-             best.nest = rebuild(graph, tables.unrolled, unrolling, goal.steps).nodes;
-             best.used = used_by(tables, goal.steps);
-             query.known.insert(goal.key);
-           }
-         });
+  best.least = search(branch, taken, objective_.objective(), query,
+                      [&](const exact::GoalLabel& goal, const Unrolling& unrolling,
+                          const exact::StateGraph& graph, exact::SearchTables& tables) {
+                        if (goal.key < best_key) {
+                          best_key = goal.key;
+                          best.value = goal.key.first;
+                          best.nest = rebuild(graph, tables.unrolled, unrolling, goal.steps).nodes;
+                          best.used = used_by(tables, goal.steps);
+                          query.known.insert(goal.key);
+                        }
+                      });
   return best;
 }
 

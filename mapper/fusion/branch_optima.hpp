@@ -19,7 +19,8 @@ namespace mapsim::fusion {
 struct BranchOptimum {
   double value = exact::kInfinity;  // of the objective; infinite: nothing fits
   std::vector<MappingNode> nest;
-  TakenBits used;  // by the nest's tiles
+  TakenBits used;    // by the nest's tiles
+  double least = 0;  // of what was ruled out
 };
 
 // A point of the front of a branch's run.
@@ -78,8 +79,8 @@ class BranchOptima {
   };
   const Found* find(const Branch& branch, const TakenBits& taken) const;
   template <class Visit>
-  void search(const Branch& branch, const TakenBits& taken, const Objective& objective,
-              exact::LabelQuery& query, const Visit& visit);
+  double search(const Branch& branch, const TakenBits& taken, const Objective& objective,
+                exact::LabelQuery& query, const Visit& visit);
   BranchOptimum search(const Branch& branch, const TakenBits& taken, double cutoff);
   std::vector<BranchPoint> search_front(const Branch& branch, const TakenBits& taken,
                                         double cutoff);

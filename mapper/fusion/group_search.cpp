@@ -39,7 +39,17 @@ struct Subproblem {
   double bound = 0;
   bool is_class = true;
   std::size_t index = 0;  // of a class or of an interface
-  friend bool operator<(const Subproblem& a, const Subproblem& b) { return a.bound > b.bound; }
+  double operations = 0;  // of an entry of a class's sink
+  // Does `b` come first? The least bound does, but for rounding; of equal ones interfaces, which
+  // may become the incumbent, and then the class with the largest box, which bounds others.
+  friend bool operator<(const Subproblem& a, const Subproblem& b) {
+    const auto least = static_cast<float>(a.bound);
+    const auto other = static_cast<float>(b.bound);
+    if (least != other || a.is_class != b.is_class) {
+      return least != other ? least > other : a.is_class;
+    }
+    return a.operations < b.operations;
+  }
 };
 
 class GroupSearch {
@@ -364,13 +374,17 @@ class GroupSearch {
     for (std::size_t c = 0; c < classes_->size(); ++c) {
       held_.check();
       std::optional<LeastPart> open;
-      push({class_bound(c, open), true, c});
+      const double bound = class_bound(c, open);
+      push({bound, true, c, bound < kInfinity ? operations(c) : 0});
     }
-    while (!queue_.empty() && queue_.top().bound < limit()) {
+    while (!queue_.empty()) {
       held_.check();
       Subproblem node = queue_.top();
       queue_.pop();
       std::optional<LeastPart> open;
+      if (!(node.bound < limit())) {
+        continue;
+      }
       do {
         open.reset();
         node.bound = node.is_class ? class_bound(node.index, open)
@@ -378,8 +392,7 @@ class GroupSearch {
         if (open && node.bound < limit()) {
           find_optimum(*open, node.bound);
         }
-      } while (open && node.bound < limit() &&
-               (queue_.empty() || node.bound <= queue_.top().bound));
+      } while (open && node.bound < limit() && (queue_.empty() || !(node < queue_.top())));
       if (open) {
         push(node);
       } else if (node.bound < limit()) {
@@ -390,6 +403,13 @@ class GroupSearch {
         }
       }
     }
+  }
+  double operations(std::size_t index) const {
+    double product = 1;
+    for (const std::int64_t size : class_boxes_[index].branches.back().bounds) {
+      product *= static_cast<double>(size);
+    }
+    return product;
   }
   void push(const Subproblem& node) {
     if (node.bound < limit()) {
