@@ -358,6 +358,9 @@ bool allows_unrolling(const Problem& problem, const Rules& rules, FanoutId fanou
     }
     obeys = obeys && dims <= allowed.max_dims.value_or(kMaxInteger);
   }
+  for (const DimId d : instances[0].ids()) {
+    obeys = obeys && !(rules.once && instances[0][d] > 1 && instances[1][d] > 1);
+  }
   const Fanout& array = problem.arch().fanouts[fanout];
   return obeys && static_cast<double>(used) >=
                       rules.min_utilization[fanout] * static_cast<double>(array.x * array.y);

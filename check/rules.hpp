@@ -57,7 +57,8 @@ struct Rules {
   bool schedules = false;
   bool batches = false;  // ... including several frames computed together
   bool even = false;     // the keeps of one level stand together, levels in order
-  bool once = false;     // at most one loop over a dim between two keeps or fanouts
+  // At most one loop over a dim between two keeps or fanouts, and over a free fanout.
+  bool once = false;
   // Imperfect factors: extents are those of extent_domains.hpp and need not divide each other.
   bool imperfect = false;
   std::int64_t pieces = 0;                    // of ceil(D/n) only n <= pieces; 0: all n

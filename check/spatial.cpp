@@ -33,6 +33,7 @@ class FanoutChoices {
       : workload_{problem.workload()},
         fanout_{problem.arch().fanouts[fanout]},
         places_matter_{problem.places_matter()},
+        once_{rules.once},
         rules_{rules.unroll[fanout]},
         least_{rules.min_utilization[fanout] * static_cast<double>(fanout_.x * fanout_.y)} {
     for (const DimId d : workload_.dims.ids()) {
@@ -93,6 +94,9 @@ class FanoutChoices {
   AxisWays extend(const AxisWays& ways, DimId dim, std::int64_t factor) const {
     AxisWays more;
     for (const std::int64_t x : divisors_of(factor)) {
+      if (once_ && x != 1 && x != factor) {
+        continue;
+      }
       for (const auto& [used_axes, count] : ways) {
         AxisUse next = used_axes;
         if (places_matter_) {
@@ -118,6 +122,7 @@ class FanoutChoices {
   const Workload& workload_;
   const Fanout& fanout_;
   bool places_matter_;
+  bool once_;  // a dim goes along one axis only
   const std::array<AxisRules, 2>& rules_;
   double least_;                // instances that must work
   std::array<DimSet, 2> dims_;  // dims that the architecture allows

@@ -113,8 +113,7 @@ class EdgeFolds {
     components_.assign(2 + shared.graph->ports().size(), 0.0);
     components_[0] = energy_bound(space_);
     std::size_t rank = 0;
-    visit_choices(problem_, FanoutId{0},
-                  {space_.constraints().spatial, space_.constraints().unroll, /*remainders=*/true},
+    visit_choices(problem_, FanoutId{0}, space_.unrolling_limits(/*remainders=*/true),
                   {[this](const PerDim<std::int64_t>& factors, std::size_t dims,
                           std::int64_t left) { return may_matter(factors, dims, left); },
                    [&](const FanoutChoice& choice) { add_cases(choice, rank); }});
@@ -172,9 +171,8 @@ class EdgeFolds {
     }
     // If waves cross only what a fold occupies, the last fold may occupy a single instance.
     const bool is_whole = array_.partial_folds(problem_.arch()) == PartialFolds::kTime;
-    for (Unrolling& way : axis_assignments(
-             problem_, {space_.constraints().spatial, space_.constraints().unroll, true},
-             FanoutId{0}, choice.factors)) {
+    for (Unrolling& way : axis_assignments(problem_, space_.unrolling_limits(/*remainders=*/true),
+                                           FanoutId{0}, choice.factors)) {
       unrolling_class.first = std::move(way);
       const ArraySize used =
           is_whole ? size_of(array_use(problem_, unrolling_class.first)) : ArraySize{};

@@ -26,7 +26,7 @@ Mapspace::Mapspace(const Problem& problem, Constraints constraints, BranchEntry 
       entry_{std::move(entry)},
       domains_{mapsim::domains(problem.workload(), constraints_.factors)} {
   if (!constraints_.factors.imperfect) {
-    classes_.emplace(problem, UnrollingLimits{constraints_.spatial, constraints_.unroll});
+    classes_.emplace(problem, unrolling_limits());
   }
 }
 
@@ -50,7 +50,7 @@ std::vector<Unrolling> Mapspace::assignments(const UnrollingClass& unrolling_cla
   if (unrolling_class.assignments == 1) {
     return {unrolling_class.first};
   }
-  return axis_assignments(*problem_, {constraints_.spatial, constraints_.unroll}, unrolling_class);
+  return axis_assignments(*problem_, unrolling_limits(), unrolling_class);
 }
 
 std::vector<Unrolling> Mapspace::unrollings() const {

@@ -33,7 +33,8 @@ struct Constraints {
   std::vector<ExtentRule> extents{};  // of tiles
   std::vector<LoopRule> loops{};      // at most one per node; for levels only in even spaces
   Factors factors{};
-  // At most one loop over a dim between two keeps or fanouts. Perfect factors only.
+  // At most one loop over a dim between two keeps or fanouts, and over a fanout whose unrolling is
+  // not given. Perfect factors only.
   bool one_loop_per_dim = false;
   friend bool operator==(const Constraints&, const Constraints&) = default;
 };
@@ -48,7 +49,8 @@ struct Constraints {
 //   structure rules allow (even spaces: the keeps of one level at one point);
 // - tiles and loops that the rules allow (mapper/mapspace/rules.hpp);
 // - any loop order, with at most one loop per dim between two keeps, fanouts, or loops over other
-//   dims; with one_loop_per_dim at most one between two keeps or fanouts.
+//   dims; with one_loop_per_dim at most one between two keeps or fanouts, and a dim is unrolled
+//   over one axis of a fanout.
 // Capacities are not part of it: a mapping of the space may not fit. mapper/baselines/sampler.hpp
 // draws uniform samples.
 class Mapspace {
@@ -83,6 +85,9 @@ class Mapspace {
   // Can the classes be listed? With imperfect factors there may be too many.
   bool is_listable() const;
   std::vector<Unrolling> assignments(const UnrollingClass& unrolling_class) const;
+  UnrollingLimits unrolling_limits(bool remainders = false) const {
+    return {constraints_.spatial, constraints_.unroll, remainders, constraints_.one_loop_per_dim};
+  }
   // All unrollings, class by class.
   std::vector<Unrolling> unrollings() const;
   std::int64_t unrolling_count() const { return counts().unrollings; }

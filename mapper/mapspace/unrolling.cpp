@@ -38,6 +38,11 @@ struct Scope {
   std::optional<Unrolling> given;  // of this fanout only, sorted, factors > 1
   UnrollRule rule;
   bool ruled = false;  // there are rules for an axis
+  bool one_axis = false;
+
+  bool may_split(std::int64_t along_x, std::int64_t along_y) const {
+    return !one_axis || along_x == 1 || along_y == 1;
+  }
 };
 
 DimSet allowed_dims(const Workload& workload, const AxisConstraint& constraint) {
@@ -76,7 +81,8 @@ std::vector<std::vector<std::int64_t>> splits(const Scope& scope, DimId dim,
         break;
       }
       if (factor % x == 0 && x <= scope.x_size && factor / x <= scope.y_size &&
-          (x == 1 || scope.x_dims.contains(dim)) && (x == factor || scope.y_dims.contains(dim))) {
+          (x == 1 || scope.x_dims.contains(dim)) && (x == factor || scope.y_dims.contains(dim)) &&
+          scope.may_split(x, factor / x)) {
         found.push_back(x);
       }
     }
@@ -94,7 +100,8 @@ Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& l
               allowed_dims(workload, node.y_dims),
               {},
               {},
-              false};
+              false,
+              limits.one_axis};
   for (const UnrollRule& rule : limits.rules) {
     scope.rule = rule.fanout == fanout ? rule : scope.rule;
   }
@@ -181,7 +188,7 @@ class AxisSplitter {
       }
       const std::int64_t y = factors_[dim] / x;
       if (y <= y_left && (x == 1 || scope_.x_dims.contains(dim)) &&
-          (y == 1 || scope_.y_dims.contains(dim))) {
+          (y == 1 || scope_.y_dims.contains(dim)) && (scope_.given || scope_.may_split(x, y))) {
         along_x_[dim] = x;
         if (!split(index + 1, x_left / x, y_left / y, visit)) {
           return false;

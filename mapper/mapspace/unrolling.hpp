@@ -40,6 +40,7 @@ struct UnrollingLimits {
   const std::vector<UnrollRule>& rules;
   // Also factors that do not divide a bound: ceil(bound / n) instances, n = 1, 2, ...
   bool remainders = false;
+  bool one_axis = false;  // a free fanout has a dim on one of its axes at most
 };
 
 // A class: unrollings that differ only in which axis takes which factor. Costs do not depend on

@@ -15,6 +15,7 @@ UnrollingClasses::UnrollingClasses(const Problem& problem, const UnrollingLimits
       given_{limits.given},
       rules_{limits.rules},
       remainders_{limits.remainders},
+      one_axis_{limits.one_axis},
       is_by_way_{problem.places_matter()},
       primes_{bounds_of(problem.workload())} {
   const PerDim<Dim>& dims = problem.workload().dims;

@@ -67,12 +67,13 @@ class UnrollingClasses {
       const std::function<bool(std::int64_t steps)>& stop) const;
 
  private:
-  UnrollingLimits limits() const { return {given_, rules_, remainders_}; }
+  UnrollingLimits limits() const { return {given_, rules_, remainders_, one_axis_}; }
 
   const Problem* problem_;
   std::optional<Unrolling> given_;
   std::vector<UnrollRule> rules_;
   bool remainders_;
+  bool one_axis_;
   bool is_by_way_;
   PerFanout<std::vector<FanoutChoice>> choices_;
   PerFanout<std::vector<PackedFactors>> packed_;  // by choice

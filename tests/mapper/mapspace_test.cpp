@@ -385,5 +385,23 @@ TEST(Mapspace, HasOneLoopPerDimBetweenPoints) {
   EXPECT_EQ(nests(false), 4U + 2U + 4U + 2U);  // and M N M on either side
 }
 
+// 4 x 1 x 1 products on 2 x 2 units: M in two along X or Y, in four along neither, as no axis has
+// four; without the rule also along both.
+TEST(Mapspace, HasADimOnOneAxisOfAFanout) {
+  const Problem problem{plain_arch({{2, 2}}), gemm("gemm", {4, 1, 1, {}, false})};
+  Constraints constraints;
+  const auto ways = [&](bool once) {
+    constraints.one_loop_per_dim = once;
+    const Mapspace space{problem, constraints};
+    EXPECT_EQ(mapspace_size(space), std::to_string(brute_force_keys(space).size()));
+    return space.unrollings().size();
+  };
+  EXPECT_EQ(ways(true), 3U);
+  EXPECT_EQ(ways(false), 4U);
+  constraints.spatial =
+      Unrolling{{DimId{0}, FanoutId{0}, Axis::kX, 2}, {DimId{0}, FanoutId{0}, Axis::kY, 2}};
+  EXPECT_EQ(ways(true), 1U);  // what is given is as given
+}
+
 }  // namespace
 }  // namespace mapsim

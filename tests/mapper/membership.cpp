@@ -115,6 +115,24 @@ class Membership {
       }
       check_given(f);
       check_rules(f);
+      check_axes(f);
+    }
+  }
+
+  // With one loop per dim, a dim is on one axis of a fanout that is not given.
+  void check_axes(FanoutId f) {
+    const auto of_fanout = [f](const Unroll& unroll) { return unroll.fanout == f; };
+    const auto& given = space_.constraints().spatial;
+    if (!space_.constraints().one_loop_per_dim ||
+        (given && std::any_of(given->begin(), given->end(), of_fanout))) {
+      return;
+    }
+    DimSet seen;
+    for (const Unroll& unroll : unrolling_) {
+      require(!of_fanout(unroll) || !seen.contains(unroll.dim), "a dim on both axes of a fanout");
+      if (of_fanout(unroll)) {
+        seen.insert(unroll.dim);
+      }
     }
   }
 
