@@ -28,10 +28,40 @@ const char* verdict_name(Verdict verdict) {
   return "";
 }
 
-ComparisonRecord comparison_of(const std::vector<ComparedFigure>& figures) {
+// Why energies that are not Accelergy's say nothing about ours; empty: they are.
+const char* why_other(TimeloopImport::Energies energies) {
+  switch (energies) {
+    case TimeloopImport::Energies::kTheirs:
+      return "";
+    case TimeloopImport::Energies::kOwnTables:
+      return "own tables";
+    case TimeloopImport::Energies::kLeftOut:
+      return "left out";
+  }
+  return "";
+}
+
+bool is_of_table(TimeloopFigure figure) {
+  return figure == TimeloopFigure::kEnergy || figure == TimeloopFigure::kTotalEnergy ||
+         figure == TimeloopFigure::kWholeEnergy;
+}
+
+ComparisonRecord comparison_of(const std::vector<ComparedFigure>& figures,
+                               TimeloopImport::Energies energies) {
   ComparisonRecord record;
   record.tool = "timeloop";
   for (const ComparedFigure& each : figures) {
+    if (energies != TimeloopImport::Energies::kTheirs && is_of_table(each.figure)) {
+      record.figures.push_back({to_string(each.figure),
+                                each.where,
+                                each.timeloop,
+                                std::nullopt,
+                                each.ours,
+                                why_other(energies),
+                                {}});
+      ++record.not_compared;
+      continue;
+    }
     ComparisonRecord::Figure figure{
         to_string(each.figure),     each.where, each.timeloop, each.derived, each.ours,
         verdict_name(each.verdict), {}};
@@ -48,16 +78,24 @@ ComparisonRecord comparison_of(const std::vector<ComparedFigure>& figures) {
   return record;
 }
 
-std::string comparison_text(const ComparisonRecord& record, bool all) {
+std::string comparison_text(const ComparisonRecord& record, bool all,
+                            TimeloopImport::Energies energies) {
   std::string text =
       fmt::format("{} figures: {} equal, {} derived by Timeloop's rules, {} unexplained\n",
                   record.figures.size(), record.equal, record.derived, record.unexplained);
+  if (record.not_compared > 0) {
+    text += fmt::format("{} energies are not compared: {}\n", record.not_compared,
+                        energies == TimeloopImport::Energies::kOwnTables
+                            ? "there is no ERT, and ours are by our own tables"
+                            : "ours are left out");
+  }
   std::vector<Row> rows{{"figure", "Timeloop", "derived", "ours", "rules"}};
   for (const ComparisonRecord::Figure& each : record.figures) {
     if (all || each.verdict != "equal") {
       const std::string rules = each.rules.empty() ? each.verdict : joined(each.rules, "; ");
       rows.push_back({fmt::format("{}, {}", each.figure, each.where),
-                      fmt::format("{:.10g}", each.theirs), fmt::format("{:.10g}", each.derived),
+                      fmt::format("{:.10g}", each.theirs),
+                      each.derived ? fmt::format("{:.10g}", *each.derived) : "-",
                       each.ours ? fmt::format("{:.10g}", *each.ours) : "-", rules});
     }
   }
@@ -94,14 +132,14 @@ Answer run(const CompareArguments& arguments) {
                               : arguments.version == "2024" ? kTimeloopRulesOf2024
                                                             : kAllTimeloopRules;
   const ComparisonRecord record =
-      comparison_of(compare(import.design, problem, counts, result, rules));
+      comparison_of(compare(import.design, problem, counts, result, rules), import.energies);
   const ExitCode code = record.unexplained == 0 ? kDone : kNegative;
   if (arguments.output.json) {
     Provenance origin{"compare", input_files("design", files), import.notes};
     origin.inputs.push_back(input_file("stats", arguments.stats));
     return {code, comparison_json(origin, problem, mapping, record)};
   }
-  std::string text = comparison_text(record, arguments.all);
+  std::string text = comparison_text(record, arguments.all, import.energies);
   for (const std::string& note : import.notes) {
     text += fmt::format("note: {}\n", printable(note));
   }

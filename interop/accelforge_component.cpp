@@ -38,6 +38,8 @@ class ComponentReader {
 
   ForgeComponent read() {
     const bool memory = node_.tag == "!Memory";
+    const bool toll = node_.tag == "!Toll";
+    const bool held = memory || toll;  // has tensors
     const Fields fields = reader_.fields(node_, {"name",
                                                  "component_class",
                                                  "actions",
@@ -55,9 +57,11 @@ class ComponentReader {
                                                  "spatial",
                                                  "skip_initial_output_write",
                                                  memory ? "size" : "name",
-                                                 memory ? "tensors" : "name",
-                                                 memory ? "bits_per_value" : "name",
-                                                 memory ? "bits_per_action" : "name"});
+                                                 toll ? "direction" : "name",
+                                                 toll ? "values_per_action" : "name",
+                                                 held ? "tensors" : "name",
+                                                 held ? "bits_per_value" : "name",
+                                                 held ? "bits_per_action" : "name"});
     out_.name = reader_.name(fields.require("name")).value_or("");
     if (const Node* enabled = fields.find("enabled")) {
       out_.enabled = number(*enabled) != 0;
@@ -80,6 +84,7 @@ class ComponentReader {
       out_.kind = std::isfinite(out_.size) ? StorageKind::kSram : StorageKind::kDram;
     }
     read_actions(fields, memory ? std::vector<std::string>{"read", "write"}
+                         : toll ? std::vector<std::string>{"read"}
                                 : std::vector<std::string>{"compute"});
     read_physical(fields);
     take_missing(memory);
@@ -106,7 +111,9 @@ class ComponentReader {
 
   void read_actions(const Fields& fields, const std::vector<std::string>& wanted) {
     actions_.resize(wanted.size());
+    const bool toll = node_.tag == "!Toll";
     const Node* bits = value_of(node_, "bits_per_action");
+    const Node* values = value_of(node_, "values_per_action");
     for (Action& action : actions_) {
       action.bits = bits == nullptr ? 1 : number(*bits);
     }
@@ -115,6 +122,7 @@ class ComponentReader {
       const Fields each =
           reader_.fields(list->items[i], {"name", "energy", "energy_scale", "latency", "throughput",
                                           "throughput_scale", "bits_per_action",
+                                          toll ? "values_per_action" : "name",
                                           "extra_attributes_for_component_model"});
       const auto which = reader_.choice(each.require("name"), wanted, "action");
       if (!which) {
@@ -133,11 +141,32 @@ class ComponentReader {
       if (const Node* own = each.find("bits_per_action")) {
         action.bits = number(*own);
       }
+      const Node* own = each.find("values_per_action");
+      if (const Node* first = own != nullptr ? own : values) {
+        action.bits = bits_of_values(*first);
+        out_.counts_values = true;
+      }
       if (!(action.bits > 0) || (action.rate && !(*action.rate > 0))) {
         reader_.error(list->items[i], "bits_per_action and throughput are above 0");
         action = {};
       }
     }
+  }
+
+  // The bits of as many values as an action has; of all tensors the same.
+  double bits_of_values(const Node& values) {
+    std::vector<double> bits(names_.bits_of.size(), 0);
+    for (const Entry* entry : reader_.entries(values, "a map of sets of tensors")) {
+      const ForgeSet set = read_forge_set(reader_, entry->key, names_, {});
+      for (std::size_t t = 0; t < bits.size(); ++t) {
+        bits[t] =
+            ((set.surely >> t) & 1U) != 0 ? number(entry->value) * names_.bits_of[t] : bits[t];
+      }
+    }
+    if (std::any_of(bits.begin(), bits.end(), [&](double each) { return each != bits.front(); })) {
+      reader_.error(values, "values_per_action of other bits for some tensors has no counterpart");
+    }
+    return bits.front();
   }
 
   void read_physical(const Fields& fields) {

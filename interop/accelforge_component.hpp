@@ -9,17 +9,18 @@
 
 namespace mapsim {
 
-// A memory or a compute unit of AccelForge, one instance of it. Of a compute unit `read` is what it
-// computes.
+// A memory, a toll or a compute unit of AccelForge, one instance of it. Of a compute unit `read` is
+// what it computes; of a toll, what passes it.
 struct ForgeComponent {
   std::string name;
   bool enabled = true;
-  double size = 0;          // bits; infinite: no limit
-  double read_energy = 0;   // J, of a bit; of a compute unit of an operation
-  double write_energy = 0;  // likewise
-  double read_rate = 0;     // bits a second, or operations; infinite: no limit
-  double write_rate = 0;    // likewise
-  bool shares_port = true;  // reads and writes take turns
+  double size = 0;             // bits; infinite: no limit
+  double read_energy = 0;      // J, of a bit; of a compute unit of an operation
+  double write_energy = 0;     // likewise
+  double read_rate = 0;        // bits a second, or operations; infinite: no limit
+  double write_rate = 0;       // likewise
+  bool shares_port = true;     // reads and writes take turns
+  bool counts_values = false;  // its energies are of values, however wide it has them
   StorageKind kind = StorageKind::kSram;
   Physical physical;
 };

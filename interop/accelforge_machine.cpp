@@ -56,11 +56,13 @@ class ForgeMachineReader {
         read_spatial(fields, reader_.name(fields.require("name")).value_or(""));
       } else if (node->tag == "!Memory") {
         read_memory(*node);
+      } else if (node->tag == "!Toll") {
+        read_toll(*node);
       } else if (node->tag == "!Compute") {
         read_compute(*node);
       } else {
-        reader_.error(*node, fmt::format("{} has no counterpart{}; !Memory, !Container, !Compute "
-                                         "and !Hierarchical have",
+        reader_.error(*node, fmt::format("{} has no counterpart{}; !Memory, !Container, !Toll, "
+                                         "!Compute and !Hierarchical have",
                                          node->tag.empty() ? "a node without a tag" : node->tag,
                                          why_not(node->tag)));
       }
@@ -68,11 +70,8 @@ class ForgeMachineReader {
   }
 
   static std::string why_not(const std::string& tag) {
-    return tag == "!Toll"
-               ? ": it charges what passes between two memories, and here only memories, "
-                 "hops and compute units cost something"
-           : tag == "!Network" ? ": its hops have a topology and a throughput, and hops of a "
-                                 "fanout here have an energy only"
+    return tag == "!Network" ? ": its hops have a topology and a throughput, and hops of a "
+                               "fanout here have an energy only"
            : tag == "!Array" ? ": its memories stand side by side, and here every level is inside "
                                "of the one before"
                              : "";
@@ -148,6 +147,60 @@ class ForgeMachineReader {
     }
     extents_ += rules().extents(node, storage.name);
     levels_.push_back(std::move(storage));
+  }
+
+  // What passes a toll right below the outermost memory is what that memory reads and takes, so its
+  // energies are added to those of the memory. Further in, what passes depends on the mapping.
+  void read_toll(const Node& node) {
+    const ForgeComponent toll = component(node);
+    if (!toll.enabled) {
+      return;
+    }
+    const Node* direction = value_of(node, "direction");
+    const auto refuse = [&](const std::string& why) {
+      reader_.error(node, fmt::format("{}: {} has no counterpart", toll.name, why));
+    };
+    if (levels_.size() != 1 || !fanouts_.empty() || value_of(node, "spatial") != nullptr) {
+      refuse("a toll that is not right below the outermost memory, before any fanout,");
+      return;
+    }
+    const Node* tensors = value_of(node, "tensors");
+    const Node* keep = tensors == nullptr ? nullptr : value_of(*tensors, "keep");
+    if (keep == nullptr || (set_of(keep, {}).surely & names_.tensors) != names_.tensors) {
+      refuse("a toll that some tensors need not pass");
+      return;
+    }
+    if (std::isfinite(toll.read_rate)) {
+      refuse("a toll that takes time");
+      return;
+    }
+    const std::string way = direction == nullptr ? "" : direction->text;
+    if (way != "up" && way != "down" && way != "up_and_down") {
+      refuse("a direction other than up, down and up_and_down");
+      return;
+    }
+    Storage& outermost = levels_.front();
+    const double scale = toll.counts_values ? 1 : scale_of(node, toll, names_.tensors);
+    const PicojoulesPerBit energy{toll.read_energy * 1e12 * scale};
+    if (way != "up") {
+      outermost.energy.read += energy;
+    }
+    if (way != "down") {
+      outermost.energy.write += energy;
+      outermost.energy.update += energy;
+    }
+    add(outermost.physical.area, toll.physical.area);
+    add(outermost.physical.leakage, toll.physical.leakage);
+    notes_.lines.push_back(fmt::format(
+        "{}: its energy, area and leakage are added to those of {}, which pays for all that passes",
+        toll.name, outermost.name));
+  }
+
+  template <class Quantity>
+  static void add(std::optional<Quantity>& sum, const std::optional<Quantity>& more) {
+    if (more) {
+      sum = sum.value_or(Quantity{0}) + *more;
+    }
   }
 
   struct Held {

@@ -274,7 +274,8 @@ void TimeloopConstraints::read_loops(Reader& reader, const Node& node, const Tar
   }
   check_keys(reader, node, type, known);
   const TimeloopFactorRules factors = factors_of(reader, node);
-  if (target.is_unit || (target.is_name && !spatial)) {
+  const bool no_loop = target.is_name || is_among(dummies_, storages_[target.level]);
+  if (target.is_unit || (no_loop && !spatial)) {
     demand_ones(reader, node, factors);
     return;
   }

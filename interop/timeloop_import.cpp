@@ -220,11 +220,13 @@ class Importer {
     const auto energies = sections_.find(Section::kEnergies);
     if (options_.counts_only) {
       first_.lines.emplace_back("every energy is left out: counts and cycles only");
+      import_.energies = TimeloopImport::Energies::kLeftOut;
       return arch;
     }
     if (energies != sections_.end()) {
       read_energies(energies->second.front(), arch);
     } else {
+      import_.energies = TimeloopImport::Energies::kOwnTables;
       take_own_energies(arch, import_.design.machine, import_.origins, first_);
     }
     read_areas();

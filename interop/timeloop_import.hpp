@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,10 +15,12 @@ namespace mapsim {
 // What a set of Timeloop files says. Nothing is left out silently: what has no part in our model is
 // in `notes`, what contradicts it is an error.
 struct TimeloopImport {
+  enum class Energies : std::uint8_t { kTheirs, kOwnTables, kLeftOut };
   bool has_machine = true;
   bool has_workload = true;
   TimeloopDesign design;  // blocks: empty without a mapping
   std::vector<TimeloopConstraint> constraints;
+  Energies energies = Energies::kTheirs;
   std::vector<std::string> notes;              // what matters most first
   std::map<std::string, std::string> origins;  // per component: where its numbers come from
 };

@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 20;  // along one dim of the array
 const Words kOperands{"I1", "I2", "O"};
+const Words kAllocations{"I1, fh", "I1, tl", "I1, fl", "I1, th", "I2, fh", "I2, tl",
+                         "I2, fl", "I2, th", "O, fh",  "O, tl",  "O, fl",  "O, th"};
 const Words kCores{"compute",       "zigzag.compute", "memory",
                    "zigzag.memory", "offchip",        "zigzag.offchip"};
 constexpr std::array kRoles{Role::kInput, Role::kWeight, Role::kOutput};
@@ -170,7 +172,9 @@ class MachineReader {
       ++counts[direction];
       if (const Node* served = fields.find("allocation"); served != nullptr && bits) {
         for (const Node& each : served->items) {
-          widths[each.text] = Bits{*bits};
+          if (const auto known = reader_.choice(&each, kAllocations, "allocation")) {
+            widths[kAllocations[*known]] = Bits{*bits};
+          }
         }
       }
     }

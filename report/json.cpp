@@ -305,10 +305,10 @@ std::string comparison_json(const Provenance& origin, const Problem& problem,
                      {"best", each.best ? Json(*each.best) : Json()},
                      {"lower_bound", each.lower_bound ? Json(*each.lower_bound) : Json()}});
     } else {
-      figure.update({{"derived", each.derived},
-                     {"ours", ours},
-                     {"verdict", each.verdict},
-                     {"rules", each.rules}});
+      if (each.derived) {
+        figure["derived"] = *each.derived;
+      }
+      figure.update({{"ours", ours}, {"verdict", each.verdict}, {"rules", each.rules}});
     }
     figures.push_back(std::move(figure));
   }
@@ -316,7 +316,8 @@ std::string comparison_json(const Provenance& origin, const Problem& problem,
   if (record.tool != "zigzag") {
     json["comparison"].update({{"equal", record.equal},
                                {"derived", record.derived},
-                               {"unexplained", record.unexplained}});
+                               {"unexplained", record.unexplained},
+                               {"not_compared", record.not_compared}});
   }
   json["comparison"]["figures"] = std::move(figures);
   json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);

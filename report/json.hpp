@@ -73,7 +73,7 @@ struct ComparisonRecord {
   struct Figure {
     std::string figure, where;
     double theirs = 0;
-    double derived = 0;  // by the other tool's rules
+    std::optional<double> derived{};  // by the other tool's rules, of the same input
     std::optional<double> ours;
     std::string verdict;
     std::vector<std::string> rules;
@@ -85,6 +85,7 @@ struct ComparisonRecord {
   std::int64_t equal = 0;
   std::int64_t derived = 0;
   std::int64_t unexplained = 0;
+  std::int64_t not_compared = 0;  // of other input than the other tool's
   std::vector<Figure> figures;
 };
 std::string comparison_json(const Provenance& origin, const Problem& problem,

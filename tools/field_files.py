@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What of other tools' public files `mapsim import` reads, as they lie on disk.
 
-    tools/field_files.py [--mapsim PROGRAM] [--list] FOLDER...
+    tools/field_files.py [--mapsim PROGRAM] [--list] [--round-trip SETS] FOLDER...
 
 FOLDER is a checkout, for example of timeloop-accelergy-exercises. Its input sets are found by the sections of its
 files: an architecture with each problem, mapping or set of constraints that belongs to it, a template with each
 design that it may include, a processed input with the energies beside it, a layer shape alone. Each is imported as a
 user would import it. The first table has a row for each checkout and kind of set, the second one the reasons of
 refusals. Where a folder holds a processed input and what Timeloop printed of it, `mapsim compare timeloop` sets the
-figures of both side by side. docs/validation.md has the tables.
+figures of both side by side. With --round-trip the optimum of each imported mapspace (of so many sets of an
+architecture, 2 s each) is exported, imported again and evaluated. docs/validation.md has the tables.
 """
 
 import argparse
@@ -378,11 +379,75 @@ def run(program, each, folder):
 def compare(program, each, version):
     command = [program, "compare", each.tool, *each.files, *each.options, "--stats", each.stats, "--json",
                "--timeloop-version", each.version or version]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return None, f"mapsim: not compared after {SECONDS} s"
     if done.returncode not in (0, 1) or not done.stdout:
         return None, done.stderr
     record = json.loads(done.stdout)["comparison"]
     return [record["equal"], record["derived"], record["unexplained"]], ""
+
+
+# The files without their mappings: left out, or as copies that name them so that they are ignored.
+def without_mapping(files, folder):
+    kept = []
+    for path in map(pathlib.Path, files):
+        text = path.read_text(errors="replace")
+        others = set(re.findall(r"^([A-Za-z_]+)\s*[:=]", text, re.MULTILINE)) - {"mapping"}
+        if not re.search(r"^mapping\s*[:=](?! *\[\])", text, re.MULTILINE):
+            kept.append(str(path))
+        elif others & {"arch", "architecture", "problem"}:
+            copy = pathlib.Path(folder) / f"unmapped_{path.name}"
+            copy.write_text(re.sub(r"^mapping(?=\s*[:=])", "ignored_mapping", text, flags=re.MULTILINE))
+            kept.append(str(copy))
+    return kept
+
+
+# Energy and cycles of the optimum that a search of a dense design finds, and of what comes back of it; None: the set
+# has no mapspace.
+def round_trip(program, each, folder):
+    def call(*words):
+        return subprocess.run([program, *words], capture_output=True, text=True, errors="replace", timeout=SECONDS)
+
+    def at(name):
+        return str(pathlib.Path(folder) / name)
+
+    def cost(done):
+        found = json.loads(done.stdout)["cost"]
+        return found["energy_pj"], found["latency_cycles"]
+
+    files = without_mapping(each.files, folder)
+    for name in ("arch.yaml", "workload.yaml", "constraints.yaml", "best.yaml", "mapping.yaml"):
+        pathlib.Path(at(name)).unlink(missing_ok=True)
+    call("import", "timeloop", *files, *each.options, "-o", folder)
+    if not all(pathlib.Path(at(name)).is_file() for name in ("arch.yaml", "workload.yaml", "constraints.yaml")):
+        return None
+    found = call("search", at("arch.yaml"), at("workload.yaml"), "--constraints", at("constraints.yaml"), "--objective",
+                 "edp", "--budget", "2 s", "--save-mapping", at("best.yaml"), "--json")
+    if found.returncode != 0:
+        return None
+    written = call("export", "timeloop", at("arch.yaml"), at("workload.yaml"), at("best.yaml"), "-o", at("best.map.yaml"))
+    back = call("import", "timeloop", *files, at("best.map.yaml"), *each.options, "-o", folder)
+    again = call("eval", at("arch.yaml"), at("workload.yaml"), at("mapping.yaml"), "--json")
+    failed = next((done.stderr for done in (written, back, again) if done.returncode != 0), None)
+    return cost(found), failed if failed is not None else cost(again)
+
+
+# A line for each optimum that does not come back, and how many do.
+def round_trips(arguments, sets, out):
+    taken, equal, all_of_them = collections.Counter(), 0, 0
+    for each in sets:
+        if each.tool != "timeloop" or "sparse" in each.kind or taken[each.files[0]] == arguments.round_trip:
+            continue
+        result = round_trip(arguments.mapsim, each, out)
+        if result is not None:
+            taken[each.files[0]] += 1
+            all_of_them += 1
+            equal += result[0] == result[1]
+            if result[0] != result[1]:
+                print("does not come back:", *each.files, *result)
+    print(f"{equal} of {all_of_them} optima come back")
 
 
 def main():
@@ -390,6 +455,7 @@ def main():
     parser.add_argument("--mapsim", default="build/ci/app/mapsim")
     parser.add_argument("--list", action="store_true", help="every set, its answer and its command")
     parser.add_argument("--timeloop-version", default="2024", help="of the runs that are compared")
+    parser.add_argument("--round-trip", type=int, default=0, metavar="SETS", help="of an architecture")
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     rows = []
@@ -397,7 +463,11 @@ def main():
     with tempfile.TemporaryDirectory() as out, tempfile.TemporaryDirectory() as scratch:
         for folder in arguments.folders:
             counts = collections.OrderedDict()
-            for each in Checkout(folder.resolve(), pathlib.Path(scratch)).find():
+            sets = Checkout(folder.resolve(), pathlib.Path(scratch)).find()
+            if arguments.round_trip:
+                round_trips(arguments, sets, out)
+                continue
+            for each in sets:
                 code, errors = run(arguments.mapsim, each, out)
                 row = counts.setdefault(each.kind, [0] * 6)
                 row[0] += 1

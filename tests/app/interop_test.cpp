@@ -93,6 +93,26 @@ TEST_F(Interop, ComparesADesignWithWhatTimeloopPrinted) {
   EXPECT_EQ(run("compare timeloop other.txt --stats other.txt"), 2);
 }
 
+// Without an ERT ours are by our own tables, which say nothing about Timeloop's energies.
+TEST_F(Interop, ComparesNoEnergiesOfOtherTables) {
+  const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm";
+  std::string design = contents(data + ".yaml");
+  const std::size_t table = design.find("ERT:");
+  design.erase(table, design.find("\nproblem:") - table);
+  std::ofstream{folder() / "design.yaml"} << design;
+  const std::string command =
+      fmt::format("compare timeloop design.yaml --stats {}.stats.txt", data);
+  ASSERT_EQ(run(command), 0) << contents(folder() / "stdout");
+  const std::string said = contents(folder() / "stdout");
+  EXPECT_NE(said.find("0 unexplained\n"), std::string::npos) << said;
+  EXPECT_NE(said.find("energies are not compared: there is no ERT"), std::string::npos) << said;
+  EXPECT_NE(said.find("own tables"), std::string::npos);
+  ASSERT_EQ(run(command + " --json"), 0);
+  const auto json = nlohmann::json::parse(contents(folder() / "stdout"))["comparison"];
+  EXPECT_EQ(json["equal"].get<int>() + json["not_compared"].get<int>(), 36);
+  EXPECT_GT(json["not_compared"], 2);
+}
+
 // One command: what ZigZag says, its mapping in our model, and the optimum of its unrolling.
 TEST_F(Interop, ComparesAMappingOfZigzagWithTheOptimum) {
   const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/zigzag_";

@@ -147,6 +147,19 @@ TEST(TimeloopWires, WhatElseANetworkCostsIsNamedWithItsPlace) {
                        "left out"));
 }
 
+// Points where a front end parts instances have no loops of their own.
+TEST(TimeloopPoints, HaveNoLoops) {
+  std::string at_point = machine("");
+  at_point.insert(at_point.find("      subtree:\n        - name: PE"),
+                  "        - {name: between, class: dummy_storage, attributes: {width: 16}}\n");
+  const auto limited = [&](const std::string& factors) {
+    return at_point + kProduct +
+           "constraints:\n- {target: between, type: temporal, factors: " + factors + "}\n";
+  };
+  EXPECT_EQ(complaint(limited("M=1 K=1")), "");
+  EXPECT_THAT(complaint(limited("M=1 K=2")), HasSubstr("a factor of K where there can be no loop"));
+}
+
 // Storages one inside of the other, of which each has `children` of the next.
 std::string tower(std::size_t storages, int children) {
   std::string text = "architecture:\n  version: 0.4\n  nodes:\n";

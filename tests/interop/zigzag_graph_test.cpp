@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diagnostic.hpp"
 #include "interop/zigzag.hpp"
 #include "workloads/graph_print.hpp"
 #include "workloads/load.hpp"
@@ -170,6 +171,19 @@ TEST(ZigzagMachines, TakeEnergiesPerAccessOfTheOperandsOwnPort) {
                "and updates of 256 b; in ZigZag those of 'O, th' are of 16 b; in ZigZag "
                "those of 'O, tl' are of 256 b; ports add up, where in ZigZag each serves its "
                "own operands"));
+}
+
+// An operand that no port is for would have the widest.
+TEST(ZigzagMachines, KnowTheAllocationsOfPorts) {
+  std::string machine = kMachine;
+  const std::string none = "allocation: []";
+  machine.replace(machine.find(none), none.size(), "allocation: ['I1,tl']");
+  try {
+    read(machine, kNetwork);
+    ADD_FAILURE() << "'I1,tl' is taken";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'I1,tl'"));
+  }
 }
 
 // A model's operands have 8 b, its sums 16 b.
