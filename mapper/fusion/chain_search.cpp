@@ -439,11 +439,13 @@ ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const F
   }
   found.on_chip = search_chain(arch, chain, {1, 0, true}, budget.rest());
   found.fused = search_chain(arch, chain, limits, budget.rest());
-  for (const ChainResult* other : {&found.on_chip, &found.spilled}) {
-    if (other->cost && (!found.fused.cost || value_of(options.objective, *other->cost) <
-                                                 value_of(options.objective, *found.fused.cost))) {
-      found.fused.best = other->best;
-      found.fused.cost = other->cost;
+  // What a narrower space has is in the wider one, too.
+  for (const auto& [wider, other] :
+       {std::pair{&found.on_chip, &found.spilled}, {&found.fused, &found.on_chip}}) {
+    if (other->cost && (!wider->cost || value_of(options.objective, *other->cost) <
+                                            value_of(options.objective, *wider->cost))) {
+      wider->best = other->best;
+      wider->cost = other->cost;
     }
   }
   return found;

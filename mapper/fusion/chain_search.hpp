@@ -77,8 +77,9 @@ struct ChainComparison {
 // Did any of the three searches end for want of memory?
 bool is_short_of_memory(const ChainComparison& found);
 
-// Makes all three searches within one budget. If the last one was stopped early, the best result
-// layer by layer stands in for what it did not find. A chain of one einsum is searched once.
+// Makes all three searches within one budget. If one was stopped early, the result of the narrower
+// space before it stands in for what it did not find, so that none is worse than that. A chain of
+// one einsum is searched once.
 ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
                              const SearchOptions& options);
 

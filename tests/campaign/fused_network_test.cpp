@@ -188,5 +188,38 @@ TEST(FusedNetwork, StopsWithABoundWhenTimeIsOver) {
   EXPECT_GT(sums.best.energy, 0);
 }
 
+// Whenever time is over: no chain, and no sum, is worse on chip than spilled, or fused than on
+// chip. The search of fused trees alone, stopped, is often worse than layer by layer.
+TEST(FusedNetwork, IsNeverWorseThanLayerByLayer) {
+  const Network network = small_graph();
+  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/nvdla_like_1024.yaml");
+  int stopped = 0;
+  for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp,
+                                     Objective{ObjectiveFunction::weighted_sum(20)}}) {
+    for (const double seconds : {0.0, 1e-3, 4e-3, 16e-3, 64e-3}) {
+      SearchOptions options;
+      options.objective = objective;
+      options.budget.seconds = seconds;
+      const FusedNetwork fused = search_fused(arch, network, {}, options, kNoProgress);
+      const FusedTotals sums = totals(fused);
+      EXPECT_EQ(sums.missing, 0);
+      stopped += sums.proven ? 0 : 1;
+      const auto value = [&](const FusedTotals::Figures& figures) {
+        return objective.function.value(figures.energy, figures.cycles);
+      };
+      EXPECT_LE(value(sums.on_chip), value(sums.spilled));
+      EXPECT_LE(value(sums.best), value(sums.on_chip));
+      EXPECT_LE(sums.lower_bound, value(sums.best) * (1 + 1e-9));
+      for (const ChainComparison& found : fused.found) {
+        if (!fused.joint) {  // then each chain's tree was chosen for itself
+          EXPECT_LE(value_of(objective, *found.fused.cost),
+                    value_of(objective, *found.on_chip.cost));
+        }
+      }
+    }
+  }
+  EXPECT_GT(stopped, 4);
+}
+
 }  // namespace
 }  // namespace mapsim
