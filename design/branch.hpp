@@ -78,31 +78,19 @@ class DesignSearch {
   void settle(std::size_t space, const Values& values, Leaf::Why why, double& counts);
   void leave(const OpenBox& box, Leaf::Why why);
   void close(const OpenBox& box, double bound);
-
   bool is_too_large(const Enclosure& enclosure);
   DesignMachine machine(std::size_t space, const DesignBox& box, const Enclosure& enclosure) const;
-
   bool shrink(OpenBox& box, const Enclosure& enclosure);
-
   bool step(OpenBox& box);
-
-  WorkValue::Enough decides(const OpenBox& box);
-
+  Aim decides(const OpenBox& box);
   bool bound(OpenBox& box, const Enclosure& enclosure);
-
   std::optional<bool> keeps_limits(const OpenBox& box, const DesignMachine& composite);
-
   bool divide(OpenBox& box, const Enclosure& enclosure);
-
   void split(const OpenBox& box, std::size_t axis);
-
   std::size_t axis_to_branch(const OpenBox& box) const;
-
   std::size_t axis_to_split(const OpenBox& box, const Enclosure& enclosure,
                             const Assessment& known);
-
   void take_largest(const OpenBox& box);
-
   bool take_single(OpenBox& box);
 
   void check_reading(std::size_t s, const Values& values, const DesignMachine& design);
@@ -116,8 +104,17 @@ class DesignSearch {
   void reject(std::size_t s, const Values& values, const Arch& arch, const Assessment& found);
   void keep(std::size_t s, const Values& values, const Arch& arch, const Assessment& found,
             std::optional<double> area);
+  BestDesign designed(std::size_t s, const Values& values, const Arch& arch,
+                      const Assessment& found, std::optional<double> area) const;
 
   bool seed(const OpenBox& box);
+  bool seed_below(const OpenBox& box, double limit);
+  std::optional<Assessment> look_at(std::size_t space, const Values& values, double worth);
+  double area_of(std::size_t space, const Values& values);
+  double area_allowed() const;
+  Descent descent(const OpenBox& box, double limit);
+  void keep_hastily();
+  void bound_hastily();
   void finish();
   void complete(BestDesign& best);
   void find_edges();
@@ -136,7 +133,9 @@ class DesignSearch {
   std::int64_t pushed_ = 0;
   std::vector<std::map<Values, Leaf::Why>> settled_;  // designs of each space
   std::vector<std::set<Values>> tried_;
-  std::set<std::string> seeded_;          // structures
+  std::set<std::string> seeded_;  // structures
+  // The best design that was looked at and not valued, or else the first one
+  std::optional<std::pair<std::size_t, Values>> looked_at_;
   std::size_t held_ = 0, most_held_ = 0;  // bytes of boxes and of designs, about
   double closed_ = kNoMapping;            // the least bound of what was closed by one
   bool is_exact_ = true;                  // every design that was kept is

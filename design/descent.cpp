@@ -7,29 +7,6 @@ namespace mapsim {
 
 namespace {
 
-// The middle of the box, made smaller where that saves most area until it is allowed.
-std::optional<Values> start(const Descent& descent) {
-  Values at;
-  for (const ValueInterval& interval : descent.box) {
-    at.push_back((interval.low + interval.high) / 2);
-  }
-  while (!descent.is_allowed(at)) {
-    std::optional<Values> smallest;
-    for (std::size_t a = 0; a < at.size(); ++a) {
-      Values lower = at;
-      lower[a] -= at[a] > descent.box[a].low ? 1 : 0;
-      if (lower != at && (!smallest || descent.area(lower) < descent.area(*smallest))) {
-        smallest = lower;
-      }
-    }
-    if (!smallest) {
-      return std::nullopt;
-    }
-    at = *smallest;
-  }
-  return at;
-}
-
 // One step along an axis, or one that another axis takes back.
 std::vector<Values> neighbours(const Values& at, bool trades) {
   constexpr auto kDown = static_cast<std::size_t>(-1);  // below 0 is in no box
@@ -52,8 +29,30 @@ std::vector<Values> neighbours(const Values& at, bool trades) {
 
 }  // namespace
 
+std::optional<Values> descent_start(const Descent& descent) {
+  Values at;
+  for (const ValueInterval& interval : descent.box) {
+    at.push_back((interval.low + interval.high) / 2);
+  }
+  while (!descent.is_allowed(at)) {
+    std::optional<Values> smallest;
+    for (std::size_t a = 0; a < at.size(); ++a) {
+      Values lower = at;
+      lower[a] -= at[a] > descent.box[a].low ? 1 : 0;
+      if (lower != at && (!smallest || descent.area(lower) < descent.area(*smallest))) {
+        smallest = lower;
+      }
+    }
+    if (!smallest) {
+      return std::nullopt;
+    }
+    at = *smallest;
+  }
+  return at;
+}
+
 bool descend(const Descent& descent) {
-  std::optional<Values> at = start(descent);
+  std::optional<Values> at = descent_start(descent);
   if (!at) {
     return true;
   }

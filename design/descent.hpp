@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "design/space.hpp"
@@ -20,6 +21,9 @@ struct Descent {
   std::function<bool(const Values&)> take{};        // values a design; false: interrupted
   std::function<bool(const Values&)> is_best{};     // of all that were taken
 };
+// Where it begins: the middle of the box, made smaller where that saves most area until it is
+// allowed. nullopt: nothing is.
+std::optional<Values> descent_start(const Descent& descent);
 // False: interrupted.
 bool descend(const Descent& descent);
 

@@ -17,6 +17,8 @@ namespace {
 
 // Areas below which a front is started.
 constexpr int kFrontSeeds = 8;
+// Boxes that are bounded after the end of a search.
+constexpr std::size_t kMostInHaste = 8;
 
 }  // namespace
 
@@ -84,9 +86,11 @@ std::optional<double> DesignSearch::value_design(std::size_t s, const Values& va
   }
   const DesignMachine design = machine(s, single(values), {*arch, *arch});
   check_reading(s, values, design);
-  auto found = value_.find(
-      design, [&](const Assessment& known) { return closes(known.lower, area.value_or(0)); },
-      [this] { return seconds_left(); });
+  auto found =
+      value_.find(design,
+                  {[&](const Assessment& known) { return closes(known.lower, area.value_or(0)); },
+                   archive_.worth(area.value_or(0)) / (1 + options_.gap)},
+                  [this] { return seconds_left(); });
   if (found && !closes(found->lower, area.value_or(0)) && options_.limits.on_figures()) {
     found = with_own_figures(design, std::move(*found));
   }
@@ -111,7 +115,7 @@ std::optional<Assessment> DesignSearch::with_own_figures(const DesignMachine& de
   }
   for (std::size_t l = 0; l < found.layers.size(); ++l) {
     if (!found.layers[l].is_own) {
-      const auto own = optima_.search(design, l, options_.objective.function, seconds_left());
+      const auto own = optima_.search(design, l, options_.objective.function, {seconds_left()});
       if (!own) {
         return std::nullopt;
       }
@@ -147,7 +151,7 @@ void DesignSearch::write_down(const DesignMachine& design, std::size_t number) {
     if (layer.stream) {
       options_.answers->keep(design.arch, layer, objective,
                              price_record(design.arch, *layer.stream));
-    } else if (over() || !optima_.search(design, l, objective.function, seconds_left()) ||
+    } else if (over() || !optima_.search(design, l, objective.function, {seconds_left()}) ||
                !options_.answers->find(design.arch, layer, objective)) {
       return;
     }
@@ -175,6 +179,11 @@ void DesignSearch::keep(std::size_t s, const Values& values, const Arch& arch,
   settle(s, values, Leaf::Why::kBound, result_.counts.valued);
   closed_ = std::min(closed_, found.lower);
   is_exact_ = is_exact_ && found.is_exact();
+  archive_.take(designed(s, values, arch, found, area));
+}
+
+BestDesign DesignSearch::designed(std::size_t s, const Values& values, const Arch& arch,
+                                  const Assessment& found, std::optional<double> area) const {
   BestDesign best;
   best.space = s;
   best.values = values;
@@ -184,43 +193,137 @@ void DesignSearch::keep(std::size_t s, const Values& values, const Arch& arch,
   best.area = area;
   best.value = found.value;
   best.layers = found.layers;
-  archive_.take(std::move(best));
+  return best;
 }
-bool DesignSearch::seed(const OpenBox& box) {
-  const auto area_of = [&](const Values& values) {
-    const auto enclosure = spaces_[box.space].enclosure(single(values));
-    return enclosure ? optima_.area(enclosure->least).value_or(0) : 0;
+
+// What a design comes to if it is better than `worth`. Of a joint choice roughly: with the mappings
+// that are known from the layers' own EDPs. nullopt: interrupted.
+std::optional<Assessment> DesignSearch::look_at(std::size_t s, const Values& values, double worth) {
+  Assessment useless;
+  useless.lower = kNoMapping;
+  std::optional<Arch> arch;
+  try {
+    arch = spaces_[s].arch(values);
+  } catch (const ConfigError&) {
+    return useless;
+  }
+  if (is_too_large({*arch, *arch})) {
+    return useless;
+  }
+  Aim aim{[&](const Assessment& known) { return known.lower * (1 + kRounding) >= worth; }};
+  aim.is_rough = true;
+  const auto found = value_.find(machine(s, single(values), {*arch, *arch}), aim,
+                                 [this] { return seconds_left(); });
+  return found && is_beyond(options_.limits, *found) ? useless : found;
+}
+
+double DesignSearch::area_of(std::size_t space, const Values& values) {
+  const auto enclosure = spaces_[space].enclosure(single(values));
+  return enclosure ? optima_.area(enclosure->least).value_or(0) : 0;
+}
+
+double DesignSearch::area_allowed() const {
+  return options_.limits.area ? options_.limits.area->count() : kNoMapping;
+}
+
+// Among designs of a box of at most this area.
+Descent DesignSearch::descent(const OpenBox& box, double limit) {
+  Descent descent{box.box, !std::isinf(limit)};
+  descent.area = [this, &box](const Values& values) { return area_of(box.space, values); };
+  descent.is_allowed = [this, &box, limit](const Values& values) {
+    return contains(box.box, values) && (std::isinf(limit) || area_of(box.space, values) <= limit);
   };
-  std::vector<double> limits{options_.limits.area ? options_.limits.area->count() : kNoMapping};
+  return descent;
+}
+
+// The best design of a local search is valued in full. False: interrupted.
+bool DesignSearch::seed_below(const OpenBox& box, double limit) {
+  std::optional<Values> best;
+  double worth = kNoMapping;
+  std::set<Values> seen;
+  Descent descent = this->descent(box, limit);
+  descent.take = [&](const Values& values) {
+    if (!descent.is_allowed(values) || !seen.insert(values).second) {
+      return true;
+    }
+    looked_at_ = looked_at_.value_or(std::pair{box.space, values});
+    const auto found = look_at(box.space, values, worth);
+    if (found && found->value < worth) {
+      best = values;
+      worth = found->value;
+    }
+    return found.has_value();
+  };
+  descent.is_best = [&](const Values& values) { return best == values; };
+  const bool is_done = descend(descent);
+  looked_at_ = best ? std::optional{std::pair{box.space, *best}} : looked_at_;
+  return is_done && (!best || value_design(box.space, *best).has_value());
+}
+
+bool DesignSearch::seed(const OpenBox& box) {
+  std::vector<double> limits{area_allowed()};
   if (options_.wanted == Wanted::kFront) {
-    const double least = area_of(low_end(box.box));
-    const double most = std::min(limits[0], area_of(high_end(box.box)));
+    const double least = area_of(box.space, low_end(box.box));
+    const double most = std::min(limits[0], area_of(box.space, high_end(box.box)));
     for (int i = 1; i < kFrontSeeds; ++i) {
       limits.push_back(least * std::pow(most / least, static_cast<double>(i) / kFrontSeeds));
     }
   }
-  for (const double limit : limits) {
-    Descent descent{box.box, !std::isinf(limit)};
-    descent.area = area_of;
-    descent.is_allowed = [&](const Values& values) {
-      return contains(box.box, values) && (std::isinf(limit) || area_of(values) <= limit);
-    };
-    descent.take = [&](const Values& values) {
-      return tried_[box.space].contains(values) || !descent.is_allowed(values) ||
-             value_design(box.space, values).has_value();
-    };
-    descent.is_best = [&](const Values& values) {
-      const auto& designs = archive_.designs();
-      const auto best = std::find_if(designs.begin(), designs.end(), [&](const auto& design) {
-        return design.area.value_or(0) <= limit;
-      });
-      return best != designs.end() && best->space == box.space && best->values == values;
-    };
-    if (!descend(descent)) {
-      return false;
+  return std::all_of(limits.begin(), limits.end(),
+                     [&](double limit) { return seed_below(box, limit); });
+}
+
+// Where a search ends before any design is valued: the best one that was looked at, or the first
+// one of a descent, with the mappings that are found at once.
+void DesignSearch::keep_hastily() {
+  if (!looked_at_) {
+    const OpenBox& box = open_.top();
+    const Descent descent = this->descent(box, area_allowed());
+    const std::optional<Values> start = descent_start(descent);
+    if (!start) {
+      return;
+    }
+    looked_at_.emplace(box.space, *start);
+  }
+  const auto& [s, values] = *looked_at_;
+  std::optional<Arch> arch;
+  try {
+    arch = spaces_[s].arch(values);
+  } catch (const ConfigError&) {
+    return;
+  }
+  const DesignMachine design = machine(s, single(values), {*arch, *arch});
+  for (std::size_t l = 0; l < optima_.layers().size(); ++l) {
+    if (std::isinf(optima_.known(design, l, options_.objective.function).value)) {
+      optima_.search(design, l, options_.objective.function, {0});
     }
   }
-  return true;
+  const Assessment known = value_.known(design);
+  if (!std::isinf(known.value) && !is_beyond(options_.limits, known)) {
+    archive_.take(designed(s, values, *arch, known, optima_.area(*arch)));
+    is_exact_ = false;
+  }
+}
+
+// Boxes of which nothing is known get the bounds that are found at once.
+void DesignSearch::bound_hastily() {
+  std::vector<OpenBox> boxes;
+  while (!open_.empty() && open_.top().bound == 0 && boxes.size() < kMostInHaste) {
+    boxes.push_back(open_.top());
+    open_.pop();
+  }
+  for (OpenBox& box : boxes) {
+    if (const auto enclosure = spaces_[box.space].enclosure(box.box)) {
+      const DesignMachine composite = machine(box.space, box.box, *enclosure);
+      for (std::size_t l = 0; l < optima_.layers().size(); ++l) {
+        if (optima_.known(composite, l, options_.objective.function).lower == 0) {
+          optima_.search(composite, l, options_.objective.function, {0});
+        }
+      }
+      box.bound = value_.known(composite).lower;
+    }
+    open_.push(std::move(box));
+  }
 }
 
 void DesignSearch::find_edges() {
@@ -244,7 +347,7 @@ void DesignSearch::complete(BestDesign& best) {
   if (!options_.objective.is_joint) {
     for (std::size_t l = 0; l < all.layers.size() && !over(); ++l) {
       if (!all.layers[l].is_own) {
-        const auto found = optima_.search(design, l, options_.objective.function, seconds_left());
+        const auto found = optima_.search(design, l, options_.objective.function, {seconds_left()});
         all.layers[l] = found && found->is_exact() ? *found : all.layers[l];
       }
     }
@@ -261,6 +364,12 @@ void DesignSearch::complete(BestDesign& best) {
 void DesignSearch::finish() {
   const std::vector<BestDesign>& designs = archive_.designs();
   result_.interrupted = !open_.empty();
+  if (result_.interrupted) {
+    bound_hastily();
+  }
+  if (result_.interrupted && designs.empty()) {
+    keep_hastily();
+  }
   result_.out_of_memory = result_.out_of_memory || (result_.interrupted && is_short_of_memory());
   result_.lower_bound = std::min(closed_, designs.empty() ? kNoMapping : designs.front().value);
   if (result_.interrupted) {

@@ -14,6 +14,7 @@
 #include "costmodel/stream.hpp"
 #include "costmodel/technology.hpp"
 #include "costmodel/timing/model.hpp"
+#include "mapper/known_start.hpp"
 #include "mapper/mapspace/constraints.hpp"
 
 namespace mapsim {
@@ -195,6 +196,12 @@ LayerFigures LayerOptima::known(const DesignMachine& machine, std::size_t layer,
   if (layers_[layer].layer->stream) {
     return stream(machine, layer, function);
   }
+  if (machine.is_single) {
+    const auto own = own_.find({machine.space, layer, to_string(function), machine.box});
+    if (own != own_.end()) {
+      return own->second;
+    }
+  }
   LayerFigures figures;
   Store& store = this->store(machine, layer);
   const std::vector<Answer>& answers = answers_of(store, function);
@@ -299,6 +306,9 @@ void LayerOptima::learn(const DesignMachine& machine, std::size_t layer,
                         const ObjectiveFunction& function, const Problem& problem,
                         const LayerFigures& figures) {
   proven_.push_back({layer, machine.space, machine.box, function, figures.lower});
+  if (figures.is_own && figures.is_exact() && !machine.is_engine) {
+    own_.insert_or_assign({machine.space, layer, to_string(function), machine.box}, figures);
+  }
   if (!machine.is_engine) {
     Store& store = this->store(machine, layer);
     answers_of(store, function).push_back({numbers_of(machine, problem), figures.lower});
@@ -309,16 +319,9 @@ void LayerOptima::learn(const DesignMachine& machine, std::size_t layer,
   }
 }
 
-std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, std::size_t layer,
-                                                const ObjectiveFunction& function, double seconds) {
-  if (layers_[layer].layer->stream) {
-    return stream(machine, layer, function);
-  }
-  const Problem problem = this->problem(machine, layer);
-  if (const auto known = answer(machine, layer, function, problem)) {
-    learn(machine, layer, function, problem, *known);
-    return known;
-  }
+FormedResult LayerOptima::found_by(const Problem& problem, std::size_t layer,
+                                   const ObjectiveFunction& function, const LayerEffort& effort,
+                                   const std::optional<Mapping>& known) {
   const Constraints constraints =
       question_.constraints_file.empty()
           ? Constraints{}
@@ -331,24 +334,50 @@ std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, st
   LayerSearch search{"exact", options_};
   search.options.objective.function = function;
   search.options.objective.mode = question_.objective.mode;
-  search.options.budget.seconds = seconds;
-  ++searches_;
-  const FormedResult formed =
-      search_layer(problem, layers_[layer].layer->workbook, constraints, search);
+  search.options.budget.seconds = effort.seconds;
+  if (!known) {
+    return search_layer(problem, layers_[layer].layer->workbook, constraints, search);
+  }
+  search.options.budget.gap = effort.gap;
+  return {problem, search_exact_from(Mapspace{problem, constraints}, search.options, *known), {}};
+}
+
+std::optional<LayerFigures> LayerOptima::search(const DesignMachine& machine, std::size_t layer,
+                                                const ObjectiveFunction& function,
+                                                const LayerEffort& effort) {
+  if (layers_[layer].layer->stream) {
+    return stream(machine, layer, function);
+  }
+  const Problem problem = this->problem(machine, layer);
+  if (const auto known = answer(machine, layer, function, problem)) {
+    learn(machine, layer, function, problem, *known);
+    return known;
+  }
+  const LayerFigures known = effort.gap > 0 && answers_ == nullptr
+                                 ? this->known(machine, layer, function)
+                                 : LayerFigures{};
+  const FormedResult formed = found_by(problem, layer, function, effort, known.mapping);
   const SearchResult& found = formed.result;
   peak_bytes_ = std::max(peak_bytes_, found.statistics.peak_bytes);
   const bool stopped = options_.stop != nullptr && options_.stop->load();
-  if (found.interrupted && (stopped || found.statistics.seconds >= seconds)) {
+  if (found.interrupted && (stopped || found.statistics.seconds >= effort.seconds)) {
+    // Of use, if not the answer
+    LayerFigures begun;
+    begun.lower = found.certificate.lower_bound;
+    begun.mapping = found.best;
+    learn(machine, layer, function, problem, begun);
     return std::nullopt;
   }
+  ++searches_;
   short_of_memory_ += found.interrupted ? 1 : 0;
   if (answers_ != nullptr && !found.interrupted) {
-    answers_->keep(
-        arch_for(machine, layer), *layers_[layer].layer, search.options.objective,
-        answer_record(layers_[layer].layer->workload, formed, search.options.objective.mode));
+    Objective objective{function};
+    objective.mode = question_.objective.mode;
+    answers_->keep(arch_for(machine, layer), *layers_[layer].layer, objective,
+                   answer_record(layers_[layer].layer->workload, formed, objective.mode));
   }
   LayerFigures figures;
-  figures.is_own = machine.is_single;
+  figures.is_own = machine.is_single && !known.mapping;
   figures.lower = found.certificate.lower_bound;
   if (found.cost) {
     const FrameCost cost = frame_cost(found, question_.objective.mode);

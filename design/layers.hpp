@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "arch/physical.hpp"
@@ -13,6 +14,7 @@
 #include "campaign/joint.hpp"
 #include "design/answers.hpp"
 #include "design/space.hpp"
+#include "mapper/formed_result.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
@@ -36,6 +38,14 @@ struct DesignMachine {
   bool is_engine;
   MachineNumbers numbers;
   std::string structure;
+};
+
+// What a search of a layer may leave out.
+struct LayerEffort {
+  double seconds = kNoMapping;
+  // Mappings that improve on the best one known by no more than this share of the optimum. Without
+  // a gap the answer is that of `mapsim search`.
+  double gap = 0;
 };
 
 // No mapping of a layer has less of a function on the machine of a box [pJ, cycles]; infinite: none
@@ -62,9 +72,10 @@ class LayerOptima {
                      const ObjectiveFunction& function);
   // The same of all mappings of a layer.
   LayerSupport support(const DesignMachine& machine, std::size_t layer);
-  // By a search; nullopt: interrupted.
+  // By a search; nullopt: interrupted. With a database all searches are plain and without a gap,
+  // since their answers are rows.
   std::optional<LayerFigures> search(const DesignMachine& machine, std::size_t layer,
-                                     const ObjectiveFunction& function, double seconds);
+                                     const ObjectiveFunction& function, const LayerEffort& effort);
   // With MACs of the widths of the layer that needs the largest.
   Total<SquareMillimetres> areas(const Arch& arch);
   std::optional<double> area(const Arch& arch);  // their sum [mm2]; nullopt: nothing has an area
@@ -95,6 +106,9 @@ class LayerOptima {
   Problem problem(const DesignMachine& machine, std::size_t layer) const;
   std::optional<LayerFigures> answer(const DesignMachine& machine, std::size_t layer,
                                      const ObjectiveFunction& function, const Problem& problem);
+  FormedResult found_by(const Problem& problem, std::size_t layer,
+                        const ObjectiveFunction& function, const LayerEffort& effort,
+                        const std::optional<Mapping>& known);
   void learn(const DesignMachine& machine, std::size_t layer, const ObjectiveFunction& function,
              const Problem& problem, const LayerFigures& figures);
   Store& store(const DesignMachine& machine, std::size_t layer);
@@ -106,7 +120,9 @@ class LayerOptima {
   const Question& question_;
   SearchOptions options_;
   std::vector<DistinctLayer> layers_;
-  std::map<std::string, std::vector<Store>> stores_;                   // by structure, then layer
+  std::map<std::string, std::vector<Store>> stores_;  // by structure, then layer
+  // Of searches of designs: space, layer, function and the design
+  std::map<std::tuple<std::size_t, std::size_t, std::string, DesignBox>, LayerFigures> own_;
   std::map<std::string, std::optional<SquareMillimetres>> mac_areas_;  // by structure
   DesignAnswers* answers_;
   std::int64_t searches_ = 0;

@@ -214,16 +214,18 @@ bool DesignSearch::step(OpenBox& box) {
 }
 
 // Is all known that decides whether a box is closed by its bound?
-WorkValue::Enough DesignSearch::decides(const OpenBox& box) {
-  return [this, &box](const Assessment& known) {
+Aim DesignSearch::decides(const OpenBox& box) {
+  const auto enough = [this, &box](const Assessment& known) {
     return closes(known.lower, box.area) || !closes(known.value, box.area);
   };
+  return {enough, archive_.worth(box.area) / (1 + options_.gap)};
 }
 
 bool DesignSearch::bound(OpenBox& box, const Enclosure& enclosure) {
   const DesignMachine composite = machine(box.space, box.box, enclosure);
   const auto found = value_.find(composite, decides(box), [this] { return seconds_left(); });
   if (!found) {
+    box.bound = std::max(box.bound, value_.known(composite).lower);
     return false;
   }
   box.bound = std::max(box.bound, found->lower);
@@ -249,10 +251,10 @@ std::optional<bool> DesignSearch::keeps_limits(const OpenBox& box, const DesignM
     if (std::isinf(limit)) {
       return false;
     }
-    const auto found = value.find(
-        composite,
-        [limit](const Assessment& known) { return known.lower > limit || known.value <= limit; },
-        [this] { return seconds_left(); });
+    const auto found = value.find(composite, {[limit](const Assessment& known) {
+                                    return known.lower > limit || known.value <= limit;
+                                  }},
+                                  [this] { return seconds_left(); });
     return found ? std::optional{found->lower > limit * (1 + kRounding)} : std::nullopt;
   };
   const std::optional<bool> slow =

@@ -58,7 +58,7 @@ AxisStep DesignSearch::step_to(const BestDesign& best, const Values& values, std
     return known.value <= known.lower * (1 + kFine);
   };
   auto found =
-      over() ? std::nullopt : value_.find(design, is_fine, [this] { return seconds_left(); });
+      over() ? std::nullopt : value_.find(design, {is_fine}, [this] { return seconds_left(); });
   if (!found) {
     found = value_.known(design);
   }

@@ -8,12 +8,30 @@ namespace mapsim {
 
 namespace {
 
-// How much an answer about a layer may change the sum. Without a mapping nobody knows; what binds
-// most first.
-double stake(const DistinctLayer& layer, const LayerFigures& figures) {
+// How much an answer about a layer may change the sum, if it is bounded by `share` of its value.
+// Without a mapping nobody knows; what binds most first.
+double stake(const DistinctLayer& layer, const LayerFigures& figures, double share) {
   return std::isinf(figures.value) ? 1e30 * (1 + layer.count * figures.lower)
-                                   : layer.count * (figures.value - figures.lower);
+                                   : layer.count * (share * figures.value - figures.lower);
 }
+
+// The share of its value to which each layer that is open must be bounded, so that the sum reaches
+// `worth` of all values; 1: all of it.
+double needed_share(const std::vector<DistinctLayer>& layers, const Assessment& all, double worth) {
+  double exact = 0;
+  double open = 0;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const LayerFigures& figures = all.layers[l];
+    (figures.is_exact() ? exact : open) += layers[l].count * figures.value;
+  }
+  const double share = (worth * (exact + open) - exact) / open;
+  return share > 0 && share < 1 ? share * (1 + kRounding) : 1;
+}
+
+// Searches with smaller gaps take as long as those without.
+constexpr double kLeastGap = 0.05;
+
+double worth_leaving(double gap) { return gap < kLeastGap ? 0 : gap; }
 
 constexpr ObjectiveFunction kEdp = ObjectiveFunction::product(1, 1);
 
@@ -96,21 +114,34 @@ Assessment WorkValue::assess(const DesignMachine& machine, const JointEdp& joint
   return all;
 }
 
-std::optional<Assessment> WorkValue::find_joint(const DesignMachine& machine, const Enough& enough,
+// First roughly, where a rough answer may do: what is searched with a gap is not asked again.
+std::optional<Assessment> WorkValue::find_joint(const DesignMachine& machine, const Aim& aim,
                                                 const std::function<double()>& seconds) {
-  JointEdp joint = this->joint(machine);
-  Assessment all = assess(machine, joint);
-  while (!enough(all)) {
-    const std::optional<JointQuestion> next = joint.ask(0);
-    if (!next) {
+  Assessment all = known(machine);
+  bool has_gaps = true;
+  for (const bool is_close : {false, true}) {
+    if (!has_gaps) {
       break;
     }
-    const auto found = optima_.search(machine, next->layer, next->function(), seconds());
-    if (!found) {
-      return std::nullopt;
+    has_gaps = false;
+    JointEdp joint = this->joint(machine);
+    while (!aim.enough(all)) {
+      const std::optional<JointQuestion> next = joint.ask(0);
+      if (!next || (aim.is_rough && next->weight)) {
+        break;
+      }
+      // Half of what is left is for the bound of the product by the layers' own EDPs.
+      const double slack = all.value / aim.worth - 1;
+      const double gap = is_close || !(slack < 1) ? 0 : worth_leaving(slack / 2);
+      has_gaps = has_gaps || gap > 0;
+      const auto found = optima_.search(machine, next->layer, next->function(), {seconds(), gap});
+      if (!found) {
+        return std::nullopt;
+      }
+      joint.learn(*next, *found);
+      all = assess(machine, joint);
     }
-    joint.learn(*next, *found);
-    all = assess(machine, joint);
+    has_gaps = has_gaps && !aim.is_rough;
   }
   return all;
 }
@@ -127,32 +158,50 @@ Assessment WorkValue::known(const DesignMachine& machine) {
   return all;
 }
 
-std::optional<Assessment> WorkValue::find(const DesignMachine& machine, const Enough& enough,
-                                          const std::function<double()>& seconds) {
-  if (objective_.is_joint) {
-    return find_joint(machine, enough, seconds);
-  }
-  Assessment all = known(machine);
-  std::vector<bool> searched(all.layers.size());
-  while (!enough(all)) {
-    std::optional<std::size_t> next;
-    for (std::size_t i = 0; i < all.layers.size(); ++i) {
-      const auto at_stake = [&](std::size_t l) {
-        return stake(optima_.layers()[l], all.layers[l]);
-      };
-      if (!searched[i] && !all.layers[i].is_exact() && (!next || at_stake(i) > at_stake(*next))) {
-        next = i;
+// The layer to search next, and to which gap. `gaps`: of earlier searches on this machine;
+// infinite: none. What is searched again is searched more closely than needed, since there were
+// better mappings than those that were known.
+std::optional<std::pair<std::size_t, double>> WorkValue::next_of_sum(
+    const Assessment& all, const Aim& aim, const std::vector<double>& gaps) const {
+  const double share = needed_share(optima_.layers(), all, aim.worth / all.value);
+  const double needed = worth_leaving(1 / share - 1);
+  std::optional<std::pair<std::size_t, double>> next;
+  double most = 0;
+  for (const double of : {share, 1.0}) {  // the second where each is bounded to that share
+    for (std::size_t l = 0; l < gaps.size(); ++l) {
+      const double at_stake = stake(optima_.layers()[l], all.layers[l], of);
+      if (gaps[l] > 0 && !all.layers[l].is_exact() && at_stake > most) {
+        next = {l, std::isinf(gaps[l]) ? needed : worth_leaving(needed / 4)};
+        most = at_stake;
       }
     }
+    if (next) {
+      break;
+    }
+  }
+  return next;
+}
+
+std::optional<Assessment> WorkValue::find(const DesignMachine& machine, const Aim& aim,
+                                          const std::function<double()>& seconds) {
+  if (objective_.is_joint) {
+    return find_joint(machine, aim, seconds);
+  }
+  Assessment all = known(machine);
+  std::vector<double> gaps(all.layers.size(), kNoMapping);
+  while (!aim.enough(all)) {
+    const auto next = next_of_sum(all, aim, gaps);
     if (!next) {
       break;
     }
-    const auto found = optima_.search(machine, *next, objective_.function, seconds());
+    const auto [layer, gap] = *next;
+    auto found = optima_.search(machine, layer, objective_.function, {seconds(), gap});
     if (!found) {
       return std::nullopt;
     }
-    searched[*next] = true;
-    all.layers[*next] = *found;
+    found->lower = std::max(found->lower, all.layers[layer].lower);
+    gaps[layer] = gap;
+    all.layers[layer] = std::move(*found);
     add_up(machine, all);
   }
   return all;

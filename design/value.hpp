@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "campaign/joint.hpp"
@@ -37,17 +38,23 @@ struct Assessment {
   bool is_exact() const;
 };
 
-// Judges machines. Asks for the layers that can still decide most first, and stops once the answer
-// is known to be `enough`.
+// What a search of a machine's layers is for. It ends once the answer is known to be `enough`.
+struct Aim {
+  std::function<bool(const Assessment&)> enough;
+  // Machines with no less are of no interest: searches of layers leave out what cannot decide that.
+  double worth = kNoMapping;
+  bool is_rough = false;  // of a joint choice: from the layers' own EDPs alone
+};
+
+// Judges machines. Asks for the layers that can still decide most first.
 class WorkValue {
  public:
-  using Enough = std::function<bool(const Assessment&)>;
   WorkValue(LayerOptima& optima, const DesignObjective& objective)
       : optima_{optima}, objective_{objective} {}
   // From earlier answers alone.
   Assessment known(const DesignMachine& machine);
   // By searches, `seconds()` left for each; nullopt: interrupted.
-  std::optional<Assessment> find(const DesignMachine& machine, const Enough& enough,
+  std::optional<Assessment> find(const DesignMachine& machine, const Aim& aim,
                                  const std::function<double()>& seconds);
 
   // The totals from the layers, of an objective that is a sum.
@@ -56,8 +63,10 @@ class WorkValue {
  private:
   JointEdp joint(const DesignMachine& machine);
   Assessment assess(const DesignMachine& machine, const JointEdp& joint) const;
-  std::optional<Assessment> find_joint(const DesignMachine& machine, const Enough& enough,
+  std::optional<Assessment> find_joint(const DesignMachine& machine, const Aim& aim,
                                        const std::function<double()>& seconds);
+  std::optional<std::pair<std::size_t, double>> next_of_sum(const Assessment& all, const Aim& aim,
+                                                            const std::vector<double>& gaps) const;
 
   LayerOptima& optima_;
   DesignObjective objective_;

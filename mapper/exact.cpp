@@ -12,6 +12,8 @@
 #include "mapper/branch/partial_folds.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "mapper/counting/whole_count.hpp"
+#include "mapper/known_start.hpp"
+#include "mapper/label_search/imperfect_search.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
 
@@ -130,12 +132,9 @@ std::string size_of(const Mapspace& space, bool interrupted, const Deadline& dea
   return mapspace_size_unless(space, stop).value_or("");
 }
 
-}  // namespace
-
-SearchResult search_exact(const Mapspace& space, const SearchOptions& asked) {
-  if (timing_model(space.problem().arch()).is_engine) {
-    return search_nvdla(space, asked);
-  }
+// `known`: a mapping that was found elsewhere.
+SearchResult search(const Mapspace& space, const SearchOptions& asked,
+                    const std::optional<ClassSearchInputs::Known>& known) {
   SearchOptions options = asked;
   if (options.objective.exact_ties || space.problem().is_timed_by_model()) {
     options.budget.gap = 0;  // the next search needs the optimum
@@ -154,6 +153,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked) {
   const Grace grace(first);
   ClassSearchInputs more;
   more.labels = labels;
+  more.best = known;
   if (is_quick) {
     more.beside = [&] { return !grace.over() && count.step([&] { return grace.over(); }); };
   }
@@ -183,6 +183,26 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& asked) {
   result.statistics.seconds = deadline.seconds();
   result.statistics.peak_bytes = std::max(first.peak_bytes(), deadline.peak_bytes());
   return result;
+}
+
+}  // namespace
+
+SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
+  return timing_model(space.problem().arch()).is_engine ? search_nvdla(space, options)
+                                                        : search(space, options, std::nullopt);
+}
+
+SearchResult search_exact_from(const Mapspace& space, const SearchOptions& options,
+                               const Mapping& known) {
+  const Evaluation evaluation = evaluate(space.problem(), known);
+  const Cost* const cost = std::get_if<Cost>(&evaluation);
+  if (cost == nullptr || !is_within_limits(options.objective, *cost) ||
+      timing_model(space.problem().arch()).is_engine || space.constraints().factors.imperfect) {
+    return search_exact(space, options);
+  }
+  return search(
+      space, options,
+      ClassSearchInputs::Known{&known, cost, imperfect::key_of_cost(options.objective, *cost)});
 }
 
 }  // namespace mapsim

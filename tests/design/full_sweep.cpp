@@ -320,7 +320,7 @@ std::string compare_enclosures(const RandomSpace& space, std::uint64_t seed,
       return "an enclosure has more area than a design\n" + space.text;
     }
     for (std::size_t l = 0; l < optima.layers().size(); ++l) {
-      const double bound = optima.search(composite, l, objective.function, HUGE_VAL).value().lower;
+      const double bound = optima.search(composite, l, objective.function, {}).value().lower;
       const auto figures = optimum(arch, *optima.layers()[l].layer, objective.function);
       const double value =
           figures ? objective.function.value(figures->first, figures->second) : HUGE_VAL;

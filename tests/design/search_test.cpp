@@ -92,6 +92,33 @@ TEST(Design, TellsItsTrueGapWhenItIsStopped) {
   }
 }
 
+// Stopped before any layer is searched to the end it has a machine all the same; and a bound, where
+// the whole space has a composite machine.
+TEST(Design, HasAnAnswerHoweverSoonItIsStopped) {
+  int with_machine = 0;
+  int with_bound = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const RandomSpace space = random_space(seed);
+    DesignOptions options;
+    options.objective =
+        std::get<DesignObjective>(parse_design_objective(seed % 2 == 0 ? "edp" : "sum-edp"));
+    const double best = full_sweep(space.campaign, options.objective).best().value();
+    const std::atomic<bool> stop{true};
+    options.stop = &stop;
+    const DesignAnswer found = search_design(space.campaign, options);
+    EXPECT_TRUE(found.interrupted);
+    EXPECT_EQ(found.counts.open, found.counts.designs);
+    EXPECT_LE(found.lower_bound, best * (1 + kRounding)) << seed;
+    with_bound += found.lower_bound > 0 ? 1 : 0;
+    if (found.best() != nullptr) {
+      ++with_machine;
+      EXPECT_GE(found.best()->value, best * (1 - kRounding)) << seed;
+    }
+  }
+  EXPECT_GE(with_machine, 8);
+  EXPECT_GE(with_bound, 1);
+}
+
 // From nothing to enough: searches of layers are cut short first, and boxes have no memory at all.
 TEST(Design, TellsItsTrueGapWithLittleMemory) {
   std::int64_t cut_short = 0;
