@@ -165,6 +165,12 @@ class ComponentReader {
     }
     if (std::any_of(bits.begin(), bits.end(), [&](double each) { return each != bits.front(); })) {
       reader_.error(values, "values_per_action of other bits for some tensors has no counterpart");
+      return 1;
+    }
+    if (!(bits.front() > 0)) {
+      reader_.error(
+          values, "values_per_action is above 0 for every tensor; a workload says which there are");
+      return 1;
     }
     return bits.front();
   }

@@ -2,7 +2,9 @@
 #include "interop/timeloop_components.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +23,12 @@ class ComponentReader {
   explicit ComponentReader(Reader& reader) : reader_{reader} {}
 
   TimeloopComponents read(const Node& section) {
+    const Node* version = value_of(section, "version");
+    const Words known{"0.2", "0.3", "0.4"};  // src/model/engine.cpp
+    if (version != nullptr && std::find(known.begin(), known.end(), version->text) == known.end()) {
+      reader_.error(*version, fmt::format("Timeloop knows no version {}, but {}",
+                                          quoted(version->text), fmt::join(known, ", ")));
+    }
     if (value_of(section, "arithmetic") != nullptr || value_of(section, "storage") != nullptr) {
       read_flat(section);
     } else if (value_of(section, "nodes") != nullptr) {

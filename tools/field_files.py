@@ -318,7 +318,8 @@ class Checkout:
             text = path.read_text(errors="replace")
             if "examples" not in path.parts:
                 if self.is_forge_test(path):
-                    self.add("AccelForge machine, of its tests", "accelforge", [path])
+                    beside = [each for each in self.having({"workload"}) if each.parent == path.parent]
+                    self.add("AccelForge machine, of its tests", "accelforge", [path] + beside[:len(beside) == 1])
                 continue
             if re.search(r"^\s*- !Memory", text, re.MULTILINE) and "arch" in self.sections[path]:
                 kind = "AccelForge machine" + (", in memory" if "compute_in_memory" in path.parts else "")
