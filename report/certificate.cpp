@@ -272,11 +272,19 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
   return text + check::seal(text);
 }
 
+// The checker lists the unrollings of imperfect factors.
+bool is_checkable(const Mapspace& space) {
+  return !space.constraints().factors.imperfect || space.is_listable();
+}
+
 }  // namespace
 
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
                              const Objective& objective, const SearchResult& result, int threads,
                              check::Stop stop) {
+  if (!is_checkable(space)) {
+    return "";
+  }
   const bool imperfect = space.constraints().factors.imperfect;
   const bool tied = !imperfect && objective.exact_ties &&
                     result.certificate.status == Proof::kOptimal &&
@@ -346,6 +354,9 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
                                    const FrontSubject& subject, const Front& front, int threads,
                                    check::Stop stop) {
+  if (!is_checkable(space)) {
+    return "";
+  }
   const Arch& arch = space.problem().arch();
   Objective objective = subject.objective;
   std::string also = "front: latency";

@@ -7,6 +7,9 @@
 // - copies to which no sum comes back: the most;
 // - tiles that stay: divisors of what the common divisor of the choices leaves of the bounds.
 //
+// With imperfect factors some instances are without work, so the fewest copies follow from the
+// fewest instances of each parallel loop (busy_copies()).
+//
 // Energy of additions is left out. docs/decisions/0052-unrollings-lazily.md.
 #include "core/arithmetic.hpp"
 #include "mapper/bounds/unrolling_bound.hpp"
@@ -61,6 +64,29 @@ void UnrollingBound::find_traffic(TensorId t, const Boxes& boxes) {
     }
   }
   fill_shared(0);
+  for (std::size_t n = 0; imperfect_ && n <= latch_; ++n) {
+    traffic.busy[n] = busy_copies(use, boxes, n);
+  }
+}
+
+// As of a class, from the fewest instances of each loop: more never have fewer copies at work.
+double UnrollingBound::busy_copies(const TensorUse& use, const Boxes& boxes,
+                                   std::size_t node) const {
+  double copies = 1;
+  for (const DimId d : problem_.workload().dims.ids()) {
+    double busy = 1;
+    for (std::size_t i = boxes.size(); i-- > 0 && !use.dims.contains(d);) {
+      const FanoutId f{static_cast<std::uint8_t>(i)};
+      for (const std::size_t axis : {1U, 0U}) {  // innermost first
+        const double fewest = boxes[f]->fewest_along[axis][d];
+        if (fewest > 1 && problem_.arch().levels_above[f] <= node) {
+          busy = (fewest - 1) * busy + 1;
+        }
+      }
+    }
+    copies *= busy;
+  }
+  return copies;
 }
 
 }  // namespace mapsim::exact

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -21,9 +22,11 @@ struct FactorBox {
   PerTensor<double> fewest_copies;  // at least: the same
   PerDim<double> most;              // at most: instances along the dim
   PerDim<double> divisor;  // of the instances along the dim: a common divisor of all choices
-  double instances = 1;    // at most: instances
-  PackedFactors common;    // `divisor`, packed
-  double spread = 1;       // the largest ratio between two choices of a most_served or most_copies
+  // Imperfect factors: at least, instances along X and along Y
+  std::array<PerDim<double>, 2> fewest_along;
+  double instances = 1;  // at most: instances
+  PackedFactors common;  // `divisor`, packed
+  double spread = 1;     // the largest ratio between two choices of a most_served or most_copies
   // The boxes with each half of the choices; kNone if there is one choice, or before the split.
   std::uint32_t left = kNone;
   std::uint32_t right = kNone;

@@ -45,7 +45,7 @@ class ClassBounds {
   // `closely` is false: instead of EnergyBound uses energy_bound(), which is the same for all
   // classes and faster.
   Bound of(const UnrollingClass& unrolling_class, bool closely = true);
-  // For all classes that choose from these boxes, one per fanout. Perfect factors only.
+  // For all classes that choose from these boxes, one per fanout.
   ObjectiveKey of(const UnrollingBound::Boxes& boxes);
   // `shared_graph` and `may_stay` of a class, without the bound.
   Bound shared_graph_of(const UnrollingClass& unrolling_class);

@@ -107,6 +107,7 @@ class UnrollingBound {
   double fills_at_least(TensorId t, std::size_t node) const;
   double busy_copies(const TensorUse& use, const UnrollingClass& unrolling_class,
                      std::size_t node) const;
+  double busy_copies(const TensorUse& use, const Boxes& boxes, std::size_t node) const;
   double addition(const PathBoundary& boundary, FanoutId fanout) const;
   double boundary_cost(TensorId t, const PathBoundary& boundary, double fills) const;
   double cost_of_sums(TensorId t, const PathBoundary& boundary, double fills) const;

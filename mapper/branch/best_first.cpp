@@ -7,7 +7,6 @@
 namespace mapsim::branch {
 
 using exact::Incumbent;
-using exact::ObjectiveKey;
 
 namespace {
 
@@ -48,63 +47,15 @@ void BestFirst::begin() {
   }
   for (const Tuple& tuple : tuples) {
     if (const std::optional<Entry> entry = entry_of(tuple)) {
-      push(*entry, {});
+      queue_.push(*this, *entry, {});
     }
   }
-}
-
-// If one mapping is searched, no entry behind one beyond the limit matters. A front may have points
-// there.
-bool BestFirst::is_exhausted(const Incumbent& known) const {
-  return queue_.empty() || (!known.is_front() && exact::exceeds(queue_.front().key, known.limit()));
 }
 
 std::optional<BestFirst::Tuple> BestFirst::next(const Incumbent& known,
                                                 const std::function<bool()>& over, bool in_haste) {
-  constexpr std::size_t kPoll = 64;  // 0.1 ms
-  for (std::size_t i = 0; !is_exhausted(known); ++i) {
-    if (i % kPoll == 0 && over()) {
-      is_stopped_ = !in_haste;
-      return in_haste ? any_class(known) : std::nullopt;
-    }
-    const Entry best = pop();
-    if (known.rules_out(best.key)) {
-      left_out_ = std::min(left_out_, best.key);
-    } else if (best.is_class) {
-      return best.tuple;
-    } else {
-      for (const Entry& part : split(best)) {
-        push(part, known);
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<BestFirst::Tuple> BestFirst::any_class(const Incumbent& known) {
-  while (!is_exhausted(known)) {
-    for (std::optional<Entry> best = pop(); best;) {
-      if (best->is_class) {
-        return best->tuple;
-      }
-      const std::vector<Entry> parts = split(*best);
-      const auto least =
-          std::min_element(parts.begin(), parts.end(),
-                           [this](const Entry& a, const Entry& b) { return comes_later(b, a); });
-      for (auto part = parts.begin(); part != parts.end(); ++part) {
-        if (part != least) {
-          push(*part, known);
-        }
-      }
-      best = least != parts.end() && least->key.first < exact::kInfinity ? std::optional(*least)
-                                                                         : std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
-
-ObjectiveKey BestFirst::bound() const {
-  return queue_.empty() ? left_out_ : std::min(left_out_, queue_.front().key);
+  const std::optional<Entry> found = queue_.next(*this, known, over, in_haste);
+  return found ? std::optional(found->tuple) : std::nullopt;
 }
 
 // Of equal bounds, boxes come before classes, since they may contain one that comes first.
@@ -185,27 +136,6 @@ std::optional<BestFirst::Entry> BestFirst::entry_of(const Tuple& boxes) {
   entry.key = bound.key;
   entry.cycles = bound.cycles;
   return entry;
-}
-
-void BestFirst::push(const Entry& entry, const Incumbent& known) {
-  if (!(entry.key.first < exact::kInfinity)) {
-    return;
-  }
-  if (known.rules_out(entry.key)) {
-    left_out_ = std::min(left_out_, entry.key);
-    return;
-  }
-  queue_.push_back(entry);
-  std::push_heap(queue_.begin(), queue_.end(),
-                 [this](const Entry& a, const Entry& b) { return comes_later(a, b); });
-}
-
-BestFirst::Entry BestFirst::pop() {
-  std::pop_heap(queue_.begin(), queue_.end(),
-                [this](const Entry& a, const Entry& b) { return comes_later(a, b); });
-  const Entry best = queue_.back();
-  queue_.pop_back();
-  return best;
 }
 
 }  // namespace mapsim::branch

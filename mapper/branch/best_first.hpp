@@ -9,6 +9,7 @@
 #include "mapper/bounds/boxes.hpp"
 #include "mapper/bounds/class_bounds.hpp"
 #include "mapper/bounds/incumbent.hpp"
+#include "mapper/branch/bound_queue.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 #include "mapper/mapspace/symmetry.hpp"
 
@@ -18,10 +19,10 @@ namespace mapsim::branch {
 // and bound.
 //
 // A node of the branch and bound is a tuple with one box per fanout. It stands for all classes that
-// take one choice from each box, and its bound is at most that of each of them. The queue is
-// ordered by bound. The first tuple is split in two, until it has single choices; if costs depend
-// on which axis takes which factor, then into the ways to give a fanout's factors to its axes. At
-// last it is a single class, which gets its own bound.
+// take one choice from each box, and its bound is at most that of each of them (BoundQueue). The
+// first tuple is split in two, until it has single choices; if costs depend on which axis takes
+// which factor, then into the ways to give a fanout's factors to its axes. At last it is a single
+// class, which gets its own bound.
 //
 // A class in no queue entry has been generated, or the incumbent has ruled out its tuple, or
 // another class stands for it by symmetry (Symmetry). So once the incumbent rules out the first
@@ -41,10 +42,10 @@ class BestFirst {
   std::optional<Tuple> next(const exact::Incumbent& known, const std::function<bool()>& over,
                             bool in_haste = false);
   // Did time run out before the next class was found?
-  bool is_stopped() const { return is_stopped_; }
+  bool is_stopped() const { return queue_.is_stopped(); }
   // A lower bound of all classes that have not been generated, except those equal to a generated
   // one by symmetry.
-  exact::ObjectiveKey bound() const;
+  exact::ObjectiveKey bound() const { return queue_.bound(); }
 
  private:
   struct Entry {
@@ -53,23 +54,18 @@ class BestFirst {
     bool is_class = false;  // `tuple` holds choices; otherwise boxes, and ways may be open
     Tuple tuple{};
   };
+  friend BoundQueue<Entry>;
   bool comes_later(const Entry& a, const Entry& b) const;
   void begin();
   std::vector<Entry> split(const Entry& entry);
-  bool is_exhausted(const exact::Incumbent& known) const;
-  std::optional<Tuple> any_class(const exact::Incumbent& known);
   std::optional<Entry> entry_of(const Tuple& boxes);
-  void push(const Entry& entry, const exact::Incumbent& known);
-  Entry pop();
 
   const UnrollingClasses& classes_;
   const Symmetry& symmetry_;
   exact::ClassBounds& bounds_;
   std::vector<BoxTree> trees_;  // by fanout
   PerFanout<UnrollingClasses::RecentWays> recent_;
-  std::vector<Entry> queue_;      // a heap
-  exact::ObjectiveKey left_out_;  // the least key of what was ruled out
-  bool is_stopped_ = false;
+  BoundQueue<Entry> queue_;
 };
 
 }  // namespace mapsim::branch

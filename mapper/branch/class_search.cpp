@@ -194,7 +194,8 @@ void take_padded(PaddedSearch padded, const Objective& objective, SearchResult& 
   }
 }
 
-// The result for a space with more unrollings than can be listed: a mapping, and no bound.
+// The result for a space with more unrollings than can be listed, and with rules for them: a
+// mapping, and no bound.
 SearchResult without_proof(SearchResult found) {
   found.interrupted = true;
   found.certificate = {};
@@ -232,8 +233,12 @@ SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
   if (space.constraints().factors.imperfect && !more.best && more.front == nullptr &&
       !space.is_listable()) {
     take_padded(search_padded(space, options, deadline), options.objective, perfect);
-    if (perfect.cost) {
+    if (!space.constraints().unroll.empty() && perfect.cost) {
       return without_proof(std::move(perfect));
+    }
+    if (perfect.cost && is_within_limits(options.objective, *perfect.cost)) {
+      best = {&*perfect.best, &*perfect.cost,
+              imperfect::key_of_cost(options.objective, *perfect.cost)};
     }
   }
   std::optional<ExactSearch> search;

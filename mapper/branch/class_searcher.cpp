@@ -120,7 +120,7 @@ void ClassSearcher::offer(const exact::SearchTables& tables, std::size_t unrolli
 }
 
 // Bounds the class on coarse lattices, which is cheap and rules out most classes. If one mapping is
-// searched, imperfect_start.cpp does so for all classes beforehand.
+// searched, and the classes are listed, imperfect_start.cpp does so for all classes beforehand.
 bool ClassSearcher::is_ruled_out_coarsely(std::size_t unrolling_class,
                                           exact::LabelQuery& query) const {
   const exact::StateGraph& graph = classes_.graph(unrolling_class);
@@ -130,9 +130,13 @@ bool ClassSearcher::is_ruled_out_coarsely(std::size_t unrolling_class,
       return false;
     }
     query.budget -= bounding;
-    if (query.known.rules_out(imperfect::coarse_bound(graph, classes_.unrolling(unrolling_class),
-                                                      options_.objective, most, deadline_,
-                                                      query.known))) {
+    const ObjectiveKey bound =
+        imperfect::coarse_bound(graph, classes_.unrolling(unrolling_class), options_.objective,
+                                most, deadline_, query.known);
+    if (more_.front == nullptr) {
+      record_.relax(unrolling_class, bound, 0);
+    }
+    if (query.known.rules_out(bound)) {
       return true;
     }
   }
@@ -143,7 +147,8 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
                                                     exact::LabelQuery query) {
   const std::int64_t budget = query.budget;
   Outcome outcome;
-  if (more_.front != nullptr && is_ruled_out_coarsely(unrolling_class, query)) {
+  const bool is_bounded_coarsely = more_.front == nullptr && space_.is_listable();
+  if (!is_bounded_coarsely && is_ruled_out_coarsely(unrolling_class, query)) {
     outcome.taken.budget = budget - query.budget;
     return outcome;
   }

@@ -26,6 +26,13 @@ ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
     record_.bound_others(generator_->bound());
     return;
   }
+  if (space.constraints().unroll.empty() && !space.is_listable()) {
+    bounds_.emplace(space, objective);
+    classes_.emplace(*bounds_, space, objective, &deadline);
+    intervals_.emplace(space, *bounds_);
+    record_.bound_others(intervals_->bound());
+    return;
+  }
   classes_.emplace(space, objective, &deadline);
   order_ = classes_->by_bound();
   std::erase_if(order_, [this](std::size_t g) { return classes_->representative()[g] != g; });
@@ -45,33 +52,49 @@ void ClassSource::add_to_record(std::size_t unrolling_class) {
 
 std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Incumbent& known,
                                              bool in_haste) {
-  if (!generator_) {
+  if (is_listed()) {
     return order_[place];
   }
-  const auto tuple = generator_->next(known, [this] { return deadline_.over(); }, in_haste);
-  record_.bound_others(generator_->bound());
-  if (!tuple) {
-    if (generator_->is_stopped()) {
+  if (!generate(known, in_haste)) {
+    if (is_stopped()) {
       record_.leave_open();
     } else {
       record_.finish_others(deadline_);
     }
     return std::nullopt;
   }
-  generated_.push_back(*tuple);
-  order_.push_back(classes_->add(space_.classes().unrolling_class(*tuple)));
   add_to_record(order_.back());
   return order_.back();
 }
 
+// Adds the next class to the order; false: there is none of interest, or no time to find it.
+bool ClassSource::generate(const exact::Incumbent& known, bool in_haste) {
+  const auto over = [this] { return deadline_.over(); };
+  if (intervals_) {
+    std::optional<UnrollingClass> next = intervals_->next(known, over, in_haste);
+    record_.bound_others(intervals_->bound());
+    if (next) {
+      order_.push_back(classes_->add(std::move(*next)));
+    }
+    return next.has_value();
+  }
+  const auto tuple = generator_->next(known, over, in_haste);
+  record_.bound_others(generator_->bound());
+  if (tuple) {
+    generated_.push_back(*tuple);
+    order_.push_back(classes_->add(space_.classes().unrolling_class(*tuple)));
+  }
+  return tuple.has_value();
+}
+
 SearchResult ClassSource::result() const {
-  if (!generator_) {
+  if (is_listed()) {
     record_.repeat_for_symmetric(classes_->representative());
   }
   SearchResult result = record_.result();
   for (std::size_t g = 0; g < result.classes.size(); ++g) {
     result.classes[g].unrollings = classes_->unrolling(g);
-    result.classes[g].is_symmetric = !generator_ && classes_->representative()[g] != g;
+    result.classes[g].is_symmetric = is_listed() && classes_->representative()[g] != g;
   }
   for (std::size_t g = 0; g < generated_.size(); ++g) {
     for (const UnrollingClasses::Tuple& alike : symmetry_->others(generated_[g])) {

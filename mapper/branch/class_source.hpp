@@ -9,6 +9,7 @@
 #include "mapper/bounds/incumbent.hpp"
 #include "mapper/branch/best_first.hpp"
 #include "mapper/branch/class_record.hpp"
+#include "mapper/branch/unrolling_intervals.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/mapper.hpp"
@@ -22,7 +23,8 @@ std::optional<std::int64_t> count_soon(const Mapspace& space);
 
 // The classes of unrollings of a space, in the order in which they are searched: best bound first,
 // one of each set that symmetry makes equal. With perfect factors they are generated one by one
-// (BestFirst), with imperfect factors all are listed. Each class is added to the record.
+// (BestFirst). With imperfect factors they are listed, or generated (UnrollingIntervals) where they
+// are too many for a list. Each class is added to the record.
 class ClassSource {
  public:
   // `ruled_out`: first unrollings of classes that have no mapping of interest. All arguments
@@ -32,9 +34,9 @@ class ClassSource {
 
   const exact::UnrollingTasks& classes() const { return *classes_; }
   // An upper limit of their number.
-  std::size_t count() const { return generator_ ? record_.most() : order_.size(); }
-  // Imperfect factors: all classes; a search may reorder them. Perfect factors: the classes
-  // generated so far.
+  std::size_t count() const { return is_listed() ? order_.size() : record_.most(); }
+  bool is_listed() const { return !generator_ && !intervals_; }
+  // The listed classes, which a search may reorder, or those that were generated so far.
   std::vector<std::size_t>& order() { return order_; }
   // The class at a place of the order. nullopt: the incumbent rules out all classes that are left,
   // or there is no time to find the next one. The incumbent must not get worse from one place to
@@ -46,15 +48,20 @@ class ClassSource {
 
  private:
   void add_to_record(std::size_t unrolling_class);
+  bool generate(const exact::Incumbent& known, bool in_haste);
+  bool is_stopped() const {
+    return generator_ ? generator_->is_stopped() : intervals_->is_stopped();
+  }
 
   const Mapspace& space_;
   const Deadline& deadline_;
   const std::vector<Unrolling>& ruled_out_;
   ClassRecord& record_;
-  std::optional<exact::ClassBounds> bounds_;  // perfect factors, like the next three
-  std::optional<Symmetry> symmetry_;
+  std::optional<exact::ClassBounds> bounds_;  // of classes that are not listed
+  std::optional<Symmetry> symmetry_;          // perfect factors, like the next two
   std::optional<BestFirst> generator_;
   std::vector<UnrollingClasses::Tuple> generated_;  // by class
+  std::optional<UnrollingIntervals> intervals_;     // imperfect factors
   std::optional<exact::UnrollingTasks> classes_;
   std::vector<std::size_t> order_;
 };

@@ -100,6 +100,9 @@ bool Mapspace::count_unless(const std::function<bool(std::int64_t steps)>& stop)
     return true;
   }
   if (!classes_) {
+    if (!is_listable()) {
+      return false;
+    }
     found_->classes = std::ssize(unrolling_classes());
     for (const UnrollingClass& unrolling_class : unrolling_classes()) {
       found_->unrollings += unrolling_class.assignments;
@@ -118,7 +121,9 @@ bool Mapspace::count_unless(const std::function<bool(std::int64_t steps)>& stop)
 }
 
 const Mapspace::Found& Mapspace::counts() const {
-  count_unless([](std::int64_t) { return false; });
+  if (!count_unless([](std::int64_t) { return false; })) {
+    unrolling_classes();  // says why they cannot be counted
+  }
   return *found_;
 }
 

@@ -13,6 +13,7 @@
 #include "arch/load.hpp"
 #include "core/rng.hpp"
 #include "mapper/branch/best_first.hpp"
+#include "mapper/branch/unrolling_intervals.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/counting/counting.hpp"
 #include "mapper/counting/mapspace_size.hpp"
@@ -312,6 +313,52 @@ TEST(BestFirst, FindsClassesWithoutTimeIfAskedTo) {
   EXPECT_FALSE(hasty.next({}, over, false));
   EXPECT_TRUE(hasty.is_stopped());
   EXPECT_GT(hasty.bound().first, 0);
+}
+
+// Imperfect factors: the unrollings that a list has, each once, best bound first, so no node's
+// bound is above that of an unrolling in it.
+TEST(UnrollingIntervals, GenerateWhatAListHas) {
+  std::size_t generated = 0;
+  for (std::uint64_t seed = 300; seed < 380; ++seed) {
+    SCOPED_TRACE(seed);
+    const SearchCase random = random_case(seed);
+    Constraints constraints{.spatial = random.constraints.spatial,
+                            .keeps = random.constraints.keeps};
+    constraints.factors.imperfect = true;
+    const Mapspace space{random.problem, constraints};
+    const Objective objective =
+        random.problem.is_timed_by_model() ? Objective::kEnergy : random_objective(seed);
+    if (!space.is_listable() || space.class_count() > 1'500) {
+      continue;
+    }
+    std::map<std::vector<std::tuple<FanoutId, Axis, DimId, std::int64_t>>, int> listed;
+    const auto key_of = [](const UnrollingClass& unrolling_class) {
+      std::vector<std::tuple<FanoutId, Axis, DimId, std::int64_t>> key;
+      for (const Unroll& unroll : unrolling_class.first) {
+        key.emplace_back(unroll.fanout, unroll.axis, unroll.dim, unroll.factor);
+      }
+      return key;
+    };
+    exact::ClassBounds bounds(space, objective);
+    for (const UnrollingClass& unrolling_class : space.unrolling_classes()) {
+      if (bounds.of(unrolling_class).key.first < exact::kInfinity) {
+        listed[key_of(unrolling_class)] = 1;
+      }
+    }
+    branch::UnrollingIntervals all(space, bounds);
+    exact::ObjectiveKey before{0, 0};
+    while (const std::optional<UnrollingClass> found = all.next({}, [] { return false; })) {
+      const exact::ObjectiveKey key = bounds.of(*found).key;
+      ASSERT_LE(before, key);
+      before = key;
+      ASSERT_EQ(listed[key_of(*found)]--, 1);
+      ++generated;
+    }
+    for (const auto& [key, left] : listed) {
+      ASSERT_EQ(left, 0);
+    }
+  }
+  EXPECT_GT(generated, 5'000U);
 }
 
 TEST(UnrollingClasses, AreCountedWithoutAList) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "mapper/bounds/boxes.hpp"
+#include "mapper/bounds/class_bounds.hpp"
+#include "mapper/branch/bound_queue.hpp"
+#include "mapper/mapspace/mapspace.hpp"
+
+namespace mapsim::branch {
+
+// Generates the unrollings of a space with imperfect factors, best bound first, by branch and
+// bound. Any number of instances may work, so an array of 64 x 64 has more unrollings than can be
+// listed: a node has an interval of instance counts for each fanout, axis and dim. It stands for
+// all unrollings within, and its bound is at most that of each of them. The interval with the
+// largest ratio is split at its geometric mean, until all have one count. As in lists
+// (imperfect_classes()), each unrolling is a class of its own, and some tile must give all of its
+// instances work. docs/decisions/0052-unrollings-lazily.md.
+class UnrollingIntervals {
+ public:
+  // The space has no rules for unrollings. All arguments outlive the object.
+  UnrollingIntervals(const Mapspace& space, exact::ClassBounds& bounds);
+
+  // As of BestFirst.
+  std::optional<UnrollingClass> next(const exact::Incumbent& known,
+                                     const std::function<bool()>& over, bool in_haste = false);
+  bool is_stopped() const { return queue_.is_stopped(); }
+  exact::ObjectiveKey bound() const { return queue_.bound(); }
+
+ private:
+  // Where instances may lie.
+  struct Place {
+    FanoutId fanout{};
+    Axis axis = Axis::kX;
+    DimId dim{};
+    std::int64_t size = 1;  // instances along the axis
+  };
+  struct Interval {
+    std::int64_t least = 1;
+    std::int64_t most = 1;
+    friend auto operator<=>(const Interval&, const Interval&) = default;
+  };
+  struct Entry {
+    exact::ObjectiveKey key;
+    double cycles = 0;             // of a class
+    bool is_class = false;         // every interval is one count
+    PerFanout<bool> busy;          // does the fanout have several instances at work?
+    std::vector<Interval> counts;  // by place
+  };
+  friend BoundQueue<Entry>;
+  bool comes_later(const Entry& a, const Entry& b) const;
+  std::vector<Entry> split(const Entry& entry);
+
+  void add_places(FanoutId fanout);
+  bool narrow(Entry& entry) const;
+  bool narrow_by_axes(std::vector<Interval>& counts) const;
+  bool narrow_by_dims(std::vector<Interval>& counts) const;
+  bool is_busy_where_it_must_be(const Entry& entry) const;
+  std::optional<Entry> bounded(Entry entry);
+  PerFanout<FactorBox> boxes_of(const Entry& entry) const;
+  FactorBox box_of(FanoutId fanout, const std::vector<Interval>& counts) const;
+  double most_along(FanoutId fanout, const std::vector<Interval>& counts, DimSet dims) const;
+  std::optional<UnrollingClass> class_of(const std::vector<Interval>& counts);
+  bool has_work(DimId dim, const std::vector<std::int64_t>& instances);
+
+  const Mapspace& space_;
+  exact::ClassBounds& bounds_;
+  PerTensor<exact::TensorUse> uses_;
+  std::vector<Place> places_;  // fanouts outermost first, X before Y, dims in order
+  // Per dim, by instances at its places: does some tile give all of them work?
+  PerDim<std::map<std::vector<std::int64_t>, bool>> work_;
+  BoundQueue<Entry> queue_;
+};
+
+}  // namespace mapsim::branch
