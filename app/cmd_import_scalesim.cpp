@@ -153,8 +153,8 @@ void add_notes(const ImportArguments& arguments, const ScaleSimConfig& config,
     notes.push_back(
         "convolutions have three figures: scalesim.csv has the tool's folds with an ifmap of "
         "pixels; NAME.mapping.yaml evaluates with an unfolded ifmap (dram_ifmap_reads_unfolded), "
-        "slower where its port is; a search of NAME.workload.yaml has no folds that run on from "
-        "line to line");
+        "slower where its port is; a search of NAME.workload.yaml by latency has folds that run on "
+        "from line to line, in the form unfolded");
   }
 }
 

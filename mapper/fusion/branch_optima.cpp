@@ -276,11 +276,11 @@ double BranchOptima::search(const Branch& branch, const TakenBits& taken,
     const exact::StateGraph graph(space, unrolled.used);
     exact::SearchTables tables(graph, std::move(unrolled), objective, query.known, false, {}, 0,
                                &deadline_);
+    // Tables leave out what is beyond the limit, so that their root says no more than that.
+    ruled_out = std::min(ruled_out, query.known.limit().first);
     if (!query.known.is_front() && query.known.dominates(tables.root())) {
-      ruled_out = std::min(ruled_out, tables.root().first);
       continue;
     }
-    ruled_out = std::min(ruled_out, query.known.limit().first);
     const exact::LabelResult result = exact::search_labels(tables, query, deadline_);
     labels_ += result.expanded;
     if (result.stopped) {

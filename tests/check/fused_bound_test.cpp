@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "arch/load.hpp"
 #include "check/branch_bound.hpp"
 #include "check/group_supply.hpp"
 #include "core/factor.hpp"
@@ -180,6 +181,35 @@ TEST(FusedBound, OfWideSumsIsWhatTheSearchFinds) {
     ++compared;
   }
   EXPECT_GT(compared, tried_of(30) - 1);
+}
+
+// A branch whose search ended at a cutoff is asked again with a larger one, by another way to hold
+// what is before it: here the first two einsums are fused, and the next intermediates are held.
+TEST(FusedBound, OfABranchAskedAgainIsWhatTheSearchFinds) {
+  const Arch arch = parse_arch(
+      "name: m\nclock: 1 GHz\nnodes:\n"
+      "  - {storage: DRAM, word: 8 b, capacity: unlimited, energy: {read: 100 pJ/word, write: 100 "
+      "pJ/word}}\n"
+      "  - {storage: Buffer, word: 8 b, capacity: 128 B, energy: {read: 5 pJ/word, write: 30 "
+      "pJ/word}}\n"
+      "  - {storage: Reg, word: 8 b, capacity: 6 B, energy: {read: 1 pJ/word, write: 1 pJ/word}}\n"
+      "  - {compute: MAC, energy: 1 pJ}\n",
+      "arch.yaml");
+  const std::string wide = "precision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}";
+  const std::string narrow = "precision: {input: 8 b, weight: 8 b, output: 8 b, partial: 8 b}";
+  const EinsumChain chain = parse_chain(
+      "name: c\nchain:\n  - {name: e0, gemm: {m: 8, n: 4, k: 1}, " + wide +
+          ", out: t0}\n  - {name: e1, gemm: {m: 8, n: 4, k: 4}, " + wide +
+          ", in: {A: t0}, out: t1}\n  - {name: e2, gemm: {m: 8, n: 4, k: 4}, " + narrow +
+          ", in: {A: t1}, out: t2}\n  - {name: e3, gemm: {m: 8, n: 6, k: 4}, " + narrow +
+          ", in: {A: t2}}\n",
+      "chain.yaml");
+  const ChainResult found = search_chain(arch, chain, {}, {});
+  ASSERT_TRUE(found.proven && found.cost);
+  const double least = found.cost->energy.count();
+  const auto bound =
+      check::bound_trees(arch, chain, {kMaxEinsums, kMaxDims, true}, kJustEnergy, 2 * least, {});
+  EXPECT_NEAR(bound.value, least, 1e-9 * least);
 }
 
 // One einsum after the other, with intermediates on chip between them or without: what the search
