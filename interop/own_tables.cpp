@@ -73,7 +73,7 @@ OwnMac own_mac(Technology technology, const std::string& klass, Bits operand, Bi
   const Picojoules at_45nm{multiply_energy(Technology::k45nm, format, operand, operand).value};
   const Picojoules sum_at_45nm{add_energy(Technology::k45nm, format, sum).value};
   return {multiply.value + add.value, mac_area(technology, format, at_45nm, sum_at_45nm).value,
-          fmt::format("{}; {}", multiply.source, add.source)};
+          fmt::format("{}; {}", multiply.source, add.source), format};
 }
 
 }  // namespace mapsim

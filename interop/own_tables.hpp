@@ -20,6 +20,7 @@ struct OwnMac {
   double energy = 0;  // pJ
   double area = 0;    // mm2
   std::string source;
+  NumberFormat format = NumberFormat::kInteger;  // by the class: fpmac is float
 };
 OwnMac own_mac(Technology technology, const std::string& klass, Bits operand, Bits sum);
 

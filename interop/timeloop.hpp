@@ -61,6 +61,7 @@ struct TimeloopMachine {
   std::optional<double> compute_leak;  // pJ per cycle of one instance
   std::optional<double> compute_area;  // mm^2 of one instance
   std::int64_t compute_bits = 8;
+  NumberFormat compute_format = NumberFormat::kInteger;
   Shared<Sparsity> sparsity{};  // none: dense
   std::int64_t mesh_x = 1;
   std::int64_t mesh_y = 1;

@@ -173,8 +173,9 @@ void TimeloopAttributes::finish(bool compute, ImportNotes& notes, std::set<const
 void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& notes) {
   const std::string key = plain(entry.key.text);
   if (has(kEstimators, key) || (compute && has(kComputeEstimators, key))) {
-    notes.trifles.push_back({"ignored attributes, which only estimators of energy and area read",
-                             key, component_.name});
+    notes.trifles.push_back(
+        {"attributes that energies and areas alone may depend on, not counts or cycles", key,
+         component_.name});
     return;
   }
   if (has(kMetadata, key) || describes_words(key)) {

@@ -94,6 +94,7 @@ class OwnEnergies {
     const OwnMac mac = own_mac(technology, made.klass, width, sum);
     machine_.compute_energy = mac.energy;
     machine_.compute_area = mac.area;
+    machine_.compute_format = mac.format;
     origins_[machine_.compute_name] =
         fmt::format("energy by our table: {}; area by our table", mac.source);
   }

@@ -220,6 +220,7 @@ Arch to_arch(const TimeloopMachine& machine) {
   arch.levels[LevelId{0}].keep = kAllRoles;
   arch.compute.name = machine.compute_name;
   arch.compute.energy = Picojoules{machine.compute_energy};
+  arch.compute.format = machine.compute_format;
   arch.compute.physical = to_physical(machine.compute_leak, machine.compute_area, arch.clock);
   return arch;
 }

@@ -13,6 +13,7 @@
 #include "core/diagnostic.hpp"
 #include "interop/expression.hpp"
 #include "interop/foreign_yaml.hpp"
+#include "interop/own_tables.hpp"
 #include "interop/timeloop_import.hpp"
 
 namespace mapsim {
@@ -423,6 +424,7 @@ TEST(FrontEnd, TakesEnergiesFromOurTablesAndSaysSo) {
   EXPECT_NEAR(storages[1].energy.read, 10 * std::sqrt(1024.0 / 8192), 1e-9);  // 64 b of 1 KiB
   EXPECT_EQ(storages[2].energy.read, 0);                                      // keeps nothing
   EXPECT_DOUBLE_EQ(import.design.machine.compute_energy, 0.2 + 0.03 * std::pow(0.1 / 0.03, 0.5));
+  EXPECT_EQ(own_mac(Technology::k45nm, "fpmac", Bits{16}, Bits{16}).format, NumberFormat::kFloat);
   EXPECT_THAT(import.origins.at("glb"), HasSubstr("energies by our table, sram"));
   EXPECT_GT(storages[1].area.value_or(0), 0);
   const TimeloopImport counts = parse_timeloop(design, "tree.yaml", {{}, true});

@@ -124,7 +124,7 @@ TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
       nested.notes,
       ElementsAre("glb: neither energy_per_hop nor wire_energy: hops cost nothing, as by the "
                   "table of wires that comes with Timeloop",
-                  "ignored attributes, which only estimators of energy and area read: "
+                  "attributes that energies and areas alone may depend on, not counts or cycles: "
                   "technology (DRAM)",
                   "ignored energies of actions that a dense run does not take: idle (mac)"));
   EXPECT_EQ(nested.origins.at("DRAM"),
@@ -242,7 +242,7 @@ TEST(TimeloopImport, TakesLeakageAndAreaAndNamesWhatFitsNoComponent) {
           HasSubstr("glb: neither energy_per_hop nor wire_energy"),
           "ERT: noc is neither a storage nor the compute unit of the architecture: left out",
           "ART: router is neither a storage nor the compute unit of the architecture: left out",
-          HasSubstr("read: technology (DRAM)"),
+          HasSubstr("cycles: technology (DRAM)"),
           "ignored energies of actions that a dense run does not take: gated (mac); idle (mac)"));
   const Arch arch = parse_arch(print_arch(to_arch(import.design.machine)), "arch.yaml");
   EXPECT_EQ(arch.levels[LevelId{1}].physical.area, SquareMillimetres{0.25});
