@@ -25,7 +25,11 @@ class BlockSearch {
  public:
   BlockSearch(const PlanProblem& problem, const std::vector<Server>& servers,
               const PlanBlock& block, std::size_t most_nodes)
-      : problem_{problem}, servers_{servers}, block_{block}, most_nodes_{most_nodes} {
+      : problem_{problem},
+        servers_{servers},
+        block_{block},
+        most_nodes_{most_nodes},
+        end_{end_of(problem)} {
     for (const Server& server : servers) {
       clocks_ = std::max(clocks_, server.clock + 1);
     }
@@ -60,7 +64,7 @@ class BlockSearch {
     }
     if (problem_.searches) {
       ++problem_.searches->count;
-      problem_.searches->short_of_memory += is_short_ ? 1 : 0;
+      problem_.searches->ended_early += is_short_ ? 1 : 0;
       problem_.searches->take(peak_);
     }
     return std::move(answer_);
@@ -273,11 +277,12 @@ class BlockSearch {
     bytes_ -= bytes;
   }
 
-  // Nodes are used up, or memory, once there is a schedule.
+  // Nodes are used up, or, once there is a schedule, memory or time.
   bool is_over() {
     if (problem_.searches) {
       problem_.searches->check_stop();
-      is_short_ = is_short_ || (bytes_ > problem_.searches->bytes && has_schedule_);
+      is_short_ = is_short_ || (has_schedule_ && (bytes_ > problem_.searches->bytes ||
+                                                  PlanSearches::Clock::now() >= end_));
     }
     return is_short_ || answer_.nodes > most_nodes_;
   }
@@ -456,6 +461,7 @@ class BlockSearch {
   const std::vector<Server>& servers_;
   const PlanBlock& block_;
   std::size_t most_nodes_;
+  PlanSearches::Clock::time_point end_;
   std::size_t clocks_ = 0;
   std::vector<std::size_t> local_;                    // by tensor of the problem: of the block
   std::vector<std::size_t> tensors_;                  // by tensor of the block: of the problem

@@ -10,35 +10,36 @@
 
 namespace mapsim {
 
-std::string short_of_memory_text(const LayerSearches& searches) {
+std::string ended_early_text(const LayerSearches& searches) {
   std::string text;
-  if (searches.plans.short_of_memory > 0) {
+  if (searches.plans.ended_early > 0) {
     text = fmt::format(
-        "  memory was short in {} of {} searches for plans (--memory): they dropped partial plans, "
+        "  {} of {} searches for plans ended early (--memory, --budget): they dropped partial "
+        "plans, "
         "and what they found may be above the least\n",
-        searches.plans.short_of_memory, searches.plans.count);
+        searches.plans.ended_early, searches.plans.count);
   }
   if (searches.plans.are_groups_cut) {
     text += "  memory was short for groups (--memory): some that the rules allow were not tried\n";
   }
-  if (searches.short_of_memory == 0) {
+  if (searches.ended_early == 0) {
     return text;
   }
-  return text + fmt::format(
-                    "  memory was short in {} of {} searches of layers (--memory): a price may be "
-                    "above the "
-                    "least by {}\n",
-                    searches.short_of_memory, searches.count,
-                    searches.least_share > 0 ? percent(1 / searches.least_share - 1)
-                                             : "an amount that is not known");
+  return text +
+         fmt::format(
+             "  {} of {} searches of layers ended early (--memory, --budget): a price may be "
+             "above the least by {}\n",
+             searches.ended_early, searches.count,
+             searches.least_share > 0 ? percent(1 / searches.least_share - 1)
+                                      : "an amount that is not known");
 }
 
 nlohmann::ordered_json layer_searches_json(const LayerSearches& searches) {
   return {{"layer_searches", searches.count},
-          {"layer_searches_short_of_memory", searches.short_of_memory},
+          {"layer_searches_ended_early", searches.ended_early},
           {"least_share_of_prices", searches.least_share},
           {"plan_searches", searches.plans.count},
-          {"plan_searches_short_of_memory", searches.plans.short_of_memory},
+          {"plan_searches_ended_early", searches.plans.ended_early},
           {"groups_short_of_memory", searches.plans.are_groups_cut},
           {"peak_bytes", std::max(searches.peak_bytes, searches.plans.peak_bytes)}};
 }

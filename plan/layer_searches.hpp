@@ -12,17 +12,16 @@ namespace mapsim {
 // The searches of layers behind the prices of a plan, and those for plans.
 struct LayerSearches {
   std::int64_t count = 0;
-  // Those that memory was too short for: their prices may be above the least.
-  std::int64_t short_of_memory = 0;
+  // Those that memory or time was too short for: their prices may be above the least.
+  std::int64_t ended_early = 0;
   double least_share = 1;      // of each price that is proven to be needed; 0: nothing is proven
   std::size_t peak_bytes = 0;  // of tables and labels
   PlanSearches plans{};
 };
 
 // Lines that say how far prices may be above the least, and that better plans may have been
-// dropped;
-// "" where memory sufficed.
-std::string short_of_memory_text(const LayerSearches& searches);
+// dropped; "" where memory and time sufficed.
+std::string ended_early_text(const LayerSearches& searches);
 // The statistics of a plan, as far as layers go.
 nlohmann::ordered_json layer_searches_json(const LayerSearches& searches);
 

@@ -16,6 +16,7 @@ namespace mapsim {
 namespace {
 
 using Index = std::uint32_t;
+using Clock = PlanSearches::Clock;
 
 constexpr Index kNone = std::numeric_limits<Index>::max();
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -95,10 +96,12 @@ std::size_t bytes_of(const Frontier& frontier) {
                       sizeof(Frontier::Live) * frontier.live.size());
 }
 
-// nullopt: there are more arcs, or they take more than half of the memory; labels take the rest.
+// nullopt: there are more arcs, they take more than half of the memory (labels take the rest), or
+// more time than a search may.
 std::optional<FrontierGraph> graph_of(const PlanProblem& problem, std::size_t most_arcs) {
   const std::size_t most_bytes =
       problem.searches ? problem.searches->bytes / 2 : std::numeric_limits<std::size_t>::max();
+  const Clock::time_point end = end_of(problem);
   std::size_t position_bytes = 0;
   const Frontiers frontiers{problem};
   FrontierGraph graph;
@@ -130,7 +133,7 @@ std::optional<FrontierGraph> graph_of(const PlanProblem& problem, std::size_t mo
         add_arcs(problem, step, at->second, 0, std::move(arc), graph.arcs);
         const std::size_t bytes =
             kArcBytes * graph.arcs.size() + kFrontierBytes * count + now_bytes + position_bytes;
-        if (graph.arcs.size() > most_arcs || bytes > most_bytes) {
+        if (graph.arcs.size() > most_arcs || bytes > most_bytes || Clock::now() >= end) {
           return std::nullopt;
         }
         if (problem.searches) {
@@ -140,8 +143,8 @@ std::optional<FrontierGraph> graph_of(const PlanProblem& problem, std::size_t mo
     }
     now.swap(next);
     if (i + 1 == problem.operations) {
-      const auto end = known.find(Frontier{});
-      graph.end = end == known.end() ? std::nullopt : std::optional{end->second};
+      const auto last = known.find(Frontier{});
+      graph.end = last == known.end() ? std::nullopt : std::optional{last->second};
     }
   }
   for (std::size_t k = 0; k <= now.size(); ++k) {
@@ -214,12 +217,14 @@ struct Label {
 class LimitedSearch {
  public:
   LimitedSearch(FrontierGraph graph, const Weights& weights, const Weights& ties,
-                const std::vector<PlanLimit>& limits, std::size_t most_labels)
+                const std::vector<PlanLimit>& limits, std::size_t most_labels,
+                Clock::time_point end)
       : graph_{std::move(graph)},
         weights_{weights},
         ties_{ties},
         limits_{limits},
-        most_labels_{most_labels} {}
+        most_labels_{most_labels},
+        end_{end} {}
 
   LimitedPlan run() {
     LimitedPlan found;
@@ -236,7 +241,7 @@ class LimitedSearch {
       if (is_worse(next.bound, labels_[next.label])) {
         continue;
       }
-      if (labels_.size() > most_labels_) {
+      if (labels_.size() > most_labels_ || Clock::now() >= end_) {
         open = next.bound;
         found.is_tie_open = true;
         break;
@@ -397,6 +402,7 @@ class LimitedSearch {
   Weights weights_, ties_;
   const std::vector<PlanLimit>& limits_;
   std::size_t most_labels_;
+  Clock::time_point end_;
   std::vector<Completion> completions_;  // that bound the value
   std::vector<Completion> least_;        // by limit: of what it is about
   Completion tied_;
@@ -419,7 +425,7 @@ LimitedPlan coarse_path(const PlanProblem& problem, const Weights& weights, cons
     return found;
   }
   if (problem.searches) {
-    ++problem.searches->short_of_memory;
+    ++problem.searches->ended_early;
   }
   found.bound = without->bound;
   found.is_tie_open = true;
@@ -448,6 +454,7 @@ bool keeps(const PlanLimit& limit, double latency, double energy) {
 LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, const Weights& ties,
                          const std::vector<PlanLimit>& limits, std::size_t most_labels,
                          std::size_t most_arcs) {
+  const Clock::time_point end = end_of(problem);
   auto graph = graph_of(problem, most_arcs);
   if (!graph) {
     return coarse_path(problem, weights, ties, limits);
@@ -456,10 +463,11 @@ LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, con
   if (problem.searches) {
     most_labels = std::min(most_labels, problem.searches->bytes / 2 / kLabelBytes);
   }
-  LimitedPlan found = LimitedSearch{std::move(*graph), weights, ties, limits, most_labels}.run();
+  LimitedPlan found =
+      LimitedSearch{std::move(*graph), weights, ties, limits, most_labels, end}.run();
   if (problem.searches) {
     ++problem.searches->count;
-    problem.searches->short_of_memory += found.is_tie_open ? 1 : 0;
+    problem.searches->ended_early += found.is_tie_open ? 1 : 0;
   }
   return found;
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,7 +45,8 @@ struct PlanOptions {
   std::optional<double> max_power{};                  // [W], mean over a frame
   std::optional<double> max_memory{};                 // [B], of tensors
   std::optional<std::string> why{};                   // an operation that is to be explained
-  std::size_t bytes = search_bytes();       // memory of each search, of a layer or for a plan
+  std::size_t bytes = search_bytes();  // memory of each search, of a layer or for a plan
+  double seconds = std::numeric_limits<double>::infinity();  // wall time of each search
   const std::atomic<bool>* stop = nullptr;  // set by the caller: planning throws PlanStopped
 };
 

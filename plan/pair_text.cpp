@@ -60,7 +60,7 @@ std::string pair_text(const Soc& soc, const std::array<const Network*, 2>& netwo
                              scaled(answer.bound, "s"), percent(gap),
                              grouped(static_cast<std::int64_t>(answer.tried)));
   for (const PlanAnswer& network : answer.networks) {
-    text += short_of_memory_text(network.searches);
+    text += ended_early_text(network.searches);
   }
   text += fmt::format("  with many of both in flight: {} frames/s of each\n",
                       count_text(std::round(answer.rate)));

@@ -21,7 +21,8 @@ namespace mapsim {
 
 namespace {
 
-constexpr const char* kNoneInMemory = "none was found in this memory (--memory)";
+constexpr const char* kNoneInBudget =
+    "none was found in this memory (--memory) and time (--budget)";
 
 void add(Load& sum, const Load& part) {
   sum.latency += part.latency;
@@ -56,18 +57,18 @@ EngineAlone alone_on(const Soc& soc, const PlanAnswer& answer, std::size_t engin
                                         soc.engines[engine].name)};
     }
     return {plan_of(problem, path->steps, &answer.prices).total, ""};
-  } catch (const NoPlanInMemory&) {
-    return {std::nullopt, kNoneInMemory};
+  } catch (const NoPlanInBudget&) {
+    return {std::nullopt, kNoneInBudget};
   }
 }
 
-// Empty where memory does not suffice.
+// Empty where memory or time does not suffice.
 void set_front(PlanAnswer& answer) {
   try {
     for (const FrontPlan& corner : convex_front(answer.problem)) {
       answer.front.push_back(plan_of(answer.problem, corner.steps, &answer.prices));
     }
-  } catch (const NoPlanInMemory&) {
+  } catch (const NoPlanInBudget&) {
     answer.front.clear();
   }
 }
@@ -86,7 +87,7 @@ void set_greedy(const PlanProblem& problem, PlanObjective objective, PlanAnswer&
     if (path && walk(problem, weights, path->steps, ties)) {
       answer.greedy = plan_of(problem, path->steps, &answer.prices).total;
     }
-  } catch (const NoPlanInMemory&) {
+  } catch (const NoPlanInBudget&) {
     answer.free_moves = 0;  // which is a bound
   }
 }
@@ -186,7 +187,7 @@ std::string no_plan_within(const Soc& soc, const PlanOptions& options, const Pla
 }
 
 // The best plan that keeps limits on latency and power becomes the plan of the answer, and its
-// bound; false: there is none, or none was found. Throws NoPlanInMemory.
+// bound; false: there is none, or none was found. Throws NoPlanInBudget.
 bool search_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
   const Weights weights = weights_of(options.objective);
   const Weights ties = ties_of(options.objective);
@@ -204,9 +205,9 @@ bool search_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answe
     LimitedPlan found =
         limited_path(answer.problem, weights, ties, answer.limits, kMostLabels, kMostArcs);
     if (!found.path) {
-      answer.misfit = found.is_impossible
-                          ? no_plan_within(soc, options, answer.problem)
-                          : "none was found before the search ended: too many partial plans";
+      answer.misfit = found.is_impossible ? no_plan_within(soc, options, answer.problem)
+                                          : "none was found before the search ended: too many "
+                                            "partial plans, or --budget was over";
       return false;
     }
     answer.bound = found.bound;
@@ -222,8 +223,8 @@ bool search_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answe
 bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
   try {
     return search_within(soc, options, answer);
-  } catch (const NoPlanInMemory&) {
-    answer.misfit = kNoneInMemory;
+  } catch (const NoPlanInBudget&) {
+    answer.misfit = kNoneInBudget;
     return false;
   }
 }
@@ -245,11 +246,11 @@ double search_least_alive(PlanProblem problem, const Weights& weights) {
   return std::floor(high / kBit) * kBit;
 }
 
-// 0: memory did not suffice to know.
+// 0: memory or time did not suffice to know.
 double least_alive(const PlanProblem& problem, const Weights& weights) {
   try {
     return search_least_alive(problem, weights);
-  } catch (const NoPlanInMemory&) {
+  } catch (const NoPlanInBudget&) {
     return 0;
   }
 }
@@ -369,7 +370,8 @@ void set_at_once(const Soc& soc, PlanAnswer& answer) {
   }
 }
 
-// The best plan of the answer's problem, one group after the other; false: memory did not suffice.
+// The best plan of the answer's problem, one group after the other; false: memory or time did not
+// suffice.
 bool add_pass(const Soc& soc, const Network& network, Fusion fusion, PlanObjective objective,
               const std::string& soc_file, PlanAnswer& answer) {
   try {
@@ -381,9 +383,9 @@ bool add_pass(const Soc& soc, const Network& network, Fusion fusion, PlanObjecti
     answer.plan.labels = path->labels;
     answer.passes.push_back({fusion, answer.plan.total});
     return true;
-  } catch (const NoPlanInMemory&) {
+  } catch (const NoPlanInBudget&) {
     answer.passes.clear();
-    answer.misfit = kNoneInMemory;
+    answer.misfit = kNoneInBudget;
     return false;
   }
 }
@@ -407,6 +409,7 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   Pricing pricing{soc, options};
   const auto searches = std::make_shared<PlanSearches>();
   searches->bytes = options.bytes;
+  searches->seconds = options.seconds;
   searches->stop = options.stop;
   for (std::size_t f = 0; f <= static_cast<std::size_t>(options.fusion); ++f) {
     const auto fusion = static_cast<Fusion>(f);
@@ -444,8 +447,8 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   answer.unpriced = unpriced_of(answer.operations);
   answer.searches = pricing.searches();
   answer.searches.plans = *searches;
-  answer.proven = answer.unpriced.empty() && answer.searches.short_of_memory == 0 &&
-                  searches->short_of_memory == 0 && !searches->are_groups_cut;
+  answer.proven = answer.unpriced.empty() && answer.searches.ended_early == 0 &&
+                  searches->ended_early == 0 && !searches->are_groups_cut;
   return answer;
 }
 

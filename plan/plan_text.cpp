@@ -310,11 +310,10 @@ std::string why_text(const Soc& soc, const PlanAnswer& answer, const std::string
 
 std::string plan_text(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer) {
-  std::string text = headline(soc, network, options, answer) +
-                     short_of_memory_text(answer.searches) + given_text(options, answer) +
-                     passes_text(options, answer) + engines_text(soc, options, answer) +
-                     what_if_text(soc, options, answer) + memory_text(answer) +
-                     timeline_text(soc, answer);
+  std::string text = headline(soc, network, options, answer) + ended_early_text(answer.searches) +
+                     given_text(options, answer) + passes_text(options, answer) +
+                     engines_text(soc, options, answer) + what_if_text(soc, options, answer) +
+                     memory_text(answer) + timeline_text(soc, answer);
   text += answer.front.empty() ? "" : front_text(soc, answer);
   if (options.why) {
     text += why_text(soc, answer, *options.why);

@@ -89,7 +89,7 @@ Pricing::Pricing(const Soc& soc, const PlanOptions& options)
     : soc_{soc},
       least_energy_{options.objective == PlanObjective::kEnergy},
       sparse_{options.sparse},
-      bytes_{options.bytes},
+      budget_{.seconds = options.seconds, .bytes = options.bytes},
       stop_{options.stop},
       known_(soc.engines.size()) {
   for (const Engine& engine : soc.engines) {
@@ -255,12 +255,12 @@ SearchResult Pricing::search_for(const Problem& problem, const Objective& object
   LayerSearch search;
   search.options.partial_folds = true;
   search.options.stop = stop_;
-  search.options.budget.bytes = bytes_;
+  search.options.budget = budget_;
   search.options.objective = objective;
   SearchResult found = search_layer(problem, {}, {}, search).result;
   searches_.peak_bytes = std::max(searches_.peak_bytes, found.statistics.peak_bytes);
-  if (found.interrupted) {  // it has no other limit than that of its memory
-    ++searches_.short_of_memory;
+  if (found.interrupted) {
+    ++searches_.ended_early;
     // Folds that leave a remainder were not looked at, and no bound is about them.
     const bool is_bounded = found.cost && found.certificate.status == Proof::kBounded &&
                             !exact::has_partial_folds(Mapspace{problem, {}}, objective);
@@ -276,7 +276,7 @@ Pricing::Known Pricing::search_on(const Arch& arch, const Workload& workload) {
     const Problem problem{arch, workload};
     const SearchResult found = search_for(problem);
     if (!found.cost) {
-      known.price = refused(found.interrupted ? "no mapping was found in this memory (--memory)"
+      known.price = refused(found.interrupted ? "no mapping was found in this memory and time"
                                               : "no mapping fits");
       return known;
     }
@@ -315,14 +315,14 @@ const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const 
     }
   }
   ++searches_.count;
-  const std::int64_t short_before = searches_.short_of_memory;
+  const std::int64_t short_before = searches_.ended_early;
   Known known = on_gpu ? search_on(std::get<Gpu>(machines_[engine]), workload, adds, prunes, layout)
                        : search_on(std::get<Arch>(machines_[engine]), workload);
   if (stop_ != nullptr && *stop_) {
     throw PlanStopped{};  // what a stopped search found is not the best
   }
   // By energy a layer may be searched twice; it counts once.
-  searches_.short_of_memory = std::min(searches_.short_of_memory, short_before + 1);
+  searches_.ended_early = std::min(searches_.ended_early, short_before + 1);
   known.workload = std::move(anonymous);
   known.adds = adds;
   known.prunes = prunes;

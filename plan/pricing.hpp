@@ -76,7 +76,7 @@ class Pricing {
   const Soc& soc_;
   bool least_energy_;
   bool sparse_;
-  std::size_t bytes_;
+  Budget budget_;  // of each search
   const std::atomic<bool>* stop_;
   std::vector<std::variant<Gpu, Arch>> machines_;
   std::vector<std::multimap<std::int64_t, Known>> known_;  // by engine and MACs

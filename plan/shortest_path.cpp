@@ -98,7 +98,7 @@ class Rest {
 class Search {
  public:
   Search(const PlanProblem& problem, const Aim& aim)
-      : problem_{problem}, aim_{aim}, frontiers_{problem} {}
+      : problem_{problem}, aim_{aim}, frontiers_{problem}, end_{end_of(problem)} {}
 
   std::optional<PlanPath> run() {
     Reached now{{Frontier{}, Label{}}};
@@ -113,7 +113,7 @@ class Search {
           keep(std::move(step), label);
         }
         ++label;
-        look_at_memory(now_bytes, i);
+        look_at_limits(now_bytes, i);
       }
       if (!problem_.most_alive) {  // else what is cheaper may need more memory
         drop_dominated();
@@ -128,7 +128,7 @@ class Search {
       return path_to(end->second);
     }
     if (dropped_ < kInfinity) {
-      throw NoPlanInMemory{};
+      throw NoPlanInBudget{};
     }
     return std::nullopt;
   }
@@ -146,8 +146,9 @@ class Search {
     }
   }
 
-  // Frontiers of two positions may take three quarters of the memory, labels the rest.
-  void look_at_memory(std::size_t now_bytes, std::size_t i) {
+  // Frontiers of two positions may take three quarters of the memory, labels the rest. Once time is
+  // over, a few of the best frontiers lead to the end.
+  void look_at_limits(std::size_t now_bytes, std::size_t i) {
     if (!problem_.searches) {
       return;
     }
@@ -155,6 +156,10 @@ class Search {
     const std::size_t labels = labels_.capacity() * sizeof(Label);
     peak_ = std::max(peak_, now_bytes + next_bytes_ + labels);
     while (next_bytes_ > most_bytes() / 8 * 3 && next_.size() > 1) {
+      drop_half(next_, i);
+    }
+    constexpr std::size_t kFew = 8;
+    while (next_.size() > kFew && PlanSearches::Clock::now() >= end_) {
       drop_half(next_, i);
     }
   }
@@ -220,7 +225,7 @@ class Search {
   void note(bool is_short) const {
     if (problem_.searches) {
       ++problem_.searches->count;
-      problem_.searches->short_of_memory += is_short ? 1 : 0;
+      problem_.searches->ended_early += is_short ? 1 : 0;
       problem_.searches->take(peak_);
     }
   }
@@ -309,6 +314,7 @@ class Search {
   const PlanProblem& problem_;
   Aim aim_;
   Frontiers frontiers_;
+  PlanSearches::Clock::time_point end_;
   std::optional<Rest> rest_{};
   std::vector<Label> labels_;  // of all positions before the next one
   Reached next_;
@@ -328,7 +334,7 @@ std::optional<PlanPath> shortest_path(const PlanProblem& problem, const Weights&
 std::optional<PlanPath> path_or_none(const PlanProblem& problem, const Weights& weights) {
   try {
     return shortest_path(problem, weights);
-  } catch (const NoPlanInMemory&) {
+  } catch (const NoPlanInBudget&) {
     return std::nullopt;
   }
 }

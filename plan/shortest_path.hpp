@@ -39,6 +39,11 @@ struct PlanProblem {
   std::shared_ptr<PlanSearches> searches{};  // of this problem; none: nothing limits them
 };
 
+// When a search for plans that begins now should end.
+inline PlanSearches::Clock::time_point end_of(const PlanProblem& problem) {
+  return problem.searches ? problem.searches->end() : PlanSearches::Clock::time_point::max();
+}
+
 struct PlanMove {
   std::size_t tensor = 0, from = 0, to = 0;
   friend bool operator==(const PlanMove&, const PlanMove&) = default;
@@ -54,8 +59,8 @@ struct PlanPath {
   double value = 0;             // by the weights
   double tie = 0;               // by those for ties
   std::size_t labels = 0;       // partial plans that were examined
-  double bound = 0;             // no plan has less; the value, where memory sufficed
-  bool is_tie_open = false;     // memory did not suffice: another one may have less, or as little
+  double bound = 0;             // no plan has less; the value, unless the search ended early
+  bool is_tie_open = false;     // another one may have less, or as little
 };
 
 // The plan of least value, of all that cover every operation once, and of those of one value the
@@ -64,13 +69,13 @@ struct PlanPath {
 // and what has not: operations deferred to a group that stands later, those covered ahead, and for
 // each tensor still to be read the engines that can read it. Of equal frontiers the cheaper one
 // stays; and one is dropped that is dearer than another by more than what that one's tensors can
-// ever cost more to move. Where memory does not suffice, the dearer half of the frontiers at a
-// position is dropped, by what a plan through them takes at least; the least of that is a bound. If
-// none of the others leads to the end, NoPlanInMemory is thrown.
+// ever cost more to move. Where memory or time does not suffice, the dearer half of the frontiers
+// at a position is dropped, by what a plan through them takes at least; the least of that is a
+// bound. If none of the others leads to the end, NoPlanInBudget is thrown.
 std::optional<PlanPath> shortest_path(const PlanProblem& problem, const Weights& weights,
                                       const Weights& ties = {});
 
-// The same; nullopt, too, where memory does not suffice.
+// The same; nullopt, too, where memory or time does not suffice.
 std::optional<PlanPath> path_or_none(const PlanProblem& problem, const Weights& weights);
 
 // The moves that steps need, filled in, and their value; nullopt: a tensor has no way to where it

@@ -137,11 +137,12 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
   PlanProblem problem = problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
   problem.searches = std::make_shared<PlanSearches>();
   problem.searches->bytes = options.bytes;
+  problem.searches->seconds = options.seconds;
   problem.searches->stop = options.stop;
   const std::vector<double> rooms = rooms_of(soc);
   const StreamMix mix = best_mix(problem, rooms);
-  if (mix.plans.empty() && problem.searches->short_of_memory > 0) {
-    throw UnsupportedSearch{"no plan was found in this memory (--memory)"};
+  if (mix.plans.empty() && problem.searches->ended_early > 0) {
+    throw UnsupportedSearch{"no plan was found in this memory (--memory) and time (--budget)"};
   }
   if (mix.plans.empty()) {
     fail_without_plan(soc, *networks.front(), answer.places, answer.operations, problem, soc_file);

@@ -64,7 +64,7 @@ std::string stream_text(const Soc& soc, const Network& network, const StreamAnsw
       "  no plans of these groups at these prices give more than {} (linear program, "
       "{} rounds)\n",
       rate_text(answer.bound), answer.rounds);
-  text += short_of_memory_text(answer.searches);
+  text += ended_early_text(answer.searches);
   text += limits_text(soc, answer) + mix_text(soc, answer);
   if (!answer.unpriced.empty()) {
     text += fmt::format("\nNot priced, in no sum: {}\n", fmt::join(answer.unpriced, ", "));

@@ -30,7 +30,8 @@ VARIES = re.compile(r'[\d.,e+-]+ (?:ns|us|ms|s|min|h)\b|[\d.,e+-]+/s|"[a-z_]*sec
                     r"|; mappings evaluated: .*|\"(?:evaluated|states|labels)\": \d+")
 
 # An answer that says that memory was short: a search's with its true gap, or a sweep's beside its other points.
-SHORT = re.compile(r'out of memory|memory was short|want of memory|"(?:out_of|\w*short_of)_memory": (?:true|[1-9])', re.I)
+SHORT = re.compile(r'out of memory|memory was short|want of memory|ended early \(--memory|'
+                   r'"(?:out_of|\w*short_of)_memory": (?:true|[1-9])|"\w*_ended_early": [1-9]', re.I)
 
 
 class Command:

@@ -250,8 +250,7 @@ TEST(AtOnce, BoundsWhatItHasNoMemoryFor) {
       EXPECT_GE(some->value, all->value - kClose) << seed;
       EXPECT_LE(some->bound, all->value + kClose) << seed;
       open += some->bound < all->value - kClose ? 1 : 0;
-      EXPECT_TRUE(problem.searches->short_of_memory > 0 || some->bound >= some->value - kClose)
-          << seed;
+      EXPECT_TRUE(problem.searches->ended_early > 0 || some->bound >= some->value - kClose) << seed;
     }
   }
   EXPECT_GT(open, 20);

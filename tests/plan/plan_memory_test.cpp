@@ -73,7 +73,7 @@ TEST(PlanMemory, LeavesATrueGapOfRandomProblems) {
       if (!path) {
         continue;
       }
-      const bool is_short = problem.searches->short_of_memory > 0;
+      const bool is_short = problem.searches->ended_early > 0;
       EXPECT_LE(path->bound, *wanted) << seed;
       EXPECT_GE(path->value, *wanted) << seed;
       std::vector<PlanStep> steps = path->steps;
@@ -82,8 +82,8 @@ TEST(PlanMemory, LeavesATrueGapOfRandomProblems) {
         EXPECT_EQ(path->value, *wanted) << seed;
       }
       (path->value > path->bound ? open : exact) += 1;
-    } catch (const NoPlanInMemory&) {
-      EXPECT_GT(problem.searches->short_of_memory, 0) << seed;
+    } catch (const NoPlanInBudget&) {
+      EXPECT_GT(problem.searches->ended_early, 0) << seed;
       ++none;
     }
   }
@@ -104,9 +104,59 @@ TEST(PlanMemory, IsKeptByAWideNetwork) {
     EXPECT_LE(path->bound, best);
     EXPECT_GE(path->value, best);
     EXPECT_LE(path->value, 1.1 * best);
-    EXPECT_EQ(problem.searches->short_of_memory > 0, branches == 24U);
+    EXPECT_EQ(problem.searches->ended_early > 0, branches == 24U);
     EXPECT_EQ(path->is_tie_open, branches == 24U);
     EXPECT_EQ(path->bound < path->value || path->is_tie_open, branches == 24U);
+  }
+}
+
+// Without time, a beam of frontiers leads to a plan, and what left it is in the bound.
+TEST(PlanTime, LeavesATrueGapOfRandomProblems) {
+  int early = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    Rng rng{seed};
+    PlanProblem problem = random_plan_problem(seed);
+    problem.searches = std::make_shared<PlanSearches>();
+    problem.searches->seconds = 0;
+    const Weights weights = random_weights(rng, problem.places);
+    const auto wanted = best_of_all_plans(problem, weights);
+    try {
+      const auto path = shortest_path(problem, weights);
+      ASSERT_EQ(path.has_value(), wanted.has_value()) << seed;
+      if (path) {
+        EXPECT_LE(path->bound, *wanted) << seed;
+        EXPECT_GE(path->value, *wanted) << seed;
+      }
+    } catch (const NoPlanInBudget&) {
+    }
+    early += problem.searches->ended_early > 0 ? 1 : 0;
+  }
+  EXPECT_GT(early, 10);
+}
+
+// 2^60 frontiers have no end.
+TEST(PlanTime, IsKeptByAWideNetwork) {
+  for (const bool is_limited : {false, true}) {
+    PlanProblem problem = fan_in(60);
+    problem.searches = std::make_shared<PlanSearches>();
+    problem.searches->seconds = 0.01;
+    const double best = best_of_fan_in(60);
+    if (is_limited) {
+      const PlanLimit limit{kLatency, 2 * best};
+      const LimitedPlan found =
+          limited_path(problem, kLatency, kEnergy, {limit}, 1'000'000, 1'000'000'000);
+      ASSERT_TRUE(found.path);
+      EXPECT_LE(found.bound, best);
+      EXPECT_GE(found.path->value, best);
+    } else {
+      const auto path = shortest_path(problem, kLatency);
+      ASSERT_TRUE(path);
+      EXPECT_LE(path->bound, best);
+      EXPECT_GE(path->value, best);
+      EXPECT_LE(path->value, 1.1 * best);
+      EXPECT_TRUE(path->is_tie_open);
+    }
+    EXPECT_GT(problem.searches->ended_early, 0);
   }
 }
 
@@ -131,7 +181,7 @@ TEST(PlanMemory, LeavesATrueGapUnderLimits) {
       const LimitedPlan found = limited_path(problem, kEnergy, kLatency, {limit}, 1000, 100000);
       EXPECT_FALSE(found.is_impossible) << seed;
       EXPECT_LE(found.bound, best) << seed;
-      const bool is_short = problem.searches->short_of_memory > 0;
+      const bool is_short = problem.searches->ended_early > 0;
       coarse += is_short ? 1 : 0;
       if (!found.path) {
         EXPECT_TRUE(is_short) << seed;
@@ -145,7 +195,7 @@ TEST(PlanMemory, LeavesATrueGapUnderLimits) {
         EXPECT_EQ(found.path->value, best) << seed;
       }
       open += found.path->value > found.bound ? 1 : 0;
-    } catch (const NoPlanInMemory&) {
+    } catch (const NoPlanInBudget&) {
       ++coarse;
     }
   }

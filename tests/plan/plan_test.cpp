@@ -170,16 +170,16 @@ TEST(Plan, SaysHowFarPricesAreAboveTheLeastWhereMemoryIsShort) {
     options.objective = objective;
     options.bytes = PlanOptions{}.bytes;
     const PlanAnswer least = planned(soc, of, options);
-    EXPECT_EQ(least.searches.short_of_memory, 0);
+    EXPECT_EQ(least.searches.ended_early, 0);
     EXPECT_GT(least.searches.peak_bytes, 1'000U);
     EXPECT_TRUE(least.proven);
     options.bytes = 100;
     const PlanAnswer found = planned(soc, of, options);
     EXPECT_LE(found.searches.peak_bytes, 100U);
-    const bool is_short = found.searches.short_of_memory > 0;
+    const bool is_short = found.searches.ended_early > 0;
     EXPECT_EQ(is_short, objective == PlanObjective::kEnergy) << "latencies need no tables here";
-    EXPECT_EQ(found.proven, !is_short && found.searches.plans.short_of_memory == 0);
-    EXPECT_EQ(plan_text(soc, of, options, found).find("searches of layers (--memory)") !=
+    EXPECT_EQ(found.proven, !is_short && found.searches.plans.ended_early == 0);
+    EXPECT_EQ(plan_text(soc, of, options, found).find("searches of layers ended early (--memory") !=
                   std::string::npos,
               is_short);
     const auto value = [&](const PlanAnswer& answer) {
