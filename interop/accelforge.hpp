@@ -25,7 +25,7 @@ struct ForgeTensor {
 };
 struct ForgeEinsum {
   std::string name;
-  int line = 0;
+  const Node* at = nullptr;
   std::vector<ForgeTensor> tensors;  // the output last
   std::vector<Dim> dims;             // rank variables
   std::int64_t count = 1;

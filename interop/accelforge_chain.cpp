@@ -66,7 +66,8 @@ class ChainMaker {
                       einsum.name));
     }
     names_[out.name] = producer->name;
-    notes_.lines.push_back(
+    notes_.add(
+        *einsum.at,
         fmt::format("chain.yaml: {} rides on {}, because it runs on another compute unit there: "
                     "what that takes "
                     "is not counted",
@@ -156,14 +157,16 @@ std::optional<EinsumChain> forge_chain(const std::vector<ForgeEinsum>& einsums,
     return std::nullopt;
   }
   ImportNotes own;
+  own.place = notes.place;
   std::string why;
   try {
     EinsumChain chain = ChainMaker{einsums, rides, own}.make();
     if (!chain.intermediates.empty()) {
       notes.lines.insert(notes.lines.end(), own.lines.begin(), own.lines.end());
       if (einsums.front().count > 1) {
-        notes.lines.push_back(fmt::format("chain.yaml runs once; the workload runs it {} times",
-                                          einsums.front().count));
+        notes.add(*einsums.front().at,
+                  fmt::format("chain.yaml runs once; the workload runs it {} times",
+                              einsums.front().count));
       }
       return chain;
     }
@@ -173,7 +176,7 @@ std::optional<EinsumChain> forge_chain(const std::vector<ForgeEinsum>& einsums,
   } catch (const ConfigError& error) {
     why = error.diagnostics().front().message;
   }
-  notes.lines.push_back(fmt::format("the einsums are not written as a chain: {}", why));
+  notes.add(*einsums.front().at, fmt::format("the einsums are not written as a chain: {}", why));
   return std::nullopt;
 }
 

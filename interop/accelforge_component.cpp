@@ -193,7 +193,10 @@ class ComponentReader {
         const std::string& key = attributes->entries[i].key.text;
         if (key != "tech_node" && key != "multiplier_width" && key != "adder_width") {
           notes_.trifles.push_back(
-              {"ignored attributes, which only models of energy and area read", key, out_.name});
+              {"attributes that the energy, area and throughput of a class's model alone may "
+               "depend on, "
+               "not counts",
+               key, out_.name});
         }
       }
     }
@@ -255,9 +258,10 @@ class ComponentReader {
                                       quoted(klass())));
       return;
     }
-    notes_.lines.push_back(fmt::format(
-        "{}: energies by our own tables (docs/energy.md){}, not by the model of the class {}: {}",
-        out_.name, out_.physical.leakage ? "" : ", and no leakage", klass(), source));
+    notes_.add(node_, fmt::format("{}: energies by our own tables (docs/energy.md){}, not by the "
+                                  "model of the class {}: {}",
+                                  out_.name, out_.physical.leakage ? "" : ", and no leakage",
+                                  klass(), source));
   }
 
   // sum(a.n_calls / a.throughput for a in actions) and what else designs write: `max`, `n_calls`
@@ -300,10 +304,10 @@ class ComponentReader {
     out_.read_rate = rate(actions_.front());
     out_.write_rate = rate(actions_.back());
     if (unknown) {
-      notes_.lines.push_back(fmt::format(
-          "{}: its throughput is that of the model of its class, which is not known here: it sets "
-          "no pace",
-          out_.name));
+      notes_.add(node_, fmt::format("{}: its throughput is that of the model of its class, which "
+                                    "is not known here: it sets "
+                                    "no pace",
+                                    out_.name));
     }
   }
 

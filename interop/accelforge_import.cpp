@@ -58,9 +58,20 @@ class ForgeImporter {
     const Node* node;
   };
 
+  // Notes stand at the lines that people wrote.
+  void stand_in(const Source& source) {
+    notes_.place = [&source](const Node& node) { return place_of(*source.document, node); };
+  }
+
+  void note(const Section& section, const std::string& text) {
+    stand_in(*section.source);
+    notes_.add(*section.node, text);
+  }
+
   // Complaints stand at the lines that people wrote.
   template <class Work>
   void try_at(Source& source, const Work& work) {
+    stand_in(source);
     try {
       work(source);
       source.reader.finish();
@@ -128,11 +139,12 @@ class ForgeImporter {
       }
     }
     if (between > 0) {
-      notes_.lines.push_back(fmt::format(
-          "network.yaml: einsums run one after the other: {} tensors between them go to the "
-          "outermost memory and come back; chain.yaml, where it is written, is searched with "
-          "fusion",
-          between));
+      note(workload,
+           fmt::format(
+               "network.yaml: einsums run one after the other: {} tensors between them go to the "
+               "outermost memory and come back; chain.yaml, where it is written, is searched with "
+               "fusion",
+               between));
     }
     import_.network = std::move(network);
   }
@@ -155,7 +167,7 @@ class ForgeImporter {
       import_.layers.emplace_back().name = einsum.name;
     } catch (const ConfigError& error) {
       const std::string& why = error.diagnostics().front().message;
-      notes_.lines.push_back(fmt::format("{} is left out: {}", einsum.name, why));
+      notes_.add(*einsum.at, fmt::format("{} is left out: {}", einsum.name, why));
       network.unpriced[einsum.name] += einsum.count;
     }
   }
@@ -168,9 +180,9 @@ class ForgeImporter {
         ForgeMachine machine = forge_machine(source.reader, *arch.node, usual, notes_);
         import_.arch = std::move(machine.arch);
         if (!machine.constraints.empty()) {
-          notes_.lines.emplace_back(
-              "what min_usage, loop_bounds, tile_shape and reuse demand of loops is written for "
-              "each layer of a workload; import one with the architecture");
+          note(arch,
+               "what min_usage, loop_bounds, tile_shape and reuse demand of loops is written for "
+               "each layer of a workload; import one with the architecture");
         }
       });
     }
@@ -206,24 +218,29 @@ class ForgeImporter {
                                         return arch != nullptr && layer.arch != *import_.arch;
                                       });
     if (differs != import_.layers.end() && einsums_.size() > 1) {
-      notes_.lines.push_back(fmt::format(
-          "the einsums are not written as a chain: the machine of {} differs from that of {}",
-          differs->name, import_.layers.front().name));
+      note(*arch,
+           fmt::format(
+               "the einsums are not written as a chain: the machine of {} differs from that of {}",
+               differs->name, import_.layers.front().name));
       return;
     }
     const auto rides = [&](const ForgeEinsum& einsum) {
       return arch != nullptr &&
              forge_compute_of(*arch->node, einsum.names) != import_.arch->compute.name;
     };
+    stand_in(*section("workload")->source);
     import_.chain = forge_chain(einsums_, rides, notes_);
     const Section* mapping = section("mapping");
+    if (mapping != nullptr) {
+      stand_in(*mapping->source);
+    }
     if (import_.chain && arch != nullptr && mapping != nullptr) {
       import_.tree = forge_tree(*mapping->node, *import_.arch, *import_.chain, einsums_, notes_);
     }
     for (const std::string& fused : fused_) {
       if (import_.tree.empty()) {
-        notes_.lines.push_back(
-            fmt::format("the mapping fuses {} with other einsums; it is left out", fused));
+        note(*mapping,
+             fmt::format("the mapping fuses {} with other einsums; it is left out", fused));
       }
     }
   }

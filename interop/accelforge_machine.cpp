@@ -137,7 +137,8 @@ class ForgeMachineReader {
     const auto per_bit = [scale](double joules) { return PicojoulesPerBit{joules * 1e12 * scale}; };
     storage.energy = {per_bit(memory.read_energy), per_bit(memory.write_energy),
                       per_bit(memory.write_energy)};
-    rates_.push_back({memory.read_rate / scale, memory.write_rate / scale, memory.shares_port});
+    rates_.push_back(
+        {memory.read_rate / scale, memory.write_rate / scale, memory.shares_port, &node});
     storage.physical = memory.physical;
     storage.keep = held.keep;
     for (const Role role : kRoles) {
@@ -191,9 +192,9 @@ class ForgeMachineReader {
     }
     add(outermost.physical.area, toll.physical.area);
     add(outermost.physical.leakage, toll.physical.leakage);
-    notes_.lines.push_back(fmt::format(
-        "{}: its energy, area and leakage are added to those of {}, which pays for all that passes",
-        toll.name, outermost.name));
+    notes_.add(node, fmt::format("{}: its energy, area and leakage are added to those of {}, which "
+                                 "pays for all that passes",
+                                 toll.name, outermost.name));
   }
 
   template <class Quantity>
@@ -221,8 +222,9 @@ class ForgeMachineReader {
       for (const char* key : {"back", "no_refetch_from_above", "no_resend_to_below",
                               "tensor_order_options", "force_memory_hierarchy_order"}) {
         if (fields.has(key)) {
-          notes_.lines.push_back(fmt::format("{}: {} is left out; the space is wider without it",
-                                             node_name(node), key));
+          notes_.add(*fields.find(key),
+                     fmt::format("{}: {} is left out; the space is wider without it",
+                                 node_name(node), key));
         }
       }
     }
@@ -236,7 +238,8 @@ class ForgeMachineReader {
     }
     const std::uint32_t surely = outermost ? names_.tensors : keep.surely;
     if (!outermost && !keep.is_known()) {
-      notes_.lines.push_back(
+      notes_.add(
+          *tensors,
           fmt::format("{}: what it keeps depends on what a memory further out keeps; each is free "
                       "here, and the "
                       "space is wider",
@@ -282,7 +285,8 @@ class ForgeMachineReader {
       one = ((tensors >> t) & 1U) != 0 ? scales[t] : one;
     }
     if (one.value_or(1) != 1) {
-      notes_.lines.push_back(
+      notes_.add(
+          *bits,
           fmt::format("{} holds {:g} times the bits of a value: its size and its ports are divided "
                       "by that, its "
                       "energies multiplied",
@@ -313,8 +317,8 @@ class ForgeMachineReader {
     if (std::isfinite(unit.read_rate) && unit.read_rate > 0) {
       machine_.arch.clock = Hertz{unit.read_rate};
     } else {
-      notes_.lines.push_back(
-          fmt::format("{} takes no time there; here it takes a cycle of 1 ns", unit.name));
+      notes_.add(node,
+                 fmt::format("{} takes no time there; here it takes a cycle of 1 ns", unit.name));
     }
   }
 
@@ -417,6 +421,7 @@ class ForgeMachineReader {
   struct Rates {
     double read = 0, write = 0;  // b/s
     bool shared = false;
+    const Node* at = nullptr;
   };
 
   Bandwidth bandwidth_of(const std::string& name, const Rates& rates) {
@@ -428,9 +433,9 @@ class ForgeMachineReader {
     if (rates.shared && std::isfinite(rates.read) && std::isfinite(rates.write)) {
       bandwidth.shared = per_cycle(std::min(rates.read, rates.write));
       if (rates.read != rates.write) {
-        notes_.lines.push_back(fmt::format(
-            "{}: reads and writes share a port at rates that differ; here both go at the lower one",
-            name));
+        notes_.add(*rates.at, fmt::format("{}: reads and writes share a port at rates that differ; "
+                                          "here both go at the lower one",
+                                          name));
       }
     } else {
       bandwidth.read = per_cycle(rates.read);

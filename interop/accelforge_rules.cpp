@@ -75,7 +75,8 @@ void ForgeRules::limit_by(const Node& comparison, const std::string& whose,
   const ForgeSet dims = read_forge_set(reader_, *expression, names_, {0, 0, true});
   const bool product = sign->text.starts_with("product");
   if (product && std::popcount(dims.surely) > 1) {
-    notes_.lines.push_back(
+    notes_.add(
+        comparison,
         fmt::format("{}: {} of several rank variables is left out; the space is wider without it",
                     whose, sign->text));
     return;
@@ -130,8 +131,9 @@ std::string ForgeRules::unrolling(const Fields& fields, const Fanout& fanout, st
       continue;
     }
     if (!here) {
-      notes_.lines.push_back(fmt::format("{}: {} may be unrolled along {} there, and not here",
-                                         einsum_.name, name, fanout.name));
+      notes_.add(*fields.require("fanout"),
+                 fmt::format("{}: {} may be unrolled along {} there, and not here", einsum_.name,
+                             name, fanout.name));
       continue;
     }
     dims.push_back(name);

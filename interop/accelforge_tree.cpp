@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <stdexcept>
 
 #include "costmodel/fusion/tree.hpp"
 #include "interop/accelforge_chain.hpp"
@@ -15,9 +14,12 @@ namespace mapsim {
 
 namespace {
 
-[[noreturn]] void refuse(const Node& at, const std::string& what) {
-  throw std::invalid_argument(fmt::format("line {}: {}", at.line, what));
-}
+struct NoTree {
+  const Node& at;
+  std::string why;
+};
+
+[[noreturn]] void refuse(const Node& at, const std::string& what) { throw NoTree{at, what}; }
 
 // Loops of AccelForge are over rank variables, which several einsums have in common; ours are over
 // dims of a group's last einsum, and tiles of the others follow from what they pass on. The two are
@@ -291,19 +293,19 @@ class ForgeTreeWriter {
 
 std::string forge_tree(const Node& mapping, const Arch& arch, const EinsumChain& chain,
                        const std::vector<ForgeEinsum>& einsums, ImportNotes& notes) {
-  std::string why;
+  const auto leave_out = [&](const Node& at, const std::string& why) {
+    notes.add(at, fmt::format("the mapping of the einsums is not written as a tree: {}", why));
+    return "";
+  };
   try {
     std::string text = ForgeTreeWriter{arch, chain, einsums}.write(mapping);
     parse_tree(text, "tree.yaml", arch, chain);
     return text;
-  } catch (const std::invalid_argument& error) {
-    why = error.what();
+  } catch (const NoTree& refusal) {
+    return leave_out(refusal.at, refusal.why);
   } catch (const ConfigError& error) {
-    why = error.diagnostics().front().message;
+    return leave_out(mapping, error.diagnostics().front().message);
   }
-  notes.lines.push_back(
-      fmt::format("the mapping of the einsums is not written as a tree: {}", why));
-  return "";
 }
 
 }  // namespace mapsim

@@ -110,7 +110,7 @@ class ForgeWorkloadReader {
   ForgeEinsum einsum_of(const ForgeEntry& entry) {
     ForgeEinsum einsum;
     einsum.name = entry.name;
-    einsum.line = entry.node->line;
+    einsum.at = entry.node;
     einsum.count = instances_ * whole(of_entry(entry, "n_instances"), 1);
     einsum.copies =
         read_foreign_boolean(reader_, of_entry(entry, "is_copy_operation")).value_or(false);
@@ -194,10 +194,12 @@ class ForgeWorkloadReader {
         const auto size = sizes.find(index.rank);
         const std::int64_t reach = extent(index, bounds);
         if (size != sizes.end() && reach > size->second) {
-          notes_.lines.push_back(fmt::format(
-              "{}: rank {} of {} has {} elements and its index reaches {}: all of these count, "
-              "here and there",
-              entry.name, index.rank, access.name, size->second, reach));
+          notes_.add(
+              *entry.node,
+              fmt::format(
+                  "{}: rank {} of {} has {} elements and its index reaches {}: all of these count, "
+                  "here and there",
+                  entry.name, index.rank, access.name, size->second, reach));
         }
       }
     }
@@ -378,8 +380,8 @@ class ForgeWorkloadReader {
       if (bits == nullptr && bits_ != nullptr) {
         reader_.error(*bits_, fmt::format("nothing says how many bits {} has", accesses[t].name));
       } else if (bits == nullptr) {
-        notes_.lines.push_back(
-            fmt::format("nothing says how many bits {} has; 8 are taken", accesses[t].name));
+        notes_.add(*einsum.at,
+                   fmt::format("nothing says how many bits {} has; 8 are taken", accesses[t].name));
       }
       einsum.tensors[t].bits = Bits{whole(bits, 8, names)};
       names.bits_of.push_back(static_cast<double>(einsum.tensors[t].bits.count()));

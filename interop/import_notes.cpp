@@ -25,6 +25,10 @@ Value& group_of(Groups<Value>& groups, const std::string& key) {
 
 }  // namespace
 
+void ImportNotes::add(const Node& at, const std::string& text) {
+  lines.push_back(place ? fmt::format("{}: {}", place(at), text) : text);
+}
+
 std::vector<std::string> ImportNotes::text() const {
   using Owners = std::vector<std::string>;
   Groups<Groups<Owners>> kinds;

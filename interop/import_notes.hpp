@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "core/document.hpp"
 
 namespace mapsim {
 
 // What an import has to say of what it read.
 struct ImportNotes {
   std::vector<std::string> lines;  // what changes a figure, or may
+  // Where a node of the document that is read now was written: "arch.yaml:12".
+  std::function<std::string(const Node&)> place;
+  // A line about what stands there: "arch.yaml:12: TEXT".
+  void add(const Node& at, const std::string& text);
   // What changes none: things of one kind are named in one line, each with those that have it.
   struct Trifle {
     const char* kind;   // "attributes that only estimators of energy and area read"

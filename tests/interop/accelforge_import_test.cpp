@@ -332,9 +332,10 @@ TEST(ForgeImport, NamesAttributesThatOnlyModelsRead) {
   machine.replace(
       machine.find("name: MAC"), 9,
       "name: MAC\n    extra_attributes_for_component_model: {n_banks: 4, adder_width: 16}");
-  EXPECT_THAT(parse_accelforge(machine, "m.yaml").notes,
-              Contains("ignored attributes, which only models of energy and area read: n_banks "
-                       "(MAC)"));
+  EXPECT_THAT(
+      parse_accelforge(machine, "m.yaml").notes,
+      Contains("attributes that the energy, area and throughput of a class's model alone may "
+               "depend on, not counts: n_banks (MAC)"));
 }
 
 TEST(ForgeImport, NamesSumsThatItCountsAsProducts) {
