@@ -157,11 +157,13 @@ std::vector<Row> rows_of(const FusedNetwork& fused, const FusedTotals& sums) {
                                             : "");
     rows.push_back(std::move(row));
   }
-  const std::string streams = value_text(
-      objective,
-      {fused.streams.energy.count(), static_cast<double>(fused.streams.latency.count())});
-  rows.push_back({"pools, sums, norms", "", std::to_string(fused.graph.streams.size()), streams,
-                  streams, streams, "", ""});
+  const Figures apart = streams_of(fused, false);
+  const Figures riding = streams_of(fused, true);
+  const std::string streams = value_text(objective, apart);
+  rows.push_back({"pools, sums, norms", "",
+                  std::to_string(fused.graph.streams.size() + fused.graph.rides.size()), streams,
+                  streams, value_text(objective, riding),
+                  change_text(value_of(objective, riding), value_of(objective, apart)), ""});
   const double best = value_of(objective, sums.best);
   rows.push_back({"all", "", "", value_text(objective, sums.spilled),
                   value_text(objective, sums.on_chip), value_text(objective, sums.best),
@@ -186,10 +188,17 @@ FusedNetwork search_fused(const Arch& arch, const Network& network, const Fusion
   FusedNetwork fused;
   fused.graph = chains_of(graph);
   fused.objective = options.objective;
+  const auto add = [&](StreamCost& sum, Bits reads, Bits writes) {
+    const StreamCost cost = stream_cost(arch, reads, writes);
+    sum.energy += cost.energy;
+    sum.latency += cost.latency;
+  };
   for (const std::size_t n : fused.graph.streams) {
-    const StreamCost cost = stream_cost(arch, graph.nodes[n].reads, graph.nodes[n].writes);
-    fused.streams.energy += cost.energy;
-    fused.streams.latency += cost.latency;
+    add(fused.streams, graph.nodes[n].reads, graph.nodes[n].writes);
+  }
+  for (const GraphRide& ride : fused.graph.rides) {
+    add(fused.rides, ride.reads, Bits{0});
+    add(fused.rides_apart, graph.nodes[ride.node].reads, graph.nodes[ride.node].writes);
   }
   if (is_product(options.objective)) {
     choose_trees_jointly(arch, limits, options, progress, fused);
@@ -204,11 +213,16 @@ FusedNetwork search_fused(const Arch& arch, const Network& network, const Fusion
   return fused;
 }
 
+fusion::HullPoint streams_of(const FusedNetwork& network, bool fused) {
+  const StreamCost& rides = fused ? network.rides : network.rides_apart;
+  return {(network.streams.energy + rides.energy).count(),
+          static_cast<double>((network.streams.latency + rides.latency).count())};
+}
+
 FusedTotals totals(const FusedNetwork& network) {
   FusedTotals sums;
-  sums.best = {network.streams.energy.count(),
-               static_cast<double>(network.streams.latency.count())};
-  sums.spilled = sums.on_chip = sums.best;
+  sums.best = streams_of(network, true);
+  sums.spilled = sums.on_chip = streams_of(network, false);
   sums.lower_bound = value_of(network.objective, sums.best);
   for (std::size_t i = 0; i < network.graph.chains.size(); ++i) {
     const auto count = static_cast<double>(network.graph.chains[i].count);
@@ -249,6 +263,13 @@ std::string fused_network_text(const Arch& arch, const Network& network,
   text +=
       "What is proven is about these chains. The graph is cut into them at tensors with several "
       "readers, sums, pools and norms; other cuts were not searched.\n";
+  if (!fused.graph.rides.empty()) {
+    text += fmt::format(
+        "{} of branches: streams layer by layer; at best each rides on the last einsum of a chain, "
+        "so that only the other branch is read from {}.\n",
+        fused.graph.rides.size() == 1 ? "1 sum" : fmt::format("{} sums", fused.graph.rides.size()),
+        arch.levels[LevelId{0}].name);
+  }
   if (fused.joint) {
     text += "The trees of all chains are chosen together, for the least product of the sums.\n";
   }
@@ -299,8 +320,12 @@ std::string fused_network_json(const Provenance& origin, const Arch& arch, const
   const bool is_known = fused.unfused.missing == 0;
   total["energy_unfused_pj"] = is_known ? Json(fused.unfused.energy.count()) : Json();
   total["latency_unfused_cycles"] = is_known ? Json(fused.unfused.latency.count()) : Json();
-  total["streams_energy_pj"] = fused.streams.energy.count();
-  total["streams_latency_cycles"] = fused.streams.latency.count();
+  const Figures riding = streams_of(fused, true);
+  const Figures apart = streams_of(fused, false);
+  total["streams_energy_pj"] = riding.energy;
+  total["streams_latency_cycles"] = std::llround(riding.cycles);
+  total["streams_energy_layer_by_layer_pj"] = apart.energy;
+  total["streams_latency_layer_by_layer_cycles"] = std::llround(apart.cycles);
   total["chains_missing"] = sums.missing;
   json["total"] = std::move(total);
   json["unpriced"] = network.unpriced;

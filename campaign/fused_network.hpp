@@ -23,6 +23,7 @@ struct FusedNetwork {
   std::vector<ChainComparison> found;   // per chain; after an interrupt the list is short
   std::optional<fusion::Hull> joint{};  // proves the choice of `found[].fused`, streams included
   StreamCost streams;                   // of the nodes that no chain has
+  StreamCost rides{}, rides_apart{};    // of `graph.rides`: as they ride, and as streams
   NetworkTotals unfused;                // the network as a bag of layers (campaign/network.hpp)
   bool interrupted = false;
 };
@@ -41,6 +42,9 @@ FusedNetwork search_fused(const Arch& arch, const Network& network, const Fusion
 void choose_trees_jointly(const Arch& arch, const FusionLimits& limits,
                           const SearchOptions& options, const ChainProgress& progress,
                           FusedNetwork& fused);
+
+// What crosses memory beside the chains: layer by layer, sums of branches are streams.
+fusion::HullPoint streams_of(const FusedNetwork& network, bool fused);
 
 // Sums over all chains, each as often as it occurs, and streams.
 struct FusedTotals {

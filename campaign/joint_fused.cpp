@@ -28,7 +28,7 @@ constexpr std::size_t kWays = 3;
 struct Way {
   std::vector<ChainSums*> sums;
   fusion::Hull hull;
-  double value = 0;
+  HullPoint chains{};              // the sums of the best choice, without streams
   std::vector<ChainPoint> choice;  // of the chains that count
 };
 
@@ -66,7 +66,7 @@ class JointChains {
     const bool any = std::find(counts_.begin(), counts_.end(), true) != counts_.end();
     for (std::size_t w = 0; any && w < kWays; ++w) {
       inherit(w);
-      double least_cycles = static_cast<double>(fused_.streams.latency.count());
+      double least_cycles = streams_of(w).cycles;
       for (std::size_t i = 0; i < chains; ++i) {
         least_cycles += counts_[i] ? count_of(i) * ways_[w].sums[i]->least_cycles() : 0;
       }
@@ -77,6 +77,13 @@ class JointChains {
   }
 
  private:
+  // Only the widest way lets sums of branches ride.
+  HullPoint streams_of(std::size_t w) const { return mapsim::streams_of(fused_, w + 1 == kWays); }
+  double value_of(const HullPoint& chains, std::size_t w) const {
+    const HullPoint streams = streams_of(w);
+    return options_.objective.function.value(streams.energy + chains.energy,
+                                             streams.cycles + chains.cycles);
+  }
   double count_of(std::size_t i) const { return static_cast<double>(fused_.graph.chains[i].count); }
   // What the way before found is in this one's space.
   void inherit(std::size_t w) {
@@ -94,25 +101,25 @@ class JointChains {
     return ways_[w].sums[i]->least(weight, share);
   }
   LeastSum least(std::size_t w, double weight) {
-    LeastSum sum{HullPoint{fused_.streams.energy.count(),
-                           static_cast<double>(fused_.streams.latency.count())},
-                 0, true};
+    LeastSum sum{streams_of(w), 0, true};
     sum.bound = sum.best->along(weight);
+    HullPoint chains;
     std::vector<ChainPoint> choice;
     for (std::size_t i = 0; i < fused_.graph.chains.size(); ++i) {
       if (!counts_[i]) {
         continue;
       }
       const LeastSum one = least_of(w, i, weight);
-      sum.best->energy += count_of(i) * one.best->energy;
-      sum.best->cycles += count_of(i) * one.best->cycles;
+      chains.energy += count_of(i) * one.best->energy;
+      chains.cycles += count_of(i) * one.best->cycles;
       sum.bound += count_of(i) * one.bound;
       sum.proven = sum.proven && one.proven;
       choice.push_back(ways_[w].sums[i]->best(weight));
     }
-    const double value = options_.objective.function.value(sum.best->energy, sum.best->cycles);
-    if (ways_[w].choice.empty() || value < ways_[w].value) {
-      ways_[w].value = value;
+    sum.best->energy += chains.energy;
+    sum.best->cycles += chains.cycles;
+    if (ways_[w].choice.empty() || value_of(chains, w) < value_of(ways_[w].chains, w)) {
+      ways_[w].chains = chains;
       ways_[w].choice = std::move(choice);
     }
     return sum;
@@ -121,7 +128,9 @@ class JointChains {
   void report(const std::vector<std::array<LeastSum, kWays>>& first) {
     const auto least_way = [&](std::size_t last) {
       return std::min_element(ways_.begin(), ways_.begin() + static_cast<std::ptrdiff_t>(last) + 1,
-                              [](const Way& a, const Way& b) { return a.value < b.value; });
+                              [&](const Way& a, const Way& b) {
+                                return value_of(a.chains, last) < value_of(b.chains, last);
+                              });
     };
     std::size_t place = 0;
     for (std::size_t i = 0; i < counts_.size(); ++i) {

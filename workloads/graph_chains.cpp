@@ -34,25 +34,37 @@ class ChainFinder {
   void follow(std::size_t first) {
     std::vector<std::size_t> nodes{first};
     std::size_t kept = 1;  // nodes up to the last that may end a chain
+    std::vector<GraphRide> rides;
     std::optional<EinsumChain> chain = cut(nodes);
     if (!chain) {
       add_layers(first);
       return;
     }
     for (auto next = reader_of(first); next; next = reader_of(*next)) {
+      const OpKind kind = graph_.nodes[*next].kind;
+      if (!rides.empty() && kind != OpKind::kPointwise) {
+        break;
+      }
+      const std::optional<Bits> others = other_operands(nodes.back(), *next);
       nodes.push_back(*next);
       std::optional<EinsumChain> longer = cut(nodes);
       if (!longer) {
         break;
       }
-      const OpKind kind = graph_.nodes[*next].kind;
-      const bool rides = kind == OpKind::kPointwise && kept + 1 == nodes.size();
-      if (kind == OpKind::kEinsum || rides) {
+      const bool is_ride = kind == OpKind::kPointwise && kept + 1 == nodes.size();
+      if (others && !is_ride) {
+        break;
+      }
+      if (others) {
+        rides.push_back({*next, *others});
+      }
+      if (kind == OpKind::kEinsum || is_ride) {
         chain = std::move(longer);
         kept = nodes.size();
       }
     }
     nodes.resize(kept);
+    found_.rides.insert(found_.rides.end(), rides.begin(), rides.end());
     add(std::move(*chain), 1, nodes);
   }
 
@@ -65,14 +77,36 @@ class ChainFinder {
       return std::nullopt;
     }
     const std::size_t reader = links_.readers[node.out.front()].front();
-    const GraphNode& next = graph_.nodes[reader];
-    const auto operands = std::count_if(next.in.begin(), next.in.end(), [&](const GraphUse& use) {
-      return !graph_.tensors[use.tensor].constant;
-    });
-    const bool goes_on = next.kind == OpKind::kEinsum || next.kind == OpKind::kAlias ||
-                         next.kind == OpKind::kSoftmax ||
-                         (next.kind == OpKind::kPointwise && operands == 1);
+    const OpKind kind = graph_.nodes[reader].kind;
+    const bool goes_on =
+        kind == OpKind::kEinsum || kind == OpKind::kAlias || kind == OpKind::kSoftmax ||
+        (kind == OpKind::kPointwise && (variables_of(reader) == 1 || other_operands(n, reader)));
     return goes_on && !is_taken_[reader] ? std::optional(reader) : std::nullopt;
+  }
+
+  std::ptrdiff_t variables_of(std::size_t n) const {
+    const std::vector<GraphUse>& in = graph_.nodes[n].in;
+    return std::count_if(in.begin(), in.end(),
+                         [&](const GraphUse& use) { return !graph_.tensors[use.tensor].constant; });
+  }
+
+  // What a pointwise node of several operands reads beside that which `maker` makes, if it can ride
+  // on it: it takes that once, and nothing but the other operands changes what memory sees.
+  std::optional<Bits> other_operands(std::size_t maker, std::size_t n) const {
+    const GraphNode& node = graph_.nodes[n];
+    if (node.kind != OpKind::kPointwise || variables_of(n) < 2 || !node.unpriced.empty() ||
+        node.out.size() != 1) {
+      return std::nullopt;
+    }
+    const std::size_t made = graph_.nodes[maker].out.front();
+    const GraphTensor& in = graph_.tensors[made];
+    const GraphTensor& out = graph_.tensors[node.out.front()];
+    const auto uses = std::count_if(node.in.begin(), node.in.end(),
+                                    [&](const GraphUse& use) { return use.tensor == made; });
+    const std::optional<Bits> size = size_of(in);
+    const bool is_alike = in.shape == out.shape && in.bits == out.bits;
+    return uses == 1 && is_alike && size && node.reads > *size ? std::optional(node.reads - *size)
+                                                               : std::nullopt;
   }
 
   // In each einsum but the last all that it makes is passed on.

@@ -38,14 +38,14 @@ TinyNetwork tiny_network(const std::vector<std::uint64_t>& seeds) {
     network.fused.graph.chains.push_back({tiny.chain, count, {}});
   }
   network.fused.streams = {Picojoules{100}, Cycles{7}};
+  network.fused.rides = {Picojoules{50}, Cycles{3}};
+  network.fused.rides_apart = {Picojoules{150}, Cycles{11}};
   return network;
 }
 
 // The least value of all choices of one tree a chain, chains without a mapping left out.
 double least_by_force(const TinyNetwork& network, const ObjectiveFunction& function) {
-  std::vector<std::pair<double, double>> sums{
-      {network.fused.streams.energy.count(),
-       static_cast<double>(network.fused.streams.latency.count())}};
+  std::vector<std::pair<double, double>> sums{{150, 10}};  // streams, and sums that ride
   for (std::size_t i = 0; i < network.fronts.size(); ++i) {
     const auto count = static_cast<double>(network.fused.graph.chains[i].count);
     std::vector<std::pair<double, double>> more;
@@ -66,8 +66,8 @@ double least_by_force(const TinyNetwork& network, const ObjectiveFunction& funct
 
 // ... and what it is if each chain has the tree that is best for itself.
 double value_by_chain(const TinyNetwork& network, const ObjectiveFunction& function) {
-  double energy = network.fused.streams.energy.count();
-  auto cycles = static_cast<double>(network.fused.streams.latency.count());
+  double energy = 150;
+  double cycles = 10;
   for (std::size_t i = 0; i < network.fronts.size(); ++i) {
     const auto count = static_cast<double>(network.fused.graph.chains[i].count);
     const auto value = [&](const TreePoint& point) {
@@ -163,6 +163,51 @@ TEST(FusedNetwork, AddsUpChainsByLatencyAndWeightedSums) {
   }
 }
 
+// 4 channels of 8 x 8 pixels: with a sum of branches behind two einsums, and in front of one.
+Network residual_graph() {
+  return parse_network(
+      "name: small\nprecision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}\n"
+      "inputs:\n  image: {shape: [1, 4, 8, 8]}\ngraph:\n"
+      "  - {name: one, conv2d: {out_channels: 4, kernel: 3, padding: 1}, in: image}\n"
+      "  - {name: two, conv2d: {out_channels: 4, kernel: 1}, in: one}\n"
+      "  - {name: sum, op: Add, in: [two, image]}\n"
+      "  - {name: three, conv2d: {out_channels: 8, kernel: 1}, in: sum}\n",
+      "small.yaml");
+}
+
+// Layer by layer the sum reads both branches and writes; fused it reads the other one.
+TEST(FusedNetwork, LetsASumOfBranchesRide) {
+  const Network network = residual_graph();
+  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/nvdla_like_1024.yaml");
+  constexpr Bits kBranch{4 * 8 * 8 * 8};
+  for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
+    SearchOptions options;
+    options.objective = objective;
+    const FusedNetwork fused = search_fused(arch, network, {}, options, kNoProgress);
+    ASSERT_EQ(fused.graph.chains.size(), 2U);
+    EXPECT_TRUE(fused.graph.streams.empty());
+    const StreamCost apart = stream_cost(arch, kBranch * 2, kBranch);
+    const StreamCost other = stream_cost(arch, kBranch, Bits{0});
+    FusedTotals::Figures best{other.energy.count(), static_cast<double>(other.latency.count())};
+    FusedTotals::Figures spilled{apart.energy.count(), static_cast<double>(apart.latency.count())};
+    for (const ChainComparison& found : fused.found) {
+      best.energy += found.fused.cost->energy.count();
+      best.cycles += static_cast<double>(found.fused.cost->latency.count());
+      spilled.energy += found.spilled.cost->energy.count();
+      spilled.cycles += static_cast<double>(found.spilled.cost->latency.count());
+    }
+    const FusedTotals sums = totals(fused);
+    EXPECT_NEAR(sums.best.energy, best.energy, 1e-9 * best.energy);
+    EXPECT_EQ(sums.best.cycles, best.cycles);
+    EXPECT_NEAR(sums.spilled.energy, spilled.energy, 1e-9 * spilled.energy);
+    EXPECT_EQ(sums.spilled.cycles, spilled.cycles);
+    const double least = objective.function.value(best.energy, best.cycles);
+    EXPECT_TRUE(sums.proven);
+    EXPECT_NEAR(sums.lower_bound, least, 1e-9 * least);
+    EXPECT_THAT(fused_network_text(arch, network, fused), HasSubstr("\n1 sum of branches: "));
+  }
+}
+
 TEST(FusedNetwork, IsNotSearchedWithinLimits) {
   Objective objective = Objective::kLatency;
   EXPECT_EQ(fused_network_obstacle(objective), "");
@@ -190,8 +235,7 @@ TEST(FusedNetwork, StopsWithABoundWhenTimeIsOver) {
 
 // Whenever time is over: no chain, and no sum, is worse on chip than spilled, or fused than on
 // chip. The search of fused trees alone, stopped, is often worse than layer by layer.
-TEST(FusedNetwork, IsNeverWorseThanLayerByLayer) {
-  const Network network = small_graph();
+void expect_never_worse(const Network& network) {
   const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/nvdla_like_1024.yaml");
   int stopped = 0;
   for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp,
@@ -219,6 +263,10 @@ TEST(FusedNetwork, IsNeverWorseThanLayerByLayer) {
     }
   }
   EXPECT_GT(stopped, 4);
+}
+TEST(FusedNetwork, IsNeverWorseThanLayerByLayer) {
+  expect_never_worse(small_graph());
+  expect_never_worse(residual_graph());
 }
 
 }  // namespace

@@ -41,7 +41,17 @@ NetworkGraph toy_graph(const std::string& nodes) {
 
 const std::string kConv = "conv2d: {out_channels: 8, kernel: 1}";
 
-// The sum ends the first two chains, which are alike; the pointwise node rides.
+// "sum: 2304 b": node, what it reads beside what it rides on.
+std::vector<std::string> rides_of(const NetworkGraph& graph, const GraphChains& chains) {
+  std::vector<std::string> texts;
+  for (const GraphRide& ride : chains.rides) {
+    texts.push_back(fmt::format("{}: {} b", graph.nodes[ride.node].name, ride.reads.count()));
+  }
+  return texts;
+}
+
+// The sum ends the first two chains, which are alike, and rides on the first; the pointwise node
+// rides, too.
 TEST(ChainsOfGraphs, GoOnWithTheOnlyReader) {
   const NetworkGraph graph =
       toy_graph("  - {name: a, " + kConv + ", in: x}\n  - {name: b, op: Relu, in: a}\n" +
@@ -49,8 +59,38 @@ TEST(ChainsOfGraphs, GoOnWithTheOnlyReader) {
                 "  - {name: e, " + kConv + ", in: d}\n  - {name: sum, op: Add, in: [c, e]}\n" +
                 "  - {name: f, " + kConv + ", in: sum}\n");
   const GraphChains chains = chains_of(graph);
-  EXPECT_THAT(texts_of(chains), ElementsAre("a .. c x2: 2", "f x1: 1"));
-  EXPECT_THAT(names_of(graph, chains.streams), ElementsAre("sum"));
+  EXPECT_THAT(texts_of(chains), ElementsAre("a .. sum x2: 2", "f x1: 1"));
+  EXPECT_THAT(rides_of(graph, chains), ElementsAre("sum: 2304 b"));  // 8 x 6 x 6 elements of 8 b
+  EXPECT_THAT(names_of(graph, chains.streams), ElementsAre());
+}
+
+// An operand may be repeated along the other one, and activations may follow.
+TEST(ChainsOfGraphs, LetSumsAndProductsRide) {
+  const NetworkGraph graph =
+      toy_graph("  - {name: pool, op: GlobalAveragePool, in: x}\n  - {name: scale, " + kConv +
+                ", in: pool}\n  - {name: a, " + kConv + ", in: x}\n" +
+                "  - {name: b, op: Mul, in: [a, scale]}\n  - {name: c, op: Relu, in: b}\n" +
+                "  - {name: d, op: Add, in: [x, c]}\n  - {name: e, op: Add, in: [d, x]}\n");
+  const GraphChains chains = chains_of(graph);
+  EXPECT_THAT(texts_of(chains), ElementsAre("scale x1: 1", "a .. e x1: 1"));
+  EXPECT_THAT(rides_of(graph, chains), ElementsAre("b: 64 b", "d: 2304 b", "e: 2304 b"));
+  EXPECT_THAT(names_of(graph, chains.streams), ElementsAre("pool"));
+}
+
+// A square takes the tensor twice; a wider sum, and what is repeated along the other operand, is
+// not what the einsum makes; what leaves the network is written.
+TEST(ChainsOfGraphs, LetNothingElseRide) {
+  const auto streams = [](const std::string& nodes) {
+    const NetworkGraph graph = toy_graph("  - {name: a, " + kConv + ", in: x}\n" + nodes);
+    EXPECT_TRUE(chains_of(graph).rides.empty()) << nodes;
+    return names_of(graph, chains_of(graph).streams);
+  };
+  EXPECT_THAT(streams("  - {name: b, op: Mul, in: [a, a]}\n"), ElementsAre("b"));
+  EXPECT_THAT(streams("  - {name: b, op: Add, in: [a, x]}\n  - {name: c, op: Add, in: [a, b]}\n"),
+              ElementsAre("b", "c"));
+  EXPECT_THAT(streams("  - {name: p, op: GlobalAveragePool, in: a}\n  - {name: s, " + kConv +
+                      ", in: p}\n  - {name: b, op: Mul, in: [x, s]}\n"),
+              ElementsAre("p", "b"));
 }
 
 // What two nodes read passes nothing on, and neither does what leaves the network.
@@ -79,7 +119,7 @@ TEST(ChainsOfGraphs, OfShippedNetworksHaveAllOperations) {
   }
   EXPECT_THAT(texts_of(chains_of(*load_network(folder + "bert_base_128.yaml").graph)),
               ElementsAre("layer.1.q x48: 1", "layer.1.scores .. layer.1.context x12: 6",
-                          "layer.1.up .. layer.1.down x12: 2", "pooler x1: 1"));
+                          "layer.1.up .. layer.1.sum2 x12: 2", "pooler x1: 1"));
 }
 
 }  // namespace
