@@ -338,6 +338,10 @@ void add(const Json& json, const std::string& filename, JsonResults& into) {
            fmt::format("is of schema {}; this mapsim reads 1 to {}", schema, kResultSchema));
   }
   const std::string command = json.value("command", "");
+  if (json.contains("chain") || json.contains("chains")) {
+    refuse(filename,
+           "of fused layers: the page has layers one by one; `show` prints the tree of a chain");
+  }
   if (command == "network") {
     into.studies.push_back(json.contains("gpu") ? study_of_gpu_network(json)
                                                 : study_of_network(json));

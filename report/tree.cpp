@@ -70,6 +70,10 @@ std::string scopes_text(const Arch& arch, const EinsumChain& chain, const TreeSh
   return table(rows);
 }
 
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::int64_t points_of(const EinsumChain& chain, const Intermediate& t) {
@@ -82,8 +86,9 @@ std::string chain_title_text(const Arch& arch, const EinsumChain& chain) {
   for (const Workload& einsum : chain.einsums) {
     macs += einsum.macs();
   }
-  return fmt::format("{} on {}\n  {} einsums, {} intermediates, {} MACs\n", chain.name, arch.name,
-                     chain.einsums.size(), chain.intermediates.size(), grouped(macs));
+  return fmt::format("{} on {}\n  {}, {}, {} MACs\n", chain.name, arch.name,
+                     counted(chain.einsums.size(), "einsum"),
+                     counted(chain.intermediates.size(), "intermediate"), grouped(macs));
 }
 
 std::string phases_text(const Arch& arch, const EinsumChain& chain, const TreeCost& cost) {

@@ -179,6 +179,10 @@ TEST(JsonResults, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of("{" + head + R"(, "command": "check"})"), HasSubstr("nothing to draw"));
   EXPECT_EQ(error_of("{" + head + R"(, "command": "network"})"),
             "r.json: is not what this mapsim prints with --json: key 'network' not found");
+  EXPECT_THAT(error_of("{" + head + R"(, "command": "network", "chains": []})"),
+              HasSubstr("r.json: of fused layers"));
+  EXPECT_THAT(error_of("{" + head + R"(, "command": "search", "chain": "attention"})"),
+              HasSubstr("r.json: of fused layers"));
 }
 
 // Among the workloads or the networks: layers of a network, each as often as it occurs.
