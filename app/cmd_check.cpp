@@ -127,12 +127,19 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
                       grouped(verdict.forms - verdict.by_unrolling_bound),
                       scaled(verdict.seconds, "s"));
   }
+  const std::string examined =
+      grouped(verdict.by_unrolling_bound + verdict.by_completion_bound + verdict.by_label_search);
+  text += verdict.sets > 0
+              ? fmt::format(
+                    "{}  a closed-form bound leaves {} spatial unrollings open: {} sets of "
+                    "others\n  have no better mapping\n",
+                    verdict.counted ? "  the mapspace has the stated number of mappings\n" : "",
+                    examined, grouped(verdict.sets))
+              : fmt::format("  the mapspace has {}{} spatial unrollings\n",
+                            verdict.counted ? "the stated number of mappings, in " : "", examined);
   text += fmt::format(
-      "  the mapspace has {}{} spatial unrollings\n"
       "  no unrolling has a better mapping: a closed-form bound shows it for {}, the completion\n"
       "  bound for {}, and a label search for {}\n",
-      verdict.counted ? "the stated number of mappings, in " : "",
-      grouped(verdict.by_unrolling_bound + verdict.by_completion_bound + verdict.by_label_search),
       grouped(verdict.by_unrolling_bound), grouped(verdict.by_completion_bound),
       grouped(verdict.by_label_search));
   return text + fmt::format("checked in {}; states: {}; labels: {}\n", scaled(verdict.seconds, "s"),

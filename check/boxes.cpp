@@ -17,7 +17,7 @@ namespace {
 
 // The box figures of a single choice.
 ChoiceRange range_of(const Workload& workload, const PerDim<std::int64_t>& factors) {
-  ChoiceRange range{factors, factors, factors, {}, {}, {}, 1};
+  ChoiceRange range{factors, factors, factors, {}, {}, {}, 1, {}};
   for (const Tensor& tensor : workload.tensors) {
     double lacking = 1;
     double sharing = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,6 +22,8 @@ struct ChoiceRange {
   PerTensor<double> most_lacking;
   PerTensor<double> most_sharing;
   double most_instances = 1;
+  // Imperfect factors: at least, instances along X and along Y of the fanout
+  std::array<PerDim<std::int64_t>, 2> least_along{};
 };
 using ChoiceRanges = PerFanout<ChoiceRange>;
 

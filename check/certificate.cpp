@@ -295,7 +295,7 @@ class CertificateReader {
     Words keys = kArguments;
     keys.insert(keys.end(), {"spatial", kOthers});
     const Fields fields = reader_.fields(node, keys);
-    const Node* others = read.rules.imperfect ? nullptr : fields.find(kOthers);
+    const Node* others = fields.find(kOthers);
     if (others != nullptr && node.entries.size() == 1) {
       claim.is_of_others = true;
       claim.bound = read_value(others, read.goal);

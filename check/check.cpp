@@ -5,29 +5,27 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
-#include <memory>
-#include <numeric>
-#include <queue>
+#include <optional>
 #include <utility>
 
-#include "check/closed_form_bound.hpp"
-#include "check/geometry.hpp"
+#include "check/boxes.hpp"
+#include "check/intervals.hpp"
 #include "check/membership.hpp"
 #include "check/point.hpp"
+#include "check/prover.hpp"
 #include "check/schedules.hpp"
 #include "check/size.hpp"
-#include "check/unrolling_bound.hpp"
 #include "core/threads.hpp"
 #include "costmodel/sparse/model.hpp"
 #include "costmodel/sparse/separable.hpp"
 
 // Checks a certificate (docs/certificates.md): its mappings, the size of the mapspace, and that no
-// unrolling has a better mapping. With perfect factors boxes of unrollings are closed first, and
-// the unrollings that they leave open are bounded one by one. With imperfect factors all unrollings
-// are listed.
+// unrolling has a better mapping. Sets of unrollings are closed first (boxes.hpp, and with
+// imperfect factors intervals.hpp), and the unrollings that they leave open are bounded one by one.
 
 namespace mapsim::check {
 
@@ -39,8 +37,7 @@ class Checker {
       : certificate_{certificate},
         options_{options},
         problem_{certificate.problem},
-        domains_{is_imperfect() ? list_extent_domains(problem_.workload(), certificate.rules)
-                                : ExtentDomains{}} {}
+        prover_{certificate, options, verdict_} {}
 
   Verdict run() {
     check_points();
@@ -48,7 +45,7 @@ class Checker {
       verdict_.problems.push_back("zeros: " + why);
       return verdict_;
     }
-    return is_imperfect() ? run_imperfect() : run_perfect();
+    return run_search();
   }
 
   // The proof requires that costs depend only on the tile below a boundary.
@@ -64,98 +61,6 @@ class Checker {
                                               : why_not_separable(problem_);
   }
 
-  // The least share over all unrollings. Those that take long are searched further if they are few.
-  double provable_share() {
-    constexpr std::size_t kMostTiles = 6'000'000;  // of a round: some minutes at most
-    constexpr std::size_t kMostClose = 64;
-    const Target target{certificate_.claimed_front(), true, 1};
-    const std::vector<Unrolling> unrollings =
-        list_imperfect_unrollings(problem_, certificate_.rules);
-    std::vector<std::size_t> open(unrollings.size());
-    for (std::size_t u = 0; u < open.size(); ++u) {
-      open[u] = u;
-      prepare_graph(unrollings[u]);
-    }
-    double share = open.empty() ? 1 : 0;
-    std::vector<std::size_t> rounds(kCoarseTiles.begin(), kCoarseTiles.end());
-    const std::size_t coarse = rounds.back();
-    if (options_.effort.tiles > coarse) {
-      rounds.push_back(options_.effort.tiles);
-    }
-    for (const std::size_t tiles : rounds) {
-      const bool close = tiles > coarse;
-      if (open.empty() || (close ? open.size() > kMostClose : open.size() * tiles > kMostTiles)) {
-        break;
-      }
-      const Effort effort{tiles, close ? options_.effort.labels : 0, options_.effort.stop};
-      std::vector<double> shares(open.size());
-      for_each_on_threads(open.size(), options_.threads, [&](std::size_t i) {
-        shares[i] = bound_of(unrollings[open[i]], target, effort).bound;
-      });
-      if (options_.effort.stop.is_set()) {  // this round was not finished
-        break;
-      }
-      share = *std::min_element(shares.begin(), shares.end());
-      std::vector<std::size_t> left;
-      for (std::size_t i = 0; i < open.size(); ++i) {
-        if (shares[i] < 1) {
-          left.push_back(open[i]);
-        }
-      }
-      open = std::move(left);
-    }
-    return share;
-  }
-
-  // For each claim, in order, a bound that can be proven, at most `wanted`. The least of them is
-  // searched further until it cannot be raised.
-  std::vector<double> provable(double wanted) {
-    constexpr std::size_t kBatch = 16;  // whatever the number of threads
-    const Target target{{{{wanted, 0}}}, false, 0};
-    std::vector<Effort> steps{{0, 0}};  // the closed-form bound
-    for (const std::size_t tiles : kCoarseTiles) {
-      if (tiles < options_.effort.tiles) {
-        steps.push_back({tiles, 0, options_.effort.stop});
-      }
-    }
-    steps.push_back(options_.effort);
-    std::vector<double> bounds(certificate_.claims.size(), 0);
-    std::vector<std::size_t> done(bounds.size(), 0);
-    const auto take_step = [&](std::size_t c) {
-      if (options_.effort.stop.is_set()) {
-        return;
-      }
-      const Unrolling& unrolling = certificate_.claims[c].unrolling;
-      const double found = bound_of(unrolling, target, steps[done[c]++]).bound;
-      bounds[c] = std::max(bounds[c], found);
-    };
-    using Open = std::pair<double, std::size_t>;
-    std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-    double least = wanted;  // of the claims whose bounds cannot be raised
-    const auto sort_in = [&](std::size_t c) {
-      if (done[c] < steps.size()) {
-        open.emplace(bounds[c], c);
-      } else {
-        least = std::min(least, bounds[c]);
-      }
-    };
-    for (const Claim& claim : certificate_.claims) {
-      prepare_graph(claim.unrolling);
-    }
-    std::vector<std::size_t> batch(bounds.size());
-    std::iota(batch.begin(), batch.end(), std::size_t{0});
-    while (!batch.empty() && !options_.effort.stop.is_set()) {
-      for_each_on_threads(batch.size(), options_.threads,
-                          [&](std::size_t i) { take_step(batch[i]); });
-      std::for_each(batch.begin(), batch.end(), sort_in);
-      for (batch.clear(); batch.size() < kBatch && !open.empty() && open.top().first < least;
-           open.pop()) {
-        batch.push_back(open.top().second);
-      }
-    }
-    return bounds;
-  }
-
  private:
   bool is_imperfect() const { return certificate_.rules.imperfect; }
 
@@ -169,31 +74,8 @@ class Checker {
   using Key = std::vector<std::int64_t>;
   using Claims = std::map<Key, const Claim*>;
 
-  Verdict run_imperfect() {
-    const std::vector<Unrolling> unrollings =
-        list_imperfect_unrollings(problem_, certificate_.rules);
-    check_size([&] { return count_imperfect(problem_, certificate_.rules, unrollings); });
-    std::vector<Task> tasks;
-    if (certificate_.is_front()) {
-      for (const Unrolling& unrolling : unrollings) {
-        tasks.push_back({unrolling, certificate_.claimed_front(), 0});
-      }
-    } else {
-      Claims claims = find_claims();
-      for (const Unrolling& unrolling : unrollings) {
-        take_claim(unrolling, claims, tasks);
-      }
-      refuse_strangers(claims);
-      check_lower_bound();
-    }
-    return finish(tasks);
-  }
-
-  // Unrollings without a claim of their own are closed by boxes, as far as possible.
-  Verdict run_perfect() {
-    const Rules& rules = certificate_.rules;
-    const std::vector<Bundle> bundles = list_bundles(problem_, rules);
-    check_size([&] { return count_mappings(problem_, rules, bundles, options_.threads); });
+  // Unrollings without a claim of their own are closed by bounds of sets, as far as possible.
+  Verdict run_search() {
     Claims claims = find_claims();
     std::optional<Task> others;
     if (certificate_.is_front()) {
@@ -203,19 +85,17 @@ class Checker {
       claims.erase(claim);
     }
     std::vector<Task> tasks;
-    visit_open(
-        problem_, rules,
-        [&](const ChoiceRanges& ranges) { return others && is_closed(ranges, others->front); },
-        [&](const Unrolling& unrolling) {
-          if (others && !claims.contains(key_of(unrolling))) {
-            tasks.push_back({unrolling, others->front, others->line});
-          } else {
-            take_claim(unrolling, claims, tasks);
-          }
-        });
-    const Claims closed = claims;  // by boxes
+    const auto take = [&](const Unrolling& unrolling) {
+      if (others && !claims.contains(key_of(unrolling))) {
+        tasks.push_back({unrolling, others->front, others->line});
+      } else {
+        take_claim(unrolling, claims, tasks);
+      }
+    };
+    is_imperfect() ? visit_imperfect(others, take) : visit_perfect(others, take);
+    const Claims closed = claims;  // with others
     for (const auto& [key, claim] : closed) {
-      if (others && is_in_space(problem_, rules, claim->unrolling)) {
+      if (others && has(claim->unrolling)) {
         take_claim(claim->unrolling, claims, tasks);
       }
     }
@@ -223,67 +103,60 @@ class Checker {
     if (!certificate_.is_front()) {
       check_lower_bound();
     }
-    for (const Bundle& bundle : bundles) {
-      verdict_.by_unrolling_bound += bundle.classes;
-    }
-    verdict_.by_unrolling_bound -= std::ssize(tasks);
-    return finish(tasks);
-  }
-
-  bool is_closed(const ChoiceRanges& ranges, const ClaimedFront& front) const {
-    const Goal& goal = certificate_.goal;
-    const auto is_dominated = [&](bool together) {
-      return front.dominates(
-          closed_form_bound(problem_, certificate_.rules, goal, ranges, together));
-    };
-    return is_dominated(false) || (goal.needs_energy() && is_dominated(true));
-  }
-
-  Verdict finish(const std::vector<Task>& tasks) {
+    verdict_.by_unrolling_bound -= is_imperfect() ? 0 : std::ssize(tasks);
     if (verdict_.problems.empty()) {
       check_tasks(tasks);
     }
     return std::move(verdict_);
   }
 
-  // A lower bound of the mappings of the unrolling, up to `target`, by the cheapest argument that
-  // suffices.
-  BoundedUnrolling bound_of(const Unrolling& unrolling, const Target& target,
-                            const Effort& effort) {
-    const Goal& goal = certificate_.goal;
-    BoundedUnrolling found;
-    // All tensors together give a better bound. With imperfect factors it is no better than that of
-    // a coarse lattice.
-    for (const bool together : {false, true}) {
-      if (together && (is_imperfect() || !goal.needs_energy())) {
-        continue;
-      }
-      const Figures closed_form =
-          closed_form_bound(problem_, certificate_.rules, goal, unrolling, together);
-      if (target.is_met_by(closed_form)) {
-#pragma omp atomic
-        ++verdict_.by_unrolling_bound;
-        found.bound = target.threshold();
-        return found;
-      }
-      found.bound = target.of(closed_form);
+  using Take = std::function<void(const Unrolling&)>;
+
+  void visit_perfect(const std::optional<Task>& others, const Take& take) {
+    const Rules& rules = certificate_.rules;
+    const std::vector<Bundle> bundles = list_bundles(problem_, rules);
+    check_size([&] { return count_mappings(problem_, rules, bundles, options_.threads); });
+    const std::optional<Target> target = target_of(others);
+    visit_open(
+        problem_, rules,
+        [&](const ChoiceRanges& ranges) { return target && prover_.is_closed(ranges, *target); },
+        take);
+    for (const Bundle& bundle : bundles) {
+      verdict_.by_unrolling_bound += bundle.classes;
     }
-    if (effort.tiles == 0) {
-      return found;
-    }
-    const double closed_form = std::min(found.bound, target.threshold());
-    found =
-        bound_unrolling(*graphs_.at(kind_of(unrolling)), goal, domains_, unrolling, target, effort);
-#pragma omp atomic
-    verdict_.states += found.states;
-#pragma omp atomic
-    verdict_.labels += found.labels;
-    std::int64_t& proven =
-        found.labels > 0 ? verdict_.by_label_search : verdict_.by_completion_bound;
-#pragma omp atomic
-    ++proven;
-    found.bound = std::max(found.bound, closed_form);
-    return found;
+  }
+
+  void visit_imperfect(const std::optional<Task>& others, const Take& take) {
+    const IntervalSpace space{problem_, certificate_.rules};
+    check_size([&]() -> std::optional<std::string> {
+      const auto all = space.list(kMostOpen, options_.effort.stop);
+      return all ? count_imperfect(problem_, certificate_.rules, *all) : std::nullopt;
+    });
+    const std::optional<Target> target = target_of(others);
+    std::atomic<std::int64_t> closed = 0;
+    std::size_t open = 0;
+    const bool is_complete = visit_open_sets(
+        space, options_.threads, options_.effort.stop,
+        [&](const ChoiceRanges& ranges) {
+          const bool is_closed = target && prover_.is_closed(ranges, *target);
+          closed += is_closed ? 1 : 0;
+          return is_closed;
+        },
+        [&](const Unrolling& unrolling) {
+          take(unrolling);
+          return ++open <= kMostOpen;
+        });
+    verdict_.sets = closed;
+    require(is_complete, 0,
+            options_.effort.stop.is_set()
+                ? "the check was stopped"
+                : fmt::format("more than {} unrollings would have to be examined one by one",
+                              kMostOpen));
+  }
+
+  bool has(const Unrolling& unrolling) const {
+    return is_imperfect() ? IntervalSpace{problem_, certificate_.rules}.contains(unrolling)
+                          : is_in_space(problem_, certificate_.rules, unrolling);
   }
 
   void require(bool holds, int line, const std::string& otherwise) {
@@ -324,16 +197,6 @@ class Checker {
     }
   }
 
-  static Key key_of(const Unrolling& unrolling) {
-    Key flat;
-    for (const PerDim<std::int64_t>& along : unrolling.factors) {
-      flat.insert(flat.end(), along.begin(), along.end());
-    }
-    for (const Rules::AxisFactors& axes : unrolling.axes) {
-      flat.insert(flat.end(), axes[0].begin(), axes[0].end());
-    }
-    return flat;
-  }
   Claims find_claims() {
     Claims claims;
     for (const Claim& claim : certificate_.claims) {
@@ -377,28 +240,6 @@ class Checker {
             "the lower bound exceeds the value of the mapping");
   }
 
-  // The used fanouts, and the tensors that may stay in a systolic array, as bits.
-  using Kind = std::pair<std::vector<FanoutId>, std::uint32_t>;
-  Kind kind_of(const Unrolling& unrolling) const {
-    if (is_imperfect()) {
-      std::vector<FanoutId> used;
-      for (const ParallelLoops& loops : list_parallel_loops(problem_, unrolling)) {
-        used.push_back(loops.fanout);
-      }
-      return {used, 0};
-    }
-    const auto stays = may_stay_in_array(problem_, unrolling);
-    return {list_blocked_unrollings(problem_, unrolling).front().used, stays ? stays->bits() : 0};
-  }
-  void prepare_graph(const Unrolling& unrolling) {
-    const Kind kind = kind_of(unrolling);
-    std::unique_ptr<Graph>& graph = graphs_[kind];
-    if (!graph) {
-      const auto stays = is_imperfect() ? std::nullopt : may_stay_in_array(problem_, unrolling);
-      graph = std::make_unique<Graph>(problem_, certificate_.rules, kind.first, stays);
-    }
-  }
-
   // What must be dominated: no mapping is better than the bound and, if the bound is the optimum
   // and ties count, none is faster.
   ClaimedFront below(const Claim& claim) const {
@@ -411,7 +252,7 @@ class Checker {
 
   void check_tasks(const std::vector<Task>& tasks) {
     for (const Task& task : tasks) {
-      prepare_graph(task.unrolling);  // before threads share them
+      prover_.prepare_graph(task.unrolling);  // before threads share them
     }
     std::vector<std::string> wrong(tasks.size());
     for_each_on_threads(tasks.size(), options_.threads, [&](std::size_t t) {
@@ -430,12 +271,18 @@ class Checker {
                              value_text(task.front.points.front().first, certificate_.goal));
   }
 
+  Target target_of(const Task& task) const {
+    const bool by_share = !is_imperfect() || certificate_.is_front() || task.front.first_decides;
+    return {task.front, by_share, is_imperfect() ? 1 / (1 + certificate_.gap) : 1};
+  }
+  std::optional<Target> target_of(const std::optional<Task>& task) const {
+    return task ? std::optional{target_of(*task)} : std::nullopt;
+  }
+
   std::string why_unproven(const Task& task) {
     const Goal& goal = certificate_.goal;
-    const bool by_share = !is_imperfect() || certificate_.is_front() || task.front.first_decides;
-    const double enough = is_imperfect() ? 1 / (1 + certificate_.gap) : 1;
-    const Target target{task.front, by_share, enough};
-    const BoundedUnrolling found = bound_of(task.unrolling, target, options_.effort);
+    const Target target = target_of(task);
+    const BoundedUnrolling found = prover_.bound_of(task.unrolling, target, options_.effort);
     const std::string named = unrolling_text(problem_, task.unrolling);
     if (found.better) {
       const bool two = goal.kind != Goal::Kind::kValue;
@@ -446,18 +293,18 @@ class Checker {
     if (!exceeds(target.threshold(), found.bound)) {
       return {};
     }
-    return by_share ? fmt::format("{} the unrolling {} there may be one with less, by {:.4g} %",
-                                  claim_text(task), named, 100 * (1 / found.bound - 1))
-                    : fmt::format("{} the unrolling {}, of which no more than {} follows",
-                                  claim_text(task), named, value_text(found.bound, goal));
+    return target.by_share
+               ? fmt::format("{} the unrolling {} there may be one with less, by {:.4g} %",
+                             claim_text(task), named, 100 * (1 / found.bound - 1))
+               : fmt::format("{} the unrolling {}, of which no more than {} follows",
+                             claim_text(task), named, value_text(found.bound, goal));
   }
 
   const Certificate& certificate_;
   const CheckOptions& options_;
   const Problem& problem_;
-  ExtentDomains domains_;  // of a space with imperfect factors
-  std::map<Kind, std::unique_ptr<Graph>> graphs_;
   Verdict verdict_;
+  Prover prover_;
 };
 
 }  // namespace
@@ -468,14 +315,6 @@ void Verdict::require(bool holds, const Certificate& certificate, int line,
     problems.push_back(line > 0 ? fmt::format("{}:{}: {}", certificate.file, line, otherwise)
                                 : otherwise);
   }
-}
-
-std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options) {
-  return Checker{certificate, options}.provable(certificate.value);
-}
-
-double provable_share(const Certificate& certificate, const CheckOptions& options) {
-  return Checker{certificate, options}.provable_share();
 }
 
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options) {

@@ -24,8 +24,9 @@ struct Verdict {
   std::int64_t by_unrolling_bound = 0;   // unrollings whose bound follows from a closed form ...
   std::int64_t by_completion_bound = 0;  // ... from the completion bound ...
   std::int64_t by_label_search = 0;      // ... from the label search
-  std::int64_t states = 0;               // nodes of the completion bounds
-  std::int64_t forms = 0;                // of the layer, on an NVDLA-like engine ...
+  std::int64_t sets = 0;    // imperfect factors: sets of unrollings that a closed form decided
+  std::int64_t states = 0;  // nodes of the completion bounds
+  std::int64_t forms = 0;   // of the layer, on an NVDLA-like engine ...
   // ... schedules of all forms; by_unrolling_bound: forms that were only counted
   std::int64_t schedules = 0;
   std::int64_t labels = 0;  // partial nests of the label searches
@@ -39,7 +40,7 @@ struct Verdict {
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options);
 
 // Imperfect factors: for each claim of a certificate the bound that the checker can prove, at most
-// the value of the mapping. It does not depend on the claimed bounds. Only the least of the results
+// the value of the mapping. They do not depend on the claimed bounds. Only the least of the results
 // is proven as far as possible, because larger bounds elsewhere prove nothing more about the space.
 std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options);
 

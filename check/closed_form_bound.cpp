@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "check/geometry.hpp"
+#include "check/intervals.hpp"
 #include "check/tensor_paths.hpp"
+#include "core/arithmetic.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/timing/model.hpp"
@@ -112,6 +114,9 @@ Figures bound_from(const Problem& problem, const Rules& rules, const Goal& goal,
 
 Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal& goal,
                           const Unrolling& unrolling, bool together) {
+  if (rules.imperfect) {
+    return closed_form_bound(problem, rules, goal, ranges_of_axes(problem, unrolling), together);
+  }
   const SpatialFactors& factors = unrolling.factors;
   const PerDim<std::int64_t> bounds = temporal_bounds(problem.workload(), factors);
   auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
@@ -126,14 +131,24 @@ Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal
 
 Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal& goal,
                           const ChoiceRanges& ranges, bool together) {
-  auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
-  for (const Dim& dim : problem.workload().dims) {
-    cycles *= static_cast<double>(dim.bound);
+  double steps = 1;
+  double whole_steps = 1;
+  for (const DimId d : problem.workload().dims.ids()) {
+    const std::int64_t bound = problem.workload().dims[d].bound;
+    std::int64_t instances = 1;
+    for (const ChoiceRange& range : ranges) {
+      instances = std::min(bound, instances * range.most[d]);
+    }
+    steps *= static_cast<double>(bound);
+    whole_steps *= static_cast<double>(ceil_div(bound, instances));
   }
   for (const ChoiceRange& range : ranges) {
-    cycles /= range.most_instances;
+    steps /= range.most_instances;
   }
-  cycles = timing_model(problem.arch()).cycles_of_steps(problem, cycles);
+  const double cycles =
+      timing_model(problem.arch())
+          .cycles_of_steps(problem, std::max(steps, whole_steps) *
+                                        static_cast<double>(problem.arch().compute.issue_interval));
   return bound_from(problem, rules, goal, ranges, cycles, together);
 }
 

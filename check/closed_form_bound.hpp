@@ -13,7 +13,7 @@ namespace mapsim::check {
 Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal& goal,
                           const Unrolling& unrolling, bool together);
 
-// The same for all unrollings in a box per fanout. Perfect factors.
+// The same for all unrollings in a box per fanout.
 Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal& goal,
                           const ChoiceRanges& ranges, bool together);
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "check/rules.hpp"
-#include "check/spatial.hpp"
 
 namespace mapsim::check {
 
@@ -19,9 +18,5 @@ ExtentDomains list_extent_domains(const Workload& workload, const Rules& rules);
 // suffice, or tiles may not have that extent.
 std::optional<std::int64_t> block_of(const std::vector<std::int64_t>& domain, std::int64_t tile,
                                      std::int64_t instances);
-
-// Every unrolling of an imperfect space, with its axes, each once: any number of instances such
-// that some tile gives all of them work. X splits a tile before Y does.
-std::vector<Unrolling> list_imperfect_unrollings(const Problem& problem, const Rules& rules);
 
 }  // namespace mapsim::check

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check/extent_domains.hpp"
+#include "check/spatial.hpp"
 #include "costmodel/fusion/branch.hpp"
 
 namespace mapsim::check {

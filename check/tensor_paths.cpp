@@ -6,9 +6,9 @@
 
 #include "check/geometry.hpp"
 #include "check/goal.hpp"
+#include "check/instance_bounds.hpp"
 #include "check/residence.hpp"
 #include "check/reuse.hpp"
-#include "core/factor.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/nest.hpp"
@@ -27,14 +27,6 @@ double arrival_energy(const Storage& level, bool output) {
   return child_energy(level, output).crossing_pj;
 }
 
-double product(const PerDim<std::int64_t>& factors) {
-  double product = 1;
-  for (const std::int64_t factor : factors) {
-    product *= static_cast<double>(factor);
-  }
-  return product;
-}
-
 // Is it more than that, apart from rounding? Both are products of whole numbers.
 bool is_more(double elements, double than) { return elements > than * (1 + 1e-9); }
 
@@ -43,7 +35,7 @@ struct MovedTensor {
   TensorId id{};
   const Tensor* tensor = nullptr;
   bool output = false;
-  bool plain = false;       // every element crosses once: imperfect factors, or sums with a window
+  bool plain = false;       // every element crosses once: sums with a window
   bool two_widths = false;  // sums are wider while they are partial, and not plain
   bool latched = false;
   double distinct = 1;  // elements
@@ -77,12 +69,9 @@ class TensorPaths {
         arch_{problem.arch()},
         rules_{rules},
         ranges_{ranges},
+        instances_{problem, rules, ranges},
         entry_{entry},
         operations_{static_cast<double>(problem.macs())} {
-    for (const Dim& dim : problem.workload().dims) {
-      divisors_.push_back(rules.imperfect ? std::vector<std::int64_t>{dim.bound}
-                                          : divisors_of(dim.bound));
-    }
     for (const TensorId t : together) {
       radix_.push_back(states_);
       moved_.push_back(make_moved(t));
@@ -133,7 +122,7 @@ class TensorPaths {
     moved.id = t;
     moved.tensor = &tensor;
     moved.output = t == problem_.workload().output();
-    moved.plain = rules_.imperfect || (moved.output && has_window(tensor));
+    moved.plain = moved.output && has_window(tensor);
     moved.two_widths = moved.output && !moved.plain && tensor.bits != tensor.partial_bits;
     moved.latched = arch_.compute.register_reuse.contains(tensor.role);
     moved.narrow = problem_.moved_bits(t, tensor.bits);
@@ -154,52 +143,12 @@ class TensorPaths {
     return moved;
   }
 
-  bool is_before(FanoutId f, const std::optional<LevelId>& to) const {
-    return !to || !arch_.is_above(*to, f);
-  }
-
-  // A lower bound of the instances that differ in dims that the tensor does not have.
-  double fewest_copies(const MovedTensor& moved, const std::optional<LevelId>& at) const {
-    double copies = 1;
-    for (const FanoutId f : ranges_.ids()) {
-      copies *= is_before(f, at) ? ranges_[f].fewest_lacking[moved.id] : 1;
-    }
-    return copies;
-  }
-  double most_copies(const MovedTensor& moved, const std::optional<LevelId>& at) const {
-    double copies = 1;
-    for (const FanoutId f : ranges_.ids()) {
-      copies *= is_before(f, at) ? ranges_[f].most_lacking[moved.id] : 1;
-    }
-    return copies;
-  }
-
-  // Upper bounds of the instances that one transfer across the boundary serves.
-  struct Merged {
-    PerDim<std::int64_t> along;  // per dim
-    double lacking = 1;          // along dims that the tensor does not have
-    double sharing = 1;          // along these and the dims of its windows
-  };
-  Merged merged(const Boundary& boundary) const {
-    Merged merged{PerDim<std::int64_t>(divisors_.size(), 1)};
-    for (const FanoutId f : ranges_.ids()) {
-      if (arch_.is_above(boundary.from, f) && is_before(f, boundary.to) &&
-          problem_.is_merged(f, boundary.moved->id)) {
-        merged.lacking *= ranges_[f].most_lacking[boundary.moved->id];
-        merged.sharing *= ranges_[f].most_sharing[boundary.moved->id];
-        for (const DimId d : merged.along.ids()) {
-          merged.along[d] *= ranges_[f].most[d];
-        }
-      }
-    }
-    return merged;
-  }
-
   // The least number of elements per compute unit that uses them at the same time, which is what
   // units share at best. Units side by side along k dims of a window use at least the sum of their
   // numbers less k - 1 coordinates.
   double least_share(const Boundary& boundary) const {
-    const Merged units = merged(boundary);
+    const InstanceBounds::Merged units =
+        instances_.merged(boundary.moved->id, boundary.from, boundary.to);
     double used = 1;
     DimSet counted;
     for (const Rank& rank : boundary.moved->tensor->ranks) {
@@ -217,7 +166,7 @@ class TensorPaths {
     for (const DimId d : units.along.ids()) {
       used /= boundary.moved->tensor->dims().contains(d) ? static_cast<double>(units.along[d]) : 1;
     }
-    return used / units.lacking;
+    return std::max(used / units.lacking, 1 / units.sharing);
   }
 
   // Energy of `child` sums that leave the inner end, in the networks and at the level that takes
@@ -229,8 +178,7 @@ class TensorPaths {
     double network = 0;
     for (std::size_t i = ranges_.size(); i-- > 0;) {
       const auto f = static_cast<FanoutId>(i);
-      if (arch_.is_above(boundary.from, f) && is_before(f, boundary.to) &&
-          problem_.is_merged(f, moved.id)) {
+      if (instances_.is_between(f, boundary.from, boundary.to) && problem_.is_merged(f, moved.id)) {
         network += rules_.imperfect ? 0.0
                                     : (arriving - arriving / ranges_[f].fewest_lacking[moved.id]) *
                                           problem_.addition_energy(f).count();
@@ -242,7 +190,7 @@ class TensorPaths {
     }
     const bool wide = moved.two_widths ? !boundary.from_final : is_more(arriving, moved.distinct);
     const double again =
-        std::max(0.0, arriving - moved.distinct * most_copies(moved, boundary.from));
+        std::max(0.0, arriving - moved.distinct * instances_.most_copies(moved.id, boundary.from));
     return network + (wide ? moved.wide : moved.narrow) *
                          parent_energy(arch_.levels[boundary.from], true).of({arriving, again});
   }
@@ -272,23 +220,26 @@ class TensorPaths {
     if (stay == 0) {
       return kInfinity;
     }
-    const double met = moved.distinct * fewest_copies(moved, boundary.to);
+    const double met = moved.distinct * instances_.fewest_copies(moved.id, boundary.to);
     const double child = std::max(met, operations_ / stay);
     if (moved.output) {
       const EndEnergy energy =
           boundary.to ? child_energy(arch_.levels[*boundary.to], true) : EndEnergy{};
       const double width =
           is_more(child, moved.distinct) ? moved.wide : std::min(moved.narrow, moved.wide);
-      const double again = std::max(0.0, child - moved.distinct * most_copies(moved, boundary.to));
+      const double again =
+          std::max(0.0, child - moved.distinct * instances_.most_copies(moved.id, boundary.to));
       return taking(boundary, child) + width * energy.of({child, again});
     }
-    const Merged served = merged(boundary);
+    const InstanceBounds::Merged served = instances_.merged(moved.id, boundary.from, boundary.to);
     const double stays = std::min(
         stay * served.sharing,
-        served.lacking == product(served.along)
+        served.along_lacking_only
             ? stay * served.lacking
             : most_operations(problem_.workload(), capacities, moved.id, outer, served.along));
-    const double parent = std::max(met / served.lacking, operations_ / stays);
+    const double parent =
+        std::max({met / served.lacking, operations_ / stays,
+                  moved.distinct * instances_.fewest_copies(moved.id, boundary.from)});
     return moved.narrow * (parent * access_energy(from, false) + child * arrival);
   }
 
@@ -314,7 +265,7 @@ class TensorPaths {
   // From each residence of a tensor.
   std::vector<double> costs_from(const MovedTensor& moved, const SharedCapacities& capacities,
                                  TensorSet outer, std::optional<LevelId> to) const {
-    const PerDim<std::int64_t> alone(divisors_.size(), 1);
+    const PerDim<std::int64_t> alone(problem_.workload().dims.size(), 1);
     const double stay =
         moved.plain ? 0 : most_operations(problem_.workload(), capacities, moved.id, outer, alone);
     std::vector<double> costs;
@@ -354,31 +305,6 @@ class TensorPaths {
       }
     }
     return least[all];
-  }
-
-  SharedCapacities make_capacities(std::optional<LevelId> at) const {
-    SharedCapacities capacities;
-    capacities.latch = !at;
-    capacities.below = PerDim<std::int64_t>(divisors_.size(), 1);
-    for (const DimId d : divisors_.ids()) {
-      std::int64_t outside = 1;  // common divisors of the instances there
-      std::int64_t inside = 1;
-      for (const FanoutId f : ranges_.ids()) {
-        (is_before(f, at) ? outside : inside) *= ranges_[f].common[d];
-        capacities.below[d] *= is_before(f, at) ? 1 : ranges_[f].least[d];
-      }
-      capacities.extents.push_back({});
-      for (const std::int64_t extent : divisors_[d]) {
-        if (divisors_[d].back() / outside % extent == 0 && extent % inside == 0 &&
-            extent >= capacities.below[d]) {
-          capacities.extents[d].push_back(extent);
-        }
-      }
-      if (capacities.extents[d].empty()) {  // no unrolling of the box divides the bounds
-        capacities.extents[d].push_back(capacities.below[d]);
-      }
-    }
-    return capacities;
   }
 
   // Adds a tensor to the capacity of its role, or to the shared one.
@@ -431,7 +357,7 @@ class TensorPaths {
 
   void move(LevelId l, const std::vector<std::size_t>& moves, const std::vector<double>& so_far,
             std::vector<double>& next) const {
-    SharedCapacities capacities = make_capacities(l);
+    SharedCapacities capacities = instances_.capacities_at(l);
     std::vector<Role> roles;
     for (std::size_t i = 0; i < moves.size(); ++i) {
       if (moves[i] != kNowhere) {
@@ -454,7 +380,7 @@ class TensorPaths {
 
   // The last steps: into the registers, then to the compute units.
   double finish(const std::vector<double>& so_far) const {
-    SharedCapacities latches = make_capacities(std::nullopt);
+    SharedCapacities latches = instances_.capacities_at(std::nullopt);
     std::vector<std::size_t> moves(moved_.size(), kNowhere);
     for (std::size_t i = 0; i < moved_.size(); ++i) {
       if (moved_[i].latched) {
@@ -480,9 +406,9 @@ class TensorPaths {
   const Arch& arch_;
   const Rules& rules_;
   const ChoiceRanges& ranges_;
+  InstanceBounds instances_;
   const BranchEntry& entry_;
   double operations_;
-  PerDim<std::vector<std::int64_t>> divisors_;
   std::vector<MovedTensor> moved_;
   std::vector<std::size_t> radix_;
   std::size_t states_ = 1;

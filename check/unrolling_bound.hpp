@@ -7,6 +7,7 @@
 #include "check/extent_domains.hpp"
 #include "check/goal.hpp"
 #include "check/graph.hpp"
+#include "check/spatial.hpp"
 #include "check/stop.hpp"
 
 namespace mapsim::check {

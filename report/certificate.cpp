@@ -272,19 +272,11 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
   return text + check::seal(text);
 }
 
-// The checker lists the unrollings of imperfect factors.
-bool is_checkable(const Mapspace& space) {
-  return !space.constraints().factors.imperfect || space.is_listable();
-}
-
 }  // namespace
 
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
                              const Objective& objective, const SearchResult& result, int threads,
                              check::Stop stop) {
-  if (!is_checkable(space)) {
-    return "";
-  }
   const bool imperfect = space.constraints().factors.imperfect;
   const bool tied = !imperfect && objective.exact_ties &&
                     result.certificate.status == Proof::kOptimal &&
@@ -306,8 +298,8 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   }
   SearchResult proven = result;
   proven.certificate.lower_bound = draft.value;
-  for (std::size_t g = 0; g < bounds.size(); ++g) {
-    proven.classes[g].bound = bounds[g];
+  for (std::size_t g = 0; g < bounds.size(); ++g) {  // the others are last
+    (g < proven.classes.size() ? proven.classes[g].bound : *proven.others_bound) = bounds[g];
     proven.certificate.lower_bound = std::min(proven.certificate.lower_bound, bounds[g]);
   }
   const bool optimal = result.cost && !(proven.certificate.lower_bound < draft.value);
@@ -354,9 +346,6 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
                                    const FrontSubject& subject, const Front& front, int threads,
                                    check::Stop stop) {
-  if (!is_checkable(space)) {
-    return "";
-  }
   const Arch& arch = space.problem().arch();
   Objective objective = subject.objective;
   std::string also = "front: latency";

@@ -347,7 +347,8 @@ std::string check_json(const Provenance& origin, const check::Certificate& certi
                    {"unrollings",
                     {{"by_floor", verdict.by_unrolling_bound},
                      {"by_relaxation", verdict.by_completion_bound},
-                     {"by_search", verdict.by_label_search}}},
+                     {"by_search", verdict.by_label_search},
+                     {"sets", verdict.sets}}},
                    {"states", verdict.states},
                    {"labels", verdict.labels}};
   if (certificate.rules.schedules) {

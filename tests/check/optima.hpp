@@ -46,12 +46,13 @@ inline Instances instances_of(const Problem& problem, const Mapping& mapping) {
   return flat;
 }
 
-// The least of every unrolling, by evaluating all mappings.
+// The least of every unrolling, by evaluating all mappings. Those beyond a limit do not count.
 inline std::map<Instances, double> optima(const Mapspace& space, const Objective& objective) {
   std::map<Instances, double> least;
   space.enumerate([&](const Mapping& mapping) {
     const Evaluation evaluation = evaluate(space.problem(), mapping);
-    if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+    const Cost* cost = std::get_if<Cost>(&evaluation);
+    if (cost != nullptr && is_within_limits(objective, *cost)) {
       double& best = least.emplace(instances_of(space.problem(), mapping), HUGE_VAL).first->second;
       best = std::min(best, objective_value(objective, *cost));
     }
