@@ -116,7 +116,7 @@ Answer run(const DesignArguments& arguments) {
     const std::string text = design_certificate(campaign, options, result);
     text.empty() ? proof.remove() : proof.write(text);
     if (text.empty()) {
-      answer.remark = "no certificate: the search ended early";
+      answer.remark = "no certificate: " + why_no_certificate(options, result);
     }
   }
   answer.text = arguments.output.json

@@ -192,7 +192,12 @@ class DesignReader {
       layer.out = Bits{static_cast<std::int64_t>(section.numbers[2])};
     } else if (section.name == "leaves") {
       read_leaves(number(0, names_.size()), section);
-    } else if (section.name == "answer" || section.name == "beyond") {
+    } else if (section.name == "beyond") {
+      refuse(
+          file_, section.line,
+          "a design whose best mappings break a limit: other ones may keep it, and this file, of "
+          "an earlier version, does not say which");
+    } else if (section.name == "answer") {
       read_claim(number(0, names_.size()), section);
     } else if (section.name == "mapping") {
       if (found_.claims.empty()) {
@@ -208,7 +213,6 @@ class DesignReader {
 
   void read_claim(std::size_t space, const Section& section) {
     DesignClaim claim;
-    claim.role = section.name == "answer" ? DesignClaim::Role::kAnswer : DesignClaim::Role::kBeyond;
     claim.space = space;
     claim.values.assign(section.numbers.begin() + 1, section.numbers.end());
     std::istringstream words = stream_of(section.text);

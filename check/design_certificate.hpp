@@ -19,11 +19,8 @@ struct DesignLayer {
   Bits in{0}, out{0};  // of what only moves data
 };
 
-// A design with a mapping of each layer. kAnswer: one of those that are claimed to be best.
-// kBeyond: its mappings are the best for the objective, and break a limit.
+// A design that is claimed to be one of the best, with a mapping of each layer.
 struct DesignClaim {
-  enum class Role : std::uint8_t { kAnswer, kBeyond };
-  Role role = Role::kAnswer;
   std::size_t space = 0;
   std::vector<std::size_t> values;
   double value = 0;                     // pJ, s

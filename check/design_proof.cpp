@@ -113,24 +113,13 @@ class DesignChecker {
                           totals->value, claim.value));
       }
       const double area = bounds_.area(arch).value_or(0);
-      // What breaks a limit is put away for good: another mapping of it must not be better at all.
-      const double enough = claim.role == DesignClaim::Role::kBeyond
-                                ? totals->value * (1 - kTolerance)
-                                : worth_proving(totals->value);
+      const double enough = worth_proving(totals->value);
       const double least = bounds_.value(*machines, enough);
       // One best design is compared with the bounds of all others, and so need not be with its own.
-      const bool alone = certificate_.top == 1 && !certificate_.is_front &&
-                         claim.role == DesignClaim::Role::kAnswer;
+      const bool alone = certificate_.top == 1 && !certificate_.is_front;
       if (!alone && least < enough) {
         wrong(fmt::format("{}: other mappings may be better: its bound is {}, its value {}",
                           named(claim.space, box), least, totals->value));
-      }
-      if (claim.role == DesignClaim::Role::kBeyond) {
-        if (!is_beyond(*totals)) {
-          wrong(fmt::format("{}: is within the limits", named(claim.space, box)));
-        }
-        beyond_.emplace(claim.space, claim.values);
-        return;
       }
       if (is_beyond(*totals) || (certificate_.max_area && exceeds(area, *certificate_.max_area))) {
         wrong(fmt::format("{}: is beyond the limits", named(claim.space, box)));
@@ -253,8 +242,7 @@ class DesignChecker {
       design.second.push_back(interval.first);
     }
     const bool several = certificate_.top > 1 || certificate_.is_front;
-    return leaf.why == DesignLeaf::Why::kLimit ? beyond_.contains(design)
-                                               : several && found_.contains(design);
+    return several && found_.contains(design);
   }
 
   void check_leaf(const DesignLeaf& leaf) {
@@ -449,7 +437,7 @@ class DesignChecker {
   DesignBounds bounds_;
   DesignVerdict verdict_;
   std::vector<std::pair<double, double>> answers_;  // value, area; by value
-  std::set<std::pair<std::size_t, std::vector<std::size_t>>> found_, beyond_;
+  std::set<std::pair<std::size_t, std::vector<std::size_t>>> found_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search of search.hpp: for search.cpp and evaluate.cpp alone.
+// The search of search.hpp: for search.cpp, within.cpp, evaluate.cpp and steps.cpp alone.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -77,14 +77,23 @@ class DesignSearch {
   double rest_of(const OpenBox& box) const;
   void settle(std::size_t space, const Values& values, Leaf::Why why, double& counts);
   void leave(const OpenBox& box, Leaf::Why why);
-  void close(const OpenBox& box, double bound);
+  void close(const OpenBox& box, double bound, Leaf::Why why = Leaf::Why::kBound);
   bool is_too_large(const Enclosure& enclosure);
   DesignMachine machine(std::size_t space, const DesignBox& box, const Enclosure& enclosure) const;
   bool shrink(OpenBox& box, const Enclosure& enclosure);
   bool step(OpenBox& box);
   Aim decides(const OpenBox& box);
   bool bound(OpenBox& box, const Enclosure& enclosure);
-  std::optional<bool> keeps_limits(const OpenBox& box, const DesignMachine& composite);
+  std::optional<double> bound_within(const OpenBox& box, const DesignMachine& composite,
+                                     const Assessment& found);
+  bool add_lines(const DesignMachine& composite, const OpenBox& box, const WithinLimits& within,
+                 std::vector<SupportLine>& lines);
+  Assessment assess(const DesignMachine& design, const WithinLimits& within,
+                    const std::vector<CountedFront>& layers, const LimitedChoice& choice) const;
+  std::optional<Assessment> best_within(const DesignMachine& design, const Assessment& found,
+                                        double worth);
+  Assessment known_within(const DesignMachine& design, const Assessment& found);
+  std::optional<Assessment> roughly_within(const DesignMachine& design, const Assessment& found);
   bool divide(OpenBox& box, const Enclosure& enclosure);
   void split(const OpenBox& box, std::size_t axis);
   std::size_t axis_to_branch(const OpenBox& box) const;
@@ -101,7 +110,6 @@ class DesignSearch {
 
   std::size_t number_of(std::size_t s, const Values& values) const;
   void write_down(const DesignMachine& design, std::size_t number);
-  void reject(std::size_t s, const Values& values, const Arch& arch, const Assessment& found);
   void keep(std::size_t s, const Values& values, const Arch& arch, const Assessment& found,
             std::optional<double> area);
   BestDesign designed(std::size_t s, const Values& values, const Arch& arch,

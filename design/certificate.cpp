@@ -91,9 +91,8 @@ std::string layers_text(const std::vector<DistinctLayer>& layers) {
   return text;
 }
 
-std::string claim_text(const char* role, const BestDesign& design,
-                       const std::vector<DistinctLayer>& layers) {
-  std::string text = fmt::format("--- {} {} {}\nvalue: {}\n", role, design.space,
+std::string claim_text(const BestDesign& design, const std::vector<DistinctLayer>& layers) {
+  std::string text = fmt::format("--- answer {} {}\nvalue: {}\n", design.space,
                                  fmt::join(design.values, " "), design.value);
   for (std::size_t l = 0; l < layers.size(); ++l) {
     if (design.layers[l].mapping) {
@@ -159,14 +158,24 @@ std::string why_no_certificate(const Campaign& campaign, const DesignOptions& op
   return why_not_about(campaign);
 }
 
+std::string why_no_certificate(const DesignOptions& options, const DesignAnswer& answer) {
+  const bool is_one = options.wanted == Wanted::kBest && options.top == 1;
+  if (answer.evidence.is_by_choice) {
+    return "limits on energy, latency or power chose among the mappings, which is more than "
+           "certificates of designs can show";
+  }
+  return answer.interrupted && (!is_one || answer.best() == nullptr || !(answer.lower_bound > 0))
+             ? "the search ended early"
+             : "";
+}
+
 std::string design_certificate(const Campaign& campaign, const DesignOptions& options,
                                const DesignAnswer& answer) {
+  if (!why_no_certificate(options, answer).empty()) {
+    return "";
+  }
   double gap = options.gap;
   if (answer.interrupted) {
-    const bool is_one = options.wanted == Wanted::kBest && options.top == 1;
-    if (!is_one || answer.best() == nullptr || !(answer.lower_bound > 0)) {
-      return "";
-    }
     gap = std::max(gap, answer.best()->value / answer.lower_bound - 1);
   }
   const std::vector<DistinctLayer> layers = distinct_layers(campaign);
@@ -176,10 +185,7 @@ std::string design_certificate(const Campaign& campaign, const DesignOptions& op
   }
   text += layers_text(layers);
   for (const BestDesign& design : answer.designs) {
-    text += claim_text("answer", design, layers);
-  }
-  for (const BestDesign& design : answer.evidence.beyond) {
-    text += claim_text("beyond", design, layers);
+    text += claim_text(design, layers);
   }
   for (std::size_t s = 0; s < campaign.machines.size(); ++s) {
     text += evidence_text(answer.evidence, s);

@@ -128,13 +128,10 @@ std::string claim_text(const DesignOptions& options, const DesignAnswer& result)
       result.interrupted ? "stopped early" : "searches of layers ended with a gap";
   std::string text;
   if (result.designs.empty()) {
-    text = result.interrupted
-               ? "stopped before any design was found\n"
-               : fmt::format("none of the {} can be used\n{}", designs_text(counts.designs),
-                             options.limits.on_figures()
-                                 ? "  limits on energy, latency and power are held against the "
-                                   "mappings of the best objective alone\n"
-                                 : "");
+    text = result.interrupted ? "stopped before any design was found\n"
+           : result.proven
+               ? fmt::format("none of the {} can be used\n", designs_text(counts.designs))
+               : "no design was found; searches of layers ended with a gap\n";
   } else {
     const double gap =
         result.lower_bound > 0 ? result.designs.front().value / result.lower_bound - 1 : 0;

@@ -91,18 +91,30 @@ std::optional<double> DesignSearch::value_design(std::size_t s, const Values& va
                   {[&](const Assessment& known) { return closes(known.lower, area.value_or(0)); },
                    archive_.worth(area.value_or(0)) / (1 + options_.gap)},
                   [this] { return seconds_left(); });
+  bool is_limited = false;
   if (found && !closes(found->lower, area.value_or(0)) && options_.limits.on_figures()) {
     found = with_own_figures(design, std::move(*found));
+    is_limited = found && !std::isinf(found->value) && is_beyond(options_.limits, *found);
+    if (is_limited) {
+      write_down(design, number_of(s, values));
+      result_.evidence.is_by_choice = true;
+      found = best_within(design, *found, archive_.worth(area.value_or(0)) / (1 + options_.gap));
+    }
   }
-  if (!found || std::isinf(found->lower)) {
-    found ? settle(s, values, Leaf::Why::kBound, result_.counts.infeasible)
-          : void(tried_[s].erase(values));
-    return found ? std::optional{kNoMapping} : std::nullopt;
+  if (!found) {
+    tried_[s].erase(values);
+    return std::nullopt;
+  }
+  if (std::isinf(found->lower)) {
+    is_limited ? settle(s, values, Leaf::Why::kLimit, result_.counts.by_limit)
+               : settle(s, values, Leaf::Why::kBound, result_.counts.infeasible);
+    return kNoMapping;
   }
   if (!closes(found->lower, area.value_or(0))) {
-    write_down(design, number_of(s, values));
-    is_beyond(options_.limits, *found) ? reject(s, values, *arch, *found)
-                                       : keep(s, values, *arch, *found, area);
+    if (!is_limited) {
+      write_down(design, number_of(s, values));
+    }
+    keep(s, values, *arch, *found, area);
   }
   return found->lower;
 }
@@ -159,21 +171,6 @@ void DesignSearch::write_down(const DesignMachine& design, std::size_t number) {
   options_.answers->list(number, design.arch);
 }
 
-// Of what its best mappings break a limit.
-void DesignSearch::reject(std::size_t s, const Values& values, const Arch& arch,
-                          const Assessment& found) {
-  settle(s, values, Leaf::Why::kLimit, result_.counts.by_limit);
-  if (options_.certificate) {
-    BestDesign beyond;
-    beyond.space = s;
-    beyond.values = values;
-    beyond.arch = arch;
-    beyond.value = found.value;
-    beyond.layers = found.layers;
-    result_.evidence.beyond.push_back(std::move(beyond));
-  }
-}
-
 void DesignSearch::keep(std::size_t s, const Values& values, const Arch& arch,
                         const Assessment& found, std::optional<double> area) {
   settle(s, values, Leaf::Why::kBound, result_.counts.valued);
@@ -212,9 +209,11 @@ std::optional<Assessment> DesignSearch::look_at(std::size_t s, const Values& val
   }
   Aim aim{[&](const Assessment& known) { return known.lower * (1 + kRounding) >= worth; }};
   aim.is_rough = true;
-  const auto found = value_.find(machine(s, single(values), {*arch, *arch}), aim,
-                                 [this] { return seconds_left(); });
-  return found && is_beyond(options_.limits, *found) ? useless : found;
+  const DesignMachine design = machine(s, single(values), {*arch, *arch});
+  const auto found = value_.find(design, aim, [this] { return seconds_left(); });
+  return found && !std::isinf(found->value) && is_beyond(options_.limits, *found)
+             ? roughly_within(design, *found)
+             : found;
 }
 
 double DesignSearch::area_of(std::size_t space, const Values& values) {
@@ -298,8 +297,11 @@ void DesignSearch::keep_hastily() {
       optima_.search(design, l, options_.objective.function, {0});
     }
   }
-  const Assessment known = value_.known(design);
-  if (!std::isinf(known.value) && !is_beyond(options_.limits, known)) {
+  Assessment known = value_.known(design);
+  if (!std::isinf(known.value) && is_beyond(options_.limits, known)) {
+    known = known_within(design, known);
+  }
+  if (!std::isinf(known.value)) {
     archive_.take(designed(s, values, *arch, known, optima_.area(*arch)));
     is_exact_ = false;
   }

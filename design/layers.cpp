@@ -319,13 +319,16 @@ void LayerOptima::learn(const DesignMachine& machine, std::size_t layer,
   }
 }
 
+Constraints LayerOptima::constraints_of(const Problem& problem) const {
+  return question_.constraints_file.empty()
+             ? Constraints{}
+             : parse_constraints(question_.constraints_text, question_.constraints_file, problem);
+}
+
 FormedResult LayerOptima::found_by(const Problem& problem, std::size_t layer,
                                    const ObjectiveFunction& function, const LayerEffort& effort,
                                    const std::optional<Mapping>& known) {
-  const Constraints constraints =
-      question_.constraints_file.empty()
-          ? Constraints{}
-          : parse_constraints(question_.constraints_text, question_.constraints_file, problem);
+  const Constraints constraints = constraints_of(problem);
   if (constraints.factors.imperfect) {
     throw UnsupportedSearch(
         fmt::format("{}: design knows perfect factors only; 'mapsim sweep' searches imperfect ones",

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,6 +58,13 @@ struct ProvenBound {
   double lower = 0;
 };
 
+// The mappings of a layer of which none is worse than another in both figures; of an incomplete
+// front some of them.
+struct LayerFront {
+  std::vector<LayerPoint> points{};
+  bool is_all = true;
+};
+
 // Proven optima of layers on machines, asked again and again for machines that are alike. Answers
 // follow from earlier ones where they can: a bound from any machine with at least as much of each
 // resource, in proportion to the lowest ratio of energies; a mapping from any where it fits.
@@ -76,6 +84,12 @@ class LayerOptima {
   // since their answers are rows.
   std::optional<LayerFigures> search(const DesignMachine& machine, std::size_t layer,
                                      const ObjectiveFunction& function, const LayerEffort& effort);
+  // All Pareto-optimal mappings on one design, by one search. Where nothing searches fronts (form
+  // of the layer, folds with a remainder) the best ones of `function`, energy and latency. nullopt:
+  // interrupted.
+  std::optional<LayerFront> front(const DesignMachine& machine, std::size_t layer,
+                                  const ObjectiveFunction& function,
+                                  const std::function<double()>& seconds);
   // With MACs of the widths of the layer that needs the largest.
   Total<SquareMillimetres> areas(const Arch& arch);
   std::optional<double> area(const Arch& arch);  // their sum [mm2]; nullopt: nothing has an area
@@ -106,6 +120,10 @@ class LayerOptima {
   Problem problem(const DesignMachine& machine, std::size_t layer) const;
   std::optional<LayerFigures> answer(const DesignMachine& machine, std::size_t layer,
                                      const ObjectiveFunction& function, const Problem& problem);
+  std::optional<LayerFront> front_by_optima(const DesignMachine& machine, std::size_t layer,
+                                            const ObjectiveFunction& function,
+                                            const std::function<double()>& seconds);
+  Constraints constraints_of(const Problem& problem) const;
   FormedResult found_by(const Problem& problem, std::size_t layer,
                         const ObjectiveFunction& function, const LayerEffort& effort,
                         const std::optional<Mapping>& known);
@@ -123,7 +141,8 @@ class LayerOptima {
   std::map<std::string, std::vector<Store>> stores_;  // by structure, then layer
   // Of searches of designs: space, layer, function and the design
   std::map<std::tuple<std::size_t, std::size_t, std::string, DesignBox>, LayerFigures> own_;
-  std::map<std::string, std::optional<SquareMillimetres>> mac_areas_;  // by structure
+  std::map<std::tuple<std::size_t, std::size_t, DesignBox>, LayerFront> fronts_;  // of designs
+  std::map<std::string, std::optional<SquareMillimetres>> mac_areas_;             // by structure
   DesignAnswers* answers_;
   std::int64_t searches_ = 0;
   std::int64_t answered_ = 0;

@@ -133,8 +133,8 @@ void DesignSearch::leave(const OpenBox& box, Leaf::Why why) {
   }
 }
 
-void DesignSearch::close(const OpenBox& box, double bound) {
-  leave(box, Leaf::Why::kBound);
+void DesignSearch::close(const OpenBox& box, double bound, Leaf::Why why) {
+  leave(box, why);
   if (std::isinf(bound)) {
     result_.counts.infeasible += rest_of(box);
     return;
@@ -234,38 +234,20 @@ bool DesignSearch::bound(OpenBox& box, const Enclosure& enclosure) {
     close(box, box.bound);
     return true;
   }
-  const std::optional<bool> allowed = keeps_limits(box, composite);
-  if (allowed.value_or(false)) {
-    push(box);
-  } else if (allowed) {
+  const std::optional<double> within = bound_within(box, composite, *found);
+  if (!within) {
+    return false;
+  }
+  box.bound = std::max(box.bound, *within);
+  if (std::isinf(*within)) {
     leave(box, Leaf::Why::kLimit);
     result_.counts.by_limit += rest_of(box);
+  } else if (closes(box.bound, box.area)) {
+    close(box, box.bound, Leaf::Why::kLimit);
+  } else {
+    push(box);
   }
-  return allowed.has_value();
-}
-
-// Can a design of the box keep the limits and be wanted? nullopt: interrupted.
-std::optional<bool> DesignSearch::keeps_limits(const OpenBox& box, const DesignMachine& composite) {
-  const DesignLimits& limits = options_.limits;
-  const auto is_beyond = [&](WorkValue& value, double limit) -> std::optional<bool> {
-    if (std::isinf(limit)) {
-      return false;
-    }
-    const auto found = value.find(composite, {[limit](const Assessment& known) {
-                                    return known.lower > limit || known.value <= limit;
-                                  }},
-                                  [this] { return seconds_left(); });
-    return found ? std::optional{found->lower > limit * (1 + kRounding)} : std::nullopt;
-  };
-  const std::optional<bool> slow =
-      is_beyond(latency_, limits.latency ? limits.latency->count() : kNoMapping);
-  if (!slow || *slow) {
-    return slow ? std::optional{false} : std::nullopt;
-  }
-  const double most =
-      most_energy(limits, options_.objective, archive_.worth(box.area) / (1 + options_.gap));
-  const std::optional<bool> costly = is_beyond(energy_, most);
-  return costly ? std::optional{!*costly} : std::nullopt;
+  return true;
 }
 
 bool DesignSearch::divide(OpenBox& box, const Enclosure& enclosure) {

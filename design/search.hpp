@@ -31,7 +31,7 @@ struct Leaf {
   enum class Why : std::uint8_t {
     kBound,      // its bound is no better than what is known; of one design: its value is known
     kArea,       // more than allowed
-    kLimit,      // more energy, latency or power than allowed
+    kLimit,      // no mappings keep the limits, or none that are better than what is known
     kUnreadable  // one design, whose values contradict each other
   };
   std::size_t space = 0;
@@ -43,7 +43,8 @@ struct Leaf {
 struct DesignEvidence {
   std::vector<std::vector<DesignAxis>> axes;  // of each space
   std::vector<Leaf> leaves;                   // with each design once
-  std::vector<BestDesign> beyond;             // whose best mappings break a limit
+  // Limits that chose among mappings: that a design is out follows from more than single bounds.
+  bool is_by_choice = false;
   std::vector<ProvenBound> bounds;
 };
 
@@ -68,7 +69,7 @@ struct DesignCounts {
   double valued = 0;      // every layer's optimum is known
   double by_bound = 0;    // a box of them has a bound that is no better than the best
   double by_area = 0;     // more than the area allowed
-  double by_limit = 0;    // more energy, latency or power than allowed
+  double by_limit = 0;    // no choice of mappings keeps the limits on energy, latency and power
   double infeasible = 0;  // a layer has no mapping
   double unreadable = 0;  // values contradict each other
   double open = 0;        // not decided before the end

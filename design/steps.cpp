@@ -59,17 +59,21 @@ AxisStep DesignSearch::step_to(const BestDesign& best, const Values& values, std
   };
   auto found =
       over() ? std::nullopt : value_.find(design, {is_fine}, [this] { return seconds_left(); });
+  const bool fits = found && !std::isinf(found->value);
+  if (fits && is_beyond(options_.limits, *found)) {
+    found = best_within(design, *found, kNoMapping);
+  }
   if (!found) {
     found = value_.known(design);
   }
+  const bool is_beyond = !std::isinf(found->value) && mapsim::is_beyond(options_.limits, *found);
   step.least = found->lower / best.value;
-  step.most = found->value / best.value;
+  step.most = is_beyond ? kNoMapping : found->value / best.value;
   if (std::isinf(found->lower)) {
-    step.excluded = "a layer does not fit";
+    step.excluded =
+        fits ? "no mappings keep the limits on energy, latency and power" : "a layer does not fit";
   } else if (options_.limits.area && step.area && *step.area > options_.limits.area->count()) {
     step.excluded = "more area than allowed";
-  } else if (!std::isinf(found->value) && is_beyond(options_.limits, *found)) {
-    step.excluded = "beyond a limit on energy, latency or power";
   }
   return step;
 }

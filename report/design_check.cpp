@@ -49,37 +49,28 @@ double occurrences(const check::DesignCertificate& certificate) {
   return count;
 }
 
-// A design keeps a limit on energy, latency or power if its best mappings do, among which those
-// that are equally good count alike.
 std::string claim_text(const check::DesignCertificate& certificate) {
   const bool is_limited =
       certificate.max_energy || certificate.max_latency || certificate.max_power;
-  const std::string none = is_limited ? "none whose best mappings keep the limits" : "none";
+  const std::string none = is_limited ? "none that keeps the limits" : "none";
   const std::string gap =
       certificate.gap > 0 ? fmt::format(" by more than {:.3g} %", 100 * certificate.gap) : "";
   if (certificate.is_front) {
     return fmt::format("{} is better{} in {} and area than one of those named", none, gap,
                        certificate.objective);
   }
-  for (const check::DesignClaim& claim : certificate.claims) {
-    if (claim.role == check::DesignClaim::Role::kAnswer && certificate.top == 1) {
-      return fmt::format("{} has less {} than {:.10g} {}{}", none, certificate.objective,
-                         claim.value, unit_of(certificate), gap);
-    }
+  if (certificate.top == 1) {
+    return certificate.claims.empty()
+               ? "none has mappings of every layer that keep the limits"
+               : fmt::format("{} has less {} than {:.10g} {}{}", none, certificate.objective,
+                             certificate.claims.front().value, unit_of(certificate), gap);
   }
-  return certificate.top == 1
-             ? fmt::format(
-                   "none has mappings of every layer that are best in {} and keep the limits",
-                   certificate.objective)
-             : fmt::format("{} has less {} than those named{}", none, certificate.objective, gap);
+  return fmt::format("{} has less {} than those named{}", none, certificate.objective, gap);
 }
 
 std::string answers_text(const check::DesignCertificate& certificate) {
   std::string text;
   for (const check::DesignClaim& claim : certificate.claims) {
-    if (claim.role != check::DesignClaim::Role::kAnswer) {
-      continue;
-    }
     std::vector<std::string> values;
     const auto& axes = certificate.spaces[claim.space].axes();
     for (std::size_t a = 0; a < axes.size(); ++a) {

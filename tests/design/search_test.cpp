@@ -49,6 +49,35 @@ TEST(Design, IsTheBestOfAFullSweep) {
   }
 }
 
+// The best mappings of many designs break a limit that other ones keep.
+TEST(Design, ChoosesMappingsThatKeepLimits) {
+  int by_choice = 0;
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    EXPECT_EQ(compare_with_sweep(random_space(seed), seed, &by_choice), "") << "seed " << seed;
+  }
+  EXPECT_GT(by_choice, 8);
+}
+
+// Better by another choice of mappings than any sweep whose rows are filtered.
+TEST(Design, FindsWhatOnlyOtherMappingsAllow) {
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const RandomSpace space = random_space(seed);
+    DesignOptions options;  // energy
+    const FullSweep sweep = full_sweep(space.campaign, options.objective);
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const FullSweep::Row& row : sweep.designs) {
+      fastest = row.value ? std::min(fastest, row.seconds) : fastest;
+    }
+    options.limits.latency = Seconds{0.97 * fastest};
+    const DesignAnswer found = search_design(space.campaign, options);
+    EXPECT_TRUE(found.proven);
+    EXPECT_TRUE(sweep.wanted(options).empty());
+    better += found.best() != nullptr ? 1 : 0;
+  }
+  EXPECT_GE(better, 2);
+}
+
 TEST(Design, IsBoundedByMachinesThatNoDesignBeats) {
   std::int64_t compared = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
