@@ -340,12 +340,16 @@ PointIndex point_index(const Campaign& campaign, std::size_t number) {
   return {number / questions / layers, number / questions % layers, number % questions};
 }
 
-Record design_record(const Design& design) {
-  Json settings = Json::object();
-  for (const Setting& setting : design.settings) {
-    settings[setting.path] = value_json(setting.value);
+std::string settings_text(const Settings& settings) {
+  Json json = Json::object();
+  for (const Setting& setting : settings) {
+    json[setting.path] = value_json(setting.value);
   }
-  return {design.machine->name, settings.dump()};
+  return json.dump();
+}
+
+Record design_record(const Design& design) {
+  return {design.machine->name, settings_text(design.settings)};
 }
 
 Record layer_record(const CampaignLayer& layer) { return {layer.network, layer.name, layer.count}; }

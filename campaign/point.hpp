@@ -64,6 +64,9 @@ struct PointIndex {
 };
 PointIndex point_index(const Campaign& campaign, std::size_t number);
 
+// A JSON object of paths and values: whole numbers as such, all else as the file has it.
+std::string settings_text(const Settings& settings);
+
 // What a point is made of, by names: the values of kDesignColumns, kLayerColumns, kQuestionColumns,
 // but for the last of each, the id of its content.
 Record design_record(const Design& design);

@@ -23,7 +23,7 @@ DesignResult design_of(const Json& json) {
   design.number = static_cast<std::size_t>(whole_at(json, "design"));
   design.arch = machine_name(json, "arch");
   for (const auto& [path, value] : json.at("settings").items()) {
-    design.settings.emplace_back(path, value.get<std::string>());
+    design.settings.emplace_back(path, value.is_string() ? value.get<std::string>() : value.dump());
   }
   design.clock_hz = clock_of(json);
   design.area_mm2 = number(json, "area_mm2");

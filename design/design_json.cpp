@@ -2,7 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/substitute.hpp"
+#include "campaign/point.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "design/search.hpp"
 #include "report/json_head.hpp"
@@ -36,13 +36,9 @@ Json layers_json(const Campaign& campaign, const BestDesign& best) {
 }
 
 Json figures_json(const BestDesign& best) {
-  Json settings = Json::object();
-  for (const Setting& setting : best.settings) {
-    settings[setting.path] = flow_text(setting.value);
-  }
   return {{"arch", best.arch.name},
           {"design", best.number},
-          {"settings", settings},
+          {"settings", Json::parse(settings_text(best.settings))},
           {"value", best.value},
           {"energy_pj", best.energy},
           {"latency_cycles", best.cycles},

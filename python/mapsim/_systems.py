@@ -331,7 +331,7 @@ class Design(_Told, Proven):
         return self.json["best"]["value"] if self.arch else None
 
     @property
-    def settings(self) -> Dict[str, str]:
+    def settings(self) -> Dict[str, Union[int, str]]:
         """The values that the space varies, of the best machine."""
         return self.json["best"]["settings"] if self.arch else {}
 
