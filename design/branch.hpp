@@ -103,11 +103,8 @@ class DesignSearch {
   bool take_single(OpenBox& box);
 
   void check_reading(std::size_t s, const Values& values, const DesignMachine& design);
-
   std::optional<double> value_design(std::size_t s, const Values& values);
-
   std::optional<Assessment> with_own_figures(const DesignMachine& design, Assessment found);
-
   std::size_t number_of(std::size_t s, const Values& values) const;
   void write_down(const DesignMachine& design, std::size_t number);
   void keep(std::size_t s, const Values& values, const Arch& arch, const Assessment& found,

@@ -16,7 +16,6 @@
 #include "design/answers.hpp"
 #include "design/space.hpp"
 #include "mapper/formed_result.hpp"
-#include "mapper/mapper.hpp"
 
 namespace mapsim {
 
@@ -58,11 +57,9 @@ struct ProvenBound {
   double lower = 0;
 };
 
-// The mappings of a layer of which none is worse than another in both figures; of an incomplete
-// front some of them.
-struct LayerFront {
+struct LayerFront {  // Pareto-optimal mappings of a layer
   std::vector<LayerPoint> points{};
-  bool is_all = true;
+  bool is_all = true;  // or only some of them
 };
 
 // Proven optima of layers on machines, asked again and again for machines that are alike. Answers
@@ -80,8 +77,7 @@ class LayerOptima {
                      const ObjectiveFunction& function);
   // The same of all mappings of a layer.
   LayerSupport support(const DesignMachine& machine, std::size_t layer);
-  // By a search; nullopt: interrupted. With a database all searches are plain and without a gap,
-  // since their answers are rows.
+  // By a search; nullopt: interrupted. With a database all are plain: their answers are rows.
   std::optional<LayerFigures> search(const DesignMachine& machine, std::size_t layer,
                                      const ObjectiveFunction& function, const LayerEffort& effort);
   // All Pareto-optimal mappings on one design, by one search. Where nothing searches fronts (form

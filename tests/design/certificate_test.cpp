@@ -95,7 +95,6 @@ TEST(DesignProof, HoldsForRandomSpacesAndQuestions) {
 TEST(DesignProof, HoldsWithinLimitsOfAnyKind) {
   const Campaign campaign = small_space();
   int proofs = 0;
-  int refused = 0;
   const auto try_it = [&](DesignOptions options) {
     options.certificate = true;
     const DesignAnswer answer = search_design(campaign, options);
@@ -104,7 +103,6 @@ TEST(DesignProof, HoldsWithinLimitsOfAnyKind) {
     EXPECT_EQ(text.empty(), answer.evidence.is_by_choice);
     if (text.empty()) {
       EXPECT_THAT(why_no_certificate(options, answer), HasSubstr("chose among the mappings"));
-      ++refused;
     } else {
       EXPECT_EQ(complaint(text), "");
       ++proofs;
@@ -127,8 +125,7 @@ TEST(DesignProof, HoldsWithinLimitsOfAnyKind) {
   DesignOptions slow = asked("energy");
   slow.limits.latency = Seconds{fastest.best()->seconds() * 0.9};
   try_it(slow);
-  EXPECT_GT(proofs, 1);
-  EXPECT_GT(refused, 0);
+  EXPECT_THAT(proofs, testing::AllOf(testing::Gt(1), testing::Lt(5)));
 }
 
 // What an earlier version wrote of designs whose best mappings break a limit.
