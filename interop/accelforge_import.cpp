@@ -7,6 +7,7 @@
 
 #include "interop/accelforge.hpp"
 #include "interop/accelforge_chain.hpp"
+#include "interop/bit_machines.hpp"
 #include "interop/foreign_yaml.hpp"
 
 namespace mapsim {
@@ -23,6 +24,7 @@ class ForgeImporter {
   ForgeImport read() {
     for (FrontEndDocument& document : documents_) {
       sources_.push_back({Reader{document.document}, &document});
+      try_at(sources_.back(), refuse_compute_in_memory);
       try_at(sources_.back(), [&](Source& source) { find_sections(source); });
     }
     const Section* arch = section("arch");
@@ -77,6 +79,13 @@ class ForgeImporter {
       source.reader.finish();
     } catch (const ConfigError& error) {
       throw at_its_place(error, *source.document);
+    }
+  }
+
+  // Their cells, slices of bits and converters have keys that begin like this.
+  static void refuse_compute_in_memory(Source& source) {
+    if (const Entry* cells = key_anywhere(source.reader.root(), "cim_")) {
+      source.reader.error(cells->key, kInMemory);
     }
   }
 

@@ -70,8 +70,9 @@ class ForgeMachineReader {
   }
 
   static std::string why_not(const std::string& tag) {
-    return tag == "!Network" ? ": its hops have a topology and a throughput, and hops of a "
-                               "fanout here have an energy only"
+    return tag == "!Network" ? ": its hops take time, and start in a corner of the mesh or at a "
+                               "switch; here hops take energy alone, and start in the middle of "
+                               "the rows"
            : tag == "!Array" ? ": its memories stand side by side, and here every level is inside "
                                "of the one before"
                              : "";

@@ -64,6 +64,14 @@ StorageKind own_storage_kind(const std::string& klass, bool off_chip, const std:
   return file ? StorageKind::kRegfile : StorageKind::kSram;
 }
 
+Figure own_wire_energy(Technology technology) {
+  constexpr double kHop = 0.25;  // mm, of hop_energy()
+  Figure wire = hop_energy(technology);
+  wire.value /= kHop;
+  wire.source = "Keckler IEEE Micro 2011 (estimate)";
+  return wire;
+}
+
 OwnMac own_mac(Technology technology, const std::string& klass, Bits operand, Bits sum) {
   const NumberFormat format = lower_case(klass).find("fp") != std::string::npos
                                   ? NumberFormat::kFloat

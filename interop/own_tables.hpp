@@ -16,6 +16,8 @@ Technology nearest_technology(double nanometres);
 // has no table of its own: LPDDR5's is taken.
 StorageKind own_storage_kind(const std::string& klass, bool off_chip, const std::string& type);
 
+Figure own_wire_energy(Technology technology);  // pJ for a bit and mm
+
 struct OwnMac {
   double energy = 0;  // pJ
   double area = 0;    // mm2

@@ -81,6 +81,12 @@ bool in_comment(std::string_view text, std::size_t at) {
   return false;
 }
 
+// Names without a value, all of those that a template has asked for.
+class UnsetNames : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 class Renderer {
  public:
   Renderer(const std::string& text, const std::string& file, TemplateValues values,
@@ -95,6 +101,9 @@ class Renderer {
         missing_.insert(name);
         return ExpressionValue{};
       }
+      if (!value->second.defined()) {
+        missing_.insert(value->second.text);  // it was set to a name without a value
+      }
       return value->second;
     };
     names_.call = [this](const std::string& name, const std::vector<ExpressionValue>& arguments) {
@@ -104,10 +113,21 @@ class Renderer {
 
   AssembledText run() {
     split();
-    std::size_t at = 0;
-    block(at, true, {});
-    if (at < pieces_.size()) {
-      fail(pieces_[at].offset, fmt::format("'{}' without its beginning", pieces_[at].text));
+    try {
+      std::size_t at = 0;
+      block(at, true, {});
+      if (at < pieces_.size()) {
+        fail(pieces_[at].offset, fmt::format("'{}' without its beginning", pieces_[at].text));
+      }
+    } catch (const ConfigError& error) {
+      if (unset_.empty()) {
+        throw;
+      }
+      add_unset(error);
+      throw ConfigError{unset_};  // what a template goes without comes first
+    }
+    if (!unset_.empty()) {
+      throw UnsetNames{unset_};
     }
     return out_.take();
   }
@@ -120,11 +140,31 @@ class Renderer {
   }
 
   [[noreturn]] void fail(std::size_t offset, const std::string& message) const {
+    throw ConfigError{{diagnostic(offset, message)}};
+  }
+
+  void add_unset(const ConfigError& error) {
+    for (const Diagnostic& each : error.diagnostics()) {
+      const bool known = std::any_of(unset_.begin(), unset_.end(), [&](const Diagnostic& other) {
+        return other.message == each.message;
+      });
+      if (!known) {
+        unset_.push_back(each);
+      }
+    }
+  }
+
+  // A name has no value: what else has none is found by going on.
+  ExpressionValue go_without(std::size_t offset, const std::string& message) {
+    add_unset(ConfigError{{diagnostic(offset, message)}});
+    return {};
+  }
+
+  Diagnostic diagnostic(std::size_t offset, const std::string& message) const {
     const LinePlace place = place_of(offset);
     const std::size_t newline = offset == 0 ? std::string::npos : text_.rfind('\n', offset - 1);
     const std::size_t column = newline == std::string::npos ? offset : offset - newline - 1;
-    throw ConfigError{
-        {{place.file, place.line, static_cast<int>(column) + 1, "", message, place.text}}};
+    return {place.file, place.line, static_cast<int>(column) + 1, "", message, place.text};
   }
 
   // Into pieces. A statement or a comment alone on its lines takes them with it.
@@ -207,11 +247,18 @@ class Renderer {
     return sign != '{' && alone_before(open) && text_[end] == '\n' ? end + 1 : end;
   }
 
-  ExpressionValue evaluate(std::string_view expression, std::size_t offset) const {
+  ExpressionValue evaluate(std::string_view expression, std::size_t offset) {
+    missing_.clear();
     try {
       return evaluate_expression(expression, names_);
     } catch (const ExpressionError& error) {
-      fail(offset + error.offset(), error.what());
+      if (missing_.empty()) {
+        fail(offset + error.offset(), error.what());
+      }
+      return go_without(offset + error.offset(), error.what());
+    } catch (const UnsetNames& error) {  // of a file that is included here
+      add_unset(error);
+      return {};
     }
   }
 
@@ -248,10 +295,14 @@ class Renderer {
   }
 
   void write(const Piece& piece) {
+    const std::size_t before = unset_.size();
     const ExpressionValue value = evaluate(piece.text, piece.offset);
     if (!value.defined()) {
-      fail(piece.offset,
-           fmt::format("'{}' has no value; --set {}=VALUE gives it one", piece.text, piece.text));
+      if (unset_.size() == before) {
+        go_without(piece.offset, fmt::format("'{}' has no value; --set {}=VALUE gives it one",
+                                             piece.text, piece.text));
+      }
+      return;
     }
     std::string text = to_text(value);
     for (std::size_t mark = text.find('\x01'); mark != std::string::npos;
@@ -289,8 +340,8 @@ class Renderer {
   }
 
   void claim(std::string_view condition, std::size_t offset) {
-    missing_.clear();
-    if (is_true(evaluate(condition, offset))) {
+    const std::size_t before = unset_.size();
+    if (is_true(evaluate(condition, offset)) || unset_.size() > before) {
       return;
     }
     std::string message = "the assertion does not hold";
@@ -351,8 +402,13 @@ class Renderer {
   }
 
   // What a loop goes through: the items of a list, the keys of a map.
-  std::vector<ExpressionValue> items_of(std::string_view expression, std::size_t offset) const {
+  std::vector<ExpressionValue> items_of(std::string_view expression, std::size_t offset) {
     ExpressionValue value = evaluate(expression, offset);
+    if (!value.defined() && !missing_.empty()) {
+      const std::string& name = *missing_.begin();
+      go_without(offset, fmt::format("'{0}' has no value; --set {0}=VALUE gives it one", name));
+      return {};
+    }
     if (value.kind == ExpressionValue::Kind::kMap) {
       std::vector<ExpressionValue> keys;
       std::transform(value.keys.begin(), value.keys.end(), std::back_inserter(keys), text_value);
@@ -399,7 +455,8 @@ class Renderer {
   TemplateValues values_;
   const TemplateFunctions& functions_;
   ExpressionNames names_;
-  std::set<std::string> missing_;  // names without a value that an assertion has asked for
+  std::set<std::string> missing_;  // names without a value that the last expression asked for
+  std::vector<Diagnostic> unset_;  // what has no value so far
   std::vector<Piece> pieces_;
   Assembler out_;
   int turns_ = 0;

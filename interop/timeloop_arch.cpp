@@ -13,10 +13,11 @@
 #include <tuple>
 #include <utility>
 
-#include "core/lower_case.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_attributes.hpp"
+#include "interop/timeloop_classes.hpp"
 #include "interop/timeloop_components.hpp"
+#include "interop/timeloop_wires.hpp"
 #include "workloads/precision.hpp"
 
 namespace mapsim {
@@ -43,41 +44,6 @@ std::string TimeloopMachine::fanout_name(std::size_t level) const {
 
 namespace {
 
-enum class ComponentKind : std::uint8_t { kStorage, kCompute, kNetwork, kUnknown };
-
-// A word in a class, and what such a class is. The first that fits.
-struct ClassWord {
-  std::string_view word;
-  ComponentKind kind;
-};
-constexpr std::array kClassWords{ClassWord{"noc", ComponentKind::kNetwork},
-                                 ClassWord{"network", ComponentKind::kNetwork},
-                                 ClassWord{"wire", ComponentKind::kNetwork},
-                                 ClassWord{"legacy", ComponentKind::kNetwork},
-                                 ClassWord{"multicast", ComponentKind::kNetwork},
-                                 ClassWord{"reduction", ComponentKind::kNetwork},
-                                 ClassWord{"dram", ComponentKind::kStorage},
-                                 ClassWord{"sram", ComponentKind::kStorage},
-                                 ClassWord{"regfile", ComponentKind::kStorage},
-                                 ClassWord{"smartbuffer", ComponentKind::kStorage},
-                                 ClassWord{"storage", ComponentKind::kStorage},
-                                 ClassWord{"buffet", ComponentKind::kStorage},
-                                 ClassWord{"register", ComponentKind::kStorage},
-                                 ClassWord{"buffer", ComponentKind::kStorage},
-                                 ClassWord{"mac", ComponentKind::kCompute},
-                                 ClassWord{"compute", ComponentKind::kCompute},
-                                 ClassWord{"multiplier", ComponentKind::kCompute}};
-
-ComponentKind kind_of(const std::string& name) {
-  const std::string klass = lower_case(name);
-  for (const ClassWord& each : kClassWords) {
-    if (klass.find(each.word) != std::string::npos) {
-      return each.kind;
-    }
-  }
-  return ComponentKind::kUnknown;
-}
-
 // What Timeloop reads (32 b), and with a word of one bit still a capacity here.
 constexpr std::int64_t kDefaultWordBits = 16;  // Timeloop: BufferLevel::Specs, kDefaultWordBits
 constexpr double kMaxKilobytes = 4294967295.0;
@@ -94,7 +60,7 @@ class ArchReader {
     // The compute units are innermost wherever a list names them (Topology::ParseTreeSpecs).
     std::stable_partition(components.list.begin(), components.list.end(),
                           [](const TimeloopComponent& each) {
-                            return kind_of(each.klass) != ComponentKind::kCompute;
+                            return timeloop_kind_of(each.klass) != ComponentKind::kCompute;
                           });
     for (const TimeloopComponent& component : components.list) {
       add(component);
@@ -109,7 +75,7 @@ class ArchReader {
 
   void add(const TimeloopComponent& component) {
     TimeloopAttributes attributes{reader_, component};
-    const ComponentKind kind = kind_of(component.klass);
+    const ComponentKind kind = timeloop_kind_of(component.klass);
     read_timeloop_cycle(reader_, attributes.find({"global_cycle_seconds"}), component.name, out_);
     switch (kind) {
       case ComponentKind::kStorage:
@@ -122,10 +88,7 @@ class ArchReader {
         add_compute(component, attributes);
         break;
       case ComponentKind::kNetwork:
-        out_.left_out.emplace_back(
-            component.node,
-            fmt::format("{} ({}): a network of its own, whose energies are left out",
-                        component.name, component.klass));
+        add_network(component);
         return;
       case ComponentKind::kUnknown:
         reader_.error(*component.node,
@@ -133,8 +96,23 @@ class ArchReader {
                                   quoted(component.klass), component.name));
         return;
     }
+    if (const std::string guess = timeloop_class_guess(component.klass); !guess.empty()) {
+      out_.placed.emplace_back(component.node, fmt::format("{}: {}", component.name, guess));
+    }
     read_material(component);
     attributes.finish(kind == ComponentKind::kCompute, out_.notes, seen_);
+  }
+
+  void add_network(const TimeloopComponent& component) {
+    if (is_wire(component.name)) {
+      const Node* technology = first_of(component, {"technology"});
+      out_.wire = component.node;
+      out_.wire_technology = technology == nullptr ? "" : technology->text;
+      return;
+    }
+    out_.placed.emplace_back(
+        component.node, fmt::format("{} ({}): a network of its own, whose energies are left out",
+                                    component.name, component.klass));
   }
 
   // The first of these attributes that has a value.

@@ -37,8 +37,12 @@ struct TimeloopWires {
 struct TimeloopArchSection {
   TimeloopMachine machine;
   std::map<std::string, TimeloopWires> wires;  // of each storage
-  // What costs nothing here, and might in Timeloop: where it is said, and what.
-  std::vector<std::pair<const Node*, std::string>> left_out;
+  // What a note says of a place: what costs nothing here, and might in Timeloop; what is guessed.
+  std::vector<std::pair<const Node*, std::string>> placed;
+  // The component of which Accelergy makes the wire of all networks (src/model/topology.cpp,
+  // ParseAccelergyERT looks it up by its name).
+  const Node* wire = nullptr;
+  std::string wire_technology;
   std::map<std::string, TimeloopMaterial> materials;  // of each storage and the compute units
   ImportNotes notes;
   std::vector<TimeloopPlacedConstraint> constraints;

@@ -46,11 +46,14 @@ constexpr std::array kComputeEstimators{"multiplier_width", "adder_width", "num_
 struct Neutral {
   std::string_view name;
   std::string_view value;
+  std::string_view why{};  // nothing here is the same
 };
 constexpr std::array kNeutral{Neutral{"addr_gen_energy", "0"},
                               Neutral{"min_utilization", "0"},
                               Neutral{"overflow", "0"},
-                              Neutral{"router_energy", "0"},
+                              Neutral{"router_energy", "0",
+                                      ": Timeloop charges a word one router more than its mean "
+                                      "hops, rounded down, and here each hop has an energy"},
                               Neutral{"ingress_energy", "0"},
                               Neutral{"energy_per_ingress", "0"},
                               Neutral{"network_fill_latency", "0"},
@@ -198,8 +201,8 @@ void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& no
             quoted(entry.key.text), component_.name, suggestion(key, known)));
   } else if (entry.value.kind != Node::Kind::kScalar ||
              !is_neutral(entry.value.text, neutral->value)) {
-    reader_.error(entry.value, fmt::format("'{}' other than {} is not known here", entry.key.text,
-                                           neutral->value));
+    reader_.error(entry.value, fmt::format("'{}' other than {} is not known here{}", entry.key.text,
+                                           neutral->value, neutral->why));
   }
 }
 

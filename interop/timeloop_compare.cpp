@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 
 namespace mapsim {
 
@@ -21,13 +22,15 @@ using Prediction = std::function<double(TimeloopRules)>;
 // From what Timeloop alone does to what changes a single number: the order in which rules are
 // given up as needless.
 constexpr TimeloopRule kOrder[] = {
-    TimeloopRule::kFloatCycles,     TimeloopRule::kWholeClusters, TimeloopRule::kRest,
-    TimeloopRule::kNominalCycles,   TimeloopRule::kInstances,     TimeloopRule::kVectorAccess,
-    TimeloopRule::kRoundedAverages, TimeloopRule::kPartition,     TimeloopRule::kAverageShare,
-    TimeloopRule::kUniform,         TimeloopRule::kMasking,       TimeloopRule::kUnscaledHops,
-    TimeloopRule::kOneWay,          TimeloopRule::kPackedPlaces,  TimeloopRule::kNeighbourLinks,
-    TimeloopRule::kDirection,       TimeloopRule::kExtrapolation, TimeloopRule::kWholeDelta,
+    TimeloopRule::kFloatCycles,     TimeloopRule::kClusterPaysOnce, TimeloopRule::kOneEnergy,
+    TimeloopRule::kFirstFills,      TimeloopRule::kWholeClusters,   TimeloopRule::kRest,
+    TimeloopRule::kNominalCycles,   TimeloopRule::kInstances,       TimeloopRule::kVectorAccess,
+    TimeloopRule::kRoundedAverages, TimeloopRule::kPartition,       TimeloopRule::kAverageShare,
+    TimeloopRule::kUniform,         TimeloopRule::kMasking,         TimeloopRule::kUnscaledHops,
+    TimeloopRule::kOneWay,          TimeloopRule::kPackedPlaces,    TimeloopRule::kNeighbourLinks,
+    TimeloopRule::kDirection,       TimeloopRule::kExtrapolation,   TimeloopRule::kWholeDelta,
     TimeloopRule::kBoxHull};
+static_assert(std::size(kOrder) == kTimeloopRules);
 
 class Comparison {
  public:

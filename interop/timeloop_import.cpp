@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <map>
 #include <set>
 
 #include "arch/accelergy.hpp"
+#include "interop/bit_machines.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_arch.hpp"
 #include "interop/timeloop_attributes.hpp"
@@ -25,11 +25,6 @@
 namespace mapsim {
 
 namespace {
-
-// The component of an ERT that is all wires, and its action (src/model/topology.cpp,
-// ParseAccelergyERT).
-constexpr std::array kWireNames{"wire", "Wire"};
-constexpr std::array kWireActions{"transfer_random"};
 
 // A file, and what is wrong with it so far.
 struct Source {
@@ -67,6 +62,7 @@ class Importer {
     resolve();
     for (FrontEndDocument& document : documents_) {
       sources_.emplace_back(std::move(document));
+      refuse_bits(sources_.back());
       collect(sources_.back());
     }
     import_.has_machine = sections_.count(Section::kArch) > 0;
@@ -191,6 +187,20 @@ class Importer {
     }
   }
 
+  // The variables of CiMLoop's designs say what none of the components does.
+  void refuse_bits(Source& source) {
+    const Entry* in_memory = key_anywhere(source.reader.root(), "CIM_ARCHITECTURE");
+    const Entry* slices = key_anywhere(source.reader.root(), "N_VIRTUAL_MACS");
+    if (in_memory != nullptr && foreign_boolean(in_memory->value.text).value_or(false)) {
+      source.reader.error(in_memory->key, kInMemory);
+    } else if (slices != nullptr) {
+      source.reader.error(slices->key,
+                          "MACs that are put together from slices of bits have no counterpart: "
+                          "here a MAC is one operation, whatever the widths");
+    }
+    finish();
+  }
+
   void finish() {
     for (const Source& source : sources_) {
       try {
@@ -214,7 +224,7 @@ class Importer {
     notes_.trifles.insert(notes_.trifles.end(), arch.notes.trifles.begin(),
                           arch.notes.trifles.end());
     import_.design.machine = arch.machine;
-    for (const auto& [node, what] : arch.left_out) {
+    for (const auto& [node, what] : arch.placed) {
       notes_.lines.push_back(fmt::format("{}: {}", place_of(at.source->read, *node), what));
     }
     const auto energies = sections_.find(Section::kEnergies);
@@ -237,24 +247,17 @@ class Importer {
   // What hops cost, and what of it is not known.
   void read_wires(const TimeloopArchSection& arch) {
     const FrontEndDocument& source = sections_[Section::kArch].front().source->read;
-    for (const UnknownHops& each : take_wires(arch, wire_energy(), import_.design.machine)) {
+    const std::optional<double> wire =
+        wire_energy(arch, table_ ? &*table_ : nullptr, [&](const std::string& what) {
+          first_.lines.push_back(fmt::format("{}: {}", place_of(source, *arch.wire), what));
+        });
+    for (const UnknownHops& each : take_wires(arch, wire, import_.design.machine)) {
       first_.lines.push_back(
           fmt::format("{}: {}: its wires cost energy, but neither tile_width nor the areas of all "
                       "below it (an ART) are given: its hops are left out",
                       place_of(source, *each.at), each.storage));
       unknown_hops_.insert(each.storage);
     }
-  }
-
-  // Of the component `wire` of an ERT [pJ/(b mm)].
-  std::optional<double> wire_energy() const {
-    for (const char* name : kWireNames) {
-      const auto energy = table_ ? table_->find(name, kWireActions) : std::nullopt;
-      if (energy) {
-        return energy->count();
-      }
-    }
-    return std::nullopt;
   }
 
   // What components have that do not say otherwise.
@@ -304,9 +307,8 @@ class Importer {
   void note_strangers(const char* table, const Components& components_of_table) {
     const Words names = components();
     for (const auto& component : components_of_table) {
-      const bool is_wire = std::find(kWireNames.begin(), kWireNames.end(), component.first) !=
-                           kWireNames.end();  // read_wires()
-      if (!is_wire && std::find(names.begin(), names.end(), component.first) == names.end()) {
+      if (!is_wire(component.first) &&
+          std::find(names.begin(), names.end(), component.first) == names.end()) {
         notes_.lines.push_back(
             fmt::format("{}: {} is neither a storage nor the compute unit of the architecture: "
                         "left out",

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/timeloop_wires.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
+
+#include "interop/own_tables.hpp"
 
 namespace mapsim {
 
 namespace {
+
+// The component of an ERT that is all wires, and its action (src/model/topology.cpp,
+// ParseAccelergyERT).
+constexpr std::array kWireNames{"wire", "Wire"};
+constexpr std::array kWireActions{"transfer_random"};
 
 // Per storage, the side [mm] of what one child below it takes; nothing where an area is missing.
 std::vector<std::optional<double>> sides_below(const TimeloopArchSection& arch,
@@ -20,7 +31,7 @@ std::vector<std::optional<double>> sides_below(const TimeloopArchSection& arch,
     }
     const double children =
         static_cast<double>(machine.fanout(l, Axis::kX) * machine.fanout(l, Axis::kY));
-    const bool is_point = arch.dummies.contains(storage.name);
+    const bool is_point = arch.dummies.contains(storage.name) || arch.empty.contains(storage.name);
     const std::optional<double> own = is_point ? storage.area.value_or(0) : storage.area;
     area = area && own ? std::optional{*own + *area * children} : std::nullopt;
   }
@@ -28,6 +39,35 @@ std::vector<std::optional<double>> sides_below(const TimeloopArchSection& arch,
 }
 
 }  // namespace
+
+bool is_wire(const std::string& name) {
+  return std::find(kWireNames.begin(), kWireNames.end(), name) != kWireNames.end();
+}
+
+std::optional<double> wire_energy(const TimeloopArchSection& arch, const EnergyReferences* table,
+                                  const std::function<void(const std::string&)>& note) {
+  for (const char* name : kWireNames) {
+    const auto energy = table == nullptr ? std::nullopt : table->find(name, kWireActions);
+    if (energy) {
+      return energy->count();
+    }
+  }
+  if (arch.wire == nullptr) {
+    return std::nullopt;
+  }
+  if (table != nullptr) {
+    note("the table has no energy of the wire: hops cost what the storages say, else nothing");
+    return std::nullopt;
+  }
+  const Technology technology =
+      nearest_technology(std::strtod(arch.wire_technology.c_str(), nullptr));
+  const Figure energy = own_wire_energy(technology);
+  note(
+      fmt::format("hops are wires by our own table of {}, {:.3g} pJ for a bit and mm, not "
+                  "Accelergy's: {}",
+                  to_string(technology), energy.value, energy.source));
+  return energy.value;
+}
 
 std::vector<UnknownHops> take_wires(const TimeloopArchSection& arch,
                                     const std::optional<double>& of_table,

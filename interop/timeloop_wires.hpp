@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "arch/accelergy.hpp"
 #include "interop/timeloop_arch.hpp"
 
 namespace mapsim {
@@ -21,6 +23,12 @@ struct UnknownHops {
 // area (src/model/network-legacy.cpp, WireEnergyPerHop; src/model/topology.cpp, ParseAccelergyERT
 // and FloorPlan). Wires without an energy cost nothing, as by the table that comes with Timeloop
 // (pat-public/src/pat/pat.cpp, WireEnergy).
+// The names of that component.
+bool is_wire(const std::string& name);
+// Its energy [pJ/(b mm)]: by the ERT, or where there is no ERT (nullptr) and the design has the
+// component, by our own tables. `note` is told about the latter, and where the ERT has none of it.
+std::optional<double> wire_energy(const TimeloopArchSection& arch, const EnergyReferences* table,
+                                  const std::function<void(const std::string&)>& note);
 std::vector<UnknownHops> take_wires(const TimeloopArchSection& arch,
                                     const std::optional<double>& of_table,
                                     TimeloopMachine& machine);

@@ -58,6 +58,7 @@ class MachineReader {
       }
       check_memories(*memories);
     }
+    note_unused();
     if (!added_up_.empty()) {
       notes_.push_back(
           fmt::format("{}: ports of one direction add up, where in ZigZag each serves its own "
@@ -100,6 +101,26 @@ class MachineReader {
     }
   }
 
+  // ZigZag's costs have no latency of a memory either (cost_model.py, calc_memory_word_access and
+  // calc_overall_latency).
+  void note_unused() {
+    std::vector<std::string> unused;
+    if (has_latency_) {
+      unused.emplace_back("latency of memories, as in ZigZag's costs");
+    }
+    if (has_least_) {
+      unused.emplace_back(
+          "bandwidth_min: what moves is charged by the bit, in ZigZag by pieces of bandwidth_min");
+    }
+    if (!machine_.on_chip && !machine_.memories.empty()) {
+      unused.push_back(fmt::format("size of {}, the outermost memory: it holds every tensor",
+                                   machine_.memories.back().name));
+    }
+    if (!unused.empty()) {
+      notes_.push_back(fmt::format("{}: no part here: {}", machine_.name, joined(unused, "; ")));
+    }
+  }
+
   void check_memories(const Node& node) {
     const std::size_t count = machine_.memories.size();
     if (count == 0 || count > kMaxLevels) {
@@ -116,6 +137,7 @@ class MachineReader {
                "served_dimensions", "auto_cost_extraction", "mem_type", "force_double_buffering"});
     ZigzagMemory memory;
     memory.name = name;
+    has_latency_ = has_latency_ || fields.has("latency");
     const std::int64_t size =
         reader_.integer(fields.require("size"), 1, std::numeric_limits<std::int64_t>::max())
             .value_or(1);
@@ -164,6 +186,7 @@ class MachineReader {
       const auto type =
           reader_.choice(fields.require("type"), {"read", "write", "read_write"}, "type of port");
       const auto bits = reader_.integer(fields.require("bandwidth_max"), 1, kMaxInteger);
+      has_least_ = has_least_ || fields.has("bandwidth_min");
       memory.width = std::max(memory.width, Bits{bits.value_or(1)});
       narrowest = std::min(narrowest, Bits{bits.value_or(1)});
       is_shared = is_shared || type == std::size_t{2};
@@ -236,6 +259,8 @@ class MachineReader {
   std::vector<std::string>& notes_;
   ZigzagMachine machine_;
   bool in_memory_ = false;
+  bool has_latency_ = false;
+  bool has_least_ = false;             // bandwidth_min
   std::vector<std::string> added_up_;  // memories with several ports of a direction
 };
 

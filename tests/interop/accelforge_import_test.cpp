@@ -411,7 +411,7 @@ TEST(ForgeImport, NamesWhatHasNoCounterpartWithItsPlace) {
   EXPECT_THAT(
       complaint(edited(kMachine, "!Container", "!Network")),
       HasSubstr("m.yaml:18:7: arch.nodes[2].nodes[0]: !Network has no counterpart: its hops "
-                "have a topology"));
+                "take time, and start in a corner"));
   EXPECT_THAT(complaint(edited(kMachine, "!Container", "!Array")),
               HasSubstr("m.yaml:18:7: arch.nodes[2].nodes[0]: !Array has no counterpart: its "
                         "memories stand side by side"));

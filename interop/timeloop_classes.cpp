@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/timeloop_classes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/diagnostic.hpp"
+#include "core/lower_case.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// A word in a class, and what such a class is. The first that fits.
+struct ClassWord {
+  std::string_view word;
+  ComponentKind kind;
+};
+constexpr std::array kClassWords{ClassWord{"noc", ComponentKind::kNetwork},
+                                 ClassWord{"network", ComponentKind::kNetwork},
+                                 ClassWord{"wire", ComponentKind::kNetwork},
+                                 ClassWord{"legacy", ComponentKind::kNetwork},
+                                 ClassWord{"multicast", ComponentKind::kNetwork},
+                                 ClassWord{"reduction", ComponentKind::kNetwork},
+                                 ClassWord{"dram", ComponentKind::kStorage},
+                                 ClassWord{"sram", ComponentKind::kStorage},
+                                 ClassWord{"regfile", ComponentKind::kStorage},
+                                 ClassWord{"smartbuffer", ComponentKind::kStorage},
+                                 ClassWord{"storage", ComponentKind::kStorage},
+                                 ClassWord{"buffet", ComponentKind::kStorage},
+                                 ClassWord{"register", ComponentKind::kStorage},
+                                 ClassWord{"buffer", ComponentKind::kStorage},
+                                 ClassWord{"mac", ComponentKind::kCompute},
+                                 ClassWord{"compute", ComponentKind::kCompute},
+                                 ClassWord{"multiplier", ComponentKind::kCompute}};
+
+// Classes of Accelergy's libraries and of the public designs, by what they say themselves.
+constexpr std::array kClasses{"dram",
+                              "dram_metadata",
+                              "lpddr4",
+                              "sram",
+                              "sram_md",
+                              "sram_metadata",
+                              "regfile",
+                              "regfile_metadata",
+                              "smartbuffer",
+                              "smartbuffer_rf",
+                              "smartbuffer_sram",
+                              "smartbuffer_metadata",
+                              "storage",
+                              "dummy_storage",
+                              "reg_storage",
+                              "buffet",
+                              "register",
+                              "aladdin_register",
+                              "buffer",
+                              "simplesram",
+                              "mac",
+                              "intmac",
+                              "fpmac",
+                              "lmac",
+                              "imac",
+                              "compute",
+                              "multiplier",
+                              "intmultiplier",
+                              "fpmultiplier",
+                              "aladdin_multiplier"};
+
+const ClassWord* word_in(const std::string& name) {
+  const std::string klass = lower_case(name);
+  const auto* word = std::find_if(
+      kClassWords.begin(), kClassWords.end(),
+      [&](const ClassWord& each) { return klass.find(each.word) != std::string::npos; });
+  return word == kClassWords.end() ? nullptr : word;
+}
+
+}  // namespace
+
+ComponentKind timeloop_kind_of(const std::string& klass) {
+  const ClassWord* word = word_in(klass);
+  return word == nullptr ? ComponentKind::kUnknown : word->kind;
+}
+
+std::string timeloop_class_guess(const std::string& klass) {
+  const ClassWord* word = word_in(klass);
+  const auto is_this = [name = lower_case(klass)](std::string_view known) { return name == known; };
+  if (word == nullptr || word->kind == ComponentKind::kNetwork ||
+      std::any_of(kClasses.begin(), kClasses.end(), is_this)) {
+    return "";
+  }
+  return fmt::format("the class {} is not known; it is taken for a {}, by the word '{}' in it",
+                     quoted(klass),
+                     word->kind == ComponentKind::kCompute ? "compute unit"
+                     : word->word == "dram"                ? "storage off chip"
+                                                           : "storage",
+                     word->word);
+}
+
+}  // namespace mapsim
