@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/folder_files.hpp"
 #include "app/import.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/foreign_yaml.hpp"
@@ -78,11 +82,61 @@ ComparisonRecord comparison_of(const std::vector<ComparedFigure>& figures,
   return record;
 }
 
+// By what a user calls them, newest first.
+struct Version {
+  const char* name;
+  TimeloopRules rules;
+};
+constexpr std::array kVersions{
+    Version{"current", kAllTimeloopRules}, Version{"2024", kTimeloopRulesOf2024},
+    Version{"2021", kTimeloopRulesOf2021}, Version{"2020", kTimeloopRulesOf2020}};
+
+// What is unexplained may be of another version: all of them are tried.
+template <class Compare>
+ComparisonRecord compare_by_version(const std::string& wanted, const Compare& compare) {
+  const auto* version = std::find_if(kVersions.begin(), kVersions.end(),
+                                     [&](const Version& each) { return each.name == wanted; });
+  ComparisonRecord record = compare(version->rules);
+  std::int64_t fewest = record.unexplained;
+  for (const Version& other : kVersions) {
+    if (fewest == 0) {
+      break;
+    }
+    if (const std::int64_t left = compare(other.rules).unexplained; left < fewest) {
+      fewest = left;
+      record.closer = {other.name, left};
+    }
+  }
+  return record;
+}
+
+// The folders among the arguments, replaced by their files.
+FolderFiles design_of(const CompareArguments& arguments) {
+  FolderRequest request{"compare timeloop", "timeloop", " --stats " + arguments.stats, {}};
+  request.why_not = [&arguments](const std::vector<std::string>& files) {
+    return why_unread([&] {
+      const TimeloopImport import = read_timeloop(timeloop_files(files, arguments.timeloop),
+                                                  timeloop_options(arguments.timeloop));
+      if (import.design.blocks.empty()) {
+        throw UsageError("no mapping");
+      }
+    });
+  };
+  return files_of_folders(arguments.files, request);
+}
+
 std::string comparison_text(const ComparisonRecord& record, bool all,
                             TimeloopImport::Energies energies) {
   std::string text =
       fmt::format("{} figures: {} equal, {} derived by Timeloop's rules, {} unexplained\n",
                   record.figures.size(), record.equal, record.derived, record.unexplained);
+  if (record.closer) {
+    text += fmt::format("by the rules of another version {} unexplained: --timeloop-version {}\n",
+                        record.closer->unexplained == 0
+                            ? "none is"
+                            : fmt::format("{} are", record.closer->unexplained),
+                        record.closer->version);
+  }
   if (record.not_compared > 0) {
     text += fmt::format("{} energies are not compared: {}\n", record.not_compared,
                         energies == TimeloopImport::Energies::kOwnTables
@@ -111,8 +165,10 @@ Answer run(const CompareArguments& arguments) {
   if (arguments.stats.empty()) {
     throw UsageError("--stats is required");
   }
-  const std::vector<std::string> files = timeloop_files(arguments.files, arguments.timeloop);
-  const TimeloopImport import = read_timeloop(files, timeloop_options(arguments.timeloop));
+  const FolderFiles design = design_of(arguments);
+  const std::vector<std::string> files = timeloop_files(design.files, arguments.timeloop);
+  TimeloopImport import = read_timeloop(files, timeloop_options(arguments.timeloop));
+  import.notes.insert(import.notes.begin(), design.notes.begin(), design.notes.end());
   if (!import.has_machine || !import.has_workload || import.design.blocks.empty()) {
     throw UsageError(
         "compare needs an architecture, a problem and a mapping; timeloop-mapper writes "
@@ -127,12 +183,9 @@ Answer run(const CompareArguments& arguments) {
   const Problem problem{to_arch(import.design.machine), import.design.workload};
   const Mapping mapping = to_mapping(import.design);
   const Counts counts = count(problem, mapping);
-  const TimeloopRules rules = arguments.version == "2020"   ? kTimeloopRulesOf2020
-                              : arguments.version == "2021" ? kTimeloopRulesOf2021
-                              : arguments.version == "2024" ? kTimeloopRulesOf2024
-                                                            : kAllTimeloopRules;
-  const ComparisonRecord record =
-      comparison_of(compare(import.design, problem, counts, result, rules), import.energies);
+  const ComparisonRecord record = compare_by_version(arguments.version, [&](TimeloopRules rules) {
+    return comparison_of(compare(import.design, problem, counts, result, rules), import.energies);
+  });
   const ExitCode code = record.unexplained == 0 ? kDone : kNegative;
   if (arguments.output.json) {
     Provenance origin{"compare", input_files("design", files), import.notes};

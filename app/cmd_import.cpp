@@ -13,6 +13,7 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/folder_files.hpp"
 #include "app/import.hpp"
 #include "arch/load.hpp"
 #include "arch/print.hpp"
@@ -303,6 +304,29 @@ std::string next_step(ImportedFiles& imported, const std::string& folder) {
   return found < 2 ? "" : command;
 }
 
+ImportedFiles import_one(const ImportArguments& arguments) {
+  return arguments.format == "scalesim"     ? import_scalesim(arguments)
+         : arguments.format == "zigzag"     ? import_zigzag(arguments)
+         : arguments.format == "onnx"       ? import_onnx(arguments)
+         : arguments.format == "accelforge" ? import_accelforge(arguments)
+                                            : import_timeloop(arguments);
+}
+
+// The folders among the arguments, replaced by their files.
+FolderFiles import_files(const ImportArguments& arguments) {
+  FolderRequest request{
+      "import " + arguments.format, arguments.format, " -o " + arguments.folder, {}};
+  request.why_not = [&arguments](const std::vector<std::string>& files) {
+    if (arguments.format == "scalesim") {
+      return why_no_scalesim(files);
+    }
+    ImportArguments one = arguments;
+    one.files = files;
+    return why_unread([&one] { import_one(one); });
+  };
+  return files_of_folders(arguments.files, request);
+}
+
 Answer answer_of(const ImportArguments& arguments, const ImportRecord& record) {
   if (arguments.output.json) {
     return {kDone, import_json({"import", input_files("file", arguments.files)}, record)};
@@ -331,7 +355,8 @@ TimeloopOptions timeloop_options(const TimeloopArguments& arguments) {
   return {{arguments.settings.begin(), arguments.settings.end()}, arguments.counts_only};
 }
 
-Answer run(const ImportArguments& arguments) {
+Answer run(const ImportArguments& given) {
+  ImportArguments arguments = given;
   if (arguments.format == "gpu-table") {
     return import_gpu_tables(arguments);
   }
@@ -339,11 +364,10 @@ Answer run(const ImportArguments& arguments) {
     throw UsageError("-o: '-' names no folder; the files go to a folder (./- is one)");
   }
   namespace fs = std::filesystem;
-  ImportedFiles imported = arguments.format == "scalesim"     ? import_scalesim(arguments)
-                           : arguments.format == "zigzag"     ? import_zigzag(arguments)
-                           : arguments.format == "onnx"       ? import_onnx(arguments)
-                           : arguments.format == "accelforge" ? import_accelforge(arguments)
-                                                              : import_timeloop(arguments);
+  FolderFiles files = import_files(arguments);
+  arguments.files = std::move(files.files);
+  ImportedFiles imported = import_one(arguments);
+  imported.notes.insert(imported.notes.begin(), files.notes.begin(), files.notes.end());
   std::error_code failure;
   fs::create_directories(arguments.folder, failure);
   if (failure) {

@@ -160,6 +160,16 @@ void add_notes(const ImportArguments& arguments, const ScaleSimConfig& config,
 
 }  // namespace
 
+std::string why_no_scalesim(const std::vector<std::string>& files) {
+  return why_unread([&files] {
+    if (files.size() != 2) {
+      throw UsageError("import scalesim takes two files, a configuration and a topology");
+    }
+    parse_scalesim_config(read_text(files[0]), files[0]);
+    parse_scalesim_topology(read_text(files[1]), files[1]);
+  });
+}
+
 ImportedFiles import_scalesim(const ImportArguments& arguments) {
   if (arguments.files.size() != 2) {
     throw UsageError("import scalesim takes two files, a configuration and a topology");

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
 #include "app/arguments.hpp"
 #include "app/command.hpp"
+#include "core/diagnostic.hpp"
 #include "interop/gpu_table.hpp"
 #include "interop/timeloop_import.hpp"
 
@@ -22,12 +25,27 @@ struct ImportedFiles {
 };
 
 ImportedFiles import_scalesim(const ImportArguments& arguments);
+std::string why_no_scalesim(const std::vector<std::string>& files);  // empty: both can be read
 ImportedFiles import_onnx(const ImportArguments& arguments);
 
 // How a Timeloop design is read, and its files with the table of energies that was named apart.
 TimeloopOptions timeloop_options(const TimeloopArguments& arguments);
 std::vector<std::string> timeloop_files(std::vector<std::string> files,
                                         const TimeloopArguments& arguments);
+
+// Why files cannot be read together; empty: they can.
+template <class Read>
+std::string why_unread(const Read& read) {
+  try {
+    read();
+    return "";
+  } catch (const ConfigError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    return fmt::format("{}: {}", first.file, first.message);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
 
 // A mapping that ZigZag found beside the proven optimum of its unrolling, both in our cost.
 Answer compare_zigzag(const CompareArguments& arguments);

@@ -318,6 +318,10 @@ std::string comparison_json(const Provenance& origin, const Problem& problem,
                                {"derived", record.derived},
                                {"unexplained", record.unexplained},
                                {"not_compared", record.not_compared}});
+    if (record.closer) {
+      json["comparison"]["closer"] = {{"version", record.closer->version},
+                                      {"unexplained", record.closer->unexplained}};
+    }
   }
   json["comparison"]["figures"] = std::move(figures);
   json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/support/build_paths.hpp"
+#include "tests/support/in_folder.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kData = MAPSIM_SOURCE_DIR "/tests/app/data/";
+
+class FolderFiles : public InFolder {
+ protected:
+  FolderFiles() {
+    const std::string design = contents(kData + "timeloop_gemm.yaml");
+    const std::size_t problem = design.find("problem:"), mapping = design.find("mapping:");
+    arch_ = design.substr(0, problem);
+    problem_ = design.substr(problem, mapping - problem);
+    mapping_ = design.substr(mapping);
+    for (const char* name : {"d", "d/arch", "d/prob", "d/output"}) {
+      std::filesystem::create_directory(folder() / name);
+    }
+    write("d/arch/arch.yaml", arch_);
+    write("d/prob/gemm.yaml", problem_);
+    write("d/map.yaml", mapping_);
+    write("d/output/old.yaml", problem_);  // what a tool wrote is no input
+    write("d/README.md", "arch: not one\n");
+  }
+  int run(const std::string& arguments) const {
+    return shell(fmt::format("'{}' {}", kProgram, arguments));
+  }
+  std::string arch_, problem_, mapping_;
+};
+
+TEST_F(FolderFiles, AreReadTogetherWhereThereIsOneOfEachKind) {
+  ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"),
+              HasSubstr("note: d: read as d/arch/arch.yaml d/prob/gemm.yaml d/map.yaml\n"));
+  EXPECT_TRUE(std::filesystem::exists(folder() / "in/mapping.yaml"));
+  ASSERT_EQ(run(fmt::format("compare timeloop d --stats {}timeloop_gemm.stats.txt", kData)), 0)
+      << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("36 equal"));
+}
+
+TEST_F(FolderFiles, OfAKindThatIsGivenAreLeftOut) {
+  write("d/prob/other.yaml", problem_);
+  ASSERT_EQ(run("import timeloop d d/prob/other.yaml -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as d/arch/arch.yaml d/map.yaml\n"));
+}
+
+// The second architecture has no ERT's storage, so that it cannot be read.
+TEST_F(FolderFiles, AreNamedWithCommandsThatWorkWhereThereAreSeveral) {
+  write("d/arch/broken.yaml", "arch: {storage: []}\n");
+  write("d/prob/other.yaml", problem_);
+  ASSERT_EQ(run("import timeloop d -o in"), 2);
+  EXPECT_EQ(file("stderr"),
+            "mapsim: d has several files of a kind; name those that belong together:\n"
+            "  architecture (2): d/arch/arch.yaml d/arch/broken.yaml\n"
+            "  problem (2): d/prob/gemm.yaml d/prob/other.yaml\n"
+            "  mapping (1): d/map.yaml\n"
+            "for example\n"
+            "  mapsim import timeloop d/arch/arch.yaml d/prob/gemm.yaml d/map.yaml -o in\n");
+  EXPECT_FALSE(std::filesystem::exists(folder() / "in"));
+  EXPECT_EQ(run("import timeloop d/arch/arch.yaml d/prob/gemm.yaml d/map.yaml -o in"), 0);
+  ASSERT_EQ(run("compare timeloop d --stats s.txt"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("  mapsim compare timeloop d/arch/arch.yaml "
+                                        "d/prob/gemm.yaml d/map.yaml --stats s.txt\n"));
+}
+
+TEST_F(FolderFiles, HaveAnErrorWhereNoneIsOfTheTool) {
+  ASSERT_EQ(run("import zigzag d -o in"), 2);
+  EXPECT_EQ(file("stderr"), "mapsim: d has no file that 'import zigzag' reads\n");
+}
+
+// A design that has or includes its parts: those beside it are not read a second time.
+TEST_F(FolderFiles, OfADesignAreItsOwn) {
+  write("d/top.yaml.jinja",
+        "arch: {{include('arch/arch.yaml', 'arch')}}\n"
+        "ERT: {{include('arch/arch.yaml', 'ERT')}}\n"
+        "problem: {{include('prob/gemm.yaml', 'problem')}}\n");
+  std::filesystem::create_directory(folder() / "d/elsewhere");
+  write("d/elsewhere/map.yaml", mapping_);
+  ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as d/top.yaml.jinja d/map.yaml\n"));
+}
+
+TEST_F(FolderFiles, OfOtherToolsAreFoundToo) {
+  std::filesystem::copy_file(kData + "zigzag_machine.yaml", folder() / "d/machine.yaml");
+  std::filesystem::copy_file(kData + "zigzag_result.json", folder() / "d/result.json");
+  ASSERT_EQ(run("import zigzag d -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as d/machine.yaml d/result.json\n"));
+  write("d/array.cfg",
+        "[general]\nrun_name = small\n[architecture_presets]\nArrayHeight: 8\nArrayWidth: 8\n"
+        "IfmapSramSzkB: 64\nFilterSramSzkB: 64\nOfmapSramSzkB: 64\nIfmapOffset: 0\n"
+        "FilterOffset: 10000000\nOfmapOffset: 20000000\nDataflow: ws\nBandwidth: 10\n"
+        "[run_presets]\nInterfaceBandwidth: CALC\n");
+  write("d/net.csv", "Layer, M, N, K,\ngemm, 8, 8, 8,\n");
+  ASSERT_EQ(run("import scalesim d -o in"), 0) << file("stderr");
+  write("d/second.csv", "Layer, M, N, K,\nbroken, 8\n");
+  ASSERT_EQ(run("import scalesim d -o in"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("  mapsim import scalesim d/array.cfg d/net.csv -o in\n"));
+  EXPECT_THAT(file("stderr"), Not(HasSubstr("d/array.cfg d/second.csv")));
+  write("d/forge.yaml",
+        "arch:\n  nodes:\n  - !Memory {name: M, size: inf, actions: [{name: read, energy: 1, "
+        "latency: 0}, {name: write, energy: 1, latency: 0}]}\n"
+        "  - !Compute {name: C, actions: [{name: compute, energy: 1, latency: 1e-9}]}\n");
+  ASSERT_EQ(run("import accelforge d -o in"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("  mapsim import accelforge d/forge.yaml "));
+}
+
+}  // namespace
+}  // namespace mapsim
