@@ -116,6 +116,7 @@ predict timings.csv --arch a100_80gb --precision bf16
 predict kernels.csv --arch a100_80gb
 validate a100_80gb gemm/4096 --precision f16 --device replay=kernels.csv
 compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.txt --all
+compare timeloop {data}/timeloop_gemm.yaml --stats older.stats.txt
 compare zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json
 """.strip().splitlines()
 # None of them is one of which a schema was made.
@@ -257,6 +258,10 @@ def write_inputs(folder):
                f"{time},{time},{time}" for side, time in ((64, 2e-3), (128, 1e-3))]
     library = "a100_80gb,f16,4096,4096,4096,1,2,row,column,,,,,,,,,,,,,,,,6e-4,6e-4,6e-4"
     (folder / "kernels.csv").write_text("\n".join(["# mapsim measurements 1", columns, *kernels, library, ""]))
+    # As Timeloop of 2021 printed it, which filled sums at their first visit, too.
+    stats = (Path(__file__).resolve().parent / "data" / "timeloop_gemm.stats.txt").read_text()
+    fills = "Scalar fills (per-instance)              : "
+    (folder / "older.stats.txt").write_text(stats.replace(fills + "0", fills + "6", 1).replace("66.00 pJ", "78.00 pJ"))
 
 
 def outputs(program, fake_cuda, folder, only_made):
