@@ -90,6 +90,7 @@ SharedCapacities InstanceBounds::capacities_at(const Node& at) const {
     if (capacities.extents[d].empty()) {  // no unrolling of the box has such a tile
       capacities.extents[d].push_back(capacities.below[d]);
     }
+    capacities.met.push_back(rules_.imperfect ? bounds_[d] : capacities.extents[d].back());
   }
   return capacities;
 }

@@ -88,7 +88,7 @@ class Stay {
       if (free_.contains(d) && told.contains(d)) {
         open_.push_back(d);
       } else if (free_.contains(d)) {
-        extents_[d] = capacities.extents[d].back();
+        extents_[d] = capacities.met[d];
       }
     }
   }
@@ -150,7 +150,7 @@ class Stay {
     PerDim<std::int64_t> indices = extents_;
     double product = 1;
     for (const DimId d : indices.ids()) {
-      indices[d] *= merged_[d];
+      indices[d] = std::min(indices[d] * merged_[d], workload_.dims[d].bound);
       product *= tensor_.dims().contains(d) ? 1 : static_cast<double>(indices[d]);
     }
     for (const Rank& rank : tensor_.ranks) {

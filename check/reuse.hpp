@@ -21,6 +21,7 @@ struct SharedCapacities {
   bool latch = false;                         // a register: each tensor has one element
   PerDim<std::int64_t> below;                 // at least: instances per dim further in
   PerDim<std::vector<std::int64_t>> extents;  // per dim: extents that loops can leave, ascending
+  PerDim<std::int64_t> met;  // at most: indices that an instance meets while a tile stays
   std::vector<Capacity> all;
 };
 
@@ -34,7 +35,9 @@ struct SharedCapacities {
 // tiles only move by loops further out. All elements of u that the box needs are therefore present
 // at once, so the tile of u has at least the points of T. So T must fit the capacities, beside the
 // smallest tiles of the tensors that are not in `outer`. A perfect mapping has T_d = (instances
-// further in) * (a divisor of the temporal bound).
+// further in) * (a divisor of the temporal bound). With imperfect factors T_d is a tile where a
+// tile of some u stops it; else the loops outside of the instances belong to the stay, too, and
+// what one instance meets in partial tiles is only bounded by the dim.
 //
 // A stay ends before j starts again (docs/model.md, rule 3). So its operations are indices of T
 // that use the element: any index of the dims that t does not have, and one index of a rank with a

@@ -35,7 +35,7 @@ namespace mapsim::check {
 // - m: the largest, since O/m falls in m;
 // - tiles that stay: divisors of what the common divisor of the instances leaves, since they
 //   include those of each unrolling of the box; with imperfect factors any extents up to what the
-//   fewest instances leave.
+//   fewest instances leave, and all indices of a dim where no tile stops the stay.
 //
 // `together`: tensors that share capacities; each other one has all capacities to itself. The
 // result is 0 if there are too many paths. `entry`: all entries have one size; paths begin where

@@ -166,7 +166,7 @@ nodes:
 
 TEST_P(IntervalBounds, OfTwoFanoutsAreAtMostTheLeastOfAllMappings) {
   const char* const more = std::getenv("MAPSIM_MORE_SEEDS");  // for long runs by hand
-  const std::uint64_t seeds = more != nullptr ? std::stoull(more) : 6;
+  const std::uint64_t seeds = more != nullptr ? std::stoull(more) : 10;
   int tight = 0;
   std::size_t unrollings = 0;
   for (std::uint64_t i = 0; i < seeds; ++i) {
