@@ -101,7 +101,6 @@ class DesignSearch {
                             const Assessment& known);
   void take_largest(const OpenBox& box);
   bool take_single(OpenBox& box);
-
   void check_reading(std::size_t s, const Values& values, const DesignMachine& design);
   std::optional<double> value_design(std::size_t s, const Values& values);
   std::optional<Assessment> with_own_figures(const DesignMachine& design, Assessment found);
@@ -119,6 +118,7 @@ class DesignSearch {
   double area_allowed() const;
   Descent descent(const OpenBox& box, double limit);
   void keep_hastily();
+  bool keep_hastily(std::size_t s, const Values& values);
   void bound_hastily();
   void finish();
   void complete(BestDesign& best);

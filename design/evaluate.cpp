@@ -273,23 +273,30 @@ bool DesignSearch::seed(const OpenBox& box) {
 }
 
 // Where a search ends before any design is valued: the best one that was looked at, or the first
-// one of a descent, with the mappings that are found at once.
+// one of a descent, with the mappings that are found at once. Where it has none, the largest one.
 void DesignSearch::keep_hastily() {
-  if (!looked_at_) {
-    const OpenBox& box = open_.top();
-    const Descent descent = this->descent(box, area_allowed());
-    const std::optional<Values> start = descent_start(descent);
-    if (!start) {
-      return;
-    }
-    looked_at_.emplace(box.space, *start);
+  const OpenBox& box = open_.top();
+  const Descent descent = this->descent(box, area_allowed());
+  std::vector<std::pair<std::size_t, Values>> designs;
+  if (looked_at_) {
+    designs.push_back(*looked_at_);
+  } else if (const std::optional<Values> start = descent_start(descent)) {
+    designs.emplace_back(box.space, *start);
   }
-  const auto& [s, values] = *looked_at_;
+  if (descent.is_allowed(high_end(box.box))) {
+    designs.emplace_back(box.space, high_end(box.box));
+  }
+  std::any_of(designs.begin(), designs.end(),
+              [this](const auto& design) { return keep_hastily(design.first, design.second); });
+}
+
+// False: nothing is found at once.
+bool DesignSearch::keep_hastily(std::size_t s, const Values& values) {
   std::optional<Arch> arch;
   try {
     arch = spaces_[s].arch(values);
   } catch (const ConfigError&) {
-    return;
+    return false;
   }
   const DesignMachine design = machine(s, single(values), {*arch, *arch});
   for (std::size_t l = 0; l < optima_.layers().size(); ++l) {
@@ -301,10 +308,12 @@ void DesignSearch::keep_hastily() {
   if (!std::isinf(known.value) && is_beyond(options_.limits, known)) {
     known = known_within(design, known);
   }
-  if (!std::isinf(known.value)) {
-    archive_.take(designed(s, values, *arch, known, optima_.area(*arch)));
-    is_exact_ = false;
+  if (std::isinf(known.value)) {
+    return false;
   }
+  archive_.take(designed(s, values, *arch, known, optima_.area(*arch)));
+  is_exact_ = false;
+  return true;
 }
 
 // Boxes of which nothing is known get the bounds that are found at once.

@@ -148,6 +148,20 @@ TEST(Design, HasAnAnswerHoweverSoonItIsStopped) {
   EXPECT_GE(with_bound, 1);
 }
 
+// The first design of a descent has no room for anything; the largest one has.
+TEST(Design, HasAnAnswerAtOnceWhereTheFirstDesignDoesNotFit) {
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/teaching.yaml\n    grid:\n"
+      "      nodes.Buffer.capacity: [1 b, 2 b, 3 b, 64 KiB]\n"
+      "      nodes.Buffer.keep: [[input, weight, output]]\n"
+      "workloads: [../workloads/teaching/gemm.yaml]\n",
+      kFolder + "c.yaml");
+  DesignOptions options;
+  const std::atomic<bool> stop{true};
+  options.stop = &stop;
+  EXPECT_NE(search_design(campaign, options).best(), nullptr);
+}
+
 // From nothing to enough: searches of layers are cut short first, and boxes have no memory at all.
 TEST(Design, TellsItsTrueGapWithLittleMemory) {
   std::int64_t cut_short = 0;
