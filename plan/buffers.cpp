@@ -173,7 +173,7 @@ void improve(std::vector<Buffer>& buffers, MemoryMap& map, std::size_t most_node
 
 }  // namespace
 
-MemoryMap place(std::vector<Buffer> buffers) {
+MemoryMap place(std::vector<Buffer> buffers, std::size_t most_nodes) {
   MemoryMap map;
   std::erase_if(buffers, [](const Buffer& buffer) { return buffer.bytes == 0; });
   std::stable_sort(buffers.begin(), buffers.end(),
@@ -197,9 +197,8 @@ MemoryMap place(std::vector<Buffer> buffers) {
     map.naive += buffers[i].bytes;
   }
   map.bound = most_alive(buffers);
-  if (map.peak > map.bound) {
-    constexpr std::size_t kMostNodes = 20'000;  // of each search
-    improve(buffers, map, kMostNodes);
+  if (map.peak > map.bound && most_nodes > 0) {
+    improve(buffers, map, most_nodes);
   }
   map.buffers = std::move(buffers);
   return map;

@@ -29,8 +29,10 @@ struct MemoryMap {
 };
 
 // Offsets for buffers, the largest first, each as low as those placed before let it (Pisarchyk and
-// Lee 2020, greedy by size). Where `peak` is `bound` nothing is better.
-MemoryMap place(std::vector<Buffer> buffers);
+// Lee 2020, greedy by size); then, where `peak` is above `bound`, a search for better ones, of no
+// more than so many nodes for each capacity that it tries. Where `peak` is `bound` nothing is
+// better.
+MemoryMap place(std::vector<Buffer> buffers, std::size_t most_nodes = 20'000);
 
 // The tensors of a plan: inputs, what groups make, and copies at other places. Those that an elided
 // concat joins are one buffer. Groups that run at the same time are all alive.
