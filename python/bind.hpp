@@ -46,7 +46,8 @@ inline OnnxOptions model_options(const std::map<std::string, std::int64_t>& dims
 
 // What a search is asked, by its names in Python.
 SearchRequest request_of(const Arch& arch, const pybind11::dict& asked);
-Seconds seconds_of(const std::string& text);
+// The time that it may take [s]; infinite: no limit.
+double budget_seconds(const pybind11::dict& asked);
 
 void bind_gpus(pybind11::module_& m);     // kernels, and predictions of measured ones
 void bind_systems(pybind11::module_& m);  // fused layers, plans, designs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mapsim._mapsim: the library (mapsim/mapsim.hpp) as the package mapsim uses it. What people call
 // is python/mapsim; here are texts, numbers and handles.
+#include <limits>
 #include <tuple>
 
 #include "core/shipped.hpp"
@@ -12,12 +13,16 @@ namespace py = pybind11;
 
 namespace mapsim {
 
-Seconds seconds_of(const std::string& text) {
+double budget_seconds(const py::dict& asked) {
+  const auto text = asked["budget"].cast<std::string>();
+  if (text.empty()) {
+    return std::numeric_limits<double>::infinity();
+  }
   const Parsed<Seconds> parsed = parse_seconds(text);
   if (const auto* wrong = std::get_if<std::string>(&parsed)) {
     throw std::invalid_argument{"budget: " + *wrong};
   }
-  return std::get<Seconds>(parsed);
+  return std::get<Seconds>(parsed).count();
 }
 
 // What a search is asked, by its names in Python.
@@ -36,9 +41,7 @@ SearchRequest request_of(const Arch& arch, const py::dict& asked) {
   options.threads = asked["threads"].cast<int>();
   options.evaluations = asked["evaluations"].cast<std::int64_t>();
   options.seed = asked["seed"].cast<std::uint64_t>();
-  if (!text("budget").empty()) {
-    options.budget.seconds = seconds_of(text("budget")).count();
-  }
+  options.budget.seconds = budget_seconds(asked);
   if (!asked["budget_labels"].is_none()) {
     options.budget.labels = asked["budget_labels"].cast<std::int64_t>();
   }

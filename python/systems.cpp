@@ -76,6 +76,7 @@ PlanOptions plan_options_of(const py::dict& asked) {
   if (const auto memory = quantity_of<Bits>(asked, "max_memory", parse_size)) {
     options.max_memory = static_cast<double>(memory->count()) / 8;
   }
+  options.seconds = budget_seconds(asked);
   return options;
 }
 
@@ -215,9 +216,7 @@ void bind_designs(py::module_& m) {
     }
     options.gap = asked["gap"].cast<double>();
     options.threads = asked["threads"].cast<int>();
-    if (const auto budget = asked["budget"].cast<std::string>(); !budget.empty()) {
-      options.seconds = seconds_of(budget).count();
-    }
+    options.seconds = budget_seconds(asked);
     return interruptible([&](const std::atomic<bool>& stop) {
       options.stop = &stop;
       const DesignSolution solution = best_design(campaign, options);

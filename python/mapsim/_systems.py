@@ -251,7 +251,7 @@ def _chip(name: str, value: Any) -> str:
 _PLANNED: Dict[str, Any] = {"chip": _chip, "network": file_of("networks", "a network that is a graph"),
             "fusion": kinds.text("vertical"), "launch": kinds.text("stream"), "batch": kinds.whole(1),
             "dims": kinds.mapping("{'batch': 1}", kinds.whole(1)), "engines": kinds.words("gpu"),
-            "precision": kinds.words("s8,f16"), "sparse": kinds.switch}
+            "precision": kinds.words("s8,f16"), "sparse": kinds.switch, "budget": kinds.budget}
 
 
 def _plan_asked(objective: str, **more: Any) -> Dict[str, Any]:
@@ -266,7 +266,8 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
          launch: str = "graph", front: bool = False, batch: int = 1,
          dims: Optional[Mapping[str, int]] = None, engines: Union[str, Sequence[str]] = (),
          precision: Union[str, Sequence[str]] = (), sparse: bool = False, at_once: bool = False,
-         max_latency: str = "", max_power: str = "", max_memory: str = "") -> Plan:
+         max_latency: str = "", max_power: str = "", max_memory: str = "",
+         budget: Union[None, str, float] = None) -> Plan:
     """The best plan of a network, which is a graph, on a chip, proven.
 
     `chip`: a file, or a shipped name (shipped("soc")); or a machine. `objective`: "latency" or
@@ -276,7 +277,8 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
     `precision`: the width of operands, "s8", "f16" or "f32"; with several of them ("s8,f16") each group
     has the best one. `sparse`: weights are pruned 2:4. `at_once`: engines may
     work at the same time on a frame. `max_latency` ("2 ms"), `max_power` ("15 W") and `max_memory`
-    ("1 MiB") limit the plan; ValueError where no plan keeps the limits.
+    ("1 MiB") limit the plan; ValueError where no plan keeps the limits. `budget`: end each search, of a layer or
+    for a plan, after this time, "10 s" or seconds; `proven` is then False, and `json` has a bound.
 
     >>> planned = plan("teaching_chip", "graphs/squeezenet")
     >>> planned.proven, planned.complete, set(planned.json["groups"][0]) >= {"nodes", "engine"}
@@ -286,7 +288,7 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
         raise ValueError("objective: of a stream of frames; call stream()")
     asked = _plan_asked(objective, fusion=fusion, launch=launch, engines=engines, precision=precision,
                         sparse=sparse, front=front, at_once=at_once, max_latency=max_latency,
-                        max_power=max_power, max_memory=max_memory)
+                        max_power=max_power, max_memory=max_memory, budget=budget)
     return Plan(*_mapsim.plan(as_read(chip), as_read(network), asked, as_read(dims), batch,
                               configs_folders()))
 
@@ -295,18 +297,19 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
 def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "graph",
            batch: int = 1, engine_batches: Optional[Mapping[str, int]] = None,
            dims: Optional[Mapping[str, int]] = None, engines: Union[str, Sequence[str]] = (),
-           precision: Union[str, Sequence[str]] = (), sparse: bool = False) -> Stream:
+           precision: Union[str, Sequence[str]] = (), sparse: bool = False,
+           budget: Union[None, str, float] = None) -> Stream:
     """The most frames a second of a network on a chip, and a bound that no plans exceed.
 
     `batch`: frames at a time, `engine_batches`: on engines by name. `fusion`, `launch`, `dims`, `engines`,
-    `precision` and `sparse` as of plan().
+    `precision`, `sparse` and `budget` as of plan().
 
     >>> most = stream("teaching_chip", "graphs/squeezenet")
     >>> most.frames_per_second <= most.bound * (1 + 1e-9)
     True
     """
     asked = _plan_asked("throughput", fusion=fusion, launch=launch, engines=engines, precision=precision,
-                        sparse=sparse)
+                        sparse=sparse, budget=budget)
     return Stream(*_mapsim.plan_stream(as_read(chip), as_read(network), asked, as_read(dims),
                                        as_read(engine_batches), batch, configs_folders()))
 
