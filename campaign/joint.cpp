@@ -59,6 +59,8 @@ std::vector<SupportLine> free_lines(const Problem& problem) {
       {kNoMapping, macs * problem.mac_density() / static_cast<double>(problem.arch().mac_units())}};
   if (problem.sparse() == nullptr) {
     lines.push_back({0, macs * problem.mac_energy().count()});
+  } else if (may_leave_remainders(problem.arch())) {
+    lines.push_back({0, 0});  // none that is searched for: see may_leave_remainders()
   }
   return lines;
 }

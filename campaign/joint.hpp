@@ -80,7 +80,8 @@ inline bool makes_joint_choices(std::string_view strategy) {
 }
 
 // What follows without a search of a layer: every MAC has its energy, and a unit does one a cycle.
-// Where zeros save energy, a MAC may cost none. Not of engines, which may leave MACs out.
+// Where zeros save energy, a MAC may cost none. Not of engines, which may leave MACs out. No search
+// for the least energy is a line where folds may leave a remainder: it leaves those out.
 std::vector<SupportLine> free_lines(const Problem& problem);
 // A layer of which no search is known, and one that has a price in place of mappings [pJ, cycles].
 JointLayer unsearched_layer(double count, const Problem& problem);

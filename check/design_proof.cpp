@@ -401,7 +401,11 @@ class DesignChecker {
     if (timing_model(arch).is_engine) {
       return "bounds on engines with schedules are not known to the checker";
     }
-    if (proof.function.uses_latency() && may_leave_remainders(arch)) {
+    const bool has_limits =
+        certificate_.max_energy || certificate_.max_latency || certificate_.max_power;
+    const bool by_time =
+        proof.function.uses_latency() || certificate_.function.uses_latency() || has_limits;
+    if (by_time && may_leave_remainders(arch)) {
       return "folds that leave a remainder on an array are not known to the checker";
     }
     Goal goal;

@@ -145,8 +145,7 @@ std::string why_not_about(const Campaign& campaign) {
 }  // namespace
 
 std::string why_no_certificate(const Campaign& campaign, const DesignOptions& options) {
-  const bool by_time =
-      options.objective.function.uses_latency() || options.limits.latency || options.limits.power;
+  const bool by_time = options.objective.function.uses_latency() || options.limits.on_figures();
   for (const Machine& machine : campaign.machines) {
     if (by_time && may_leave_remainders(read_arch(machine.document))) {
       return fmt::format(

@@ -19,7 +19,8 @@ std::optional<LayerFront> LayerOptima::front_by_optima(const DesignMachine& mach
   LayerFront front;
   front.is_all = false;
   for (const ObjectiveFunction& asked :
-       {function, ObjectiveFunction::product(1, 0), ObjectiveFunction::product(0, 1)}) {
+       {function, ObjectiveFunction::product(1, 0), ObjectiveFunction::product(0, 1),
+        ObjectiveFunction::product(1, 1)}) {
     const auto found = search(machine, layer, asked, {seconds()});
     if (!found) {
       return std::nullopt;

@@ -93,6 +93,10 @@ Arch with_leakage_of(Arch arch, const Arch& least, const Workload* workload) {
 
 }  // namespace
 
+bool leaves_out_remainders(const Arch& arch, const ObjectiveFunction& function) {
+  return !function.uses_latency() && may_leave_remainders(arch);
+}
+
 std::vector<DistinctLayer> distinct_layers(const Campaign& campaign) {
   std::vector<DistinctLayer> distinct;
   for (const CampaignLayer& layer : campaign.layers) {
@@ -252,6 +256,9 @@ LayerSupport LayerOptima::support(const DesignMachine& machine, std::size_t laye
   const MachineNumbers numbers = numbers_of(machine, problem);
   all.lines = free_lines(problem);
   for (const Answers& answers : store.answers) {
+    if (leaves_out_remainders(machine.arch, answers.function)) {
+      continue;
+    }
     for (const Answer& answer : answers.list) {
       if (is_no_less(answer.numbers.resources, numbers.resources)) {
         take_answer(answers.function, lowest_ratio(numbers.energies, answer.numbers.energies),

@@ -33,6 +33,11 @@ std::optional<double> weight_between(const Totals& fast, const Totals& slow) {
 
 }  // namespace
 
+// Otherwise mappings that the search for the least energy leaves out may have less.
+bool DesignSearch::is_bounded_by_energy(const DesignMachine& machine) {
+  return !leaves_out_remainders(machine.arch, ObjectiveFunction::product(1, 0));
+}
+
 // No design of a box has a lower value within the limits; infinite: none keeps them. nullopt:
 // interrupted. `found`: what is known of the objective without limits.
 std::optional<double> DesignSearch::bound_within(const OpenBox& box, const DesignMachine& composite,
@@ -60,7 +65,8 @@ std::optional<double> DesignSearch::bound_within(const OpenBox& box, const Desig
   }
   const double most =
       most_energy(limits, options_.objective, archive_.worth(box.area) / (1 + options_.gap));
-  const std::optional<Assessment> thrifty = find(energy_, most);
+  const std::optional<Assessment> thrifty =
+      find(energy_, is_bounded_by_energy(composite) ? most : kNoMapping);
   if (!thrifty) {
     return std::nullopt;
   }
@@ -93,7 +99,9 @@ bool DesignSearch::add_lines(const DesignMachine& composite, const OpenBox& box,
     return false;
   }
   lines.push_back({kNoMapping, fastest->lower * clock});
-  lines.push_back({0, cheapest->lower});
+  if (is_bounded_by_energy(composite)) {
+    lines.push_back({0, cheapest->lower});
+  }
   Totals fast = totals(*fastest);
   Totals slow = totals(*cheapest);
   for (int i = 0; i < kMostWeights; ++i) {
