@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   using Clock = std::chrono::steady_clock;
   std::vector<std::filesystem::path> files;
   std::size_t nodes = 1'000'000;
-  for (const std::string word : std::vector<std::string>(argv + 1, argv + argc)) {
+  for (const std::string& word : std::vector<std::string>(argv + 1, argv + argc)) {
     const bool is_nodes = word.starts_with("--nodes=");
     nodes = is_nodes ? std::stoull(word.substr(word.find('=') + 1)) : nodes;
     if (!is_nodes) {
