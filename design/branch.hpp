@@ -86,7 +86,6 @@ class DesignSearch {
   bool bound(OpenBox& box, const Enclosure& enclosure);
   std::optional<double> bound_within(const OpenBox& box, const DesignMachine& composite,
                                      const Assessment& found);
-  static bool is_bounded_by_energy(const DesignMachine& machine);
   bool add_lines(const DesignMachine& composite, const OpenBox& box, const WithinLimits& within,
                  std::vector<SupportLine>& lines);
   Assessment assess(const DesignMachine& design, const WithinLimits& within,

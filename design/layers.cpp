@@ -93,10 +93,6 @@ Arch with_leakage_of(Arch arch, const Arch& least, const Workload* workload) {
 
 }  // namespace
 
-bool leaves_out_remainders(const Arch& arch, const ObjectiveFunction& function) {
-  return !function.uses_latency() && may_leave_remainders(arch);
-}
-
 std::vector<DistinctLayer> distinct_layers(const Campaign& campaign) {
   std::vector<DistinctLayer> distinct;
   for (const CampaignLayer& layer : campaign.layers) {

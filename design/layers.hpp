@@ -57,10 +57,6 @@ struct ProvenBound {
   double lower = 0;
 };
 
-// Are searches for this objective about fewer mappings than those that know the latency, which try
-// folds with a remainder? Then they bound nothing but themselves.
-bool leaves_out_remainders(const Arch& arch, const ObjectiveFunction& function);
-
 struct LayerFront {  // Pareto-optimal mappings of a layer
   std::vector<LayerPoint> points{};
   bool is_all = true;  // or only some of them

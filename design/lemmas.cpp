@@ -162,6 +162,10 @@ void for_each_pair(const Arch& a, const Arch& b, const Visit& visit) {
 
 }  // namespace
 
+bool leaves_out_remainders(const Arch& arch, const ObjectiveFunction& function) {
+  return !function.uses_latency() && may_leave_remainders(arch);
+}
+
 const char* to_string(Lemma lemma) {
   constexpr std::array kNames{"resources", "energies", "leakage", "areas"};
   return kNames[static_cast<std::size_t>(lemma)];

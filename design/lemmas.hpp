@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arch/arch.hpp"
+#include "costmodel/objective_function.hpp"
 
 namespace mapsim {
 
@@ -15,6 +16,10 @@ namespace mapsim {
 // it. kLeakage: an energy per time, summed over all instances. kAreas: no part of a mapping's cost.
 enum class Lemma : std::uint8_t { kResources, kEnergies, kLeakage, kAreas };
 const char* to_string(Lemma lemma);  // "resources"
+
+// Are searches for this objective about fewer mappings than those that know the latency, which try
+// folds with a remainder? Then they bound nothing but themselves.
+bool leaves_out_remainders(const Arch& arch, const ObjectiveFunction& function);
 
 // Two machines that enclose a set of designs. No mapping costs more on `most`, which has the
 // largest resources at the lowest energies, than on any design of the set, and `least`, which has

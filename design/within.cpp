@@ -31,12 +31,12 @@ std::optional<double> weight_between(const Totals& fast, const Totals& slow) {
   return std::pow(2.0, std::round(2 * std::log2(weight)) / 2);
 }
 
-}  // namespace
-
 // Otherwise mappings that the search for the least energy leaves out may have less.
-bool DesignSearch::is_bounded_by_energy(const DesignMachine& machine) {
+bool is_bounded_by_energy(const DesignMachine& machine) {
   return !leaves_out_remainders(machine.arch, ObjectiveFunction::product(1, 0));
 }
+
+}  // namespace
 
 // No design of a box has a lower value within the limits; infinite: none keeps them. nullopt:
 // interrupted. `found`: what is known of the objective without limits.
