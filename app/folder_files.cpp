@@ -302,6 +302,14 @@ class Folder {
     return common(a, b) + 2 * common(one.stem().string(), other.stem().string());
   }
 
+  // Whether one of the two lies in the other's folder or further in: a table of energies in a
+  // folder beside is another design's.
+  static bool is_in_line(const std::string& a, const std::string& b) {
+    const std::string one = (fs::path{a}.parent_path() / "").string();
+    const std::string other = (fs::path{b}.parent_path() / "").string();
+    return one.starts_with(other) || other.starts_with(one);
+  }
+
   // Of each kind the nearest file; of those that lead, `leader` alone; of the second kind any of
   // the nearest.
   std::vector<std::string> set_of(const std::string& leader, std::size_t second) const {
@@ -314,6 +322,12 @@ class Folder {
       std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
         return nearness(leader, a) > nearness(leader, b);
       });
+      if (kind->name == std::string_view{"energies (ERT)"}) {
+        std::erase_if(sorted, [&](const auto& each) { return !is_in_line(leader, each); });
+      }
+      if (sorted.empty()) {
+        continue;
+      }
       files.push_back(sorted[std::min(second, sorted.size() - 1)]);
       second = 0;
     }

@@ -56,6 +56,21 @@ TEST_F(FolderFiles, OfAKindThatIsGivenAreLeftOut) {
   EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as d/arch/arch.yaml d/map.yaml\n"));
 }
 
+// Energies in a folder beside are those of another design.
+TEST_F(FolderFiles, OfAnotherDesignAreNotPaired) {
+  for (const char* name : {"d/arch/one", "d/arch/two"}) {
+    std::filesystem::create_directory(folder() / name);
+    write(std::string{name} + "/arch.yaml", arch_);
+  }
+  std::filesystem::remove(folder() / "d/arch/arch.yaml");
+  write("d/arch/two/ERT.yaml", "ERT: {version: 0.4, tables: []}\n");
+  ASSERT_EQ(run("import timeloop d -o in"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("energies (ERT) (1): d/arch/two/ERT.yaml\n"));
+  EXPECT_THAT(
+      file("stderr"),
+      HasSubstr("import timeloop d/arch/one/arch.yaml d/prob/gemm.yaml d/map.yaml -o in\n"));
+}
+
 // The second architecture has no ERT's storage, so that it cannot be read.
 TEST_F(FolderFiles, AreNamedWithCommandsThatWorkWhereThereAreSeveral) {
   write("d/arch/broken.yaml", "arch: {storage: []}\n");
