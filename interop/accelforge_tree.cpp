@@ -78,11 +78,12 @@ class ForgeTreeWriter {
     for (const Node& node : nodes.items) {
       if (node.tag == "!Compute") {
         const Node* computed = value_of(node, "einsum");
-        const auto e = computed == nullptr ? std::nullopt : chain_.find_einsum(computed->text);
+        if (computed == nullptr) {
+          refuse(node, "a compute node that names no einsum");
+        }
+        const auto e = chain_.find_einsum(computed->text);
         if (!e) {
-          refuse(node, fmt::format("{} is no einsum of the chain",
-                                   computed == nullptr ? "a compute node without an einsum"
-                                                       : computed->text));
+          refuse(node, fmt::format("{} is no einsum of the chain", computed->text));
         }
         found.push_back(*e);
       } else if (const Node* inside = value_of(node, "nodes")) {

@@ -40,6 +40,12 @@ std::string cell_text(const TableCell& cell) {
   return text == nullptr ? "" : *text;
 }
 
+void drop_last_comma(std::string& list) {
+  if (!list.empty()) {
+    list.pop_back();
+  }
+}
+
 // Texts that come up again and again are written once.
 std::string text_column(const PageTable& table, std::size_t column) {
   std::unordered_map<std::string, std::size_t> places;
@@ -58,7 +64,7 @@ std::string text_column(const PageTable& table, std::size_t column) {
     data += fmt::format("{},", place->second);
   }
   for (std::string* list : {&dictionary, &data}) {
-    list->resize(list->size() - (list->empty() ? 0 : 1));
+    drop_last_comma(*list);
   }
   return fmt::format("\"text\":true,\"dictionary\":[{}],\"data\":[{}]", dictionary, data);
 }
@@ -70,7 +76,7 @@ std::string number_column(const PageTable& table, std::size_t column) {
     data += text.empty() ? "null" : text;
     data += ',';
   }
-  data.resize(data.size() - (data.empty() ? 0 : 1));
+  drop_last_comma(data);
   return fmt::format("\"data\":[{}]", data);
 }
 
