@@ -8,7 +8,7 @@
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/membership.hpp"
+#include "mapper/why.hpp"
 #include "report/json.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
@@ -22,27 +22,17 @@ namespace mapsim {
 namespace {
 
 // Against the optimum of a mapspace, in which the mapping may or may not lie.
-GapReport find_gap(const Problem& problem, const EvalArguments& arguments, const Mapping& mapping,
-                   const Cost& given, std::vector<std::string>& warnings) {
+GapReport gap_of(const Problem& problem, const EvalArguments& arguments, const Mapping& mapping,
+                 const Cost& given, std::vector<std::string>& warnings) {
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
   options.threads = arguments.threads;
   options.budget = arguments.budget;
   const Mapspace space{
       problem, read_space(problem, arguments.constraints, false, arguments.imperfect, &warnings)};
-  const SearchResult result = search_exact(space, options);
-  GapReport gap{options.objective, result.cost, {}};
-  gap.outside = why_outside_of(space, mapping);
+  GapReport gap = find_gap(space, options, mapping, given);
   if (gap.outside.ends_with("partial") && arguments.constraints.empty()) {
     gap.outside += "; --imperfect searches a space with such tiles";
-  }
-  if (gap.outside.empty() && !is_within_limits(options.objective, given)) {
-    gap.outside = "it is beyond a limit of the objective";
-  }
-  if (result.certificate.status == Proof::kBounded) {
-    gap.lower_bound = result.certificate.lower_bound;
-  } else if (gap.best) {
-    gap.reliefs = what_would_help(space, options, *gap.best);
   }
   return gap;
 }
@@ -86,7 +76,7 @@ Answer run(const EvalArguments& arguments) {
   std::optional<GapReport> gap;
   std::vector<std::string> warnings;
   if (cost != nullptr && arguments.why) {
-    gap = find_gap(problem, arguments, mapping, *cost, warnings);
+    gap = gap_of(problem, arguments, mapping, *cost, warnings);
   }
   Answer answer{code, ""};
   remark_warnings(warnings, answer);

@@ -7,6 +7,7 @@
 
 #include "arch/capacities.hpp"
 #include "mapper/graph/path_objective.hpp"
+#include "mapper/membership.hpp"
 
 namespace mapsim {
 
@@ -114,6 +115,22 @@ std::vector<Relief> what_would_help(const Mapspace& space, const SearchOptions& 
   std::stable_sort(reliefs.begin(), reliefs.end(),
                    [](const Relief& a, const Relief& b) { return a.gain > b.gain; });
   return reliefs;
+}
+
+GapReport find_gap(const Mapspace& space, const SearchOptions& options, const Mapping& mapping,
+                   const Cost& given) {
+  const SearchResult result = search_exact(space, options);
+  GapReport gap{options.objective, result.cost, {}};
+  gap.outside = why_outside_of(space, mapping);
+  if (gap.outside.empty() && !is_within_limits(options.objective, given)) {
+    gap.outside = "it is beyond a limit of the objective";
+  }
+  if (result.certificate.status == Proof::kBounded) {
+    gap.lower_bound = result.certificate.lower_bound;
+  } else if (gap.best) {
+    gap.reliefs = what_would_help(space, options, *gap.best);
+  }
+  return gap;
 }
 
 }  // namespace mapsim

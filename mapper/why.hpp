@@ -37,4 +37,18 @@ struct Relief {
 std::vector<Relief> what_would_help(const Mapspace& space, const SearchOptions& options,
                                     const Cost& now);
 
+// What a mapping is held against: the optimum of a mapspace, and what would better that.
+struct GapReport {
+  Objective objective = Objective::kEnergy;
+  std::optional<Cost> best;  // nullopt: nothing in the searched mapspace fits, or was found
+  std::vector<Relief> reliefs;
+  std::string outside{};                // why the mapping is not in that space; empty: it is
+  std::optional<double> lower_bound{};  // of the objective over the space; nullopt: best is proven
+};
+
+// Searches the space exactly, and asks what_would_help() where its optimum is proven. The mapping
+// is one of the space's problem, whether it lies in the space or not; `given` is its cost.
+GapReport find_gap(const Mapspace& space, const SearchOptions& options, const Mapping& mapping,
+                   const Cost& given);
+
 }  // namespace mapsim

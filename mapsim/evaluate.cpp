@@ -9,7 +9,7 @@
 #include "costmodel/reference/data_set.hpp"
 #include "costmodel/reference/simulate.hpp"
 #include "costmodel/timeline/timeline.hpp"
-#include "mapsim/mapsim.hpp"
+#include "mapsim/request.hpp"
 #include "report/names.hpp"
 #include "report/show.hpp"
 #include "report/text.hpp"
@@ -60,6 +60,24 @@ std::string to_text(const Evaluated& evaluated) {
   }
   return title + "does not fit: " +
          infeasible_text(problem.arch(), std::get<Infeasible>(evaluated.evaluation)) + "\n";
+}
+
+GapReport find_gap(const Evaluated& evaluated, const SearchRequest& request) {
+  const auto* cost = std::get_if<Cost>(&evaluated.evaluation);
+  if (cost == nullptr) {
+    throw std::invalid_argument{"the mapping does not fit: it has no cost to compare"};
+  }
+  return find_gap(Mapspace{evaluated.problem, constraints_of(evaluated.problem, request)},
+                  request.options, evaluated.mapping, *cost);
+}
+
+std::string to_json(const Evaluated& evaluated, const GapReport& gap) {
+  return evaluation_json({"eval", {}}, evaluated.problem, evaluated.mapping, evaluated.evaluation,
+                         gap);
+}
+
+std::string to_text(const Evaluated& evaluated, const GapReport& gap) {
+  return gap_text(evaluated.problem, gap, std::get<Cost>(evaluated.evaluation));
 }
 
 std::string to_svg(const Evaluated& evaluated) {

@@ -10,6 +10,7 @@
 #include "costmodel/gpu/library.hpp"
 #include "interop/gpu_export.hpp"
 #include "mapper/gpu/plain_kernels.hpp"
+#include "mapsim/cuda_text.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
@@ -73,6 +74,58 @@ std::string to_triton(const KernelReport& report) {
         "tl.dot takes the tensor cores: kernels without them are no Triton's"};
   }
   return text;
+}
+
+namespace {
+
+WrittenKernels written_for(const WrittenRequest& request) {
+  const auto written = written_kernels(request);
+  if (const auto* reason = std::get_if<std::string>(&written)) {
+    throw std::invalid_argument{request.workload.name + ": " + *reason};
+  }
+  return std::get<WrittenKernels>(written);
+}
+
+Epilogue epilogue_of(const EpilogueWords& words) {
+  Epilogue epilogue{words.bias, words.activation == "relu", words.residual};
+  epilogue.quantise = words.quantise;
+  if (words.activation == "gelu") {
+    epilogue.activation = Activation::kGelu;
+  } else if (words.activation == "silu") {
+    epilogue.activation = Activation::kSilu;
+  } else if (!words.activation.empty() && !epilogue.relu) {
+    refuse("activation", words.activation, {"relu", "gelu", "silu"});
+  }
+  return epilogue;
+}
+
+WrittenRequest written_request(const Gpu& gpu, const Workload& layer, const KernelWords& words) {
+  const GpuLayerOptions asked = layer_options(words);
+  if (const auto wrong = wrong_layout(words.layout, layer)) {
+    throw std::invalid_argument{"layout " + *wrong};
+  }
+  return {gpu, layer, asked.request, asked.path};
+}
+
+}  // namespace
+
+std::string to_cuda(const Gpu& gpu, const Workload& layer, const KernelWords& words,
+                    const EpilogueWords& epilogue) {
+  WrittenRequest request = written_request(gpu, layer, words);
+  request.epilogue = epilogue_of(epilogue);
+  const WrittenKernels written = written_for(request);
+  return cuda_text(gpu, layer, written.best.front(), before_text(written));
+}
+
+std::string to_cuda_program(const Gpu& gpu, const Workload& layer, const KernelWords& words,
+                            std::size_t top) {
+  WrittenRequest request = written_request(gpu, layer, words);
+  if (request.path && request.path != GpuPath::kMma && request.path != GpuPath::kWgmma) {
+    throw std::invalid_argument{"path: kernels of mma and wgmma are timed, not " + words.path};
+  }
+  request.top = top;
+  request.run_time_sizes = true;
+  return cuda_program(gpu, written_for(request));
 }
 
 GpuNetworkSolution search_network(const Gpu& gpu, const Network& network, const KernelWords& words,

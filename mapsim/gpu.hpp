@@ -32,6 +32,21 @@ std::string to_json(const KernelReport& report);
 // std::invalid_argument where Triton has none of them, and for implicit GEMMs.
 std::string to_triton(const KernelReport& report);
 
+// What a kernel does with its sums before it writes them: adds a bias, a residual; applies
+// "relu", "gelu" or "silu"; rounds to 8 bits.
+struct EpilogueWords {
+  bool bias = false, residual = false, quantise = false;
+  std::string activation{};  // empty: none
+};
+// The best kernel that mapsim writes as CUDA C++, with what it takes to launch it. Throws
+// std::invalid_argument where there is none, and for unknown words.
+std::string to_cuda(const Gpu& gpu, const Workload& layer, const KernelWords& words,
+                    const EpilogueWords& epilogue = {});
+// The `top` best of different tiles in a program that checks and times them; nvcc builds it alone.
+// Of the paths mma and wgmma. Throws std::invalid_argument as to_cuda() does.
+std::string to_cuda_program(const Gpu& gpu, const Workload& layer, const KernelWords& words,
+                            std::size_t top = 5);
+
 // A network, each distinct layer by its fastest kernel.
 struct GpuNetworkSolution {
   Gpu gpu;

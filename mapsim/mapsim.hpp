@@ -23,16 +23,16 @@
 #include <vector>
 
 #include "arch/load.hpp"
-#include "campaign/network.hpp"
-#include "campaign/network_file.hpp"
 #include "check/check.hpp"
 #include "costmodel/roofline.hpp"
 #include "mapsim/arch_file.hpp"
 #include "mapsim/gpu.hpp"
+#include "mapsim/networks.hpp"
 #include "mapsim/search_request.hpp"
 #include "mapsim/search_words.hpp"
 #include "mapsim/systems.hpp"
 #include "report/front.hpp"
+#include "report/why.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
@@ -62,6 +62,10 @@ std::string to_svg(const Solution& solution);        // machine and mapping; emp
 // The proof, for `mapsim check` or verify(); may take as long as the search. Empty: the checker
 // cannot follow it, or it was stopped. Throws UnsupportedSearch for strategies that prove nothing.
 std::string proof_yaml(const Solution& solution, const std::atomic<bool>* stop = nullptr);
+// Which capacity or bandwidth would improve the optimum most if it were twice as large: a search
+// for each, the largest gain first. Empty: nothing fits. If `stop` was set: those searched so far.
+std::vector<Relief> what_would_help(const Solution& solution,
+                                    const std::atomic<bool>* stop = nullptr);
 
 // ----- Fronts -----
 
@@ -105,6 +109,11 @@ Evaluated evaluate(const Arch& arch, const Workload& layer, const std::string& m
 std::string to_json(const Evaluated& evaluated);
 std::string to_text(const Evaluated& evaluated);
 std::string to_svg(const Evaluated& evaluated);  // empty: it does not fit
+// The mapping beside the optimum of the mapspace that the request leaves, by exact search. Throws
+// std::invalid_argument where it does not fit.
+GapReport find_gap(const Evaluated& evaluated, const SearchRequest& request = {});
+std::string to_json(const Evaluated& evaluated, const GapReport& gap);  // with to_json()'s contents
+std::string to_text(const Evaluated& evaluated, const GapReport& gap);  // of the gap alone
 // Walks the mapping step by step, compares counts and outputs with the closed form. Throws
 // std::invalid_argument beyond `max_steps` MACs. nullopt: it does not fit, or `stop` was set.
 std::optional<SimulationRecord> simulate(const Evaluated& evaluated,
@@ -118,20 +127,7 @@ std::string to_json(const Evaluated& evaluated, const SimulationRecord& record);
 std::string trace_json(const Solution& solution, const std::atomic<bool>* stop = nullptr);
 std::string trace_json(const Evaluated& evaluated, const std::atomic<bool>* stop = nullptr);
 
-// ----- Networks, proofs, samples -----
-
-// A network on a machine, each distinct layer searched once. load_network() reads one;
-// read_network() also an ONNX model.
-struct NetworkSolution {
-  Arch arch;
-  Network network;
-  NetworkOptions options;
-  NetworkResult result;
-};
-NetworkSolution search_network(const Arch& arch, const Network& network,
-                               const SearchRequest& request);
-std::string to_json(const NetworkSolution& solution);
-std::string to_text(const NetworkSolution& solution);
+// ----- Proofs, samples -----
 
 // A proof and what a checker that shares no code with the search says of it.
 struct Verified {

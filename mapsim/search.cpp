@@ -111,6 +111,16 @@ Solution search(const Arch& arch, const Workload& layer, const SearchRequest& re
           std::move(warnings)};
 }
 
+std::vector<Relief> what_would_help(const Solution& solution, const std::atomic<bool>* stop) {
+  if (!solution.result.cost) {
+    return {};
+  }
+  SearchOptions options = solution.request.options;
+  options.stop = stop;
+  return what_would_help(Mapspace{solution.problem, solution.constraints}, options,
+                         *solution.result.cost);
+}
+
 std::string to_json(const Solution& solution) {
   return search_json(origin_of("search", solution.warnings),
                      Mapspace{solution.problem, solution.constraints}, solution.request.strategy,

@@ -18,9 +18,37 @@ KernelWords words_of(const py::dict& asked) {
   return {text("precision"), text("path"), text("layout")};
 }
 
+// Kernels for other programs.
+void bind_kernel_texts(py::module_& m) {
+  m.def("triton",
+        [](const ArchFile& file, const Workload& layer, std::size_t top, const py::dict& asked) {
+          const Gpu gpu = file.gpu();
+          const KernelWords words = words_of(asked);
+          return interruptible([&](const std::atomic<bool>& stop) {
+            return to_triton(rank_kernels(gpu, layer, words, {.top = top, .stop = &stop}));
+          });
+        });
+  m.def("cuda", [](const ArchFile& file, const Workload& layer, const py::dict& asked, bool bias,
+                   bool residual, bool quantise, const std::string& activation) {
+    const Gpu gpu = file.gpu();
+    const KernelWords words = words_of(asked);
+    return interruptible([&](const std::atomic<bool>&) {
+      return to_cuda(gpu, layer, words, {bias, residual, quantise, activation});
+    });
+  });
+  m.def("cuda_program",
+        [](const ArchFile& file, const Workload& layer, const py::dict& asked, std::size_t top) {
+          const Gpu gpu = file.gpu();
+          const KernelWords words = words_of(asked);
+          return interruptible(
+              [&](const std::atomic<bool>&) { return to_cuda_program(gpu, layer, words, top); });
+        });
+}
+
 }  // namespace
 
 void bind_gpus(py::module_& m) {
+  bind_kernel_texts(m);
   m.def("kernels", [](const ArchFile& file, const Workload& layer, std::size_t top,
                       const py::dict& asked) {
     const Gpu gpu = file.gpu();
@@ -30,14 +58,6 @@ void bind_gpus(py::module_& m) {
       return std::pair{to_json(report), kernels_text(report)};
     });
   });
-  m.def("triton",
-        [](const ArchFile& file, const Workload& layer, std::size_t top, const py::dict& asked) {
-          const Gpu gpu = file.gpu();
-          const KernelWords words = words_of(asked);
-          return interruptible([&](const std::atomic<bool>& stop) {
-            return to_triton(rank_kernels(gpu, layer, words, {.top = top, .stop = &stop}));
-          });
-        });
   m.def("gpu_network", [](const ArchFile& file, const std::string& path, const py::dict& asked,
                           const std::map<std::string, std::int64_t>& dims, std::int64_t batch,
                           const Words& configs) {

@@ -45,6 +45,13 @@ SearchRequest request_of(const Arch& arch, const py::dict& asked) {
   if (!asked["budget_labels"].is_none()) {
     options.budget.labels = asked["budget_labels"].cast<std::int64_t>();
   }
+  if (const auto memory = text("memory"); !memory.empty()) {
+    const Parsed<Bits> parsed = parse_size(memory);
+    if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+      throw std::invalid_argument{"memory: " + *wrong};
+    }
+    options.budget.bytes = static_cast<std::size_t>(std::get<Bits>(parsed).count() / 8);
+  }
   options.budget.gap = asked["gap"].cast<double>();
   return request;
 }
@@ -160,6 +167,16 @@ void bind_search(py::module_& m) {
              return interruptible(
                  [&](const std::atomic<bool>& stop) { return proof_yaml(s, &stop); });
            })
+      .def("reliefs",
+           [](const Solution& s) {
+             return interruptible([&](const std::atomic<bool>& stop) {
+               std::vector<std::tuple<std::string, double, double>> rows;
+               for (const Relief& relief : what_would_help(s, &stop)) {
+                 rows.emplace_back(relief.resource, relief.value, relief.gain);
+               }
+               return rows;
+             });
+           })
       .def("trace", [](const Solution& s) {
         return interruptible([&](const std::atomic<bool>& stop) { return trace_json(s, &stop); });
       });
@@ -200,6 +217,15 @@ void bind_evaluation(py::module_& m) {
              return interruptible([&](const std::atomic<bool>& stop) {
                const auto record = simulate(e, max_steps, seed, &stop);
                return record ? to_json(e, *record) : std::string{};
+             });
+           })
+      .def("gap",
+           [](const Evaluated& e, const py::dict& asked) {
+             SearchRequest request = request_of(e.problem.arch(), asked);
+             return interruptible([&](const std::atomic<bool>& stop) {
+               request.options.stop = &stop;
+               const GapReport gap = find_gap(e, request);
+               return std::pair{to_json(e, gap), to_text(e, gap)};
              });
            })
       .def("trace", [](const Evaluated& e) {

@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "plan": MODEL | {"mapper", "report", "campaign"},
     "mapsim": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign", "design", "plan"},
     "python": MODEL | {"mapsim", "report"},
-    "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign", "design", "plan"},
+    "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign", "design", "plan", "mapsim"},
 }
 # The folders inside two modules: whose headers each may include; "" is the module's own folder. Its sources put
 # the parts together and may include all. INTERFACE: what all folders of the mapper may include.

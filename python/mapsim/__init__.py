@@ -30,7 +30,7 @@ from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
 from ._inputs import (Arch, Named, Workload, configs_folders, file_of, gpu, is_name, layer,
                       layers, machine, machine_or_gpu, read_file, shipped, table, text_or_file)
 from ._options import Options, asked_of, searches
-from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Predictions, Proven,
+from ._results import (Check, Evaluation, Front, Gap, Histogram, Kernels, NetworkResult, Predictions, Proven,
                        Result, Roofline, Simulation, frame)
 from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
                        stream)
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __version__: str = _mapsim.version
 __all__ = ["Arch", "Check", "ConfigError", "Design", "Diagnostic", "Error", "Evaluation", "Front",
-           "Fusion", "FusionCurve", "Histogram", "Kernels", "NetworkResult", "Options", "Plan",
+           "Fusion", "FusionCurve", "Gap", "Histogram", "Kernels", "NetworkResult", "Options", "Plan",
            "Predictions", "Result", "Roofline", "Simulation", "Stream", "UnsupportedSearch", "Workload",
            "check", "curve", "design", "evaluate", "fuse", "fusion_curve", "histogram", "kernels",
            "network", "pareto", "plan", "predict", "roofline", "search", "shipped", "simulate", "stream",
@@ -239,13 +239,12 @@ def kernels(gpu: Machine, workload: Layer, top: int = 10, precision: str = "", p
     convolution "nhwc" or "nchw".
 
     >>> ranked = kernels("a100_40gb", "gemm:1024x1024x1024", top=3, precision="bf16", path="mma")
-    >>> len(ranked), "triton.Config(" in ranked.triton()
-    (3, True)
+    >>> len(ranked), "triton.Config(" in ranked.triton(), "mapsim_kernel" in ranked.cuda(activation="relu")
+    (3, True, True)
     """
     asked = {"precision": precision, "path": path, "layout": layout}
     handle, read = as_read(gpu)._handle, as_read(workload)._handle
-    return Kernels(*_mapsim.kernels(handle, read, top, asked),
-                   lambda: _mapsim.triton(handle, read, top, asked))
+    return Kernels(*_mapsim.kernels(handle, read, top, asked), (handle, read, top, asked))
 
 
 def _problem(name: str, value: Any) -> List[int]:

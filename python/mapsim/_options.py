@@ -27,6 +27,8 @@ class Options(TypedDict, total=False):
     budget         end after this time, "2 min" or a number of seconds, with the best mapping so far
                    and its gap
     budget_labels  end after this much work of the search, which is the same on every computer
+    memory         end when the search would take more than this, "4 GiB", with the best mapping so far
+                   and its gap; else three quarters of what the machine has
     gap            end when the best mapping is proven to be within this share of the optimum: 0.01
     strategy       "exact" (the default); to compare with: "exhaustive", "random", "annealing",
                    "genetic"
@@ -45,6 +47,7 @@ class Options(TypedDict, total=False):
     batches: bool
     budget: Union[None, str, float]
     budget_labels: Optional[int]
+    memory: str
     gap: float
     strategy: str
     evaluations: int
@@ -61,7 +64,7 @@ _OPTIONS: Dict[str, Option] = {
         "constraints": (None, constraints),
         "even": (False, kinds.switch), "imperfect": (False, kinds.switch), "batches": (False, kinds.switch),
         "budget": (None, kinds.budget), "budget_labels": (None, kinds.optional(kinds.whole(1))),
-        "gap": (0.0, kinds.fraction), "strategy": ("exact", kinds.text("random")),
+        "memory": ("", kinds.text("4 GiB")), "gap": (0.0, kinds.fraction), "strategy": ("exact", kinds.text("random")),
         "evaluations": (10_000, kinds.whole(1)), "seed": (1, kinds.whole(0)), "threads": (1, kinds.threads),
     }.items()}
 

@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What searches answer."""
+from __future__ import annotations
+
 import html
 import json
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+
+from . import _arguments as kinds
+from . import _mapsim
+from ._arguments import arguments
+from ._options import Options, asked_of, searches
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def frame(rows: List[Dict[str, Any]]) -> Any:
@@ -149,6 +159,20 @@ class Result(_Costed, Proven):
     def warnings(self) -> List[str]:
         return self._handle.warnings
 
+    def why(self) -> Any:
+        """What would lower the optimum if it were twice as large: a DataFrame, or dicts, the largest gain first.
+
+        Each capacity and bandwidth that counts is doubled in turn, and searched: `value` is the optimum
+        with it, `gain` the share that it saves.
+
+        >>> import mapsim
+        >>> best = mapsim.search("teaching", "teaching/conv")
+        >>> len(best.why()) > 0
+        True
+        """
+        return frame([{"resource": resource, "value": value, "gain": gain}
+                      for resource, value, gain in self._handle.reliefs()])
+
     def proof(self) -> str:
         """The proof as a file that check(), or `mapsim check`, verifies without the search."""
         return self._handle.proof()
@@ -191,6 +215,20 @@ class Evaluation(_Costed):
         """Machine and mapping as SVG; empty: it does not fit."""
         return self._handle.svg
 
+    @searches()
+    def why(self, **options: Unpack[Options]) -> Gap:
+        """The mapping beside the optimum: where it spends more, and what would help. Options as of search().
+
+        ValueError: the mapping does not fit.
+
+        >>> import mapsim
+        >>> fast = mapsim.search("teaching", "teaching/conv", objective="latency")
+        >>> gap = mapsim.evaluate("teaching", "teaching/conv", fast).why()
+        >>> gap.excess >= 0
+        True
+        """
+        return Gap(*self._handle.gap(asked_of(options)))
+
     def save_trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Write the mapping in time, as `simulate --trace` does, for https://ui.perfetto.dev."""
         _write_trace(path, self._handle.trace())
@@ -204,6 +242,38 @@ class Evaluation(_Costed):
 
     def _repr_html_(self) -> str:
         return _page(str(self), self.figure)
+
+
+class Gap:
+    """A mapping beside the optimum of a mapspace."""
+
+    def __init__(self, text: str, told: str):
+        self._told = told
+        self.json: Dict[str, Any] = json.loads(text)["why"]
+
+    @property
+    def excess(self) -> Optional[float]:
+        """The share by which the mapping is above the optimum, or the best found; None: nothing fits."""
+        return self.json.get("excess")
+
+    @property
+    def shares(self) -> Any:
+        """A DataFrame, or dicts: where the energies differ, the largest waste first."""
+        return frame(self.json.get("energy_shares", []))
+
+    @property
+    def reliefs(self) -> Any:
+        """A DataFrame, or dicts: what would help if it were twice as large, as Result.why() has it."""
+        return frame(self.json.get("reliefs", []))
+
+    def __str__(self) -> str:
+        return self._told
+
+    def __repr__(self) -> str:
+        return "Gap(nothing fits)" if self.excess is None else f"Gap({100 * self.excess:.3g} %)"
+
+    def _repr_html_(self) -> str:
+        return _page(str(self), "")
 
 
 class Simulation:
@@ -364,17 +434,37 @@ class Histogram:
 class Kernels:
     """Tensor-core kernels of a layer on a GPU, fastest first."""
 
-    def __init__(self, text: str, told: str, triton: Callable[[], str]):
+    def __init__(self, text: str, told: str, asked: Tuple[Any, Any, int, Dict[str, str]]):
         self._told = told
         self.json: Dict[str, Any] = json.loads(text)
-        self._triton = triton
+        self._gpu, self._layer, self._top, self._words = asked
 
     def triton(self) -> str:
         """The kernels for Triton's autotuner: Python, a list of triton.Config.
 
         ValueError: for the implicit GEMM of a convolution, and where Triton has none of them.
         """
-        return self._triton()
+        return _mapsim.triton(self._gpu, self._layer, self._top, self._words)
+
+    @arguments(bias=kinds.switch, residual=kinds.switch, quantise=kinds.switch,
+               activation=kinds.one_of("", "relu", "gelu", "silu"))
+    def cuda(self, bias: bool = False, residual: bool = False, quantise: bool = False,
+             activation: str = "") -> str:
+        """The best kernel that mapsim writes as CUDA C++; its head says how it is compiled and launched.
+
+        Its sums may get a bias, a residual and an activation ("relu", "gelu", "silu"), and be rounded
+        to 8 bits. Where it is not the first of the ranking, the head says why that is not written.
+        ValueError: none can be written.
+        """
+        return _mapsim.cuda(self._gpu, self._layer, self._words, bias, residual, quantise, activation)
+
+    @arguments(top=kinds.whole(1))
+    def cuda_program(self, top: int = 5) -> str:
+        """The best kernels of different tiles in a CUDA C++ program that checks and times them; nvcc builds it.
+
+        ValueError: none of the paths mma and wgmma can be written.
+        """
+        return _mapsim.cuda_program(self._gpu, self._layer, self._words, top)
 
     @property
     def table(self) -> Any:

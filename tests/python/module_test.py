@@ -99,6 +99,40 @@ def test_kernels_are_written_for_triton():
         mapsim.kernels("h100_sxm", "conv:64,56,56,64,3,3", precision="f16").triton()
 
 
+def test_kernels_are_written_as_cuda():
+    ranked = mapsim.kernels("a100_40gb", "gemm:1024x1024x1024", precision="f16", path="mma")
+    plain, rounded = ranked.cuda(), ranked.cuda(bias=True, activation="gelu", quantise=True)
+    assert "mma.sync" in plain and "; bias; GELU; rounded to 8 bits" in rounded
+    program = ranked.cuda_program(top=2)
+    assert "int main(" in program and "cudaEventRecord" in program
+    with pytest.raises(ValueError, match="activation: 'rellu' is none; did you mean 'relu'"):
+        ranked.cuda(activation="rellu")
+    with pytest.raises(ValueError, match="path: kernels of mma and wgmma are timed"):
+        mapsim.kernels("a100_40gb", "gemm:1024x1024x1024", path="wmma").cuda_program()
+
+
+def test_what_would_help_is_what_a_larger_machine_needs():
+    best = mapsim.search("eyeriss", "alexnet/conv3")
+    first = rows_of(best.why())[0]
+    assert first["gain"] > 0 and first["gain"] == pytest.approx(1 - first["value"] / best.energy_pj)
+    assert rows_of(mapsim.search(EASY, LAYER, max_latency="1 cycles").why()) == []
+
+
+def test_mappings_are_held_against_the_optimum():
+    best, fast = mapsim.search(EASY, LAYER), mapsim.search(EASY, LAYER, objective="latency")
+    gap = mapsim.evaluate(EASY, LAYER, fast).why()
+    assert gap.excess == pytest.approx(fast.energy_pj / best.energy_pj - 1)
+    assert sum(row["difference_pj"] for row in rows_of(gap.shares)) == pytest.approx(fast.energy_pj - best.energy_pj)
+    assert "proven optimum" in str(gap) and len(gap.reliefs) > 0
+    assert mapsim.evaluate(EASY, LAYER, best).why().excess == 0
+
+
+def test_memory_is_limited():
+    with pytest.raises(ValueError, match="memory: "):
+        mapsim.search(EASY, LAYER, memory="much")
+    assert mapsim.search("eyeriss", "resnet50/conv2_3x3", memory="1 KiB").certificate["status"] == "bounded"
+
+
 def test_operators_without_a_price_are_named(tmp_path):
     net = tmp_path / "net.yaml"
     net.write_text("name: net\nlayers:\n  - {workload: teaching/conv}\nunpriced: {NonMaxSuppression: 2}\n")

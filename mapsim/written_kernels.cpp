@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/written_kernels.hpp"
+#include "mapsim/written_kernels.hpp"
 
 #include <fmt/format.h>
 
