@@ -20,7 +20,7 @@ namespace mapsim::branch {
 // all unrollings within, and its bound is at most that of each of them. The interval with the
 // largest ratio is split at its geometric mean, until all have one count. As in lists
 // (imperfect_classes()), each unrolling is a class of its own, and some tile must give all of its
-// instances work. docs/decisions/0052-unrollings-lazily.md.
+// instances work. docs/decisions/0088-unrollings-by-intervals.md.
 class UnrollingIntervals {
  public:
   // The space has no rules for unrollings. All arguments outlive the object.
