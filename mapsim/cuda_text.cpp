@@ -11,6 +11,7 @@
 #include "report/gpu.hpp"
 #include "validate/kernels/harness.hpp"
 #include "validate/kernels/source_wgmma.hpp"
+#include "validate/workload_problem.hpp"
 
 namespace mapsim {
 
