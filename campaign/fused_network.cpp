@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -22,6 +23,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 using Figures = FusedTotals::Figures;
+
+constexpr double kEqual = 1e-9;  // relative, of figures found by different searches
 
 Figures figures_of(const ChainResult& result) {
   return {result.cost->energy.count(), static_cast<double>(result.cost->latency.count())};
@@ -42,6 +45,16 @@ std::string value_text(const Objective& objective, const Figures& figures) {
              : energy_text(Picojoules{value_of(objective, figures)});
 }
 
+// No tree of the chain is better, and no mappings of its layers.
+double lower_bound_of(const FusedNetwork& fused, std::size_t i) {
+  const double trees = fused.found[i].fused.lower_bound;
+  return i < fused.apart.size() ? std::min(trees, fused.apart[i].lower_bound) : trees;
+}
+bool is_proven(const FusedNetwork& fused, std::size_t i) {
+  return fused.found[i].fused.proven &&
+         (i >= fused.apart.size() || fused.joint || fused.apart[i].proven);
+}
+
 std::string proof_text(bool proven, double value, double lower_bound) {
   if (proven) {
     return "proven";
@@ -59,6 +72,14 @@ std::string unpriced_text(const Network& network) {
   return text;
 }
 
+void choose_layers_where_less(const ChainComparison& found, UnfusedChain& apart) {
+  const auto value = [&](const Figures& figures) { return value_of(found.objective, figures); };
+  if (apart.figures &&
+      (!found.fused.cost || is_less(value(*apart.figures), value(figures_of(found.fused))))) {
+    apart.chosen = apart.figures;
+  }
+}
+
 // Each chain for itself: the objective is a sum over chains.
 void search_chains(const Arch& arch, const FusionLimits& limits, const SearchOptions& options,
                    const ChainProgress& progress, FusedNetwork& fused) {
@@ -69,8 +90,12 @@ void search_chains(const Arch& arch, const FusionLimits& limits, const SearchOpt
     progress(fused.graph, i);
     const EinsumChain& chain = fused.graph.chains[i].chain;
     share.budget.seconds = left / static_cast<double>(fused.graph.chains.size() - i);
-    fused.found.push_back(compare_ways(arch, chain, limits, share));
+    const std::optional<Figures>& layers = fused.apart[i].figures;
+    fused.found.push_back(compare_ways(
+        arch, chain, limits, share,
+        layers ? value_of(fused.objective, *layers) : std::numeric_limits<double>::infinity()));
     const ChainComparison& found = fused.found.back();
+    choose_layers_where_less(found, fused.apart[i]);
     left -= found.spilled.seconds + found.on_chip.seconds + found.fused.seconds;
     left = std::max(0.0, left);
     is_stopped = options.stop != nullptr && *options.stop;
@@ -83,13 +108,16 @@ std::string change_text(double best, double spilled) {
   return std::abs(change) < 0.05 || !(spilled > 0) ? "" : fmt::format("{:+.1f} %", change);
 }
 
-// The figures of all three ways, null where there is no mapping.
-Json ways_json(const Objective& objective, const std::optional<Figures>& best,
-               const std::optional<Figures>& on_chip, const std::optional<Figures>& spilled) {
+// The figures of all ways, null where there is no mapping.
+struct WayFigures {
+  std::optional<Figures> best, on_chip, spilled, unfused;
+};
+Json ways_json(const Objective& objective, const WayFigures& ways) {
   Json json = Json::object();
-  for (const auto& [way, figures] : {std::pair{"", &best},
-                                     {"_layer_by_layer_on_chip", &on_chip},
-                                     {"_layer_by_layer_spilled", &spilled}}) {
+  for (const auto& [way, figures] : {std::pair{"", &ways.best},
+                                     {"_layer_by_layer_on_chip", &ways.on_chip},
+                                     {"_layer_by_layer_spilled", &ways.spilled},
+                                     {"_unfused", &ways.unfused}}) {
     const auto put = [&](const char* name, const char* unit, double value) {
       json[fmt::format("{}{}{}", name, way, unit)] = *figures ? Json(value) : Json();
     };
@@ -118,13 +146,15 @@ Json chain_json(const Arch& arch, const FusedNetwork& fused, std::size_t i) {
   const auto figures = [](const ChainResult& result) {
     return result.cost ? std::optional(figures_of(result)) : std::nullopt;
   };
-  json.update(ways_json(fused.objective, figures(found.fused), figures(found.on_chip),
-                        figures(found.spilled)));
+  const UnfusedChain& apart = fused.apart[i];
+  json.update(ways_json(fused.objective, {best_of(fused, i), figures(found.on_chip),
+                                          figures(found.spilled), apart.figures}));
   if (!fused.joint) {
-    add_bound(fused.objective, found.fused.lower_bound, json);
+    add_bound(fused.objective, lower_bound_of(fused, i), json);
   }
-  json["proven"] = found.fused.proven;
-  if (found.fused.best) {
+  json["proven"] = is_proven(fused, i);
+  json["unfused_is_best"] = apart.chosen.has_value();
+  if (found.fused.best && !apart.chosen) {
     json["tree"] = print_tree(arch, chain.chain, *found.fused.best);
   }
   json["seconds"] = found.fused.seconds + found.on_chip.seconds + found.spilled.seconds;
@@ -134,40 +164,63 @@ Json chain_json(const Arch& arch, const FusedNetwork& fused, std::size_t i) {
   return json;
 }
 
+// Of a chain of several einsums whose layers need no more one by one.
+bool brings_nothing(const FusedNetwork& fused, std::size_t i) {
+  const UnfusedChain& apart = fused.apart[i];
+  const std::optional<Figures> best = best_of(fused, i);
+  return fused.graph.chains[i].chain.einsums.size() > 1 && best && apart.figures &&
+         !(value_of(fused.objective, *best) <
+           value_of(fused.objective, *apart.figures) * (1 - kEqual));
+}
+
+Row chain_row(const FusedNetwork& fused, std::size_t i) {
+  const Objective& objective = fused.objective;
+  const NetworkChain& chain = fused.graph.chains[i];
+  const ChainComparison& found = fused.found[i];
+  const UnfusedChain& apart = fused.apart[i];
+  Row row{chain.chain.name, std::to_string(chain.chain.einsums.size()), std::to_string(chain.count),
+          apart.figures ? value_text(objective, *apart.figures) : "nothing found"};
+  for (const ChainResult* one : {&found.spilled, &found.on_chip}) {
+    row.push_back(one->cost     ? value_text(objective, figures_of(*one))
+                  : one->proven ? "nothing fits"
+                                : "stopped");
+  }
+  const std::optional<Figures> best = best_of(fused, i);
+  row.push_back(best                 ? value_text(objective, *best)
+                : found.fused.proven ? "nothing fits"
+                                     : "stopped");
+  const double value = best ? value_of(objective, *best) : 0;
+  row.push_back(best && apart.figures ? change_text(value, value_of(objective, *apart.figures))
+                                      : "");
+  // A joint choice is proven as a whole.
+  std::string proof;
+  if (best && !fused.joint) {
+    proof = proof_text(is_proven(fused, i), value, lower_bound_of(fused, i));
+    proof += brings_nothing(fused, i) ? ": fusion brings nothing" : "";
+  }
+  row.push_back(std::move(proof));
+  return row;
+}
+
 std::vector<Row> rows_of(const FusedNetwork& fused, const FusedTotals& sums) {
   const Objective& objective = fused.objective;
-  std::vector<Row> rows{{"chain", "einsums", "times", "spilled", "on chip", "best", "", ""}};
+  std::vector<Row> rows{
+      {"chain", "einsums", "times", "unfused", "spilled", "on chip", "best", "", ""}};
   for (std::size_t i = 0; i < fused.found.size(); ++i) {
-    const NetworkChain& chain = fused.graph.chains[i];
-    const ChainComparison& found = fused.found[i];
-    Row row{chain.chain.name, std::to_string(chain.chain.einsums.size()),
-            std::to_string(chain.count)};
-    for (const ChainResult* one : {&found.spilled, &found.on_chip, &found.fused}) {
-      row.push_back(one->cost     ? value_text(objective, figures_of(*one))
-                    : one->proven ? "nothing fits"
-                                  : "stopped");
-    }
-    const ChainResult& best = found.fused;
-    const double value = best.cost ? value_of(objective, figures_of(best)) : 0;
-    row.push_back(best.cost && found.spilled.cost
-                      ? change_text(value, value_of(objective, figures_of(found.spilled)))
-                      : "");
-    // A joint choice is proven as a whole.
-    row.push_back(best.cost && !fused.joint ? proof_text(best.proven, value, best.lower_bound)
-                                            : "");
-    rows.push_back(std::move(row));
+    rows.push_back(chain_row(fused, i));
   }
   const Figures apart = streams_of(fused, false);
   const Figures riding = streams_of(fused, true);
   const std::string streams = value_text(objective, apart);
   rows.push_back({"pools, sums, norms", "",
                   std::to_string(fused.graph.streams.size() + fused.graph.rides.size()), streams,
-                  streams, value_text(objective, riding),
+                  streams, streams, value_text(objective, riding),
                   change_text(value_of(objective, riding), value_of(objective, apart)), ""});
   const double best = value_of(objective, sums.best);
-  rows.push_back({"all", "", "", value_text(objective, sums.spilled),
-                  value_text(objective, sums.on_chip), value_text(objective, sums.best),
-                  change_text(best, value_of(objective, sums.spilled)),
+  rows.push_back({"all", "", "", sums.unfused ? value_text(objective, *sums.unfused) : "",
+                  value_text(objective, sums.spilled), value_text(objective, sums.on_chip),
+                  value_text(objective, sums.best),
+                  sums.unfused ? change_text(best, value_of(objective, *sums.unfused)) : "",
                   sums.missing > 0 ? "" : proof_text(sums.proven, best, sums.lower_bound)});
   return rows;
 }
@@ -200,16 +253,19 @@ FusedNetwork search_fused(const Arch& arch, const Network& network, const Fusion
     add(fused.rides, ride.reads, Bits{0});
     add(fused.rides_apart, graph.nodes[ride.node].reads, graph.nodes[ride.node].writes);
   }
+  NetworkOptions layers;
+  layers.search = options;
+  const NetworkResult alone = search_network(arch, network, layers);
+  fused.unfused = totals(arch, network, alone, options.objective.mode);
+  for (const NetworkChain& chain : fused.graph.chains) {
+    fused.apart.push_back(unfused_chain(arch, network, alone, options.objective, chain.unfused));
+  }
   if (is_product(options.objective)) {
     choose_trees_jointly(arch, limits, options, progress, fused);
   } else {
     search_chains(arch, limits, options, progress, fused);
   }
   fused.interrupted = options.stop != nullptr && *options.stop;
-  NetworkOptions layers;
-  layers.search = options;
-  fused.unfused =
-      totals(arch, network, search_network(arch, network, layers), options.objective.mode);
   return fused;
 }
 
@@ -219,28 +275,43 @@ fusion::HullPoint streams_of(const FusedNetwork& network, bool fused) {
           static_cast<double>((network.streams.latency + rides.latency).count())};
 }
 
+std::optional<fusion::HullPoint> best_of(const FusedNetwork& network, std::size_t chain) {
+  if (chain < network.apart.size() && network.apart[chain].chosen) {
+    return network.apart[chain].chosen;
+  }
+  const ChainResult& fused = network.found[chain].fused;
+  return fused.cost ? std::optional(figures_of(fused)) : std::nullopt;
+}
+
 FusedTotals totals(const FusedNetwork& network) {
   FusedTotals sums;
   sums.best = streams_of(network, true);
   sums.spilled = sums.on_chip = streams_of(network, false);
+  sums.unfused = sums.spilled;
   sums.lower_bound = value_of(network.objective, sums.best);
   for (std::size_t i = 0; i < network.graph.chains.size(); ++i) {
     const auto count = static_cast<double>(network.graph.chains[i].count);
     const ChainComparison* found = i < network.found.size() ? &network.found[i] : nullptr;
-    if (found == nullptr || !found->fused.cost || !found->on_chip.cost || !found->spilled.cost) {
+    const std::optional<Figures> best = found != nullptr ? best_of(network, i) : std::nullopt;
+    if (!best || !found->on_chip.cost || !found->spilled.cost) {
       sums.missing += network.graph.chains[i].count;
       sums.proven = false;
       continue;
     }
-    for (const auto& [sum, one] : {std::pair{&sums.spilled, &found->spilled},
-                                   {&sums.on_chip, &found->on_chip},
-                                   {&sums.best, &found->fused}}) {
-      const Figures figures = figures_of(*one);
-      sum->energy += count * figures.energy;
-      sum->cycles += count * figures.cycles;
+    const auto add = [&](Figures& sum, const Figures& figures) {
+      sum.energy += count * figures.energy;
+      sum.cycles += count * figures.cycles;
+    };
+    add(sums.spilled, figures_of(found->spilled));
+    add(sums.on_chip, figures_of(found->on_chip));
+    add(sums.best, *best);
+    if (i < network.apart.size() && network.apart[i].figures && sums.unfused) {
+      add(*sums.unfused, *network.apart[i].figures);
+    } else {
+      sums.unfused.reset();
     }
-    sums.lower_bound += count * found->fused.lower_bound;
-    sums.proven = sums.proven && found->fused.proven;
+    sums.lower_bound += count * lower_bound_of(network, i);
+    sums.proven = sums.proven && is_proven(network, i);
   }
   if (network.joint) {
     sums.lower_bound = network.joint->lower_bound;
@@ -257,12 +328,17 @@ std::string fused_network_text(const Arch& arch, const Network& network,
   const FusedTotals sums = totals(fused);
   text += table(rows_of(fused, sums));
   text += fmt::format(
-      "\nspilled: every einsum by itself, intermediates go to {}; on chip: an intermediate is held "
-      "whole at an inner level where that pays; best: einsums may also share loops.\n",
+      "\nunfused: every layer by itself, as without --fuse; there a softmax is one pass over what "
+      "it "
+      "reads, and padding comes for nothing. In a chain a softmax is four einsums, and producers "
+      "make the padding of what reads them. spilled: the einsums of a chain one by one, "
+      "intermediates go to {}; on chip: an intermediate is held whole at an inner level where that "
+      "pays; best: einsums may also share loops, or layers stay unfused where that is less.\n",
       arch.levels[LevelId{0}].name);
   text +=
-      "What is proven is about these chains. The graph is cut into them at tensors with several "
-      "readers, sums, pools and norms; other cuts were not searched.\n";
+      "What is proven is about these chains: none has a better mapping tree, and no layer of it a "
+      "better mapping. The graph is cut into them at tensors with several readers, sums, pools and "
+      "norms; other cuts were not searched.\n";
   if (!fused.graph.rides.empty()) {
     text += fmt::format(
         "{} of branches: streams layer by layer; at best each rides on the last einsum of a chain, "
@@ -271,19 +347,7 @@ std::string fused_network_text(const Arch& arch, const Network& network,
         arch.levels[LevelId{0}].name);
   }
   if (fused.joint) {
-    text += "The trees of all chains are chosen together, for the least product of the sums.\n";
-  }
-  if (fused.unfused.missing == 0) {
-    const Figures unfused{fused.unfused.energy.count(),
-                          static_cast<double>(fused.unfused.latency.count())};
-    const double apart = value_of(objective, unfused);
-    const double best = value_of(objective, sums.best);
-    const bool is_less = sums.missing == 0 && apart < best;
-    text += fmt::format(
-        "without --fuse{}: {}. There a softmax is one pass over what it reads, and padding comes "
-        "for nothing; here a softmax is four einsums, and producers make the padding of what "
-        "reads them.\n",
-        is_less ? ", each layer by itself, it is less" : "", value_text(objective, unfused));
+    text += "What all chains have is chosen together, for the least product of the sums.\n";
   }
   if (const auto count =
           std::count_if(fused.found.begin(), fused.found.end(), is_short_of_memory)) {
@@ -314,12 +378,13 @@ std::string fused_network_json(const Provenance& origin, const Arch& arch, const
   }
   const FusedTotals sums = totals(fused);
   json["interrupted"] = fused.interrupted;
-  Json total = ways_json(fused.objective, sums.best, sums.on_chip, sums.spilled);
+  const bool is_known = fused.unfused.missing == 0;
+  const Figures unfused{fused.unfused.energy.count(),
+                        static_cast<double>(fused.unfused.latency.count())};
+  Json total = ways_json(fused.objective, {sums.best, sums.on_chip, sums.spilled,
+                                           is_known ? std::optional(unfused) : std::nullopt});
   add_bound(fused.objective, sums.lower_bound, total);
   total["proven"] = sums.proven;
-  const bool is_known = fused.unfused.missing == 0;
-  total["energy_unfused_pj"] = is_known ? Json(fused.unfused.energy.count()) : Json();
-  total["latency_unfused_cycles"] = is_known ? Json(fused.unfused.latency.count()) : Json();
   const Figures riding = streams_of(fused, true);
   const Figures apart = streams_of(fused, false);
   total["streams_energy_pj"] = riding.energy;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "campaign/network.hpp"
+#include "campaign/unfused_chain.hpp"
 #include "costmodel/stream.hpp"
 #include "mapper/fusion/chain_hull.hpp"
 #include "report/chain_search.hpp"
@@ -17,10 +18,13 @@ namespace mapsim {
 
 // A network as chains of einsums, each distinct one searched once (mapper/fusion/chain_search.hpp)
 // if the objective is a sum over chains. By a product, the trees of all chains are chosen jointly.
+// Where the layers of a chain need less one by one, they are its best: a chain makes the padding of
+// what it passes on, and a softmax as einsums, which cost a network without fusion less.
 struct FusedNetwork {
   GraphChains graph;
   Objective objective;
   std::vector<ChainComparison> found;   // per chain; after an interrupt the list is short
+  std::vector<UnfusedChain> apart;      // per chain
   std::optional<fusion::Hull> joint{};  // proves the choice of `found[].fused`, streams included
   StreamCost streams;                   // of the nodes that no chain has
   StreamCost rides{}, rides_apart{};    // of `graph.rides`: as they ride, and as streams
@@ -37,11 +41,14 @@ std::string fused_network_obstacle(const Objective& objective);
 // network is a graph.
 FusedNetwork search_fused(const Arch& arch, const Network& network, const FusionLimits& limits,
                           const SearchOptions& options, const ChainProgress& progress);
-// Finds `found` and `joint` of a network of which the other members are there, by a product of
-// total energy and total latency.
+// Finds `found` and `joint`, and which chains have their layers one by one, of a network of which
+// the other members are there, by a product of total energy and total latency.
 void choose_trees_jointly(const Arch& arch, const FusionLimits& limits,
                           const SearchOptions& options, const ChainProgress& progress,
                           FusedNetwork& fused);
+
+// The least of a chain that is known: of a mapping tree or of its layers; nullopt: nothing is.
+std::optional<fusion::HullPoint> best_of(const FusedNetwork& network, std::size_t chain);
 
 // What crosses memory beside the chains: layer by layer, sums of branches are streams.
 fusion::HullPoint streams_of(const FusedNetwork& network, bool fused);
@@ -50,7 +57,9 @@ fusion::HullPoint streams_of(const FusedNetwork& network, bool fused);
 struct FusedTotals {
   using Figures = fusion::HullPoint;
   Figures spilled, on_chip, best;
-  double lower_bound = 0;    // of the objective: no mapping trees of the chains are better
+  std::optional<Figures> unfused;  // nullopt: a layer has no mapping
+  // Of the objective: no mapping trees of the chains, and no mappings of their layers, are better.
+  double lower_bound = 0;
   bool proven = true;        // none are better than `best`
   std::int64_t missing = 0;  // chains without a mapping, or not searched: in none of the sums
 };

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <iterator>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "campaign/fused_network.hpp"
 #include "mapper/fusion/chain_hull.hpp"
@@ -12,7 +15,8 @@
 // the sum of the chains' least, and the least product of the totals is a vertex of the hull of such
 // sums (mapper/fusion/chain_hull.hpp). All copies of a chain have one tree: where two have
 // different ones, giving both one of the two moves the totals along a line, on which no point
-// between is better than both ends.
+// between is better than both ends. Where a chain may have its layers one by one instead, its least
+// sum is the less of that of its trees and that of its layers.
 
 namespace mapsim {
 
@@ -24,13 +28,30 @@ using fusion::LeastSum;
 
 constexpr std::size_t kWays = 3;
 
+// The layers of a chain one by one, and what crosses memory beside them; no layers: the chain has
+// no other way.
+struct Layers {
+  std::vector<std::pair<ChainSums*, double>> sums;  // how often
+  HullPoint streams{};
+};
+
+// What a chain has in a choice: a tree, or its layers one by one.
+struct Chosen {
+  HullPoint figures;
+  std::optional<ChainPoint> tree;
+};
+
 // A way to run the network: what is known of its chains, and the best choice so far.
 struct Way {
   std::vector<ChainSums*> sums;
   fusion::Hull hull;
-  HullPoint chains{};              // the sums of the best choice, without streams
-  std::vector<ChainPoint> choice;  // of the chains that count
+  HullPoint chains{};          // the sums of the best choice, without streams
+  std::vector<Chosen> choice;  // of the chains that count
 };
+
+HullPoint sum_of(const HullPoint& a, const HullPoint& b, double count) {
+  return {a.energy + count * b.energy, a.cycles + count * b.cycles};
+}
 
 class JointChains {
  public:
@@ -48,6 +69,9 @@ class JointChains {
           ways_[w].sums.push_back(&sums_.emplace_back(arch, chain.chain, spaces[w]));
         }
       }
+    }
+    for (const NetworkChain& chain : fused.graph.chains) {
+      add_layers(arch, chain);
     }
   }
 
@@ -68,7 +92,7 @@ class JointChains {
       inherit(w);
       double least_cycles = streams_of(w).cycles;
       for (std::size_t i = 0; i < chains; ++i) {
-        least_cycles += counts_[i] ? count_of(i) * ways_[w].sums[i]->least_cycles() : 0;
+        least_cycles += counts_[i] ? count_of(i) * least_cycles_of(w, i) : 0;
       }
       ways_[w].hull = fusion::search_hull(options_.objective.function, least_cycles,
                                           [&](double weight) { return least(w, weight); });
@@ -77,6 +101,51 @@ class JointChains {
   }
 
  private:
+  // Layers that several chains have are searched once. Where the only einsum of a chain is its
+  // layer, and nothing else crosses memory, both ways are one.
+  void add_layers(const Arch& arch, const NetworkChain& chain) {
+    Layers& layers = layers_.emplace_back();
+    const bool is_alike =
+        chain.chain.einsums.size() == 1 && chain.unfused.layers.size() == 1 &&
+        chain.unfused.streams.empty() &&
+        is_alike_but_for_names(chain.chain.einsums[0], chain.unfused.layers[0].workload);
+    if (is_alike) {
+      return;
+    }
+    layers.streams = mapsim::streams_of(arch, chain.unfused);
+    for (const NodeLayer& layer : chain.unfused.layers) {
+      auto known = std::find_if(alone_.begin(), alone_.end(), [&](const auto& one) {
+        return is_alike_but_for_names(one.first.einsums[0], layer.workload);
+      });
+      if (known == alone_.end()) {
+        const EinsumChain& single = alone_.emplace_back(chain_of(layer.workload), nullptr).first;
+        known = std::prev(alone_.end());
+        known->second = &sums_.emplace_back(arch, single, FusionLimits{1, 0, false});
+      }
+      layers.sums.emplace_back(known->second, static_cast<double>(layer.count));
+    }
+  }
+  static bool is_alike_but_for_names(Workload a, const Workload& b) {
+    a.name = b.name;
+    a.note = b.note;
+    return a == b;
+  }
+  // Has a chain its layers one by one for another way? Only where it may be fused.
+  bool has_layers(std::size_t w, std::size_t i) const {
+    return w + 1 == kWays && !layers_[i].sums.empty();
+  }
+  double least_cycles_of(std::size_t w, std::size_t i) const {
+    double least = ways_[w].sums[i]->least_cycles();
+    if (has_layers(w, i)) {
+      double layers = layers_[i].streams.cycles;
+      for (const auto& [sums, count] : layers_[i].sums) {
+        layers += count * sums->least_cycles();
+      }
+      least = std::min(least, layers);
+    }
+    return least;
+  }
+
   // Only the widest way lets sums of branches ride.
   HullPoint streams_of(std::size_t w) const { return mapsim::streams_of(fused_, w + 1 == kWays); }
   double value_of(const HullPoint& chains, std::size_t w) const {
@@ -100,32 +169,80 @@ class JointChains {
     share.budget.seconds /= 2 * static_cast<double>(fused_.graph.chains.size() - i);
     return ways_[w].sums[i]->least(weight, share);
   }
+  // Of the layers of a chain one by one.
+  LeastSum least_of_layers(std::size_t i, double weight) {
+    LeastSum sum{layers_[i].streams, layers_[i].streams.along(weight), true};
+    for (const auto& [sums, count] : layers_[i].sums) {
+      SearchOptions share = budget_.rest();
+      share.budget.seconds /=
+          2 * static_cast<double>((layers_.size() - i) * layers_[i].sums.size());
+      const LeastSum one = sums->least(weight, share);
+      sum.bound += count * one.bound;
+      sum.proven = sum.proven && one.proven;
+      sum.best =
+          sum.best && one.best ? std::optional(sum_of(*sum.best, *one.best, count)) : std::nullopt;
+    }
+    return sum;
+  }
+  // ... or of a tree, whichever is less, and which one that is.
+  LeastSum least_of_chain(std::size_t w, std::size_t i, double weight, Chosen& chosen) {
+    LeastSum least = least_of(w, i, weight);
+    chosen = {*least.best, ways_[w].sums[i]->best(weight)};
+    if (has_layers(w, i)) {
+      const LeastSum layers = least_of_layers(i, weight);
+      least.bound = std::min(least.bound, layers.bound);
+      least.proven = least.proven && layers.proven;
+      if (layers.best && is_less(layers.best->along(weight), least.best->along(weight))) {
+        least.best = layers.best;
+        chosen = {*layers.best, std::nullopt};
+      }
+    }
+    return least;
+  }
   LeastSum least(std::size_t w, double weight) {
     LeastSum sum{streams_of(w), 0, true};
     sum.bound = sum.best->along(weight);
     HullPoint chains;
-    std::vector<ChainPoint> choice;
+    std::vector<Chosen> choice;
     for (std::size_t i = 0; i < fused_.graph.chains.size(); ++i) {
       if (!counts_[i]) {
         continue;
       }
-      const LeastSum one = least_of(w, i, weight);
-      chains.energy += count_of(i) * one.best->energy;
-      chains.cycles += count_of(i) * one.best->cycles;
+      const LeastSum one = least_of_chain(w, i, weight, choice.emplace_back());
+      chains = sum_of(chains, *one.best, count_of(i));
       sum.bound += count_of(i) * one.bound;
       sum.proven = sum.proven && one.proven;
-      choice.push_back(ways_[w].sums[i]->best(weight));
     }
-    sum.best->energy += chains.energy;
-    sum.best->cycles += chains.cycles;
+    sum.best = sum_of(*sum.best, chains, 1);
     if (ways_[w].choice.empty() || value_of(chains, w) < value_of(ways_[w].chains, w)) {
       ways_[w].chains = chains;
       ways_[w].choice = std::move(choice);
     }
     return sum;
   }
+  // A search that was stopped may have less than what every layer by itself has.
+  void know_layers_by_themselves() {
+    HullPoint chains;
+    std::vector<Chosen> choice;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      const UnfusedChain* apart = i < fused_.apart.size() ? &fused_.apart[i] : nullptr;
+      if (counts_[i] && (apart == nullptr || !apart->figures)) {
+        return;
+      }
+      if (counts_[i]) {
+        chains = sum_of(chains, *apart->figures, count_of(i));
+        choice.push_back({*apart->figures, std::nullopt});
+      }
+    }
+    Way& way = ways_.back();
+    if (!choice.empty() && is_less(value_of(chains, kWays - 1), value_of(way.chains, kWays - 1))) {
+      way.chains = chains;
+      way.choice = std::move(choice);
+    }
+  }
 
   void report(const std::vector<std::array<LeastSum, kWays>>& first) {
+    know_layers_by_themselves();
     const auto least_way = [&](std::size_t last) {
       return std::min_element(ways_.begin(), ways_.begin() + static_cast<std::ptrdiff_t>(last) + 1,
                               [&](const Way& a, const Way& b) {
@@ -142,9 +259,14 @@ class JointChains {
         results[w]->proven = first[i][w].proven;
         if (counts_[i]) {
           // A way that was stopped early may take what a narrower one found.
-          const ChainPoint& chosen = least_way(w)->choice[place];
-          results[w]->best = chosen.tree;
-          results[w]->cost = chosen.cost;
+          const Chosen& chosen = least_way(w)->choice[place];
+          if (chosen.tree) {
+            results[w]->best = chosen.tree->tree;
+            results[w]->cost = chosen.tree->cost;
+          } else {
+            fused_.apart.resize(counts_.size());
+            fused_.apart[i].chosen = chosen.figures;
+          }
           results[w]->proven = ways_[2].hull.proven;
         }
       }
@@ -159,6 +281,8 @@ class JointChains {
   const ChainProgress& progress_;
   FusedNetwork& fused_;
   std::deque<ChainSums> sums_;
+  std::deque<std::pair<EinsumChain, ChainSums*>> alone_;  // layers
+  std::vector<Layers> layers_;                            // per chain
   std::array<Way, kWays> ways_;
   std::vector<bool> counts_;
 };

@@ -65,7 +65,22 @@ class ChainFinder {
     }
     nodes.resize(kept);
     found_.rides.insert(found_.rides.end(), rides.begin(), rides.end());
-    add(std::move(*chain), 1, nodes);
+    add(std::move(*chain), 1, nodes, unfused(nodes, rides));
+  }
+
+  UnfusedNodes unfused(const std::vector<std::size_t>& nodes,
+                       const std::vector<GraphRide>& rides) const {
+    UnfusedNodes all;
+    for (const std::size_t n : nodes) {
+      const GraphNode& node = graph_.nodes[n];
+      all.layers.insert(all.layers.end(), node.layers.begin(), node.layers.end());
+      const bool is_ride = std::any_of(rides.begin(), rides.end(),
+                                       [&](const GraphRide& ride) { return ride.node == n; });
+      if (!is_ride && node.reads + node.writes > Bits{0}) {
+        all.streams.push_back({node.reads, node.writes});
+      }
+    }
+    return all;
   }
 
   // The only node that reads what a node makes, if a chain may go on with it.
@@ -120,15 +135,17 @@ class ChainFinder {
   // Of a node that no chain can hold, each layer by itself.
   void add_layers(std::size_t n) {
     for (const NodeLayer& layer : graph_.nodes[n].layers) {
-      add(chain_of(layer.workload), layer.count, {n});
+      add(chain_of(layer.workload), layer.count, {n},
+          {{{layer.name, layer.workload, 1, layer.file}}, {}});
     }
   }
 
-  void add(EinsumChain chain, std::int64_t count, const std::vector<std::size_t>& nodes) {
+  void add(EinsumChain chain, std::int64_t count, const std::vector<std::size_t>& nodes,
+           UnfusedNodes unfused) {
     for (const std::size_t n : nodes) {
       is_taken_[n] = true;
     }
-    const EinsumChain shape = without_names(chain);
+    const std::pair shape{without_names(chain), without_names(unfused)};
     const auto known = std::find(shapes_.begin(), shapes_.end(), shape);
     if (known != shapes_.end()) {
       found_.chains[static_cast<std::size_t>(known - shapes_.begin())].count += count;
@@ -138,7 +155,13 @@ class ChainFinder {
     const std::string& first = graph_.nodes[nodes.front()].name;
     const std::string& last = graph_.nodes[nodes.back()].name;
     chain.name = nodes.size() == 1 ? first : first + " .. " + last;
-    found_.chains.push_back({std::move(chain), count, nodes});
+    found_.chains.push_back({std::move(chain), count, nodes, std::move(unfused)});
+  }
+  static UnfusedNodes without_names(UnfusedNodes nodes) {
+    for (NodeLayer& layer : nodes.layers) {
+      layer.name = layer.file = layer.workload.name = layer.workload.note = "";
+    }
+    return nodes;
   }
   static EinsumChain without_names(EinsumChain chain) {
     chain.name.clear();
@@ -160,7 +183,7 @@ class ChainFinder {
   GraphLinks links_;
   std::vector<bool> is_taken_;
   GraphChains found_;
-  std::vector<EinsumChain> shapes_;
+  std::vector<std::pair<EinsumChain, UnfusedNodes>> shapes_;
 };
 
 }  // namespace

@@ -9,11 +9,24 @@
 
 namespace mapsim {
 
-// A chain that a network has so many times, alike but for names.
+// What a network without fusion has for the nodes of a chain, but for what rides on its end.
+struct UnfusedNodes {
+  // What crosses memory for a node beside its layers.
+  struct Crossing {
+    Bits reads{0}, writes{0};
+    friend bool operator==(const Crossing&, const Crossing&) = default;
+  };
+  std::vector<NodeLayer> layers;
+  std::vector<Crossing> streams;
+  friend bool operator==(const UnfusedNodes&, const UnfusedNodes&) = default;
+};
+
+// A chain that a network has so many times, alike but for names, fused and unfused.
 struct NetworkChain {
   EinsumChain chain;
   std::int64_t count = 1;
   std::vector<std::size_t> nodes;  // the first time
+  UnfusedNodes unfused{};
 };
 
 // A sum of branches that rides on the einsum which makes one of its operands.

@@ -427,7 +427,7 @@ bool is_short_of_memory(const ChainComparison& found) {
 }
 
 ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
-                             const SearchOptions& options) {
+                             const SearchOptions& options, double cutoff) {
   const SharedBudget budget{options};
   ChainComparison found;
   found.objective = options.objective;
@@ -438,7 +438,9 @@ ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const F
     return found;
   }
   found.on_chip = search_chain(arch, chain, {1, 0, true}, budget.rest());
-  found.fused = search_chain(arch, chain, limits, budget.rest());
+  found.fused = cutoff < exact::kInfinity
+                    ? fusion::search_additive(arch, chain, limits, budget.rest(), cutoff)
+                    : search_chain(arch, chain, limits, budget.rest());
   // What a narrower space has is in the wider one, too.
   for (const auto& [wider, other] :
        {std::pair{&found.on_chip, &found.spilled}, {&found.fused, &found.on_chip}}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -79,8 +80,10 @@ bool is_short_of_memory(const ChainComparison& found);
 
 // Makes all three searches within one budget. If one was stopped early, the result of the narrower
 // space before it stands in for what it did not find, so that none is worse than that. A chain of
-// one einsum is searched once.
+// one einsum is searched once. `cutoff`: of a sum over einsums without limits; fused trees that are
+// no better are not looked for, and `fused` then says that none is.
 ChainComparison compare_ways(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
-                             const SearchOptions& options);
+                             const SearchOptions& options,
+                             double cutoff = std::numeric_limits<double>::infinity());
 
 }  // namespace mapsim

@@ -62,6 +62,7 @@ network teaching alexnet
 network nv_full alexnet --batches
 network teaching graphs/squeezenet --fuse
 network teaching graphs/squeezenet --fuse --objective latency
+network nvdla_like_1024 graphs/bert_base_128 --fuse --objective edp
 network a100_40gb alexnet --precision f16
 network h200 graphs/squeezenet --precision bf16
 network eyeriss alexnet --max-energy 4mJ

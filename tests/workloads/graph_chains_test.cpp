@@ -50,8 +50,8 @@ std::vector<std::string> rides_of(const NetworkGraph& graph, const GraphChains& 
   return texts;
 }
 
-// The sum ends the first two chains, which are alike, and rides on the first; the pointwise node
-// rides, too.
+// The sum ends the first two chains and rides on the first; the pointwise node rides, too. Without
+// fusion it is a stream, which the second chain does not have, so they are not alike.
 TEST(ChainsOfGraphs, GoOnWithTheOnlyReader) {
   const NetworkGraph graph =
       toy_graph("  - {name: a, " + kConv + ", in: x}\n  - {name: b, op: Relu, in: a}\n" +
@@ -59,7 +59,11 @@ TEST(ChainsOfGraphs, GoOnWithTheOnlyReader) {
                 "  - {name: e, " + kConv + ", in: d}\n  - {name: sum, op: Add, in: [c, e]}\n" +
                 "  - {name: f, " + kConv + ", in: sum}\n");
   const GraphChains chains = chains_of(graph);
-  EXPECT_THAT(texts_of(chains), ElementsAre("a .. sum x2: 2", "f x1: 1"));
+  EXPECT_THAT(texts_of(chains), ElementsAre("a .. sum x1: 2", "d .. e x1: 2", "f x1: 1"));
+  EXPECT_THAT(chains.chains[0].unfused.streams,
+              ElementsAre(UnfusedNodes::Crossing{Bits{2304}, Bits{2304}}));
+  EXPECT_THAT(chains.chains[1].unfused.streams, ElementsAre());
+  EXPECT_EQ(chains.chains[1].unfused.layers.size(), 2U);
   EXPECT_THAT(rides_of(graph, chains), ElementsAre("sum: 2304 b"));  // 8 x 6 x 6 elements of 8 b
   EXPECT_THAT(names_of(graph, chains.streams), ElementsAre());
 }
