@@ -28,6 +28,8 @@ class Deadline {
                                std::chrono::duration<double>(options.budget.seconds));
     }
   }
+  // The same time, without a limit of memory.
+  static Deadline of_time(const Deadline& other) { return Deadline(other, kUnlimited); }
   bool over() const {
     return (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) ||
            (deadline_ && Clock::now() >= *deadline_);
@@ -63,6 +65,13 @@ class Deadline {
   std::size_t peak_bytes() const { return peak_; }
 
  private:
+  static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+  Deadline(const Deadline& other, std::size_t most_bytes)
+      : stop_{other.stop_},
+        start_{other.start_},
+        deadline_{other.deadline_},
+        most_bytes_{most_bytes} {}
+
   const std::atomic<bool>* stop_;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> deadline_;

@@ -17,7 +17,9 @@ namespace {
 constexpr double kWeakPatterns = 1.02;
 // For classes that are searched on a part of their tiles: tiles, and labels.
 constexpr std::size_t kPartTiles = 30'000;
-constexpr std::size_t kHastyTiles = 2'000;  // if time is over
+constexpr std::size_t kMostHastyTiles = 2'000;
+// Work that no deadline limits, in moves from nodes of a completion bound: tens of milliseconds.
+constexpr double kHastyWork = 10e6;
 constexpr std::int64_t kPartLabels = 20'000;
 constexpr int kMostParts = 8;
 // Patterns choose the levels that keep a tensor. Of more free levels per tensor, as machines of
@@ -33,6 +35,21 @@ bool has_few_patterns(const Mapspace& space) {
     }
   }
   return free <= kMostFreeLevels * problem.workload().tensors.size();
+}
+
+// How many tiles the bound of a class may have if nothing limits its time.
+std::size_t hasty_tiles(const exact::StateGraph& graph) {
+  std::size_t moves = 0;  // from all nodes of one tile
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+      if (graph.reachable(stage, residency)) {
+        moves += 1 + graph.keep_moves(stage, residency).size() +
+                 graph.sliding_edges(stage, residency).size();
+      }
+    }
+  }
+  return std::min(kMostHastyTiles,
+                  static_cast<std::size_t>(kHastyWork / static_cast<double>(moves)));
 }
 
 // Counts the labels of a search, and adds the mappings that it found to the incumbent.
@@ -91,24 +108,37 @@ TaskWindow::Outcome ClassSearcher::search_whole(std::size_t unrolling_class,
   return search_perfect(unrolling_class, query, is_hard);
 }
 
-// The best nest of a part of a class's tiles. This is done until some mapping is known, and for a
-// few more classes if there is time, since the bound of a class does not tell how good its mappings
-// are.
+// The best nest of a part of a class's tiles: of few tiles whatever the time until some mapping is
+// known, and of more tiles for a few classes if there is time, since the bound of a class does not
+// tell how good its mappings are.
 TaskWindow::Outcome ClassSearcher::search_part(std::size_t unrolling_class,
-                                               exact::LabelQuery query) {
+                                               const exact::LabelQuery& query) {
   Outcome outcome;
-  if (is_imperfect() || (record_.has_best() && (deadline_.over() || parts_++ >= kMostParts))) {
+  if (is_imperfect()) {
     return outcome;
   }
-  const auto tables = classes_.build_part(unrolling_class, query.known,
-                                          deadline_.over() ? kHastyTiles : kPartTiles);
+  if (!record_.has_best()) {
+    search_tiles(unrolling_class, query, hasty_tiles(classes_.graph(unrolling_class)), nullptr,
+                 outcome);
+  }
+  if (!deadline_.over() && parts_++ < kMostParts) {
+    const Deadline time = Deadline::of_time(deadline_);
+    is_within_budget([&] { search_tiles(unrolling_class, query, kPartTiles, &time, outcome); });
+  }
+  return outcome;
+}
+
+void ClassSearcher::search_tiles(std::size_t unrolling_class, exact::LabelQuery query,
+                                 std::size_t most_tiles, const Deadline* deadline,
+                                 Outcome& outcome) {
+  const auto tables = classes_.build_part(unrolling_class, query.known, most_tiles, deadline);
   if (!query.known.rules_out(tables->root())) {
     query.labels = std::min(query.labels, kPartLabels);
     const exact::LabelResult found = exact::search_labels(*tables, query, deadline_);
     offer(*tables, unrolling_class, found, outcome.found);
-    outcome.taken = {found.expanded, found.expanded};
+    outcome.taken.expanded += found.expanded;
+    outcome.taken.budget += found.expanded;
   }
-  return outcome;
 }
 
 void ClassSearcher::offer(const exact::SearchTables& tables, std::size_t unrolling_class,

@@ -50,7 +50,9 @@ class ClassSearcher {
   bool is_imperfect() const { return space_.constraints().factors.imperfect; }
   bool has_patterns() const;
   Outcome search_whole(std::size_t unrolling_class, const exact::LabelQuery& query, bool is_hard);
-  Outcome search_part(std::size_t unrolling_class, exact::LabelQuery query);
+  Outcome search_part(std::size_t unrolling_class, const exact::LabelQuery& query);
+  void search_tiles(std::size_t unrolling_class, exact::LabelQuery query, std::size_t most_tiles,
+                    const Deadline* deadline, Outcome& outcome);
   Outcome search_imperfect(std::size_t unrolling_class, exact::LabelQuery query);
   bool is_ruled_out_coarsely(std::size_t unrolling_class, exact::LabelQuery& query) const;
   Outcome search_perfect(std::size_t unrolling_class, exact::LabelQuery query, bool is_hard);

@@ -114,11 +114,13 @@ std::unique_ptr<SearchTables> UnrollingTasks::build(std::size_t unrolling_class,
 
 std::unique_ptr<SearchTables> UnrollingTasks::build_part(std::size_t unrolling_class,
                                                          const Incumbent& known,
-                                                         std::size_t most_tiles) const {
+                                                         std::size_t most_tiles,
+                                                         const Deadline* deadline) const {
   return std::make_unique<SearchTables>(
       graph(unrolling_class),
       Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry(), most_tiles),
-      objective_, known, false, std::vector<bool>{}, least_second(unrolling_class, nullptr));
+      objective_, known, false, std::vector<bool>{}, least_second(unrolling_class, nullptr),
+      deadline);
 }
 
 bool UnrollingTasks::is_ruled_out(std::size_t unrolling_class, const Incumbent& known,

@@ -60,10 +60,10 @@ class UnrollingTasks {
   std::unique_ptr<SearchTables> build(std::size_t unrolling_class, const Incumbent& known = {},
                                       bool may_beam_search = false,
                                       const Pattern* pattern = nullptr) const;
-  // Tables with a part of the class's tiles: at most so many. They ignore limits of time and
-  // memory.
+  // Tables with a part of the class's tiles: at most so many, as far as possible. Only the given
+  // deadline limits them.
   std::unique_ptr<SearchTables> build_part(std::size_t unrolling_class, const Incumbent& known,
-                                           std::size_t most_tiles) const;
+                                           std::size_t most_tiles, const Deadline* deadline) const;
   // The residency patterns of a class that the incumbent does not rule out, best bound first.
   // `first_only`: the best one alone; of a front, any one. For objectives with latency, without a
   // timing model.

@@ -22,8 +22,22 @@ namespace mapsim::exact {
 
 namespace {
 
+constexpr std::size_t kLevelsWithDetours = 9;
+
 bool may_keep(const Mapspace& space, LevelId level, TensorId t) {
   return space.keep_rule(level, t) != KeepRule::kBypass;
+}
+
+// On machines of many levels: does a sliding-window edge that keeps a tensor at two residences in
+// turn cost at least as much as one that leaves out the first? It does if no rule demands the first
+// and no fanout lies between them: the same tile then moves to the second from further out, over
+// the same fanouts, and the first's reads and writes come on top. Without this, machines of n
+// levels have some 2^n sliding-window edges.
+bool is_detour(const Mapspace& space, TensorId t, const Residence& first, const Residence& second) {
+  const Arch& arch = space.problem().arch();
+  return arch.levels.size() >= kLevelsWithDetours && !space.constraints().even && !arch.sparsity &&
+         !second.latch && first.fanouts == second.fanouts && first.narrow == second.narrow &&
+         space.keep_rule(first.level, t) == KeepRule::kFree;
 }
 
 }  // namespace
@@ -272,6 +286,11 @@ void StateGraph::extend_sliding_edge(std::size_t stage, DimId dim, TensorId t, S
   const std::size_t target = so_far.target;
   if (sliding_[dim].contains(t)) {
     for_each_step(stage, target, t, [&](const KeepMove& keep) {
+      const BoundaryEdge* last = so_far.edges.empty() ? nullptr : &edges_[so_far.edges.back()];
+      if (last != nullptr && last->tensor == t &&
+          is_detour(*space_, t, residences_[t][last->to], residences_[t][edges_[keep.edge].to])) {
+        return;
+      }
       so_far.edges.push_back(keep.edge);
       so_far.target = keep.target;
       extend_sliding_edge(stage, dim, t, so_far, found);

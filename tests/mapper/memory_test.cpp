@@ -272,6 +272,40 @@ TEST(Time, IsNotNeededForAnAnswer) {
   }
 }
 
+// So many levels that are alike, and two fanouts: a row of a bound for each way to keep the
+// tensors, and some 2^levels ways to keep a window at several levels in turn. Once time is over no
+// more is done than an answer takes.
+TEST(Time, IsHeededOnMachinesOfManyLevels) {
+  const Workload conv = parse_workload(
+      "name: conv\nconv2d: {in_channels: 240, out_channels: 240, input: [56, 56], kernel: [3, 3], "
+      "padding: 1}\n",
+      "conv.yaml");
+  for (const int levels : {9, 12, 16}) {
+    std::string text = "name: deep\nclock: 1 GHz\nnodes:\n";
+    for (int l = 0; l < levels; ++l) {
+      text += "  - {storage: L" + std::to_string(l) +
+              ", word: 8 b, capacity: " + (l == 0 ? "unlimited" : "64 KiB") +
+              ", bandwidth: {shared: 16 B/cycle}, energy: {read: 2 pJ/word, write: 2 pJ/word}}\n";
+      if (l == levels / 2 || l == levels - 2) {
+        text += "  - {fanout: F" + std::to_string(l) +
+                ", x: 8, y: 8, multicast: true, spatial_reduction: true}\n";
+      }
+    }
+    const Problem problem{parse_arch(text + "  - {compute: MAC, energy: 1 pJ}\n", "deep.yaml"),
+                          conv};
+    for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
+      SearchOptions options;
+      options.objective = objective;
+      options.budget.seconds = 0.02;
+      const double before = cpu_seconds();
+      const SearchResult found = search_exact(Mapspace{problem, {}}, options);
+      EXPECT_LT(cpu_seconds() - before, kSanitized ? 40 : 4) << levels;
+      ASSERT_TRUE(found.cost);
+      EXPECT_LE(found.certificate.lower_bound, objective_value(objective, *found.cost));
+    }
+  }
+}
+
 // Some million states would take a minute to count: a search of milliseconds goes without.
 TEST(Memory, AndTimeAreNotSpentOnCountingUnderRules) {
   const Problem problem{two_levels("1 MiB"), gemm("gemm", {27'720, 27'720, 27'720, {}, false})};
