@@ -25,6 +25,7 @@
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
+#include "mapper/shared_budget.hpp"
 #include "mapper/supported.hpp"
 #include "mapper/unfolded.hpp"
 #include "report/certificate.hpp"
@@ -74,14 +75,22 @@ struct Saying {
   Watch& watch;
   const SearchOptions& options;
   check::Stop::Clock::time_point start = check::Stop::Clock::now();
+  SharedBudget budget{options};
 };
 
-// When a certificate must be there. Whoever interrupted the search waits no longer than a moment;
-// a budget is one of both, and a tenth more, since some searches use up all of it.
+// Some searches use up all of a budget. A tenth of it is for the certificate, if there is to be
+// one.
+SearchOptions of_search(const SearchArguments& arguments, SearchOptions options) {
+  constexpr double kOfSearch = 0.9;
+  options.budget.seconds *= arguments.certificate_file.empty() ? 1 : kOfSearch;
+  return options;
+}
+
+// When a certificate must be there: a moment after the search was interrupted, or after its budget.
 check::Stop end_of_proof(const Saying& saying) {
   using Clock = check::Stop::Clock;
   using Wait = std::chrono::duration<double>;
-  constexpr double kMoment = 0.1;  // of all threads together
+  constexpr double kMoment = 0.05;  // of all threads together
   check::Stop stop{saying.options.stop};
   const double budget = saying.options.budget.seconds;
   if (saying.watch.stop()) {
@@ -90,7 +99,7 @@ check::Stop end_of_proof(const Saying& saying) {
   } else if (constexpr double kYear = 3e7; budget < kYear) {
     stop.end = std::max(Clock::now(),
                         saying.start + std::chrono::duration_cast<Clock::duration>(Wait{budget})) +
-               std::chrono::duration_cast<Clock::duration>(Wait{budget / 10 + kMoment});
+               std::chrono::duration_cast<Clock::duration>(Wait{kMoment});
   }
   return stop;
 }
@@ -150,8 +159,9 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   OutputFile certificate{arguments.certificate_file};
   check_certificate(arguments);
   make_folder(arguments.mapping_file);
-  const Front front = subject.capacity ? search_curve(space, options, *subject.capacity)
-                                       : search_front(space, options);
+  const SearchOptions limited = of_search(arguments, options);
+  const Front front = subject.capacity ? search_curve(space, limited, *subject.capacity)
+                                       : search_front(space, limited);
   save_mappings(arguments.mapping_file, space.problem(), front);
   picture.write(front_svg(space, subject, front));
   Answer answer;
@@ -216,7 +226,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   Answer answer;
   std::optional<std::vector<Relief>> reliefs;
   if (arguments.why && result.cost && !result.interrupted) {
-    reliefs = what_would_help(space, options, *result.cost);
+    reliefs = what_would_help(space, saying.budget.rest(), *result.cost);
   }
   if (arguments.output.json) {
     answer.text = search_json(origin, space, arguments.strategy, options, result, reliefs, forms);
@@ -327,7 +337,7 @@ Answer mapping_answer(const SearchArguments& arguments, const Provenance& origin
   }
   return best_answer(
       arguments, origin, space, options, saying, {},
-      [&] { return (*find_mapper(arguments.strategy))(space, options); },
+      [&] { return (*find_mapper(arguments.strategy))(space, of_search(arguments, options)); },
       [&](const SearchResult& result, check::Stop stop) {
         return certificate_file(origin, space, options.objective, result, options.threads, stop);
       });
@@ -364,13 +374,13 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   options.budget = arguments.budget;
   options.partial_folds = arguments.certificate_file.empty();  // beyond the mapspace
   Watch watch;
-  const Saying saying{say, watch, options};
   options.stop = &watch.stop();
   if (watch.visible()) {
     options.progress = [&](const Progress& progress) {
       watch.say(progress_text(options.objective, progress));
     };
   }
+  const Saying saying{say, watch, options};
   const bool is_front = arguments.pareto || !arguments.curve.empty();
   const bool on_engine = is_engine(problem.arch()) && arguments.strategy == "exact";
   if (on_engine) {

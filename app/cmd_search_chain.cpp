@@ -10,7 +10,7 @@
 #include "app/watch.hpp"
 #include "arch/load.hpp"
 #include "mapper/fusion/chain_search.hpp"
-#include "mapper/fusion/shared_budget.hpp"
+#include "mapper/shared_budget.hpp"
 #include "report/certificate.hpp"
 #include "report/chain_curve.hpp"
 #include "report/chain_front.hpp"

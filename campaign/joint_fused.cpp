@@ -9,7 +9,7 @@
 
 #include "campaign/fused_network.hpp"
 #include "mapper/fusion/chain_hull.hpp"
-#include "mapper/fusion/shared_budget.hpp"
+#include "mapper/shared_budget.hpp"
 
 // Total energy and total latency are sums over chains, so the least of energy + weight * latency is
 // the sum of the chains' least, and the least product of the totals is a vertex of the hull of such

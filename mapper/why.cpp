@@ -8,6 +8,7 @@
 #include "arch/capacities.hpp"
 #include "mapper/graph/path_objective.hpp"
 #include "mapper/membership.hpp"
+#include "mapper/shared_budget.hpp"
 
 namespace mapsim {
 
@@ -94,6 +95,7 @@ std::vector<Relief> what_would_help(const Mapspace& space, const SearchOptions& 
                                     const Cost& now) {
   const Problem& problem = space.problem();
   const double optimum = objective_value(options.objective, now);
+  const SharedBudget budget{options};
   std::vector<Relief> reliefs;
   for (const LevelId l : problem.arch().levels.ids()) {
     for (const auto& [resource, change] : changes_of(problem.arch(), l)) {
@@ -101,24 +103,31 @@ std::vector<Relief> what_would_help(const Mapspace& space, const SearchOptions& 
       if (is_bandwidth && !exact::tracked(problem, options.objective).ports) {
         continue;  // the objective does not depend on it
       }
-      Arch arch = problem.arch();
-      change(arch.levels[l]);
-      const Problem relieved(std::move(arch), problem.workload());
-      const SearchResult result = search_exact(Mapspace(relieved, space.constraints()), options);
+      const SearchOptions rest = budget.rest();
+      SearchResult result;
+      if (rest.budget.seconds > 0 && (rest.stop == nullptr || !*rest.stop)) {
+        Arch arch = problem.arch();
+        change(arch.levels[l]);
+        const Problem relieved(std::move(arch), problem.workload());
+        result = search_exact(Mapspace(relieved, space.constraints()), rest);
+      }
       if (result.interrupted || !result.cost) {
-        return reliefs;
+        reliefs.push_back({resource, optimum, 0, false});
+        continue;
       }
       const double value = objective_value(options.objective, *result.cost);
       reliefs.push_back({resource, value, 1 - value / optimum});
     }
   }
-  std::stable_sort(reliefs.begin(), reliefs.end(),
-                   [](const Relief& a, const Relief& b) { return a.gain > b.gain; });
+  std::stable_sort(reliefs.begin(), reliefs.end(), [](const Relief& a, const Relief& b) {
+    return a.known != b.known ? a.known : a.gain > b.gain;
+  });
   return reliefs;
 }
 
 GapReport find_gap(const Mapspace& space, const SearchOptions& options, const Mapping& mapping,
                    const Cost& given) {
+  const SharedBudget budget{options};
   const SearchResult result = search_exact(space, options);
   GapReport gap{options.objective, result.cost, {}};
   gap.outside = why_outside_of(space, mapping);
@@ -128,7 +137,7 @@ GapReport find_gap(const Mapspace& space, const SearchOptions& options, const Ma
   if (result.certificate.status == Proof::kBounded) {
     gap.lower_bound = result.certificate.lower_bound;
   } else if (gap.best) {
-    gap.reliefs = what_would_help(space, options, *gap.best);
+    gap.reliefs = what_would_help(space, budget.rest(), *gap.best);
   }
   return gap;
 }

@@ -29,11 +29,12 @@ struct Relief {
   std::string resource;  // "GLB capacity", "spad capacity for weight", "DRAM bandwidth"
   double value = 0;      // the optimum of the objective with it
   double gain = 0;       // 1 - value / the optimum now; >= 0
+  bool known = true;  // false: options.stop was set, or the budget was over, before it was proven
 };
 
 // Repeats the search with each finite capacity, partition and bandwidth doubled in turn; the
-// largest gain comes first. `now`: the optimum of the unchanged space. If options.stop is set,
-// returns the results so far.
+// largest gain comes first, what is not known last. `now`: the optimum of the unchanged space. All
+// searches share the time of the budget.
 std::vector<Relief> what_would_help(const Mapspace& space, const SearchOptions& options,
                                     const Cost& now);
 

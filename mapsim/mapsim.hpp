@@ -63,7 +63,8 @@ std::string to_svg(const Solution& solution);        // machine and mapping; emp
 // cannot follow it, or it was stopped. Throws UnsupportedSearch for strategies that prove nothing.
 std::string proof_yaml(const Solution& solution, const std::atomic<bool>* stop = nullptr);
 // Which capacity or bandwidth would improve the optimum most if it were twice as large: a search
-// for each, the largest gain first. Empty: nothing fits. If `stop` was set: those searched so far.
+// for each, the largest gain first. Empty: nothing fits. `known` is false for
+// those that were not searched before `stop` was set or the budget was over.
 std::vector<Relief> what_would_help(const Solution& solution,
                                     const std::atomic<bool>* stop = nullptr);
 

@@ -172,7 +172,9 @@ void bind_search(py::module_& m) {
              return interruptible([&](const std::atomic<bool>& stop) {
                std::vector<std::tuple<std::string, double, double>> rows;
                for (const Relief& relief : what_would_help(s, &stop)) {
-                 rows.emplace_back(relief.resource, relief.value, relief.gain);
+                 if (relief.known) {
+                   rows.emplace_back(relief.resource, relief.value, relief.gain);
+                 }
                }
                return rows;
              });

@@ -58,10 +58,14 @@ Json limits_json(const Objective& objective) {
       {"latency_cycles", objective.max_latency ? Json(objective.max_latency->count()) : Json()}};
 }
 
+// Those that are known.
 Json reliefs_json(const std::vector<Relief>& reliefs) {
   Json json = Json::array();
   for (const Relief& relief : reliefs) {
-    json.push_back({{"resource", relief.resource}, {"value", relief.value}, {"gain", relief.gain}});
+    if (relief.known) {
+      json.push_back(
+          {{"resource", relief.resource}, {"value", relief.value}, {"gain", relief.gain}});
+    }
   }
   return json;
 }

@@ -90,14 +90,23 @@ std::string gap_text(const Problem& problem, const GapReport& gap, const Cost& g
 
 std::string relief_text(const Objective& objective, const std::vector<Relief>& reliefs) {
   std::vector<Row> rows;
+  std::string unknown;
   constexpr double kShown = 0.0005;  // what percent() does not round to nothing
   for (const Relief& relief : reliefs) {
-    if (relief.gain >= kShown) {
+    if (!relief.known) {
+      unknown += (unknown.empty() ? "" : ", ") + relief.resource;
+    } else if (relief.gain >= kShown) {
       rows.push_back({relief.resource, fmt::format("-{}", percent(relief.gain))});
     }
   }
   if (reliefs.empty()) {
     return "nothing finite could be doubled\n";
+  }
+  if (!unknown.empty()) {
+    unknown = fmt::format("not known before the search was stopped: twice of {}\n", unknown);
+  }
+  if (rows.empty() && !unknown.empty()) {
+    return unknown;
   }
   if (rows.empty()) {
     return fmt::format(
@@ -106,7 +115,7 @@ std::string relief_text(const Objective& objective, const std::vector<Relief>& r
   }
   return fmt::format("{} of the optimum, if one of these were twice as large:\n",
                      to_string(objective)) +
-         table(rows);
+         table(rows) + unknown;
 }
 
 }  // namespace mapsim

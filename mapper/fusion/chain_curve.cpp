@@ -5,8 +5,8 @@
 
 #include "arch/buffering.hpp"
 #include "arch/capacities.hpp"
-#include "mapper/fusion/shared_budget.hpp"
 #include "mapper/objective.hpp"
+#include "mapper/shared_budget.hpp"
 
 namespace mapsim {
 

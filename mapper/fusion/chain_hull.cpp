@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "mapper/fusion/additive.hpp"
-#include "mapper/fusion/shared_budget.hpp"
 #include "mapper/graph/parts.hpp"
 #include "mapper/objective.hpp"
+#include "mapper/shared_budget.hpp"
 
 namespace mapsim::fusion {
 

@@ -14,7 +14,7 @@
 #include "mapper/fusion/group_chain.hpp"
 #include "mapper/fusion/group_search.hpp"
 #include "mapper/fusion/interface_classes.hpp"
-#include "mapper/fusion/shared_budget.hpp"
+#include "mapper/shared_budget.hpp"
 
 // A dynamic program over cuts. What couples the einsums before a cut with those behind it is which
 // tensors pass it, and where they lie meanwhile: that is the state.

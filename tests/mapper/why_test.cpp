@@ -60,5 +60,19 @@ TEST(WhatWouldHelp, IsWhatSearchingTheLargerMachineFinds) {
   EXPECT_GT(gained, 0);
 }
 
+TEST(WhatWouldHelp, ClaimsNothingThatItHadNoTimeFor) {
+  const SearchCase drawn = random_space(1);
+  const Mapspace space(drawn.problem, drawn.constraints);
+  const SearchResult best = search_exact(space, {});
+  ASSERT_TRUE(best.cost);
+  SearchOptions options;
+  options.budget.seconds = 0;
+  const std::vector<Relief> reliefs = what_would_help(space, options, *best.cost);
+  EXPECT_EQ(reliefs.size(), what_would_help(space, {}, *best.cost).size());
+  for (const Relief& relief : reliefs) {
+    EXPECT_FALSE(relief.known) << relief.resource;
+  }
+}
+
 }  // namespace
 }  // namespace mapsim

@@ -183,12 +183,15 @@ TEST(SearchJson, ClaimsNoOptimumWhereNothingFits) {
 TEST(SearchJson, SaysWhatWouldHelp) {
   const Problem problem = testing::small_problem();
   const SearchResult result = found(problem, testing::small_mapping());
-  const std::vector<Relief> reliefs{{"GLB capacity", 750, 0.25}};
+  const std::vector<Relief> reliefs{{"GLB capacity", 750, 0.25}, {"spad capacity", 1000, 0, false}};
   const Json json =
       Json::parse(search_json(origin(), Mapspace{problem, {}}, "exact", {}, result, reliefs));
   const Json expected =
       Json::parse(R"({"reliefs": [{"resource": "GLB capacity", "value": 750.0, "gain": 0.25}]})");
   EXPECT_EQ(json["why"], expected);
+  EXPECT_NE(relief_text(Objective::kEnergy, reliefs)
+                .find("not known before the search was stopped: twice of spad capacity"),
+            std::string::npos);
 }
 
 TEST(EvaluationJson, SharesOutTheGapToTheOptimum) {
