@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -52,6 +53,14 @@ std::string immutable_uri(const std::string& path) {
                                             : std::string{c};
   }
   return uri + "?immutable=1";
+}
+
+// A likely reason why a file cannot be written.
+std::string limit_on_files() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+             ? fmt::format("; a file may have {} bytes at most (ulimit -f)", limit.rlim_cur)
+             : "";
 }
 
 }  // namespace
@@ -133,6 +142,8 @@ void Database::fail() const {
     case SQLITE_FORMAT:
     case SQLITE_TOOBIG:
       refuse_damaged(message);
+    case SQLITE_IOERR:  // of which SQLite does not say more
+      refuse(message + limit_on_files());
     default:
       refuse(message);
   }

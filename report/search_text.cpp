@@ -205,6 +205,10 @@ std::string statistics_text(const Statistics& statistics) {
     text += fmt::format("; spatial unrollings: {} of {}", grouped(statistics.unrollings),
                         grouped(statistics.unrollings_total));
   }
+  if (statistics.peak_bytes > 0) {
+    text += fmt::format("; memory: {} at most",
+                        bytes_text(Bits{8 * static_cast<std::int64_t>(statistics.peak_bytes)}));
+  }
   return text + "\n";
 }
 
