@@ -57,6 +57,14 @@ TEST(ChainProof, OfASearchHolds) {
   }
 }
 
+// Their hashes are not compared, which the verdict says.
+TEST(ChainProof, TellsWhetherItRecordsInputs) {
+  const std::string proof = proof_of(tiny_chain(2), {});
+  EXPECT_TRUE(check::parse_chain_claim(proof, "proof").records_inputs);
+  const std::string without = resealed(proof, "inputs:\n", "");
+  EXPECT_FALSE(check::parse_chain_claim(without, "proof").records_inputs);
+}
+
 // By latency and by a weighted sum: ports of finite bandwidth, whole cycles of each einsum's run.
 TEST(ChainProof, OfTimeHolds) {
   for (const std::uint64_t seed : {2'000'002U, 2'000'008U, 2'000'012U, 3'000'012U}) {

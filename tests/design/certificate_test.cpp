@@ -6,16 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <regex>
 #include <sstream>
 
 #include "check/certificate.hpp"
 #include "check/design_proof.hpp"
-#include "check/least_product.hpp"
 #include "core/diagnostic.hpp"
 #include "core/document.hpp"
-#include "core/rng.hpp"
 #include "core/substitute.hpp"
 #include "tests/design/random_space.hpp"
 #include "tests/support/build_paths.hpp"
@@ -237,6 +234,25 @@ TEST(DesignProof, OfAFrontIsRefusedWithAWorsePoint) {
   }
 }
 
+// A machine of just the area allowed may be used.
+TEST(DesignProof, IsRefusedWhereAMachineOfTheAreaAllowedIsLeftOut) {
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures:\n  - file: ../arch/teaching.yaml\n    grid:\n"
+      "      nodes.Buffer.capacity: [1 KiB, 4 KiB]\n"
+      "workloads: [../workloads/teaching/conv.yaml]\n",
+      kCampaigns + "c.yaml");
+  DesignOptions options = asked("energy");
+  const double area = search_design(campaign, options).best()->area.value_or(0);
+  const auto limit = [](double allowed) { return fmt::format("max_area_mm2: {}\n", allowed); };
+  const double less = area * (1 - 1e-6);
+  options.limits.area = SquareMillimetres{less};
+  const std::string text = proof_of(campaign, options);
+  ASSERT_EQ(complaint(text), "");
+  EXPECT_EQ(complaint(replaced(text, limit(less), limit(area * (1 - 1e-12)))), "");
+  EXPECT_THAT(complaint(replaced(text, limit(less), limit(area))),
+              HasSubstr("is not beyond the area allowed"));
+}
+
 TEST(DesignProof, IsRefusedWithALowerValue) {
   const std::string text = proof_of(small_space(), asked("edp"));
   std::smatch value;
@@ -452,48 +468,6 @@ TEST(DesignProof, HoldsWithTheGapOfAStoppedSearch) {
   EXPECT_EQ(complaint(text), "");
   EXPECT_THAT(complaint(std::regex_replace(text, std::regex{"\ngap: \\S+\n"}, "\ngap: 0\n")),
               HasSubstr("may be better"));
-}
-
-// Against all choices of points of random layers, whose bounds are those of their points.
-TEST(LeastProduct, IsNoMoreThanAnyChoice) {
-  Rng rng{7};
-  for (int tries = 0; tries < 200; ++tries) {
-    std::vector<check::LayerBounds> bounds;
-    std::vector<std::vector<std::pair<double, double>>> points;
-    for (std::size_t l = 0; l < 3; ++l) {
-      auto& own = points.emplace_back();
-      auto& bound = bounds.emplace_back();
-      bound.count = 1 + static_cast<double>(rng.below(3));
-      bound.cycles = bound.root = 1e9;
-      for (int i = 0; i < 4; ++i) {
-        own.emplace_back(1 + rng.below(50), 1 + rng.below(50));
-        bound.cycles = std::min(bound.cycles, own.back().second);
-        bound.root = std::min(bound.root, std::sqrt(own.back().first * own.back().second));
-      }
-      for (int w = 0; w < 60; ++w) {
-        const double weight = w == 0 ? 0 : std::pow(1.2, w - 30);
-        double least = 1e9;
-        for (const auto& [energy, cycles] : own) {
-          least = std::min(least, energy + weight * cycles);
-        }
-        bound.lines.emplace_back(weight, least);
-      }
-    }
-    double best = 1e99;
-    for (int choice = 0; choice < 64; ++choice) {
-      double energy = 0;
-      double cycles = 0;
-      for (std::size_t l = 0; l < 3; ++l) {
-        const auto& point = points[l][(choice >> (2 * l)) % 4];
-        energy += bounds[l].count * point.first;
-        cycles += bounds[l].count * point.second;
-      }
-      best = std::min(best, energy * cycles);
-    }
-    const double bound = check::least_product(bounds);
-    EXPECT_LE(bound, best * (1 + 1e-12));
-    EXPECT_GE(bound, best * 0.99);  // weights lie close
-  }
 }
 
 }  // namespace

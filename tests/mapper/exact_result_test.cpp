@@ -201,6 +201,8 @@ TEST(Objectives, AreReadWithSpacesToo) {
         << bad;
   }
   EXPECT_EQ(std::get<std::string>(parse_duration("-5 ms", Hertz{1e9})), "'-5 ms' is negative");
+  EXPECT_EQ(std::get<Cycles>(parse_duration("1 cycle", Hertz{1e9})), Cycles{1});
+  EXPECT_EQ(std::get<Cycles>(parse_duration("7 cycles", Hertz{1e9})), Cycles{7});
 }
 
 TEST(ExactResult, IsTheSameOnAnyNumberOfThreads) {

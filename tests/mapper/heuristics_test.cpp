@@ -50,6 +50,23 @@ TEST(Heuristics, NeverBeatTheOptimumAndMostlyReachItInSmallSpaces) {
   }
 }
 
+// A move may break a rule, and its nest is then none of the space.
+TEST(Heuristics, StayInASpaceWithRules) {
+  int found = 0;
+  for (const Mapper search : kHeuristics) {
+    for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+      const SearchCase random = random_ruled_space(seed, 20'000);
+      const Mapspace space{random.problem, random.constraints};
+      const SearchResult some = search(space, {Objective::kEnergy, 1, 300, seed, nullptr});
+      if (some.best) {
+        ++found;
+        EXPECT_EQ(why_outside(space, *some.best), "") << "seed " << seed;
+      }
+    }
+  }
+  EXPECT_GT(found, 20);
+}
+
 TEST(Heuristics, KeepTheSecondsOfTheBudget) {
   const SearchCase random = random_space(300, 50'000);
   const Mapspace space{random.problem, random.constraints};
