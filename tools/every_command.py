@@ -28,6 +28,15 @@ INPUTS = {
                   " epilogue: [relu]}\n"
                   "  - {name: two, conv2d: {out_channels: 2, kernel: 1}, in: one}\n",
     "gemm.yaml": "name: tiny\ngemm: {m: 4, n: 4, k: 8}\n",
+    "forge.yaml": "arch:\n  nodes:\n  - !Memory\n    name: Off\n    size: inf\n"
+                  "    actions: [{name: read, energy: 4e-12, throughput: 8e9}, {name: write, energy: 6e-12, throughput: 8e9}]\n"
+                  "    tensors: {keep: ~Intermediates, may_keep: All}\n"
+                  "  - !Memory\n    name: Buffer\n    size: 1024 * 8\n"
+                  "    actions: [{name: read, energy: 1e-12}, {name: write, energy: 1e-12}]\n"
+                  "    tensors: {keep: All}\n"
+                  "  - !Compute\n    name: MAC\n    actions: [{name: compute, energy: 0.5e-12, throughput: 2e9}]\n"
+                  "workload:\n  rank_sizes: {M: 8, N: 4, K: 6}\n  bits_per_value: {All: 8}\n"
+                  "  einsums:\n  - \"C[m, n] = A[m, k] * B[k, n]\"\n",
     "small.cfg": "[general]\nrun_name = small\n[architecture_presets]\nArrayHeight: 8\nArrayWidth: 4\n"
                  "IfmapSramSzkB: 4\nFilterSramSzkB: 4\nOfmapSramSzkB: 4\nDataflow: ws\n",
     "net.csv": "Layer, IFMAP H, IFMAP W, Filter H, Filter W, Channels, Filters, Strides,\n"
@@ -37,13 +46,17 @@ INPUTS = {
         for k in (256, 1024, 4096, 8192)),
 }
 
+# Folders of other tools' files, which import and compare read as a whole.
+FOLDERS = {"timeloop": ["timeloop_gemm.yaml"], "zigzag_files": ["zigzag_machine.yaml", "zigzag_result.json"]}
+
 # What the folder has before the commands run, in this order.
 PREPARATION = """
 search teaching gemm.yaml --save-mapping best.yaml --certificate proof.yaml
-search teaching gemm.yaml --even --save-mapping even.yaml
 search teaching gemm.yaml --pareto --certificate front_proof.yaml
 search nv_small gemm.yaml --certificate engine_proof.yaml
 search teaching gemm.yaml --json -o search.json
+design campaign.yaml --objective sum-edp --certificate design_proof.yaml
+plan teaching_chip graph.yaml --certificate plan_proof.yaml --save-plan plan.yaml
 search teaching long.yaml --save-mapping long_map.yaml
 search eyeriss resnet50/conv2_3x3 --save-mapping eyeriss_map.yaml
 search eyeriss resnet50/conv3_3x3 --pareto --certificate long_proof.yaml
@@ -53,6 +66,8 @@ sweep campaign.yaml --db part.sqlite --shard 1/2
 import timeloop {data}/timeloop_gemm.yaml -o design
 import gpu-table table.csv --gpu a100_80gb --precision bf16 -o all.csv
 """.strip().splitlines()
+
+PREPARATION_OF_LONG = ["search tpu_pod_like --gemm 997x1009x1013 --imperfect --certificate wide_proof.yaml"]
 
 SMALL = """
 search teaching gemm.yaml --save-mapping new.yaml --certificate new_proof.yaml --why
@@ -70,7 +85,13 @@ network teaching_flat graph.yaml --fuse --json -o network.json
 plan jetson_agx_orin graphs/squeezenet --why pool1 --json -o plan.json --trace plan_trace.json
 plan jetson_agx_orin graphs/squeezenet --objective throughput --engine-batch dla=2
 plan teaching graph.yaml --front
+plan jetson_agx_orin graphs/squeezenet --at-once --budget 1s --report plan.html
+plan teaching_chip graph.yaml --budget 10s --certificate new_proof.yaml --save-plan new_plan.yaml
+eval teaching_chip graph.yaml plan.yaml
 design campaign.yaml --objective sum-edp --save-arch best_arch.yaml
+design campaign.yaml --objective energy --max-latency 1ms --max-energy 1mJ --max-power 1W --json -o design.json
+design campaign.yaml --objective edp --certificate new_proof.yaml --svg steps.svg
+design campaign.yaml --objective energy --pareto area --svg front.svg
 sweep campaign.yaml --db new.sqlite
 sweep campaign.yaml --db part.sqlite
 merge results.sqlite part.sqlite
@@ -81,6 +102,8 @@ report results.sqlite search.json -o report.html --figures figures
 check proof.yaml
 check front_proof.yaml --json -o verdict.json
 check engine_proof.yaml
+check design_proof.yaml
+check plan_proof.yaml --json -o verdict.json
 eval teaching gemm.yaml best.yaml --explain-energy --why
 eval a100_80gb --gemm 256x256x256 --block 64x64x32
 simulate teaching gemm.yaml best.yaml --trace trace.json
@@ -90,11 +113,17 @@ show teaching gemm.yaml best.yaml --html -o steps.html
 histogram teaching gemm.yaml --mappings 50 --svg energies.svg
 list
 import timeloop {data}/timeloop_gemm.yaml -o again
+import timeloop timeloop -o again
 import scalesim small.cfg net.csv -o net
+import zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json -o zigzag
+import zigzag zigzag_files -o zigzag
+import accelforge forge.yaml -o accelforge
 import onnx {models}/strange.onnx -o layers
 import gpu-table table.csv --gpu a100_40gb --precision bf16 -o all.csv
 compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.txt
-export timeloop teaching gemm.yaml even.yaml -o map.yaml
+compare timeloop timeloop --stats {data}/timeloop_gemm.stats.txt --all --json -o figures.json
+compare zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json --budget 1s
+export timeloop design/arch.yaml design/workload.yaml design/mapping.yaml -o map.yaml
 export cuda a100_80gb --gemm 256x256x256 -o kernel.cu
 calibrate all.csv --arch a100_80gb --save-arch own.yaml
 predict all.csv --arch a100_80gb
@@ -109,17 +138,23 @@ search square --conv 64,56,56,64,3,3,padding=1 --certificate new_proof.yaml
 search eyeriss alexnet/conv2 --imperfect --certificate new_proof.yaml
 search teaching --gemm 5040x5040x5040 --objective edp --certificate new_proof.yaml
 search teaching_flat configs/chains/resnet50_conv2_block.yaml --save-mapping tree.yaml
-search teaching --gemm 720720x720720x720720 --trace trace.json
+search teaching --gemm 180180x180180x180180 --trace trace.json
 search eyeriss vgg16/conv3_2 --strategy annealing --evaluations 100000000 --save-mapping new.yaml
+search tpu_pod_like --gemm 997x1009x1013 --imperfect --certificate new_proof.yaml
+search tpu_pod_like --gemm 5040x5040x5040 --objective edp --why --budget 20s
 search nv_full vgg16/conv3_2 --certificate new_proof.yaml
 network eyeriss vgg16 --json -o network.json
 network simba_like resnet50 --json -o network.json
 network nv_full resnet50 --batches
 network teaching_flat graphs/resnet50 --fuse --json -o network.json
 plan eyeriss graphs/resnet50 --json -o plan.json --trace plan_trace.json
-plan jetson_agx_orin graphs/bert_base --objective throughput
+plan jetson_agx_orin graphs/bert_base_128 --objective throughput
+plan jetson_agx_orin graphs/googlenet --at-once --what-if --budget 1s
+plan jetson_agx_orin graphs/googlenet --front --with graphs/squeezenet
 design eyeriss_10k --objective sum-edp --max-area 4mm2 --save-arch best_arch.yaml
 design campaign_long.yaml alexnet --objective latency --json -o design.json
+design eyeriss_10k --objective energy --max-latency 100ms --max-power 300mW --save-arch best_arch.yaml
+design eyeriss_10k --objective edp --certificate new_proof.yaml
 sweep campaign_long.yaml --db new.sqlite
 merge merged.sqlite large.sqlite results.sqlite
 merge results.sqlite large.sqlite
@@ -129,6 +164,8 @@ report large.sqlite -o report.html --figures figures
 check long_proof.yaml
 check chain_proof.yaml
 check long_proof.yaml --json -o verdict.json --threads 2
+check wide_proof.yaml
+check design_proof.yaml
 simulate teaching long.yaml long_map.yaml --max-steps 100000000 --json -o walk.json
 simulate eyeriss resnet50/conv2_3x3 eyeriss_map.yaml --trace trace.json
 histogram eyeriss vgg16/conv3_2 --svg energies.svg
@@ -155,7 +192,11 @@ def prepare(program, folder, build, large=False):
     (folder / "configs").symlink_to(ROOT / "configs")
     for name, text in INPUTS.items():
         (folder / name).write_text(text)
-    for line in available(PREPARATION, build):
+    for name, files in FOLDERS.items():
+        (folder / name).mkdir()
+        for file in files:
+            shutil.copy(ROOT / "tests/app/data" / file, folder / name)
+    for line in available(PREPARATION + (PREPARATION_OF_LONG if large else []), build):
         ran = subprocess.run([program, *line.split()], cwd=folder, capture_output=True, text=True, check=False)
         if ran.returncode not in (0, 1):
             raise RuntimeError(f"exit code {ran.returncode}: mapsim {line}\n{ran.stderr}")

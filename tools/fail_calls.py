@@ -46,7 +46,9 @@ class Command:
                                        stdout=subprocess.PIPE, text=True)
         every.fresh(prepared, place)
         self.before = every.state_of(place)
-        self.code, self.out, _ = self.run("none", 0, False)
+        self.code, self.out, err = self.run("none", 0, False)
+        if self.code == 2:
+            raise RuntimeError(f"mapsim {line}: {err}")
         counts = (place.parent / "count").read_text().split()
         self.calls = dict(zip(counts[::2], map(int, counts[1::2])))
         self.whole = every.state_of(place)

@@ -80,6 +80,8 @@ class Trial:
             os.kill(run.process.pid, signal.SIGINT)
             run.wait()
         self.seconds = time.monotonic() - start
+        if self.code == 2:
+            raise RuntimeError(f"mapsim {line}: {(place / 'stderr').read_text(errors='replace')}")
         self.whole = every.state_of(place)
 
     def problem(self, moment, limit, tally):

@@ -4,9 +4,10 @@
 output with those of the closed form. An optimum itself has too many steps.
 
 usage: long_walks.py MAPSIM [--pairs N] [--seconds N] [--walks N] [--steps N] [--seed N] [--machines NAME,...]
+                     [--budget TIME]
 
 Draws pairs of a layer and a machine (--pairs 0: all), at first such that every machine and every layer comes, searches
-the optimum, and of each makes smaller nests: the same keeps and the same loops in the same order, some of the loops with
+the optimum (for --budget, so of a few the best that was found), and of each makes smaller nests: the same keeps and the same loops in the same order, some of the loops with
 fewer iterations or one, and a layer as small as these make it, of no more than --steps multiply-accumulates. For each
 pair in turn:
   inside   the innermost loops have all their iterations, those outside of them one: an exact part of the optimum
@@ -32,7 +33,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def machines():
     """Those with levels; GPUs have kernels in place of mappings."""
-    return [path.stem for path in sorted((ROOT / "configs/arch").glob("*.yaml")) if "\nnodes:" in path.read_text()]
+    folder = ROOT / "configs/arch"
+    return [str(path.relative_to(folder).with_suffix("")) for path in sorted(folder.rglob("*.yaml"))
+            if "\nnodes:" in path.read_text()]
 
 
 def layers():
@@ -146,6 +149,7 @@ class Walker:
         self.steps = self.kept_loops = self.all_loops = 0
         self.machines, self.layers = set(), set()
         self.differ = []
+        self.without = []  # pairs for which there is no mapping
 
     def run(self, *words):
         return subprocess.run([self.arguments.mapsim, *map(str, words)], cwd=self.folder, capture_output=True,
@@ -155,10 +159,14 @@ class Walker:
         proof = self.folder / "proof.yaml"
         proof.unlink(missing_ok=True)
         objective = rng.choice(["energy", "latency", "edp"])
-        found = self.run("search", machine, layer, "--budget", "5s", "--objective", objective, "--certificate", proof)
+        self.said["pairs tried"] += 1
+        found = self.run("search", machine, layer, "--budget", self.arguments.budget, "--objective", objective, "--certificate", proof)
         certificate = yaml.safe_load(proof.read_text()) if proof.exists() else {}
-        if found.returncode != 0 or "mapping" not in certificate:
-            self.said["pairs without a mapping"] += 1
+        if found.returncode not in (0, 1):
+            self.differ.append(f"{machine} {layer}: the search ended with exit code {found.returncode}: {found.stderr}\n")
+            return
+        if "mapping" not in certificate:
+            self.without.append(f"{machine} {layer}")
             return
         computed = computed_layer(certificate, found.stdout)
         if computed is None:
@@ -200,6 +208,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--walks", type=int, default=3, help="of each pair")
     parser.add_argument("--steps", type=int, default=100_000, help="multiply-accumulates of a walk, at most")
+    parser.add_argument("--budget", default="5s", help="of the search of a pair")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--machines", help="names, with commas; default: all")
     arguments = parser.parse_args()
@@ -223,6 +232,7 @@ def main():
         print(f"{times:>7,} {what}")
     print(f"{len(walker.layers)} layers, {len(walker.machines)} machines; {walker.steps:,} multiply-accumulates walked; "
           f"{walker.kept_loops:,} of {walker.all_loops:,} loops with more than one iteration")
+    print(f"{len(walker.without)} pairs without a mapping: {'; '.join(sorted(walker.without)) or 'none'}")
     for what, left in (("machines", set(names) - walker.machines), ("layers", set(layers()) - walker.layers)):
         print(f"{len(left)} {what} not walked: {', '.join(sorted(left)[:20])}{', ...' if len(left) > 20 else ''}")
     print("".join(walker.differ), end="")

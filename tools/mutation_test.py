@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts small faults into the sources, all in one build, and says which of them no test notices.
 
-usage: mutation_test.py TREE COPY [--areas check,search] [--mutants N] [--lines REGEX] [--seed N] [--seconds S] [--total S]
-                        [--jobs N] [--log FILE] [--list] [--cmake=OPTION]
+usage: mutation_test.py TREE COPY [--areas check,search] [--mutants N] [--files REGEX] [--lines REGEX] [--again LOG] [--seed N]
+                        [--seconds S] [--total S] [--jobs N] [--log FILE] [--list] [--cmake=OPTION]
 
 COPY is a folder for a copy of TREE, which is itself left alone. A mutant changes one operator, constant or condition, or
 leaves out an operand or a statement; which ones is drawn by the seed, the same number in each area. In the copy a source has
@@ -11,7 +11,8 @@ all of its mutants, and the variable MAPSIM_MUTANT of the environment turns one 
 mutant that does not compile gives way to the next one drawn. Each test runs once to see which mutants it reaches and how long
 it takes; then each mutant runs those that reach it, the fast ones first, until one fails, crashes, or takes five times as
 long. Survivors are printed with their place: each is a test that is wanting, or changes nothing that can be seen. With --log
-a run that was interrupted goes on where it was, if the sources are the same. Exit 1 if any survives.
+a run that was interrupted goes on where it was, if the sources are the same. With --again only those are drawn that survived in
+another log, wherever their lines stand now. Exit 1 if any survives.
 """
 import argparse
 import concurrent.futures
@@ -32,6 +33,7 @@ AREAS = {
     "search": (["mapper/*.cpp", "mapper/branch/*.cpp", "mapper/bounds/*.cpp", "mapper/counting/*.cpp", "mapper/fusion/*.cpp",
                 "mapper/graph/*.cpp", "mapper/label_search/*.cpp", "mapper/mapspace/*.cpp"],
                ["mapper/mapper_test", "mapper/fusion_test", "mapper/edge_folds_test", "check/check_test"]),
+    "design": (["design/*.cpp"], ["design/design_test"]),
     "readers": (["arch/*.cpp", "workloads/*.cpp", "core/*.cpp"],
                 ["arch/arch_test", "workloads/workloads_test", "core/core_test"]),
 }
@@ -228,17 +230,21 @@ def run(command, folder, seconds, **variables):
 
 
 class Area:
-    def __init__(self, name, tree, copy, seed, lines):
+    def __init__(self, name, tree, copy, seed, files, lines, again):
         patterns, self.programs = AREAS[name]
         self.name, self.tree, self.copy, self.build = name, tree, copy, copy / "build" / "ci"
         self.texts = {path: path.read_text() for pattern in patterns for path in sorted(tree.glob(pattern))}
-        all_mutants = [(path, mutant) for path, text in self.texts.items() for mutant in mutants_of(text)
-                       if re.search(lines, line_at(text, mutant.begin))]
+        all_mutants = [(path, mutant) for path, text in self.texts.items() if re.search(files, str(path.relative_to(tree)))
+                       for mutant in mutants_of(text) if re.search(lines, line_at(text, mutant.begin))]
+        if again is not None:
+            all_mutants = [one for one in all_mutants if without_number(self.described(*one, 0)) in again]
         self.drawn = random.Random(f"{seed} {name}").sample(all_mutants, len(all_mutants))
         self.chosen = {}  # mutant by number, from 1
 
     def place(self, number):
-        path, mutant = self.chosen[number]
+        return self.described(*self.chosen[number], number)
+
+    def described(self, path, mutant, number):
         text = self.texts[path]
         line = text.count("\n", 0, mutant.begin) + 1
         new = mutant.instead or f"{mutant.before}_{mutant.after}"
@@ -371,6 +377,11 @@ def write_if_new(file, source):
         shutil.copymode(source, file)
 
 
+def without_number(place):
+    """A mutant's place, but for the number of its line."""
+    return re.sub(r"^([^:]*):\d+:", r"\1:", place)
+
+
 def known_verdicts(log):
     """What an earlier run found, by mutant."""
     known = {}
@@ -386,20 +397,23 @@ def main():
     parser.add_argument("copy", type=Path)
     parser.add_argument("--areas", default=",".join(AREAS))
     parser.add_argument("--mutants", type=int, default=40, help="of each area")
+    parser.add_argument("--files", default="", help="draw only from sources whose names have this, a regular expression")
     parser.add_argument("--lines", default="", help="draw only from lines that have this, a regular expression")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=600, help="tests that take longer are left out")
     parser.add_argument("--total", type=float, default=600, help="of the others each mutant runs the fastest, for so many seconds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--log", type=Path, help="verdicts are added to it, and not looked for again")
+    parser.add_argument("--again", type=Path, help="draw only from what survived in this log")
     parser.add_argument("--list", action="store_true", help="only say which mutants would be drawn")
     parser.add_argument("--cmake", action="append", default=[], help="an option for CMake where the copy is configured")
     arguments = parser.parse_args()
     CMAKE.extend(arguments.cmake)
     known = known_verdicts(arguments.log)
+    again = {without_number(place) for place, verdict in known_verdicts(arguments.again).items() if verdict != "killed"} if arguments.again else None
     tally = {}
     for name in arguments.areas.split(","):
-        area = Area(name, arguments.tree.resolve(), arguments.copy.resolve(), arguments.seed, arguments.lines)
+        area = Area(name, arguments.tree.resolve(), arguments.copy.resolve(), arguments.seed, arguments.files, arguments.lines, again)
         print(f"{name}, {len(area.drawn)} mutants to draw from", flush=True)
         if arguments.list:
             area.chosen = dict(enumerate(area.drawn[:arguments.mutants], 1))
