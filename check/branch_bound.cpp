@@ -77,8 +77,14 @@ class BranchSearch {
     }
   }
 
-  // Of the energy, and of the time of the compute units that are in use.
+  // Of the energy, and of the time of the compute units that are in use. What each tensor needs if
+  // it had all capacities to itself is known sooner, and often enough.
   double bound_of(const ChoiceRanges& ranges) const {
+    const double sooner = bound_with(ranges, false);
+    return sooner < least_ && objective_.function().uses_energy() ? bound_with(ranges, true)
+                                                                  : sooner;
+  }
+  double bound_with(const ChoiceRanges& ranges, bool together) const {
     const BranchEntry::Run& run = entry_.run;
     const double entries = run.entries > 0 ? run.entries : 1;
     const PerDim<std::int64_t> bounds = bounds_of(problem_.workload());
@@ -89,29 +95,33 @@ class BranchSearch {
     }
     std::vector<double> least = run.charged;
     least.resize(std::max<std::size_t>(1, least.size()));
-    least[0] += objective_.function().uses_energy() ? entries * energy_bound_of(ranges) : 0;
+    least[0] +=
+        objective_.function().uses_energy() ? entries * energy_bound_of(ranges, together) : 0;
     return objective_.value(least, objective_.is_timed() ? cycles : 0);
   }
   // The mean of what the sizes need at least: a nest of the branch is one of each of them.
-  double energy_bound_of(const ChoiceRanges& ranges) const {
+  double energy_bound_of(const ChoiceRanges& ranges, bool together) const {
     double sum = 0;
     for (const OneSize& size : sizes_) {
       std::vector<TensorId> all;
-      double apart = 0;
+      double paths = 0;
       for (const TensorId t : size.problem.workload().tensors.ids()) {
-        apart += least_paths(size.problem, rules_, ranges, {t}, entry_);
+        paths += least_paths(size.problem, rules_, ranges, {t}, entry_);
         all.push_back(t);
+      }
+      if (together) {
+        paths = std::max(paths, least_paths(size.problem, rules_, ranges, all, entry_));
       }
       const double macs =
           size.problem.mac_energy().count() * static_cast<double>(size.problem.macs());
-      const double together = least_paths(size.problem, rules_, ranges, all, entry_);
-      sum += size.share * (macs + std::max(apart, together));
+      sum += size.share * (macs + paths);
     }
     return sum;
   }
 
   void search(const Unrolling& unrolling) {
-    const std::vector<FanoutId> used = list_blocked_unrollings(problem_, unrolling).front().used;
+    const std::vector<BlockedUnrolling> parts = list_blocked_unrollings(problem_, unrolling);
+    const std::vector<FanoutId>& used = parts.front().used;
     std::unique_ptr<Graph>& graph = graphs_[used];
     if (!graph) {
       graph = std::make_unique<Graph>(problem_, rules_, used, std::nullopt, entry_);
@@ -122,8 +132,8 @@ class BranchSearch {
       const BoundedUnrolling found =
           bound_unrolling(*graph, goal_, {}, unrolling, target, {.stop = stop_});
       labels_ += found.labels;
-      is_better = found.better.has_value();
-      least_ = is_better ? std::min(least_, found.better->first) : least_;
+      least_ = found.better ? std::min(least_, found.better->first) : least_;
+      is_better = found.better && parts.size() > 1;  // the parts behind it are left
     }
   }
 

@@ -215,12 +215,44 @@ const std::vector<double>& PerfectCosts::visits(TensorId t) {
     const DimSet relevant = graph().problem().workload().tensors[t].dims();
     visits.assign(lattice().size(), 1.0);
     for (const DimId d : graph().problem().workload().dims.ids()) {
-      for (std::size_t tile = 0; tile < lattice().size() && !relevant.contains(d); ++tile) {
-        visits[tile] *= lattice().visits(d, lattice().extent(d, tile));
+      if (relevant.contains(d)) {
+        continue;
       }
+      lattice().sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+        const double times = lattice().visits(d, lattice().high(d, bin));
+        for (std::size_t tile = first; tile < last; ++tile) {
+          visits[tile] *= times;
+        }
+      });
     }
   }
   return visits;
+}
+
+const PerfectCosts::Alike& PerfectCosts::alike(TensorId t) {
+  Alike& alike = alike_[t];
+  if (alike.number.empty()) {
+    const Workload& workload = graph().problem().workload();
+    DimSet in_windows;
+    for (const Rank& rank : workload.tensors[t].ranks) {
+      for (std::size_t i = 0; rank.terms.size() > 1 && i < rank.terms.size(); ++i) {
+        in_windows.insert(rank.terms[i].dim);
+      }
+    }
+    alike.number.assign(lattice().size(), 0);
+    for (const DimId d : workload.dims.ids()) {
+      if (workload.tensors[t].dims().contains(d) && !in_windows.contains(d)) {
+        continue;
+      }
+      lattice().sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+        for (std::size_t tile = first; tile < last; ++tile) {
+          alike.number[tile] += static_cast<std::uint32_t>(bin * alike.count);
+        }
+      });
+      alike.count *= lattice().count(d);
+    }
+  }
+  return alike;
 }
 
 }  // namespace mapsim::check

@@ -13,12 +13,57 @@ PerfectCosts::PerfectCosts(const Graph& graph, const BlockedUnrolling& at, const
     : EdgeCosts{graph, lattice, tracked},
       at_{at},
       coefficients_(graph.edges().size()),
-      visits_(graph.problem().workload().tensors.size()) {
+      visits_(graph.problem().workload().tensors.size()),
+      alike_(graph.problem().workload().tensors.size()) {
   if (graph.problem().sparse() != nullptr) {
     nonzeros_.emplace(graph.problem());
   }
 }
 PerfectCosts::~PerfectCosts() = default;
+
+// Charges a boundary at one tile after another, once for all tiles that it does not tell apart.
+class PerfectCosts::Charger {
+ public:
+  Charger(PerfectCosts& costs, const Coefficients& of)
+      : costs_{costs}, of_{of}, times_{costs.visits(of.use.tensor)} {
+    if (!costs.nonzeros_ && of.tile_bits == nullptr) {
+      alike_ = &costs.alike(of.use.tensor);
+    }
+  }
+
+  // From here on with this step.
+  void begin(const Step& step) {
+    step_ = step;
+    if (alike_ != nullptr) {
+      known_.assign(alike_->count, false);
+      values_.assign(alike_->count * costs_.components(), 0.0);
+    }
+  }
+  void charge(std::size_t tile, double* out, std::size_t stride) {
+    if (alike_ == nullptr) {
+      costs_.charge(of_, times_[tile], tile, step_, out, stride);
+      return;
+    }
+    const std::size_t number = alike_->number[tile];
+    double* values = &values_[number * costs_.components()];
+    if (!known_[number]) {
+      costs_.charge(of_, times_[tile], tile, step_, values, 1);
+      known_[number] = true;
+    }
+    for (std::size_t k = 0; k < costs_.components(); ++k) {
+      out[k * stride] = values[k];
+    }
+  }
+
+ private:
+  PerfectCosts& costs_;
+  const Coefficients& of_;
+  const std::vector<double>& times_;
+  const Alike* alike_ = nullptr;  // null: each tile costs something of its own
+  Step step_;
+  std::vector<bool> known_;     // by number of tiles that are alike
+  std::vector<double> values_;  // ... their components
+};
 
 // A rank slides along dim w in a loop from extent E' to T. Of the E/T tiles along w, the first tile
 // of each run is fetched whole; each other tile fetches what the step before did not have.
@@ -161,9 +206,12 @@ void PerfectCosts::multiply_points(const BoundaryEdge& edge, std::size_t r, std:
   } else if (rank.terms.size() == 1) {
     const DimId d = rank.terms.front().dim;
     const auto split = static_cast<double>(at_.split(above, d));
-    for (std::size_t tile = 0; tile < values.size(); ++tile) {
-      values[tile] *= split * static_cast<double>(lattice().extent(d, tile));
-    }
+    lattice().sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      const double extent = split * static_cast<double>(lattice().high(d, bin));
+      for (std::size_t tile = first; tile < last; ++tile) {
+        values[tile] *= extent;
+      }
+    });
   }
 }
 
@@ -202,13 +250,13 @@ std::vector<double> PerfectCosts::make_bits(std::size_t index) {
 
 std::vector<double> PerfectCosts::make_plain(std::size_t edge) {
   const std::size_t tiles = lattice().size();
-  const Coefficients& of = coefficients(edge);
-  const std::vector<double>& times = visits(of.use.tensor);
+  Charger charger{*this, coefficients(edge)};
+  charger.begin(Step{});
   const std::vector<double>& stored = bits(edge);
   std::vector<double> costs(components() * tiles, 0.0);
   for (std::size_t tile = 0; tile < tiles; ++tile) {
     if (stored[tile] < kInfinity) {
-      charge(of, times[tile], tile, Step{}, &costs[tile], tiles);
+      charger.charge(tile, &costs[tile], tiles);
     } else {
       costs[tile] = kInfinity;
     }
@@ -217,8 +265,7 @@ std::vector<double> PerfectCosts::make_plain(std::size_t edge) {
 }
 
 std::vector<double> PerfectCosts::make_sliding(std::size_t edge, DimId dim) {
-  const Coefficients& of = coefficients(edge);
-  const std::vector<double>& times = visits(of.use.tensor);
+  Charger charger{*this, coefficients(edge)};
   const std::vector<double>& stored = bits(edge);
   const bool slides = graph().slides(graph().edges()[edge]);
   const std::vector<Lattice::Loop>& runs = lattice().runs(dim);
@@ -226,11 +273,12 @@ std::vector<double> PerfectCosts::make_sliding(std::size_t edge, DimId dim) {
   std::vector<double> costs(components() * runs.size() * rests, 0.0);
   for (std::size_t r = 0; r < runs.size(); ++r) {
     const Step step = slides ? Step{index_of(dim), lattice().high(dim, runs[r].from)} : Step{};
+    charger.begin(step);
     for (std::size_t rest = 0; rest < rests; ++rest) {
       const std::size_t tile = lattice().from_rest(dim, rest, runs[r].to);
       double* out = &costs[r * rests + rest];
       if (stored[tile] < kInfinity) {
-        charge(of, times[tile], tile, step, out, runs.size() * rests);
+        charger.charge(tile, out, runs.size() * rests);
       } else {
         *out = kInfinity;
       }

@@ -28,6 +28,7 @@ class PerfectCosts : public EdgeCosts {
   struct Window;
   struct End;
   struct Network;
+  class Charger;
 
   // A loop over `dim` that starts at this extent, with the tile sliding along it; by default no
   // loop.
@@ -56,6 +57,13 @@ class PerfectCosts : public EdgeCosts {
   const std::vector<double>& table(TensorId t, std::size_t rank, int what, const Sharing& sharing);
   const std::vector<std::uint32_t>& rank_index(TensorId t, std::size_t rank);
   const std::vector<double>& visits(TensorId t);
+  // Tiles that a tensor's boundaries do not tell apart have one number: they differ only along dims
+  // that are ranks of their own, over which elements that cross are neither more nor fewer.
+  struct Alike {
+    std::vector<std::uint32_t> number;  // per tile
+    std::size_t count = 1;
+  };
+  const Alike& alike(TensorId t);
   bool allows(TensorId t, const Residence& residence, std::size_t tile) const;
   void multiply_points(const BoundaryEdge& edge, std::size_t r, std::size_t above,
                        std::vector<double>& values);
@@ -69,6 +77,7 @@ class PerfectCosts : public EdgeCosts {
   std::optional<NonzeroFlows> nonzeros_;  // of a machine that exploits zeros
   std::vector<std::unique_ptr<Coefficients>> coefficients_;
   PerTensor<std::vector<double>> visits_;
+  PerTensor<Alike> alike_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> rank_index_;
   std::map<std::tuple<std::size_t, std::size_t, int, Sharing>, std::vector<double>> tables_;
 };

@@ -60,6 +60,7 @@ class Stay {
       : workload_{workload},
         capacities_{capacities},
         tensor_{workload.tensors[t]},
+        own_{tensor_.dims()},
         merged_{merged},
         extents_{capacities.below} {
     DimSet told;
@@ -76,13 +77,12 @@ class Stay {
         }
       }
     }
-    const DimSet own = tensor_.dims();
     bool slides = !capacities.latch;
     for (const DimId d : extents_.ids()) {
       slides = slides || (merged[d] > 1 && is_in_window(tensor_, d));
     }
     for (const DimId d : extents_.ids()) {
-      if (!own.contains(d) || (slides && is_in_window(tensor_, d))) {
+      if (!own_.contains(d) || (slides && is_in_window(tensor_, d))) {
         free_.insert(d);
       }
       if (free_.contains(d) && told.contains(d)) {
@@ -151,7 +151,7 @@ class Stay {
     double product = 1;
     for (const DimId d : indices.ids()) {
       indices[d] = std::min(indices[d] * merged_[d], workload_.dims[d].bound);
-      product *= tensor_.dims().contains(d) ? 1 : static_cast<double>(indices[d]);
+      product *= own_.contains(d) ? 1 : static_cast<double>(indices[d]);
     }
     for (const Rank& rank : tensor_.ranks) {
       product *= rank.terms.size() > 1 ? ways(workload_, rank, indices) : 1;
@@ -162,6 +162,7 @@ class Stay {
   const Workload& workload_;
   const SharedCapacities& capacities_;
   const Tensor& tensor_;
+  DimSet own_;  // dims of the tensor
   const PerDim<std::int64_t>& merged_;
   PerDim<std::int64_t> extents_;
   DimSet free_;               // dims of which an element meets several indices

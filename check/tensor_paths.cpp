@@ -330,34 +330,37 @@ class TensorPaths {
   std::vector<double> pass(LevelId l, const std::vector<double>& so_far) const {
     std::vector<double> next(states_, kInfinity);
     std::vector<std::size_t> moves(moved_.size(), kNowhere);
-    choose(l, 0, moves, so_far, next);
+    SharedCapacities capacities = instances_.capacities_at(l);
+    choose(l, 0, capacities, moves, so_far, next);
     return next;
   }
 
-  // Tries all choices of tensors that the level keeps.
-  void choose(LevelId l, std::size_t i, std::vector<std::size_t>& moves,
-              const std::vector<double>& so_far, std::vector<double>& next) const {
+  // Tries all choices of tensors that the level keeps. `capacities`: of the level; move() says what
+  // shares them.
+  void choose(LevelId l, std::size_t i, SharedCapacities& capacities,
+              std::vector<std::size_t>& moves, const std::vector<double>& so_far,
+              std::vector<double>& next) const {
     if (i == moved_.size()) {
-      move(l, moves, so_far, next);
+      move(l, capacities, moves, so_far, next);
       return;
     }
     moves[i] = kNowhere;
     const bool is_inside = entry_.source(moved_[i].id) < l;
     if (!is_inside || !must_keep(problem_, rules_, l, moved_[i].id)) {
-      choose(l, i + 1, moves, so_far, next);
+      choose(l, i + 1, capacities, moves, so_far, next);
     }
     for (std::size_t p = 0; is_inside && p < moved_[i].residences.size(); ++p) {
       if (moved_[i].residences[p].level == l) {
         moves[i] = p;
-        choose(l, i + 1, moves, so_far, next);
+        choose(l, i + 1, capacities, moves, so_far, next);
       }
     }
     moves[i] = kNowhere;
   }
 
-  void move(LevelId l, const std::vector<std::size_t>& moves, const std::vector<double>& so_far,
-            std::vector<double>& next) const {
-    SharedCapacities capacities = instances_.capacities_at(l);
+  void move(LevelId l, SharedCapacities& capacities, const std::vector<std::size_t>& moves,
+            const std::vector<double>& so_far, std::vector<double>& next) const {
+    capacities.all.clear();
     std::vector<Role> roles;
     for (std::size_t i = 0; i < moves.size(); ++i) {
       if (moves[i] != kNowhere) {
