@@ -4,7 +4,7 @@
 output with those of the closed form. An optimum itself has too many steps.
 
 usage: long_walks.py MAPSIM [--pairs N] [--seconds N] [--walks N] [--steps N] [--seed N] [--machines NAME,...]
-                     [--budget TIME]
+                     [--budget TIME] [--after N]
 
 Draws pairs of a layer and a machine (--pairs 0: all), at first such that every machine and every layer comes, searches
 the optimum (for --budget, so of a few the best that was found), and of each makes smaller nests: the same keeps and the same loops in the same order, some of the loops with
@@ -13,7 +13,8 @@ pair in turn:
   inside   the innermost loops have all their iterations, those outside of them one: an exact part of the optimum
   outside  the outermost loops have all their iterations, those inside of them one
   drawn    loops drawn at random are shortened
-Layers of engines are walked in the form in which they are computed. Ends after --seconds. Prints what was walked, and
+Layers of engines are walked in the form in which they are computed. Ends after --seconds; --after N goes on behind the
+first N pairs, which a run of the same seed has walked. Prints what was walked, and
 the machines and layers that were not; exit 1 if anything differed.
 """
 import argparse
@@ -162,6 +163,9 @@ class Walker:
         self.said["pairs tried"] += 1
         found = self.run("search", machine, layer, "--budget", self.arguments.budget, "--objective", objective, "--certificate", proof)
         certificate = yaml.safe_load(proof.read_text()) if proof.exists() else {}
+        if found.returncode == 2:
+            self.said[f"pairs refused: {found.stderr.strip().split(': ', 1)[-1][:100]}"] += 1
+            return
         if found.returncode not in (0, 1):
             self.differ.append(f"{machine} {layer}: the search ended with exit code {found.returncode}: {found.stderr}\n")
             return
@@ -205,6 +209,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("mapsim", type=Path)
     parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--after", type=int, default=0, help="leave out so many pairs")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--walks", type=int, default=3, help="of each pair")
     parser.add_argument("--steps", type=int, default=100_000, help="multiply-accumulates of a walk, at most")
@@ -222,7 +227,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         walker = Walker(arguments, Path(folder))
         try:
-            for machine, layer in pairs[:arguments.pairs or len(pairs)]:
+            for machine, layer in pairs[arguments.after:][:arguments.pairs or len(pairs)]:
                 if time.monotonic() > end:
                     break
                 walker.walk_pair(machine, layer, rng)
