@@ -46,6 +46,7 @@ class BestFirst {
   // A lower bound of all classes that have not been generated, except those equal to a generated
   // one by symmetry.
   exact::ObjectiveKey bound() const { return queue_.bound(); }
+  std::size_t bytes() const { return queue_.size() * sizeof(Entry); }  // of the queue
 
  private:
   struct Entry {

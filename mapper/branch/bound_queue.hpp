@@ -60,6 +60,7 @@ class BoundQueue {
 
   // Did time run out before the next class was found?
   bool is_stopped() const { return is_stopped_; }
+  std::size_t size() const { return queue_.size(); }
   // A lower bound of all classes that have not been generated.
   exact::ObjectiveKey bound() const {
     return queue_.empty() ? left_out_ : std::min(left_out_, queue_.front().key);

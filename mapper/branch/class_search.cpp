@@ -194,16 +194,6 @@ void take_padded(PaddedSearch padded, const Objective& objective, SearchResult& 
   }
 }
 
-// The result for a space with more unrollings than can be listed, and with rules for them: a
-// mapping, and no bound.
-SearchResult without_proof(SearchResult found) {
-  found.interrupted = true;
-  found.certificate = {};
-  found.classes.clear();
-  found.others_bound.reset();
-  return found;
-}
-
 // Runs steps as tasks, each of which creates the next one, so they queue behind the tasks of the
 // search. The first step runs alone; then `chains` sequences of steps run.
 void do_beside(const std::function<bool()>& step, int chains, Caught& caught) {
@@ -233,9 +223,6 @@ SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
   if (space.constraints().factors.imperfect && !more.best && more.front == nullptr &&
       !space.is_listable()) {
     take_padded(search_padded(space, options, deadline), options.objective, perfect);
-    if (!space.constraints().unroll.empty() && perfect.cost) {
-      return without_proof(std::move(perfect));
-    }
     if (perfect.cost && is_within_limits(options.objective, *perfect.cost)) {
       best = {&*perfect.best, &*perfect.cost,
               imperfect::key_of_cost(options.objective, *perfect.cost)};

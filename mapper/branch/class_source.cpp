@@ -16,7 +16,7 @@ std::optional<std::int64_t> count_soon(const Mapspace& space) {
 ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
                          const Deadline& deadline, const std::vector<Unrolling>& ruled_out,
                          ClassRecord& record)
-    : space_{space}, deadline_{deadline}, ruled_out_{ruled_out}, record_{record} {
+    : space_{space}, deadline_{deadline}, held_{&deadline}, ruled_out_{ruled_out}, record_{record} {
   exact::refuse_what_is_not_proven(space, objective);
   if (!space.constraints().factors.imperfect) {
     bounds_.emplace(space, objective);
@@ -26,7 +26,7 @@ ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
     record_.bound_others(generator_->bound());
     return;
   }
-  if (space.constraints().unroll.empty() && !space.is_listable()) {
+  if (!space.is_listable()) {
     bounds_.emplace(space, objective);
     classes_.emplace(*bounds_, space, objective, &deadline);
     intervals_.emplace(space, *bounds_);
@@ -67,9 +67,15 @@ std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Inc
   return order_.back();
 }
 
+// Is time over, or memory for twice as many sets of classes as now? Vectors double when they grow.
+bool ClassSource::is_over() {
+  const std::size_t bytes = intervals_ ? intervals_->bytes() : generator_->bytes();
+  return deadline_.over() || !is_within_budget([&] { held_.grow_to(2 * bytes); });
+}
+
 // Adds the next class to the order; false: there is none of interest, or no time to find it.
 bool ClassSource::generate(const exact::Incumbent& known, bool in_haste) {
-  const auto over = [this] { return deadline_.over(); };
+  const auto over = [this] { return is_over(); };
   if (intervals_) {
     std::optional<UnrollingClass> next = intervals_->next(known, over, in_haste);
     record_.bound_others(intervals_->bound());

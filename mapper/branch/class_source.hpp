@@ -49,12 +49,14 @@ class ClassSource {
  private:
   void add_to_record(std::size_t unrolling_class);
   bool generate(const exact::Incumbent& known, bool in_haste);
+  bool is_over();
   bool is_stopped() const {
     return generator_ ? generator_->is_stopped() : intervals_->is_stopped();
   }
 
   const Mapspace& space_;
   const Deadline& deadline_;
+  HeldMemory held_;  // by what generates classes
   const std::vector<Unrolling>& ruled_out_;
   ClassRecord& record_;
   std::optional<exact::ClassBounds> bounds_;  // of classes that are not listed

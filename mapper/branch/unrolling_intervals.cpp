@@ -13,8 +13,23 @@ namespace mapsim::branch {
 
 using exact::Incumbent;
 
+namespace {
+
+// The counts that are allowed, from the least to the most of them; least > most: none is.
+template <class Interval>
+Interval within(const Allowed& allowed, const Interval& interval) {
+  if (allowed.values.empty()) {
+    return {std::max(interval.least, allowed.least), std::min(interval.most, allowed.most)};
+  }
+  const auto first = std::lower_bound(allowed.values.begin(), allowed.values.end(), interval.least);
+  const auto end = std::upper_bound(first, allowed.values.end(), interval.most);
+  return first == end ? Interval{1, 0} : Interval{*first, *(end - 1)};
+}
+
+}  // namespace
+
 UnrollingIntervals::UnrollingIntervals(const Mapspace& space, exact::ClassBounds& bounds)
-    : space_{space}, bounds_{bounds}, work_(space.problem().workload().dims.size()) {
+    : space_{space}, bounds_{bounds} {
   const Workload& workload = space.problem().workload();
   for (const Tensor& tensor : workload.tensors) {
     uses_.push_back(exact::use_of(workload, tensor));
@@ -28,6 +43,14 @@ UnrollingIntervals::UnrollingIntervals(const Mapspace& space, exact::ClassBounds
   std::vector<bool> is_given(fanouts.size(), false);
   for (const Unroll& unroll : given) {
     is_given[index_of(unroll.fanout)] = true;
+  }
+  for (const DimId d : workload.dims.ids()) {
+    all_dims_.insert(d);
+  }
+  for (const UnrollRule& rule : space.constraints().unroll) {
+    if (!is_given[index_of(rule.fanout)]) {
+      rules_.push_back(rule);
+    }
   }
   for (const Place& place : places_) {
     const auto fixed = std::find_if(given.begin(), given.end(), [&](const Unroll& unroll) {
@@ -46,7 +69,7 @@ UnrollingIntervals::UnrollingIntervals(const Mapspace& space, exact::ClassBounds
     }
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (!entry.busy[places_[i].fanout]) {
-        entry.counts[i].most = 1;
+        entry.counts[i].most = 1;  // fewer than a rule may want, which leaves nothing
       }
     }
     if (const std::optional<Entry> node = bounded(std::move(entry))) {
@@ -111,7 +134,8 @@ bool UnrollingIntervals::narrow(Entry& entry) const {
   std::vector<Interval> before;
   while (before != entry.counts) {
     before = entry.counts;
-    if (!narrow_by_axes(entry.counts) || !narrow_by_dims(entry.counts)) {
+    if (!narrow_by_rules(entry.counts) || !narrow_by_axes(entry.counts) ||
+        !narrow_by_dims(entry.counts)) {
       return false;
     }
   }
@@ -168,6 +192,47 @@ bool UnrollingIntervals::is_busy_where_it_must_be(const Entry& entry) const {
     }
   }
   return true;
+}
+
+// Takes away counts that the rules exclude. False: no unrolling within obeys them.
+bool UnrollingIntervals::narrow_by_rules(std::vector<Interval>& counts) const {
+  return std::all_of(rules_.begin(), rules_.end(), [&](const UnrollRule& rule) {
+    const Fanout& fanout = space_.problem().arch().fanouts[rule.fanout];
+    return narrow_by_rule(rule, Axis::kX, counts) && narrow_by_rule(rule, Axis::kY, counts) &&
+           most_along(rule.fanout, counts, all_dims_) >=
+               rule.min_utilization * real(fanout.x * fanout.y);
+  });
+}
+
+bool UnrollingIntervals::narrow_by_rule(const UnrollRule& rule, Axis axis,
+                                        std::vector<Interval>& counts) const {
+  const AxisRule& along = rule.along(axis);
+  std::int64_t unrolled = 0;
+  DimSet with_a_place;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const Place& place = places_[i];
+    if (place.fanout != rule.fanout || place.axis != axis) {
+      continue;
+    }
+    Interval& count = counts[i];
+    with_a_place.insert(place.dim);
+    if (along.dims && !along.dims->contains(place.dim)) {
+      count.most = std::min<std::int64_t>(count.most, 1);
+    }
+    for (const FactorRule& factor : along.factors) {
+      if (factor.dim == place.dim) {
+        count = within(factor.factors, count);
+      }
+    }
+    if (count.least > count.most) {
+      return false;
+    }
+    unrolled += count.least > 1 ? 1 : 0;
+  }
+  return unrolled <= along.max_dims.value_or(unrolled) &&
+         std::all_of(along.factors.begin(), along.factors.end(), [&](const FactorRule& factor) {
+           return with_a_place.contains(factor.dim) || factor.factors.contains(1);
+         });
 }
 
 // nullopt: there is no unrolling within.
@@ -260,7 +325,8 @@ double UnrollingIntervals::most_along(FanoutId fanout, const std::vector<Interva
 }
 
 // nullopt: no tile gives all instances work.
-std::optional<UnrollingClass> UnrollingIntervals::class_of(const std::vector<Interval>& counts) {
+std::optional<UnrollingClass> UnrollingIntervals::class_of(
+    const std::vector<Interval>& counts) const {
   const PerDim<Dim>& dims = space_.problem().workload().dims;
   const std::size_t fanouts = space_.problem().arch().fanouts.size();
   UnrollingClass found{PerFanout<PerDim<std::int64_t>>(fanouts), 1, {}};
@@ -287,11 +353,7 @@ std::optional<UnrollingClass> UnrollingIntervals::class_of(const std::vector<Int
 
 // Follows the tiles that parallel loops over the dim cut, outermost first. Between two fanouts
 // temporal loops cut them further.
-bool UnrollingIntervals::has_work(DimId dim, const std::vector<std::int64_t>& instances) {
-  const auto [known, is_new] = work_[dim].try_emplace(instances, false);
-  if (!is_new) {
-    return known->second;
-  }
+bool UnrollingIntervals::has_work(DimId dim, const std::vector<std::int64_t>& instances) const {
   const ExtentDomain& all = space_.domains()[dim];
   ExtentDomain tiles = all;
   std::optional<FanoutId> fanout;
@@ -319,7 +381,7 @@ bool UnrollingIntervals::has_work(DimId dim, const std::vector<std::int64_t>& in
     }
     ++count;
   }
-  return known->second = true;
+  return true;
 }
 
 }  // namespace mapsim::branch

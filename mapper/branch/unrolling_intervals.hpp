@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -23,7 +22,7 @@ namespace mapsim::branch {
 // instances work. docs/decisions/0088-unrollings-by-intervals.md.
 class UnrollingIntervals {
  public:
-  // The space has no rules for unrollings. All arguments outlive the object.
+  // All arguments outlive the object.
   UnrollingIntervals(const Mapspace& space, exact::ClassBounds& bounds);
 
   // As of BestFirst.
@@ -31,6 +30,9 @@ class UnrollingIntervals {
                                      const std::function<bool()>& over, bool in_haste = false);
   bool is_stopped() const { return queue_.is_stopped(); }
   exact::ObjectiveKey bound() const { return queue_.bound(); }
+  std::size_t bytes() const {  // of the queue
+    return queue_.size() * (sizeof(Entry) + places_.size() * sizeof(Interval));
+  }
 
  private:
   // Where instances may lie.
@@ -61,19 +63,21 @@ class UnrollingIntervals {
   bool narrow_by_axes(std::vector<Interval>& counts) const;
   bool narrow_by_dims(std::vector<Interval>& counts) const;
   bool is_busy_where_it_must_be(const Entry& entry) const;
+  bool narrow_by_rules(std::vector<Interval>& counts) const;
+  bool narrow_by_rule(const UnrollRule& rule, Axis axis, std::vector<Interval>& counts) const;
   std::optional<Entry> bounded(Entry entry);
   PerFanout<FactorBox> boxes_of(const Entry& entry) const;
   FactorBox box_of(FanoutId fanout, const std::vector<Interval>& counts) const;
   double most_along(FanoutId fanout, const std::vector<Interval>& counts, DimSet dims) const;
-  std::optional<UnrollingClass> class_of(const std::vector<Interval>& counts);
-  bool has_work(DimId dim, const std::vector<std::int64_t>& instances);
+  std::optional<UnrollingClass> class_of(const std::vector<Interval>& counts) const;
+  bool has_work(DimId dim, const std::vector<std::int64_t>& instances) const;
 
   const Mapspace& space_;
   exact::ClassBounds& bounds_;
   PerTensor<exact::TensorUse> uses_;
   std::vector<Place> places_;  // fanouts outermost first, X before Y, dims in order
-  // Per dim, by instances at its places: does some tile give all of them work?
-  PerDim<std::map<std::vector<std::int64_t>, bool>> work_;
+  DimSet all_dims_;
+  std::vector<UnrollRule> rules_;  // of fanouts without a given unrolling
   BoundQueue<Entry> queue_;
 };
 

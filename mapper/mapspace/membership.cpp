@@ -131,8 +131,38 @@ class Reading {
             "its parallel loops are not allowed together");
   }
 
+  bool obeys(const UnrollRule& rule) const {
+    const Fanout& fanout = arch().fanouts[rule.fanout];
+    std::int64_t working = 1;
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      const AxisRule& along = rule.along(axis);
+      PerDim<std::int64_t> instances(extents_.size(), 1);
+      for (const Unroll& unroll : unrolling_) {
+        if (unroll.fanout == rule.fanout && unroll.axis == axis) {
+          instances[unroll.dim] *= unroll.factor;
+          working *= unroll.factor;
+        }
+      }
+      std::int64_t dims = 0;
+      for (const DimId d : instances.ids()) {
+        dims += instances[d] > 1 ? 1 : 0;
+        if (instances[d] > 1 && along.dims && !along.dims->contains(d)) {
+          return false;
+        }
+      }
+      if (dims > along.max_dims.value_or(dims) ||
+          std::any_of(along.factors.begin(), along.factors.end(), [&](const FactorRule& factor) {
+            return !factor.factors.contains(instances[factor.dim]);
+          })) {
+        return false;
+      }
+    }
+    return static_cast<double>(working) >=
+           rule.min_utilization * static_cast<double>(fanout.x * fanout.y);
+  }
+
   // The class of the unrolling, where a space has more than can be listed. None: it has not this
-  // one, or it has rules for unrollings, which are applied only where they are listed.
+  // one.
   std::vector<UnrollingClass> class_alone() const {
     const Unrolling given = space_.constraints().spatial.value_or(Unrolling{});
     const auto has = [](const Unrolling& unrolling, const Unroll& wanted) {
@@ -144,8 +174,14 @@ class Reading {
                return used.fanout != fixed.fanout || has(given, used);
              });
     });
+    const auto is_given = [&](FanoutId fanout) {
+      return std::any_of(given.begin(), given.end(),
+                         [&](const Unroll& fixed) { return fixed.fanout == fanout; });
+    };
+    const std::vector<UnrollRule>& rules = space_.constraints().unroll;
     const bool is_allowed =
-        space_.constraints().unroll.empty() &&
+        std::all_of(rules.begin(), rules.end(),
+                    [&](const UnrollRule& rule) { return is_given(rule.fanout) || obeys(rule); }) &&
         std::all_of(unrolling_.begin(), unrolling_.end(), [&](const Unroll& used) {
           return may_unroll(workload(), arch().fanouts[used.fanout].dims(used.axis), used.dim);
         });

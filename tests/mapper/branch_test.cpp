@@ -319,11 +319,14 @@ TEST(BestFirst, FindsClassesWithoutTimeIfAskedTo) {
 // bound is above that of an unrolling in it.
 TEST(UnrollingIntervals, GenerateWhatAListHas) {
   std::size_t generated = 0;
-  for (std::uint64_t seed = 300; seed < 380; ++seed) {
+  int ruled = 0;
+  for (std::uint64_t seed = 300; seed < 460; ++seed) {
     SCOPED_TRACE(seed);
-    const SearchCase random = random_case(seed);
+    const SearchCase random = seed % 2 == 0 ? random_case(seed) : random_ruled_space(seed);
     Constraints constraints{.spatial = random.constraints.spatial,
-                            .keeps = random.constraints.keeps};
+                            .keeps = random.constraints.keeps,
+                            .unroll = random.constraints.unroll};
+    ruled += constraints.unroll.empty() ? 0 : 1;
     constraints.factors.imperfect = true;
     const Mapspace space{random.problem, constraints};
     const Objective objective =
@@ -359,6 +362,7 @@ TEST(UnrollingIntervals, GenerateWhatAListHas) {
     }
   }
   EXPECT_GT(generated, 5'000U);
+  EXPECT_GT(ruled, 10);
 }
 
 TEST(UnrollingClasses, AreCountedWithoutAList) {
