@@ -180,9 +180,9 @@ class DesignReader {
     if (section.name == "architecture") {
       documents_.push_back(parse_yaml(section.text, file_));
     } else if (section.name == "layer") {
-      found_.layers[number(0, counts_.size())] = {counts_[section.numbers[0]],
-                                                  parse_workload(section.text, file_)};
-      described_[section.numbers[0]] = true;
+      const std::size_t layer = number(0, counts_.size());  // before it is used on the right
+      found_.layers[layer] = {counts_[layer], parse_workload(section.text, file_)};
+      described_[layer] = true;
     } else if (section.name == "moves") {
       DesignLayer& layer = found_.layers[number(0, counts_.size())];
       described_[section.numbers[0]] = true;

@@ -253,6 +253,14 @@ TEST(DesignProof, IsRefusedWhereAMachineOfTheAreaAllowedIsLeftOut) {
               HasSubstr("is not beyond the area allowed"));
 }
 
+TEST(DesignProof, IsRefusedWithALayerThatIsNotThere) {
+  const std::string text = proof_of(small_space(), asked("edp"));
+  for (const char* layer : {"--- layer\n", "--- layer 2\n", "--- layer 123456789\n"}) {
+    EXPECT_THAT(complaint(replaced(text, "--- layer 0\n", layer)),
+                HasSubstr("is about something that is not there"));
+  }
+}
+
 TEST(DesignProof, IsRefusedWithALowerValue) {
   const std::string text = proof_of(small_space(), asked("edp"));
   std::smatch value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <sstream>
 #include <string_view>
@@ -11,7 +12,10 @@
 #include "campaign/store.hpp"
 #include "campaign/sweep.hpp"
 #include "check/certificate.hpp"
+#include "check/chain_proof.hpp"
 #include "check/check.hpp"
+#include "check/design_proof.hpp"
+#include "check/plan_proof.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/fuzz/temporary_folder.hpp"
 #include "validate/counters.hpp"
@@ -31,13 +35,39 @@ void read_measurements(const std::string& text) {
 
 void read_counters(const std::string& text) { parse_counters(text, "ncu.csv"); }
 
+std::string sealed_anew(const std::string& text) {
+  const std::string body = text.substr(0, text.rfind("digest: "));
+  return body + check::seal(body);
+}
+
 // With a digest that fits, as a forger would give it. Checks what a check of a second can.
 void read_certificate(const std::string& text) {
-  const std::string body = text.substr(0, text.rfind("digest: "));
-  const check::Certificate certificate =
-      check::parse_certificate(body + check::seal(body), "proof");
+  const check::Certificate certificate = check::parse_certificate(sealed_anew(text), "proof");
   if (certificate.problem.macs() <= 1'000 && certificate.problem.arch().mac_units() <= 16) {
     check::check_certificate(certificate, {1, 10'000, {3'000, 1'000, {}}});
+  }
+}
+
+check::Stop in_a_second() {
+  check::Stop stop;
+  stop.end = check::Stop::Clock::now() + std::chrono::seconds{1};
+  return stop;
+}
+
+void read_chain_certificate(const std::string& text) {
+  check::check_chain(check::parse_chain_claim(sealed_anew(text), "proof"), 10'000, in_a_second());
+}
+
+void read_design_certificate(const std::string& text) {
+  check::DesignCertificate certificate =
+      check::parse_design_certificate(sealed_anew(text), "proof");
+  check::check_design(certificate, {1, 10'000, 0, in_a_second()});
+}
+
+void read_plan_certificate(const std::string& text) {
+  const check::PlanClaim claim = check::parse_plan_claim(text, "proof");
+  if (claim.operations <= 20) {
+    check::check_plan(claim);
   }
 }
 
@@ -113,6 +143,9 @@ std::vector<FuzzTarget> result_targets() {
       {"measurements", InputForm::kText, read_measurements, {}},
       {"counters", InputForm::kText, read_counters, {}},
       {"certificate", InputForm::kTree, read_certificate, {}},
+      {"chain_certificate", InputForm::kText, read_chain_certificate, {}},
+      {"design_certificate", InputForm::kText, read_design_certificate, {}},
+      {"plan_certificate", InputForm::kText, read_plan_certificate, {}},
       {"json", InputForm::kTree, read_results, {}},
       {"database", InputForm::kText, read_database, {}},
   };
