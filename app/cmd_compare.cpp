@@ -113,6 +113,7 @@ ComparisonRecord compare_by_version(const std::string& wanted, const Compare& co
 // The folders among the arguments, replaced by their files.
 FolderFiles design_of(const CompareArguments& arguments) {
   FolderRequest request{"compare timeloop", "timeloop", " --stats " + arguments.stats, {}};
+  request.has_energies = !arguments.timeloop.ert.empty();
   request.why_not = [&arguments](const std::vector<std::string>& files) {
     return why_unread([&] {
       const TimeloopImport import = read_timeloop(timeloop_files(files, arguments.timeloop),

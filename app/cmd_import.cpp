@@ -116,13 +116,13 @@ std::vector<ImportedFile> files_of(const TimeloopImport& import,
 ImportedFiles import_timeloop(const ImportArguments& arguments) {
   std::vector<std::string> files = timeloop_files(arguments.files, arguments.timeloop);
   TimeloopImport import = read_timeloop(files, timeloop_options(arguments.timeloop));
-  return {files_of(import, files), std::move(import.notes)};
+  return {files_of(import, files), std::move(import.notes), std::move(import.objective)};
 }
 
 // A plan reads the chip's file beside those of its cores.
 ImportedFiles files_of(const ZigzagChip& chip, std::vector<std::string> notes) {
   const std::string heading = "# Imported from Stream.\n";
-  ImportedFiles cores{{}, std::move(notes)};
+  ImportedFiles cores{{}, std::move(notes), {}};
   for (const ZigzagCore& core : chip.cores) {
     cores.files.push_back({core.name + ".arch.yaml", heading + print_arch(core.arch)});
     parse_arch(cores.files.back().text, cores.files.back().name);
@@ -141,8 +141,8 @@ ImportedFiles import_zigzag(const ImportArguments& arguments) {
   if (!import.chip.cores.empty()) {
     return files_of(import.chip, std::move(import.notes));
   }
-  ImportedFiles imported{{{"arch.yaml", heading + print_arch(import.arch)}},
-                         std::move(import.notes)};
+  ImportedFiles imported{
+      {{"arch.yaml", heading + print_arch(import.arch)}}, std::move(import.notes), {}};
   parse_arch(imported.files.front().text, "arch.yaml");
   std::set<std::string> names;
   Network network;
@@ -198,7 +198,7 @@ ImportedFiles import_accelforge(const ImportArguments& arguments) {
   ForgeImport import = read_accelforge(
       arguments.files, {arguments.timeloop.settings.begin(), arguments.timeloop.settings.end()});
   const std::string heading = "# Imported from AccelForge.\n";
-  ImportedFiles imported{{}, std::move(import.notes)};
+  ImportedFiles imported{{}, std::move(import.notes), {}};
   const auto add = [&imported](const std::string& name, const std::string& text) {
     imported.files.push_back({name, text});
     return text;
@@ -223,7 +223,8 @@ ImportedFiles import_accelforge(const ImportArguments& arguments) {
   if (import.arch && ruled) {
     imported.notes.emplace_back(
         "what is demanded of a layer's loops (min_usage, reuse ...) stands in its constraints; "
-        "mapsim network does not read these: its optima are those of a wider space");
+        "mapsim network and the search of a chain do not read these: their optima are those of a "
+        "wider space");
   }
   for (std::size_t i = 0; i < import.layers.size(); ++i) {
     const ForgeImport::Layer& layer = import.layers[i];
@@ -301,6 +302,9 @@ std::string next_step(ImportedFiles& imported, const std::string& folder) {
           fmt::format(" {}{}", part.first, (std::filesystem::path{folder} / part.second).string());
     }
   }
+  if (why.empty() && !imported.objective.empty() && imported.objective != "energy") {
+    command += " --objective " + imported.objective;
+  }
   return found < 2 ? "" : command;
 }
 
@@ -316,6 +320,7 @@ ImportedFiles import_one(const ImportArguments& arguments) {
 FolderFiles import_files(const ImportArguments& arguments) {
   FolderRequest request{
       "import " + arguments.format, arguments.format, " -o " + arguments.folder, {}};
+  request.has_energies = !arguments.timeloop.ert.empty();
   request.why_not = [&arguments](const std::vector<std::string>& files) {
     if (arguments.format == "scalesim") {
       return why_no_scalesim(files);

@@ -29,6 +29,7 @@ constexpr std::uintmax_t kMostBytes = 8 << 20;  // of one of them
 constexpr std::size_t kListed = 6;              // files of a kind in a message
 constexpr std::size_t kTried = 24;              // commands
 constexpr std::size_t kShown = 4;
+constexpr std::string_view kEnergies = "energies (ERT)";
 
 struct FolderFile {
   std::string path;
@@ -67,7 +68,7 @@ constexpr std::array kFolderKinds{
     FolderKind{"timeloop", "design (libconfig)",
                [](const FolderFile& file) { return file.ends(".cfg") && file.has({"arch"}); },
                kLeads},
-    FolderKind{"timeloop", "energies (ERT)",
+    FolderKind{"timeloop", kEnergies.data(),
                [](const FolderFile& file) { return file.is_yaml() && file.has({"ERT"}); }},
     FolderKind{"timeloop", "problem",
                [](const FolderFile& file) { return file.is_yaml() && file.has({"problem"}); }},
@@ -82,6 +83,8 @@ constexpr std::array kFolderKinds{
                  return file.is_yaml() &&
                         file.has({"mapspace_constraints", "mapspace", "constraints"});
                }},
+    FolderKind{"timeloop", "mapper",
+               [](const FolderFile& file) { return file.is_yaml() && file.has({"mapper"}); }},
     FolderKind{"timeloop", "sparse optimizations",
                [](const FolderFile& file) {
                  return file.is_yaml() && file.has({"sparse_optimizations"});
@@ -129,13 +132,14 @@ constexpr std::array kFolderKinds{
                         (head.find("layer") != std::string::npos || head.starts_with("l,m,n,k"));
                }}};
 
+bool is_table(const std::string& name) { return name.ends_with(".ERT.yaml") || name == "ERT.yaml"; }
+
 // What the tools write themselves, and parts that only templates include.
 // A mapping that was found counts where it is to be compared.
 bool is_written(const std::string& name, bool compares) {
   constexpr std::array kBeginnings{"timeloop-m", "flattened_architecture", "tmp-accelergy", "ART",
                                    "ERT_"};
-  const bool wanted = name.ends_with(".ERT.yaml") || name == "ERT.yaml" ||
-                      (compares && name.ends_with(".map.yaml"));
+  const bool wanted = is_table(name) || (compares && name.ends_with(".map.yaml"));
   return !wanted && std::any_of(kBeginnings.begin(), kBeginnings.end(),
                                 [&](const char* beginning) { return name.starts_with(beginning); });
 }
@@ -211,6 +215,9 @@ class Folder {
       return named(*each.first, "design") && !each.second.empty();
     });
     const bool design = designs != kinds_.end();
+    has_energies_ = request_.has_energies ||
+                    std::any_of(given.begin(), given.end(),
+                                [&](const FolderKind* kind) { return named(*kind, kEnergies); });
     if (design) {  // what lies beside it may be its table and its mapping
       const fs::path beside = fs::path{designs->second.front()}.parent_path();
       for (auto& [kind, files] : kinds_) {
@@ -222,13 +229,16 @@ class Folder {
       }
     }
     std::erase_if(kinds_, [&](const auto& each) {
+      // A mapper says what is best, nothing of the design
+      const bool vague = (named(*each.first, "mapper") && each.second.size() > 1) ||
+                         (named(*each.first, kEnergies) && has_energies_);
       const bool part = design && !named(*each.first, "design") &&
-                        (own_table_ || !named(*each.first, "energies (ERT)")) &&
+                        (own_table_ || !named(*each.first, kEnergies)) &&
                         (own_mapping_ || !named(*each.first, "mapping"));
       const bool known = std::any_of(given.begin(), given.end(), [&](const FolderKind* kind) {
         return kind == each.first || (kind->leads && each.first->leads);
       });
-      return each.second.empty() || part || known;
+      return each.second.empty() || part || known || vague;
     });
   }
 
@@ -240,9 +250,17 @@ class Folder {
   std::vector<std::string> only() const {
     std::vector<std::string> files;
     for (const auto& each : kinds_) {
-      files.push_back(each.second.front());
+      add(files, *each.first, each.second.front());
     }
     return files;
+  }
+
+  // Tables of energies that lie in folders of output, where none is read.
+  std::vector<std::string> unread_tables() const {
+    const bool any = has_energies_ || own_table_ ||
+                     std::any_of(kinds_.begin(), kinds_.end(),
+                                 [](const auto& each) { return each.first->name == kEnergies; });
+    return any ? std::vector<std::string>{} : written_tables_;
   }
 
   [[noreturn]] void refuse(const std::vector<std::string>& given) const {
@@ -272,6 +290,7 @@ class Folder {
       std::error_code ignored;
       if (at->is_directory(ignored) && is_output_folder(name)) {
         at.disable_recursion_pending();
+        note_tables(at->path());
       } else if (at->is_regular_file(ignored) &&
                  !is_written(name, request_.command.starts_with("compare"))) {
         paths.push_back(at->path().string());
@@ -288,6 +307,32 @@ class Folder {
         std::find_if(kinds_.begin(), kinds_.end(), [&](const auto& each) {
           return each.first == kind;
         })->second.push_back(path);
+      }
+    }
+  }
+
+  void note_tables(const fs::path& output) {
+    std::error_code failure;
+    for (fs::directory_iterator at{output, failure}, end;
+         !failure && at != end && request_.format == "timeloop"; at.increment(failure)) {
+      if (is_table(at->path().filename().string())) {
+        written_tables_.push_back(at->path().string());
+      }
+    }
+  }
+
+  // A table of energies comes with that of areas, if the estimator has written one beside it.
+  static void add(std::vector<std::string>& files, const FolderKind& kind,
+                  const std::string& path) {
+    files.push_back(path);
+    const fs::path file{path};
+    std::string name = file.filename().string();
+    const std::size_t at = name.rfind("ERT");
+    if (kind.name == kEnergies && at != std::string::npos) {
+      const fs::path areas = file.parent_path() / name.replace(at, 3, "ART");
+      std::error_code failure;
+      if (fs::is_regular_file(areas, failure)) {
+        files.push_back(areas.string());
       }
     }
   }
@@ -312,7 +357,8 @@ class Folder {
 
   // Of each kind the nearest file; of those that lead, `leader` alone; of the second kind any of
   // the nearest.
-  std::vector<std::string> set_of(const std::string& leader, std::size_t second) const {
+  std::vector<std::string> set_of(const std::string& leader, std::size_t second,
+                                  bool& choices) const {
     std::vector<std::string> files{leader};
     for (const auto& [kind, some] : kinds_) {
       if (kind->leads) {
@@ -322,13 +368,14 @@ class Folder {
       std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
         return nearness(leader, a) > nearness(leader, b);
       });
-      if (kind->name == std::string_view{"energies (ERT)"}) {
+      if (kind->name == kEnergies) {
         std::erase_if(sorted, [&](const auto& each) { return !is_in_line(leader, each); });
+        choices = choices || sorted.size() > 1;
       }
       if (sorted.empty()) {
         continue;
       }
-      files.push_back(sorted[std::min(second, sorted.size() - 1)]);
+      add(files, *kind, sorted[std::min(second, sorted.size() - 1)]);
       second = 0;
     }
     return files;
@@ -336,11 +383,12 @@ class Folder {
 
   std::string commands(const std::vector<std::string>& given) const {
     std::vector<std::vector<std::string>> sets;
+    bool choices = false;  // of tables of energies
     for (std::size_t second = 0; second < 2; ++second) {
       for (const auto& [kind, files] : kinds_) {
         for (const std::string& leader : files) {
           if (kind->leads) {
-            sets.push_back(set_of(leader, second));
+            sets.push_back(set_of(leader, second, choices));
             sets.push_back({leader});
           }
         }
@@ -374,6 +422,11 @@ class Folder {
         why = failure;
       }
     }
+    if (choices && !text.empty()) {
+      text +=
+          "\nwhere several tables of energies lie about a design, these commands name the one "
+          "that is nearest by its path; take the one that was made for it";
+    }
     return text.empty()
                ? fmt::format("\nnone of {} pairings that were tried can be read; the first: {}",
                              seen.size(), why)
@@ -383,7 +436,9 @@ class Folder {
   std::string path_;
   const FolderRequest& request_;
   Kinds kinds_;
-  bool own_table_ = false;  // of a design
+  std::vector<std::string> written_tables_;  // of energies, in folders of output
+  bool has_energies_ = false;                // without those of the folder
+  bool own_table_ = false;                   // of a design
   bool own_mapping_ = false;
 };
 
@@ -418,7 +473,16 @@ FolderFiles files_of_folders(const std::vector<std::string>& arguments,
       folder.refuse(named);
     }
     const std::vector<std::string> files = folder.only();
-    found.notes.push_back(fmt::format("{}: read as {}", path, fmt::join(files, " ")));
+    std::vector<std::string> names;  // in the folder
+    for (const std::string& file : files) {
+      names.push_back(fs::path{file}.lexically_relative(path).string());
+    }
+    found.notes.push_back(fmt::format("{}: read as {}", path, fmt::join(names, " ")));
+    if (const std::vector<std::string> tables = folder.unread_tables(); !tables.empty()) {
+      found.notes.push_back(
+          fmt::format("no energies were read; --ert FILE takes a table, as the tool wrote it to {}",
+                      fmt::join(tables, ", ")));
+    }
     found.files.insert(found.files.end(), files.begin(), files.end());
   }
   return found;

@@ -13,6 +13,7 @@ struct FolderRequest {
   std::string rest;  // what follows the files in these commands: "-o DIR"
   // Tries to read files together; empty, or why it cannot be.
   std::function<std::string(const std::vector<std::string>&)> why_not;
+  bool has_energies = false;  // none are looked for
 };
 struct FolderFiles {
   std::vector<std::string> files;

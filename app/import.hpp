@@ -22,6 +22,7 @@ struct ImportedFile {
 struct ImportedFiles {
   std::vector<ImportedFile> files;
   std::vector<std::string> notes;
+  std::string objective;  // of the search that may come next; empty: energy
 };
 
 ImportedFiles import_scalesim(const ImportArguments& arguments);

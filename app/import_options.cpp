@@ -43,10 +43,11 @@ Options timeloop_options(TimeloopArguments& a) {
 CommandOptions options_of(CompareArguments& a) {
   return {joined(
       {{format_argument({"timeloop", "zigzag"}, a.format),
-        required({"FILE", "",
-                  "timeloop: the design with its mapping, as import reads it; zigzag: the "
-                  "accelerator (YAML) and a result of ZigZag (JSON)",
-                  &a.files}),
+        required(
+            {"FILE", "",
+             "timeloop: a folder, or the design with its mapping, as import reads it; zigzag: the "
+             "accelerator (YAML) and a result of ZigZag (JSON)",
+             &a.files}),
         {"--stats", "FILE", "timeloop: statistics that timeloop-model or timeloop-mapper wrote",
          &a.stats},
         {"--timeloop-version", "VERSION",
@@ -73,15 +74,18 @@ CommandOptions options_of(ImportArguments& a) {
   return {joined(
       {{format_argument({"timeloop", "scalesim", "zigzag", "accelforge", "onnx", "gpu-table"},
                         a.format),
-        required({"FILE", "",
-                  "timeloop: architecture, ERT, problem, mapping, constraints (YAML, templates); "
-                  "scalesim: "
-                  "configuration and topology (CFG CSV); zigzag: accelerator, workload, mapping "
-                  "(YAML, the workload also ONNX); accelforge: arch, workload, mapping (YAML, "
-                  "templates); onnx: a model; "
-                  "gpu-table: GEMM timings "
-                  "(CSV, T4 JSON)",
-                  &a.files}),
+        required(
+            {"FILE", "",
+             "timeloop: architecture, ERT, problem, mapping, constraints (YAML, templates), or a "
+             "folder with one of each; scalesim: "
+             "configuration and topology (CFG CSV), or a folder; zigzag: accelerator, workload, "
+             "mapping "
+             "(YAML, the workload also ONNX), or a folder; accelforge: arch, workload, mapping "
+             "(YAML, "
+             "templates), or a folder; onnx: a model; "
+             "gpu-table: GEMM timings "
+             "(CSV, T4 JSON)",
+             &a.files}),
         required(
             {"-o,--out", "DIR",
              "timeloop, scalesim, zigzag, accelforge, onnx: write arch.yaml, workload.yaml and "

@@ -259,6 +259,11 @@ class Renderer {
     } catch (const UnsetNames& error) {  // of a file that is included here
       add_unset(error);
       return {};
+    } catch (const ConfigError&) {  // of a file whose name has a name without a value, maybe
+      if (unset_.empty()) {
+        throw;
+      }
+      return {};
     }
   }
 
@@ -298,7 +303,8 @@ class Renderer {
     const std::size_t before = unset_.size();
     const ExpressionValue value = evaluate(piece.text, piece.offset);
     if (!value.defined()) {
-      if (unset_.size() == before) {
+      // Without a name that is asked for, other expressions have no value either
+      if (unset_.size() == before && (unset_.empty() || is_one_name(piece.text))) {
         go_without(piece.offset, fmt::format("'{}' has no value; --set {}=VALUE gives it one",
                                              piece.text, piece.text));
       }

@@ -17,6 +17,7 @@
 #include "interop/timeloop_energies.hpp"
 #include "interop/timeloop_expressions.hpp"
 #include "interop/timeloop_mapping.hpp"
+#include "interop/timeloop_objective.hpp"
 #include "interop/timeloop_problem.hpp"
 #include "interop/timeloop_sections.hpp"
 #include "interop/timeloop_sparse.hpp"
@@ -173,7 +174,10 @@ class Importer {
       } else if (known->section == Section::kVariables ||
                  (known->section == Section::kSparse && asks_nothing(entry->value))) {
         continue;
-      } else if (known->section == Section::kSkipped) {
+      } else if (known->section == Section::kSkipped || known->section == Section::kMapper) {
+        if (known->section == Section::kMapper) {
+          import_.objective = timeloop_objective(entry->value, first_);
+        }
         notes_.trifles.push_back({"ignored sections", entry->key.text, source.read.document.file});
       } else if (known->section != Section::kSign &&
                  !(known->section == Section::kMapping && asks_nothing(entry->value))) {

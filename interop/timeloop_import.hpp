@@ -20,6 +20,7 @@ struct TimeloopImport {
   bool has_workload = true;
   TimeloopDesign design;  // blocks: empty without a mapping
   std::vector<TimeloopConstraint> constraints;
+  std::string objective;  // of mapsim search, by the section `mapper`; empty: energy
   Energies energies = Energies::kTheirs;
   std::vector<std::string> notes;              // what matters most first
   std::map<std::string, std::string> origins;  // per component: where its numbers come from

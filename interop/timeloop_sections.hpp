@@ -16,6 +16,7 @@ enum class TimeloopSection : std::uint8_t {
   kSparse,
   kSign,       // that the front end has written it
   kVariables,  // read wherever they are
+  kMapper,     // the objective alone
   kSkipped
 };
 struct TimeloopSectionKey {
@@ -35,7 +36,7 @@ inline constexpr std::array kTimeloopSections{
     TimeloopSectionKey{"extra_mapping_constraints", TimeloopSection::kConstraints},
     TimeloopSectionKey{"sparse_optimizations", TimeloopSection::kSparse},
     TimeloopSectionKey{"dumped_by_timeloop_front_end", TimeloopSection::kSign},
-    TimeloopSectionKey{"mapper", TimeloopSection::kSkipped},
+    TimeloopSectionKey{"mapper", TimeloopSection::kMapper},
     TimeloopSectionKey{"ART", TimeloopSection::kAreas},
     TimeloopSectionKey{"globals", TimeloopSection::kSkipped},
     TimeloopSectionKey{"variables", TimeloopSection::kVariables},

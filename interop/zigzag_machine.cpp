@@ -358,6 +358,7 @@ ZigzagArch zigzag_arch(const ZigzagMachine& machine,
   }
   if (!machine.on_chip) {
     levels.back().capacity = {};
+    levels.back().kind = StorageKind::kDram;
   }
   out.arch.name = machine.name;
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {

@@ -43,7 +43,7 @@ class FolderFiles : public InFolder {
 TEST_F(FolderFiles, AreReadTogetherWhereThereIsOneOfEachKind) {
   ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
   EXPECT_THAT(file("stdout"),
-              HasSubstr("note: d: read as d/arch/arch.yaml d/prob/gemm.yaml d/map.yaml\n"));
+              HasSubstr("note: d: read as arch/arch.yaml prob/gemm.yaml map.yaml\n"));
   EXPECT_TRUE(std::filesystem::exists(folder() / "in/mapping.yaml"));
   ASSERT_EQ(run(fmt::format("compare timeloop d --stats {}timeloop_gemm.stats.txt", kData)), 0)
       << file("stderr");
@@ -53,7 +53,7 @@ TEST_F(FolderFiles, AreReadTogetherWhereThereIsOneOfEachKind) {
 TEST_F(FolderFiles, OfAKindThatIsGivenAreLeftOut) {
   write("d/prob/other.yaml", problem_);
   ASSERT_EQ(run("import timeloop d d/prob/other.yaml -o in"), 0) << file("stderr");
-  EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as d/arch/arch.yaml d/map.yaml\n"));
+  EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as arch/arch.yaml map.yaml\n"));
 }
 
 // Energies in a folder beside are those of another design.
@@ -69,6 +69,51 @@ TEST_F(FolderFiles, OfAnotherDesignAreNotPaired) {
   EXPECT_THAT(
       file("stderr"),
       HasSubstr("import timeloop d/arch/one/arch.yaml d/prob/gemm.yaml d/map.yaml -o in\n"));
+}
+
+// Accelergy writes areas beside energies, and both may lie among what a tool wrote.
+TEST_F(FolderFiles, OfEnergiesComeWithTheirAreas) {
+  const std::size_t table = arch_.find("ERT:");
+  ASSERT_NE(table, std::string::npos);
+  write("d/arch/arch.yaml", arch_.substr(0, table));
+  write("d/output/timeloop-model.ERT.yaml", arch_.substr(table));
+  ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("note: no energies were read; --ert FILE takes a table, as "
+                                        "the tool wrote it to d/output/timeloop-model.ERT.yaml\n"));
+  ASSERT_EQ(run("import timeloop d --ert d/output/timeloop-model.ERT.yaml -o in"), 0);
+  EXPECT_THAT(file("stdout"), Not(HasSubstr("no energies were read")));
+  write("d/arch/timeloop-model.ERT.yaml", arch_.substr(table));
+  write("d/arch/timeloop-model.ART.yaml", "ART: {version: 0.4, tables: [{name: RF, area: 7}]}\n");
+  ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("read as arch/arch.yaml arch/timeloop-model.ERT.yaml "
+                                        "arch/timeloop-model.ART.yaml prob/gemm.yaml map.yaml\n"));
+  ASSERT_EQ(run("import timeloop d --ert d/output/timeloop-model.ERT.yaml -o in"), 0)
+      << file("stderr");
+  write("d/timeloop-mapper.ERT.yaml", arch_.substr(table));
+  ASSERT_EQ(run("import timeloop d -o in"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("several tables of energies lie about a design"));
+}
+
+// What a mapper minimises is what the search is to minimise.
+TEST_F(FolderFiles, SayWhatTheirMapperMinimises) {
+  std::filesystem::remove(folder() / "d/map.yaml");
+  const auto next = [this](const std::string& metrics) {
+    write("d/mapper.yaml", "mapper: {algorithm: random, " + metrics + "}\n");
+    EXPECT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
+    const std::string out = file("stdout");
+    return out.substr(out.find("next: "));
+  };
+  const std::string command =
+      "next: mapsim search in/arch.yaml in/workload.yaml --constraints in/constraints.yaml";
+  EXPECT_EQ(next("optimization_metrics: [delay, energy]"),
+            command + " --objective latency,energy\n");
+  EXPECT_EQ(next("optimization-metrics: [edp]"), command + " --objective edp\n");
+  EXPECT_EQ(next("optimization_metric: energy"), command + "\n");
+  EXPECT_EQ(next("timeout: 100"), command + " --objective edp\n");
+  EXPECT_EQ(next("optimization_metrics: [last-level-accesses, energy]"), command + "\n");
+  EXPECT_THAT(file("stdout"),
+              HasSubstr("note: optimization metrics last-level-accesses, energy: the "
+                        "first has no counterpart"));
 }
 
 // The second architecture has no ERT's storage, so that it cannot be read.
@@ -104,14 +149,14 @@ TEST_F(FolderFiles, OfADesignAreItsOwn) {
   std::filesystem::create_directory(folder() / "d/elsewhere");
   write("d/elsewhere/map.yaml", mapping_);
   ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
-  EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as d/top.yaml.jinja d/map.yaml\n"));
+  EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as top.yaml.jinja map.yaml\n"));
 }
 
 TEST_F(FolderFiles, OfOtherToolsAreFoundToo) {
   std::filesystem::copy_file(kData + "zigzag_machine.yaml", folder() / "d/machine.yaml");
   std::filesystem::copy_file(kData + "zigzag_result.json", folder() / "d/result.json");
   ASSERT_EQ(run("import zigzag d -o in"), 0) << file("stderr");
-  EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as d/machine.yaml d/result.json\n"));
+  EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as machine.yaml result.json\n"));
   write("d/array.cfg",
         "[general]\nrun_name = small\n[architecture_presets]\nArrayHeight: 8\nArrayWidth: 8\n"
         "IfmapSramSzkB: 64\nFilterSramSzkB: 64\nOfmapSramSzkB: 64\nIfmapOffset: 0\n"
