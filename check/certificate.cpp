@@ -127,7 +127,9 @@ class CertificateReader {
     if (read.rules.schedules) {
       refuse("bounds");
     } else if (const Node* bounds = fields.require("bounds")) {
-      for (const Node* item : reader_.items(*bounds, "a list of bounds")) {
+      const bool is_none = bounds->kind == Node::Kind::kSequence && bounds->items.empty();
+      for (const Node* item :
+           is_none ? std::vector<const Node*>{} : reader_.items(*bounds, "a list of bounds")) {
         read.claims.push_back(read_claim(*item, read));
       }
     }

@@ -173,7 +173,7 @@ std::string bounds_text(const Mapspace& space, const check::Goal& goal, const Se
                         double most) {
   constexpr std::array kArguments{"floor", "relaxation", "search"};  // in the order of Argument
   const Problem& problem = space.problem();
-  std::string text = "bounds:\n";
+  std::string text;
   for (const ClassBound& bound : result.classes) {
     const UnrollingClass& group = bound.unrollings;
     std::vector<std::string> fanouts;
@@ -191,7 +191,7 @@ std::string bounds_text(const Mapspace& space, const check::Goal& goal, const Se
     text += fmt::format("  - {{others: {}}}\n",
                         check::value_text(std::min(*result.others_bound, most), goal));
   }
-  return text;
+  return text.empty() ? "bounds: []\n" : "bounds:\n" + text;  // empty: no unrolling obeys the rules
 }
 
 }  // namespace

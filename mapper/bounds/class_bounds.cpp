@@ -38,7 +38,8 @@ const SharedGraph& ClassBounds::shared_graph(const std::vector<FanoutId>& used,
   const std::lock_guard lock(mutex_);
   SharedGraph& shared_graph = shared_graphs_[{used, stays}];
   if (!shared_graph.graph) {
-    shared_graph.graph = std::make_unique<StateGraph>(space_, used, may_stay);
+    shared_graph.graph = std::make_unique<StateGraph>(space_, used, may_stay,
+                                                      objective_.mode == LatencyMode::kRamped);
     shared_graph.bound.emplace(*shared_graph.graph);
     shared_graph.port_bits = least_port_bits(*shared_graph.graph);
     shared_graph.path_objective.emplace(*shared_graph.graph, objective_, 0);

@@ -31,8 +31,9 @@ bool may_keep(const Mapspace& space, LevelId level, TensorId t) {
 // On machines of many levels: does a sliding-window edge that keeps a tensor at two residences in
 // turn cost at least as much as one that leaves out the first? It does if no rule demands the first
 // and no fanout lies between them: the same tile then moves to the second from further out, over
-// the same fanouts, and the first's reads and writes come on top. Without this, machines of n
-// levels have some 2^n sliding-window edges.
+// the same fanouts, and the first's reads and writes come on top. Of ramped latency this is not so:
+// it charges an edge beside the ports unless a port of its own is slower. Without this, machines of
+// n levels have some 2^n sliding-window edges.
 bool is_detour(const Mapspace& space, TensorId t, const Residence& first, const Residence& second) {
   const Arch& arch = space.problem().arch();
   return arch.levels.size() >= kLevelsWithDetours && !space.constraints().even && !arch.sparsity &&
@@ -43,10 +44,11 @@ bool is_detour(const Mapspace& space, TensorId t, const Residence& first, const 
 }  // namespace
 
 StateGraph::StateGraph(const Mapspace& space, const std::vector<FanoutId>& used,
-                       std::optional<TensorSet> may_stay)
+                       std::optional<TensorSet> may_stay, bool ramped)
     : space_{&space},
       used_{used},
       may_stay_{may_stay},
+      ramped_{ramped},
       regions_{space, used},
       residences_(problem().workload().tensors.size()),
       radix_(problem().workload().tensors.size()) {
@@ -287,7 +289,7 @@ void StateGraph::extend_sliding_edge(std::size_t stage, DimId dim, TensorId t, S
   if (sliding_[dim].contains(t)) {
     for_each_step(stage, target, t, [&](const KeepMove& keep) {
       const BoundaryEdge* last = so_far.edges.empty() ? nullptr : &edges_[so_far.edges.back()];
-      if (last != nullptr && last->tensor == t &&
+      if (!ramped_ && last != nullptr && last->tensor == t &&
           is_detour(*space_, t, residences_[t][last->to], residences_[t][edges_[keep.edge].to])) {
         return;
       }

@@ -19,9 +19,10 @@ namespace mapsim::exact {
 class StateGraph {
  public:
   // `used`: the fanouts with a factor > 1, outermost first. `may_stay`: the tensors that may stay
-  // in a systolic array, if the machine has one; a nest then ends with one of them in it.
+  // in a systolic array, if the machine has one; a nest then ends with one of them in it. `ramped`:
+  // the latency that counts may be the ramped one.
   StateGraph(const Mapspace& space, const std::vector<FanoutId>& used,
-             std::optional<TensorSet> may_stay = {});
+             std::optional<TensorSet> may_stay = {}, bool ramped = true);
 
   // A boundary edge: one tensor is kept further in.
   struct KeepMove {
@@ -119,6 +120,7 @@ class StateGraph {
   const Mapspace* space_;
   std::vector<FanoutId> used_;
   std::optional<TensorSet> may_stay_;
+  bool ramped_ = true;
   Regions regions_;
   std::vector<StageEnd> stage_ends_;
   std::vector<std::size_t> region_;    // by stage

@@ -14,8 +14,10 @@
 #include "core/factor.hpp"
 #include "core/rng.hpp"
 #include "costmodel/nest.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "proven.hpp"
 #include "tests/mapper/random_space.hpp"
+#include "workloads/gemm.hpp"
 
 namespace mapsim {
 namespace {
@@ -266,6 +268,24 @@ TEST(RegionsOfRandomSpaces, ReadLoopsInParts) {
   }
   EXPECT_GT(parts, 1'000);
   EXPECT_GT(refused, 100);
+}
+
+// Rules may leave no unrolling at all: nothing fits, and no bound is needed.
+TEST(RuledProof, HoldsWhereNoUnrollingObeys) {
+  const Problem problem{small_machine(), gemm("gemm", {4, 4, 4, {}, false})};
+  const Constraints constraints = parse_constraints(
+      "mapspace: {unroll: {PEs: {min_utilization: 1, X: {max_dims: 0}}}}\n", "rules.yaml", problem);
+  const std::string proof = proof_of(problem, constraints, Objective::kEnergy);
+  EXPECT_NE(proof.find("bounds: []"), std::string::npos);
+  EXPECT_EQ(faults_of(proof), "");
+  // Where there are unrollings, nothing holds without bounds.
+  std::string forged = proof_of(problem, {}, Objective::kEnergy);
+  const std::size_t bounds = forged.find("\nbounds:\n");
+  const std::size_t digest = forged.find("\ndigest:");
+  ASSERT_NE(bounds, std::string::npos);
+  ASSERT_NE(digest, std::string::npos);
+  forged.replace(bounds, digest - bounds, "\nbounds: []");
+  EXPECT_NE(faults_of(sealed(forged)), "");
 }
 
 }  // namespace

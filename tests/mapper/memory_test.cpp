@@ -299,7 +299,8 @@ TEST(Time, IsHeededOnMachinesOfManyLevels) {
       options.budget.seconds = 0.02;
       const double before = cpu_seconds();
       const SearchResult found = search_exact(Mapspace{problem, {}}, options);
-      EXPECT_LT(cpu_seconds() - before, kSanitized ? 40 : 4) << levels;
+      const double most = levels == 16 ? 15 : 4;  // formerly 15 and more on 12, out of memory on 16
+      EXPECT_LT(cpu_seconds() - before, kSanitized ? 10 * most : most) << levels;
       ASSERT_TRUE(found.cost);
       EXPECT_LE(found.certificate.lower_bound, objective_value(objective, *found.cost));
     }
