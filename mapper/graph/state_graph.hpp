@@ -19,8 +19,7 @@ namespace mapsim::exact {
 class StateGraph {
  public:
   // `used`: the fanouts with a factor > 1, outermost first. `may_stay`: the tensors that may stay
-  // in a systolic array, if the machine has one; a nest then ends with one of them in it. `ramped`:
-  // the latency that counts may be the ramped one.
+  // in a systolic array, where a nest then ends with one. `ramped`: latency may be the ramped one.
   StateGraph(const Mapspace& space, const std::vector<FanoutId>& used,
              std::optional<TensorSet> may_stay = {}, bool ramped = true);
 
@@ -29,8 +28,7 @@ class StateGraph {
     std::size_t edge = 0;    // index in edges()
     std::size_t target = 0;  // the residency that it leads to
   };
-  // A sliding-window edge: a loop over `dim` and, right below, keeps of tensors that slide along
-  // it.
+  // A sliding-window edge: a loop over `dim`, right above keeps of tensors that slide along it.
   struct SlidingEdge {
     DimId dim{};
     std::vector<std::size_t> edges;
