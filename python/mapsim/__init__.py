@@ -27,11 +27,12 @@ from . import _arguments as kinds
 from . import _mapsim
 from ._arguments import arguments, as_read, told, wrong
 from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
+from ._gpu import Kernels, Predictions
 from ._inputs import (Arch, Named, Workload, configs_folders, file_of, gpu, is_name, layer,
                       layers, machine, machine_or_gpu, read_file, shipped, table, text_or_file)
 from ._options import Options, asked_of, searches
-from ._results import (Check, Evaluation, Front, Gap, Histogram, Kernels, NetworkResult, Predictions, Proven,
-                       Result, Roofline, Simulation, frame)
+from ._results import (Check, Evaluation, Front, Gap, Histogram, NetworkResult, Proven, Result, Roofline,
+                       Simulation, frame)
 from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
                        stream)
 

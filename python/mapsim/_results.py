@@ -7,11 +7,8 @@ import json
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
-from . import _arguments as kinds
-from . import _mapsim
-from ._arguments import arguments
 from ._options import Options, asked_of, searches
 
 if TYPE_CHECKING:
@@ -429,95 +426,3 @@ class Histogram:
 
     def _repr_html_(self) -> str:
         return self.figure
-
-
-class Kernels:
-    """Tensor-core kernels of a layer on a GPU, fastest first."""
-
-    def __init__(self, text: str, told: str, asked: Tuple[Any, Any, int, Dict[str, str]]):
-        self._told = told
-        self.json: Dict[str, Any] = json.loads(text)
-        self._gpu, self._layer, self._top, self._words = asked
-
-    def triton(self) -> str:
-        """The kernels for Triton's autotuner: Python, a list of triton.Config.
-
-        ValueError: for the implicit GEMM of a convolution, and where Triton has none of them.
-        """
-        return _mapsim.triton(self._gpu, self._layer, self._top, self._words)
-
-    @arguments(bias=kinds.switch, residual=kinds.switch, quantise=kinds.switch,
-               activation=kinds.one_of("", "relu", "gelu", "silu"))
-    def cuda(self, bias: bool = False, residual: bool = False, quantise: bool = False,
-             activation: str = "") -> str:
-        """The best kernel that mapsim writes as CUDA C++; its head says how it is compiled and launched.
-
-        Its sums may get a bias, a residual and an activation ("relu", "gelu", "silu"), and be rounded
-        to 8 bits. Where it is not the first of the ranking, the head says why that is not written.
-        ValueError: none can be written.
-        """
-        return _mapsim.cuda(self._gpu, self._layer, self._words, bias, residual, quantise, activation)
-
-    @arguments(top=kinds.whole(1))
-    def cuda_program(self, top: int = 5) -> str:
-        """The best kernels of different tiles in a CUDA C++ program that checks and times them; nvcc builds it.
-
-        ValueError: none of the paths mma and wgmma can be written.
-        """
-        return _mapsim.cuda_program(self._gpu, self._layer, self._words, top)
-
-    @property
-    def table(self) -> Any:
-        """A DataFrame, or dicts: one row a kernel, its choices and its predicted time."""
-        rows = []
-        for each in self.json["kernels"]:
-            rows.append({**each["kernel"],
-                         **{k: v for k, v in each.items() if not isinstance(v, (dict, list))}})
-        return frame(rows)
-
-    def __len__(self) -> int:
-        return len(self.json["kernels"])
-
-    def __str__(self) -> str:
-        return self._told
-
-    def __repr__(self) -> str:
-        return f"Kernels({len(self)} of {self.json['legal']})"
-
-    def _repr_html_(self) -> str:
-        return _page(str(self), "")
-
-
-class Predictions:
-    """Predicted beside measured times of a table's kernels."""
-
-    def __init__(self, text: str, rows: int, notes: List[str]):
-        self.json: Dict[str, Any] = json.loads(text)
-        self.rows = rows  # measurements of this GPU
-        self.notes = notes  # what was left out of the table, or assumed
-
-    @property
-    def table(self) -> Any:
-        """A DataFrame, or dicts: errors and ranking for each precision and path, by class of shapes.
-
-        `mape`, `median`, `p90` are relative errors; `tau`, `top1`, `top5` say how well kernels of
-        one problem are ranked; `covered` is the share of times within the predicted interval.
-        """
-        rows = []
-        for group in self.json["groups"]:
-            for score in [*group["classes"], group["all"]]:
-                flat = {"kernels": group["name"]}
-                for key, value in score.items():
-                    flat.update(value if isinstance(value, dict) else {key: value})
-                rows.append(flat)
-        return frame(rows)
-
-    def __len__(self) -> int:
-        return self.rows
-
-    def __repr__(self) -> str:
-        return f"Predictions({self.rows} rows)"
-
-    def _repr_html_(self) -> str:
-        table = self.table
-        return table._repr_html_() if hasattr(table, "_repr_html_") else _page(str(table), "")
