@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/template.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/diagnostic.hpp"
+#include "interop/expression.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string value_of_text(const std::string& text) {
+  ExpressionNames names;
+  names.find = [](const std::string& name) {
+    return name == "depth"  ? number_value(96, true)
+           : name == "kind" ? text_value("SRAM")
+                            : ExpressionValue{};
+  };
+  return to_text(evaluate_expression(text, names));
+}
+
+TEST(Expression, IsPythons) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"1 + 2 * 3", "7"},
+      {"(1 + 2) * 3", "9"},
+      {"7 / 2", "3.5"},
+      {"8 / 2", "4.0"},
+      {"7 // 2", "3"},
+      {"-7 % 4", "1"},
+      {"2 ** 3 * 2", "16"},
+      {"2 ** -1", "0.5"},
+      {"-3 | abs", "3"},
+      {"3 > 2 > 1", "True"},
+      {"1 < 3 < 2", "False"},
+      {"1 in [1.0]", "True"},
+      {"True == 1", "True"},
+      {"['1', 2]", "['1', 2]"},
+      {"None", "None"},
+      {"depth * 3 - 1", "287"},
+      {"max(1, ceil(log2(depth))) if depth >= 1 else 1", "7"},
+      {"1 / 0 if depth < 1 else 5", "5"},
+      {"missing | default(8)", "8"},
+      {"depth | default(8)", "96"},
+      {"missing is defined and missing", "False"},
+      {"depth is defined and depth != 'none'", "True"},
+      {"kind ~ '_' ~ depth", "SRAM_96"},
+      {"kind in ['SRAM', 'RF']", "True"},
+      {"'R' not in kind", "False"},
+      {"len([1, 2, 3]) + sum([1, 2])", "6"},
+      {"min(3, 2) == 2 and not 0", "True"},
+      {"range(2, 8, 3)", "[2, 5]"},
+      {"[4, 5][-1]", "5"},
+      {"1e3", "1000.0"},
+      {"16 | float | int", "16"}};
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(value_of_text(text), expected) << text;
+  }
+}
+
+TEST(Expression, SaysWhatIsWrongAndWhere) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      return value_of_text(text);
+    } catch (const ExpressionError& error) {
+      return std::to_string(error.offset()) + " " + error.what();
+    }
+  };
+  EXPECT_EQ(error_of("1 +"), "3 the expression ends too early");
+  EXPECT_EQ(error_of("45nm"), "0 not a number");
+  EXPECT_EQ(error_of("missing + 1"), "11 'missing' has no value; --set missing=VALUE gives it one");
+  EXPECT_EQ(error_of("1 / 0"), "5 a division by zero");
+  EXPECT_EQ(error_of("missing ~ 'a'"),
+            "13 'missing' has no value; --set missing=VALUE gives it one");
+  EXPECT_EQ(error_of("8 <= 2 * lost"), "13 'lost' has no value; --set lost=VALUE gives it one");
+  EXPECT_EQ(error_of("lost.size"), "9 'lost' has no value; --set lost=VALUE gives it one");
+  EXPECT_EQ(error_of("2 ** 3 ** 2"), "9 '**' after another or after a sign needs parentheses");
+  EXPECT_EQ(error_of("-2 ** 2"), "7 '**' after another or after a sign needs parentheses");
+  EXPECT_EQ(error_of("squeeze(3)"), "0 no function 'squeeze' is known here");
+  EXPECT_EQ(error_of("depth | squeeze"), "15 no filter 'squeeze' is known here");
+  EXPECT_EQ(error_of(std::string(99, '(') + "1"), "64 too many parentheses inside of each other");
+}
+
+std::string rendered(const std::string& text, TemplateValues values = {}) {
+  return render_template(text, "t.yaml", std::move(values), {}).text;
+}
+
+TEST(Template, RendersWhatDesignsUse) {
+  EXPECT_EQ(rendered("a: {{2 * n}}\n", {{"n", number_value(4, true)}}), "a: 8\n");
+  EXPECT_EQ(rendered("{% set n = 3 %}\na: {{n}} # {{left}} alone\n"), "a: 3 # {{left}} alone\n");
+  EXPECT_EQ(rendered("a: 1\n  {% if n is defined %}\nb: 2\n  {% elif 1 %}\nc: 3\n  {%else%}\nd: "
+                     "4\n  {% endif %}\ne: 5\n"),
+            "a: 1\nc: 3\ne: 5\n");
+  EXPECT_EQ(rendered("x: [{% for i in range(3) %}{{i}}, {% endfor %}]\n"), "x: [0, 1, 2, ]\n");
+  EXPECT_EQ(
+      rendered("{% set n = 1 %}{% for i in range(3) %}{% set n = n + 1 %}{{n}} {% endfor %}{{n}}"),
+      "2 2 2 1");
+  ExpressionValue map;
+  map.kind = ExpressionValue::Kind::kMap;
+  map.keys = {"a", "b"};
+  map.items = {number_value(1, true), number_value(2, true)};
+  EXPECT_EQ(rendered("{% for k in m %}{{k}} {% endfor %}", {{"m", map}}), "a b ");
+  EXPECT_EQ(rendered("{% for k, v in m.items() %}{{k}}{{v}} {% endfor %}", {{"m", map}}), "a1 b2 ");
+  EXPECT_EQ(rendered("{# a\ncomment #}\na: 1\n"), "a: 1\n");
+  EXPECT_EQ(rendered("a:   {%- if 1 %} 2 {%- endif %}\n"), "a: 2\n");
+}
+
+TEST(Template, KnowsWhereItsLinesComeFrom) {
+  const AssembledText text =
+      render_template("{% for i in range(2) %}\na{{i}}: 1\n{% endfor %}\nb: 2\n", "t.yaml", {}, {});
+  EXPECT_EQ(text.text, "a0: 1\na1: 1\nb: 2\n");
+  std::vector<int> lines;
+  for (const LinePlace& place : text.lines) {
+    lines.push_back(place.line);
+  }
+  EXPECT_THAT(lines, ElementsAre(2, 2, 4));
+}
+
+TEST(Template, SaysWhatItCannotResolve) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      return rendered(text);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(error_of("a: 1\nb: {{missing}}\n"),
+            "t.yaml:2:6: 'missing' has no value; --set missing=VALUE gives it one\n"
+            "b: {{missing}}\n     ^");
+  EXPECT_THAT(error_of("{% macro f() %}\n"), HasSubstr("a statement 'macro' is not known here"));
+  EXPECT_THAT(error_of("{% if 1 %}\na: 1\n"), HasSubstr("the file ends before 'endif'"));
+  EXPECT_THAT(error_of("{% endif %}\n"), HasSubstr("'endif' without its beginning"));
+  EXPECT_THAT(error_of("{% set a, b = [1, 2] %}\n"), HasSubstr("expected 'set NAME = VALUE'"));
+  EXPECT_THAT(error_of("{% for c in 'abc' %}{% endfor %}\n"), HasSubstr("needs a list or a map"));
+  EXPECT_THAT(error_of("{% for x in [1, 2] if x > 1 %}{% endfor %}\n"),
+              HasSubstr("'x' has no value"));
+  EXPECT_THAT(error_of("{% set x = tokens %}\na: {{ x + 1 }}\n"),
+              HasSubstr("t.yaml:2:12: 'tokens' has no value; --set tokens=VALUE gives it one"));
+  EXPECT_THAT(error_of("{% assert kind in ['a', 'b'] and 1 < 2, \"a or b\" %}\n"),
+              HasSubstr("t.yaml:1:11: the assertion does not hold; 'kind' has no value, --set "
+                        "kind=VALUE gives it one"));
+  EXPECT_THAT(error_of("{% assert 1 > 2 %}\n"), HasSubstr("the assertion does not hold\n"));
+  EXPECT_THAT(error_of("{% for a, b in [1, 2] %}{% endfor %}\n"), HasSubstr("2 names for an item"));
+  EXPECT_THAT(
+      error_of("{% for a in range(65536) %}{% for b in range(65536) %}{% endfor %}{% endfor %}"),
+      HasSubstr("too many turns"));
+  EXPECT_THAT(error_of("a: {{ 1\n"), HasSubstr("a template without its '}}'"));
+}
+
+}  // namespace
+}  // namespace mapsim
