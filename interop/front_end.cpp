@@ -179,7 +179,7 @@ class FrontEnd {
       return text_value(must_find(first, from).string());
     }
     if (name == "include_text") {
-      const std::string path = must_find(first, from).string();
+      const std::string path = as_given(must_find(first, from));
       const std::string text = read_yaml_text(path);
       if (depth_ >= kDeepestInclude) {
         throw ExpressionError{0, "too many files include each other"};
@@ -226,15 +226,23 @@ class FrontEnd {
       throw ExpressionError{0,
                             fmt::format("there is no file '{}', neither beside this one nor where "
                                         "add_to_path() points",
-                                        name)};
+                                        fs::path{name}.is_absolute() ? as_given(name) : name)};
     }
     return *found;
+  }
+
+  // Seen from the working directory if the user's own file is: what messages name.
+  std::string as_given(const fs::path& file) const {
+    std::error_code failure;
+    const fs::path here = fs::current_path(failure);
+    const bool absolute = failure || fs::path{name_}.is_absolute();
+    return (absolute ? file : file.lexically_relative(here)).string();
   }
 
   // A file, or what a key of it leads to: problem.instance.
   Node included(const std::string& name, const std::string& key, const std::string& from,
                 const TemplateValues& known) {
-    const std::string path = must_find(name, from).string();
+    const std::string path = as_given(must_find(name, from));
     const Node node = load(read_yaml_text(path), path, known);
     const Node* part = part_of(node, key);
     if (part == nullptr) {

@@ -133,17 +133,21 @@ class Importer {
       sections_[Section::kArch].front().source->reader.error(
           *each.node, "sparse_optimizations without a problem");
     }
+    const bool placed = std::any_of(arch.constraints.begin(), arch.constraints.end(),
+                                    [](const TimeloopPlacedConstraint& each) {
+                                      return each.node == nullptr || !asks_nothing(*each.node);
+                                    });
     for (const auto& [section, what] : {std::pair{Section::kMapping, "a mapping"},
                                         std::pair{Section::kConstraints, "constraints"},
                                         std::pair{Section::kSparse, "sparse_optimizations"}}) {
       const auto found = sections_.find(section);
-      if (found == sections_.end() || asks_nothing(*found->second.front().node)) {
-        continue;
-      }
+      const bool given = found != sections_.end() && !asks_nothing(*found->second.front().node);
       const char* missing = import_.has_machine ? "a problem" : "an architecture";
-      if (section == Section::kConstraints) {  // rules for loops that nobody asks about yet
-        notes_.lines.push_back(fmt::format(
+      if (section == Section::kConstraints && (given || placed)) {
+        notes_.lines.push_back(fmt::format(  // rules for loops that nobody asks about yet
             "constraints are left out: they are rules for mappings, and {} is missing", missing));
+      }
+      if (section == Section::kConstraints || !given) {
         continue;
       }
       found->second.front().source->reader.error(*found->second.front().node,
@@ -178,7 +182,8 @@ class Importer {
         if (known->section == Section::kMapper) {
           import_.objective = timeloop_objective(entry->value, first_);
         }
-        notes_.trifles.push_back({"ignored sections", entry->key.text, source.read.document.file});
+        notes_.trifles.push_back(
+            {"ignored sections", entry->key.text, place_of(source.read, entry->key)});
       } else if (known->section != Section::kSign &&
                  !(known->section == Section::kMapping && asks_nothing(entry->value))) {
         // The front end writes 'mapping: []' where there is none.
