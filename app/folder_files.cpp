@@ -5,18 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <initializer_list>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <system_error>
 
 #include "app/arguments.hpp"
-#include "core/lower_case.hpp"
+#include "app/folder_kinds.hpp"
 
 namespace mapsim {
 
@@ -24,184 +19,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFiles = 50'000;      // looked at in a folder
-constexpr std::uintmax_t kMostBytes = 8 << 20;  // of one of them
-constexpr std::size_t kListed = 6;              // files of a kind in a message
-constexpr std::size_t kTried = 24;              // commands
+constexpr std::size_t kMostFiles = 50'000;  // looked at in a folder
+constexpr std::size_t kListed = 6;          // files of a kind in a message
+constexpr std::size_t kTried = 24;          // commands
 constexpr std::size_t kShown = 4;
-constexpr std::string_view kEnergies = "energies (ERT)";
-
-struct FolderFile {
-  std::string path;
-  std::string name;  // without its folder
-  std::string text;
-  std::set<std::string> sections;  // keys at the beginning of a line
-  bool has(std::initializer_list<const char*> keys) const {
-    return std::any_of(keys.begin(), keys.end(),
-                       [this](const char* key) { return sections.contains(key); });
-  }
-  bool says(const char* word) const { return text.find(word) != std::string::npos; }
-  bool ends(const char* suffix) const { return lower_case(name).ends_with(suffix); }
-  bool is_yaml() const { return ends(".yaml") || ends(".yml") || says("{{") || says("{%"); }
-};
-
-struct FolderKind {
-  const char* format;
-  const char* name;
-  bool (*is)(const FolderFile& file);
-  bool leads = false;  // the others are found by it
-};
-constexpr bool kLeads = true;
-
-// A file is of the first kind that it fits.
-constexpr std::array kFolderKinds{
-    FolderKind{"timeloop", "design",
-               [](const FolderFile& file) {
-                 return file.is_yaml() && file.has({"architecture", "arch"}) &&
-                        (file.has({"problem"}) || file.says("include"));
-               },
-               kLeads},
-    FolderKind{
-        "timeloop", "architecture",
-        [](const FolderFile& file) { return file.is_yaml() && file.has({"architecture", "arch"}); },
-        kLeads},
-    FolderKind{"timeloop", "design (libconfig)",
-               [](const FolderFile& file) { return file.ends(".cfg") && file.has({"arch"}); },
-               kLeads},
-    FolderKind{"timeloop", kEnergies.data(),
-               [](const FolderFile& file) { return file.is_yaml() && file.has({"ERT"}); }},
-    FolderKind{"timeloop", "problem",
-               [](const FolderFile& file) { return file.is_yaml() && file.has({"problem"}); }},
-    FolderKind{"timeloop", "mapping",
-               [](const FolderFile& file) { return file.is_yaml() && file.has({"mapping"}); }},
-    FolderKind{"timeloop", "constraints of the architecture",
-               [](const FolderFile& file) {
-                 return file.is_yaml() && file.has({"architecture_constraints"});
-               }},
-    FolderKind{"timeloop", "constraints of the mapspace",
-               [](const FolderFile& file) {
-                 return file.is_yaml() &&
-                        file.has({"mapspace_constraints", "mapspace", "constraints"});
-               }},
-    FolderKind{"timeloop", "mapper",
-               [](const FolderFile& file) { return file.is_yaml() && file.has({"mapper"}); }},
-    FolderKind{"timeloop", "sparse optimizations",
-               [](const FolderFile& file) {
-                 return file.is_yaml() && file.has({"sparse_optimizations"});
-               }},
-    FolderKind{"accelforge", "architecture",
-               [](const FolderFile& file) { return file.is_yaml() && file.has({"arch"}); }, kLeads},
-    FolderKind{"accelforge", "workload",
-               [](const FolderFile& file) { return file.is_yaml() && file.has({"workload"}); }},
-    FolderKind{"accelforge", "mapping",
-               [](const FolderFile& file) { return file.is_yaml() && file.has({"mapping"}); }},
-    FolderKind{"accelforge", "renames",
-               [](const FolderFile& file) { return file.is_yaml() && file.has({"renames"}); }},
-    FolderKind{"accelforge", "variables",
-               [](const FolderFile& file) { return file.is_yaml() && file.has({"variables"}); }},
-    FolderKind{
-        "zigzag", "chip",
-        [](const FolderFile& file) { return file.is_yaml() && file.has({"core_connectivity"}); },
-        kLeads},
-    FolderKind{"zigzag", "accelerator",
-               [](const FolderFile& file) {  // not a core of a chip, which says its type
-                 return file.is_yaml() && file.has({"operational_array"}) && !file.has({"type"});
-               },
-               kLeads},
-    FolderKind{"zigzag", "workload",
-               [](const FolderFile& file) {
-                 return file.ends(".onnx") ||
-                        (file.is_yaml() && file.says("operator_type:") && file.says("equation:"));
-               }},
-    FolderKind{"zigzag", "mapping",
-               [](const FolderFile& file) {
-                 return file.is_yaml() &&
-                        (file.says("spatial_mapping") || file.says("memory_operand_links"));
-               }},
-    FolderKind{"zigzag", "result",
-               [](const FolderFile& file) {
-                 return file.ends(".json") && file.says("\"temporal_mapping\"");
-               }},
-    FolderKind{"scalesim", "configuration",
-               [](const FolderFile& file) { return file.ends(".cfg") && file.says("[general]"); },
-               kLeads},
-    FolderKind{"scalesim", "topology", [](const FolderFile& file) {
-                 const std::string head = lower_case(file.text.substr(0, file.text.find('\n')));
-                 return file.ends(".csv") && head.find("intraline") == std::string::npos &&
-                        head.find("layerid") == std::string::npos &&  // a report
-                        (head.find("layer") != std::string::npos || head.starts_with("l,m,n,k"));
-               }}};
-
-bool is_table(const std::string& name) { return name.ends_with(".ERT.yaml") || name == "ERT.yaml"; }
-
-// What the tools write themselves, and parts that only templates include.
-// A mapping that was found counts where it is to be compared.
-bool is_written(const std::string& name, bool compares) {
-  constexpr std::array kBeginnings{"timeloop-m", "flattened_architecture", "tmp-accelergy", "ART",
-                                   "ERT_"};
-  const bool wanted = is_table(name) || (compares && name.ends_with(".map.yaml"));
-  return !wanted && std::any_of(kBeginnings.begin(), kBeginnings.end(),
-                                [&](const char* beginning) { return name.starts_with(beginning); });
-}
-
-// A section of a design that says something: what the front end writes may be empty.
-bool has_filled(const FolderFile& file, const char* section) {
-  const std::size_t at = ("\n" + file.text).find(fmt::format("\n{}:", section));
-  const std::size_t end = at + std::string_view{section}.size() + 1;
-  return at != std::string::npos && !std::string_view{file.text}.substr(end).starts_with(" []");
-}
-
-bool is_output_folder(const std::string& name) {
-  return name == "out_dir" || name == "stats" || name.ends_with("output") ||
-         name.ends_with("outputs") || name.starts_with(".");
-}
-
-std::set<std::string> sections_of(const std::string& text) {
-  std::set<std::string> sections;
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = begin;
-    while (end < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) {
-      ++end;
-    }
-    const std::string word = text.substr(begin, end - begin);
-    end = std::min(text.find_first_not_of(" \t", end), text.size());
-    if (!word.empty() && end < text.size() && (text[end] == ':' || text[end] == '=')) {
-      sections.insert(word);
-    }
-    begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
-  }
-  return sections;
-}
-
-FolderFile read_file(const fs::path& path) {
-  FolderFile file{path.string(), path.filename().string(), "", {}};
-  std::error_code failure;
-  if (!file.ends(".onnx") && fs::file_size(path, failure) <= kMostBytes && !failure) {
-    std::ifstream in{path, std::ios::binary};
-    file.text.assign(std::istreambuf_iterator<char>{in}, {});
-  }
-  file.sections = sections_of(file.text);
-  return file;
-}
 
 using Kinds = std::vector<std::pair<const FolderKind*, std::vector<std::string>>>;
-
-const FolderKind* kind_of(const FolderFile& file, const std::string& format) {
-  const auto* kind =
-      std::find_if(kFolderKinds.begin(), kFolderKinds.end(),
-                   [&](const FolderKind& each) { return each.format == format && each.is(file); });
-  return kind == kFolderKinds.end() ? nullptr : kind;
-}
 
 class Folder {
  public:
   Folder(std::string path, const FolderRequest& request)
       : path_{std::move(path)}, request_{request} {
-    for (const FolderKind& kind : kFolderKinds) {
-      if (kind.format == request.format) {
-        kinds_.emplace_back(&kind, std::vector<std::string>{});
-      }
+    for (const FolderKind* kind : folder_kinds(request.format)) {
+      kinds_.emplace_back(kind, std::vector<std::string>{});
     }
     look();
   }
@@ -214,10 +44,11 @@ class Folder {
     const auto designs = std::find_if(kinds_.begin(), kinds_.end(), [&](const auto& each) {
       return named(*each.first, "design") && !each.second.empty();
     });
-    const bool design = designs != kinds_.end();
+    const bool design = designs != kinds_.end() && leads_alone(designs->second.front());
     has_energies_ = request_.has_energies ||
-                    std::any_of(given.begin(), given.end(),
-                                [&](const FolderKind* kind) { return named(*kind, kEnergies); });
+                    std::any_of(given.begin(), given.end(), [&](const FolderKind* kind) {
+                      return named(*kind, kFolderEnergies);
+                    });
     if (design) {  // what lies beside it may be its table and its mapping
       const fs::path beside = fs::path{designs->second.front()}.parent_path();
       for (auto& [kind, files] : kinds_) {
@@ -231,20 +62,26 @@ class Folder {
     std::erase_if(kinds_, [&](const auto& each) {
       // A mapper says what is best, nothing of the design
       const bool vague = (named(*each.first, "mapper") && each.second.size() > 1) ||
-                         (named(*each.first, kEnergies) && has_energies_);
+                         (named(*each.first, kFolderEnergies) && has_energies_);
       const bool part = design && !named(*each.first, "design") &&
-                        (own_table_ || !named(*each.first, kEnergies)) &&
+                        (own_table_ || !named(*each.first, kFolderEnergies)) &&
                         (own_mapping_ || !named(*each.first, "mapping"));
       const bool known = std::any_of(given.begin(), given.end(), [&](const FolderKind* kind) {
         return kind == each.first || (kind->leads && each.first->leads);
       });
+      if (part && each.first->leads && !each.second.empty()) {
+        parts_ = each.second;
+      }
       return each.second.empty() || part || known || vague;
     });
   }
 
   bool is_unique() const {
-    return !kinds_.empty() && std::all_of(kinds_.begin(), kinds_.end(),
-                                          [](const auto& each) { return each.second.size() == 1; });
+    const auto leaders = std::count_if(kinds_.begin(), kinds_.end(),
+                                       [](const auto& each) { return each.first->leads; });
+    return !kinds_.empty() && leaders <= 1 &&
+           std::all_of(kinds_.begin(), kinds_.end(),
+                       [](const auto& each) { return each.second.size() == 1; });
   }
 
   std::vector<std::string> only() const {
@@ -255,12 +92,37 @@ class Folder {
     return files;
   }
 
-  // Tables of energies that lie in folders of output, where none is read.
+  bool has_parts() const { return !parts_.empty(); }
+
+  // Architectures that a template chooses by a name, where none was given.
+  std::string choices(const std::string& why) const {
+    if (parts_.empty() || why.find("has no value") == std::string::npos) {
+      return "";
+    }
+    return fmt::format(
+        "{}\n  architectures ({}): {}{}", why, parts_.size(),
+        fmt::join(parts_.begin(),
+                  parts_.begin() + static_cast<std::ptrdiff_t>(std::min(parts_.size(), kListed)),
+                  " "),
+        parts_.size() > kListed ? " ..." : "");
+  }
+
+  // Tables of energies that lie in folders of output about what is read, where none is.
   std::vector<std::string> unread_tables() const {
     const bool any = has_energies_ || own_table_ ||
-                     std::any_of(kinds_.begin(), kinds_.end(),
-                                 [](const auto& each) { return each.first->name == kEnergies; });
-    return any ? std::vector<std::string>{} : written_tables_;
+                     std::any_of(kinds_.begin(), kinds_.end(), [](const auto& each) {
+                       return each.first->name == kFolderEnergies;
+                     });
+    std::vector<std::string> about = any ? std::vector<std::string>{} : written_tables_;
+    const bool led = std::any_of(kinds_.begin(), kinds_.end(),
+                                 [](const auto& each) { return each.first->leads; });
+    std::erase_if(about, [&](const std::string& table) {
+      return led && std::none_of(kinds_.begin(), kinds_.end(), [&](const auto& each) {
+               return each.first->leads &&
+                      is_in_line(each.second.front(), fs::path{table}.parent_path().string());
+             });
+    });
+    return about;
   }
 
   [[noreturn]] void refuse(const std::vector<std::string>& given) const {
@@ -292,14 +154,14 @@ class Folder {
         at.disable_recursion_pending();
         note_tables(at->path());
       } else if (at->is_regular_file(ignored) &&
-                 !is_written(name, request_.command.starts_with("compare"))) {
+                 !is_written_by_tool(name, request_.command.starts_with("compare"))) {
         paths.push_back(at->path().string());
       }
     }
     std::sort(paths.begin(), paths.end());
     for (const std::string& path : paths) {
-      const FolderFile file = read_file(path);
-      if (const FolderKind* kind = kind_of(file, request_.format)) {
+      const FolderFile file = read_folder_file(path);
+      if (const FolderKind* kind = folder_kind_of(file, request_.format)) {
         if (kind->name == std::string_view{"design"}) {
           own_table_ = own_table_ || has_filled(file, "ERT");
           own_mapping_ = own_mapping_ || has_filled(file, "mapping");
@@ -315,10 +177,20 @@ class Folder {
     std::error_code failure;
     for (fs::directory_iterator at{output, failure}, end;
          !failure && at != end && request_.format == "timeloop"; at.increment(failure)) {
-      if (is_table(at->path().filename().string())) {
+      if (is_energy_table(at->path().filename().string())) {
         written_tables_.push_back(at->path().string());
       }
     }
+  }
+
+  // All others that could lead lie below the folder of a design: it is what they are parts of.
+  bool leads_alone(const std::string& design) const {
+    const std::string folder = (fs::path{design}.parent_path() / "").string();
+    return std::all_of(kinds_.begin(), kinds_.end(), [&](const auto& each) {
+      return !each.first->leads ||
+             std::all_of(each.second.begin(), each.second.end(),
+                         [&](const std::string& file) { return file.starts_with(folder); });
+    });
   }
 
   // A table of energies comes with that of areas, if the estimator has written one beside it.
@@ -328,7 +200,7 @@ class Folder {
     const fs::path file{path};
     std::string name = file.filename().string();
     const std::size_t at = name.rfind("ERT");
-    if (kind.name == kEnergies && at != std::string::npos) {
+    if (kind.name == kFolderEnergies && at != std::string::npos) {
       const fs::path areas = file.parent_path() / name.replace(at, 3, "ART");
       std::error_code failure;
       if (fs::is_regular_file(areas, failure)) {
@@ -368,7 +240,7 @@ class Folder {
       std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
         return nearness(leader, a) > nearness(leader, b);
       });
-      if (kind->name == kEnergies) {
+      if (kind->name == kFolderEnergies) {
         std::erase_if(sorted, [&](const auto& each) { return !is_in_line(leader, each); });
         choices = choices || sorted.size() > 1;
       }
@@ -437,6 +309,7 @@ class Folder {
   const FolderRequest& request_;
   Kinds kinds_;
   std::vector<std::string> written_tables_;  // of energies, in folders of output
+  std::vector<std::string> parts_;           // architectures of a design
   bool has_energies_ = false;                // without those of the folder
   bool own_table_ = false;                   // of a design
   bool own_mapping_ = false;
@@ -461,7 +334,7 @@ FolderFiles files_of_folders(const std::vector<std::string>& arguments,
     return found;
   }
   for (const std::string& file : found.files) {
-    if (const FolderKind* kind = kind_of(read_file(file), request.format)) {
+    if (const FolderKind* kind = folder_kind_of(read_folder_file(file), request.format)) {
       given.push_back(kind);
     }
   }
@@ -473,6 +346,13 @@ FolderFiles files_of_folders(const std::vector<std::string>& arguments,
       folder.refuse(named);
     }
     const std::vector<std::string> files = folder.only();
+    if (folder.has_parts()) {
+      std::vector<std::string> all = named;
+      all.insert(all.end(), files.begin(), files.end());
+      if (const std::string choices = folder.choices(request.why_not(all)); !choices.empty()) {
+        throw UsageError(choices);
+      }
+    }
     std::vector<std::string> names;  // in the folder
     for (const std::string& file : files) {
       names.push_back(fs::path{file}.lexically_relative(path).string());

@@ -42,7 +42,9 @@ std::string why_unread(const Read& read) {
     return "";
   } catch (const ConfigError& error) {
     const Diagnostic& first = error.diagnostics().front();
-    return fmt::format("{}: {}", first.file, first.message);
+    return fmt::format("{}{}: {}", first.file,
+                       first.line > 0 ? fmt::format(":{}:{}", first.line, first.column) : "",
+                       first.message);
   } catch (const UsageError& error) {
     return error.what();
   }

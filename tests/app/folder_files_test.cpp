@@ -152,6 +152,49 @@ TEST_F(FolderFiles, OfADesignAreItsOwn) {
   EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as top.yaml.jinja map.yaml\n"));
 }
 
+// A template that needs a name is answered with what it may name.
+TEST_F(FolderFiles, OfATemplateSayWhichArchitecturesItMayName) {
+  write("d/top.yaml.jinja",
+        "arch: {{include(kind ~ '/arch.yaml', 'arch')}}\n"
+        "ERT: {{include(kind ~ '/arch.yaml', 'ERT')}}\n"
+        "problem: {{include('prob/gemm.yaml', 'problem')}}\n");
+  ASSERT_EQ(run("import timeloop d -o in"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("'kind' has no value; --set kind=VALUE gives it one\n"
+                                        "  architectures (1): d/arch/arch.yaml\n"));
+  EXPECT_EQ(run("import timeloop d --set kind=arch -o in"), 0) << file("stderr");
+}
+
+// A folder of several designs is none, though one of them is a file of its own.
+TEST_F(FolderFiles, OfSeveralDesignsAreNotOne) {
+  std::filesystem::create_directory(folder() / "d/whole");
+  std::filesystem::create_directory(folder() / "d/whole/output");
+  write("d/whole/design.yaml", arch_ + problem_);
+  write("d/whole/output/timeloop-model.ERT.yaml", arch_.substr(arch_.find("ERT:")));
+  ASSERT_EQ(run("import timeloop d -o in"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("  design (1): d/whole/design.yaml\n"
+                                        "  architecture (1): d/arch/arch.yaml\n"));
+  std::filesystem::remove_all(folder() / "d/whole/design.yaml");
+  write("d/arch/arch.yaml", arch_.substr(0, arch_.find("ERT:")));
+  ASSERT_EQ(run("import timeloop d/arch d/prob -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), Not(HasSubstr("no energies were read")));
+  ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), Not(HasSubstr("d/whole/output")));
+}
+
+// What a design includes is named as the user would name it.
+TEST_F(FolderFiles, ThatAreIncludedAreNamedFromWhereTheUserIs) {
+  write("d/arch/arch.yaml", arch_ + "mapper: {algorithm: random}\n");
+  write("d/top.yaml", "{{include_text('arch/arch.yaml')}}\n");
+  for (const std::string& from : {std::string{"d/"}, (folder() / "d/").string()}) {
+    ASSERT_EQ(run("import timeloop " + from + "top.yaml -o in"), 0) << file("stderr");
+    EXPECT_THAT(file("stdout"), HasSubstr("mapper (" + from + "arch/arch.yaml:12)"));
+  }
+  write("d/arch/arch.yaml", arch_ + "mapping: {{size}}\n");
+  ASSERT_EQ(run("import timeloop d/top.yaml -o in"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("d/arch/arch.yaml:"));
+  EXPECT_THAT(file("stderr"), Not(HasSubstr(folder().string())));
+}
+
 TEST_F(FolderFiles, OfOtherToolsAreFoundToo) {
   std::filesystem::copy_file(kData + "zigzag_machine.yaml", folder() / "d/machine.yaml");
   std::filesystem::copy_file(kData + "zigzag_result.json", folder() / "d/result.json");
