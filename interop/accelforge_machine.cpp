@@ -60,6 +60,8 @@ class ForgeMachineReader {
         read_toll(*node);
       } else if (node->tag == "!Compute") {
         read_compute(*node);
+      } else if (node->tag == "!Network") {
+        leave_out_network(*node);
       } else {
         reader_.error(*node, fmt::format("{} has no counterpart{}; !Memory, !Container, !Toll, "
                                          "!Compute and !Hierarchical have",
@@ -70,12 +72,22 @@ class ForgeMachineReader {
   }
 
   static std::string why_not(const std::string& tag) {
-    return tag == "!Network" ? ": its hops take time, and start in a corner of the mesh or at a "
-                               "switch; here hops take energy alone, and start in the middle of "
-                               "the rows"
-           : tag == "!Array" ? ": its memories stand side by side, and here every level is inside "
-                               "of the one before"
-                             : "";
+    return tag == "!Array" ? ": its memories stand side by side, and here every level is inside "
+                             "of the one before"
+                           : "";
+  }
+
+  // Its hops take time, and start in a corner of the mesh or at a switch (_network.py); here hops
+  // take energy alone, and start in the middle of the rows. What is missing of the totals comes
+  // first.
+  void leave_out_network(const Node& node) {
+    if (const Node* spatial = value_of(node, "spatial")) {
+      reader_.error(*spatial, "a fanout of a !Network has no counterpart");
+    }
+    notes_.add(node, fmt::format("{}: a !Network has no counterpart and is left out: energy and "
+                                 "time of its hops, its area and its leakage are in no figure",
+                                 node_name(node)));
+    std::rotate(notes_.lines.begin(), notes_.lines.end() - 1, notes_.lines.end());
   }
 
   double number(const Node& node) { return read_forge_number(reader_, node, names_); }

@@ -410,8 +410,8 @@ std::string edited(std::string text, const std::string& old, const std::string& 
 TEST(ForgeImport, NamesWhatHasNoCounterpartWithItsPlace) {
   EXPECT_THAT(
       complaint(edited(kMachine, "!Container", "!Network")),
-      HasSubstr("m.yaml:18:7: arch.nodes[2].nodes[0]: !Network has no counterpart: its hops "
-                "take time, and start in a corner"));
+      HasSubstr("m.yaml:20:16: arch.nodes[2].nodes[0].spatial: a fanout of a !Network has no "
+                "counterpart"));
   EXPECT_THAT(complaint(edited(kMachine, "!Container", "!Array")),
               HasSubstr("m.yaml:18:7: arch.nodes[2].nodes[0]: !Array has no counterpart: its "
                         "memories stand side by side"));

@@ -90,5 +90,30 @@ TEST(ForgeNotes, StandInTheFileThatATemplateIncludes) {
               Contains(HasSubstr("forge_included.yaml:2: MAC takes no time there")));
 }
 
+// What is missing of the totals comes first.
+TEST(ForgeNotes, BeginWithNetworksThatAreLeftOut) {
+  const std::string machine = written("forge_network.yaml", R"(arch:
+  nodes:
+  - !Memory
+    name: Off
+    size: inf
+    tensors: {keep: All, back: All}
+    actions: [{name: read, energy: 1e-12, latency: 0}, {name: write, energy: 1e-12, latency: 0}]
+  - !Network
+    name: Mesh
+    actions: [{name: hop, energy: 1e-12, latency: 1e-9}]
+  - !Compute
+    name: MAC
+    spatial: [{name: X, fanout: 4}]
+    actions: [{name: compute, energy: 1e-12, throughput: 1e9}]
+)");
+  const ForgeImport import = read_accelforge({machine});
+  EXPECT_EQ(import.notes.front(),
+            machine +
+                ":8: Mesh: a !Network has no counterpart and is left out: energy and time of its "
+                "hops, its area and its leakage are in no figure");
+  EXPECT_EQ(import.arch->mac_units(), 4);
+}
+
 }  // namespace
 }  // namespace mapsim
