@@ -102,8 +102,7 @@ class ZigzagImporter {
           fmt::join(arch.copies, ", ")));
     }
     import_.notes.emplace_back(
-        "areas have no unit and are left out; ZigZag's conventions of energy and time are others: "
-        "docs/validation.md");
+        "ZigZag's conventions of energy and time are others: docs/validation.md");
     for (std::size_t i = 0; layers_ != nullptr && i < layers_->root.items.size(); ++i) {
       add_layer(layers_->root.items[i]);
     }

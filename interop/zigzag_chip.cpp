@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "interop/foreign_yaml.hpp"
@@ -99,22 +99,41 @@ Words operators_of(const Document& core, std::vector<std::string>& left_out) {
   return known;
 }
 
-// What a link or a bus between a core and the memory off the chip passes [bits per cycle]; nullopt:
-// nothing joins them.
-std::optional<double> way_to(const Node* links, const std::string& core,
-                             const std::string& memory) {
-  for (std::size_t i = 0; links != nullptr && i < links->items.size(); ++i) {
-    const Node* ends = value_of(links->items[i], "cores");
-    const Node* bandwidth = value_of(links->items[i], "bandwidth");
-    const auto has = [ends](const std::string& id) {
-      return ends != nullptr && std::any_of(ends->items.begin(), ends->items.end(),
-                                            [&](const Node& each) { return each.text == id; });
+// A link between two cores, or a bus that several share.
+struct Link {
+  Words cores;
+  double bandwidth = 0;  // bits per cycle
+  bool is_bus = false;
+  bool joins(const std::string& a, const std::string& b) const {
+    const auto has = [this](const std::string& id) {
+      return std::find(cores.begin(), cores.end(), id) != cores.end();
     };
-    if (bandwidth != nullptr && has(core) && has(memory)) {
-      return std::strtod(bandwidth->text.c_str(), nullptr);
-    }
+    return has(a) && has(b);
   }
-  return std::nullopt;
+};
+
+std::vector<Link> read_links(Reader& reader, const Node* list, std::vector<std::string>& notes) {
+  std::vector<Link> links;
+  for (const Node* item :
+       list == nullptr ? std::vector<const Node*>{} : reader.items(*list, "a list of links")) {
+    const Fields fields = reader.fields(*item, {"type", "cores", "bandwidth", "unit_energy_cost"});
+    Link link;
+    for (const Node& core : fields.require("cores") == nullptr ? std::vector<Node>{}
+                                                               : fields.require("cores")->items) {
+      link.cores.push_back(core.text);
+    }
+    link.bandwidth = reader.number(fields.require("bandwidth"), 0).value_or(0);
+    link.is_bus = fields.has("type") &&
+                  reader.choice(fields.find("type"), {"link", "bus"}, "type of link") == 1U;
+    if (const auto energy = reader.number(fields.find("unit_energy_cost"), 0); energy > 0.0) {
+      notes.push_back(
+          fmt::format("unit_energy_cost ({}) between {} is left out: Stream says no unit "
+                      "of it",
+                      *energy, joined(link.cores, ", ")));
+    }
+    links.push_back(std::move(link));
+  }
+  return links;
 }
 
 // Stream counts in cycles, and so does each architecture, at this clock.
@@ -124,12 +143,13 @@ std::string rate_text(double bits_per_cycle) {
 
 // The chip as `mapsim plan` reads it: the memory off the chip, and its cores as engines.
 std::string soc_text(const std::string& name, const ZigzagMemory& memory,
-                     const std::vector<ZigzagCore>& cores) {
+                     const std::vector<ZigzagCore>& cores, std::optional<double> bus) {
   const auto rate = [](const std::optional<BitsPerCycle>& port) {
     return port ? port->count() : 0.0;
   };
   const Bandwidth& ports = memory.bandwidth;
-  const double port = ports.shared ? rate(ports.shared) : rate(ports.read) + rate(ports.write);
+  const double all = ports.shared ? rate(ports.shared) : rate(ports.read) + rate(ports.write);
+  const double port = std::min(all, bus.value_or(all));
   std::string text = fmt::format(
       "name: {}\nsoc:\n  memory: {{bandwidth: {}, capacity: {} b, energy: {{read: {} pJ/b, write: "
       "{} "
@@ -172,7 +192,7 @@ class ChipReader {
         list == nullptr ? std::vector<Core>{} : list_cores(reader, *list);
     const Node* off_chip = fields.find("offchip_core_id");
     off_chip_ = off_chip == nullptr ? "" : off_chip->text;
-    links_ = fields.find("core_connectivity");
+    links_ = read_links(reader, fields.find("core_connectivity"), notes_);
     const std::string name = reader.name(fields.find("name")).value_or("chip");
     if (const Node* energy = fields.find("unit_energy_cost");
         energy != nullptr && energy->text != "0") {
@@ -190,7 +210,7 @@ class ChipReader {
                     "behind it; left out: {}",
                     joined(left_out_, "; ")));
     if (!behind_.empty() && !found_.cores.empty()) {
-      found_.soc = soc_text(name, behind_.back(), found_.cores);
+      found_.soc = soc_text(name, behind_.back(), found_.cores, only_bus());
       notes_.emplace_back(
           "soc.yaml: a plan runs groups of layers one after the other, each on one core (mapsim "
           "plan); Stream's pipelines of tiles across cores are another space");
@@ -230,19 +250,9 @@ class ChipReader {
       return;
     }
     notes_.push_back(fmt::format("{}: {} of the chip", machine.name, ids));
-    std::optional<double> port;
-    std::size_t linked = 0;
-    for (const std::string& id : core.ids) {
-      const auto way = way_to(links_, id, off_chip_);
-      linked += way ? 1U : 0U;
-      port = port ? port : way;
-    }
-    if (port && linked < core.ids.size()) {
-      notes_.push_back(
-          fmt::format("{}: {} of {} have a link to the memory off the chip; here all have it, "
-                      "where the tensors "
-                      "of the others pass through links between cores",
-                      machine.name, linked, core.ids.size()));
+    const std::optional<double> port = way_of(core, machine.name);
+    if (port && !behind_.empty()) {
+      limit(machine.memories.back().bandwidth, BitsPerCycle{*port});
     }
     while (std::any_of(found_.cores.begin(), found_.cores.end(),
                        [&](const ZigzagCore& each) { return each.name == machine.name; })) {
@@ -253,10 +263,61 @@ class ChipReader {
                             static_cast<std::int64_t>(core.ids.size()), operators, port});
   }
 
+  // What the way between a core and the memory off the chip passes [bits per cycle]; nullopt:
+  // nothing joins them.
+  std::optional<double> way_of(const Core& core, const std::string& name) {
+    std::vector<double> rates;
+    for (const std::string& id : core.ids) {
+      const auto way = std::find_if(links_.begin(), links_.end(),
+                                    [&](const Link& link) { return link.joins(id, off_chip_); });
+      if (way != links_.end()) {
+        ways_.insert(&*way);
+        rates.push_back(way->bandwidth);
+      }
+    }
+    if (rates.empty()) {
+      return std::nullopt;
+    }
+    const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
+    if (*least < *most) {
+      notes_.push_back(
+          fmt::format("{}: ways of {} to {} b a cycle to the memory off the chip; here all have "
+                      "the narrowest",
+                      name, *least, *most));
+    }
+    if (rates.size() < core.ids.size()) {
+      notes_.push_back(
+          fmt::format("{}: {} of {} have a link to the memory off the chip; here all have it, "
+                      "where the tensors "
+                      "of the others pass through links between cores",
+                      name, rates.size(), core.ids.size()));
+    }
+    return *least;
+  }
+
+  static void limit(Bandwidth& memory, BitsPerCycle way) {
+    for (std::optional<BitsPerCycle>* rate : {&memory.shared, &memory.read, &memory.write}) {
+      *rate = *rate ? std::optional{std::min(**rate, way)} : std::nullopt;
+    }
+  }
+
+  // What a bus passes that is the way of all cores to the memory off the chip.
+  std::optional<double> only_bus() {
+    const bool any =
+        std::any_of(ways_.begin(), ways_.end(), [](const Link* way) { return way->is_bus; });
+    if (any && ways_.size() > 1) {
+      notes_.emplace_back(
+          "several ways to the memory off the chip, with a bus among them: here each core has the "
+          "whole of its own");
+    }
+    return any && ways_.size() == 1 ? std::optional{(*ways_.begin())->bandwidth} : std::nullopt;
+  }
+
   const ReadFile& read_;
   std::vector<std::string>& notes_;
-  std::string off_chip_;         // the core of that name; empty: none
-  const Node* links_ = nullptr;  // or null
+  std::string off_chip_;  // the core of that name; empty: none
+  std::vector<Link> links_;
+  std::set<const Link*> ways_;  // of computing cores to the memory off the chip
   std::vector<std::string> left_out_;
   std::vector<ZigzagMachine> machines_;
   std::vector<Words> operators_;

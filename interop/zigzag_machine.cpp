@@ -78,6 +78,7 @@ class MachineReader {
     const Fields fields = reader_.fields(
         node, {"is_imc", "input_precision", "unit_energy", "unit_area", "dimensions", "sizes"});
     machine_.mac_energy = reader_.number(fields.require("unit_energy"), 0).value_or(0);
+    note_area(fields.find("unit_area"));
     if (fields.has("input_precision")) {
       notes_.push_back(
           fmt::format("{}: input_precision is left out: layers have widths", machine_.name));
@@ -116,9 +117,16 @@ class MachineReader {
       unused.push_back(fmt::format("size of {}, the outermost memory: it holds every tensor",
                                    machine_.memories.back().name));
     }
+    if (has_area_) {
+      unused.emplace_back("areas, which have no unit");
+    }
     if (!unused.empty()) {
       notes_.push_back(fmt::format("{}: no part here: {}", machine_.name, joined(unused, "; ")));
     }
+  }
+
+  void note_area(const Node* area) {
+    has_area_ = has_area_ || reader_.number(area, 0).value_or(0) > 0;
   }
 
   void check_memories(const Node& node) {
@@ -138,6 +146,7 @@ class MachineReader {
     ZigzagMemory memory;
     memory.name = name;
     has_latency_ = has_latency_ || fields.has("latency");
+    note_area(fields.find("area"));
     const std::int64_t size =
         reader_.integer(fields.require("size"), 1, std::numeric_limits<std::int64_t>::max())
             .value_or(1);
@@ -260,7 +269,8 @@ class MachineReader {
   ZigzagMachine machine_;
   bool in_memory_ = false;
   bool has_latency_ = false;
-  bool has_least_ = false;             // bandwidth_min
+  bool has_least_ = false;  // bandwidth_min
+  bool has_area_ = false;
   std::vector<std::string> added_up_;  // memories with several ports of a direction
 };
 

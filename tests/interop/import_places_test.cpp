@@ -159,6 +159,8 @@ TEST(ZigzagMachines, NameWhatOfAMemoryHasNoPart) {
   };
   EXPECT_THAT(notes("", ""), Contains("a: no part here: size of dram, the outermost memory: it "
                                       "holds every tensor"));
+  EXPECT_THAT(notes(", area: 0.0", ""), Not(Contains(HasSubstr("areas"))));
+  EXPECT_THAT(notes(", area: 2.5", ""), Contains(HasSubstr("; areas, which have no unit")));
   EXPECT_THAT(notes(", latency: 1", ", bandwidth_min: 4"),
               Contains("a: no part here: latency of memories, as in ZigZag's costs; "
                        "bandwidth_min: what moves is charged by the bit, in ZigZag by pieces of "

@@ -148,6 +148,43 @@ TEST(StreamChip, SaysWhichCoresHaveNoLinkToTheMemory) {
   EXPECT_THAT(notes, Contains(HasSubstr("tpu: 1 of 2 have a link to the memory off the chip")));
 }
 
+// Memory, links and buses limit each other: a memory of 8 b a cycle in each direction.
+TEST(StreamChip, TakesTheNarrowestWayToTheMemory) {
+  std::vector<std::string> notes;
+  const auto read = [&](const std::string& links) {
+    const Document chip = parse_yaml(
+        "name: chip\ncores: {0: tpu.yaml, 1: tpu.yaml, 2: dram.yaml}\noffchip_core_id: 2\n"
+        "core_connectivity: [" +
+            links + "]\n",
+        "chip.yaml");
+    notes.clear();
+    return read_stream_chip(
+        chip,
+        [](const std::string& path) {
+          const bool dram = path == "cores/dram.yaml";
+          return parse_yaml(stream_core(dram ? "dram" : "tpu", dram ? "offchip" : "compute", 4),
+                            path);
+        },
+        notes);
+  };
+  const auto shared = [](const ZigzagChip& chip) {
+    return chip.cores.at(0).arch.levels[LevelId{0}].bandwidth.shared;
+  };
+  const ZigzagChip bus = read("{type: bus, cores: [0, 1, 2], bandwidth: 4}");
+  EXPECT_EQ(shared(bus), BitsPerCycle{4});
+  EXPECT_THAT(bus.soc, HasSubstr("memory: {bandwidth: 0.5 GB/s,"));
+  const ZigzagChip links =
+      read("{cores: [0, 2], bandwidth: 4}, {cores: [2, 1], bandwidth: 2, unit_energy_cost: 0.5}");
+  EXPECT_EQ(shared(links), BitsPerCycle{2});
+  EXPECT_THAT(links.soc, HasSubstr("memory: {bandwidth: 1 GB/s,"));
+  EXPECT_THAT(links.soc, HasSubstr("port: 0.25 GB/s"));
+  EXPECT_THAT(notes, Contains(HasSubstr("tpu: ways of 2 to 4 b a cycle to the memory")));
+  EXPECT_THAT(notes, Contains(HasSubstr("unit_energy_cost (0.5) between 2, 1 is left out")));
+  read("{type: bus, cores: [0, 2], bandwidth: 4}, {cores: [1, 2], bandwidth: 4}");
+  EXPECT_THAT(notes, Contains(HasSubstr("with a bus among them")));
+  EXPECT_THROW(read("{cores: [0, 2], bandwith: 4}"), ConfigError);
+}
+
 TEST(StreamChip, LeavesTheMemoryOfACoreAloneItsEnd) {
   std::vector<Document> core;
   core.push_back(parse_yaml(stream_core("tpu", "compute", 4), "tpu.yaml"));
