@@ -86,8 +86,8 @@ class AccessReader {
       if (begin > equals) {
         const std::string between = one.substr(after + 1, begin - after - 1);
         if (between != (after == equals ? "" : "*")) {
-          notes_.trifles.push_back({"no product, counted as one operation for each point", between,
-                                    one.substr(0, one.find('['))});
+          notes_.add(node, {"no product, counted as one operation for each point", between,
+                            one.substr(0, one.find('['))});
         }
         after = close;
       }
@@ -142,9 +142,9 @@ class AccessReader {
     }
     access->persistent = read_foreign_boolean(reader_, fields.find("persistent")).value_or(false);
     access->bits = fields.find("bits_per_value");
-    if (fields.has("backing_storage_size_scale")) {
-      notes_.trifles.push_back({"scales of what a tensor occupies in the outermost memory",
-                                "backing_storage_size_scale", name});
+    if (const Node* scale = fields.find("backing_storage_size_scale")) {
+      notes_.add(*scale, {"scales of what a tensor occupies in the outermost memory",
+                          "backing_storage_size_scale", name});
     }
   }
 

@@ -190,13 +190,14 @@ class ComponentReader {
   void note_unread() {
     for (const Node* attributes : {attributes_, extra_}) {
       for (std::size_t i = 0; attributes != nullptr && i < attributes->entries.size(); ++i) {
-        const std::string& key = attributes->entries[i].key.text;
+        const Node& at = attributes->entries[i].key;
+        const std::string& key = at.text;
         if (key != "tech_node" && key != "multiplier_width" && key != "adder_width") {
-          notes_.trifles.push_back(
-              {"attributes that the energy, area and throughput of a class's model alone may "
-               "depend on, "
-               "not counts",
-               key, out_.name});
+          notes_.add(
+              at, {"attributes that the energy, area and throughput of a class's model alone may "
+                   "depend on, "
+                   "not counts",
+                   key, out_.name});
         }
       }
     }

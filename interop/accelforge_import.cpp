@@ -102,7 +102,8 @@ class ForgeImporter {
         source.reader.error(*node, fmt::format("a second '{}' among the files", key));
       }
       if (node != nullptr && (key == "mapper" || key == "config" || key == "model")) {
-        notes_.trifles.push_back({"sections that have no part here", key, ""});
+        stand_in(source);
+        notes_.add(*node, {"sections that have no part here", key, ""});
       }
     }
   }
@@ -137,10 +138,9 @@ class ForgeImporter {
       between += static_cast<std::size_t>(
           (einsum.names.sets.at("Intermediates").surely >> (einsum.tensors.size() - 1)) & 1U);
       if (einsum.copies) {
-        notes_.trifles.push_back(
-            {"copies, which cost nothing where both tensors lie in the "
-             "outermost memory, here and there",
-             einsum.name, ""});
+        notes_.add(*einsum.at, {"copies, which cost nothing where both tensors lie in the "
+                                "outermost memory, here and there",
+                                einsum.name, ""});
       } else if (einsum.is_stream()) {
         add_stream(einsum, network);
       } else {

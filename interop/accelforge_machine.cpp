@@ -311,10 +311,9 @@ class ForgeMachineReader {
   void read_compute(const Node& node) {
     const ForgeComponent unit = component(node);
     if (!unit.enabled) {
-      notes_.trifles.push_back(
-          {"components that are not enabled for einsums of three tensors "
-           "(those of two are streams here)",
-           unit.name, ""});
+      notes_.add(node, {"components that are not enabled for einsums of three tensors "
+                        "(those of two are streams here)",
+                        unit.name, ""});
       return;
     }
     if (!machine_.arch.compute.name.empty()) {
@@ -363,9 +362,9 @@ class ForgeMachineReader {
       if (const Node* scale = fields.find("usage_scale"); scale != nullptr && number(*scale) != 1) {
         reader_.error(*scale, "a usage_scale other than 1 has no counterpart");
       }
-      if (fields.has("power_gateable")) {
-        notes_.trifles.push_back(
-            {"power gating, which this model has not", "power_gateable", fanout.name});
+      if (const Node* gate = fields.find("power_gateable")) {
+        notes_.add(*gate,
+                   {"power gating, which this model has not", "power_gateable", fanout.name});
       }
       const ForgeSet nothing{}, all{names_.tensors, names_.tensors, false};
       const ForgeSet reuse = set_of(fields.find("reuse"), nothing);

@@ -29,6 +29,13 @@ void ImportNotes::add(const Node& at, const std::string& text) {
   lines.push_back(place ? fmt::format("{}: {}", place(at), text) : text);
 }
 
+void ImportNotes::add(const Node& at, Trifle trifle) {
+  if (place) {
+    trifle.whose += fmt::format("{}{}", trifle.whose.empty() ? "" : " ", place(at));
+  }
+  trifles.push_back(std::move(trifle));
+}
+
 std::vector<std::string> ImportNotes::text() const {
   using Owners = std::vector<std::string>;
   Groups<Groups<Owners>> kinds;

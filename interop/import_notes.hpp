@@ -22,6 +22,8 @@ struct ImportNotes {
     std::string whose;  // "glb"; may be empty
   };
   std::vector<Trifle> trifles;
+  // A trifle of what stands there: "n_banks (glb arch.yaml:12)".
+  void add(const Node& at, Trifle trifle);
   // The lines, then the trifles: "KIND: n_banks (glb, spad); technology (DRAM)".
   std::vector<std::string> text() const;
 };
