@@ -65,12 +65,13 @@ std::vector<std::string> keys_left_out(const Fields& fields) {
   std::vector<std::string> left_out;
   for (const char* key :
        {"core_coordinates", "core_memory_sharing", "memory_aliases", "technology_node"}) {
-    if (fields.has(key)) {
-      left_out.emplace_back(key);
+    if (const Node* node = fields.find(key)) {
+      left_out.push_back(fmt::format("{} (line {})", key, node->line));
     }
   }
-  if (fields.has("core_connectivity")) {
-    left_out.emplace_back("links between cores (tensors pass through the chip's memory)");
+  if (const Node* node = fields.find("core_connectivity")) {
+    left_out.push_back(fmt::format(
+        "links between cores (line {}: tensors pass through the chip's memory)", node->line));
   }
   return left_out;
 }
@@ -79,7 +80,9 @@ ZigzagMachine read_core(const Document& document, std::vector<std::string>& note
   Reader reader{document};
   ZigzagMachine machine = read_zigzag_machine(reader, notes);
   reader.finish();
-  std::erase(notes, machine.name + ": operator_types is left out");  // soc.yaml has them
+  std::erase_if(notes, [&](const std::string& note) {  // soc.yaml has them
+    return note.ends_with(machine.name + ": operator_types is left out");
+  });
   return machine;
 }
 
@@ -127,9 +130,9 @@ std::vector<Link> read_links(Reader& reader, const Node* list, std::vector<std::
                   reader.choice(fields.find("type"), {"link", "bus"}, "type of link") == 1U;
     if (const auto energy = reader.number(fields.find("unit_energy_cost"), 0); energy > 0.0) {
       notes.push_back(
-          fmt::format("unit_energy_cost ({}) between {} is left out: Stream says no unit "
+          fmt::format("{}:{}: unit_energy_cost ({}) between {} is left out: Stream says no unit "
                       "of it",
-                      *energy, joined(link.cores, ", ")));
+                      reader.file(), item->line, *energy, joined(link.cores, ", ")));
     }
     links.push_back(std::move(link));
   }
@@ -196,8 +199,9 @@ class ChipReader {
     const std::string name = reader.name(fields.find("name")).value_or("chip");
     if (const Node* energy = fields.find("unit_energy_cost");
         energy != nullptr && energy->text != "0") {
-      notes_.push_back(fmt::format("unit_energy_cost ({}) is left out: Stream says no unit of it",
-                                   energy->text));
+      notes_.push_back(
+          fmt::format("{}:{}: unit_energy_cost ({}) is left out: Stream says no unit of it",
+                      chip.file, energy->line, energy->text));
     }
     reader.finish();
     left_out_ = keys_left_out(fields);

@@ -40,17 +40,16 @@ class MachineReader {
       machine_.on_chip = machine_.computes;
     }
     for (const char* key : {"operator_types", "operand_precision"}) {
-      if (fields.has(key)) {
-        notes_.push_back(fmt::format("{}: {} is left out", machine_.name, key));
+      if (const Node* node = fields.find(key)) {
+        note(*node, fmt::format("{}: {} is left out", machine_.name, key));
       }
     }
     if (const Node* array = fields.require("operational_array")) {
       read_array(*array);
     }
-    if (fields.has("dataflows")) {
-      notes_.emplace_back(
-          "dataflows of the accelerator are left out; the mapping says what is "
-          "unrolled");
+    if (const Node* dataflows = fields.find("dataflows")) {
+      note(*dataflows,
+           "dataflows of the accelerator are left out; the mapping says what is unrolled");
     }
     if (const Node* memories = fields.require("memories"); memories != nullptr && !in_memory_) {
       for (const Entry* entry : reader_.entries(*memories, "a map of memories")) {
@@ -79,9 +78,9 @@ class MachineReader {
         node, {"is_imc", "input_precision", "unit_energy", "unit_area", "dimensions", "sizes"});
     machine_.mac_energy = reader_.number(fields.require("unit_energy"), 0).value_or(0);
     note_area(fields.find("unit_area"));
-    if (fields.has("input_precision")) {
-      notes_.push_back(
-          fmt::format("{}: input_precision is left out: layers have widths", machine_.name));
+    if (const Node* precision = fields.find("input_precision")) {
+      note(*precision,
+           fmt::format("{}: input_precision is left out: layers have widths", machine_.name));
     }
     const Node* dims = fields.require("dimensions");
     const Node* sizes = fields.require("sizes");
@@ -125,6 +124,10 @@ class MachineReader {
     }
   }
 
+  void note(const Node& at, const std::string& text) {
+    notes_.push_back(fmt::format("{}:{}: {}", reader_.file(), at.line, text));
+  }
+
   void note_area(const Node* area) {
     has_area_ = has_area_ || reader_.number(area, 0).value_or(0) > 0;
   }
@@ -152,8 +155,8 @@ class MachineReader {
             .value_or(1);
     memory.size = Bits{std::min<std::int64_t>(size, kMaxInteger)};
     if (size > kMaxInteger) {
-      notes_.push_back(fmt::format("{}: {} b are more than anything fills; written as {} b",
-                                   memory.name, size, memory.size.count()));
+      note(node, fmt::format("{}: {} b are more than anything fills; written as {} b", memory.name,
+                             size, memory.size.count()));
     }
     const Node* extracted = fields.find("auto_cost_extraction");
     if (read_foreign_boolean(reader_, extracted).value_or(false)) {

@@ -53,9 +53,9 @@ TEST(StreamChip, MakesEachCoreAnArchitectureBeforeTheMemoryOffTheChip) {
   EXPECT_EQ(tpu.mac_units(), 4);
   EXPECT_EQ(cores[1].arch.mac_units(), 2);
   EXPECT_THAT(notes, Contains("tpu: 0, 1 of the chip"));
-  EXPECT_THAT(notes,
-              Contains(HasSubstr("left out: links between cores (tensors pass through the chip's "
-                                 "memory); dram (3), which computes nothing")));
+  EXPECT_THAT(notes, Contains(HasSubstr(
+                         "left out: links between cores (line 4: tensors pass through the chip's "
+                         "memory); dram (3), which computes nothing")));
   // 8 b a cycle at 1 GHz; an access of 8 b takes 8 pJ and 16 pJ.
   EXPECT_EQ(
       found.soc,
@@ -93,7 +93,7 @@ TEST(StreamChip, LooksForCoresWhereStreamDoes) {
   EXPECT_EQ(read, (std::vector{(root / "chips/cores/tpu.yaml").string(),
                                (root / "chips/vector.yaml").string(),
                                (root / "chips/dram.yaml").string()}));
-  EXPECT_THAT(notes, Contains(HasSubstr("left out: memory_aliases; ")));
+  EXPECT_THAT(notes, Contains(HasSubstr("left out: memory_aliases (line 4); ")));
   EXPECT_THAT(notes, Contains(HasSubstr("written as 9007199254740992 b")));
   fs::remove_all(root);
 }
@@ -179,7 +179,8 @@ TEST(StreamChip, TakesTheNarrowestWayToTheMemory) {
   EXPECT_THAT(links.soc, HasSubstr("memory: {bandwidth: 1 GB/s,"));
   EXPECT_THAT(links.soc, HasSubstr("port: 0.25 GB/s"));
   EXPECT_THAT(notes, Contains(HasSubstr("tpu: ways of 2 to 4 b a cycle to the memory")));
-  EXPECT_THAT(notes, Contains(HasSubstr("unit_energy_cost (0.5) between 2, 1 is left out")));
+  EXPECT_THAT(notes,
+              Contains(HasSubstr("chip.yaml:4: unit_energy_cost (0.5) between 2, 1 is left out")));
   read("{type: bus, cores: [0, 2], bandwidth: 4}, {cores: [1, 2], bandwidth: 4}");
   EXPECT_THAT(notes, Contains(HasSubstr("with a bus among them")));
   EXPECT_THROW(read("{cores: [0, 2], bandwith: 4}"), ConfigError);

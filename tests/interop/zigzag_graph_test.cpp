@@ -145,7 +145,8 @@ TEST(ZigzagGraphs, NameWhatOneWordOfAMemoryCannotSay) {
   EXPECT_THAT(import.notes,
               Contains(HasSubstr("dram: ports of 32 to 64 b: energies are of reads of 64 b, writes "
                                  "of 64 b and updates of 64 b; ports add up")));
-  EXPECT_THAT(import.notes, Contains(HasSubstr("input_precision is left out")));
+  EXPECT_THAT(import.notes,
+              Contains(HasSubstr("machine.yaml:11: plain: input_precision is left out")));
   EXPECT_THAT(import.notes, Not(Contains(HasSubstr("sram: ports of"))));
 }
 
