@@ -77,7 +77,7 @@ class PointQueue {
     }
     ready_.notify_one();
   }
-  // What has been put since; waits for it this long at most.
+  // All results put since the last call; waits at most `patience` for the first one.
   std::vector<Solved> collect(std::chrono::milliseconds patience) {
     std::unique_lock lock{mutex_};
     ready_.wait_for(lock, patience, [this] { return !solved_.empty(); });

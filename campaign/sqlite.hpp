@@ -39,8 +39,8 @@ class Database {
   // Of another file, for ATTACH: one that nobody here can write is only read.
   static std::string name_to_attach(const std::string& path);
   void execute(const std::string& sql);
-  // From now on what it is doing is given up (DatabaseInterrupted) soon after `stop` is set; none:
-  // nothing is.
+  // From now on a running statement ends with DatabaseInterrupted soon after `stop` is set. With
+  // nullptr none does.
   void heed(const std::atomic<bool>* stop);
   sqlite3* handle() const { return handle_.get(); }
   [[noreturn]] void fail() const;  // with SQLite's last error

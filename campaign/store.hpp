@@ -79,8 +79,8 @@ class Store {
   void renew_leases(const std::string& holder, std::chrono::milliseconds term);
   void release_leases(const std::string& holder);
 
-  // How many points of a campaign, or of a shard of it, have a result with a mapping, without one,
-  // none at all; the most frequent reasons of those without.
+  // Numbers of points of a campaign, or of a shard of it, that have a result with a mapping, one
+  // without a mapping, or no result; the most frequent reasons why there is no mapping.
   struct SampleStatistics {
     std::size_t mapped = 0, unmapped = 0, missing = 0;
     std::vector<std::pair<std::string, std::size_t>> reasons;

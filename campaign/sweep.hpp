@@ -50,13 +50,13 @@ struct SweepOptions {
   std::function<void(const SweepProgress&)> progress = [](const SweepProgress&) {};
   Remote remote = {};
   std::function<void(const std::string& path)> waiting = {};  // others write to it for a second
-  // After this long without a word from a sweep, others of the database take up its points.
+  // Other sweeps take over the points of a sweep that has not renewed its leases for this long.
   std::chrono::milliseconds lease{5000};
 };
 
 struct SweepSummary {
   SweepProgress progress;
-  Store::SampleStatistics tally;      // of all points of the campaign in the database
+  Store::SampleStatistics tally;      // statistics of all points of the campaign
   std::vector<std::string> failures;  // errors of mapsim's own: computed again next time
   bool interrupted = false;
   std::size_t short_of_memory = 0;  // points without an answer for want of it

@@ -9,12 +9,12 @@
 
 namespace mapsim::check {
 
-// How the instances of a used fanout above a boundary's inner end count: each of them, the first
-// one only, or all as one.
+// How many instances of a used fanout above a boundary's inner end count: all of them, only the
+// first, or all as one because they share the transfer.
 enum class Use : std::uint8_t { kSum, kFirst, kMerge };
 
-// The cost coefficients of a boundary, and which instances count at each end. `crossed`, `above`
-// and `outer_fanouts` count used fanouts.
+// The cost coefficients of a boundary, and which instances count at each end: `outer` and `inner`
+// for totals, `busy_outer` and `busy_inner` for the busiest instance.
 struct BoundaryUse {
   BoundaryCost cost;
   TensorId tensor{};
@@ -24,12 +24,12 @@ struct BoundaryUse {
   bool has_child = false;  // its inner end is a level
   // Sums without a window: all but the first that an instance meets are read back
   bool returns = false;
-  std::size_t crossed = 0;                                // when the path takes the edge
-  std::size_t above = 0;                                  // above the inner end
+  std::size_t crossed = 0;                                // used fanouts crossed at the edge
+  std::size_t above = 0;                                  // used fanouts above the inner end
   double distinct = 0;                                    // elements of the whole tensor
-  double begun = 0;                                       // ... that the mean entry meets first
+  double begun = 0;                                       // ... first met in the mean entry
   std::vector<Use> outer, inner, busy_outer, busy_inner;  // per fanout above the inner end
-  std::size_t outer_fanouts = 0;                          // above the outer end
+  std::size_t outer_fanouts = 0;                          // used fanouts above the outer end
   double tile_width = 1;                                  // bits of an element at the inner level
   // The flow of `crossing` elements. `met`: an upper bound of the distinct sums that are met, whose
   // first crossing reads nothing back.

@@ -38,7 +38,7 @@ class GroupSupply {
   Branch supplied(std::size_t e, const EnteredBranch& entered, const Supply& supply,
                   const ScopeLevels& levels) const;
   double elements(std::size_t e, TensorId t) const;  // of the whole tensor
-  // Adds the cost of so many elements that cross into the k-th level of a supply.
+  // Adds to `charged` the cost of `moved` elements entering the k-th level of a supply.
   void charge(std::size_t e, TensorId t, const Supply& supply, std::size_t k, double moved,
               std::vector<double>& charged) const;
   // `is_final`: do sums arrive there final? If nobody knows, the least width counts.
@@ -48,8 +48,8 @@ class GroupSupply {
   TakenBits taken_by_scopes(std::size_t e, const ScopeLevels& levels,
                             const std::vector<LiveSet>& held,
                             const std::vector<std::optional<bool>>& final_sums) const;
-  // Sums that lie narrow around the group arrive there once: may so many elements cross into the
-  // k-th level of a supply?
+  // May `moved` elements enter the k-th level of a supply? No, if the sums around the group are
+  // final (narrow) and some would arrive there more than once, or the other way round.
   bool may_cross(std::size_t e, TensorId t, std::size_t k, double moved) const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace mapsim {
 
-// What a file is for this program.
+// The kinds of file that mapsim distinguishes.
 enum class FileKind : std::uint8_t {
   kArch,
   kWorkload,

@@ -16,12 +16,12 @@ namespace mapsim {
 std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
                            const std::vector<KernelChoice>& kernels);
 
-// CUTLASS's name of a kernel, as its generator makes them (python/cutlass_library of 4.x):
-// cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8 up to Ada, with the type of C in front
-// where it is not that of the sums; cutlass3x_sm90_tensorop_gemm_bf16_bf16_f32_bf16_bf16_... for
-// warpgroup MMA. The library's kernels write C column-major: named is that of C^T = B^T A^T, with m
-// and n exchanged. Empty: its generator makes none with these tiles, stages and warps (at its
-// default level; interop/cutlass_tiles.hpp).
+// CUTLASS's name of a kernel, as its generator makes them (python/cutlass_library of 4.x).
+// - Up to Ada: cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8; the type of C stands in
+//   front if it differs from that of the sums.
+// - Hopper (warpgroup MMA): cutlass3x_sm90_tensorop_gemm_bf16_bf16_f32_bf16_bf16_...
+// The library's kernels write C column-major, so the name is that of C^T = B^T A^T. Empty: at its
+// default level the generator makes no kernel with these tiles, stages and warps.
 std::string cutlass_name(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel);
 
 // CSV for cutlass_profiler --testlist-file: a header of the profiler's own argument names, then one

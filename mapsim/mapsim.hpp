@@ -130,7 +130,7 @@ std::string trace_json(const Evaluated& evaluated, const std::atomic<bool>* stop
 
 // ----- Proofs, samples -----
 
-// A proof and what a checker that shares no code with the search says of it.
+// A proof, and the verdict of a checker that shares only the cost model with the search.
 struct Verified {
   check::Certificate certificate;
   check::Verdict verdict;  // `problems` empty: the proof holds

@@ -4,8 +4,8 @@
 
 namespace mapsim {
 
-// max sum of gains * x, where every row's sum of columns * x is at most its room and x >= 0. Rooms
-// are positive.
+// Maximises the sum of gains * x subject to x >= 0 and, for each row, a sum of columns * x of at
+// most the row's capacity (`rooms`), which is positive.
 struct LinearProgram {
   std::vector<double> rooms;                 // by row
   std::vector<std::vector<double>> columns;  // each by row, >= 0 and somewhere above 0
@@ -14,7 +14,7 @@ struct LinearProgram {
 struct LinearSolution {
   double value = 0;
   std::vector<double> x;      // by column
-  std::vector<double> duals;  // by row, >= 0: what a unit more of its room gains
+  std::vector<double> duals;  // by row, >= 0: the gain of one more unit of its capacity
 };
 
 // The simplex method on a dense tableau (Dantzig 1951), entering columns by Bland's rule (1977), so

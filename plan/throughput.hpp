@@ -8,19 +8,19 @@
 
 namespace mapsim {
 
-// One plan of several that frames go through.
+// One of the plans among which the frames of a stream are divided.
 struct PlanShare {
   double rate = 0;  // frames a second that take it
   Plan plan;        // by the frame
 };
 
-// What bounds a stream of frames: time of an engine, the memory's bandwidth, power.
+// A resource that limits a stream: an engine's time, the memory's bandwidth, or power.
 struct StreamLimit {
   std::string name;  // of the engine; "memory", "power"
-  std::string unit;  // of the room: "" (engines), "GB/s", "W"
-  double room = 0;   // in this unit
-  double used = 0;   // share of the room
-  double gain = 0;   // frames a second that a unit more would bring, for small changes
+  std::string unit;  // of `room`: "" (engines), "GB/s", "W"
+  double room = 0;   // capacity, in this unit
+  double used = 0;   // share of the capacity
+  double gain = 0;   // more frames a second per unit more, for small changes
 };
 
 // A stream of frames, many in flight: plans and how many frames take each, so that no engine works

@@ -19,7 +19,7 @@ struct FitParameter {
   // parameter of which the data say nothing stays where it was instead of wandering to a bound.
   double prior = 0;
   double prior_at = 0;  // what the above is a distance from, where that is not `start`
-  // fit_determined() leaves it at its prior unless it is known by itself, whatever the fit loses.
+  // If true, it stays at its prior unless the data determine it alone, even if the fit gets worse.
   bool by_itself = false;
 };
 

@@ -21,8 +21,8 @@ class WalkedBranch {
 
   // The value of a point around the branch; NaN: there is none.
   using Around = std::function<double*(TensorId, std::int64_t)>;
-  // Walks one box: takes what it needs from around, and leaves its sums there. SimulationFault
-  // where an operand has no value; std::length_error after `max_steps` of all boxes.
+  // Walks one box: reads operands and earlier sums through `around`, writes sums back. Throws
+  // SimulationFault if an operand has no value, std::length_error after `max_steps` of all boxes.
   void run(const IterationTile& box, std::int64_t max_steps, const Around& around);
   void forget_sums() { machine_.forget_sums(); }
   std::int64_t steps() const { return machine_.steps(); }

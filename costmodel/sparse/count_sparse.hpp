@@ -16,8 +16,8 @@ void hold_tiles(const Problem& problem, const Nest& nest, const Counts& counts,
 void count_sparse(const Problem& problem, const Nest& nest, const Counts& counts,
                   SparseCounts& sparse);
 
-// Whether a format says at `from` or further in where the leader's zeros are. Otherwise they are
-// seen where the compute units take its elements, and nowhere else.
+// Whether a level from `from` inward stores metadata of the leader's zeros, or the leader has none;
+// if not, only the compute units detect them.
 bool is_stated(const SparseModel& model, LevelId from, TensorId leader);
 
 }  // namespace mapsim

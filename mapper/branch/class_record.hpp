@@ -83,8 +83,8 @@ class ClassRecord {
     exact::ObjectiveKey key;
     FrontPoint point;
   };
-  // Might a mapping that was left out with free tile boundaries be as fast as the best and need
-  // less energy?
+  // Could an unsearched mapping with free tile boundaries tie with the best in the objective and
+  // need less energy?
   bool leaves_ties_open(double value) const;
   // The same for classes that were not searched to their end.
   bool has_open_ties(double value) const;
