@@ -70,7 +70,7 @@ struct GpuCalibration {
   Seconds ramp{0.5e-6};       // before DRAM streams at its bandwidth
   Seconds reduction{2.5e-6};  // of the slices of a split K: a kernel more
   double power = 1.5;         // scales the energies of the chip, DRAM's and the constant one apart;
-                              // the median of the fits (docs/decisions/0045)
+                              // the median of the fits (docs/decisions/0098)
   Seconds settle{3e-3};       // of a kernel by whose end half of the power limit's effect is there
   double error = 1;           // half-width of the 90 % interval of log(measured / predicted)
   double resolution = 0.03;   // kernels of one problem closer than this are not told apart
