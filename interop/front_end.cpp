@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "core/text_stream.hpp"
 #include "interop/foreign_yaml.hpp"
@@ -129,6 +131,16 @@ class FrontEnd {
       entry.key.line += base;
       finish(entry.value, base, path);
     }
+    drop_repetitions(node);
+  }
+
+  // A key that stands twice with one value says one thing; with two values it stays, as an error.
+  static void drop_repetitions(Node& node) {
+    std::set<std::array<std::string, 3>> seen;
+    std::erase_if(node.entries, [&](const Entry& entry) {
+      return entry.value.kind == Node::Kind::kScalar &&
+             !seen.insert({entry.key.text, entry.value.tag, entry.value.text}).second;
+    });
   }
 
   // What a path of keys leads to: problem.instance.

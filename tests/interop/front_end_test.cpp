@@ -102,6 +102,12 @@ TEST(FrontEnd, PlainMergesReplaceAndOwnKeysWin) {
   EXPECT_EQ(at(at(root, "d"), "m").entries.size(), 1U);
 }
 
+TEST(FrontEnd, TakesAKeyThatStandsTwiceWithOneValueOnce) {
+  const std::string problem = "problem: {shape: gemm_ABZ, M: 4, N: 8, K: 2, N: ";
+  EXPECT_EQ(parse_timeloop(problem + "8}\n", "d.yaml").design.workload.macs(), 64);
+  EXPECT_THROW(parse_timeloop(problem + "16}\n", "d.yaml"), ConfigError);
+}
+
 // A complaint names the line that its reader wrote, not one of the text that was put together.
 TEST(FrontEnd, ComplainsAboutTheFileThatWasWritten) {
   const Folder folder;
