@@ -18,8 +18,8 @@ class ArchFile {
   static ArchFile parse(const std::string& text, const std::string& name);
 
   // Replaces the value at `path`, "GLB.capacity", "nodes[1].capacity" or "sms", by `value` (YAML:
-  // "64 KiB"). The last key may be new. Throws std::invalid_argument with the nearest name. What is
-  // wrong with the value is said when the machine is read, with `path` as its file.
+  // "64 KiB"). The last key may be new. Throws std::invalid_argument with the nearest name. Errors
+  // in the value appear when the machine is read, with `path` in place of the file.
   void set(const std::string& path, const std::string& value);
   bool is_gpu() const;
   Arch arch() const;         // throws ConfigError also for a GPU
@@ -28,7 +28,7 @@ class ArchFile {
 
  private:
   struct Setting {
-    std::string path, value;  // as set() was given them, the first line
+    std::string path, value;  // as passed to set(), the first line
     std::string place;        // of the value: nodes[1].capacity
   };
   explicit ArchFile(Document document);

@@ -6,9 +6,9 @@
 
 namespace mapsim {
 
-// The CUDA C++ of a kernel of this layer, with what it takes to launch it as comments: grid,
-// threads, arguments, and the predicted time. `before`: before_text() of a search; empty: it is the
-// first. `spec` must not be not_generated().
+// The CUDA C++ of a kernel of this layer. Comments state its launch parameters (grid, threads,
+// arguments) and its predicted time. `before`: before_text() of a search; empty if the kernel is
+// ranked first. Requires that not_generated() does not refuse `spec`.
 std::string cuda_text(const Gpu& gpu, const Workload& workload, const KernelSpec& spec,
                       const std::string& before = "");
 

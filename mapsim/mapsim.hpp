@@ -7,13 +7,13 @@
 //   const mapsim::Workload layer = mapsim::gemm("fc", {.m = 64, .n = 256, .k = 1024});
 //   std::puts(mapsim::to_json(mapsim::search(arch, layer)).c_str());
 //
-// Lifetimes. Arch, Workload, Mapping, Network and all structs below are values: each owns what it
-// has, and may outlive what it was made from. Only Mapspace and Evaluator refer to a Problem, which
-// must outlive them; neither can be made from a temporary Problem: that does not compile.
+// Lifetimes. Arch, Workload, Mapping, Network and all structs below are values: each owns its data,
+// and may outlive its sources. Only Mapspace and Evaluator refer to a Problem, which must outlive
+// them; making one from a temporary Problem does not compile.
 //
-// Errors. Bad files and texts: ConfigError, with every Diagnostic (file, line, column). What a
-// strategy cannot search: UnsupportedSearch. A wrong argument: std::invalid_argument. That nothing
-// fits is an answer, not an error.
+// Errors. Bad files and texts throw ConfigError, with every Diagnostic (file, line, column); spaces
+// that a strategy cannot search throw UnsupportedSearch; wrong arguments throw
+// std::invalid_argument. That nothing fits is an answer, not an error.
 //
 // Threads. There is no global state; calls may run at the same time on any threads.
 #include <atomic>
@@ -42,13 +42,13 @@ namespace mapsim {
 
 // ----- One layer: the best mapping -----
 
-// The answer of a search with all that it is about. Its request has no flag and no progress.
+// The answer of a search, with its inputs. The stop flag and progress of the request are dropped.
 struct Solution {
-  Workload layer;  // as it was given; that of `problem` may be another form of it (NVDLA)
+  Workload layer;  // as given; `problem` may have another form of it (NVDLA)
   SearchRequest request;
   Problem problem;
   Constraints constraints;
-  SearchResult result;           // best mapping, its cost, what is proven
+  SearchResult result;           // best mapping, its cost, the proof
   std::vector<TriedForm> tried;  // forms of a layer on an NVDLA-like engine
   std::vector<std::string> warnings;
 };
@@ -59,18 +59,18 @@ std::string to_text(const Solution& solution);       // what `mapsim search` pri
 std::string nest_text(const Solution& solution);     // its loops and keeps; empty: nothing fits
 std::string mapping_yaml(const Solution& solution);  // of the best mapping; empty: nothing fits
 std::string to_svg(const Solution& solution);        // machine and mapping; empty: nothing fits
-// The proof, for `mapsim check` or verify(); may take as long as the search. Empty: the checker
-// cannot follow it, or it was stopped. Throws UnsupportedSearch for strategies that prove nothing.
+// The proof, for `mapsim check` or verify(); may take as long as the search. Empty: stopped, or not
+// supported by the checker. Throws UnsupportedSearch for strategies that prove nothing.
 std::string proof_yaml(const Solution& solution, const std::atomic<bool>* stop = nullptr);
 // Which capacity or bandwidth would improve the optimum most if it were twice as large: a search
-// for each, the largest gain first. Empty: nothing fits. `known` is false for
-// those that were not searched before `stop` was set or the budget was over.
+// for each, the largest gain first. Empty: nothing fits. `known` is false for resources that were
+// not searched before `stop` was set or the budget was over.
 std::vector<Relief> what_would_help(const Solution& solution,
                                     const std::atomic<bool>* stop = nullptr);
 
 // ----- Fronts -----
 
-// Points of which none beats another, with what they are about.
+// A front: points of which none is better than another in both figures, and its inputs.
 struct FrontSolution {
   Problem problem;
   Constraints constraints;
@@ -81,8 +81,8 @@ struct FrontSolution {
 };
 FrontSolution pareto_front(const Arch& arch, const Workload& layer,
                            const SearchRequest& request = {});
-// The optimum over `capacity`: "GLB" or "spad:weight". Throws std::invalid_argument
-// where the machine has none.
+// The optimum over `capacity`: "GLB" or "spad:weight". Throws std::invalid_argument if the machine
+// has none.
 FrontSolution capacity_curve(const Arch& arch, const Workload& layer, const std::string& capacity,
                              const SearchRequest& request = {});
 std::string to_json(const FrontSolution& solution);
@@ -91,8 +91,8 @@ std::string to_svg(const FrontSolution& solution);
 
 // ----- Bounds -----
 
-// What no mapping can beat, from peak rates and the layer's data alone; the text is that of
-// `mapsim roofline`. roofline() (costmodel/roofline.hpp) has the figures.
+// Bounds that no mapping can beat, from peak rates and the layer's data alone, as `mapsim roofline`
+// prints them. roofline() (costmodel/roofline.hpp) has the figures.
 std::string roofline_json(const Arch& arch, const Workload& layer);
 std::string roofline_text(const Arch& arch, const Workload& layer);
 
@@ -110,13 +110,13 @@ Evaluated evaluate(const Arch& arch, const Workload& layer, const std::string& m
 std::string to_json(const Evaluated& evaluated);
 std::string to_text(const Evaluated& evaluated);
 std::string to_svg(const Evaluated& evaluated);  // empty: it does not fit
-// The mapping beside the optimum of the mapspace that the request leaves, by exact search. Throws
-// std::invalid_argument where it does not fit.
+// Compares the mapping with the optimum of the request's mapspace, by exact search. Throws
+// std::invalid_argument if the mapping does not fit.
 GapReport find_gap(const Evaluated& evaluated, const SearchRequest& request = {});
-std::string to_json(const Evaluated& evaluated, const GapReport& gap);  // with to_json()'s contents
+std::string to_json(const Evaluated& evaluated, const GapReport& gap);  // added to to_json()
 std::string to_text(const Evaluated& evaluated, const GapReport& gap);  // of the gap alone
-// Walks the mapping step by step, compares counts and outputs with the closed form. Throws
-// std::invalid_argument beyond `max_steps` MACs. nullopt: it does not fit, or `stop` was set.
+// Executes the mapping step by step, and compares counts and outputs with the closed form. Throws
+// std::invalid_argument above `max_steps` MACs. nullopt: it does not fit, or `stop` was set.
 std::optional<SimulationRecord> simulate(const Evaluated& evaluated,
                                          std::int64_t max_steps = 10'000'000,
                                          std::uint64_t seed = 1,
@@ -124,7 +124,7 @@ std::optional<SimulationRecord> simulate(const Evaluated& evaluated,
 std::string to_json(const Evaluated& evaluated, const SimulationRecord& record);
 
 // A mapping in time as trace events (JSON), which https://ui.perfetto.dev shows (docs/trace.md);
-// empty: nothing fits, or `stop` was set. Throws std::invalid_argument for a mapping without one.
+// empty: nothing fits, or `stop` was set. Throws std::invalid_argument if it has none.
 std::string trace_json(const Solution& solution, const std::atomic<bool>* stop = nullptr);
 std::string trace_json(const Evaluated& evaluated, const std::atomic<bool>* stop = nullptr);
 

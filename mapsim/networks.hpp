@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Of mapsim/mapsim.hpp the part about networks whose layers are searched one by one (fused ones:
-// mapsim/systems.hpp). What that header says of lifetimes, errors and threads holds here as well.
+// The part of mapsim/mapsim.hpp about networks whose layers are searched one by one (fused layers:
+// mapsim/systems.hpp). The rules of that header about lifetimes, errors and threads hold here, too.
 #include <string>
 
 #include "campaign/network.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the sources of this folder share; not installed.
+// Functions that the sources of this folder share; not installed.
 #include <string>
 #include <vector>
 
@@ -9,14 +9,14 @@
 namespace mapsim {
 
 // The mapspace that a request leaves. Throws ConfigError, UnsupportedSearch. `warnings`, if given,
-// gets the rules, and the axes of the machine, that do not concern the layer.
+// receives the rules and the axes of the machine that no dim of the layer matches.
 Constraints constraints_of(const Problem& problem, const SearchRequest& request,
                            std::vector<std::string>* warnings = nullptr);
 
 // Throws std::invalid_argument for batches on any machine but an NVDLA-like engine.
 Frames frames_of(const Arch& arch, const SearchRequest& request);
 
-// Options for whoever reads them later, when what they point to may be gone.
+// Options without stop flag and progress, to be stored in an answer.
 SearchOptions kept(SearchOptions options);
 
 }  // namespace mapsim

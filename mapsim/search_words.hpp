@@ -13,7 +13,7 @@ struct ObjectiveWords {
   std::string max_energy;            // 800 uJ; empty: no limit
   std::string max_latency;           // 1.2e6 cycles, 6 ms; empty: no limit
 };
-// Throws std::invalid_argument with what is wrong. `clock`: of the machine, for times.
+// Throws std::invalid_argument with the fault. `clock`: the machine's, to turn times into cycles.
 Objective objective_of(const ObjectiveWords& words, Hertz clock);
 
 }  // namespace mapsim

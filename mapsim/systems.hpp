@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Of mapsim/mapsim.hpp the part about more than one layer or machine: fused chains and networks,
-// plans of networks on chips, the best machine of a space. What that header says of lifetimes,
-// errors and threads holds here as well.
+// The part of mapsim/mapsim.hpp about more than one layer or machine: fused chains and networks,
+// plans of networks on chips, the best machine of a space. The rules of that header about
+// lifetimes, errors and threads hold here, too.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,9 +25,9 @@ namespace mapsim {
 
 // ----- Fused layers (docs/fusion.md) -----
 
-// The mapping tree of a chain of least energy, and what it brings; load_chain() reads chains. Of a
-// request the budget and the flag that stops it count; throws UnsupportedSearch about what is not
-// for chains.
+// The best mapping tree of a chain, compared with its layers one by one; load_chain() reads
+// chains. Throws UnsupportedSearch if the request has an option that does not apply to
+// chains.
 struct ChainSolution {
   Arch arch;
   EinsumChain chain;
@@ -40,11 +40,11 @@ std::string to_json(const ChainSolution& solution);
 std::string to_text(const ChainSolution& solution);
 std::string tree_yaml(const ChainSolution& solution);  // empty: nothing fits
 // The proof, for `mapsim check` or verify_chain(); empty: the search was stopped before anything
-// was found. Throws UnsupportedSearch about objectives and machines that the checker cannot follow.
+// was found. Throws UnsupportedSearch for what the checker does not support.
 std::string proof_yaml(const ChainSolution& solution);
 
-// A proof of a chain, and the result of a check that shares no code with
-// the search. Of the options the walk and the flag that stops it count.
+// A proof of a chain, and the verdict of a checker that shares only the cost model with the search.
+// The options that count are the limit of the walk and the stop flag.
 struct VerifiedChain {
   check::ChainClaim claim;
   check::ChainVerdict verdict;  // `problems` empty: the proof holds
@@ -81,7 +81,7 @@ std::string to_text(const FusedSolution& solution);
 
 // The best plan of a network, which is a graph, on a chip; load_soc() reads chips, with_engines()
 // leaves engines out. `answer.misfit`: why no plan keeps the limits; then there is no text or JSON.
-// Throws PlanStopped, as plan_stream() does, once the flag of its options is set.
+// Like plan_stream() it throws PlanStopped once the stop flag of its options is set.
 struct PlanSolution {
   Soc soc;
   std::shared_ptr<const Network> network;  // the answer refers to it
@@ -92,11 +92,11 @@ PlanSolution plan(const Soc& soc, const Network& network, const PlanOptions& opt
 std::string to_json(const PlanSolution& solution);
 std::string to_text(const PlanSolution& solution);
 std::string to_trace(const PlanSolution& solution);  // for Perfetto
-// The proof, for `mapsim check` or verify_plan(). Empty: plans under limits, and of engines that
-// work at the same time, have none.
+// The proof, for `mapsim check` or verify_plan(). Empty for plans under limits and for engines that
+// work at the same time.
 std::string proof_json(const PlanSolution& solution);
 
-// The most frames a second. `networks`: by engine, for the batch that it runs at a time.
+// The plans with the most frames a second. `networks`: per engine, with the engine's batch.
 struct StreamSolution {
   Soc soc;
   std::vector<std::shared_ptr<const Network>> networks;
@@ -109,7 +109,7 @@ std::string to_json(const StreamSolution& solution);
 std::string to_text(const StreamSolution& solution);
 std::string proof_json(const StreamSolution& solution);
 
-// A proof of a plan or a stream, and what a checker that shares no code with their search says.
+// A proof of a plan or a stream, and the verdict of a checker without code of the search.
 struct VerifiedPlan {
   check::PlanClaim claim;
   check::PlanVerdict verdict;  // `problems` empty: the proof holds
@@ -129,11 +129,11 @@ DesignSolution best_design(const Campaign& space, const DesignOptions& options =
 std::string to_json(const DesignSolution& solution);
 std::string to_text(const DesignSolution& solution);
 std::string arch_yaml(const DesignSolution& solution);  // of the best machine; empty: there is none
-// What `mapsim check` verifies, where the options ask for it; empty: there is none.
+// The proof for `mapsim check`, if the options ask for it; empty: there is none.
 std::string certificate_text(const DesignSolution& solution);
 
-// A proof of the best designs of a space, and the result of a check that shares no code with their
-// search.
+// A proof of the best designs of a space, and the verdict of a checker that shares only the cost
+// model with the search.
 struct VerifiedDesigns {
   check::DesignCertificate certificate;
   check::DesignVerdict verdict;  // `problems` empty: the proof holds

@@ -12,11 +12,11 @@
 
 namespace mapsim {
 
-// Which of the kernels that a search ranks mapsim can write as CUDA C++, and the best of those: one
-// answer for what a search says and what an export writes.
+// Which of the kernels that a search ranks mapsim can write as CUDA C++, and the best ones.
+// Searches and exports use the same answer.
 
-// Why no text of this kernel of this form is written; nullopt: one is. `problem`: kernel_problem()
-// of the layer.
+// Why mapsim cannot write this kernel of this form; nullopt: it can. `problem`: kernel_problem() of
+// the layer.
 std::optional<std::string> why_not_written(const Gpu& gpu,
                                            const std::variant<KernelSpec, std::string>& problem,
                                            const GemmForm& form, const KernelChoice& kernel);
@@ -25,17 +25,17 @@ struct WrittenRequest {
   const Gpu& gpu;
   const Workload& workload;
   GpuRequest request{};
-  std::optional<GpuPath> path{};  // nullopt: those that a search looks at; then wmma
+  std::optional<GpuPath> path{};  // nullopt: those that a search considers, then wmma
   Epilogue epilogue{};
   std::size_t top = 1;
-  bool run_time_sizes = false;  // only kernels whose sizes are arguments: not of the path wmma
+  bool run_time_sizes = false;  // only kernels whose sizes are arguments (excludes the path wmma)
 };
 
 struct WrittenKernels {
   std::vector<KernelSpec> best;  // `top` at most, of different tiles, in the order of a search
-  std::size_t form = 0;          // of gemm_forms(), that they compute
+  std::size_t form = 0;          // the index in gemm_forms() of the form that they compute
   Seconds time{0};               // of the first, as a search predicts it
-  // The first of the search, where that is another, and why no text of it is written.
+  // The kernel that the search ranks first, if it is another one, and why it is not written.
   struct Before {
     RankedKernel ranked;
     std::string why;
@@ -43,7 +43,7 @@ struct WrittenKernels {
   std::optional<Before> before;
 };
 
-// The text: why there is none.
+// A string says why there are none.
 std::variant<WrittenKernels, std::string> written_kernels(const WrittenRequest& request);
 
 // "mma 128x64x32 ... is ranked before it (5.99 us, this one 8.20 us: +37.0 %) but is not written:
