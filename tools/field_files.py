@@ -18,13 +18,23 @@ import collections
 import json
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
 
 from field_sets import Checkout
 
-SECONDS = 120  # for one set
+SECONDS = 120  # of CPU, for one command
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
+# A command that ends itself, or that has taken its time: then with a return code below 0.
+def call(*words):
+    return subprocess.run(words, capture_output=True, text=True, errors="replace", preexec_fn=limited)
 
 
 # The first message, without what differs from file to file.
@@ -42,9 +52,8 @@ def run(program, each, folder):
     if made is not None:
         made.unlink(missing_ok=True)
     command = [program, "import", each.tool, *each.files, *each.options, "-o", folder]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
-    except subprocess.TimeoutExpired:
+    done = call(*command)
+    if done.returncode < 0:
         return 124, f"mapsim: not done after {SECONDS} s"
     if done.returncode == 0 and made is not None and not made.is_file():
         return 2, "mapsim: " + next((line for line in done.stdout.splitlines() if "not written" in line), "no tree")
@@ -55,9 +64,8 @@ def run(program, each, folder):
 def compare(program, each, version):
     command = [program, "compare", each.tool, *each.files, *each.options, "--stats", each.stats, "--json",
                "--timeloop-version", each.version or version]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
-    except subprocess.TimeoutExpired:
+    done = call(*command)
+    if done.returncode < 0:
         return None, f"mapsim: not compared after {SECONDS} s"
     if done.returncode not in (0, 1) or not done.stdout:
         return None, done.stderr
@@ -83,9 +91,6 @@ def without_mapping(files, folder):
 # Energy and cycles of the optimum that a search of a dense design finds, and of what comes back of it; None: the set
 # has no mapspace.
 def round_trip(program, each, folder):
-    def call(*words):
-        return subprocess.run([program, *words], capture_output=True, text=True, errors="replace", timeout=SECONDS)
-
     def at(name):
         return str(pathlib.Path(folder) / name)
 
@@ -96,16 +101,17 @@ def round_trip(program, each, folder):
     files = without_mapping(each.files, folder)
     for name in ("arch.yaml", "workload.yaml", "constraints.yaml", "best.yaml", "mapping.yaml"):
         pathlib.Path(at(name)).unlink(missing_ok=True)
-    call("import", "timeloop", *files, *each.options, "-o", folder)
+    call(program, "import", "timeloop", *files, *each.options, "-o", folder)
     if not all(pathlib.Path(at(name)).is_file() for name in ("arch.yaml", "workload.yaml", "constraints.yaml")):
         return None
-    found = call("search", at("arch.yaml"), at("workload.yaml"), "--constraints", at("constraints.yaml"), "--objective",
-                 "edp", "--budget", "2 s", "--save-mapping", at("best.yaml"), "--json")
+    found = call(program, "search", at("arch.yaml"), at("workload.yaml"), "--constraints", at("constraints.yaml"),
+                 "--objective", "edp", "--budget", "2 s", "--save-mapping", at("best.yaml"), "--json")
     if found.returncode != 0:
         return None
-    written = call("export", "timeloop", at("arch.yaml"), at("workload.yaml"), at("best.yaml"), "-o", at("best.map.yaml"))
-    back = call("import", "timeloop", *files, at("best.map.yaml"), *each.options, "-o", folder)
-    again = call("eval", at("arch.yaml"), at("workload.yaml"), at("mapping.yaml"), "--json")
+    written = call(program, "export", "timeloop", at("arch.yaml"), at("workload.yaml"), at("best.yaml"), "-o",
+                   at("best.map.yaml"))
+    back = call(program, "import", "timeloop", *files, at("best.map.yaml"), *each.options, "-o", folder)
+    again = call(program, "eval", at("arch.yaml"), at("workload.yaml"), at("mapping.yaml"), "--json")
     failed = next((done.stderr for done in (written, back, again) if done.returncode != 0), None)
     return cost(found), failed if failed is not None else cost(again)
 
