@@ -86,6 +86,10 @@ def best(program, each, seconds, folder):
     return objective, theirs, (found["cost"]["energy_pj"], found["cost"]["latency_cycles"]), found
 
 
+def two_digits(ratio):
+    return f"{float(f'{ratio:.2g}'):g}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mapsim", default="build/ci/app/mapsim")
@@ -106,7 +110,7 @@ def main():
     print("| checkout | ours / Accelergy's | components | least | median | most |\n|---|---|---:|---:|---:|---:|")
     for (name, kind), found in pairs.items():
         ratios = sorted(ours / theirs for _, ours, theirs in found)
-        least, median, most = (f"{each:.2g}" for each in (ratios[0], statistics.median(ratios), ratios[-1]))
+        least, median, most = map(two_digits, (ratios[0], statistics.median(ratios), ratios[-1]))
         print(f"| {name} | {kind} | {len(ratios)} | {least} | {median} | {most} |")
     print("\n| design | searched for | energy / optimum | latency / optimum | EDP / optimum | optimum |\n"
           "|---|---|---:|---:|---:|---|")
