@@ -16,7 +16,7 @@
 
 namespace mapsim {
 
-// A value of an architecture file and what takes its place.
+// A value of an architecture file, and its replacement.
 struct Setting {
   std::string path;  // core/substitute.hpp
   Node value;
@@ -25,18 +25,18 @@ using Settings = std::vector<Setting>;
 
 // An architecture file with the values that a campaign tries in it.
 struct Machine {
-  std::string name;  // differs from that of every other machine of the campaign
+  std::string name;  // unique in the campaign
   Document document;
   std::vector<Settings> list;                                   // at least one, perhaps empty
   std::vector<std::pair<std::string, std::vector<Node>>> grid;  // path, values
   GpuLayerOptions kernels{};                                    // of a GPU
   ReadChip read_chip{};                                         // of a chip with several engines
-  std::size_t designs() const;  // of the list, each with every combination of the grid
+  std::size_t designs() const;  // entries of the list times combinations of the grid
 };
 
 // A layer to map: of a network, or by itself (then `network` is empty and `count` 1). Or an
-// operator of a network that only moves data, which has a price in place of a mapping. Or all of a
-// network, to plan on a chip.
+// operator of a network that only moves data: it is priced, not mapped. Or a whole network, to be
+// planned on a chip.
 struct CampaignLayer {
   std::string network, name;
   std::int64_t count = 1;
@@ -46,12 +46,12 @@ struct CampaignLayer {
   std::shared_ptr<const Network> planned{};  // then there is no workload; it has a graph
 };
 
-// What is asked about every layer on every design.
+// An objective with its limits and constraints, asked about every layer on every design.
 struct Question {
   Objective objective;
   std::string max_latency;           // as written: cycles need the clock of the design
   std::string constraints = "none";  // the file as the campaign names it
-  std::string constraints_file, constraints_text;  // where it was read, and all of it
+  std::string constraints_file, constraints_text;  // where it was read, and its text
   bool is_throughput = false;  // of a stream of frames on a chip; then `objective` is latency
 };
 
@@ -61,13 +61,13 @@ struct Campaign {
   std::string name;
   std::vector<Machine> machines;
   std::vector<CampaignLayer> layers;
-  // Operators of a network that nothing is known of, in no row: network, kind, how many.
+  // Operators of unknown cost, which are in no row: network, kind, count.
   std::vector<std::tuple<std::string, std::string, std::int64_t>> unpriced;
   std::vector<std::string> warnings;  // of the readers of models
   std::vector<Question> questions;
   std::string strategy = "exact";
   std::int64_t evaluations = 10'000;  // of random, annealing, genetic
-  std::int64_t seed = 1;              // of these
+  std::int64_t seed = 1;              // of these strategies
   Budget budget;                      // of each point; labels only, so that results repeat
 
   std::size_t designs() const;
@@ -75,9 +75,9 @@ struct Campaign {
   std::size_t points() const { return designs() * points_per_design(); }
 };
 
-// One of several equal parts of a campaign. Each next design goes to the parts one further on:
-// every n-th point would give a part few layers, perhaps the slow ones, where n divides their
-// number.
+// One of several equal parts of a campaign. From design to design the points shift to the next
+// part. Otherwise, if the number of parts divided that of layers, each part would have only some of
+// the layers, perhaps the slow ones.
 struct Shard {
   std::size_t index = 0;  // below count
   std::size_t count = 1;
@@ -91,24 +91,24 @@ struct Shard {
 struct Design {
   const Machine* machine = nullptr;  // of the campaign
   Settings settings;                 // in the order of the file: list, then grid
-  Document document() const;         // the architecture with them in place; throws ConfigError
+  Document document() const;         // the architecture with these values; throws ConfigError
 };
 Design design(const Campaign& campaign, std::size_t number);
 
 inline constexpr std::size_t kMostPoints = 100'000'000;
 
 // Reads a campaign (docs/formats.md) and the files that it names. Values of lists and grids that
-// are wrong in themselves (campaign/own_error.hpp) are errors; whether a combination of values is
-// an architecture is known design by design. Throws ConfigError with all that is wrong with the
-// campaign, or with a file that it names. `configs`: where files that it names may be shipped
-// (core/shipped.hpp); they go by their names. `read_chip`: for campaigns of chips.
+// are wrong by themselves (campaign/own_error.hpp) are errors; whether a combination of values is
+// an architecture shows when that design is read. Throws ConfigError with all errors of the
+// campaign, or of a file that it names. `configs`: folder of shipped files (core/shipped.hpp),
+// which are found by name. `read_chip`: for campaigns of chips.
 Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs = {},
                        const ReadChip& read_chip = {});
 Campaign parse_campaign(const std::string& text, const std::string& filename,
                         const std::vector<std::string>& configs = {},
                         const ReadChip& read_chip = {});
-// The same as a space of designs: `work`, files of layers and networks, stands in place of those of
-// the file unless it is empty, and there may be any number of points.
+// The same as a space of designs: `work` (files of layers and networks), unless it is empty,
+// replaces the layers and networks of the file. The number of points is not limited.
 Campaign load_design_space(const std::string& path, const std::vector<std::string>& work,
                            const std::vector<std::string>& configs = {});
 

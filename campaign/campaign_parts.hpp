@@ -11,7 +11,7 @@ namespace mapsim {
 
 // Parts of the reader of campaigns (campaign/campaign.hpp).
 
-// The files below a folder that a pattern (glob(3)) stands for, in the order of their bytes.
+// The files below a folder that match a pattern (glob(3)), in the order of their bytes.
 std::vector<std::string> files_of(const std::string& folder, const std::string& pattern);
 
 // The objective of a question and its limits: a formula, throughput, or a map with the mode and the

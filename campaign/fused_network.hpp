@@ -18,16 +18,16 @@ namespace mapsim {
 
 // A network as chains of einsums, each distinct one searched once (mapper/fusion/chain_search.hpp)
 // if the objective is a sum over chains. By a product, the trees of all chains are chosen jointly.
-// Where the layers of a chain need less one by one, they are its best: a chain makes the padding of
-// what it passes on, and a softmax as einsums, which cost a network without fusion less.
+// A chain whose layers need less one by one stays unfused: it would compute the padding of its
+// intermediates, and softmax as einsums, which cost less without fusion.
 struct FusedNetwork {
   GraphChains graph;
   Objective objective;
-  std::vector<ChainComparison> found;   // per chain; after an interrupt the list is short
+  std::vector<ChainComparison> found;   // per chain; shorter after an interrupt
   std::vector<UnfusedChain> apart;      // per chain
   std::optional<fusion::Hull> joint{};  // proves the choice of `found[].fused`, streams included
   StreamCost streams;                   // of the nodes that no chain has
-  StreamCost rides{}, rides_apart{};    // of `graph.rides`: as they ride, and as streams
+  StreamCost rides{}, rides_apart{};    // of `graph.rides`: riding on a layer, and as streams
   NetworkTotals unfused;                // the network as a bag of layers (campaign/network.hpp)
   bool interrupted = false;
 };
@@ -37,28 +37,28 @@ using ChainProgress = std::function<void(const GraphChains&, std::size_t)>;
 
 // Why fused networks cannot be searched for this objective; empty: they can.
 std::string fused_network_obstacle(const Objective& objective);
-// `options.budget`: of all chains together, of which each gets its share of what is left. The
-// network is a graph.
+// `options.budget` is for all chains together; each gets a share of what is left. The network is a
+// graph.
 FusedNetwork search_fused(const Arch& arch, const Network& network, const FusionLimits& limits,
                           const SearchOptions& options, const ChainProgress& progress);
-// Finds `found` and `joint`, and which chains have their layers one by one, of a network of which
-// the other members are there, by a product of total energy and total latency.
+// Minimises a product of total energy and total latency: fills in `found`, `joint` and which chains
+// stay layer by layer. The other members must be there.
 void choose_trees_jointly(const Arch& arch, const FusionLimits& limits,
                           const SearchOptions& options, const ChainProgress& progress,
                           FusedNetwork& fused);
 
-// The least of a chain that is known: of a mapping tree or of its layers; nullopt: nothing is.
+// The least known figures of a chain, by a mapping tree or layer by layer; nullopt: none.
 std::optional<fusion::HullPoint> best_of(const FusedNetwork& network, std::size_t chain);
 
-// What crosses memory beside the chains: layer by layer, sums of branches are streams.
+// Memory traffic outside of the chains. Layer by layer, sums of branches are streams.
 fusion::HullPoint streams_of(const FusedNetwork& network, bool fused);
 
-// Sums over all chains, each as often as it occurs, and streams.
+// Sums over all chains, times their counts, and streams.
 struct FusedTotals {
   using Figures = fusion::HullPoint;
   Figures spilled, on_chip, best;
   std::optional<Figures> unfused;  // nullopt: a layer has no mapping
-  // Of the objective: no mapping trees of the chains, and no mappings of their layers, are better.
+  // No mapping trees of the chains, and no mappings of their layers, have a better objective.
   double lower_bound = 0;
   bool proven = true;        // none are better than `best`
   std::int64_t missing = 0;  // chains without a mapping, or not searched: in none of the sums

@@ -23,7 +23,7 @@ struct GpuLayerOptions {
 
 // One layer, once, by its fastest kernel.
 struct GpuLayer {
-  std::optional<RankedKernel> kernel{};  // absent: none, or no GEMM
+  std::optional<RankedKernel> kernel{};  // absent: none, or the layer is no GEMM
   GemmForm form{};                       // of the kernel
   std::string problem;                   // why there is none
   std::int64_t considered = 0;           // kernels; 0: the layer is no GEMM for this chip
@@ -45,11 +45,11 @@ struct GpuLayerRoofline {
 GpuLayerRoofline gpu_layer_roofline(const Gpu& gpu, const Workload& workload,
                                     const GpuLayer& layer);
 
-// The kernel as a file that `mapsim eval` and `export cuda` read, below comments: what the layer
-// was made into.
+// The kernel as a file that `mapsim eval` and `export cuda` read; its comments state the GEMM that
+// the layer became.
 std::string kernel_file(const GpuLayer& layer);
 
-// A pooling, a softmax, a sum: a launch and its bytes at DRAM's pace.
+// A pooling, a softmax or a sum: one launch, and its bytes at the DRAM's bandwidth.
 struct GpuStream {
   Seconds latency{0};
   Picojoules energy{0};

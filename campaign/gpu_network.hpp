@@ -19,17 +19,17 @@ struct GpuNetworkOptions {
 };
 
 struct GpuNetworkResult {
-  std::vector<GpuLayer> layers;    // of the network, in its order; short after an interrupt
+  std::vector<GpuLayer> layers;    // in the network's order; shorter after an interrupt
   std::vector<GpuStream> streams;  // one of each
-  // Each as often as it occurs, one after the other:
+  // Totals over layers and streams, times their counts, one after the other:
   Seconds latency{0};
   Picojoules energy{0};
-  Seconds stream_latency{0};  // parts of these
+  Seconds stream_latency{0};  // their parts of the totals
   Picojoules stream_energy{0};
   std::int64_t macs = 0;
   double search_seconds = 0;  // wall-clock time of all of them
-  std::int64_t searched = 0;  // layers that differ in more than their names
-  std::int64_t missing = 0;   // without a kernel; in no sum
+  std::int64_t searched = 0;  // distinct layers, whatever their names
+  std::int64_t missing = 0;   // layers without a kernel, which are in no sum
   bool interrupted = false;
 };
 
@@ -37,7 +37,7 @@ struct GpuNetworkResult {
 GpuNetworkResult search_network(const Gpu& gpu, const Network& network,
                                 const GpuNetworkOptions& options);
 
-// For people: layers, slowest first; what only moves data; totals, and how far to trust them.
+// For people: layers, slowest first; operators that only move data; totals and their uncertainty.
 std::string gpu_network_text(const Gpu& gpu, const Network& network,
                              const GpuNetworkResult& result);
 // For programs (docs/results.md).

@@ -7,9 +7,9 @@
 
 namespace mapsim {
 
-// A point on a GPU: the values of kFigureColumns of the layer's fastest kernel, or of what only
-// moves data. Cycles, areas, and all that a proof would say are NULL. Questions that kernels ranked
-// by time do not answer are errors, as layers are that are no GEMM.
+// A point on a GPU: the values of kFigureColumns of the layer's fastest kernel, or of an operator
+// that only moves data. Cycles, areas and the columns of a proof are NULL. Questions that a ranking
+// by time cannot answer, and layers that are no GEMM, give errors.
 Record solve_on_gpu(const Gpu& gpu, const GpuLayerOptions& options, const std::string& strategy,
                     const CampaignLayer& layer, const Question& question);
 

@@ -10,7 +10,7 @@
 
 namespace mapsim {
 
-// Widths of the workloads of a database by their ids; each is read once. None: it only moves data.
+// Widths of the workloads of a database by id; each is read once. None: it only moves data.
 class InputWidths {
  public:
   explicit InputWidths(Store& store) : store_{store} {}
@@ -21,8 +21,8 @@ class InputWidths {
   std::map<std::string, std::optional<Widths>> known_;
 };
 
-// Those of each workload of a campaign that has a mapping, or may have one. Kernels of GPUs have a
-// precision of their own and are left out.
+// The widths of each workload of a campaign that has a mapping, or may have one. GPUs are left out,
+// because their kernels have a precision of their own.
 std::vector<Widths> input_widths(Store& store, const std::string& campaign);
 
 }  // namespace mapsim

@@ -14,10 +14,10 @@
 
 namespace mapsim {
 
-// The value of what has no mapping.
+// The value of a layer without a mapping.
 inline constexpr double kNoMapping = std::numeric_limits<double>::infinity();
 
-// What is known of a layer's optimum on a machine [pJ, cycles].
+// The optimum of a layer on a machine, as far as it is known [pJ, cycles].
 struct LayerFigures {
   double lower = 0;                  // of the objective, proven
   double value = kNoMapping;         // of the best mapping known
@@ -37,7 +37,7 @@ struct LayerPoint {
   std::optional<Mapping> mapping{};  // none of a stream
   bool is_own = false;
 };
-// What is known of all mappings of a layer on a machine.
+// Bounds on all mappings of a layer on a machine.
 struct LayerSupport {
   bool fits = true;  // false: proven that none does
   double root = 0;   // of the least energy * latency [sqrt(pJ cycles)]
@@ -45,7 +45,7 @@ struct LayerSupport {
   std::vector<LayerPoint> points{};
 };
 
-// What is known of one layer of a network whose mappings are chosen jointly.
+// The knowledge about one layer of a network whose mappings are chosen jointly.
 struct JointLayer {
   double count = 0;
   LayerSupport support;
@@ -53,11 +53,11 @@ struct JointLayer {
   bool is_given_up = false;
 };
 
-// What is proven of an EDP that may be above the least by this share of it: "no choice has less",
+// The proof, in words, of an EDP that is at most this share above the least: "no choice has less",
 // "no choice has less by more than 1.3 %", "no bound is known" for an infinite one.
 std::string least_choice_text(double gap);
 
-// What to search next: the energy plus `weight` pJ per cycle of a layer, or its EDP.
+// The next search: of a layer, for energy plus `weight` pJ per cycle, or for its EDP.
 struct JointQuestion {
   std::size_t layer = 0;
   std::optional<double> weight;  // infinite: its latency; nullopt: its EDP
@@ -74,16 +74,16 @@ struct JointChoice {
   bool is_proven() const { return edp <= lower_bound * (1 + kRounding); }
 };
 
-// Other strategies prove nothing, and choose nothing jointly.
+// Other strategies prove nothing, so no mappings are chosen jointly.
 inline bool makes_joint_choices(std::string_view strategy) {
   return strategy == "exact" || strategy == "exhaustive";
 }
 
-// What follows without a search of a layer: every MAC has its energy, and a unit does one a cycle.
-// Where zeros save energy, a MAC may cost none. Not of engines, which may leave MACs out. No search
-// for the least energy is a line where folds may leave a remainder: it leaves those out.
+// Bounds of a layer without a search: every MAC has its energy (none, if zeros save energy), and a
+// unit does one per cycle. Not for engines, which may leave MACs out. If folds may leave a
+// remainder, a search for the least energy gives no line, since it leaves them out.
 std::vector<SupportLine> free_lines(const Problem& problem);
-// A layer of which no search is known, and one that has a price in place of mappings [pJ, cycles].
+// A layer without any search so far, and one that is priced instead of mapped [pJ, cycles].
 JointLayer unsearched_layer(double count, const Problem& problem);
 JointLayer priced_layer(double energy, double cycles);
 
@@ -102,12 +102,12 @@ class JointEdp {
   const std::vector<std::size_t>& choice() const { return choice_; }  // points of the layers
   // The search that can raise the bound most; nullopt: none can.
   std::optional<JointQuestion> next() const;
-  // The same, but no question twice, as a search that ended early would end so again; nullopt also
-  // where the choice is within this gap of its bound.
+  // The same, but no question twice, because a search that ended early would end early again. Also
+  // nullopt if the choice is within this gap of its bound.
   std::optional<JointQuestion> ask(double gap);
   // An answer to such a question.
   void learn(const JointQuestion& question, const LayerFigures& found);
-  // No more is asked of this layer: its searches end early. The bound stays as it is.
+  // Asks nothing more about this layer, since its searches end early. The bound stays.
   void give_up(std::size_t layer);
 
  private:
@@ -138,10 +138,10 @@ class JointEdp {
   std::vector<std::vector<std::size_t>> hulls_;  // points on the lower hull, fastest first
   std::vector<std::size_t> choice_;
   std::set<std::pair<std::size_t, std::optional<double>>> asked_;
-  std::vector<double> cuts_;  // further weights at which the bound is looked at
+  std::vector<double> cuts_;  // further weights at which the bound is evaluated
   double lower_ = 0;
   double weakest_ = 1;                      // the weight at which the bound is lowest
-  std::pair<double, double> weak_between_;  // the weights looked at on both sides of it
+  std::pair<double, double> weak_between_;  // the evaluated weights on both sides of it
   double meeting_ = 1;  // energy / cycles of the choice: the weight at which it is best
   double value_ = kNoMapping;
 };

@@ -19,10 +19,10 @@
 namespace mapsim {
 
 // Chooses the mappings of networks jointly for the designs of a sweep (docs/decisions/0085). Each
-// search that this takes is a point of the queue, and its answer a row like any other: what is
-// there already is not searched again, so a sweep that is killed goes on where it was. The answer
-// about a network is a row, too, whose mapping says for each layer by which question it was found.
-// Choices are leased as points are. One that is being made has one search at a time in the queue.
+// search for a choice is a point of the queue, and its answer a row like any other. Rows that exist
+// are not searched again, so a killed sweep continues where it was. The answer about a network is a
+// row, too; its mapping names for each layer the question that found the mapping. Choices are
+// leased as points are. A choice in progress has one search at a time in the queue.
 class JointSearches {
  public:
   // `missing`: numbers of network_points(campaign). `designs`: ids of the contents of theirs, by
@@ -30,13 +30,13 @@ class JointSearches {
   JointSearches(const Campaign& campaign, Store& store, const std::vector<std::size_t>& missing,
                 std::vector<std::string> designs, std::chrono::milliseconds lease);
 
-  // Goes on with each choice whose answer has come, and begins others while the queue is empty.
-  // Call it again and again.
+  // Continues each choice whose answer has come, and begins others while the queue is empty. To be
+  // called repeatedly.
   void feed(PointQueue& queue, const std::atomic<bool>& stop, SweepProgress& progress);
   bool is_done() const;
-  // What came of a search; its row is there.
+  // The result of a search, whose row exists.
   void take(const Solved& solved);
-  void release() { leases_.release(); }  // gives back whatever is held
+  void release() { leases_.release(); }  // gives all leases back
 
  private:
   struct Found {
@@ -45,14 +45,14 @@ class JointSearches {
     std::int64_t steady = 0, ramped = 0;  // cycles
     double seconds = 0;                   // of the search
   };
-  // A choice that is being made.
+  // A choice in progress.
   struct Choosing {
     std::size_t number = 0;
     PointKey key;
     JointEdp joint;
     bool is_engine = false;
     double clock_hz = 0;
-    std::vector<std::size_t> layers{};        // of the campaign, those that differ
+    std::vector<std::size_t> layers{};        // the distinct layers, as indices of the campaign
     std::vector<std::vector<Found>> found{};  // of each, in the order of the points of `joint`
     Found streams{};                          // all of the network
     std::optional<JointQuestion> question{};

@@ -11,9 +11,9 @@
 
 namespace mapsim {
 
-// What `network`, `search` and `eval` print with --json, as a study of one design; `histogram`,
-// fronts and `design` as what they are. Throws ConfigError where it is none of these, or of another
-// schema.
+// Reads what commands print with --json: `network`, `search` and `eval` as a study of one design,
+// `histogram`, fronts and `design` as such. Throws ConfigError for anything else, and for unknown
+// schemas.
 struct HistogramResult {
   std::string arch, workload, mapspace_size;
   std::int64_t mappings = 0;
@@ -32,9 +32,9 @@ struct DesignSearchResult {
   std::string campaign;
   bool is_front = false;              // of objective and area
   FoundDesigns found;                 // as figures show it
-  std::vector<DesignResult> answers;  // the same designs; of their layers the sums alone
-  std::string proof;                  // what became of the designs, in words
-  std::vector<std::string> edges;     // axes at an end of which the best design lies, in words
+  std::vector<DesignResult> answers;  // the same designs, with sums of their layers only
+  std::string proof;                  // how each design was decided, in words
+  std::vector<std::string> edges;     // axes of which the best design has an end value, in words
 };
 struct JsonResults {
   std::vector<Study> studies;

@@ -16,8 +16,8 @@ struct LayerSearch {
   Frames frames = Frames::kOne;  // of engines after NVDLA, exact
 };
 
-// The answer to a layer: on engines after NVDLA, exact and without constraints, of the best form
-// (`problem` is in it), and in the mode sheet with what the workbook's row counts besides. Throws
+// The answer for a layer. NVDLA-like engines, exact and without constraints: the best form (that of
+// `problem`); in the mode `sheet` the extra work of the workbook's row is included. Throws
 // UnsupportedSearch.
 FormedResult search_layer(const Problem& problem, const WorkbookRow& row,
                           const Constraints& constraints, const LayerSearch& search);

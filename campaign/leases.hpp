@@ -26,10 +26,10 @@ class LeasedPoints {
   LeasedPoints(Keys keys, Store& store, const std::vector<std::size_t>& missing,
                std::chrono::milliseconds term, std::size_t batch = 4);
 
-  // Adds points to the queue where it runs short, and renews what is held. Call it again and again.
-  // Says how many points others have answered since the last call.
+  // Adds points to the queue if it runs short, and renews held leases. To be called repeatedly.
+  // Returns how many points others have answered since the last call.
   std::size_t feed(PointQueue& queue);
-  // No point is left: neither to lease nor leased by others without a result. Done: nor in work.
+  // No point is left, neither to lease nor leased by others. Done: none is being computed, either.
   bool is_handed_out() const { return left_.empty() && theirs_.empty(); }
   bool is_done() const { return is_handed_out() && in_work_ == 0; }
   std::size_t theirs() const { return theirs_.size(); }  // that others held when last asked
@@ -37,7 +37,7 @@ class LeasedPoints {
     done_.push_back(key);
     --in_work_;
   }
-  // Gives back whatever is held.
+  // Gives all leases back.
   void release();
 
  private:

@@ -12,31 +12,31 @@
 
 namespace mapsim {
 
-// The module that speaks to MPI is not there, or MPI's libraries are not. what(): why.
+// The MPI module or MPI's libraries are missing; what() says which.
 class MpiUnavailable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 // A sweep over the processes ("ranks") that mpirun started together. Rank 0 owns the database and
 // hands out points, one at a time, to whoever asks; the others ask, and send answers. Every rank
-// reads the campaign and what it names by itself, so they need the same files. A rank that dies
-// takes the job with it, by mpirun; what was written stays.
+// reads the campaign and what it names by itself, so they need the same files. If a rank dies,
+// mpirun ends the job; rows that were written stay.
 class MpiJob {
  public:
-  // Joins the others, by the module in this file. Throws MpiUnavailable.
+  // Joins the others through the module in this file. Throws MpiUnavailable.
   explicit MpiJob(const std::string& module);
-  // Rank 0 tells everybody who still asks that nothing is left, the others tell rank 0 that they
-  // ask no more; also where one of them fails.
+  // Rank 0 tells ranks that still ask that nothing is left; the others tell rank 0 that they will
+  // not ask again. Also after a failure.
   ~MpiJob();
   MpiJob(const MpiJob&) = delete;
   MpiJob& operator=(const MpiJob&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  Remote remote();  // of rank 0: outlived by the job
-  // Of the others: asks for points and solves them until nothing is left. The campaign is read when
-  // the first point has come, so that rank 0 alone complains of a bad one. Of the budget the memory
-  // counts.
+  Remote remote();  // of rank 0: the job outlives it
+  // The other ranks: ask for points and solve them until nothing is left. They read the campaign
+  // when the first point has come, so that only rank 0 reports its errors. Only the budget's memory
+  // is used.
   void work(const std::string& campaign, const std::vector<std::string>& configs,
             const ReadChip& read_chip, const Budget& budget, const std::atomic<bool>& stop);
 
@@ -47,10 +47,10 @@ class MpiJob {
   const MpiTransport* mpi_;
   int rank_;
   int size_;
-  int gone_ = 0;                  // of rank 0: how many ask no more
-  std::vector<int> waiting_;      // of rank 0: who asks, while no point is there
-  bool finished_ = false;         // of the others: rank 0 knows that this one asks no more
-  std::optional<Asked> asked_{};  // of the others: what this one owes an answer to
+  int gone_ = 0;                  // rank 0: ranks that will not ask again
+  std::vector<int> waiting_;      // rank 0: ranks that wait for a point
+  bool finished_ = false;         // others: rank 0 knows that this one is done
+  std::optional<Asked> asked_{};  // others: the point that this one computes
 };
 
 }  // namespace mapsim

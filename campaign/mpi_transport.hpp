@@ -3,8 +3,8 @@
 
 namespace mapsim {
 
-// What a sweep needs of MPI. It is a module of its own (campaign/mpi_module.cpp), loaded only under
-// mpirun: MPI's libraries take longer to load than most searches.
+// The part of MPI that a sweep needs. It is a module of its own (campaign/mpi_module.cpp), loaded
+// only under mpirun: MPI's libraries take longer to load than most searches.
 struct MpiTransport {
   int (*rank)();
   int (*size)();
@@ -15,7 +15,7 @@ struct MpiTransport {
   void (*finish)();
 };
 
-// The module's only symbol: joins the others.
+// The module's only symbol; joins the other processes.
 using JoinMpi = const MpiTransport* (*)();
 inline constexpr const char* kJoinMpi = "mapsim_join_mpi";
 

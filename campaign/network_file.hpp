@@ -7,10 +7,10 @@
 
 namespace mapsim {
 
-// A network file, or the layers of a model (FILE.onnx), for a batch of so many. Throws ConfigError:
-// also for dims or a width of operands that are given to a file that is no model, for a batch that
-// a model has no room for, and for a model without anything that has a price.
-// `configs`: where the files that a network names may be shipped (core/shipped.hpp).
+// A network file, or the layers of a model (FILE.onnx), for a batch of the given size. Throws
+// ConfigError, also if dims or a width of operands are given for a file that is no model, if a
+// model cannot take the batch, and if nothing in a model has a price. `configs`: folder of shipped
+// files that a network may name (core/shipped.hpp).
 Network read_network(const std::string& path, const OnnxOptions& options,
                      const std::vector<std::string>& configs = {});
 

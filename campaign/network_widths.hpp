@@ -13,7 +13,7 @@ namespace mapsim {
 // Widths of the tensors of a network's layers, and of the words of a machine.
 struct NetworkWidths {
   WidthSets tensors{};
-  std::optional<Bits> word{};  // the least of levels that may keep an operand; absent: not given
+  std::optional<Bits> word{};  // the least of levels that may keep an operand; absent: unknown
 };
 NetworkWidths network_widths(const Arch& arch, const Network& network);
 
@@ -23,8 +23,8 @@ std::string widths_text(const Arch& arch, const Network& network);
 // Why figures of layers with zeros are lower bounds, each reason once, with the layers.
 std::vector<std::string> zero_warnings(const Arch& arch, const Network& network);
 
-// What may make the results other than what was wanted: zeros, operands that are wider than the
-// machine's words, and what the reader of a model warns of.
+// Warnings about a network's results: zeros, operands wider than the machine's words, and the
+// warnings of the reader of a model.
 std::vector<std::string> network_warnings(const Arch& arch, const Network& network);
 
 }  // namespace mapsim

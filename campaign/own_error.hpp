@@ -7,11 +7,11 @@
 
 namespace mapsim {
 
-// What is wrong with the value of a setting in itself, such as its unit: an error at its place in
-// the architecture beside the first values of the grid, and with any one of these exchanged. What
-// is wrong in some designs only is said of these designs. A value that fits only after two of the
-// others are exchanged is refused, too. `beside`: the item of the list that the
-// value is in; nullptr: it is in the grid, and stands beside each item.
+// The error of a setting's value by itself, such as its unit: an error at the value's place in the
+// architecture with the first values of the grid, and also after any one of these is exchanged.
+// Errors of some designs only are reported for these designs. A value that fits only after two
+// other values are exchanged is refused, too. `beside`: the item of the list with the value;
+// nullptr: the value is in the grid, and combined with each item.
 std::optional<std::string> own_error(const Machine& machine, const Settings* beside,
                                      const Setting& tried);
 

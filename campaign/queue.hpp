@@ -16,24 +16,24 @@
 
 namespace mapsim {
 
-// A point to solve; with a weight (campaign/joint.hpp) its layer on its design for the energy plus
-// so many pJ per cycle in place of its objective.
+// A point to solve. With a weight (campaign/joint.hpp) the objective is the energy plus `weight` pJ
+// per cycle instead of the question's.
 struct Asked {
   std::size_t number = 0;
   std::optional<double> weight{};
   friend bool operator==(const Asked&, const Asked&) = default;
 };
 
-// What became of it: its result, or why there is none.
+// The result of such a point, or why there is none.
 struct Solved {
   Asked asked;
   PointKey key;                   // empty where even its design could not be read
   std::optional<Record> figures;  // empty: stopped, or failed
-  std::string failure;            // an error of mapsim's own, which is no result
+  std::string failure;            // an internal error, which is no result
 };
 
-// Points to solve, added bit by bit and handed out one by one, and the answers on their way to the
-// one who writes them.
+// Points to solve, added in batches and handed out one by one, and their answers on the way to the
+// thread that writes them.
 class PointQueue {
  public:
   void add(std::span<const Asked> points) {
@@ -55,7 +55,7 @@ class PointQueue {
     const std::lock_guard lock{mutex_};
     return closed_;
   }
-  std::size_t waiting() const {  // added, and not handed out yet
+  std::size_t waiting() const {  // added and not handed out yet
     const std::lock_guard lock{mutex_};
     return points_.size();
   }

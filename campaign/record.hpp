@@ -23,8 +23,8 @@ struct Column {
 inline constexpr std::array kKeyColumns{Column{"design", "TEXT"}, Column{"workload", "TEXT"},
                                         Column{"question", "TEXT"}, Column{"tool", "TEXT"}};
 
-// What was found out; docs/results.md says what each means. NULL where there is no mapping. All but
-// the last repeat to the last bit.
+// The figures of a result, explained in docs/results.md; NULL if there is no mapping. All but the
+// last are reproducible to the last bit.
 inline constexpr std::array kFigureColumns{Column{"status", "TEXT"},
                                            Column{"reason", "TEXT"},
                                            Column{"energy_pj", "REAL"},
@@ -50,7 +50,7 @@ inline constexpr std::array kFigureColumns{Column{"status", "TEXT"},
                                            Column{"mapping", "TEXT"},
                                            Column{"seconds", "REAL"}};
 
-// The place of a figure in such a record; `column` is one of them.
+// The index of a figure in such a record; `column` is one of them.
 inline Cell& figure(Record& record, std::string_view column) {
   const auto* const at =
       std::find_if(kFigureColumns.begin(), kFigureColumns.end(),
@@ -58,15 +58,15 @@ inline Cell& figure(Record& record, std::string_view column) {
   return record[static_cast<std::size_t>(at - kFigureColumns.begin())];
 }
 
-// One point of a campaign by the names that people gave.
+// One point of a campaign, by the names in its file.
 inline constexpr std::array kPointColumns{
     Column{"campaign", "TEXT"}, Column{"number", "INTEGER"},   Column{"arch", "TEXT"},
     Column{"settings", "TEXT"}, Column{"network", "TEXT"},     Column{"layer", "TEXT"},
     Column{"count", "INTEGER"}, Column{"objective", "TEXT"},   Column{"latency", "TEXT"},
     Column{"limits", "TEXT"},   Column{"constraints", "TEXT"}, Column{"strategy", "TEXT"}};
 
-// What a point is made of. A campaign is a grid: the point of design d, layer l and question q has
-// the number (d * layers + l) * questions + q.
+// The parts of a point. A campaign is a grid: the point of design d, layer l and question q has the
+// number (d * layers + l) * questions + q.
 inline constexpr std::array kDesignColumns{Column{"arch", "TEXT"}, Column{"settings", "TEXT"},
                                            Column{"design", "TEXT"}};
 inline constexpr std::array kLayerColumns{Column{"network", "TEXT"}, Column{"layer", "TEXT"},

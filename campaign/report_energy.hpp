@@ -9,11 +9,11 @@
 
 namespace mapsim {
 
-// Where the energy of a layer goes, in pJ: {level: {tensor: pJ}, fanout or compute or leakage: pJ}.
+// The energy of a layer by part, in pJ: {level: {tensor: pJ}, fanout or compute or leakage: pJ}.
 nlohmann::ordered_json breakdown_json(const Arch& arch, const Workload& workload, const Cost& cost);
 std::vector<EnergyPart> energy_parts(const nlohmann::ordered_json& breakdown);
 
-// A path without what all of them begin with: GLB.capacity.
+// A path without the prefix that all paths share: GLB.capacity.
 std::string short_path(const std::string& path);
 
 }  // namespace mapsim

@@ -16,11 +16,11 @@ struct ResultsOptions {
   ResultsFormat format = ResultsFormat::kText;
 };
 
-// The answers of a database, one row a point, each setting a column by its path. CSV as in RFC
-// 4180; numbers with all their digits; empty where there is no value. Throws ConfigError.
+// The answers of a database: one row per point, one column per setting, named by its path. CSV as
+// in RFC 4180; numbers with all digits; empty if there is no value. Throws ConfigError.
 std::string results_table(const Provenance& origin, const ResultsOptions& options);
 
-// Designs of the campaigns that are in no row, as a shard is missing: in words, or "".
+// Designs of the campaigns that have no row because a shard is missing, in words; or "".
 std::string unlisted_designs(const ResultsOptions& options);
 
 }  // namespace mapsim

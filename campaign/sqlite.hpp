@@ -20,23 +20,23 @@ struct CloseStatement {
   void operator()(sqlite3_stmt* statement) const;
 };
 
-// While others write: after a second `say` is told, once; a second after `stop` is set, the wait
-// is over.
+// Waiting while others write: `say` is called once after a second; the wait ends a second after
+// `stop` is set.
 struct DatabaseWait {
   std::function<void(const std::string& path)> say{};
   const std::atomic<bool>* stop = nullptr;
 };
 
-// What was being done is not, and the database is as it was before.
+// The operation was abandoned, and the database is as it was before.
 struct DatabaseInterrupted {};
 
-// A database file. What SQLite refuses (no such file, not a database, damage, no room on the disk)
-// is a ConfigError about the file. One thread at a time.
+// A database file. Refusals of SQLite (no such file, not a database, damage, disk full) are
+// ConfigErrors about the file. One thread at a time.
 class Database {
  public:
   explicit Database(const std::string& path, DatabaseWait wait = {});  // made if it is not there
   const std::string& path() const { return path_; }
-  // Of another file, for ATTACH: one that nobody here can write is only read.
+  // The name of another file for ATTACH; read-only if it cannot be written.
   static std::string name_to_attach(const std::string& path);
   void execute(const std::string& sql);
   // From now on a running statement ends with DatabaseInterrupted soon after `stop` is set. With
@@ -45,7 +45,7 @@ class Database {
   sqlite3* handle() const { return handle_.get(); }
   [[noreturn]] void fail() const;  // with SQLite's last error
   [[noreturn]] void refuse(const std::string& message) const;
-  // What is in the file is not what was written there.
+  // The content of the file is not what was written there.
   [[noreturn]] void refuse_damaged(const std::string& message) const;
 
  private:
@@ -60,7 +60,7 @@ class Database {
 class Statement {
  public:
   Statement(Database& database, const std::string& sql);
-  // Starts over with these values for its parameters, in order.
+  // Starts again with these values of its parameters, in order.
   Statement& bind(std::span<const Cell> values);
   Statement& bind(std::initializer_list<Cell> values) {
     return bind(std::span{values.begin(), values.size()});
@@ -70,8 +70,8 @@ class Statement {
   void run(std::initializer_list<Cell> values) { run(std::span{values.begin(), values.size()}); }
   int columns() const;
   std::string name(int column) const;
-  Cell cell(int column) const;  // of the row that step() went to
-  // A cell of a row that must be there, of this type; else the file is damaged.
+  Cell cell(int column) const;  // of the current row
+  // A cell of the current row. If it is absent or has another type, the file is damaged.
   std::int64_t whole(int column) const;
   std::string text(int column) const;
 
@@ -80,7 +80,7 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, CloseStatement> handle_;
 };
 
-// BEGIN IMMEDIATE to commit(); rolled back where that is not reached.
+// BEGIN IMMEDIATE until commit(); rolled back if commit() is not reached.
 class Transaction {
  public:
   explicit Transaction(Database& database);

@@ -22,30 +22,30 @@ struct PointKey {
   friend bool operator==(const PointKey&, const PointKey&) = default;
 };
 
-// The database of campaigns (docs/results.md): `results` by the content of their inputs, written
-// once and never changed; `campaigns`, `designs`, `layers` and `questions`, the grids that people
-// asked, whose product are the points and which say what result answers each; `inputs`, the
-// contents themselves; `unpriced`, operators of networks that nothing is known of;
-// `joint_networks`, the networks of which all mappings are chosen jointly. A shard has the designs
-// of its own points only, so that its size is theirs. Each result is a transaction of its own in a
-// write-ahead log, so a process that is killed loses only what it had not finished, and whoever
-// opens the file next sees whole rows. Everything that a file refuses is a ConfigError about it,
-// damage named as such, with the row where one is known.
+// The database of campaigns (docs/results.md): `results` by the content of their inputs,
+// written once and never changed; `campaigns`, `designs`, `layers` and `questions`, the grids:
+// their product are the points, and they name the result of each; `inputs`, the contents
+// themselves; `unpriced`, operators of networks of unknown cost; `joint_networks`, the
+// networks whose mappings are all chosen jointly. A shard has only the designs of its own
+// points, so its size is proportional to them. Each result is a transaction of its own in a
+// write-ahead log, so a killed process loses only unfinished results, and the next reader sees
+// whole rows. All faults of a file are ConfigErrors about it; damage is named as such, with
+// the row if known.
 class Store {
  public:
   enum class Open { kExisting, kOrNew };
   Store(const std::string& path, Open how, DatabaseWait wait = {});
 
-  // May mappings of networks be chosen jointly in it? Older databases that are only read have no
-  // such choices.
+  // Does it have choices of all mappings of a network? Older databases that are only read have
+  // none.
   bool has_choices() const;
-  // The view of points with the answers that the figures of networks are of: where all mappings of
-  // a network were chosen jointly those that were chosen, else `answers`.
+  // The view of points with the answers behind the figures of networks: the chosen ones if all
+  // mappings of a network were chosen jointly, else `answers`.
   std::string chosen_view() const { return has_choices() ? "chosen_answers" : "answers"; }
 
-  // The grid of a campaign anew. Of a part of its designs, those of the same campaign that were
-  // written down before are kept. Layers and questions by their contents, in order; with them the
-  // operators that have no price, and so no point.
+  // Writes the grid of a campaign. If only a part of its designs is given, designs of the same
+  // campaign that were written before are kept. Layers and questions by their contents, in order;
+  // with them the operators without a price, which have no point.
   enum class Designs { kAnew, kKept };
   void begin_points(const Campaign& campaign, const std::vector<Content>& layers,
                     const std::vector<Content>& questions, Designs designs);
@@ -57,10 +57,10 @@ class Store {
   void add_input(const std::string& kind, const Content& input);
   bool has_result(const PointKey& key);
   std::optional<Record> result(const PointKey& key);            // the values of kFigureColumns
-  void add_result(const PointKey& key, const Record& figures);  // unless it is there
+  void add_result(const PointKey& key, const Record& figures);  // unless it exists
 
-  // Leases on points to compute (campaign/leases.hpp) are of the holder that took them until their
-  // term is over. They are taken in one transaction.
+  // Leases on points to compute (campaign/leases.hpp) belong to the holder that took them until
+  // their term is over. They are taken in one transaction.
   enum class Lease { kOurs, kTheirs, kAnswered };
   class Leasing {
    public:
@@ -94,12 +94,12 @@ class Store {
   };
   std::vector<Listed> campaigns();
 
-  // Everything of another database that is not here, or nothing: throws ConfigError where that one
-  // is damaged or the two contradict each other, a result (but for the seconds it took), a
-  // campaign, a design or an input. Given up (DatabaseInterrupted) when `stop` is set.
+  // Adds all rows of another database that are not here, or none. Throws ConfigError if that one is
+  // damaged, or if a result (its seconds aside), a campaign, a design or an input differs between
+  // the two; DatabaseInterrupted when `stop` is set.
   void merge(const std::string& path, const std::atomic<bool>* stop = nullptr);
-  // Reads all rows of all tables; throws ConfigError about the first that is damaged. Given up
-  // likewise.
+  // Reads all rows of all tables; throws ConfigError about the first damaged one, and
+  // DatabaseInterrupted when `stop` is set.
   void check(const std::atomic<bool>* stop = nullptr);
 
   // Rows of a view.
@@ -111,7 +111,7 @@ class Store {
   };
   void read(const Query& query, const std::function<void(const Record&)>& visit);
   std::vector<std::string> columns(const std::string& view);
-  // What an input is, by its `id`; empty: it is not there.
+  // The text of an input by its `id`; empty: it is not there.
   std::string input_text(const std::string& id);
   // "2 x NonMaxSuppression": operators of the network that are in no sum.
   std::vector<std::string> unpriced(const std::string& campaign, const std::string& network);
@@ -125,7 +125,7 @@ class Store {
 
   Database database_;
   std::int64_t schema_;
-  std::vector<Statement> statements_;  // of what is done again and again
+  std::vector<Statement> statements_;  // of frequent operations
   std::unique_ptr<Transaction> points_;
 };
 

@@ -8,12 +8,12 @@
 
 namespace mapsim {
 
-// The tables of the database of campaigns (docs/results.md) and what must hold of their rows.
+// The tables of the database of campaigns (docs/results.md), and conditions on their rows.
 
 inline constexpr std::int64_t kStoreSchema = 6;
-// Without choices of all mappings of a network; whoever writes to it adds what they need.
+// Without choices of all mappings of a network; a sweep adds their tables before it writes.
 inline constexpr std::int64_t kLayerByLayerSchema = 5;
-// The last one that stored every point of a campaign; its views have the same columns.
+// The schema that stored every point of a campaign; its views have the same columns.
 inline constexpr std::int64_t kOldestReadSchema = 4;
 
 struct StoreTable {
@@ -24,25 +24,25 @@ const std::vector<StoreTable>& store_tables(std::int64_t schema);
 std::vector<std::string> column_names(const std::vector<Column>& columns,
                                       const std::string& prefix = "");
 std::vector<std::string> answer_columns();
-// What makes points one question: `networks` has a row of each.
+// The columns that make a question: `networks` has a row for each.
 inline const std::string kNetworkColumns =
     "campaign, arch, settings, network, objective, latency, limits, constraints, strategy";
 
 void create_store(Database& database);
 // From kLayerByLayerSchema.
 void upgrade_store(Database& database);
-// Of whoever computes points now (campaign/leases.hpp): no part of what a database says, so that
-// one without it is whole, and none is merged.
+// The leases of running sweeps (campaign/leases.hpp). They are no part of a database's content: a
+// database without the table is whole, and leases are not merged.
 void create_leases(Database& database);
-// Refuses (ConfigError) a file that is not whole, not of mapsim, or of another schema; its schema.
+// The schema of a file. Throws ConfigError if it is damaged, not mapsim's, or unknown.
 std::int64_t check_store(Database& database);
 
-// What is wrong with the values of rows with these columns: types, text that is none, numbers that
-// no campaign writes, JSON that is none.
+// Finds faults in the values of rows with these columns: wrong types, invalid UTF-8 or JSON,
+// numbers that no campaign writes.
 class RowCheck {
  public:
   explicit RowCheck(std::vector<std::string> columns);
-  // "" where nothing is. Of equal settings in rows one behind the other only the first are read.
+  // The fault, or "". If consecutive rows have equal settings, these are checked once.
   std::string problem(const Record& row);
   // "point 3 of campaign 'small'", or the row by its first columns.
   std::string name(const Record& row) const;
@@ -51,7 +51,7 @@ class RowCheck {
   std::vector<std::string> columns_;
   std::vector<const Column*> known_;  // nullptr: of no table
   std::vector<bool> optional_;
-  std::string settings_;  // of the row before
+  std::string settings_;  // of the previous row
 };
 
 }  // namespace mapsim

@@ -8,24 +8,24 @@
 
 namespace mapsim {
 
-// The nodes of a chain as the network without fusion has them.
+// The nodes of a chain in the network without fusion.
 struct UnfusedChain {
   std::optional<fusion::HullPoint> figures;  // nullopt: a layer has no mapping, or was not searched
   double lower_bound = 0;                    // of a sum over layers: no mappings are better
   bool proven = false;                       // ... and these are not worse
-  // Where no mapping tree of the chain is as good: what the layers need. By a product these are
-  // other mappings than those of `figures`, chosen for the sums of the network.
+  // Set if no mapping tree of the chain is as good: the figures of the layers. For a product these
+  // mappings differ from those of `figures`: they are chosen for the network's sums.
   std::optional<fusion::HullPoint> chosen{};
 };
 
-// Do layers one by one need less than a tree, but for rounding? Of equal ones a tree says more.
+// Do the layers need less than a tree by more than rounding? A tie goes to the tree.
 inline bool is_less(double layers, double tree) { return layers < tree * (1 - 1e-12); }
 
-// `searched`: the layers of the network, each by itself.
+// `searched`: the result of each layer of the network.
 UnfusedChain unfused_chain(const Arch& arch, const Network& network, const NetworkResult& searched,
                            const Objective& objective, const UnfusedNodes& nodes);
 
-// What crosses memory for nodes beside their layers.
+// Memory traffic of nodes outside of their layers.
 fusion::HullPoint streams_of(const Arch& arch, const UnfusedNodes& nodes);
 
 }  // namespace mapsim

@@ -19,9 +19,9 @@ class LackingLayers {
   std::vector<std::pair<LackingRule, std::vector<std::string>>> layers_;
 };
 
-// What may make the results of a campaign other than what was wanted: rules whose dims a layer
-// lacks, zeros whose figures are lower bounds, operands wider than the words of a machine, what the
-// reader of a model warns of. Of each machine its first design speaks, if it can be read and is no
+// Warnings about the results of a campaign: rules whose dims a layer lacks, zeros whose
+// figures are lower bounds, operands wider than a machine's words, warnings of the reader of
+// a model. Each machine is represented by its first design, if that can be read and is no
 // GPU.
 std::vector<std::string> campaign_warnings(const Campaign& campaign);
 
