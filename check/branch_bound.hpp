@@ -52,7 +52,7 @@ class BranchBounds {
   const std::vector<FiniteCapacity>& capacities() const { return capacities_; }
   const ChainObjective& objective() const { return objective_; }
 
-  // Then bounds stay what they are.
+  // Once stopped, bounds do not change any more.
   bool is_stopped() const { return stop_.is_set(); }
   std::int64_t searches() const { return searches_; }
   std::int64_t labels() const { return labels_; }

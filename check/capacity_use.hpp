@@ -15,7 +15,7 @@ class CapacityUse {
  public:
   CapacityUse(const Graph& graph, const Goal& goal, std::size_t first);
   std::size_t end() const { return end_; }  // index behind the last value
-  // Adds the tile of an edge. Returns false if it does not fit beside the others.
+  // Adds the tile of an edge. Returns false if it does not fit with the others.
   bool add(std::size_t edge, double bits, std::vector<double>& values) const;
   // Adds what the outermost level holds, every tensor whole. Returns false if it does not fit.
   bool add_outermost(std::size_t residency, std::vector<double>& values) const;

@@ -31,8 +31,8 @@ class ChainObjective {
   double of_energy(const std::vector<double>& components) const {
     return function_.value(components.empty() ? 0 : components[0], 0);
   }
-  // A lower bound of what so many operations of an einsum need: their energy, and their time on the
-  // whole machine.
+  // A lower bound of the cost of `operations` operations of an einsum: their energy, and their time
+  // on the whole machine.
   double of_operations(const Problem& problem, double operations) const;
   double least_cycles(const Problem& problem, double operations) const;
   // A lower bound of an einsum's whole run, of which this is one without the rounding of cycles.

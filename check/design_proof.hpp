@@ -13,12 +13,12 @@ namespace mapsim::check {
 struct DesignCheckOptions {
   int threads = 1;
   std::int64_t max_steps = 1'000'000;  // walk a mapping step by step if it takes no more
-  // Re-prove so many of the bounds of layers, drawn evenly; 0: all.
+  // The number of layer bounds to prove again, drawn evenly; 0: all.
   std::size_t sample = 0;
   Stop stop{};
 };
 
-// What a check has looked at, and what is wrong.
+// The result of a check: what was verified, and its faults.
 struct DesignVerdict {
   std::vector<std::string> problems;  // empty: the proof holds
   double designs = 0;

@@ -66,7 +66,7 @@ class Graph {
     return is_free_ || region(stage).after(reading_at(loop.from), loop.dim, factor) ==
                            std::optional{reading_at(loop.to)};
   }
-  // Imperfect factors: may the region of the stage cut one tile of the dim into so many?
+  // Imperfect factors: may the region of the stage cut one tile of the dim into `tiles`?
   bool allows_tiles(std::size_t stage, DimId d, std::int64_t tiles) const {
     return is_free_ || region(stage).allows(d, tiles);
   }

@@ -15,7 +15,7 @@ class PathObjective {
   Tracked tracked() const { return tracked_; }
   // Does the time depend on the tensor that stays in a systolic array?
   bool times_array() const { return times_array_; }
-  // The time of the compute units for so many steps [cycles].
+  // The time of the compute units for this number of steps [cycles].
   double cycles_of(double steps) const;
   // `compute`: cycles of the compute units or of a systolic array. `capacity_bits`: use of the
   // curve's capacity. In a branch of a fused mapping all are of the mean entry; the figures are,
@@ -30,8 +30,8 @@ class PathObjective {
   double leakage_per_cycle_;  // pJ
   Tracked tracked_;
   bool times_array_;
-  double entries_ = 1;           // that the figures are of
-  std::vector<double> charged_;  // beside them
+  double entries_ = 1;           // over which the figures sum
+  std::vector<double> charged_;  // costs of the run besides the entries
   double noise_ = 0;             // relative error of what is to be whole
   bool is_of_mean_entry_ = false;
 };

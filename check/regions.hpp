@@ -30,8 +30,8 @@ class Region {
   std::optional<std::size_t> after(std::size_t state, DimId dim, std::int64_t factor) const;
   static constexpr std::int64_t kAnyFactor = 2;
   bool may_end(std::size_t state) const { return ends_[state]; }
-  // Imperfect factors: may the loops cut one tile of the dim into so many? Is any number of tiles
-  // forbidden at all?
+  // Imperfect factors: may the loops cut one tile of the dim into this number of tiles? Is any
+  // number forbidden at all?
   bool allows(DimId dim, std::int64_t tiles) const;
   bool counts() const { return counts_; }
 
@@ -61,7 +61,7 @@ class Regions {
   std::size_t size() const { return regions_.size(); }
   const Region& operator[](std::size_t region) const { return regions_[region]; }
   bool ends_at(LevelId level) const;
-  // The region below so many used fanouts and the points of the first `levels` levels.
+  // The region below this number of used fanouts and the points of the first `levels` levels.
   std::size_t behind(std::size_t fanouts, std::size_t levels) const;
   // The state on entry of region `to`; nullopt: a region on the way may not end yet.
   std::optional<std::size_t> enter(std::size_t from, std::size_t state, std::size_t to) const;

@@ -33,11 +33,11 @@ struct SharedCapacities {
 // Why m is a bound. Let j be the innermost loop that moves the tile of t. While j runs through
 // once, the indices of an instance are a box; let T be its extents. `outer` holds tensors u whose
 // tiles only move by loops further out. All elements of u that the box needs are therefore present
-// at once, so the tile of u has at least the points of T. So T must fit the capacities, beside the
-// smallest tiles of the tensors that are not in `outer`. A perfect mapping has T_d = (instances
-// further in) * (a divisor of the temporal bound). With imperfect factors T_d is a tile where a
-// tile of some u stops it; else the loops outside of the instances belong to the stay, too, and
-// what one instance meets in partial tiles is only bounded by the dim.
+// at once, so the tile of u has at least the points of T. So T must fit the capacities, together
+// with the smallest tiles of tensors not in `outer`. A perfect mapping has T_d = (instances further
+// in) * (a divisor of the temporal bound). With imperfect factors T_d is a tile where a tile of
+// some u stops it; else the loops outside of the instances belong to the stay, too, and what one
+// instance meets in partial tiles is only bounded by the dim.
 //
 // A stay ends before j starts again (docs/model.md, rule 3). So its operations are indices of T
 // that use the element: any index of the dims that t does not have, and one index of a rank with a

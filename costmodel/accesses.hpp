@@ -14,19 +14,19 @@ namespace mapsim {
 // which ports of its level it passes. The parent's end of a boundary is at the outer level, the
 // child's end at the inner one.
 
-// How an element crosses. Operands: a read of the parent, a fill of the child. Sums: a drain of the
-// child, an update of the parent; a sum that has been there before comes down first, by a read-back
-// of the parent and a fill of the child.
+// The accesses of an element that crosses a boundary. Operand: a read of the parent, a fill of the
+// child. Sum: a drain of the child, an update of the parent; if the child has met the sum before,
+// it first comes back down, by a read-back of the parent and a fill of the child.
 enum class Access : std::uint8_t { kRead, kReadback, kDrain, kFill, kUpdate };
 inline constexpr std::array kAccesses{Access::kRead, Access::kReadback, Access::kDrain,
                                       Access::kFill, Access::kUpdate};
 
-// Which energy of a level pays.
+// The energy of a level that an access costs.
 enum class Action : std::uint8_t { kRead, kWrite, kUpdate };
 
 struct AccessRule {
   const char* name = "";
-  bool at_parent = false;  // which end the access is of
+  bool at_parent = false;  // at the parent's end? otherwise at the child's
   Action action{};
   std::int64_t AccessCounts::* elements = nullptr;
 };

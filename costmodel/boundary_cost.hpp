@@ -15,12 +15,12 @@
 
 namespace mapsim {
 
-// The one rule of what the traffic of a boundary costs (docs/model.md#boundary-cost): a tensor
-// between its tile at a level (the child) and the next level out that keeps it (the parent). The
-// flows, how many elements cross, are inputs, and every caller works them out by its own means:
-// counted, tabulated per tile, or bounded from below. The rule says which energy (accesses.hpp) and
-// which width an element is charged for, which ports it passes, what padding adds, and what the
-// first fill or the last drain takes.
+// The one rule for the cost of a boundary (docs/model.md#boundary-cost): between a tensor's tile
+// at a level (the child) and the next level out that keeps the tensor (the parent). The flows
+// (how many elements cross) are inputs: callers count them, tabulate them per tile, or bound them
+// from below. The rule gives the energy (accesses.hpp) and the width that an element is charged,
+// the ports that it passes, the effect of padding, and the time of the first fill or the last
+// drain.
 
 inline double transfer_cycles(double bits, BitsPerCycle rate) {
   return std::ceil(bits / rate.count());
@@ -48,18 +48,18 @@ struct Boundary {
   std::optional<LevelId> child;  // none: the compute units, or a register of theirs
   bool final_at_parent = false;  // outputs with two widths: the parent stores final sums
   double distinct = 0;           // elements of the output; if more cross, they are partial sums
-  Padding parent_padding{};      // of what passes the ports
+  Padding parent_padding{};      // of the elements that pass ports
   Padding child_padding{};
 };
 
-// The cost of one boundary as a function of its flow: coefficients, worked out once.
+// The cost of one boundary as a function of its flow, by coefficients that are computed once.
 class BoundaryCost {
  public:
   BoundaryCost() = default;
   BoundaryCost(const Problem& problem, const Boundary& boundary, std::span<const Port> ports,
                Tracked tracked);
 
-  // Is any port of that end tracked? Otherwise nobody needs the busiest instance's flow.
+  // Is any port of that end tracked? Otherwise the busiest instance's flow is not needed.
   bool tracks_parent() const { return ports_at_parent_ > 0; }
   bool tracks_child() const { return ports_at_parent_ < ports_.size(); }
   // Outputs with two widths: is this number of elements that cross the parent's end consistent with
@@ -68,8 +68,8 @@ class BoundaryCost {
     return !two_widths_ || (is_bound ? !final_at_parent_ || crossing <= most_once_
                                      : final_at_parent_ == crosses_once(crossing, distinct_));
   }
-  // Adds the cost of a flow to out[k * step], component k; a bound of the flow gives a bound of the
-  // cost. False, and adds nothing: the boundary does not admit it.
+  // Adds component k of a flow's cost to out[k * step]; a bound of the flow gives a bound of the
+  // cost. Returns false, and adds nothing, if the boundary does not admit the flow.
   bool charge(const BoundaryFlow& flow, double* out, std::size_t step) const {
     if (!admits(flow.parent.crossing, flow.is_bound)) {
       return false;
@@ -98,12 +98,12 @@ class BoundaryCost {
   }
   // A lower bound on the energy [pJ] of one more element that crosses the parent's end.
   double least_crossing_pj() const { return least_bits_ * parent_.crossing_pj; }
-  // Of one network between child and parent. Sums are as wide as they come in from below.
+  // The energy of one network between child and parent; sums have their width below it.
   double network_pj(const NetworkEnergy& energy, const NetworkFlow& flow) const;
 
  private:
-  // A port that the flow of an end passes: all that crosses (1) or none of it (0), likewise what
-  // comes down again.
+  // A port at an end. `crossing`, `returning`: 1 if these elements of the flow pass the port,
+  // otherwise 0.
   struct Passage {
     std::size_t component = 0;
     double crossing = 0;

@@ -4,16 +4,16 @@
 
 namespace mapsim {
 
-// The flow of a boundary, which boundary_cost.hpp charges.
+// The flow of a boundary, input of boundary_cost.hpp.
 
-// Elements that cross one end of a boundary; and of sums, those that come down again.
+// Elements that cross one end of a boundary, and sums that come back down.
 struct EndFlow {
   double crossing = 0;
   double returning = 0;
 };
 
-// What zeros make of a flow: what an element moves at each end; the shares of transfers that are
-// made, gated and skipped; and what an element costs that is not moved [pJ per bit of its width].
+// The effect of zeros on a flow: what an element moves at each end, the shares of transfers that
+// are made, gated and skipped, and the cost of an element that is not moved [pJ per bit].
 struct FlowOfNonzeros {
   MovedShare parent, child;
   double made = 1;
@@ -29,13 +29,13 @@ struct BoundaryFlow {
   const FlowOfNonzeros* nonzeros = nullptr;  // of a tile; none: whatever the tile
 };
 
-// What crosses the network of one fanout between child and parent. An element that leaves at its
-// outer end reaches groups of instances, each of which is served over one route.
+// The traffic in the network of one fanout between child and parent. An element at its outer end
+// reaches groups of instances; each group is served over one route.
 struct NetworkFlow {
   double entering = 0;    // elements at the inner end, each instance's by itself
   double leaving = 0;     // ... at the outer end
-  double returning = 0;   // sums that come down again
-  double group_size = 1;  // instances of a group
+  double returning = 0;   // sums that come back down
+  double group_size = 1;  // instances per group
   double route = 0;       // hops to a group, on average
 };
 }  // namespace mapsim

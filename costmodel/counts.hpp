@@ -7,8 +7,8 @@
 
 namespace mapsim {
 
-// Elements that cross the two sides of a level, design section 3. `reads` excludes read-backs and
-// drains.
+// Elements that cross the two sides of a level (docs/model.md#counts). `reads` excludes read-backs
+// and drains.
 struct AccessCounts {
   std::int64_t reads = 0;      // to the child, operands
   std::int64_t fills = 0;      // from the parent
@@ -62,7 +62,7 @@ struct NetworkCounts {
   friend bool operator==(const NetworkCounts&, const NetworkCounts&) = default;
 };
 
-// Everything that a mapping makes a machine do.
+// All actions of a machine under a mapping.
 struct Counts {
   PerLevel<PerTensor<TensorCounts>> levels;
   PerFanout<std::int64_t> reductions;  // additions in the reduction network, total

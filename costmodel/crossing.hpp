@@ -10,7 +10,7 @@
 
 namespace mapsim {
 
-// How a loop above a child takes part in a count of what crosses into it.
+// The part of a loop above a child in a count of the elements that cross into the child.
 enum class LoopUse : std::uint8_t {
   kSum,    // every index counts by itself
   kFirst,  // only index 0: inside the innermost moving loop, or the busiest instance's path; or

@@ -42,9 +42,9 @@ struct Resource {
   double utilization = 0;  // time / steady latency
 };
 
-// Latency, design section 4.
+// Latency (docs/model.md#latency).
 struct Latency {
-  Cycles steady{0};  // max over resources: every transfer hides behind compute
+  Cycles steady{0};  // max over resources: every transfer overlaps with compute
   Cycles ramped{0};  // transfers of single-buffered levels, first fill and last drain show
   std::vector<Resource> resources;  // compute first, then ports, outermost level first
   std::size_t bottleneck = 0;       // index of the largest time (the first of equals)
@@ -56,7 +56,7 @@ struct Cost {
   Counts counts;
   Energy energy;
   Latency latency;
-  // Of a machine that knows of zeros: what its counts become on average.
+  // For machines that exploit zeros: mean counts.
   std::shared_ptr<const SparseCounts> sparse;
   double utilization = 0;  // MACs / (steady cycles x MAC units / issue interval)
   double edp() const {     // pJ x steady cycles
@@ -64,7 +64,7 @@ struct Cost {
   }
 };
 
-// A mapping that its machine cannot hold: a value, not an error.
+// A mapping that does not fit its machine: a value, not an error.
 struct CapacityExceeded {
   LevelId level{};
   std::optional<Role> partition;  // set when the level is partitioned per role
@@ -90,30 +90,30 @@ using Evaluation = std::variant<Cost, Infeasible>;
 // Counts of a structurally valid mapping by the closed form (docs/model.md). No capacity check.
 Counts count(const Problem& problem, const Mapping& mapping);
 
-// The first thing that does not fit, outermost first: fanout axes, then capacities. Does not look
-// at whether an array can run the nest; evaluate() does.
+// The first constraint that is violated, outermost first: fanout axes, then capacities. Does not
+// check whether an array can run the nest; evaluate() does.
 std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts,
                                          const SparseCounts* sparse = nullptr);
-// How far a mapping is from fitting: log2(need / have), summed over the axes and rooms exceeded; 0:
-// it fits. Tells the worse of two that do not.
+// How far a mapping is from fitting: log2(need / have), summed over the axes and capacities that
+// are exceeded; 0: it fits. Ranks mappings that do not fit.
 double excess(const Problem& problem, const Counts& counts, const SparseCounts* sparse = nullptr);
 
-Energy energy(const Problem& problem, const Counts& counts);  // but leakage, which takes time
+Energy energy(const Problem& problem, const Counts& counts);  // without leakage, which takes time
 Latency latency(const Problem& problem, const Mapping& mapping, const Counts& counts);
 
 // All of the above. `mapping` must satisfy check_structure().
 Evaluation evaluate(const Problem& problem, const Mapping& mapping);
 
-// The same, for millions of mappings: holds what evaluations need, so that each allocates nothing.
+// The same for millions of mappings: reuses its memory, so that an evaluation allocates nothing.
 class Evaluator {
  public:
   explicit Evaluator(const Problem& problem);    // outlives the evaluator
   explicit Evaluator(const Problem&&) = delete;  // a temporary would not
   ~Evaluator();
-  // nullopt: it fits, and cost() is what it costs until the next call.
+  // nullopt: it fits, and cost() is its cost until the next call.
   std::optional<Infeasible> evaluate(const Mapping& mapping);
   const Cost& cost() const { return cost_; }
-  // Of the last mapping: excess(), and how far it is from what an array can run.
+  // excess() of the last mapping, plus its distance from a nest that an array can run.
   double excess() const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace mapsim {
 
-// One thing that a machine does, and what it costs: count x width x density x per_unit.
+// One action of a machine, and its energy: count x width x density x per_unit.
 struct EnergyTerm {
   std::string node;
   std::optional<TensorId> tensor;  // of an access
@@ -24,7 +24,7 @@ struct EnergyTerm {
   std::string source;  // where per_unit comes from; empty: from the architecture file
 };
 
-// All of the energy of a mapping, in the order of the breakdown; what does not happen is left out.
+// The whole energy of a mapping, in the order of the breakdown, without actions that do not occur.
 std::vector<EnergyTerm> explain_energy(const Problem& problem, const Cost& cost);
 
 }  // namespace mapsim

@@ -48,7 +48,7 @@ struct Mapping {
 };
 
 // Why `mapping` is not a mapping of `workload` on `arch` at all (empty: it is one). Each problem
-// names the node it stands at (nodes.size() = the end). The rules, design section 2:
+// names its node (nodes.size() = the end). The rules:
 //  - the nest begins with the outermost level keeping every tensor;
 //  - keeps of one tensor go strictly inwards; keeps above a fanout stand before its parallel nodes,
 //    keeps below it after them; fanouts in order, the parallel nodes of one may be apart;
@@ -66,9 +66,9 @@ std::vector<StructureProblem> check_structure(const Arch& arch, const Workload& 
 
 // The same mapping in canonical form: loops and parallels that do nothing (bound 1) dropped,
 // adjacent loops over one dim joined, keeps of one level that stand together joined, and each group
-// of adjacent keeps sorted by level. Counts are unchanged, but for joined loops over a sliding
-// window or of extents that do not divide each other (7, 3, 2), which are *defined* as one loop
-// (design section 2), so evaluation canonicalises first.
+// of adjacent keeps sorted by level. Counts are unchanged, except for joined loops over a sliding
+// window or with extents that do not divide each other (7, 3, 2). These are *defined* as one loop
+// (docs/model.md, rule 2), so evaluation canonicalises first.
 Mapping canonical(const Workload& workload, const Mapping& mapping);
 
 }  // namespace mapsim

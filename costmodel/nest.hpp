@@ -12,11 +12,11 @@ namespace mapsim {
 
 inline constexpr std::size_t kNoLoop = std::numeric_limits<std::size_t>::max();
 
-// A loop that does something: its nominal bound exceeds 1.
+// A loop with a nominal bound above 1.
 struct NestLoop {
   DimId dim{};
   std::int64_t outer = 1;          // nominal extent of the tile that it cuts
-  std::int64_t extent = 1;         // of the tiles that it makes
+  std::int64_t extent = 1;         // of its tiles
   std::optional<FanoutId> fanout;  // set: a parallel loop, over instances of this fanout
   Axis axis = Axis::kX;
   std::size_t previous = kNoLoop;  // the next loop out over the same dim
@@ -24,7 +24,7 @@ struct NestLoop {
   std::int64_t stride = 1;         // parallel: instances along the axis from one index to the next
 };
 
-// Where a tensor is kept: its tile is what the loops before `position` leave of it.
+// The place where a tensor is kept: its tile is the part that the loops before `position` leave.
 struct Placement {
   LevelId level{};
   std::size_t position = 0;  // number of loops above
@@ -37,8 +37,8 @@ struct KeepAt {
   std::size_t position = 0;  // number of loops above
 };
 
-// A mapping in the form that counting wants: loops and keeps apart, loops that do nothing dropped,
-// adjacent loops over one dim joined.
+// A mapping in the form for counting: loops and keeps are separate, loops with bound 1 are dropped,
+// adjacent loops over one dim are joined.
 struct Nest {
   std::vector<NestLoop> loops;                                    // outermost first
   std::vector<KeepAt> keeps;                                      // outermost first
@@ -62,11 +62,11 @@ struct Nest {
 
 // The whole problem as a tile: the bound of each dim.
 PerDim<std::int64_t> bounds_of(const Workload& workload);
-// The same einsum over other bounds.
+// The same einsum with other bounds.
 Workload with_bounds(Workload workload, const PerDim<std::int64_t>& bounds);
 
 Nest make_nest(const Workload& workload, const Mapping& mapping);
-// The same into a nest that has been used before: allocates nothing once it is large enough.
+// The same into a reused nest; allocates nothing once it is large enough.
 void make_nest(const Workload& workload, const Mapping& mapping, Nest& nest);
 
 }  // namespace mapsim

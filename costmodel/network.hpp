@@ -10,21 +10,21 @@
 
 namespace mapsim {
 
-// Does what crosses from `parent` to `child` (nullopt: the compute units) pass the network of
-// `fanout`, and does the fanout say what a hop costs?
+// Does traffic from `parent` to `child` (nullopt: the compute units) pass the network of `fanout`,
+// and does the fanout state the energy of a hop?
 bool asks_for_hops(const Arch& arch, FanoutId fanout, LevelId parent, std::optional<LevelId> child);
 
-// Hops that words take which come in at the outer end of a network: so many of them are `routed` to
-// groups, each over the route of its group, `hops` in all. A word that several groups want (the
-// halo of a window) comes in once, over a route of mean length, and each further group gets it from
-// its neighbour. Sums that come down again take the same way.
+// Hops of `words` that enter at the outer end of a network. They are `routed` to groups (a word
+// that several groups want counts for each), over `hops` in all. Such a word (the halo of a window)
+// enters once, over a route of mean length, and each further group gets it from its neighbour. Sums
+// that come back down take the same way.
 double word_hops(double words, double routed, double hops, double returns);
 
-// The ways through the network of one fanout (docs/model.md#networks), a mesh of columns along X
+// The routes through the network of one fanout (docs/model.md#networks), a mesh of columns along X
 // and rows along Y, on which the nest's loops place instances, outer loops further apart. Words
-// enter beside the first column in the middle of the rows, go along to the last column that has
-// receivers, and up and down each column as far as receivers are. Instances that differ in `shared`
-// dims only are one group: it is served together.
+// enter next to the first column, at the middle of the rows, travel to the last column with
+// receivers, and up and down each column as far as its receivers. Instances that differ in `shared`
+// dims only are one group, which is served together.
 class Routes {
  public:
   // `loops`: all of the nest's, or those over the fanout.
@@ -36,8 +36,8 @@ class Routes {
   }
   std::int64_t groups() const { return groups_; }
   std::int64_t group_size() const { return group_size_; }
-  // Of the group whose first instance is there; twice the hops, which are halves if the rows are
-  // even in number.
+  // Twice the hops to the group whose first instance is there. Hops are multiples of 1/2, if the
+  // number of rows is even.
   std::int64_t half_hops(std::int64_t column, std::int64_t row) const;
   std::int64_t half_hops() const;  // of all groups together
 

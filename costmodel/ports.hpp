@@ -14,8 +14,8 @@ namespace mapsim {
 
 class Problem;
 
-// What takes time: the compute units, or a port of a level. A link lies between a level and its
-// parent: what is filled and drained passes it, what the level serves does not.
+// A resource that takes time: the compute units, or a port of a level. A link lies between a level
+// and its parent: fills and drains pass it, accesses of the level's children do not.
 enum class PortKind : std::uint8_t { kCompute, kRead, kWrite, kShared, kLink };
 inline constexpr std::array kPorts{PortKind::kRead, PortKind::kWrite, PortKind::kShared,
                                    PortKind::kLink};
@@ -24,14 +24,14 @@ const std::optional<BitsPerCycle>& rate_of(const Bandwidth& bandwidth, PortKind 
 // How the ports of a level enter the ramped latency: docs/model.md#latency.
 struct Overlap {
   std::array<bool, 1 + kPorts.size()> hidden{};  // by PortKind: behind compute
-  // Levels of one depth keep different tensors, and so none hands anything to another: what they
-  // show, they show side by side. A level has its parent's depth or the next one.
+  // Levels of one depth keep different tensors, so none passes data to another, and their visible
+  // times overlap. A level has its parent's depth or the next one.
   std::size_t depth = 0;
   bool hides(PortKind port) const { return hidden[static_cast<std::size_t>(port)]; }
 };
-// The ramped latency: compute units, with first fills and last drains, overlap with ports that
-// hide; the busiest port of each depth that does not hide is added. `Time`: Cycles, or a number of
-// them.
+// The ramped latency: the compute units, with first fills and last drains, overlap with hidden
+// ports. The busiest port of each depth that is not hidden is added. `Time`: Cycles or a plain
+// number.
 template <class Time>
 class RampedLatency {
  public:
@@ -61,9 +61,9 @@ class RampedLatency {
 PerLevel<Overlap> overlaps_of(const Problem& problem);
 
 // The rate at which the first tile of an operand is filled, or the last one of the output drained:
-// that of the slowest port that it passes. Nothing where none is limited; where the slowest is one
-// that shows, so that all it moves has been counted; and where the tile enters or leaves the array
-// of a timing model, whose time contains it.
+// that of the slowest port on its way. nullopt if no port is limited, if the slowest one does not
+// overlap (all its traffic is counted already), or if the tile enters or leaves the array of a
+// timing model, whose time includes it.
 std::optional<BitsPerCycle> edge_rate(const Problem& problem, LevelId parent, LevelId child,
                                       bool output);
 

@@ -23,7 +23,7 @@ struct WindowRank {
 
 class SparseModel;
 
-// What counting asks of a tensor again and again.
+// Properties of a tensor that counting uses often.
 struct TensorShape {
   DimSet dims;                     // relevant ones
   DimSet single_dims;              // those alone in their rank
@@ -54,23 +54,23 @@ class Problem {
   // Does it matter which axis takes which instances? A hop costs something, or tensors move along
   // the axes of a systolic array.
   bool places_matter() const;
-  // Does more than the number of steps decide how long the compute units take?
+  // Does the time of the compute units depend on more than the number of steps?
   bool is_timed_by_model() const;
-  // What the machine makes of zeros; none: they cost nothing, wherever they are.
+  // How the machine treats zeros; nullptr: zeros cost nothing anywhere.
   const SparseModel* sparse() const { return sparse_.get(); }
-  // What an element of this width moves on average, in bits: zeros do not move. Where the machine
-  // has formats or conditions: at least.
+  // Mean bits moved per element of this width; zeros do not move. A lower bound if the machine has
+  // formats or conditions.
   double moved_bits(TensorId tensor, Bits width) const {
     return static_cast<double>(width.count()) * moved_share_[tensor];
   }
-  // What an element of a tile takes of any capacity, at least.
+  // A lower bound of the bits that an element of a tile takes of any capacity.
   double least_stored_bits(TensorId tensor, Bits width) const;
   double mac_density() const;     // share of the MACs that multiply no zero: only they cost energy
   double stepped() const;         // share of the MACs that take time
   Picojoules mac_energy() const;  // on average
   Picojoules addition_energy(FanoutId fanout) const;
   const Overlap& overlap(LevelId level) const { return overlaps_[level]; }
-  Picojoules leakage(Cycles cycles) const;  // of what the machine says that it leaks
+  Picojoules leakage(Cycles cycles) const;  // of all parts with stated leakage
 
  private:
   Arch arch_;
@@ -83,7 +83,7 @@ class Problem {
   std::shared_ptr<const SparseModel> sparse_;
 };
 
-// Throws ConfigError if the machine knows of zeros: `what` does not yet.
+// Throws ConfigError if the machine exploits zeros, which `what` does not support.
 void require_no_zeros(const Arch& arch, const std::string& what);
 
 }  // namespace mapsim

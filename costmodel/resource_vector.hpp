@@ -16,12 +16,12 @@ struct Port {
 };
 std::vector<Port> ports_of(const Arch& arch);  // outermost level first
 
-// What is asked for beside the energy. A cost is a resource vector: component 0 is the energy [pJ];
-// if the ports are tracked, 1 + q the bits that the busiest instance moves through port q; if the
-// edges are, the last one the cycles of first fills and last drains.
+// The tracked components of a cost. A cost is a resource vector: component 0 is the energy [pJ]; if
+// ports are tracked, component 1 + q is the bits that the busiest instance moves through port q; if
+// edges are, the last component is the cycles of first fills and last drains.
 struct Tracked {
   bool ports = false;  // whatever depends on time, leakage too
-  bool edges = false;  // ramped latency; only with the ports
+  bool edges = false;  // for ramped latency; requires `ports`
 };
 constexpr std::size_t resources(Tracked tracked, std::size_t ports) {
   return 1 + (tracked.ports ? ports : 0) + (tracked.edges ? 1 : 0);

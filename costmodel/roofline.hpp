@@ -11,7 +11,7 @@
 
 namespace mapsim {
 
-// What a machine can do at best. Bandwidth counts bytes; infinite where nothing limits it.
+// The peak rates of a machine; infinite if not limited.
 struct Peak {
   double ops_per_second = 0;
   double bytes_per_second = 0;
@@ -34,17 +34,17 @@ struct RooflineBound {
 };
 RooflineBound roofline_bound(double ops, double bytes, Peak peak);
 
-// A resource this busy limits the whole, beside the slowest one.
+// Utilisation above which a resource counts as limiting, in addition to the slowest one.
 inline constexpr double kLimitingUtilization = 0.7;
 
 struct TensorTraffic {
-  std::int64_t elements = 0;  // as it lies in memory, without padding
+  std::int64_t elements = 0;  // as stored, without padding
   double bytes = 0;
   Seconds transfer{0};  // alone, through the slowest port that it must pass
 };
 
-// The port that all of a mix of tensors keeps busy for longest, and its own roofline: per byte that
-// passes it, of whatever tensors do.
+// The port that a layer's tensors keep busy for longest, and its own roofline, per byte of the
+// tensors that pass it.
 struct SlowestPort {
   LevelId level{};
   PortKind kind{};
@@ -64,10 +64,10 @@ struct Roofline {
   Peak peak;  // bandwidth: of this mix of tensors at the slowest port that all of it must pass
   RooflineBound bound;
   std::optional<SlowestPort> slowest;  // none: nothing limits the transfers
-  // Of what evaluate() reports for any mapping. There padding counts as data and a bias as nothing:
-  // full use of the MAC units; each point once through the outermost ports, and through those of
-  // every level of one instance that must keep it. An engine after NVDLA: of the layer and of its
-  // form of Winograd the lesser; in the workbook's mode the workbook's cycles.
+  // Lower bounds of what evaluate() reports, which counts padding as data and ignores a bias: full
+  // use of the MAC units; each point once through the outermost ports, and through the ports of
+  // each single-instance level that must keep it. NVDLA-like engines: the lesser of the layer and
+  // its Winograd form; in the workbook's mode the workbook's cycles.
   Cycles least_cycles{0};
   Picojoules least_energy{0};  // each MAC, and each point once at the outermost level
 };

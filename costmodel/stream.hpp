@@ -10,9 +10,9 @@ struct StreamCost {
   Cycles latency{0};
 };
 
-// The memory roof of the roofline (Williams, Waterman, Patterson, CACM 52(4), 2009): what is read
-// and written crosses the outermost level once, at its full bandwidth; reads pay `read`, writes
-// `update`, leakage runs meanwhile. Computing costs nothing and is never slower.
+// The memory roof of the roofline (Williams, Waterman, Patterson, CACM 52(4), 2009): all reads and
+// writes cross the outermost level once, at its full bandwidth; reads cost `read`, writes `update`,
+// and the machine leaks meanwhile. Computing costs nothing and is never slower.
 StreamCost stream_cost(const Arch& arch, Bits in, Bits out);
 
 }  // namespace mapsim

@@ -4,15 +4,15 @@
 
 namespace mapsim {
 
-// Fills the widths of `counts` from its accesses. Operands are as wide as their tensor, sums as
-// crosses_once() says of each end of a boundary. A level stores sums as wide as they arrive from
-// below. Asks for the accesses of the output only.
+// Fills the widths of `counts` from its accesses. Operands have their tensor's width; sums have the
+// width that crosses_once() gives for each end of a boundary. A level stores sums with the width at
+// which they arrive from below. Uses the accesses of the output only.
 void assign_widths(const Workload& workload, Counts& counts);
-// The same where the output has so many distinct elements, each of which is made once, and the
-// outermost level may keep none.
+// The same for an output of `distinct` elements, each made once; the outermost level may keep none
+// of them.
 void assign_widths(const Workload& workload, std::int64_t distinct, Counts& counts);
 
-// Of networks: sums are as wide as they come in from below.
+// Widths in networks: sums have the width at which they enter from below.
 void assign_network_widths(const Workload& workload, Counts& counts);
 void assign_network_widths(const Workload& workload, std::int64_t distinct, Counts& counts);
 

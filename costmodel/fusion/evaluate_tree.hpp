@@ -12,16 +12,16 @@
 
 namespace mapsim {
 
-// Of an intermediate, in elements.
+// The counts of an intermediate, in elements.
 struct IntermediateCounts {
   std::int64_t made = 0;  // over the run: more than it has where halos are recomputed
   LiveSet held;           // at the level of its scope
   friend bool operator==(const IntermediateCounts&, const IntermediateCounts&) = default;
 };
 
-// What a tree makes a machine do: counts per einsum, its tensors in keeps of groups included. The
-// outermost level at which an intermediate is kept is that of its scope, where its footprint is its
-// live set.
+// The counts of a tree, per einsum, including its tensors in keeps of groups. An
+// intermediate's outermost level is that of its scope; its footprint there is its live
+// set.
 struct TreeCounts {
   std::vector<Counts> einsums;
   std::vector<IntermediateCounts> intermediates;
@@ -32,18 +32,18 @@ struct TreeCounts {
 // check_tree(). No capacity check.
 TreeCounts count_tree(const Arch& arch, const EinsumChain& chain, const MappingTree& tree);
 
-// Of an einsum of which nothing has been counted; one instance of everything is used.
+// The initial counts of an einsum: all zero, with one instance of everything in use.
 Counts empty_counts(const Arch& arch, const Workload& workload);
 
-// Adds what a branch does, in all its boxes, to what groups move of its einsum. `around`: levels
-// that keep what is around the branch, whose tiles are not its own.
+// Adds the counts of a branch, over all its boxes, to those of its einsum in groups. `around`:
+// levels that keep the tensors around the branch; their tiles do not belong to it.
 void add_branch(const Counts& branch, const PerTensor<LevelId>& around, Counts& counts);
 
-// Widths and ports of what one einsum moves, from its accesses. `distinct`: points of its output
-// that are made, each once.
+// Widths and port traffic of one einsum, from its accesses. `distinct`: points of its output that
+// are made, each once.
 void finish_counts(const Workload& workload, std::int64_t distinct, Counts& counts);
 
-// Who takes room in a level while an einsum runs.
+// A tensor that occupies a level while an einsum runs.
 struct Occupant {
   ChainTensor tensor;   // an intermediate in its scope: its producer's output
   bool scoped = false;  // a live set, or what is carried, not a tile
@@ -60,7 +60,7 @@ std::vector<TreePhase> phases_of(const Arch& arch, const EinsumChain& chain,
                                  const MappingTree& tree, const TreeCounts& counts);
 
 struct EinsumCost {
-  Energy energy;    // as of a mapping, of the einsum's own accesses
+  Energy energy;    // like a mapping's, of the einsum's own accesses
   Latency latency;  // rule F7: the slowest of compute and ports
 };
 

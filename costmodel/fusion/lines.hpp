@@ -8,11 +8,11 @@
 
 namespace mapsim {
 
-// Rule F1 and the theorem of docs/model.md#fused-mappings: what a step of a tree must make is a
-// product over lines, so each line is walked alone, and counts are products of what its walks say.
+// Rule F1 and the theorem of docs/model.md#fused-mappings: the points that a step of a tree must
+// make are a product over lines, so each line is walked alone. Counts are products.
 
-// What the steps of one scope instance need of an intermediate on one line: a node per index of
-// each loop of the line, outermost first, the last ones of single steps.
+// The points of an intermediate that the steps of one scope instance need on one line: a tree with
+// a node per index of each loop of the line, outermost first. Leaves are single steps.
 struct NeedTrace {
   IndexRange points;        // of the rank that the line's loops move: of all steps below
   std::int64_t others = 1;  // points of its other ranks on this line
@@ -20,7 +20,7 @@ struct NeedTrace {
   friend bool operator==(const NeedTrace&, const NeedTrace&) = default;
 };
 
-// Of a keep in a group.
+// The traffic of a keep in a group, on one line.
 struct LineMoves {
   std::int64_t moved = 0;    // product over ranks on this line of what crosses, summed over moves
   std::int64_t largest = 0;  // of one tile
@@ -29,7 +29,7 @@ struct LineMoves {
 // How often a node is entered with boxes of one size.
 struct BoxEntries {
   std::int64_t times = 0;
-  std::int64_t first = 0;  // of these, at the start of all dims that its output does not have
+  std::int64_t first = 0;  // at the start of all dims that its output lacks
 };
 
 struct LineCounts {

@@ -26,9 +26,9 @@ struct WindowStride {
 };
 WindowStride window_of(const Workload& reader, const Rank& rank);
 
-// Rule F1: the points of a rank of an intermediate, which has `made` of them, that a reader with
-// this box needs. An interval; windows with a stride beyond their size reach to where the next one
-// begins, and the last one to the end, so that the intermediate is made whole.
+// Rule F1: the interval of points of an intermediate's rank that a reader with this box needs. The
+// rank has `made` points. A window whose stride exceeds its size reaches to the start of the next
+// one, and the last window to the end, so that the whole intermediate is made.
 IndexRange needed_points(const Workload& reader, const Rank& rank, const IterationBox& box,
                          std::int64_t made);
 

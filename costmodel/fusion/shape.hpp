@@ -35,16 +35,16 @@ struct TensorScope {
   LevelId level{};
   std::size_t node = 0;
   std::size_t position = 0;  // loops of the node above
-  std::size_t home = 0;      // the node in whose sequence producer and readers part
+  std::size_t home = 0;      // node whose sequence separates producer and readers
 };
 
 struct ShapeNode {
   std::vector<ShapeLoop> loops;
-  PerDim<std::int64_t> nominal;       // of its einsum: the most iterations that it is entered with
+  PerDim<std::int64_t> nominal;       // of its einsum: the largest box at an entry
   std::size_t producer_of = kNoNode;  // the intermediate that its parent's sequence needs it for
 };
 
-// A tree, analysed: what counting and simulation agree on before they begin.
+// The analysis of a tree, shared by counting and simulation.
 struct TreeShape {
   std::vector<ShapeNode> nodes;
   std::vector<OwnKeep> keeps;
@@ -62,14 +62,14 @@ struct TreeShape {
 // The innermost level that keeps each tensor of an einsum around its branch.
 PerTensor<LevelId> levels_around(const EinsumChain& chain, const MappingTree& tree,
                                  const TreeShape& shape, std::size_t einsum);
-// A branch as a nest of its own: those levels keep what is around it.
+// A branch as a nest of its own: those levels keep the tensors around it.
 Mapping branch_mapping(const TreeNode& leaf, const PerTensor<LevelId>& around);
 
-// What is wrong with where tensors are kept: levels that may not or must, and their order.
+// Faults in the places of tensors: forbidden or missing keeps of levels, and their order.
 void check_residences(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
                       const TreeShape& shape, std::vector<TreeProblem>& problems);
 
-// Of a tree with problems, the shape is of no use.
+// If the tree has problems, the shape must not be used.
 TreeShape shape_of(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
                    std::vector<TreeProblem>& problems);
 TreeShape shape_of(const Arch& arch, const EinsumChain& chain, const MappingTree& tree);

@@ -6,11 +6,11 @@
 
 namespace mapsim {
 
-// Bits that are taken of each capacity in the order of capacities_of(), while a branch runs: by
-// what is held around it.
+// Bits of each capacity, in the order of capacities_of(), that are occupied by tensors held around
+// a branch while it runs.
 using TakenBits = std::vector<double>;
 
-// The machine with its capacities reduced by what is taken.
+// The machine with its capacities reduced by `taken`.
 Arch with_less(const Arch& arch, const TakenBits& taken);
 // Adds the bits that a tensor of this role takes of the level.
 void take(const std::vector<FiniteCapacity>& capacities, LevelId level, Role role, double bits,

@@ -38,7 +38,7 @@ struct TreeNode {
 
 // The mapping of a chain (docs/model.md#fused-mappings): node 0 is the root, parents come before
 // their children. The outermost level keeps every tensor around the root; an intermediate without a
-// scope is spilled, its scope is there. One einsum is a root without children.
+// scope is spilled: its scope is there. A tree of one einsum is a lone root.
 struct MappingTree {
   std::vector<TreeNode> nodes;
   friend bool operator==(const MappingTree&, const MappingTree&) = default;
@@ -58,7 +58,7 @@ std::vector<TreeProblem> check_tree(const Arch& arch, const EinsumChain& chain,
 MappingTree tree_of(const Mapping& mapping);
 
 // A tree as YAML with a newline at the end, and back (docs/formats.md). A chain of one einsum reads
-// and prints as a mapping does. What comes back satisfies check_tree(); anything else throws a
+// and prints as a mapping does. The parsed tree satisfies check_tree(); anything else throws a
 // ConfigError.
 std::string print_tree(const Arch& arch, const EinsumChain& chain, const MappingTree& tree);
 MappingTree load_tree(const std::string& path, const Arch& arch, const EinsumChain& chain);

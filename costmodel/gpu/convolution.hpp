@@ -11,10 +11,10 @@
 
 namespace mapsim {
 
-// How the input and the output of a convolution lie in memory; a GEMM has none of it.
+// The layout of a convolution's input and output in memory; GEMMs have none.
 enum class ConvLayout : std::uint8_t { kNhwc, kNchw };
 
-// What a layer is asked to be on a GPU.
+// The requested form of a layer on a GPU.
 struct GpuRequest {
   std::optional<GpuPrecision> precision{};  // absent: by the width of the operands
   ConvLayout layout = ConvLayout::kNhwc;
@@ -22,7 +22,7 @@ struct GpuRequest {
   MatrixLayout b = MatrixLayout::kColumn;
 };
 
-// Passes over tensors beside the kernel: a transposition, a copy with more channels.
+// A pass over a tensor besides the kernel: a transposition, a copy with more channels.
 struct ExtraPass {
   std::string what;
   double bytes = 0;  // read and written, from and to DRAM
@@ -38,20 +38,20 @@ struct GemmForm {
   std::vector<std::string> notes;  // constraints that are violated, and how this form meets them
 };
 
-// Whether `workload` has an image: windows over its input, or filters. Else it is a GEMM.
+// Does `workload` have an image: windows over its input, or filters? Otherwise it is a GEMM.
 bool is_convolution(const Workload& workload);
 
-// All ways to run `workload`: as it is; padded; transposed; without tensor cores. The output's
-// dims in the operands decide what is M, N, K and batch (workloads/workload.hpp): an implicit GEMM
-// of a convolution has M = N P Q, N = K, K = C R S. The text: why there is none.
+// All ways to run `workload`: as it is; padded; transposed; without tensor cores. The output's dims
+// in the operands decide what is M, N, K and batch (workloads/workload.hpp): an implicit GEMM of a
+// convolution has M = N P Q, N = K, K = C R S. A string: why there is none.
 std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
                                                             const Workload& workload,
                                                             const GpuRequest& request);
 
-// Of `forms`, those of sparse tensor cores, with B pruned 2:4 along K: what CUTLASS has kernels for
-// (from 8.0 on, operands of 8 b and 16 b, all extents multiples of 16 B). The text: why there is
-// none. gemm_forms() has them beside the others where the weights' density is structured 2:4 along
-// the dim of K that is contiguous in memory.
+// The forms among `forms` for sparse tensor cores, with B pruned 2:4 along K, for which CUTLASS has
+// kernels (from 8.0 on, operands of 8 b and 16 b, all extents multiples of 16 B). A string: why
+// there is none. gemm_forms() includes them if the weights' density is structured 2:4 along the dim
+// of K that is contiguous in memory.
 std::variant<std::vector<GemmForm>, std::string> pruned_forms(const Gpu& gpu,
                                                               const std::vector<GemmForm>& forms);
 

@@ -9,7 +9,7 @@
 
 namespace mapsim {
 
-// Blocks in time: rounds of as many as are resident at once.
+// The schedule of blocks: rounds of as many as are resident at once.
 struct GpuWaves {
   std::int64_t rows = 0;       // blocks along M
   std::int64_t columns = 0;    // blocks along N
@@ -23,8 +23,8 @@ struct GpuWaves {
 GpuWaves waves(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel,
                std::int64_t blocks_per_sm);
 
-// What of A and B the L2 cache keeps from one use to the next: only what the blocks of a wave use
-// in the same K step; as well the columns (or rows) that a group of waves has in common; or all.
+// The part of A and B that the L2 cache keeps between uses: the tiles of a wave's blocks in one K
+// step; also the columns (or rows) shared by a group of waves; or everything.
 enum class CacheHolds : std::uint8_t { kStep, kGroup, kAll };
 
 // Bytes, over the whole kernel and the reduction of a split K. Equal to the counting of the same
@@ -46,7 +46,7 @@ struct GpuTraffic {
 };
 GpuTraffic traffic(const GemmProblem& problem, const KernelChoice& kernel, const GpuWaves& waves);
 
-// What a kernel does whatever the calibration: computed once, priced often.
+// The work of a kernel, which does not depend on the calibration: computed once, priced often.
 struct GpuWork {
   GpuResources resources;
   GpuWaves waves;
@@ -72,8 +72,8 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
 enum class GpuBound : std::uint8_t { kMma, kShared, kIssue, kLatency, kL2, kDram, kLaunch, kTail };
 const char* to_string(GpuBound bound);  // "mma", "shared memory", "issue", "latency", "L2", ...
 
-// Each as if it were alone and at the full clock, but stall, fill, reduction, launch and power,
-// which add to the total.
+// Each time as if it were alone and at the full clock; stall, fill, reduction, launch and power are
+// added to the total.
 struct GpuTime {
   Seconds mma{0};     // tensor cores of the busiest SM, last round included
   Seconds shared{0};  // shared memory of the busiest SM
@@ -85,7 +85,7 @@ struct GpuTime {
   Seconds fill{0};       // first tiles of every round
   Seconds tail{0};       // the part of mma, shared, issue and stall that SMs without work cause
   Seconds launch{0};     // kernels, rounds of blocks
-  Seconds power{0};      // what the power limit has cost
+  Seconds power{0};      // time lost to the power limit
   Seconds total{0};
 };
 
@@ -106,10 +106,10 @@ struct GpuEstimate {
   double error = 0;        // half-width of the 90 % interval of log(measured / predicted)
 };
 
-// What a time is of. As it stands: of a kernel that a program runs once, launch included, whose
-// operands and results are in DRAM.
+// The conditions of a time. By default a program runs the kernel once, launch included, with
+// operands and results in DRAM.
 struct GpuTiming {
-  bool hot = false;           // the L2 has what it kept of the same kernel's last run
+  bool hot = false;           // the L2 holds data of the same kernel's last run
   bool back_to_back = false;  // launched while the one before runs: the launch is no part of it
 };
 

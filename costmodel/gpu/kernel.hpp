@@ -63,12 +63,12 @@ struct GemmTile {
   friend auto operator<=>(const GemmTile&, const GemmTile&) = default;
 };
 
-// How a kernel of FMA instructions moves its operands, where it says so: through registers, a
-// thread's part of a row together. 0: not said; in pieces of 16 B without bank conflicts.
+// How an FMA kernel moves its operands through registers, if stated; a thread's part of a row is
+// contiguous. 0: not stated, then pieces of 16 B without bank conflicts are assumed.
 struct SimtAccess {
   std::int64_t vector_m = 0;  // elements of A that one instruction moves; of B
   std::int64_t vector_n = 0;
-  std::int64_t loaders_m = 0;  // threads beside each other that copy a row of A's tile; of B's
+  std::int64_t loaders_m = 0;  // adjacent threads that copy a row of A's tile; of B's
   std::int64_t loaders_n = 0;
   bool is_said() const { return vector_m > 0 || vector_n > 0; }
   friend auto operator<=>(const SimtAccess&, const SimtAccess&) = default;
@@ -103,12 +103,12 @@ struct KernelChoice {
 // "wmma 128x128x32 warp 64x64 frag 16x16x16 stages 3 split 1 raster 8 pad 8"
 std::string to_string(const KernelChoice& kernel);
 
-// What stands before the name of its path: "2:4 " of kernels of sparse tensor cores.
+// A prefix of the path's name: "2:4 " for kernels of sparse tensor cores.
 inline const char* before_path(const GemmProblem& problem) {
   return problem.pruned_b ? "2:4 " : "";
 }
 
-// Why `kernel` cannot run `problem` on `gpu`, and what would be right; nothing: it can.
+// Why `kernel` cannot run `problem` on `gpu`, and what would be right; nullopt: it can.
 std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
                                    const KernelChoice& kernel);
 
@@ -120,7 +120,7 @@ std::optional<KernelChoice> best_on_average(const Gpu& gpu, const GemmProblem& p
 // The fragments that WMMA has for a precision; none for f32.
 std::span<const GemmTile> wmma_fragments(GpuPrecision precision);
 
-// What one block takes, and how many fit an SM.
+// The resources of one block, and the number of blocks that fit an SM.
 enum class OccupancyLimit : std::uint8_t { kRegisters, kShared, kWarps, kBlocks };
 struct GpuResources {
   std::int64_t registers = 0;  // per thread, measured or estimated
@@ -131,15 +131,15 @@ struct GpuResources {
 };
 GpuResources resources(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel);
 
-// Per thread, roughly, where the compiler has not been asked and may take as many as it wants.
+// Estimated registers per thread, for kernels that were not compiled and have no limit.
 std::int64_t estimated_registers(const GemmProblem& problem, const KernelChoice& kernel);
 
-// The most that a thread may have so that the block can be launched: the instructions name 255, and
-// all threads share those of an SM. The compiler keeps to it (__launch_bounds__).
+// The most registers per thread with which the block can be launched: instructions can name 255,
+// and all threads share an SM's. The compiler obeys this limit (__launch_bounds__).
 std::int64_t most_registers(const Gpu& gpu, const KernelChoice& kernel);
 
-// `kernel` as a compiler must have made it if it ran: what `estimated_registers` has above
-// most_registers() and cannot be saved is spilled, in every step along K.
+// `kernel` as a compiler must have built it, given that it ran: registers of `estimated_registers`
+// above most_registers() that cannot be saved are spilled, in every step along K.
 KernelChoice as_it_ran(const Gpu& gpu, const GemmProblem& problem, KernelChoice kernel);
 
 // Blocks per SM of a kernel of `threads`, `registers` per thread and `shared` dynamic bytes; 0: it

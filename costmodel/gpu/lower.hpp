@@ -16,12 +16,12 @@ struct GpuNest {
   Mapping mapping;
 };
 
-// What is counted: the problem as it is (L2 and DRAM: copies leave out what lies beyond the edge),
-// or the tiles that run, with zeros (shared memory and registers).
+// The counted extents: the problem itself (for L2 and DRAM, since copies stop at the edge), or the
+// executed tiles with zeros (for shared memory and registers).
 enum class GpuExtent : std::uint8_t { kProblem, kTiles };
 
 // `kernel` need not be legal. The last slice of K counts as the others where they do not divide K.
-// An implicit GEMM is counted on its matrix A, not on what memory holds of it.
+// An implicit GEMM is counted by its matrix A, not by the input in memory.
 GpuNest lower(const GemmProblem& problem, const KernelChoice& kernel, const GpuWaves& waves,
               CacheHolds holds, GpuExtent extent);
 

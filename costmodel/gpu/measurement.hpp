@@ -9,7 +9,7 @@
 
 namespace mapsim {
 
-// How long one kernel took on a real GPU. What is not known is empty, absent or zero.
+// The time of one kernel on a real GPU. Unknown members are empty, absent or zero.
 struct GpuMeasurement {
   std::string gpu;  // the name of its architecture file's `gpu: name`
   std::string driver;
@@ -17,7 +17,7 @@ struct GpuMeasurement {
   Hertz memory_clock{0};
   GemmProblem problem;
   std::optional<KernelChoice> kernel;  // absent: a library chose it, and did not say which
-  Bytes shared{0};                     // that the kernel has, per block
+  Bytes shared{0};                     // of the kernel, per block
   Seconds median{0};                   // the time; above zero
   Seconds first_quartile{0};
   Seconds third_quartile{0};

@@ -4,12 +4,12 @@
 
 namespace mapsim {
 
-// What of a kernel's time the clock of SMs and L2 sets, and what it does not; seconds at the clock
-// at which the rates hold.
+// The parts of a kernel's time that depend on the clock of SMs and L2, and those that do not;
+// seconds at the clock for which the rates hold.
 struct ClockedTime {
   double run = 0;   // K loops and their stalls, of the busiest SM
   double l2 = 0;    // transfers between L2 and SMs
-  double fill = 0;  // first tiles, last results: nothing is beside them
+  double fill = 0;  // first tiles and last results, which overlap with nothing
   double dram = 0;
   double fixed = 0;    // launches, sums of a split K
   double overlap = 4;  // GpuCalibration::overlap
@@ -27,8 +27,8 @@ GpuJoules dynamic_joules(const Gpu& gpu, const GpuCalibration& calibration,
 // full clock draws no more, or the limit is unknown (0). Not below 0.2.
 double clock_at_limit(const Gpu& gpu, const GpuJoules& joules, const ClockedTime& time);
 
-// The same for a kernel that is measured a few times over: the limit is enforced on an average, so
-// that the clock falls half as far for one that takes `settle`.
+// The same for a kernel that is measured a few times in a row: the limit holds for an average, so
+// the clock falls half as far for a kernel that takes `settle`.
 double clock_share(const Gpu& gpu, const GpuCalibration& calibration, const GpuJoules& joules,
                    const ClockedTime& time);
 

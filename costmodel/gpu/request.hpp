@@ -8,13 +8,13 @@
 
 namespace mapsim {
 
-// What people say of a layer on a GPU, in the words of --precision, --path and --layout.
+// Requests for a layer on a GPU, in the words of --precision, --path and --layout.
 
 // A precision, and the layout of a GEMM's operands ("tn", "nn", "nt", "tt") or of a convolution's
 // tensors ("nhwc", "nchw"); empty: not given.
 GpuRequest request_of(const std::string& precision, const std::string& layout);
 
-// Why this layout says nothing about this layer; nullopt: it does, or it is empty.
+// Why this layout does not apply to this layer; nullopt: it does, or it is empty.
 std::optional<std::string> wrong_layout(const std::string& layout, const Workload& workload);
 
 // The path of this name: "wmma", "mma", "wgmma", "simt"; nullopt: there is none.

@@ -26,10 +26,10 @@ Bytes shared_bytes(const GemmProblem& problem, const KernelChoice& kernel);
 // over the banks: tests/costmodel/gpu.
 std::int64_t bank_conflict(std::int64_t row_bytes);
 
-// What a warp does per fragment.k along K.
+// The loads of a warp per fragment.k along K.
 struct FragmentLoads {
   double wavefronts = 0;    // with bank conflicts
-  double instructions = 0;  // ldmatrix, or plain loads where the compiler makes those
+  double instructions = 0;  // ldmatrix, or plain loads if the compiler makes those
 };
 FragmentLoads fragment_loads(const Gpu& gpu, const GemmProblem& problem,
                              const KernelChoice& kernel);

@@ -5,8 +5,8 @@
 
 namespace mapsim {
 
-// FMA kernels that say how wide their loads are and how threads lie in a tile (SimtAccess), such as
-// CLBlast's: a thread's part of a row lies together, so that neighbours are a whole part apart.
+// FMA kernels that state the width of their loads and the places of threads in a tile (SimtAccess),
+// such as CLBlast's: a thread's part of a row is contiguous, so adjacent threads are a part apart.
 // Wavefronts are counted by a walk over the 32 banks.
 
 // Wavefronts in which one warp moves pieces of `piece` bytes. Lane i is in column i % lanes_across
@@ -14,11 +14,11 @@ namespace mapsim {
 std::int64_t piece_wavefronts(std::int64_t lanes_across, std::int64_t across, std::int64_t down,
                               std::int64_t piece);
 
-// What a warp loads from shared memory per step along K, with `kernel.simt.vector_*` set.
+// Loads of a warp from shared memory per step along K, with `kernel.simt.vector_*` set.
 FragmentLoads explicit_loads(const GemmProblem& problem, const KernelChoice& kernel);
 
-// What all warps of a block do per K step to bring A and B from L2 to shared memory through their
-// registers: loads, and stores in pieces of the same width.
+// Copies of A and B by all warps of a block per K step, from L2 through registers to shared memory:
+// loads, and stores in pieces of the same width.
 FragmentLoads explicit_copies(const GemmProblem& problem, const KernelChoice& kernel);
 
 }  // namespace mapsim

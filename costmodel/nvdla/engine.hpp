@@ -8,9 +8,9 @@
 
 namespace mapsim {
 
-// An engine after NVDLA runs schedules of its own (mapper/nvdla/) and no nest beside them, so it is
-// another kind of machine. What only an engine has is asked for here; of any other machine the
-// answer is none.
+// An NVDLA-like engine runs its own schedules (mapper/nvdla/) and no other nests, so it is another
+// kind of machine. These functions are about properties of engines; for any other machine the
+// answer is no or nullopt.
 const TimingModel& model_of(const NvdlaTiming&);
 
 // Are the times those of NVIDIA's workbook, whatever the mapping?

@@ -26,11 +26,11 @@ class WalkedBranch {
   void run(const IterationTile& box, std::int64_t max_steps, const Around& around);
   void forget_sums() { machine_.forget_sums(); }
   std::int64_t steps() const { return machine_.steps(); }
-  // Adds what all boxes did to what groups moved of the einsum: of one instance, in totals.
+  // Adds the counts of all boxes to those of the einsum in groups: one instance, in totals.
   void add_to(Counts& counts) const;
 
  private:
-  PerTensor<LevelId> around_;  // levels that keep what is around the branch
+  PerTensor<LevelId> around_;  // levels that keep the tensors around the branch
   Problem problem_;
   Workload nominal_;  // with the largest box's bounds
   PerTensor<Projection> projections_;

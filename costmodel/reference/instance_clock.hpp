@@ -11,19 +11,19 @@ namespace mapsim {
 
 // When instances that skip steps are done, if those of a fanout wait for each other where its
 // `balance` says: the definition of docs/sparsity.md#time. Its clocks run from the inside out:
-// where instances wait, what the last of them took is added to the clock of what is around them.
+// where instances wait, the time of the last one is added to the clock of the stage around them.
 class InstanceClock {
  public:
   InstanceClock(const Arch& arch, const LoopWalk& walk);
 
   // A compute unit, in the order of walk.instances(), takes a step.
   void take_step(std::size_t unit) { stages_.back().times[unit] += 1; }
-  // All have done what they do in a step of the walk; this loop goes on, or (none) it ends.
+  // All instances have finished a step of the walk; this loop advances, or (none) the walk ends.
   void end_step(std::optional<std::size_t> advanced);
   double time() const { return stages_.front().times.front(); }
 
  private:
-  // Whatever is between a fanout and the next one further in, or a compute unit.
+  // The instances between a fanout and the next one further in, or a compute unit.
   struct Stage {
     std::size_t first_loop = 0;          // of the fanout
     Balance balance = Balance::kEnd;     // of the fanout

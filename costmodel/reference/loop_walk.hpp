@@ -30,13 +30,13 @@ struct KeptAt {
 // the indices of an instance at a moment are their sum.
 using LoopIndices = std::vector<std::int64_t>;
 
-// The loops of a mapping and the clock that runs them: all instances step together, and a step
-// exists as long as the first instance has work in it (design section 2).
+// The loops of a mapping and the clock that runs them: all instances step together, and there are
+// as many steps as the first instance has (docs/model.md, rule 1).
 class LoopWalk {
  public:
   LoopWalk(const Workload& workload, const Mapping& mapping);
 
-  // Begins anew in a box no larger than the workload's; at first it is the whole.
+  // Restarts in a box no larger than the workload's; the initial box is the whole.
   void enter(const IterationTile& box);
 
   const std::vector<WalkLoop>& loops() const { return loops_; }

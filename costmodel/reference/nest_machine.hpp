@@ -15,8 +15,8 @@
 namespace mapsim {
 
 // All buffers and compute units of a machine while a nest runs, for simulate() and, entered once
-// per box, for the branches of simulate_tree(). Counts go on from one run to the next; so does what
-// an instance remembers of the sums that it has met.
+// per box, for the branches of simulate_tree(). Counts accumulate over runs, and instances remember
+// the sums that they have met.
 class NestMachine {
  public:
   // `projections`: per tensor, of the whole einsum; `workload`: with the bounds that the nest was
@@ -28,13 +28,13 @@ class NestMachine {
 
   // Empties all buffers and begins with a box no larger than those bounds.
   void begin(const IterationTile& box);
-  // What is around the nest: set before the run, with the points of the box. Sums that are there
-  // already, `known`, will be read back.
+  // A tensor around the nest: set before the run, with the points of the box. Sums that exist
+  // already (`known`) will be read back.
   HeldPoints& around(TensorId tensor) {
     return chains_[index_of(tensor)].holders.front().buffers.front();
   }
   void set_known(TensorId tensor, const PointSet& known);
-  // Sums are made anew from here on.
+  // Forgets all sums; they are new from here on.
   void forget_sums();
 
   // Walks to the end of the box. False: it was stopped. std::length_error after `max_steps` of all
@@ -45,7 +45,7 @@ class NestMachine {
   Counts counts() const;
   // Of the data set whose nonzeros `masks` gave.
   SparseCounts sparse_counts() const;
-  // Steps until the last instance has done its part of them, which it skips where it can.
+  // Steps until the last instance is done; instances skip steps where they can.
   double busiest_steps() const { return clock_->time(); }
 
  private:

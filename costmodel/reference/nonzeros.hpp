@@ -11,8 +11,8 @@
 
 namespace mapsim {
 
-// One data set of a run: which points are not zero, and what a machine makes of that, by the words
-// of docs/sparsity.md. Of the closed form it shares the formats and conditions, but no counting.
+// One data set of a run: the nonzero points, and the machine's actions at zeros as docs/sparsity.md
+// defines them. It shares formats and conditions with the closed form, but no counting.
 class Nonzeros {
  public:
   // `masks`: 1 per nonzero point, over the box of each tensor.
@@ -30,7 +30,7 @@ class Nonzeros {
   ZeroAct act(LevelId level, TensorId t, const std::vector<LoopIndices>& instances,
               std::size_t depth, std::optional<std::size_t> moving, bool once) const;
 
-  // What a tile takes in a level's format, per element of it.
+  // The bits of a tile in a level's format, per element.
   MovedShare share(LevelId level, TensorId t, const PointSet& tile) const;
 
  private:
@@ -43,7 +43,7 @@ class Nonzeros {
   std::vector<LoopIndices> units_;  // compute units
 };
 
-// Of the two the one that saves more.
+// The action of the two that saves more.
 inline ZeroAct stronger(ZeroAct a, ZeroAct b) { return a < b ? b : a; }
 
 }  // namespace mapsim

@@ -28,19 +28,19 @@ std::vector<PerTensor<DenseTensor>> random_operands(const EinsumChain& chain, st
 
 struct Simulation {
   Counts counts;  // every field of the closed form's, found by walking
-  // In a machine that knows of zeros: what it makes of those of the operands, and of zeros among
-  // the output's values in `operands`. Capacities are not looked at.
+  // For a machine that exploits zeros: its counts, given the zeros of the operands and of the
+  // output's values in `operands`. Capacities are not checked.
   std::optional<SparseCounts> sparse{};
   double busiest_steps = 0;  // there: until the last instance is done (docs/sparsity.md#time)
-  bool stopped = false;      // before its end: the rest is of no use
+  bool stopped = false;      // before its end: the other members are not valid
   DenseTensor output;        // computed from values that were really in the innermost buffers
 };
 
-// The definition of what a mapping does (docs/model.md, design section 3): walks the nest step by
-// step, moves point sets between buffers, and multiplies what it finds there. Slow and obviously
-// right; shares no counting code with count(). Throws SimulationFault when a value is missing where
-// the nest needs it, which is a fault of the simulator itself. `max_steps` bounds the walk:
-// std::length_error beyond it. A flag that is set stops it.
+// The definition of a mapping's counts (docs/model.md#what-happens-step-by-step): walks the nest
+// step by step, moves point sets between buffers, and multiplies what it finds there. Slow and
+// obviously right; shares no counting code with count(). Throws SimulationFault when a value is
+// missing where the nest needs it, which is a fault of the simulator itself. `max_steps` bounds the
+// walk: std::length_error beyond it. A flag that is set stops it.
 class SimulationFault : public std::logic_error {
   using std::logic_error::logic_error;
 };

@@ -16,8 +16,8 @@ struct TreeSimulation {
 // The definition of what a tree does (docs/model.md#fused-mappings): walks the branches step by
 // step, moves point sets with their values, and multiplies what it finds. An intermediate is
 // forgotten when its scope is passed; a sum is read back iff its parent holds a value of it. Throws
-// SimulationFault where a value is missing, or what a step must make is no box. `max_steps` bounds
-// the walk: std::length_error beyond it.
+// SimulationFault if a value is missing, or the points that a step must make are no box.
+// `max_steps` bounds the walk: std::length_error beyond it.
 TreeSimulation simulate_tree(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
                              const std::vector<PerTensor<DenseTensor>>& operands,
                              std::int64_t max_steps);

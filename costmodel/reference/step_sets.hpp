@@ -15,13 +15,13 @@ PointSet common(const PointSet& a, const PointSet& b);
 bool is_empty(const IterationBox& box);
 IterationTile tile_of(const IterationBox& box);
 
-// The ranges of coordinates of points in a box of this shape; nullopt: they are not all that these
-// ranges hold.
+// The ranges of coordinates of points in a box of this shape; nullopt: the points do not fill these
+// ranges.
 std::optional<std::vector<IndexRange>> as_box(const PointSet& points,
                                               const std::vector<std::int64_t>& shape);
 
-// By its definition: what is made up to a step and needed in it or later, given what each step of a
-// scope instance needs.
+// The live set by its definition: points made up to a step and needed in it or later, given the
+// points that each step of a scope instance needs.
 LiveSet live_set(const std::vector<PointSet>& needs);
 
 }  // namespace mapsim

@@ -35,11 +35,11 @@ struct Holder {
   std::vector<SparseTensor::Accesses> nonzeros;
 };
 
-// How a tile moves when a loop advances (design section 3).
+// How a tile moves when a loop advances (docs/model.md, rule 3).
 enum class TileMove : std::uint8_t { kStays, kSlides, kWhole };
 
-// Everything that crosses between a child and its parent of one tensor, step by step. In each step
-// all transfers plan(), then leave() from the innermost outwards, then enter() from the outermost
+// All crossings of one tensor between a child and its parent, step by step. In each step all
+// transfers plan(), then leave() from the innermost outwards, then enter() from the outermost
 // inwards. At the end finish() from the innermost outwards.
 class Transfer {
  public:
@@ -47,19 +47,19 @@ class Transfer {
            const Projection& projection, Holder& parent, Holder& child,
            const Nonzeros* nonzeros = nullptr);
 
-  // Counts what the step moves. `advanced`: the loop that advanced, nullopt at the first step.
+  // Counts the step's movements. `advanced`: the loop that advanced, nullopt at the first step.
   void plan(std::optional<std::size_t> advanced);
   void leave();
   void enter();
   void finish();
-  // No sum has passed yet.
+  // Forgets which sums have passed.
   void forget();
 
   const PerFanout<std::int64_t>& reductions() const { return reductions_; }
   void add_networks(PerFanout<PerTensor<NetworkCounts>>& networks) const;
 
  private:
-  // What one child instance takes in and gives up in a step.
+  // The points that enter and leave one child instance in a step.
   struct Change {
     PointSet next, entering, leaving;
     PointSet returning;  // outputs: what enters and was here before, a partial sum by now
@@ -75,7 +75,7 @@ class Transfer {
     std::vector<Stream> streams;
   };
 
-  // The network of a fanout that says what a hop costs.
+  // The network of a fanout with a stated energy per hop.
   struct Network {
     FanoutId fanout{};
     std::vector<Stream> whole;              // one per transfer at its outer end

@@ -8,9 +8,9 @@
 
 namespace mapsim {
 
-// What the dense counts of a nest become in a machine that knows of zeros (docs/sparsity.md), in
-// closed form. First what tiles take of capacities, then the rest. Throws ConfigError where it is
-// not known: partial tiles in a format that is not proportional, or under a condition.
+// Turns the dense counts of a nest into those of a machine that exploits zeros (docs/sparsity.md),
+// in closed form: first the capacity that tiles take, then the rest. Throws ConfigError without a
+// closed form: partial tiles in a format that is not proportional, or under a condition.
 void hold_tiles(const Problem& problem, const Nest& nest, const Counts& counts,
                 SparseCounts& sparse);
 void count_sparse(const Problem& problem, const Nest& nest, const Counts& counts,

@@ -21,7 +21,7 @@ struct BoundCondition {
 // A machine's formats and conditions, bound to the tensors of a workload.
 class SparseModel {
  public:
-  // Throws ConfigError for what cannot be counted.
+  // Throws ConfigError for a model that cannot be counted.
   SparseModel(const Arch& arch, const Workload& workload);
 
   const TensorFormat& format(LevelId level, TensorId t) const { return formats_[level][t]; }
@@ -33,18 +33,18 @@ class SparseModel {
   const Sparsity& machine() const { return machine_; }
 
   MovedShare moved(LevelId level, TensorId t, const TileShape& tile) const;
-  // Whether moved() is the same for all tiles.
+  // Is moved() the same for all tiles?
   bool is_constant(LevelId level, TensorId t) const { return is_proportional(format(level, t)); }
   double stored_bits(LevelId level, TensorId t, const TileShape& tile, Bits width) const;
-  // The least share of an element's width that moves anywhere, and that any level keeps.
+  // The least share of an element's width that is moved anywhere, and that is kept at any level.
   double least_moved(TensorId t) const { return least_moved_[t]; }
   double least_stored(TensorId t) const { return least_stored_[t]; }
-  // Share of the operations whose operands, those that the compute units look at, are all nonzero.
+  // Share of the operations whose operands (those that compute units check) are all nonzero.
   double effectual() const { return effectual_; }
-  // What a compute unit does at a zero: shares of the operations where conditions play no part.
+  // Share of the operations that compute units make, given their action at zeros; no conditions.
   double operated() const { return machine_.when_zero == ZeroAct::kNothing ? 1 : effectual_; }
-  // The same of any mapping, whatever conditions make of its transfers: at least so many operations
-  // are made, and take time.
+  // Lower bounds over all mappings and effects of conditions on transfers: the share of the
+  // operations that are made, and of those that take time.
   double least_operated() const { return least_operated_; }
   double least_stepped() const { return least_stepped_; }
   bool looks_at(const Tensor& tensor) const { return machine_.zeros_of.contains(tensor.role); }
@@ -54,7 +54,7 @@ class SparseModel {
   void bind(const Arch& arch, const Workload& workload, LevelId level);
   void bind_conditions(const Workload& workload, LevelId level);
   void check_seen(const Arch& arch, const Workload& workload) const;
-  // Of the operations: all these operands are nonzero. Tensors are independent but for known zeros.
+  // Share of the operations with all these operands nonzero. Unknown zeros are independent.
   double share_of_nonzeros(const Workload& workload, const IdSet<TensorId>& tensors) const;
 
   Sparsity machine_;

@@ -36,13 +36,13 @@ class DensityModel {
   std::int64_t size() const { return size_; }
   std::int64_t nonzeros() const { return nonzeros_; }
   bool is_dense() const { return nonzeros_ == size_; }
-  // Nothing matters of a tile but its size.
+  // Does only the size of a tile matter?
   bool is_uniform() const { return !pattern_; }
   bool is_data() const { return pattern_ && pattern_->kind == PatternKind::kData; }
   const Pattern& pattern() const { return *pattern_; }
-  // Chance that a tile holds zeros only; of data, the share of such tiles.
+  // Probability that a tile has zeros only; for data, the share of such tiles.
   double empty(const TileShape& shape) const;
-  // Nonzeros that a tile has at most in this share of all data sets (1: in all). Not for data.
+  // The most nonzeros of a tile in this share of all data sets (1: in all). Not for data.
   std::int64_t at_most(const TileShape& shape, double share) const;
   // Data: per element, whether the aligned tile around it has a nonzero.
   std::vector<char> hit_around(const TileShape& shape) const;

@@ -7,16 +7,16 @@
 
 namespace mapsim {
 
-// What an element of a tile moves at one end of a boundary, on average: its share of the elements
-// that are stored there, and of the bits that say where they are.
+// The mean movement per element of a tile at one end of a boundary: its share of the elements that
+// are stored there, and of the metadata bits.
 struct MovedShare {
   double elements = 1;
   double format_bits = 0;
 };
 
-// What becomes of the accesses of one kind (costmodel/accesses.hpp), on average over all data sets:
-// elements that are moved, or would have been but for a condition; and the bits that those take
-// which are moved.
+// The outcome of the accesses of one kind (costmodel/accesses.hpp), on average over all data sets:
+// elements that are moved, or that a condition gates or skips, and the bits of those that are
+// moved.
 struct SparseAccess {
   double actual = 0, gated = 0, skipped = 0;  // elements, without zeros that are not stored
   double format_bits = 0;
@@ -26,14 +26,14 @@ struct SparseAccess {
 struct SparseTensor {
   using Accesses = std::array<SparseAccess, kAccesses.size()>;
   Accesses total, busiest;
-  double stored_bits = 0;  // what the capacity of one instance is charged for its tile
+  double stored_bits = 0;  // capacity that its tile takes in one instance
   MovedShare up;           // of the tile as it comes in, or goes out
 };
 
 struct SparseCounts {
   PerLevel<PerTensor<SparseTensor>> levels;
   double operations = 0, gated = 0, skipped = 0;  // of the compute units
-  double steps = 0;                               // that the busiest compute unit takes time for
+  double steps = 0;                               // steps of the busiest unit that take time
 };
 
 // Bits of an access that is made, of elements of this width.

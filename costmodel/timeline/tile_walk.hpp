@@ -10,7 +10,7 @@
 
 namespace mapsim {
 
-// What lies between a level that keeps a tensor and the next place further in that holds it.
+// The boundary between a level that keeps a tensor and the next place further in that holds it.
 struct TileBoundary {
   TensorId tensor{};
   LevelId parent{};
@@ -20,8 +20,8 @@ struct TileBoundary {
 };
 
 // Elements that one exchange of a tile moves, of the first instance at either end. The old tile
-// leaves before the new one enters. `parent`: what the parent's port serves or takes for all
-// instances that share it; `child`: of the first child.
+// leaves before the new one enters. `parent`: elements through the parent's port for all instances
+// that share it; `child`: of the first child.
 struct Carried {
   std::int64_t parent = 0;
   std::int64_t child = 0;
@@ -46,13 +46,13 @@ class TileWalk {
   std::int64_t tile_steps() const;  // of the whole walk
   std::int64_t steps() const;       // temporal steps of the whole walk
 
-  // Goes to tile step `ordinal` without counting how its tiles came; returns the temporal steps
-  // before it.
+  // Goes to tile step `ordinal` without counting the transfers of its tiles; returns the temporal
+  // steps before it.
   std::int64_t seek(std::int64_t ordinal);
-  // Goes to the next tile step, or to the first one; false at the end, where exchanges() has what
-  // is left to drain.
+  // Goes to the next tile step, or to the first one; false at the end, where exchanges() has the
+  // remaining drains.
   bool advance();
-  // Of the present tile step, outermost levels first.
+  // The exchanges of the present tile step, outermost levels first.
   const std::vector<Exchange>& exchanges() const { return exchanges_; }
   std::int64_t inner_steps() const;  // temporal steps within it
   // First iteration and number of iterations of each dim in the tile below the first `depth` loops.
@@ -63,12 +63,12 @@ class TileWalk {
   PerDim<Range> tile(std::size_t depth) const;
 
  private:
-  // How the exchange of a boundary goes on when a loop advances.
+  // How a boundary exchanges tiles when a loop advances.
   struct Follow {
     std::optional<std::size_t> moving;  // innermost temporal loop above the child that moves it
     bool forgets = false;               // compute units without register reuse
     bool sliding = true;
-    bool together = true;  // all merging fanouts on the way forward to neighbours
+    bool together = true;  // all merging fanouts in between forward to neighbours
     bool is_output = false;
     Carried held;  // sums that will leave
   };

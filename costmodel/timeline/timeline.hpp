@@ -56,7 +56,7 @@ struct Slice {
 
 struct TimelineOptions {
   std::int64_t first = 10'000;  // tile steps that are walked from the start
-  std::int64_t samples = 20;    // of what remains: so many stretches of first / samples
+  std::int64_t samples = 20;    // of the rest: this many stretches of first / samples
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -73,9 +73,9 @@ struct TimelineSummary {
   bool complete = false;  // every tile step was walked
   std::int64_t walked = 0;
   std::int64_t tile_steps = 0;
-  std::int64_t first = 0;  // of those walked, from the start
+  std::int64_t first = 0;  // walked tile steps from the start
   std::int64_t samples = 0;
-  std::int64_t steps = 0;  // temporal steps of those walked
+  std::int64_t steps = 0;  // temporal steps of the walked tile steps
   double end = 0;          // cycles
   double waiting = 0;      // cycles that the compute units wait
   std::vector<PortSum> ports;
@@ -87,9 +87,9 @@ std::vector<Track> timeline_tracks(const Problem& problem, const Mapping& mappin
 
 using TakeSlice = std::function<void(const Slice& slice)>;
 
-// Hands over slice after slice, those of one track in any order. Holds a bounded number of them.
-// Throws std::invalid_argument for what no schedule of tiles describes: sums in a sliding window,
-// the times of NVDLA's workbook.
+// Delivers slices one by one, those of a track in any order, and holds a bounded number of them.
+// Throws std::invalid_argument for mappings that no schedule of tiles describes: sums in a sliding
+// window, the times of NVDLA's workbook.
 TimelineSummary timeline(const Problem& problem, const Mapping& mapping, const Cost& cost,
                          const TimelineOptions& options, const TakeSlice& take);
 

@@ -10,7 +10,7 @@
 
 namespace mapsim {
 
-// Instances of an array side by side, by dim: what a spatial unrolling makes of it.
+// Adjacent instances of an array per dim, under a spatial unrolling.
 struct ArrayUse {
   PerDim<std::int64_t> x, y;
 };
@@ -23,7 +23,7 @@ struct ArraySize {
 };
 ArraySize size_of(const ArrayUse& use);
 
-// What arrives in whole tiles: so many elements move for so many that are used.
+// Transfers in whole tiles: `whole` elements move for `used` ones.
 struct Padding {
   std::int64_t whole = 1;
   std::int64_t used = 1;
@@ -40,11 +40,11 @@ struct TilePadding {
 
 // Why an array cannot run a nest, or its distance from one that it can.
 struct Obstacle {
-  double excess = 0;  // log2 of the instances that want something else, summed; 0: none
+  double excess = 0;                     // log2 of the instances with other needs, summed; 0: none
   std::optional<TensorId> stays, stuck;  // as in NotRunnable
 };
 
-// A tensor that is in an array: it is kept behind it, or latched at the compute units.
+// A tensor in an array: kept below it, or latched at the compute units.
 struct Stationary {
   TensorId tensor{};
   std::size_t position = 0;  // loops above its place
@@ -58,12 +58,12 @@ struct EqualFolds {
   std::optional<TensorId> stays{};  // none: nothing does, and there is one fold
   double cycles = 0;                // of one instance's steps at the issue interval, in all folds
   double folds = 1;
-  double fresh = 1;   // of them, with a tile that the array has not held before
+  double fresh = 1;   // folds with a tile that the array has not held before
   double points = 0;  // of the tile, in one instance
 };
 
-// What a tensor that stays needs at least of an array, whatever its tiles: folds, and elements of
-// one instance in all of them. Infinite: it has no place there.
+// Lower bounds for a tensor that stays in an array, whatever its tiles: folds, and elements of one
+// instance in all folds. Infinite: it has no place there.
 struct LeastFolds {
   double folds = std::numeric_limits<double>::infinity();
   double elements = std::numeric_limits<double>::infinity();

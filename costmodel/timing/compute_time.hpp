@@ -8,11 +8,11 @@
 
 namespace mapsim {
 
-// What the compute units take by themselves, whatever the memories: the first instance's time.
+// The time of the compute units without regard to memories: the first instance's.
 struct ComputeTime {
   Cycles busy{0};         // steps at the issue interval
-  Cycles load{0};         // shifting in what stays, as far as it shows
-  Cycles skew{0};         // waves that enter and leave, as far as they show
+  Cycles load{0};         // shifting in the stationary tensor, if not hidden
+  Cycles skew{0};         // waves that enter and leave, if not hidden
   Cycles hidden_load{0};  // the rest of the shifting
   std::int64_t folds = 1;
   std::optional<TensorId> stationary;

@@ -12,7 +12,7 @@
 
 namespace mapsim {
 
-// Cycles of an expected number of them, but for rounding.
+// Whole cycles of an expected number, up to rounding error.
 double whole_cycles(double cycles);
 
 // May a fold of an array be a partial one, where the instances divide no bound? kFloor: yes, but
@@ -26,7 +26,7 @@ struct Partition {
   Bits have{0};
 };
 
-// What holds unless a model says otherwise: steps one after the other.
+// The defaults of a model: steps run one after the other.
 namespace plain {
 std::vector<std::string> facts(const Arch& arch);
 ComputeTime time(const Problem& problem, const Nest& nest, std::int64_t steps);
@@ -41,30 +41,30 @@ Padding padding(const Problem& problem, std::int64_t used, TensorId tensor);
 PartialFolds partial_folds(const Arch& arch);
 }  // namespace plain
 
-// A model whose time depends on the tensor that stays in an array. Of several tensors in the array
-// the one counts with which it is done first. A search knows no nest yet, but places of tensors:
-// all that it asks is here. All functions take a problem whose machine has the model.
+// A model whose time depends on the tensor that stays in an array. If several tensors are in the
+// array, the one with the least time counts. These are all functions that a search uses; it knows
+// places of tensors, but no nest yet. All functions take a problem whose machine has the model.
 struct ArrayModel {
   // Tensors that may stay with this unrolling; every nest that keeps one of them in the array runs,
   // and no other.
   TensorSet (*may_stay)(const Problem& problem, const ArrayUse& use);
-  // What stands in the way of a nest.
+  // The reason why a nest cannot run.
   Obstacle (*obstacle)(const Problem& problem, const Nest& nest);
-  // Time of a perfect nest [cycles]. Without a tensor that stays: of no nest more. More folds,
-  // fewer of them fresh or more points never take less.
+  // Time of a perfect nest [cycles]. Without a stationary tensor: no more than any nest's. Never
+  // falls with more folds, fewer fresh folds, or more points.
   double (*cycles)(const Problem& problem, const ArraySize& used, const EqualFolds& folds);
   // No nest with these temporal bounds takes less [cycles], whichever of `may_stay` stays in it.
   double (*least_cycles)(const Problem& problem, const ArraySize& used,
                          const PerDim<std::int64_t>& bounds, TensorSet may_stay);
-  // Of a tensor above the array, with `used` instances of it in use. Perfect nests.
+  // Padding of a tensor above the array with `used` instances in use. Perfect nests.
   Padding (*padding)(const Problem& problem, std::int64_t used, TensorId tensor) = plain::padding;
   PartialFolds (*partial_folds)(const Arch& arch) = plain::partial_folds;
   // Does it matter which axis takes which instances?
   bool axes_matter = false;
 };
 
-// What the rest of the program asks of a timing model; docs/decisions/0061-timing-seam.md. A model
-// has one such table, beside its functions; models.cpp finds it, and nobody else names a model.
+// The interface of a timing model to the rest of the program (docs/decisions/0061-timing-seam.md).
+// Each model has one such table, next to its functions; only models.cpp names models.
 struct TimingModel {
   // Description, in messages and reports.
   const char* machine = "machine";    // "systolic array"
@@ -79,10 +79,10 @@ struct TimingModel {
 
   // Time of a nest; `steps` are those of the first instance.
   ComputeTime (*time)(const Problem& problem, const Nest& nest, std::int64_t steps) = plain::time;
-  // No nest takes less [cycles], given those of one instance's steps at the issue interval; without
-  // an array model it is the time of every perfect nest.
+  // A lower bound over nests [cycles], given one instance's steps at the issue interval in cycles.
+  // Without an array model it is the time of every perfect nest.
   double (*cycles_of_steps)(const Problem& problem, double cycles) = plain::cycles_of_steps;
-  // Of each tensor, what its tiles are padded to where a level pads; none: of none. `counts` are
+  // Per tensor, the padding of its tiles at levels that pad; empty: no tensor is padded. `counts`:
   // those of the nest.
   PerTensor<TilePadding> (*paddings)(const Problem& problem, const Nest& nest,
                                      const Counts& counts) = plain::paddings;
@@ -96,18 +96,18 @@ struct TimingModel {
                std::optional<Role> role) = plain::need;
   std::vector<Partition> (*partitions)(const Arch& arch, LevelId level) = plain::partitions;
 
-  // Of these at most one.
+  // At most one of the following.
   const ArrayModel* array = nullptr;  // what stays in an array decides the time
   bool is_engine = false;  // runs schedules of its own and no other nests: costmodel/nvdla/
 };
 
 const TimingModel& timing_model(const Arch& arch);
 
-// Does a search by latency look at folds of an array that leave a remainder?
+// Does a search by latency try folds of an array that leave a remainder?
 bool may_leave_remainders(const Arch& arch);
 
-// What ArrayModel::padding adds to a tensor at a level, given the instances of the array in use; no
-// padding behind the array, or without one.
+// ArrayModel::padding of a tensor at a level, given the used instances of the array; no padding
+// below the array, or without one.
 Padding padding_at(const Problem& problem, LevelId level, TensorId tensor, std::int64_t used);
 
 }  // namespace mapsim

@@ -7,10 +7,10 @@
 
 namespace mapsim {
 
-// Spaces with imperfect factors and at most so many mappings are enumerated if a few labels do not
-// decide them first. Evaluating 200,000 mappings takes a second or two. Labels with deferred costs
-// (ramped latency) hardly dominate each other, so there can be more of them than mappings (decision
-// 33).
+// Spaces with imperfect factors and at most this many mappings are enumerated if a few labels do
+// not decide them first. Evaluating 200,000 mappings takes a second or two. Labels with deferred
+// costs (ramped latency) hardly dominate each other, so there can be more of them than mappings
+// (decision 33).
 inline constexpr std::int64_t kMostEnumerated = 200'000;
 
 // The number of mappings of such a space; 0: it has more, or perfect factors.

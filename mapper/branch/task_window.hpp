@@ -63,8 +63,8 @@ class TaskWindow {
   std::size_t count_;
   std::deque<Task> tasks_;  // those that have begun
   std::size_t begun_ = 0;
-  std::size_t ended_ = 0;  // the first so many tasks have all ended
-  std::size_t known_ = 0;  // results of the first so many tasks are in `incumbent_` and `left_`
+  std::size_t ended_ = 0;  // this many first tasks have all ended
+  std::size_t known_ = 0;  // this many first results are in `incumbent_` and `left_`
   exact::Incumbent incumbent_;
   bool is_hard_ = false;
   Labels left_;

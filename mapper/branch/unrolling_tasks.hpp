@@ -60,7 +60,7 @@ class UnrollingTasks {
   std::unique_ptr<SearchTables> build(std::size_t unrolling_class, const Incumbent& known = {},
                                       bool may_beam_search = false,
                                       const Pattern* pattern = nullptr) const;
-  // Tables with a part of the class's tiles: at most so many, as far as possible. Only the given
+  // Tables with a part of the class's tiles, if possible at most `most_tiles`. Only the given
   // deadline limits them.
   std::unique_ptr<SearchTables> build_part(std::size_t unrolling_class, const Incumbent& known,
                                            std::size_t most_tiles, const Deadline* deadline) const;

@@ -34,7 +34,7 @@ class ExtentStages {
   // The ways to choose positions of a stage's own points: between two extents, and before the first
   // or behind the last one where no fanout stands.
   mpz_class barriers(std::size_t stage, std::size_t extents, std::size_t points) const;
-  // The ways to put keeps and barriers into a stage with so many extents.
+  // The ways to put keeps and barriers into a stage with this number of extents.
   mpz_class ways(std::size_t stage, std::size_t extents) const;
 
  private:

@@ -26,8 +26,8 @@ class AdditiveObjective {
   // The value of a resource vector (empty: zero), if the compute units take `compute_cycles`.
   // Cycles are not rounded.
   double value(const std::vector<double>& components, double compute_cycles) const;
-  // A lower bound of the value of so many operations of an einsum: their energy, and their time on
-  // the whole machine.
+  // A lower bound of the value of `operations` operations of an einsum: their energy, and their
+  // time on the whole machine.
   double of_operations(const Problem& problem, double operations) const;
   double least_cycles(const Problem& problem, double operations) const;
   const std::vector<Port>& ports() const { return ports_; }

@@ -50,7 +50,7 @@ class BranchOptima {
   // others. The objective includes latency.
   const std::vector<BranchPoint>& front(const Branch& branch, const TakenBits& taken,
                                         double cutoff);
-  // A lower bound of the branch's value with so much taken, from what is known so far. It is cheap.
+  // A lower bound of the branch's value with `taken` occupied, from known results. It is cheap.
   double bound(const Branch& branch, const TakenBits& taken);
   // The same for a run of `entries`, of which one has a value of at least `of_entry`; `charged`:
   // see BranchEntry::Run.

@@ -76,7 +76,7 @@ class GroupModel {
     ScopeLevels levels;
     for_each_levels(e, choices, visit, levels);
   }
-  // May shared keeps let so many elements across a boundary? Sums that are held around the group as
+  // May shared keeps let `moved` elements cross a boundary? Sums that are held around the group as
   // final ones arrive there once.
   bool may_move(const SharedBoundary& boundary, double moved) const;
 

@@ -23,20 +23,20 @@ struct BranchOption {
   std::vector<SharedKeep> keeps;
   std::vector<double> charged;  // of shared keeps: a resource vector
   TakenBits resident;           // ... while any branch runs
-  Branch branch;                // where time counts: the run, with what is charged
+  Branch branch;                // if time counts: the run, with `charged`
   double entries = 0;           // of the branch
   double bound = 0;             // shared keeps included
   std::optional<bool> final_sums;
-  // Of the values of the branch: so many, beside a fixed one.
+  // The bound is `scale` times the value of the branch, plus `fixed`.
   double scale = 1;
   double fixed = 0;
 };
 
-// The options of an einsum that fit beside the scopes of an interface, the least bound first.
+// The options of an einsum that fit together with an interface's scopes, least bound first.
 std::vector<BranchOption> options_of(const GroupModel& model, BranchOptima& optima,
                                      const GroupCounts& group, const ScopeLevels& levels,
                                      std::size_t e);
-// The bound of an option if so much is taken.
+// The bound of an option if `taken` is occupied.
 double bound_of(const BranchOption& option, BranchOptima& optima, const TakenBits& taken);
 
 // Energy [pJ] of a resource vector, which may be empty.

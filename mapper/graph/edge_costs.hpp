@@ -119,7 +119,7 @@ class EdgeCosts {
   std::int64_t real_extent(const DivisorLattice& lattice, DimId d, std::size_t digit,
                            std::size_t fanouts_above) const;
 
-  // Grows a table to so many entries, and counts its memory.
+  // Grows a table to this number of entries, and counts its memory.
   void grow(std::vector<double>& table, std::size_t size);
 
   const StateGraph& graph_;

@@ -21,7 +21,7 @@ namespace mapsim::imperfect {
 class ExtentLattice : public exact::TileIndex {
  public:
   static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
-  // `most`: the lattice is coarsened until it has at most about so many tiles.
+  // `most`: the lattice is coarsened until it has at most about this many tiles.
   ExtentLattice(const Mapspace& space, const UnrollingClass& unrolling_class,
                 std::vector<FanoutId> used, std::size_t most = kAll);
 

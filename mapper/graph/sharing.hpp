@@ -25,7 +25,7 @@ struct BoundarySharing {
   Sharing parent, child, busy_parent, busy_child;
   Sharing met_parent, met_child, met_busy_parent, met_busy_child;
 };
-// `used`: the used fanouts, of which so many lie above the ends.
+// `used`: the used fanouts. `parent_fanouts`, `child_fanouts`: how many lie above each end.
 BoundarySharing sharing_of(const Problem& problem, const std::vector<FanoutId>& used,
                            const BoundaryEdge& edge, std::size_t parent_fanouts,
                            std::size_t child_fanouts);

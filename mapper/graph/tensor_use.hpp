@@ -18,7 +18,7 @@ struct TensorUse {
   };
   struct OfRank {
     std::vector<OfDim> dims;
-    double ways = 1;  // at most so many combinations of the dims' indices make up one coordinate
+    double ways = 1;  // the most combinations of the dims' indices for one coordinate
   };
   DimSet dims;
   DimSet determined;  // dims whose index follows from the element: those alone in a rank
@@ -42,7 +42,7 @@ using Extents = PerDim<double>;
 // some of the instances have work they share no better, because a / (a + c) grows with a.
 double most_shared(const TensorUse& use, const Extents& instances);
 
-// The most operations that an element takes part in, with so many indices along each dim: the
+// The most operations that an element takes part in, given the number of indices per dim: the
 // product over the dims that the tensor does not have, times, for each rank, the number of index
 // combinations, or TensorUse::OfRank::ways if that is less.
 double most_operations(const TensorUse& use, const Extents& indices);

@@ -21,7 +21,7 @@ class CarriedCapacities {
   const std::optional<std::size_t>& slot(std::size_t capacity) const { return slots_[capacity]; }
   // Is the tile of an edge added to some use?
   bool takes(std::size_t edge) const { return slot_of_edge_[edge].has_value(); }
-  // Adds it. Returns false if it does not fit beside the others.
+  // Adds it. Returns false if it does not fit with the others.
   bool add(std::size_t edge, double bits, double* values) const {
     const std::optional<std::size_t>& slot = slot_of_edge_[edge];
     return !slot || (values[*slot] += bits) <= limits_[*slot - first_];

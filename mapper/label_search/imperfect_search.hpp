@@ -59,7 +59,7 @@ exact::ObjectiveKey coarse_bound(const exact::StateGraph& graph,
                                  std::size_t most, const Deadline& deadline,
                                  const exact::Incumbent& known = {});
 
-// How many labels of a budget the completion bound of a lattice with so many tiles counts as.
+// The labels of a budget that the completion bound of a lattice of this size counts as.
 std::int64_t labels_of_bound(const exact::StateGraph& graph, std::size_t tiles);
 
 }  // namespace mapsim::imperfect

@@ -20,7 +20,7 @@ struct LabelQuery {
   // Otherwise PathObjective gives the second figure.
   std::optional<std::size_t> measured_capacity;
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // to be expanded at most
-  // Imperfect factors: at most so many, counting the states bounded as well (kStatesPerLabel).
+  // Imperfect factors: the limit on labels, with bounded states counted (kStatesPerLabel).
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   double gap = 0;  // Budget::gap
   // Called now and then with a lower bound of the class and the number of labels expanded since

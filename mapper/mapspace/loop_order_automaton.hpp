@@ -35,7 +35,7 @@ class Region {
   // The state after a loop of this factor; nullopt: the loop, or its factor, is not allowed.
   std::optional<std::size_t> after(std::size_t state, DimId dim, std::int64_t factor) const;
   bool may_end(std::size_t state) const;
-  // Imperfect factors: may the region cut one tile of the dim into so many?
+  // Imperfect factors: may the region cut one tile of the dim into `tiles`?
   bool allows(DimId dim, std::int64_t tiles) const;
   // Does the order of loops matter?
   bool is_ordered() const { return groups_.size() > 1; }
