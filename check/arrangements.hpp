@@ -19,7 +19,7 @@ class Arrangements {
  public:
   Arrangements(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used);
 
-  // What the points so far have placed.
+  // The placements of the points so far.
   struct State {
     std::vector<std::size_t> next;  // per chain: the next level that can still be placed
     std::size_t crossed = 0;        // used fanouts
@@ -30,7 +30,7 @@ class Arrangements {
     friend auto operator<=>(const State&, const State&) = default;
   };
   using Ways = std::map<State, mpz_class>;  // ways to reach each state
-  // What may stand at a level of a chain.
+  // The choices at a level of a chain.
   struct Link {
     long ways = 0;      // number of non-empty sets of tensors
     bool skip = false;  // may the level keep nothing?
@@ -52,7 +52,7 @@ class Arrangements {
   std::size_t most_points() const;
 
  private:
-  // What a chain may place at a point.
+  // A choice of a chain at a point.
   struct Step {
     std::size_t next = 0;
     mpz_class ways;

@@ -37,7 +37,7 @@ class ChainObjective {
   double least_cycles(const Problem& problem, double operations) const;
   // A lower bound of an einsum's whole run, of which this is one without the rounding of cycles.
   double of_run(double value) const;
-  // What rounding to whole cycles adds at most.
+  // The most that rounding to whole cycles adds.
   double rounding() const { return function_.value(0, 1); }
 
  private:

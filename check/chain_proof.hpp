@@ -10,7 +10,7 @@
 
 namespace mapsim::check {
 
-// A certificate of a chain as it is claimed (docs/certificates.md): nothing of it is believed.
+// A certificate of a chain as written (docs/certificates.md). The checker trusts none of it.
 struct ChainClaim {
   std::string file;
   std::string tool;
@@ -19,9 +19,9 @@ struct ChainClaim {
   FusedSpace space;
   std::optional<MappingTree> tree;                                // the best; none: nothing fits
   ObjectiveFunction function = ObjectiveFunction::product(1, 0);  // a sum over einsums
-  double value = 0;             // of it [pJ, cycles]; infinite without one
+  double value = 0;             // of the tree [pJ, cycles]; infinite without one
   double lower_bound = 0;       // of all trees
-  bool records_inputs = false;  // hashes of files that nobody compares
+  bool records_inputs = false;  // has hashes of files, which are not compared
 };
 
 // Is a file such a certificate, by how it begins?

@@ -15,18 +15,18 @@ class DesignBounds {
  public:
   explicit DesignBounds(DesignCertificate& certificate);
 
-  // What bounds and areas need to know of a box.
+  // The data of a box for bounds and areas.
   struct Machines {
     Range range;
     Comparable numbers;
     std::vector<double> leakage;  // by layer
     double clock = 1;
   };
-  // nullopt: what the machines of the box differ in has no bound. Throws ConfigError.
+  // nullopt: no bound covers the differences of the box's machines. Throws ConfigError.
   std::optional<Machines> machines(std::size_t space, const Box& box);
 
-  // Of the objective over all layers [pJ, s]; of their total energy or latency alone. Takes those
-  // bounds of layers that were needed before if they reach `enough`, else the best ones, which are
+  // Lower bounds of the objective over all layers [pJ, s], and of their total energy or latency.
+  // Uses layer bounds that were needed before if they reach `enough`, else the best ones, which are
   // needed from then on. Infinite: a layer has no mapping.
   double value(const Machines& machines, double enough);
   double energy(const Machines& machines, double enough);

@@ -16,7 +16,7 @@ namespace mapsim::check {
 struct DesignLayer {
   double count = 1;
   std::optional<Workload> workload;
-  Bits in{0}, out{0};  // of what only moves data
+  Bits in{0}, out{0};  // if it only moves data
 };
 
 // A design that is claimed to be one of the best, with a mapping of each layer.
@@ -27,7 +27,7 @@ struct DesignClaim {
   std::vector<std::string> mappings{};  // YAML, by layer; empty: it only moves data
 };
 
-// A box of designs that is done with, and why.
+// A decided box of designs, and the reason.
 struct DesignLeaf {
   enum class Why : std::uint8_t { kBound, kArea, kLimit, kUnreadable };
   Why why = Why::kBound;
@@ -35,7 +35,7 @@ struct DesignLeaf {
   Box box;
 };
 
-// No mapping of a layer has less of a function on the best machine of a box [pJ, cycles].
+// Claim: on a box's best machine no mapping of the layer is below `bound` [pJ, cycles].
 struct LayerProof {
   std::size_t layer = 0, space = 0;
   Box box;
@@ -44,8 +44,8 @@ struct LayerProof {
   int line = 0;
 };
 
-// The certificate of the best designs of a space as it is claimed (docs/certificates.md): nothing
-// of it is believed.
+// The certificate of the best designs of a space, as written (docs/certificates.md). The checker
+// trusts none of it.
 struct DesignCertificate {
   std::string file, tool, objective;
   ObjectiveFunction function = ObjectiveFunction::product(1, 0);
@@ -64,7 +64,7 @@ struct DesignCertificate {
 
 // Is a file such a certificate, by how it begins?
 bool is_design_certificate(const std::string& text);
-// Throws ConfigError: not a whole certificate, or something in it is not known.
+// Throws ConfigError if the certificate is incomplete or has something unknown.
 DesignCertificate parse_design_certificate(const std::string& text, const std::string& filename);
 
 }  // namespace mapsim::check

@@ -20,7 +20,7 @@ bool tile(const Box& whole, const std::vector<const Box*>& boxes);
 bool is_single(const Box& box);
 Box single(const std::vector<std::size_t>& values);
 
-// One value of an axis: what takes the place of what in the architecture file.
+// One value of an axis: paths of the architecture file, and the values put there.
 using Change = std::vector<std::pair<std::string, Node>>;
 struct GridAxis {
   std::string name;
@@ -32,7 +32,7 @@ struct GridAxis {
 // architecture is read once for each combination of the axes that its text depends on.
 class DesignGrid {
  public:
-  // Throws ConfigError where a value cannot be put in its place, or the first design be read.
+  // Throws ConfigError if a value cannot be put in its place, or the first design is invalid.
   DesignGrid(std::string name, Document document, std::vector<GridAxis> axes);
   const std::string& name() const { return name_; }
   const std::vector<GridAxis>& axes() const { return axes_; }
@@ -40,7 +40,7 @@ class DesignGrid {
   Arch arch(const std::vector<std::size_t>& values) const;  // throws ConfigError
   // nullopt: machines of the box differ in more than numbers. Throws ConfigError.
   std::optional<Range> range(const Box& box);
-  // Is this design as a whole what its nodes are one by one? Throws ConfigError.
+  // Is the design, read as a whole, equal to its nodes read one by one? Throws ConfigError.
   bool is_node_by_node(const std::vector<std::size_t>& values);
 
  private:

@@ -8,12 +8,12 @@
 namespace mapsim::check {
 
 // The rest of a chain, as far as it matters to its einsums first .. last while they run as one
-// group: where their inputs lie, and what else takes capacity.
+// group: the levels of their inputs, and the capacity that others take.
 struct GroupContext {
   std::size_t first = 0;
   std::size_t last = 0;
-  std::vector<PerTensor<LevelId>> sources;  // per einsum, of what does not pass within
-  std::optional<bool> final_sums;           // of what the last one makes
+  std::vector<PerTensor<LevelId>> sources;  // per einsum, of tensors from outside the group
+  std::optional<bool> final_sums;           // of the last one's output
   TakenBits taken;
 };
 

@@ -8,7 +8,7 @@
 
 namespace mapsim::check {
 
-// How a branch gets its tensors: by way of these levels of the group, the innermost last.
+// The path of each tensor to a branch: through these levels of the group, innermost last.
 struct Supply {
   PerTensor<std::vector<LevelId>> kept;
   std::optional<bool> final_sums;  // of an output of two widths that a level of the group gets
@@ -17,7 +17,7 @@ struct Supply {
 // Per intermediate, the levels that are left for its scope; one: it is decided.
 using LevelsLeft = std::vector<std::vector<LevelId>>;
 
-// Where a group of einsums may keep tensors, and what that costs and takes.
+// The places where a group of einsums may keep tensors, with their cost and capacity.
 class GroupSupply {
  public:
   // All outlive it. `piece`: the group as a chain of its own.
@@ -26,11 +26,11 @@ class GroupSupply {
 
   // Levels outside of all fanouts, but the outermost.
   const std::vector<LevelId>& levels() const { return levels_; }
-  // Does each einsum but the last pass on what it makes within the group, and may that be kept?
+  // Does each einsum but the last pass its output on within the group, at a level that may keep it?
   bool is_group() const { return is_group_; }
   const LevelsLeft& scope_levels() const { return scope_levels_; }
-  // All decisions of what is left, as far as they matter to an einsum: levels of what others pass
-  // on are open where there is a choice.
+  // All choices among the levels left, as far as they matter to an einsum: levels of others'
+  // intermediates stay open if there is a choice.
   std::vector<ScopeLevels> decisions(std::size_t e, const LevelsLeft& left) const;
   const std::vector<Supply>& supplies(std::size_t e) const { return supplies_[e]; }
   const Problem& problem(std::size_t e) const { return problems_[e]; }
@@ -41,10 +41,10 @@ class GroupSupply {
   // Adds to `charged` the cost of `moved` elements entering the k-th level of a supply.
   void charge(std::size_t e, TensorId t, const Supply& supply, std::size_t k, double moved,
               std::vector<double>& charged) const;
-  // `is_final`: do sums arrive there final? If nobody knows, the least width counts.
+  // `is_final`: do sums arrive there final? If unknown, the least width counts.
   void take_tile(std::size_t e, TensorId t, LevelId level, double tile,
                  std::optional<bool> is_final, TakenBits& taken) const;
-  // What lies around, and what intermediates take while an einsum runs. `final_sums`: per producer.
+  // Bits taken by surroundings and intermediates while an einsum runs. `final_sums`: per producer.
   TakenBits taken_by_scopes(std::size_t e, const ScopeLevels& levels,
                             const std::vector<LiveSet>& held,
                             const std::vector<std::optional<bool>>& final_sums) const;

@@ -10,8 +10,8 @@
 
 namespace mapsim::check {
 
-// What the instances of a box of unrollings (boxes.hpp) mean for traffic. `at` is a level, or the
-// compute units.
+// The effect on traffic of the instances in a box of unrollings (boxes.hpp). `at` is a level, or
+// the compute units.
 class InstanceBounds {
  public:
   using Node = std::optional<LevelId>;

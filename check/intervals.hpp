@@ -66,8 +66,8 @@ bool is_single(const Intervals& set);
 ChoiceRanges ranges_of_axes(const Problem& problem, const Unrolling& unrolling);
 
 // Visits the unrollings of imperfect factors that bounds leave open. `is_closed` is called with the
-// figures of a set, also of one; if it returns true, nothing in the set is of interest. So many
-// threads call it at once. Returns false if it was stopped, or if visit() returned false.
+// figures of a set, also of one; if it returns true, nothing in the set is of interest. `threads`
+// threads call it. Returns false if it was stopped, or if visit() returned false.
 bool visit_open_sets(const IntervalSpace& space, int threads, Stop stop,
                      const std::function<bool(const ChoiceRanges&)>& is_closed,
                      const std::function<bool(const Unrolling&)>& visit);

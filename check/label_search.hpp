@@ -15,9 +15,9 @@ struct SearchResult {
   std::int64_t labels = 0;  // expanded
 };
 
-// What labels at a node remember of the loops further out, besides the cost so far and the use of
-// shared capacities. kNone: nothing; edges cost what their tables say. kLoopChains: all loops of
-// each dim; edges cost what they move below these loops.
+// The history in labels at a node: the loops further out, besides the cost so far and the use of
+// shared capacities. kNone: no loops; costs of edges come from tables. kLoopChains: all loops of
+// each dim; costs of edges follow from the traffic below these loops.
 enum class History : std::uint8_t { kNone, kLoopChains };
 
 // Label setting over the nests of an unrolling. It enforces that tiles share capacities, which the

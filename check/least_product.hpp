@@ -6,7 +6,7 @@
 
 namespace mapsim::check {
 
-// What is proven of all mappings of a layer [pJ, cycles].
+// Proven bounds of all mappings of a layer [pJ, cycles].
 struct LayerBounds {
   double count = 1;
   double root = 0;    // energy * latency is at least its square

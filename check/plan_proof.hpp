@@ -10,8 +10,8 @@ namespace mapsim::check {
 
 inline constexpr double kPlanClose = 1e-9;  // relative: sums in another order
 
-// A plan of a network on a chip, and what is claimed about it (docs/certificates.md). The checker
-// trusts only the prices of groups and moves, because the claim is about these.
+// A plan of a network on a chip, and the claims about it (docs/certificates.md). The checker trusts
+// only the prices of groups and moves, because the claim is about these.
 
 // [s], [pJ], [B]; and the engine that is busy meanwhile [s].
 struct PlanPrice {
@@ -36,7 +36,7 @@ struct PlanWeights {
   double value(const PlanPrice& price) const;
 };
 
-// What a plan takes; the second sum counts where the first ones are equal.
+// The sums of a plan; the second one breaks ties of the first.
 struct PlanValue {
   double first = 0, second = 0;
   friend auto operator<=>(const PlanValue&, const PlanValue&) = default;
@@ -88,7 +88,7 @@ PlanClaim parse_plan_claim(const std::string& text, const std::string& name);
 PlanClaim load_plan_claim(const std::string& path);
 
 struct PlanVerdict {
-  std::vector<std::string> problems;  // empty: what is verified holds
+  std::vector<std::string> problems;  // empty: the proof holds
   std::vector<std::string> verified, unverified;
   std::size_t labels = 0;  // of the search
 };

@@ -48,7 +48,7 @@ class Prover {
   std::map<Kind, std::unique_ptr<Graph>> graphs_;
 };
 
-// What identifies an unrolling.
+// The identity of an unrolling.
 std::vector<std::int64_t> key_of(const Unrolling& unrolling);
 
 }  // namespace mapsim::check

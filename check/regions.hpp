@@ -15,7 +15,7 @@ namespace mapsim::check {
 // number of tiles.
 class Region {
  public:
-  // What the region allows: groups of dims, outermost first, and the products of the loops over
+  // The rule of the region: groups of dims, outermost first, and the products of the loops over
   // each dim.
   struct Rule {
     std::vector<DimSet> groups;

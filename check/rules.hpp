@@ -23,7 +23,7 @@ struct Allowed {
   }
 };
 
-// What may be unrolled along an axis, in addition to the limits of the architecture.
+// Rules for unrolling along an axis, in addition to the limits of the architecture.
 struct AxisRules {
   std::optional<DimSet> dims;
   std::vector<std::pair<DimId, Allowed>> factors;  // instances that the dim takes
@@ -46,7 +46,7 @@ struct LoopRule {
   std::optional<LevelId> level;
   std::optional<FanoutId> fanout;
   std::optional<std::vector<DimSet>> order;        // groups of dims, outermost first
-  std::vector<std::pair<DimId, Allowed>> factors;  // what the loops over a dim multiply to
+  std::vector<std::pair<DimId, Allowed>> factors;  // product of the loops over a dim
   DimSet rest;                                     // no loop over these further in
 };
 

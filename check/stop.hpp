@@ -6,8 +6,8 @@
 
 namespace mapsim::check {
 
-// When work ends early: when a flag is set, because nobody waits for the result any more (it is
-// never reset); or at a moment, after which the result so far is used.
+// The conditions to end work early: a flag, set if the result is not needed any more (it is never
+// reset); or a point in time, after which the result so far is used.
 struct Stop {
   using Clock = std::chrono::steady_clock;
   const std::atomic<bool>* flag = nullptr;

@@ -54,7 +54,7 @@ class Deadline {
     }
   }
   void give(std::size_t bytes) const { taken_ -= bytes; }
-  // For what is known to need more than there is.
+  // For work that is known to need more memory than there is.
   [[noreturn]] void refuse() const {
     has_refused_ = true;
     throw OutOfBudget{};
@@ -113,7 +113,7 @@ class HeldMemory {
       bytes_ += bytes;
     }
   }
-  // Takes the difference between what is held and `bytes`.
+  // Takes the difference between the memory held and `bytes`.
   void grow_to(std::size_t bytes) {
     if (bytes > bytes_) {
       take(bytes - bytes_);

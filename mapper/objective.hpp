@@ -14,7 +14,7 @@ namespace mapsim {
 // Which latency counts (docs/model.md). The energy always includes leakage for the steady one.
 enum class LatencyMode : std::uint8_t { kSteady, kRamped };
 
-// What to minimise, over the mappings within the limits.
+// The figure to minimise over the mappings within the limits.
 struct Objective {
   ObjectiveFunction function = ObjectiveFunction::product(1, 0);
   // Energy or latency alone: among all minima the one with the least other figure, proven
@@ -53,7 +53,7 @@ bool better(const Objective& objective, const Cost& a, const Cost& b);
 // Does the objective depend on a latency, apart from leakage?
 bool asks_for_latency(const Objective& objective);
 
-// What parse_objective_function() reads, or "energy,latency" (minimise energy, break ties by
+// The text of parse_objective_function(), or "energy,latency" (minimise energy, break ties by
 // latency) and "latency,energy". Mode and limits have options of their own.
 Parsed<Objective> parse_objective(std::string_view text);
 std::string to_string(const Objective& objective);  // as parse_objective reads it

@@ -33,12 +33,12 @@ struct Relief {
 };
 
 // Repeats the search with each finite capacity, partition and bandwidth doubled in turn; the
-// largest gain comes first, what is not known last. `now`: the optimum of the unchanged space. All
+// largest gain comes first, unknown ones last. `now`: the optimum of the unchanged space. All
 // searches share the time of the budget.
 std::vector<Relief> what_would_help(const Mapspace& space, const SearchOptions& options,
                                     const Cost& now);
 
-// What a mapping is held against: the optimum of a mapspace, and what would better that.
+// The comparison of a mapping with the optimum of a mapspace, and what would improve that.
 struct GapReport {
   Objective objective = Objective::kEnergy;
   std::optional<Cost> best;  // nullopt: nothing in the searched mapspace fits, or was found

@@ -12,7 +12,7 @@
 
 namespace mapsim::branch {
 
-// A box: a set of choices of one fanout (FanoutChoice), described by what bounds need. The bounds
+// A box: a set of choices of one fanout (FanoutChoice), described by figures for bounds. The bounds
 // hold for each choice in it.
 struct FactorBox {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

@@ -15,7 +15,7 @@ namespace mapsim::imperfect {
 // Tiles of the coarse lattices that lead to a fine one.
 inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
 
-// What tiles are pruned by: the incumbent `known`, and how lower bounds compare with it.
+// The criterion to prune tiles: the incumbent `known`, and its comparison with lower bounds.
 struct Pruning {
   const exact::PathObjective& path_objective;  // with a lower bound of the class's compute cycles
   std::size_t components = 1;  // of the bounds: energy, or energy and the bits of every port

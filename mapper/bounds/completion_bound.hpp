@@ -31,9 +31,9 @@ struct BoundRow {
 // Sets the values of a row with `tiles` tiles to infinity, except at row.tiles, if it lists any.
 void keep_listed(const BoundRow& row, std::size_t tiles);
 
-// What edges cost, as far as a completion bound needs it. With perfect factors costs are exact
-// (LatticeRows). With imperfect factors the cost of an edge depends on the loops further out, so
-// rows hold the least cost over all of them (ImperfectRows).
+// The costs of edges for a completion bound. With perfect factors costs are exact (LatticeRows).
+// With imperfect factors the cost of an edge depends on the loops further out, so rows hold the
+// least cost over all of them (ImperfectRows).
 class BoundRows {
  public:
   virtual ~BoundRows() = default;

@@ -8,10 +8,10 @@
 
 namespace mapsim::exact {
 
-// The incumbent: what a search knows of its answer, and therefore what it may prune. It is one
-// mapping, or a Pareto front. In a front no point is at least as good as another one in both
-// figures, so the first figure ascends while the second one descends. First figures that differ by
-// no more than rounding count as equal.
+// The incumbent: the best known answer of a search, by which it prunes. It is one mapping, or a
+// Pareto front. In a front no point is at least as good as another one in both figures, so the
+// first figure ascends while the second one descends. First figures that differ by no more than
+// rounding count as equal.
 class Incumbent {
  public:
   static constexpr std::int64_t kNoTag = -1;

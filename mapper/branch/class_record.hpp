@@ -14,7 +14,7 @@
 
 namespace mapsim {
 
-// What a search has found so far: the best mapping, and for each class of unrollings a lower bound
+// The results of a search so far: the best mapping, and for each class of unrollings a lower bound
 // and the argument for it. Threads share it. Which of several equal mappings is the best does not
 // depend on the order in which threads finish.
 class ClassRecord {

@@ -38,7 +38,7 @@ class FrontPoints {
   std::vector<FrontPoint> points_;
 };
 
-// What the search of a front starts from, and adds its points to.
+// The initial points of the search of a front, to which it adds its own.
 struct FrontTarget {
   std::optional<CurveCapacity> capacity;             // its use [b] is the second figure
   std::function<std::int64_t(const Cost&)> measure;  // the second figure of a mapping

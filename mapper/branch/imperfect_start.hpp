@@ -10,7 +10,7 @@
 
 namespace mapsim {
 
-// What the start of a search with imperfect factors works on.
+// The inputs of the start of a search with imperfect factors.
 struct ImperfectStart {
   const Mapspace& space;
   const SearchOptions& options;

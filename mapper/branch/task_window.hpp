@@ -19,9 +19,9 @@ class TaskWindow {
  public:
   struct Labels {
     std::int64_t expanded = 0;
-    std::int64_t budget = 0;  // labels, and what else counts as labels
+    std::int64_t budget = 0;  // labels, and work that counts as labels
   };
-  // What a task knows and may use when it begins.
+  // The knowledge and the labels of a task when it begins.
   struct Start {
     std::size_t index = 0;
     exact::Incumbent known;
@@ -43,7 +43,7 @@ class TaskWindow {
   void close() { count_ = begun_ - 1; }
   // The task that began last is the last one.
   void close_behind() { count_ = begun_; }
-  // What a task leaves to the tasks after it.
+  // The results of a task for later tasks.
   struct Outcome {
     std::vector<exact::ObjectiveKey> found;  // objective keys of its mappings
     Labels taken;

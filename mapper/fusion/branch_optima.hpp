@@ -20,7 +20,7 @@ struct BranchOptimum {
   double value = exact::kInfinity;  // of the objective; infinite: nothing fits
   std::vector<MappingNode> nest;
   TakenBits used;    // by the nest's tiles
-  double least = 0;  // of what was ruled out
+  double least = 0;  // of the mappings ruled out
 };
 
 // A point of the front of a branch's run.
@@ -90,7 +90,7 @@ class BranchOptima {
   AdditiveObjective objective_;
   const Deadline& deadline_;
   std::vector<FiniteCapacity> capacities_;
-  HeldMemory held_{&deadline_};  // of what was found
+  HeldMemory held_{&deadline_};  // of the results
   std::map<BranchKey, std::deque<Found>> found_;
   struct FoundFront {
     double cutoff = 0;

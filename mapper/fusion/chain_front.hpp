@@ -19,7 +19,7 @@ struct ChainFront {
   bool complete = false;           // else it was stopped: there may be others
   std::int64_t searches = 0;
   double seconds = 0;
-  bool out_of_memory = false;  // stopped for want of it
+  bool out_of_memory = false;  // stopped because it was short
   std::size_t peak_bytes = 0;  // of a search at most
 };
 

@@ -25,7 +25,7 @@ ChainResult search_additive(const Arch& arch, const EinsumChain& chain, const Fu
 struct AllTrees {
   std::vector<MappingTree> trees;  // none if the search was stopped
   bool complete = false;           // else it was stopped ...
-  bool out_of_memory = false;      // ... for want of memory
+  bool out_of_memory = false;      // ... because memory was short
   double seconds = 0;
   std::size_t peak_bytes = 0;
 };
@@ -39,14 +39,14 @@ struct HullPoint {
   // energy + weight * latency [pJ]; for an infinite weight the latency [cycles].
   double along(double weight) const;
 };
-// What is known of the least energy + weight * latency of a space, for one weight.
+// Knowledge about the least energy + weight * latency of a space, for one weight.
 struct LeastSum {
   std::optional<HullPoint> best;  // nullopt: none was found
   double bound = 0;               // no point is below it
   bool proven = false;            // no point is below `best`, or there is none
 };
 
-// What proves the least value of a product over a space.
+// The proof of the least value of a product over a space.
 struct Hull {
   std::vector<HullLine> lines;
   std::optional<HullPoint> best;
@@ -58,13 +58,13 @@ struct Hull {
 Hull search_hull(const ObjectiveFunction& function, double least_cycles,
                  const std::function<LeastSum(double weight)>& least_sum);
 
-// The least sums of the trees of a chain: searched for a weight unless what was found for others
-// says what they are. It refers to the machine and the chain.
+// The least sums of the trees of a chain: searched for a weight, unless the results for other
+// weights imply them. It refers to the machine and the chain.
 class ChainSums {
  public:
   ChainSums(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits);
 
-  // Of `options` the budget and what stops a search.
+  // Uses the budget and the stop flag of `options`.
   LeastSum least(double weight, const SearchOptions& options);
   // No tree has less latency: the compute units' alone [cycles].
   double least_cycles() const { return least_cycles_; }

@@ -33,7 +33,7 @@ struct ChainResult {
   std::vector<HullLine> lines;   // ... by these, where the objective is no sum over einsums
   bool proven = false;           // nothing in the space is better; else time was over
   double seconds = 0;
-  bool out_of_memory = false;   // stopped for want of it
+  bool out_of_memory = false;   // memory was short
   std::size_t peak_bytes = 0;   // of tables, labels, classes and interfaces
   std::int64_t groups = 0;      // searched
   std::int64_t classes = 0;     // of interfaces with equal loops
@@ -45,8 +45,8 @@ struct ChainResult {
 // The objective of a tree, limits aside.
 double value_of(const Objective& objective, const TreeCost& cost);
 
-// Why fused mappings on this machine cannot be searched; empty: they can. Reasons are what trees
-// cannot express yet, and an outermost level of limited capacity.
+// Why fused mappings on this machine cannot be searched; empty: they can. Reasons: features that
+// trees cannot express, or an outermost level of limited capacity.
 std::string fusion_obstacle(const Arch& arch);
 // ... or for this objective.
 std::string fusion_obstacle(const Objective& objective);
@@ -75,7 +75,7 @@ struct ChainComparison {
   ChainResult fused;    // groups of einsums besides
 };
 
-// Did any of the three searches end for want of memory?
+// Did any of the three searches end because memory was short?
 bool is_short_of_memory(const ChainComparison& found);
 
 // Makes all three searches within one budget. If one was stopped early, the result of the narrower

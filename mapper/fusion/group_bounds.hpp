@@ -12,12 +12,12 @@ namespace mapsim::fusion {
 struct LeastPart {
   double value = exact::kInfinity;
   double entries = 1;
-  double of_entry = 0;  // what an entry would need for this value
+  double of_entry = 0;  // the entry's cost for this value
   Branch branch;
   TakenBits taken;
 };
 
-// What all interfaces with the same shared loops have in common, in any order and with any scopes.
+// The common data of all interfaces with the same shared loops, in any order, with any scopes.
 struct ClassBoxes {
   std::vector<EnteredBranch> branches;
   std::vector<LiveSet> held;  // at least
@@ -31,9 +31,9 @@ class GroupBounds {
   GroupBounds(const GroupModel& model, BranchOptima& optima)
       : model_{model}, optima_{optima}, objective_{optima.objective()} {}
 
-  // Where each einsum ran once, had all capacities to itself, and found what others pass to it
-  // wherever that is best. Optima of whole einsums bound those of all smaller boxes; they are asked
-  // for up to `limit`.
+  // The bound if each einsum ran once, had all capacities to itself, and found its inputs from
+  // others at the best level. Optima of whole einsums bound those of all smaller boxes; they are
+  // asked for up to `limit`.
   double ideal(double limit, const TakenBits& around);
   // Of a class, or of an interface, with scopes at these levels. Where levels are not decided, each
   // einsum has those of its intermediates that are best for it.
@@ -49,7 +49,7 @@ class GroupBounds {
   std::vector<double> crossed_once(std::size_t e, const Sourcing& sourcing) const;
   LeastPart part(Branch branch, TakenBits taken, double entries,
                  const std::vector<double>& charged) const;
-  // The least part of an einsum; each replaces `least` by what it finds if that is less.
+  // The least part of an einsum; each lowers `least` if it finds less.
   void find_part_of_class(const ClassBoxes& boxes, std::size_t e, const ScopeLevels& levels,
                           LeastPart& least) const;
   void find_part_of_interface(const GroupCounts& group, std::size_t e, const ScopeLevels& levels,

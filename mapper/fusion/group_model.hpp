@@ -20,13 +20,13 @@ struct Group {
   std::size_t last = 0;
 };
 
-// What surrounds a group.
+// The surroundings of a group.
 struct Surroundings {
   // Per einsum of the group: the levels of the tensors that are not passed within the group.
   std::vector<PerTensor<LevelId>> sources;
   // For an output with two widths that is held outside: do its sums arrive final?
   std::optional<bool> final_sums;
-  TakenBits taken;  // by what is held meanwhile
+  TakenBits taken;  // by tensors held meanwhile
 };
 
 // A way for a branch to get its tensors.
@@ -35,7 +35,7 @@ struct Sourcing {
   std::optional<bool> final_sums;  // of an output that comes to a level of the group, of two widths
 };
 
-// What crosses between two levels, on the way of a tensor from around the group to a branch.
+// A boundary between two levels on a tensor's way from outside the group to a branch.
 struct SharedBoundary {
   ChainTensor use;
   LevelId parent{};

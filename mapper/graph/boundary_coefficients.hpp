@@ -12,8 +12,8 @@
 
 namespace mapsim::imperfect {
 
-// What the cost of a boundary with imperfect factors takes from the graph: everything that does not
-// depend on tiles.
+// The part of a boundary's cost with imperfect factors that depends on the graph only, not on
+// tiles.
 struct BoundaryCoefficients : exact::BoundarySharing {
   // Fanouts with spatial reduction, innermost first: pJ per addition, and the flow that leaves.
   std::vector<std::pair<double, exact::Sharing>> reductions;

@@ -69,7 +69,7 @@ class EdgeCosts {
     double group_size = 1;  // instances of a group
     End outer;  // the elements at its outer end: crossing, if it merges; sums met, if hops cost
   };
-  // What a boundary's cost takes from the graph: everything that does not depend on the tile.
+  // The part of a boundary's cost that depends on the graph only, not on the tile.
   struct Coefficients {
     BoundaryCost cost;
     bool output = false;
@@ -97,7 +97,7 @@ class EdgeCosts {
   const Coefficients& coefficients(std::size_t edge);
   void evaluate(const Coefficients& coefficients, double visits, std::size_t tile,
                 SlidingLoop slide, double* out, std::size_t step) const;
-  // What the rows of an edge's table are computed from.
+  // The inputs of the rows of an edge's table.
   struct Table {
     const Coefficients& coefficients;
     const std::vector<double>& visits;

@@ -22,7 +22,7 @@ struct Residence {
   std::size_t fanouts = 0;  // number of used fanouts above the tile
 };
 
-// What ends a stage. Either a used fanout is crossed; or, in even mappings, a level is closed, and
+// The end of a stage. Either a used fanout is crossed; or, in even mappings, a level is closed, and
 // all its keeps stand at that point of the nest.
 struct StageEnd {
   std::optional<std::size_t> fanout;  // index in the list of used fanouts; nullopt: a level

@@ -12,8 +12,8 @@
 
 namespace mapsim::exact {
 
-// The state graph without tiles: what depends on neither extents nor factors (docs/mapper.md).
-// A *residency* is a number that says at which residence each tensor was last kept, and what rules
+// The state graph without tiles: the part without extents and factors (docs/mapper.md). A
+// *residency* is a number that says at which residence each tensor was last kept, and what rules
 // need to know of the nest so far; state_graph.cpp lists its digits. A *stage* is the part of a
 // nest between two stage ends (StageEnd). *Moves* lead from residency to residency in one stage.
 class StateGraph {

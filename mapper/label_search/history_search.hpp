@@ -18,7 +18,7 @@
 
 namespace mapsim::imperfect {
 
-// The history of the labels: what they know of the loops of a dim.
+// The history of the labels: the loops of a dim that they remember.
 enum class History : std::uint8_t {
   // From the least that is remembered to the most
   kNone,                // nothing: edges have their least cost, capacities are shared (decision 33)
@@ -46,7 +46,7 @@ class HistorySearch {
   exact::ObjectiveKey bound_without_chains(History history);
   HistoryResult run();
 
-  // What exact::LabelSetting requires.
+  // The interface that exact::LabelSetting requires.
   bool is_of_use(const exact::ObjectiveKey& key) const { return !is_pruned(key); }
   bool is_last(const exact::ObjectiveKey& key) const {
     return !known_.is_front() && exact::exceeds(key, known_.limit());

@@ -12,7 +12,7 @@
 
 namespace mapsim::exact {
 
-// What to search for among the mappings of a class: the best one, or all points of a front,
+// The goal of the search among the mappings of a class: the best one, or all points of a front,
 // unless the incumbent rules them out.
 struct LabelQuery {
   Incumbent known;

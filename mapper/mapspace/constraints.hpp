@@ -20,8 +20,8 @@ struct LackingRule {
 // The warning for the user: the place, the dims, and what remains of the rule. `who` lacks the
 // dims.
 std::string warning_of(const LackingRule& rule, const std::string& who);
-// What the workload makes of a machine and of rules: the axes that stay idle, then each rule that
-// lacks dims.
+// Warnings about a machine and rules for this workload: the axes that stay idle, then each rule
+// that lacks dims.
 std::vector<std::string> warnings_of(const Problem& problem,
                                      const std::vector<LackingRule>& lacking);
 

@@ -23,7 +23,7 @@ class SampleStatistics {
   SearchResult result(const Problem& problem) const;
 
  private:
-  // What was exceeded: the alternative of Infeasible, its index, and its partition or axis.
+  // The exceeded limit: the alternative of Infeasible, its index, and its partition or axis.
   using Reason = std::tuple<std::size_t, std::size_t, int>;
   struct Misfits {
     std::int64_t count = 0;
