@@ -67,7 +67,7 @@ struct CheckArguments {
   std::string machine, layer, constraints, space;  // what it must be about, unless empty
   std::vector<std::string> work;                   // in place of the layers of this space
   std::int64_t max_steps = 1'000'000;
-  std::size_t sample = 0;  // of a proof of designs, so many bounds of layers; 0: all
+  std::size_t sample = 0;  // number of layer bounds of a proof of designs; 0: all
   int threads = 1;
   Output output;
 };
@@ -95,7 +95,7 @@ struct ReportArguments {
   std::string gpu;                   // whose rows; empty: that machine's name
   std::string figures;               // each figure as SVG and CSV goes to this folder, unless empty
   std::string title;                 // empty: from the results
-  std::vector<std::size_t> designs;  // to draw layer by layer, beside the best
+  std::vector<std::size_t> designs;  // to draw layer by layer, with the best
   int threads = 1;
   Output output;
 };

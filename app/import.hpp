@@ -50,7 +50,7 @@ std::string why_unread(const Read& read) {
   }
 }
 
-// A mapping that ZigZag found beside the proven optimum of its unrolling, both in our cost.
+// A mapping that ZigZag found and the proven optimum of its unrolling, both in our cost.
 Answer compare_zigzag(const CompareArguments& arguments);
 
 // What a table of GPU timings does not say itself, from the options of that name. Throws

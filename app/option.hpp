@@ -86,7 +86,7 @@ inline Option input(Option option, FileKind kind) {
   return option;
 }
 
-// Options that mean something only beside another one.
+// Options that require another one.
 inline Options needing(const std::string& other, Options options) {
   for (Option& option : options) {
     option.needs = {other};

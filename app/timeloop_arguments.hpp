@@ -16,7 +16,7 @@ struct TimeloopArguments {
   bool counts_only = false;
 };
 
-// Figures of another tool, beside ours.
+// Arguments to compare another tool's figures with ours.
 struct CompareArguments {
   std::string format = "timeloop";
   std::vector<std::string> files;  // of one design, with a mapping; zigzag: its result, too

@@ -7,7 +7,7 @@
 
 namespace mapsim {
 
-// What came of a validation, beside the verdict.
+// The results of a validation, besides the verdict.
 struct ValidationNotes {
   std::vector<std::string> refusals;  // kernels without a time, and why
   std::vector<std::string> notes;

@@ -30,7 +30,7 @@ class Uninterrupted {
 // Says on standard error that others keep a database from being written.
 void say_waiting(const std::string& database);
 
-// What a terminal shows beside the time: "searching, 12 s, ... (Ctrl-C: stop and ...)".
+// The text that a terminal shows after the time: "searching, 12 s, ... (Ctrl-C: stop and ...)".
 struct WatchWords {
   std::string work = "searching";
   std::string hint = "stop and show the best so far";
@@ -49,7 +49,7 @@ class Watch {
   const std::atomic<bool>& stop() const { return stop_; }
   // Is there a terminal to show things on?
   bool visible() const { return visible_; }
-  // What to show beside the time, from now on; any thread may say so.
+  // Sets the text after the time; any thread may call it.
   void say(std::string status);
   // Other work begins, and nobody wants that stopped yet: takes back the flag, and what is shown.
   void turn_to(WatchWords words);

@@ -8,7 +8,7 @@ namespace mapsim {
 // limit of its address space says so. The largest number where nothing is known.
 std::size_t machine_bytes();
 
-// What searches may take of it by default, so many of them at a time: three quarters in all.
+// The default memory of each of `searches` concurrent searches: three quarters in all.
 std::size_t search_bytes(int searches = 1);
 
 // Keeps memory that is freed, for the whole process. A search takes and frees tables of megabytes

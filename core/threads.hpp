@@ -6,7 +6,7 @@
 
 namespace mapsim {
 
-// Calls visit(i) for i = 0 .. count - 1 on so many threads, each of which takes the next one when
+// Calls visit(i) for i = 0 .. count - 1 on `threads` threads, each of which takes the next one when
 // it is free. The first exception is thrown again when all have returned.
 template <class Visit>
 void for_each_on_threads(std::size_t count, int threads, const Visit& visit) {

@@ -35,7 +35,7 @@ class ObjectiveFunction {
   // A value's unit where energies are in `energy` and latencies in `latency`; `times` joins them:
   // "pJ", "J s", "pJ^2*cycles".
   std::string unit(std::string_view energy, std::string_view latency, std::string_view times) const;
-  // A value [pJ, cycles] in other units: of so many pJ, of so many cycles.
+  // A value [pJ, cycles] in other units, given their sizes in pJ and in cycles.
   double scaled(double value, double picojoules, double cycles) const;
 
   friend bool operator==(const ObjectiveFunction&, const ObjectiveFunction&) = default;

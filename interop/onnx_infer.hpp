@@ -10,7 +10,7 @@
 
 namespace mapsim {
 
-// What is known of the tensors of a graph, and of those around it that its operators see.
+// Known properties of the tensors of a graph, and of outer tensors that its operators see.
 class OnnxScope {
  public:
   explicit OnnxScope(const OnnxScope* outer = nullptr) : outer_{outer} {}

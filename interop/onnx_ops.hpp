@@ -50,7 +50,7 @@ std::optional<std::vector<std::int64_t>> einsum_shape(const OnnxNode& node);
 // Parts of it. The rows, columns and shared axis of an Einsum of two operands; nullopt: it is more
 // than that (an ellipsis, a diagonal, a sum over one operand alone).
 std::optional<GemmShape> einsum_gemm(const OnnxNode& node);
-// A shape of at least so many axes, none of them without elements.
+// A shape of at least this many axes, none of them empty.
 std::vector<std::int64_t> known_shape(const OnnxTensor& tensor, std::size_t least_axes);
 // An attribute that is a single number.
 std::int64_t attribute(const OnnxNode& node, const std::string& key, std::int64_t otherwise);

@@ -51,7 +51,7 @@ struct ScaleSimFigures {
 std::int64_t scalesim_outputs(std::int64_t ifmap, std::int64_t filter, std::int64_t stride);
 ScaleSimGemm scalesim_gemm(const ScaleSimLayer& layer);
 ScaleSimFolding scalesim_folding(const ScaleSimConfig& config, const ScaleSimGemm& gemm);
-// A walk takes at most so many steps, some seconds: a step is about 3 ns.
+// The most steps of a walk, which take some seconds: a step is about 3 ns.
 inline constexpr std::int64_t kMostWalkSteps = std::int64_t{1} << 30;
 // With at most `steps`, less those taken.
 ScaleSimFigures scalesim_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer,

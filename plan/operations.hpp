@@ -37,8 +37,8 @@ double bytes_of(const Operations& operations, std::size_t tensor);
 // Of the operands of its first layer [b]; 0: it has none.
 std::int64_t width_of(const NetworkGraph& graph);
 
-// The same network with operands of so many bits: tensors and operands as wide as the operands of
-// its first layer become so wide.
+// The same network with operands of this width: tensors and operands as wide as the operands of its
+// first layer become so wide.
 void set_width(NetworkGraph& graph, Bits width);
 
 }  // namespace mapsim

@@ -31,7 +31,7 @@ PairSchedule schedule_pair(const std::vector<PairTask>& a, const std::vector<Pai
 // the other.
 struct PairAnswer {
   std::array<PlanAnswer, 2> networks;  // each with the chip to itself
-  std::array<Plan, 2> plans;           // with their starts beside the other
+  std::array<Plan, 2> plans;           // with starts, if run with the other
   double makespan = 0;                 // [s] until both are done
   double bound = 0;                    // no plans of these groups at these prices are done before
   double rate = 0;        // frames of each a second, with many of both in flight (linear program)

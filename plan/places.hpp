@@ -34,7 +34,7 @@ std::optional<std::int64_t> width_named(const std::string& name);
 
 // Channels that a format keeps together: 32 of chw32; 1 of the others.
 std::int64_t channels_of(const std::string& format);
-// A tensor in a format takes so many times its elements: channels are padded.
+// The size of a tensor in a format over its elements: channels are padded.
 double padding_of(const GraphTensor& tensor, const std::string& format);
 
 // A network as each place has it: its operands in the width of the place.

@@ -34,7 +34,7 @@ struct Engine {
   std::variant<Gpu, Arch> machine;
   std::int64_t count = 1;
   std::array<std::optional<Seconds>, kLaunchModes> launch{};  // of a GPU's kernel; nullopt: its own
-  Seconds overhead{0};                 // of every operation, beside what the machine takes
+  Seconds overhead{0};                 // of every operation, besides the machine's time
   Words operators{};                   // that it runs; empty: all
   std::vector<std::int64_t> widths{};  // of operands [b] that it takes; empty: all
   Words formats{};                     // layouts of tensors that it reads and writes

@@ -84,7 +84,7 @@ class ChartAxis {
     std::string text;
   };
   std::vector<Tick> ticks(std::size_t about = 5) const;  // at most 3 * about + 6, at least one
-  // With one tick for so many pixels.
+  // With one tick per this number of pixels.
   std::vector<Tick> ticks_along(double length, double pitch) const;
 
  private:

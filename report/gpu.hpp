@@ -23,11 +23,11 @@ struct KernelReport {
 // How far measured times may be from `time`, predicted with `calibration`.
 std::string trust_text(const GpuCalibration& calibration, GpuPrecision precision, Seconds time);
 
-// For people: the ranked kernels, each with its predicted time, what bounds it, what it takes;
-// which are as good as the first; how far to trust it; constraints that the layer violates.
+// For people: the ranked kernels, each with predicted time, bottleneck and resources; which are as
+// good as the first; how far to trust it; constraints that the layer violates.
 std::string kernels_text(const KernelReport& report);
 
-// One kernel beside the best: `report.result.ranked` has it alone.
+// One kernel compared with the best: `report.result.ranked` has it alone.
 struct KernelComparison {
   KernelReport report;
   std::optional<RankedKernel> best_of_path;  // absent: none is legal

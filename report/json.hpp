@@ -48,7 +48,7 @@ std::string evaluation_json(const Provenance& origin, const Problem& problem,
                             const std::optional<GapReport>& gap = std::nullopt);
 std::string histogram_json(const Provenance& origin, const Mapspace& space,
                            const HistogramOptions& options, const Histogram& histogram);
-// A walk beside the closed form, and its numbers beside plain loops.
+// A walk compared with the closed form, and its numbers compared with plain loops.
 struct SimulationRecord {
   struct Difference {
     std::string name;
@@ -60,15 +60,15 @@ struct SimulationRecord {
   std::vector<Difference> differences;
   std::int64_t outputs = 0;  // elements
   std::int64_t outputs_wrong = 0;
-  // In a machine that knows of zeros. If all places are given, the closed form is what a run must
-  // count, else it is a mean over data sets.
+  // For machines that exploit zeros. If all places are given, a run must have the counts of the
+  // closed form; otherwise that is a mean over data sets.
   std::vector<ZeroCount> zeros{};
   bool zeros_known = false;
   bool agrees() const;
 };
 std::string simulation_json(const Provenance& origin, const Problem& problem,
                             const Mapping& mapping, const SimulationRecord& record);
-// Figures of another tool beside ours.
+// Comparison of another tool's figures with ours.
 struct ComparisonRecord {
   struct Figure {
     std::string figure, where;
@@ -77,7 +77,7 @@ struct ComparisonRecord {
     std::optional<double> ours;
     std::string verdict;
     std::vector<std::string> rules;
-    // Where an optimum stands beside the mapping, instead of `derived`, `verdict` and `rules`.
+    // If an optimum is compared with the mapping, instead of `derived`, `verdict` and `rules`.
     std::optional<double> best{};
     std::optional<double> lower_bound{};
   };

@@ -11,7 +11,7 @@ namespace mapsim {
 // The figures of a report as SVG files: as they are in the page, and as they go into a paper. Data
 // are shapes in groups of class "marks".
 
-// Horizontal bars beside common row names, one panel or several.
+// Horizontal bars with common row names, one panel or several.
 struct BarPart {
   std::string name, fill;
 };

@@ -23,7 +23,7 @@ TimelineSummary write_trace(const Provenance& origin, const Problem& problem,
 // "all 3,528 tile steps", or which of them: the same in the file and for people.
 std::string coverage_text(const TimelineSummary& summary);
 
-// What the trace in `file` shows, and its ports beside the cost model.
+// The content of the trace in `file`, and its ports compared with the cost model.
 std::string trace_text(const Problem& problem, const Mapping& mapping, const Cost& cost,
                        const TimelineSummary& summary, const std::string& file);
 

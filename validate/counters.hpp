@@ -26,7 +26,7 @@ std::vector<ProfiledKernel> parse_counters(const std::string& text, const std::s
 std::int64_t attach_counters(const std::vector<ProfiledKernel>& profiled,
                              ValidationVerdict& verdict);
 
-// A metric beside what the model says of the same thing.
+// A metric and the model's value of the same quantity.
 struct CounterComparison {
   std::string metric;
   double counted = 0;

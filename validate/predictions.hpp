@@ -12,7 +12,7 @@
 
 namespace mapsim {
 
-// A measurement beside what the model says with the calibration that the GPU has.
+// A measurement and the model's prediction with the GPU's calibration.
 struct PredictedKernel {
   std::string name;      // "4096x4096x4096 ..." and the kernel, or that a library chose it
   double measured = 0;   // seconds

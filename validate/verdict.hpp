@@ -14,7 +14,7 @@
 
 namespace mapsim {
 
-// A measured kernel beside what the model says of it.
+// A measured kernel and its prediction.
 struct KernelVerdict {
   GpuMeasurement measurement;
   GpuEstimate estimate;                      // at the measured clock, with the compiler's registers

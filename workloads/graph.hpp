@@ -49,9 +49,9 @@ struct GraphNode {
   std::vector<std::size_t> out;         // tensors; each is made by one node
   std::vector<NodeLayer> layers{};      // of kEinsum
   std::vector<std::string> epilogue{};  // what rides on its output: bias, relu; costs nothing
-  Bits reads{0}, writes{0};     // what crosses memory beside the layers (network.hpp, Stream)
-  std::int64_t parameters = 0;  // constants of the model that it holds, in elements
-  std::string unpriced{};       // why it is in no sum: Conv_of_unknown_shape; empty: it is
+  Bits reads{0}, writes{0};             // memory traffic besides the layers (network.hpp, Stream)
+  std::int64_t parameters = 0;          // constants of the model that it holds, in elements
+  std::string unpriced{};               // why it is in no sum: Conv_of_unknown_shape; empty: it is
   // Of concat, split and softmax, the axis; of a transpose, the axes; of windows, what else there
   // is is in the shapes. Empty: none.
   std::vector<std::int64_t> axes{};

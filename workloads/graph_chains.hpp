@@ -11,7 +11,7 @@ namespace mapsim {
 
 // What a network without fusion has for the nodes of a chain, but for what rides on its end.
 struct UnfusedNodes {
-  // What crosses memory for a node beside its layers.
+  // The memory traffic of a node besides its layers.
   struct Crossing {
     Bits reads{0}, writes{0};
     friend bool operator==(const Crossing&, const Crossing&) = default;
@@ -21,7 +21,7 @@ struct UnfusedNodes {
   friend bool operator==(const UnfusedNodes&, const UnfusedNodes&) = default;
 };
 
-// A chain that a network has so many times, alike but for names, fused and unfused.
+// A chain and how often a network has it, names aside, fused and unfused.
 struct NetworkChain {
   EinsumChain chain;
   std::int64_t count = 1;

@@ -7,7 +7,7 @@
 
 namespace mapsim {
 
-// The keys of a network that is a graph, beside `name`.
+// The keys of a network that is a graph, besides `name`.
 Words graph_keys();
 
 // The graph that a network file describes under `graph` (docs/formats.md, Graph). What is wrong

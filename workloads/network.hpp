@@ -17,7 +17,7 @@ namespace mapsim {
 struct WorkbookRow {
   bool addition = false;  // a tensor as large as the output is read and added
   std::optional<std::array<std::int64_t, 2>> pooled{};  // rows, columns behind fused pooling
-  std::int64_t extra_lines = 0;                         // of the least input, beside the kernel's
+  std::int64_t extra_lines = 0;                         // of the least input, besides the kernel's
   bool winograd_weights = true;                         // 16/9 of the weights of 3 x 3 kernels
   // Beside a second memory, whose inputs are read from it and outputs written to it: which of the
   // two crosses the DRAM's port as well, and whether they are in the memory at all.
@@ -75,8 +75,8 @@ Network parse_network(const std::string& text, const std::string& filename);
 // The layers, streams and unpriced operators of a graph, equal ones once.
 Network network_of(std::string name, NetworkGraph graph);
 
-// The network for so many inputs at a time, each as the file has it: the batch of convolutions, the
-// rows of matrix products and the batch of batched ones grow, and with them what streams move;
+// The network for this number of inputs at a time, each as in the file: the batch of convolutions,
+// the rows of matrix products and the batch of batched ones grow, and with them what streams move;
 // weights are shared. Throws ConfigError (about `path`) for another einsum, and beyond 2^53
 // multiply-accumulates in a layer.
 Network batched(const Network& network, std::int64_t batch, const std::string& path);

@@ -392,7 +392,7 @@ class NetworkResult:
 
 
 class Check:
-    """What the checker, which shares no code with the search, says of a proof."""
+    """The verdict of the checker, which shares only the cost model with the search, on a proof."""
 
     def __init__(self, text: str):
         self.json: Dict[str, Any] = json.loads(text)

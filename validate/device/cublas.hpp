@@ -42,7 +42,7 @@ class Cublas {
   void multiply(const GemmProblem& problem, cuda::Pointer a, cuda::Pointer b,
                 cuda::Pointer c) const;
 
-  // At most so many of the heuristics', the first choice first; none where there is no cuBLASLt.
+  // At most this many of the heuristics' algorithms, first choice first; none without cuBLASLt.
   std::vector<Algorithm> algorithms(const GemmProblem& problem, int most, Bytes workspace) const;
   void multiply(const Algorithm& algorithm, cuda::Pointer a, cuda::Pointer b, cuda::Pointer c,
                 cuda::Pointer workspace) const;
