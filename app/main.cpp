@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,12 +7,14 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 #include "app/arguments.hpp"
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/inputs.hpp"
+#include "app/out_of_memory.hpp"
 #include "app/size_notes.hpp"
 #include "app/watch.hpp"
 #include "core/diagnostic.hpp"
@@ -98,14 +99,30 @@ Answer answer_to(const Arguments& arguments, const Say& say) {
   }
 }
 
-int run_command(int argc, const char* const* argv) {
+// What bounds the memory of a command, as the message of one that had too little ends.
+template <class Arguments>
+constexpr const char* bound_of_memory() {
+  constexpr bool is_of_searches = requires(Arguments a) {
+    a.budget.bytes;
+  } || requires(Arguments a) { a.options.bytes; } || requires(Arguments a) { a.bytes; };
+  constexpr bool has_space = requires(Arguments a) { a.constraints, a.arch; };
+  return is_of_searches && has_space
+             ? "; bound it with --memory, or narrow the space with --constraints"
+         : is_of_searches ? "; --memory bounds each search"
+         : has_space      ? "; narrow the space with --constraints"
+                          : "";
+}
+
+// `bound`: becomes what bounds the memory of the command that is run.
+int run_command(int argc, const char* const* argv, const char*& bound) {
   const auto parsed = parse_arguments(argc, argv);
   if (const auto* information = std::get_if<Information>(&parsed)) {
     print(information->text);
     return kDone;
   }
   return std::visit(
-      [](const auto& arguments) -> int {
+      [&bound](const auto& arguments) -> int {
+        bound = bound_of_memory<std::decay_t<decltype(arguments)>>();
         check_inputs(inputs_of(arguments));
         refuse_overwriting(arguments);
         OutputFile file{arguments.output.file};
@@ -127,21 +144,10 @@ int run_command(int argc, const char* const* argv) {
       std::get<Command>(parsed));
 }
 
-// Allocates nothing. What was in use says about how much more is needed.
-void say_out_of_memory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  constexpr long kKibibytesPerMebibyte = 1024;
-  std::fprintf(stderr,
-               "mapsim: out of memory, with %ld MiB in use at most; --memory bounds a search, and"
-               " constraints make it smaller\n",
-               usage.ru_maxrss / kKibibytesPerMebibyte);
-}
-
 // Where memory ends in a function that promises not to throw, as some of the parser of options do,
 // which may leave no exception to look at.
-[[noreturn]] void end_without_memory() {
-  say_out_of_memory();
+[[noreturn]] void end_without_memory(const std::bad_alloc& error) {
+  say_out_of_memory(error, "");
   _exit(kNegative);
 }
 [[noreturn]] void end_badly() {
@@ -149,13 +155,13 @@ void say_out_of_memory() {
     if (std::current_exception()) {
       std::rethrow_exception(std::current_exception());
     }
-  } catch (const std::bad_alloc&) {
-    end_without_memory();
+  } catch (const std::bad_alloc& error) {
+    end_without_memory(error);
   } catch (...) {
     std::fputs("mapsim: internal error: an exception that nobody expects\n", stderr);
     _exit(kInternal);
   }
-  end_without_memory();
+  end_without_memory({});
 }
 
 // No thread can be started for want of memory, too.
@@ -173,8 +179,9 @@ int main(int argc, char** argv) {
   std::set_terminate(mapsim::end_badly);
   mapsim::let_gmp_throw();
   mapsim::exit_when_interrupted();
+  const char* bound_of_memory = "";
   try {
-    return mapsim::run_command(argc, argv);
+    return mapsim::run_command(argc, argv, bound_of_memory);
   } catch (const mapsim::ConfigError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return mapsim::kBadInput;
@@ -184,12 +191,12 @@ int main(int argc, char** argv) {
   } catch (const mapsim::UsageError& error) {
     fmt::print(stderr, "mapsim: {}\n", mapsim::printable(error.what()));
     return mapsim::kBadInput;
-  } catch (const std::bad_alloc&) {
-    mapsim::say_out_of_memory();
+  } catch (const std::bad_alloc& error) {
+    mapsim::say_out_of_memory(error, bound_of_memory);
     return mapsim::kNegative;
   } catch (const std::system_error& error) {
     if (mapsim::is_want_of_memory(error.code())) {
-      mapsim::say_out_of_memory();
+      mapsim::say_out_of_memory({}, bound_of_memory);
       return mapsim::kNegative;
     }
     fmt::print(stderr, "mapsim: {}\n", mapsim::printable(error.what()));

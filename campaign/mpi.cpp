@@ -38,7 +38,8 @@ Asked asked_of(const Json& json) {
 std::vector<std::uint8_t> packed(const Solved& solved) {
   Json json{{"asked", json_of(solved.asked)},
             {"key", {solved.key.design, solved.key.workload, solved.key.question}},
-            {"failure", solved.failure}};
+            {"failure", solved.failure},
+            {"needed_bytes", solved.needed_bytes}};
   if (solved.figures) {
     json["figures"] = Json::array();
     for (const Cell& cell : *solved.figures) {
@@ -72,6 +73,7 @@ Solved unpacked(const std::vector<std::uint8_t>& bytes) {
   solved.asked = asked_of(json["asked"]);
   solved.key = {json["key"][0], json["key"][1], json["key"][2]};
   solved.failure = json["failure"];
+  solved.needed_bytes = json["needed_bytes"];
   if (json.contains("figures")) {
     solved.figures.emplace();
     for (const Json& value : json["figures"]) {

@@ -30,6 +30,7 @@ struct Solved {
   PointKey key;                   // empty where even its design could not be read
   std::optional<Record> figures;  // empty: stopped, or failed
   std::string failure;            // an internal error, which is no result
+  std::size_t needed_bytes = 0;   // not 0: memory ended; about how much was needed
 };
 
 // Points to solve, added in batches and handed out one by one, and their answers on the way to the

@@ -14,6 +14,7 @@
 #include "campaign/joint_sweep.hpp"
 #include "campaign/leases.hpp"
 #include "campaign/store.hpp"
+#include "core/memory_refused.hpp"
 #include "report/figures.hpp"
 
 namespace mapsim {
@@ -26,8 +27,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLocalPatience{20};
 constexpr std::chrono::milliseconds kRemotePatience{1};
 
-// The failure of a point for which there was not memory enough, here or elsewhere.
-constexpr const char* kOutOfMemory = "out of memory";
+constexpr double kGibibyte = 1 << 30;
 
 std::vector<std::string> ids_of(const std::vector<Content>& contents) {
   std::vector<std::string> ids;
@@ -164,8 +164,9 @@ void note(const Solved& solved, Store& store, std::size_t& computed, SweepSummar
   if (solved.figures) {
     store.add_result(solved.key, *solved.figures);
     ++computed;
-  } else if (solved.failure == kOutOfMemory) {
+  } else if (solved.needed_bytes > 0) {
     ++summary.short_of_memory;
+    summary.needed_bytes = std::max(summary.needed_bytes, solved.needed_bytes);
   } else if (!solved.failure.empty()) {
     summary.failures.push_back(fmt::format("point {}: {}", solved.asked.number, solved.failure));
   } else {
@@ -375,8 +376,9 @@ Solved PointSolver::solve(const Asked& asked) {
     }
     solved.figures =
         mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer], question, stop_);
-  } catch (const std::bad_alloc&) {
-    solved.failure = kOutOfMemory;
+  } catch (const std::bad_alloc& error) {
+    solved.failure = "out of memory";
+    solved.needed_bytes = needed_bytes(error);
   } catch (const std::exception& error) {
     solved.failure = error.what();  // the other points can still be solved
   }
@@ -423,9 +425,9 @@ std::string summary_text(const Campaign& campaign, const SweepSummary& summary) 
   }
   if (summary.short_of_memory > 0) {
     text += fmt::format(
-        "out of memory at {} points; the same command goes on with them, and takes less"
-        " with fewer --threads\n",
-        count(summary.short_of_memory));
+        "out of memory at {} points: needed about {:.2f} GiB; the same command goes on with them,"
+        " and takes less with fewer --threads and a smaller --memory\n",
+        count(summary.short_of_memory), static_cast<double>(summary.needed_bytes) / kGibibyte);
   }
   for (const std::string& failure : summary.failures) {
     text += fmt::format("internal error at {}\n", failure);

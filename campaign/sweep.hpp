@@ -60,6 +60,7 @@ struct SweepSummary {
   std::vector<std::string> failures;  // internal errors: computed again next time
   bool interrupted = false;
   std::size_t short_of_memory = 0;  // points without an answer because memory was short
+  std::size_t needed_bytes = 0;     // about what the sweep needed for them, at most
 };
 
 // Solves points of a campaign one by one.

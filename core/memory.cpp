@@ -8,21 +8,15 @@
 #endif
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
+
+#include "core/cgroup.hpp"
 
 namespace mapsim {
 
 namespace {
 
 constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
-
-// A number in a file of its own; a file that is not there, or says "max", limits nothing.
-std::size_t number_in(const char* path) {
-  std::ifstream file{path};
-  std::size_t bytes = 0;
-  return file >> bytes ? bytes : kUnlimited;
-}
 
 }  // namespace
 
@@ -32,9 +26,7 @@ std::size_t machine_bytes() {
   std::size_t bytes = pages > 0 && page > 0
                           ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page)
                           : kUnlimited;
-  // As a container sees its own control group, of version 2 and 1.
-  bytes = std::min(bytes, number_in("/sys/fs/cgroup/memory.max"));
-  bytes = std::min(bytes, number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  bytes = std::min(bytes, cgroup_bytes("/proc/self/cgroup", "/sys/fs/cgroup"));
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
     bytes = std::min(bytes, static_cast<std::size_t>(space.rlim_cur));

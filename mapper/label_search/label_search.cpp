@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
 
+#include "core/memory_refused.hpp"
 #include "mapper/label_search/capacity_use.hpp"
 #include "mapper/label_search/label_setting.hpp"
 
@@ -36,7 +36,7 @@ class LabelSearch {
         scratch_(components_),
         known_{query.known.without_tags()} {
     if (heads_ == nullptr && tables.bound.node_count() > 0) {
-      throw std::bad_alloc{};
+      throw MemoryRefused{tables.bound.node_count() * sizeof(Id)};
     }
   }
 

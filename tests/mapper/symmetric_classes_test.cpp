@@ -95,6 +95,19 @@ TEST(SymmetricClasses, OfImperfectFactorsCostTheSame) {
   expect_equal_optima(Mapspace{problem, constraints}, 10);
 }
 
+TEST(SymmetricClasses, AreToldFromThoseThatWereSearched) {
+  const Problem problem{small_array(), conv(4, 4, 1, 1)};
+  Constraints constraints;
+  constraints.factors.imperfect = true;
+  const Mapspace space{problem, constraints};
+  const std::vector<std::size_t> first = branch::symmetric_classes(space);
+  const SearchResult found = search_exact(space, {});
+  ASSERT_EQ(found.classes.size(), first.size());
+  for (std::size_t g = 0; g < first.size(); ++g) {
+    EXPECT_EQ(found.classes[g].is_symmetric, first[g] != g) << g;
+  }
+}
+
 TEST(SymmetricClasses, AreOnlyThoseThatNothingTellsApart) {
   const auto symmetric_in = [](const Mapspace& space) {
     const std::vector<std::size_t> first = branch::symmetric_classes(space);
