@@ -163,6 +163,7 @@ class Arch:
 
     @property
     def is_gpu(self) -> bool:
+        """Whether it is a GPU, for kernels(); else search() takes it."""
         return self._handle.is_gpu
 
     @property
@@ -299,18 +300,22 @@ class Workload:
 
     @property
     def name(self) -> str:
+        """What results call the layer."""
         return self._handle.name
 
     @property
     def macs(self) -> int:
+        """Multiply-accumulate operations of the layer, zeros included."""
         return self._handle.macs
 
     @property
     def dims(self) -> Dict[str, int]:
+        """The extent of each dim."""
         return self._handle.dims
 
     @property
     def equation(self) -> str:
+        """The einsum, with the index of each operand: 'O[m] += A[m][k] * B[k]'."""
         return self._handle.equation
 
     @property

@@ -125,6 +125,7 @@ class Result(_Costed, Proven):
 
     @property
     def feasible(self) -> bool:
+        """Whether any mapping fits."""
         return self._handle.feasible
 
     @property
@@ -154,6 +155,7 @@ class Result(_Costed, Proven):
 
     @property
     def warnings(self) -> List[str]:
+        """Rules of the constraints, and axes of the machine, that do not concern the layer; mostly empty."""
         return self._handle.warnings
 
     def why(self) -> Any:
@@ -205,6 +207,7 @@ class Evaluation(_Costed):
 
     @property
     def fits(self) -> bool:
+        """Whether all levels have room for their tiles; without it there is no cost."""
         return self._handle.fits
 
     @property
@@ -293,14 +296,20 @@ class Roofline:
     def __init__(self, text: str, told: str):
         self._told = told
         self.json: Dict[str, Any] = json.loads(text)
-        self.limiter: str = self.json["roofline"]["limiter"]  # "math" or "memory"
+
+    @property
+    def limiter(self) -> str:
+        """What bounds the time: "math", the peak rate, or "memory", the outermost bandwidth."""
+        return self.json["roofline"]["limiter"]
 
     @property
     def least_energy_pj(self) -> float:
+        """No mapping needs less [pJ]: every MAC, and each element once at the outermost level."""
         return self.json["roofline"]["least_energy_pj"]
 
     @property
     def least_cycles(self) -> int:
+        """No mapping takes fewer cycles."""
         return self.json["roofline"]["least_cycles"]
 
     def __str__(self) -> str:
@@ -327,10 +336,12 @@ class Front:
 
     @property
     def complete(self) -> bool:
+        """Whether every point is found and proven; else the search was stopped."""
         return self.json["complete"]
 
     @property
     def figure(self) -> str:
+        """The points as SVG: energy over latency, of a curve over capacity."""
         return self._front.svg
 
     def __len__(self) -> int:
@@ -410,7 +421,7 @@ class Check:
 
 
 class Histogram:
-    """Energies of mappings that keep the machine busy."""
+    """Energies of mappings within 5 % of the peak MAC rate."""
 
     def __init__(self, energies: List[float], optimum: float, figure: str):
         self.energies_pj = energies  # one a distinct mapping
@@ -421,7 +432,7 @@ class Histogram:
         return len(self.energies_pj)
 
     def __repr__(self) -> str:
-        found = f"{len(self)} mappings" if self.energies_pj else "no mapping met keeps the machine busy"
+        found = f"{len(self)} mappings" if self.energies_pj else "no mapping met is within 5 % of the peak MAC rate"
         return f"Histogram({found}, optimum {self.optimum_pj:.6g} pJ)"
 
     def _repr_html_(self) -> str:

@@ -61,6 +61,7 @@ class Fusion(_Told, Proven):
 
     @property
     def proven(self) -> bool:
+        """Whether no mapping tree of the space is better; else the search was stopped."""
         return self.json["search"]["proven"]
 
     @property
@@ -159,6 +160,7 @@ class Plan(_Told, Proven):
 
     @property
     def energy_pj(self) -> float:
+        """Of a frame, or a batch."""
         return self.json["energy_pj"]
 
     @property
@@ -223,6 +225,7 @@ class Stream(_Told, Proven):
 
     @property
     def frames_per_second(self) -> float:
+        """Of the best plans found, side by side; `bound` is what none exceeds."""
         return self.json["frames_per_second"]
 
     @property
@@ -340,6 +343,7 @@ class Design(_Told, Proven):
 
     @property
     def proven(self) -> bool:
+        """Whether no machine of the space is better; else the search was stopped."""
         return self.json["proven"]
 
     @property

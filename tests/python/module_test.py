@@ -146,7 +146,18 @@ def test_a_histogram_has_a_figure():
     histogram = mapsim.histogram(EASY, LAYER, mappings=200)
     assert histogram.figure.startswith("<svg") and "mappings" in histogram.figure
     assert histogram._repr_html_() == histogram.figure
-    assert "no mapping met keeps" in repr(mapsim.histogram("eyeriss", "alexnet/conv3", mappings=200))
+    assert "no mapping met is within 5 % of the peak MAC rate" in repr(mapsim.histogram("eyeriss", "alexnet/conv3", mappings=200))
+
+
+def test_whatever_is_public_has_a_docstring():
+    bare = []
+    for name in mapsim.__all__:
+        thing = getattr(mapsim, name)
+        members = vars(thing).items() if inspect.isclass(thing) and not issubclass(thing, dict) else ()
+        public = [(f"{name}.{member}", value) for member, value in members
+                  if not member.startswith("_") and (callable(value) or isinstance(value, (property, classmethod)))]
+        bare += [told for told, each in [(name, thing), *public] if not inspect.getdoc(each)]
+    assert bare == []
 
 
 def test_signatures_name_the_options():
