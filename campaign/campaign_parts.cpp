@@ -44,8 +44,13 @@ std::optional<Question> read_objective(Reader& reader, const Node& node) {
       question.objective = Objective::kLatency;
       return true;
     }
-    const auto parsed =
-        reader.quantity(text, [](std::string_view given) { return parse_objective(given); });
+    const auto parsed = reader.quantity(text, [](std::string_view given) {
+      Parsed<Objective> read = parse_objective(given);
+      if (auto* wrong = std::get_if<std::string>(&read)) {
+        wrong->resize(std::min(wrong->find('\n'), wrong->size()));  // the file's own line follows
+      }
+      return read;
+    });
     if (parsed) {
       question.objective = *parsed;
     }

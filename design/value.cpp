@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "costmodel/objective_formula.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -53,9 +55,9 @@ Parsed<DesignObjective> parse_design_objective(std::string_view text) {
   if (text == "sum-edp") {
     return DesignObjective{kEdp};
   }
-  const Parsed<ObjectiveFunction> parsed = parse_objective_function(text);
-  if (const auto* const problem = std::get_if<std::string>(&parsed)) {
-    return *problem;
+  const auto parsed = read_formula(text);
+  if (const auto* const fault = std::get_if<FormulaFault>(&parsed)) {
+    return with_caret(fault->what, text, fault->at);
   }
   return network_objective(std::get<ObjectiveFunction>(parsed));
 }

@@ -8,18 +8,19 @@
 #include <cmath>
 #include <tuple>
 
-#include "core/diagnostic.hpp"
+#include "costmodel/objective_formula.hpp"
 
 namespace mapsim {
 
 namespace {
 
-std::string bad_objective(std::string_view text, std::string_view why) {
-  return fmt::format(
-      "'{}' is no objective: {}; write energy, latency, edp, a product like 'energy^2*latency', a "
-      "sum like 'energy + 12.5*latency' (pJ per cycle), or 'energy,latency' for the fastest of the "
-      "least energy",
-      text, why);
+std::string bad_objective(std::string_view text, const FormulaFault& fault) {
+  return with_caret(
+      fmt::format("'{}' is no objective: {}; write energy, latency, edp, a product like "
+                  "'energy^2*latency', a sum like 'energy + 12.5*latency' (pJ per cycle), or "
+                  "'energy,latency' for the fastest of the least energy",
+                  text, fault.what),
+      text, fault.at);
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -69,12 +70,12 @@ Parsed<Objective> parse_objective(std::string_view text) {
     const bool both = (trimmed(formula) == "energy" && then == "latency") ||
                       (trimmed(formula) == "latency" && then == "energy");
     if (!both) {
-      return bad_objective(text, "a comma stands between energy and latency");
+      return bad_objective(text, {"a comma stands between energy and latency", formula.size()});
     }
     objective.exact_ties = true;
   }
-  const Parsed<ObjectiveFunction> parsed = parse_objective_function(formula);
-  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+  const auto parsed = read_formula(formula);
+  if (const auto* wrong = std::get_if<FormulaFault>(&parsed)) {
     return bad_objective(text, *wrong);
   }
   objective.function = std::get<ObjectiveFunction>(parsed);

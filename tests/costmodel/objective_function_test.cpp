@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <variant>
+
+#include "costmodel/objective_formula.hpp"
 
 namespace mapsim {
 namespace {
@@ -23,7 +26,11 @@ TEST(ObjectiveFunction, IsReadAsItIsPrinted) {
 
 TEST(ObjectiveFunction, SaysWhatIsWrongWithItsText) {
   for (const auto& [text, says] :
-       {std::pair{"energy^", "'' is not a number from 0 to 8"},
+       {std::pair{"energy^", "expected a number from 0 to 8, not the end"},
+        {"energy^ *latency", "expected a number from 0 to 8, not '*'"},
+        {"energy*", "expected energy, latency or edp, not the end"},
+        {"energy * * latency", "expected energy, latency or edp, not '*'"},
+        {"", "expected energy, latency or edp, not the end"},
         {"energy^two", "'two' is not a number from 0 to 8"},
         {"energy^2x", "'2x' is not a number from 0 to 8"},
         {"energy^inf", "'inf' is not a number from 0 to 8"},
@@ -38,6 +45,19 @@ TEST(ObjectiveFunction, SaysWhatIsWrongWithItsText) {
     ASSERT_TRUE(std::holds_alternative<std::string>(read)) << text;
     EXPECT_EQ(std::get<std::string>(read), says) << text;
   }
+}
+
+TEST(ObjectiveFunction, ShowsWithACaretWhereItsTextIsWrong) {
+  const auto shown = [](std::string_view text) {
+    const auto read = read_formula(text);
+    return with_caret("no", text, std::get<FormulaFault>(read).at);
+  };
+  EXPECT_EQ(shown("energy*"), "no\nenergy*\n       ^");
+  EXPECT_EQ(shown("energy * * latency"), "no\nenergy * * latency\n         ^");
+  EXPECT_EQ(shown("edp*latncy^2"), "no\nedp*latncy^2\n    ^");
+  EXPECT_EQ(shown("energy*latency^ two"), "no\nenergy*latency^ two\n                ^");
+  EXPECT_EQ(shown("energy^4*energy^4.5"), "no\nenergy^4*energy^4.5\n         ^");
+  EXPECT_EQ(shown("energy + 0*latency"), "no\nenergy + 0*latency\n         ^");
 }
 
 }  // namespace
