@@ -235,7 +235,7 @@ PageTable sums_table(const std::vector<Study>& studies, const std::string& name)
       name,
       "The sums of every network on every design that is listed, each layer as often as "
       "it occurs.",
-      {{"question", "question", true},
+      {{"objective", "objective", true},
        {"campaign", "campaign", true},
        {"network", "network", true},
        {"design", "design"},
@@ -277,7 +277,7 @@ PageTable points_table(const std::vector<Study>& studies, const std::string& nam
   const Scale latency = scale_of("latency", "s", most.seconds);
   PageTable table{name,
                   points_caption(most),
-                  {{"question", "question", true},
+                  {{"objective", "objective", true},
                    {"campaign", "campaign", true},
                    {"design", "design"},
                    {"arch", "machine", true},
