@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -44,6 +45,21 @@ void check_spelling(std::span<const std::string> words, const Options& options) 
     const std::string name = word.substr(0, word.find('='));
     if (word.starts_with("--") && std::ranges::find(known, name) == known.end()) {
       throw UsageError(fmt::format("no option '{}'{}", name, suggestion(name, known)));
+    }
+  }
+}
+
+// "--html page.html": flags that are called like the format that they choose take no file.
+void check_flags(std::span<const std::string> words, const Options& options) {
+  for (const Option& option : options) {
+    const std::string name = name_of(option);
+    const auto flag = std::ranges::find(words, name);
+    if (!std::holds_alternative<bool*>(option.value) || words.end() - flag < 2) {
+      continue;
+    }
+    const std::string& next = *(flag + 1);
+    if (next.ends_with("." + name.substr(2)) && !std::filesystem::exists(next)) {
+      throw UsageError(fmt::format("{} takes no file; write '{} -o {}'", name, name, next));
     }
   }
 }
@@ -265,11 +281,12 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   check_spelling(all.first(named.at), joined({{help_option()}, information_options()}));
   if (named.command != nullptr) {
     check_spelling(all.subspan(named.at), joined({{help_option()}, command.options.options}));
+    check_flags(all.subspan(named.at), command.options.options);
   }
   const std::string format =
       asks_for_help(all) ? keep_format(command.options.options, all.subspan(named.at)) : "";
   CLI::App app{kProgramHelp, "mapsim"};
-  app.footer(kExitCodes);
+  app.footer(fmt::format("{}\n{}", examples_text("", ""), kExitCodes));
   app.require_subcommand(1);
   add_commands(app, named.command, command.options, format);
   if (const auto information = read(app, argc, argv)) {

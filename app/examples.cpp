@@ -12,6 +12,12 @@ namespace mapsim {
 namespace {
 
 constexpr std::array kExamples = {
+    Example{"", "mapsim search eyeriss resnet50/conv2_3x3",
+            "find the mapping of least energy of a layer, and prove that none is better"},
+    Example{"", "mapsim network nvdla_like_1024 alexnet", "search every layer of a network"},
+    Example{"", "mapsim search h100_sxm --gemm 4096x4096x4096 --precision f16",
+            "rank the tensor-core kernels of a GPU"},
+    Example{"", "mapsim list", "list what is shipped: machines, GPUs, layers, networks"},
     Example{"search",
             "mapsim search eyeriss resnet50/conv2_3x3 --save-mapping best.yaml --certificate "
             "proof.yaml",
@@ -126,6 +132,8 @@ constexpr std::array kExamples = {
             "write all figures as JSON"},
     Example{"compare", "mapsim compare zigzag arch.yaml conv2_complete.json",
             "compare ZigZag's mapping, in our model, with the proven optimum"},
+    Example{"compare", "mapsim compare zigzag arch.yaml conv2_complete.json --all --json",
+            "write all figures as JSON"},
     Example{"export", "mapsim export timeloop eyeriss resnet50/conv2_3x3 even.yaml -o map.yaml",
             "write a mapping for Timeloop"},
     Example{"export", "mapsim export timeloop arch.yaml layer.yaml mapping.yaml -o map.yaml",

@@ -6,10 +6,11 @@
 
 namespace mapsim {
 
-// Two examples or more for each command. A test runs them in the order of the commands in one
-// folder, so that each finds what those before it have written.
+// Two examples or more for each command, each of its formats, and the program as a whole. A test
+// runs them in the order of the commands in one folder, so that each finds what those before it
+// have written.
 struct Example {
-  std::string_view command;  // "search"
+  std::string_view command;  // "search"; empty: of the program as a whole
   std::string_view line;     // as it is typed
   std::string_view what;     // what it does
 };

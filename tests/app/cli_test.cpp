@@ -318,7 +318,9 @@ TEST_F(CommandLine, ExplainsMisuse) {
                   "--objective: 'enrgy' is no objective: there is no figure 'enrgy' (did you mean "
                   "'energy'?); write energy, latency, edp, a product like 'energy^2*latency', a "
                   "sum like 'energy + 12.5*latency' (pJ per cycle), or 'energy,latency' for the "
-                  "fastest of the least energy"},
+                  "fastest of the least energy\nenrgy\n^"},
+           Misuse{"show " + kTeaching + " --html s.html",
+                  "--html takes no file; write '--html -o s.html'"},
            Misuse{"search " + inputs + "--gap 2",
                   "--gap: '2' is not at least 0 and below 1, which is 100%"},
            Misuse{"search " + inputs + "--gap a%",
