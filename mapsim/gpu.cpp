@@ -36,6 +36,15 @@ GpuLayerOptions layer_options(const KernelWords& words) {
   return {request_of(words.precision, words.layout), path_named(words.path)};
 }
 
+// The same for one layer, whose operands must have that layout.
+GpuLayerOptions layer_options(const KernelWords& words, const Workload& layer) {
+  GpuLayerOptions options = layer_options(words);
+  if (const auto wrong = wrong_layout(words.layout, layer)) {
+    throw std::invalid_argument{"layout " + *wrong};
+  }
+  return options;
+}
+
 }  // namespace
 
 KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const GpuRequest& request,
@@ -49,10 +58,7 @@ KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const GpuReques
 
 KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const KernelWords& words,
                           GpuSearchOptions options) {
-  const GpuLayerOptions asked = layer_options(words);
-  if (const auto wrong = wrong_layout(words.layout, layer)) {
-    throw std::invalid_argument{"layout " + *wrong};
-  }
+  const GpuLayerOptions asked = layer_options(words, layer);
   options.path = asked.path;
   return rank_kernels(gpu, layer, asked.request, options);
 }
@@ -100,10 +106,7 @@ Epilogue epilogue_of(const EpilogueWords& words) {
 }
 
 WrittenRequest written_request(const Gpu& gpu, const Workload& layer, const KernelWords& words) {
-  const GpuLayerOptions asked = layer_options(words);
-  if (const auto wrong = wrong_layout(words.layout, layer)) {
-    throw std::invalid_argument{"layout " + *wrong};
-  }
+  const GpuLayerOptions asked = layer_options(words, layer);
   return {gpu, layer, asked.request, asked.path};
 }
 
