@@ -11,7 +11,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::calibrate_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -143,4 +143,4 @@ TEST_F(CalibrateCommand, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::calibrate_test

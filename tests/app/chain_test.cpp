@@ -8,7 +8,7 @@
 
 #include "tests/support/command_line.hpp"
 
-namespace mapsim {
+namespace mapsim::chain_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -201,4 +201,4 @@ TEST_F(CommandLine, RefusesWhatTreesDoNotHaveYet) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::chain_test

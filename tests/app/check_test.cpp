@@ -12,7 +12,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::check_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -140,4 +140,4 @@ TEST_F(CheckCommand, RefusesACountThatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::check_test

@@ -12,7 +12,7 @@
 
 #include "tests/support/command_line.hpp"
 
-namespace mapsim {
+namespace mapsim::cli_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -496,4 +496,4 @@ TEST_F(CommandLine, WritesAFrontWithAMappingPerPoint) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::cli_test

@@ -15,7 +15,7 @@
 
 #include "tests/support/build_paths.hpp"
 
-namespace mapsim {
+namespace mapsim::cuda_program_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -225,4 +225,4 @@ TEST(CudaProgram, PredictsWhatItMeasures) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::cuda_program_test

@@ -9,7 +9,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::folder_files_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -220,4 +220,4 @@ TEST_F(FolderFiles, OfOtherToolsAreFoundToo) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::folder_files_test

@@ -10,7 +10,7 @@
 
 #include "tests/support/build_paths.hpp"
 
-namespace mapsim {
+namespace mapsim::gpu_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -409,4 +409,4 @@ TEST(ExportCuda, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::gpu_test

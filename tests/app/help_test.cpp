@@ -7,7 +7,7 @@
 
 #include "tests/support/command_line.hpp"
 
-namespace mapsim {
+namespace mapsim::help_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -45,4 +45,4 @@ TEST_F(CommandLine, HelpIsGroupedAndWrapped) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::help_test

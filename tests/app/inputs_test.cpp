@@ -10,7 +10,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::inputs_test {
 namespace {
 
 class WrongInputs : public InFolder {
@@ -374,4 +374,4 @@ TEST_F(WrongInputs, AreNotOfferedByCompletionsForBash) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::inputs_test

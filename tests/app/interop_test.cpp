@@ -12,7 +12,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::interop_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -452,4 +452,4 @@ TEST_F(Interop, PricesWhatIsBesideACustomOperator) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::interop_test

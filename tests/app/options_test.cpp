@@ -11,7 +11,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::options_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -135,4 +135,4 @@ TEST_F(EveryCommand, StartsWithoutMpi) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::options_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/command_line.hpp"
 
-namespace mapsim {
+namespace mapsim::plan_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -167,4 +167,4 @@ TEST_F(PlanCommand, ExitsWithOneWhereOperationsHaveNoPrice) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::plan_test

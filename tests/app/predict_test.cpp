@@ -9,7 +9,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::predict_test {
 namespace {
 
 class PredictCommand : public InFolder {
@@ -101,4 +101,4 @@ TEST_F(PredictCommand, SaysWhatItCannot) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::predict_test

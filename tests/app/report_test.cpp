@@ -12,7 +12,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::report_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -235,4 +235,4 @@ TEST_F(ReportCommand, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::report_test

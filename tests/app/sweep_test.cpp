@@ -21,7 +21,7 @@
 #include "core/rng.hpp"
 #include "tests/support/build_paths.hpp"
 
-namespace mapsim {
+namespace mapsim::sweep_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -472,4 +472,4 @@ TEST_F(SweepProgram, SaysWhatIsWrongWithItsArguments) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sweep_test

@@ -16,7 +16,7 @@
 
 #include "tests/support/command_line.hpp"
 
-namespace mapsim {
+namespace mapsim::trace_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST_F(CommandLine, SimulatesTheZerosOfTheWorkload) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::trace_test

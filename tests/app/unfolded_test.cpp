@@ -10,7 +10,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::unfolded_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -47,4 +47,4 @@ TEST_F(UnfoldedLayer, IsReadByEveryCommandWithTheLayersOwnFile) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::unfolded_test

@@ -8,7 +8,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/command_line.hpp"
 
-namespace mapsim {
+namespace mapsim::warnings_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST_F(Warnings, WarnsOfWhatACampaignAsks) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::warnings_test

@@ -11,7 +11,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::workbook_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -120,4 +120,4 @@ TEST_F(Workbook, GivesTheCyclesOfResNet50) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::workbook_test

@@ -10,7 +10,7 @@
 #include "arch/load.hpp"
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::accelergy_test {
 namespace {
 
 constexpr const char* kErt = R"(ERT:
@@ -180,4 +180,4 @@ nodes:
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::accelergy_test

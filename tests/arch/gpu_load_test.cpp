@@ -12,7 +12,7 @@
 #include "arch/load.hpp"
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::gpu_load_test {
 namespace {
 
 std::string good() { return read_bad_inputs("arch/bad_gpus.txt").front().input + "\n"; }
@@ -212,4 +212,4 @@ TEST(LoadArch, SaysThatAGpuIsForSearch) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::gpu_load_test

@@ -10,7 +10,7 @@
 #include "tests/support/bad_inputs.hpp"
 #include "tests/support/yaml_example.hpp"
 
-namespace mapsim {
+namespace mapsim::load_test {
 namespace {
 
 const char* const kToy = R"(name: toy
@@ -182,4 +182,4 @@ TEST(LoadArch, SurvivesDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::load_test

@@ -8,7 +8,7 @@
 
 #include "arch/load.hpp"
 
-namespace mapsim {
+namespace mapsim::technology_test {
 namespace {
 
 constexpr std::int64_t kKib = 8192;  // bits
@@ -196,4 +196,4 @@ TEST(TotalLeakage, IsNotZeroWhenItIsNotGiven) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::technology_test

@@ -13,7 +13,7 @@
 #include "mapper/front.hpp"
 #include "tests/mapper/brute_chain.hpp"
 
-namespace mapsim {
+namespace mapsim::fused_network_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -375,4 +375,4 @@ TEST(FusedNetwork, IsNeverWorseThanLayerByLayer) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::fused_network_test

@@ -10,7 +10,7 @@
 #include "campaign/results.hpp"
 #include "tests/campaign/sweeps.hpp"
 
-namespace mapsim {
+namespace mapsim::gpu_sweep_test {
 namespace {
 
 using testing::HasSubstr;
@@ -136,4 +136,4 @@ TEST_F(GpuSweeps, AreInReports) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::gpu_sweep_test

@@ -17,7 +17,7 @@
 #include "sweeps.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::joint_sweep_test {
 namespace {
 
 using ::testing::AllOf;
@@ -340,4 +340,4 @@ TEST_F(JointSweeps, AddToOlderDatabases) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::joint_sweep_test

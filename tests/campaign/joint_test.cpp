@@ -17,7 +17,7 @@
 #include "mapper/front.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::joint_test {
 namespace {
 
 using ::testing::AllOf;
@@ -237,4 +237,4 @@ TEST(JointEdp, OfAnEngineIsTheLeastOverTheFrontsOfItsLayers) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::joint_test

@@ -10,7 +10,7 @@
 
 #include "tests/campaign/sweeps.hpp"
 
-namespace mapsim {
+namespace mapsim::leases_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -159,4 +159,4 @@ TEST_F(Leases, TakeNoFlagToStop) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::leases_test

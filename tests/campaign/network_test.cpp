@@ -21,7 +21,7 @@
 #include "workloads/form.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::network_test {
 namespace {
 
 const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
@@ -439,4 +439,4 @@ TEST(NetworkText, SaysWhereATieIsOpen) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::network_test

@@ -12,7 +12,7 @@
 #include "tests/campaign/made_up.hpp"
 #include "tests/support/svg_reader.hpp"
 
-namespace mapsim {
+namespace mapsim::report_extremes_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(JsonResults, RefusesFiguresThatNoMachineHas) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::report_extremes_test

@@ -11,7 +11,7 @@
 #include "campaign/report.hpp"
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::report_select_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -119,4 +119,4 @@ TEST(MarkFront, IsWhatComparingAllPairsSays) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::report_select_test

@@ -22,7 +22,7 @@
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_chromium.hpp"
 
-namespace mapsim {
+namespace mapsim::report_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -400,4 +400,4 @@ TEST_F(InChromium, MakesElementsOfAHundredRowsOfTenThousand) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::report_test

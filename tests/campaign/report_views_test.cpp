@@ -9,7 +9,7 @@
 #include "tests/campaign/made_up.hpp"
 #include "tests/support/in_chromium.hpp"
 
-namespace mapsim {
+namespace mapsim::report_views_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -136,4 +136,4 @@ TEST_F(InChromium, CanBeReadOnAPhone) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::report_views_test

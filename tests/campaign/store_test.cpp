@@ -12,7 +12,7 @@
 #include "tests/campaign/sweeps.hpp"
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::store_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -225,4 +225,4 @@ TEST_F(Stores, OfSchemaFourAreRead) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::store_test

@@ -16,7 +16,7 @@
 #include "tests/support/yaml_example.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::sweep_test {
 namespace {
 
 // Each row is what a search of that design alone finds.
@@ -397,4 +397,4 @@ TEST(CampaignFile, NumbersItsPointsWithDesignsSlowest) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sweep_test

@@ -14,7 +14,7 @@
 #include "tests/mapper/random_space.hpp"
 #include "workloads/conv.hpp"
 
-namespace mapsim {
+namespace mapsim::boxes_test {
 namespace {
 
 // Two fanouts of different kinds above and below a small level, and a strided window.
@@ -155,4 +155,4 @@ TEST(CheckerBoxes, RefuteBoundsThatDoNotHold) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::boxes_test

@@ -13,7 +13,7 @@
 #include "report/certificate.hpp"
 #include "tests/mapper/brute_chain.hpp"
 
-namespace mapsim {
+namespace mapsim::chain_proof_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -393,4 +393,4 @@ TEST(ChainProof, OfStridesThatLeaveAGapHolds) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::chain_proof_test

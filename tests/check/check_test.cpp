@@ -12,7 +12,7 @@
 #include "proven.hpp"
 #include "tests/mapper/random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::check_test {
 namespace {
 
 constexpr std::array kObjectives{
@@ -209,4 +209,4 @@ TEST(Check, SaysThatTheProofIsOpenWhereItWasStopped) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::check_test

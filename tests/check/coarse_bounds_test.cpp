@@ -13,7 +13,7 @@
 #include "proven.hpp"
 #include "tests/mapper/random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::coarse_bounds_test {
 namespace {
 
 constexpr std::array kGoals{Objective::kEnergy, Objective::kLatency, Objective::kEdp};
@@ -95,4 +95,4 @@ TEST(WindowBounds, OfParallelDimsNeverExceedAnOptimum) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::coarse_bounds_test

@@ -10,7 +10,7 @@
 #include "report/front.hpp"
 #include "tests/mapper/random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::early_test {
 namespace {
 
 // At any moment: at once nothing is known, a moment later some bounds are. What is claimed holds.
@@ -46,4 +46,4 @@ TEST(EarlyProofs, ClaimNoMoreThanTheyShow) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::early_test

@@ -19,7 +19,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::engine_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -253,4 +253,4 @@ TEST(EngineProof, HoldsAtRealSize) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::engine_test

@@ -20,7 +20,7 @@
 #include "tests/mapper/random_sparse.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::exact_bounds_test {
 namespace {
 
 constexpr std::array kObjectives{Objective::kEnergy, Objective::kLatency, Objective::kEdp};
@@ -182,4 +182,4 @@ TEST(ExactBounds, OfImperfectFactorsAreOptima) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::exact_bounds_test

@@ -22,7 +22,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::forgery_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -401,4 +401,4 @@ TEST(ForgedMapping, ThatBreaksARuleIsRefused) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::forgery_test

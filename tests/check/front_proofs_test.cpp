@@ -12,7 +12,7 @@
 #include "report/front.hpp"
 #include "tests/mapper/random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::front_proofs_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -197,4 +197,4 @@ TEST(FrontProof, HasPointsInsteadOfBounds) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::front_proofs_test

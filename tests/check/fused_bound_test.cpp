@@ -19,7 +19,7 @@
 #include "tests/mapper/brute_chain.hpp"
 #include "tests/support/build_paths.hpp"
 
-namespace mapsim {
+namespace mapsim::fused_bound_test {
 namespace {
 
 const ObjectiveFunction kJustEnergy = ObjectiveFunction::product(1, 0);
@@ -261,4 +261,4 @@ TEST(FusedBound, ListsLevelsOfScopesPerEinsum) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::fused_bound_test

@@ -25,7 +25,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::imperfect_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -421,4 +421,4 @@ TEST(ImperfectProof, DoesNotHoldForBoundsThatAreNotTrue) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::imperfect_test

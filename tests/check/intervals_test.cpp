@@ -26,7 +26,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::intervals_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -313,4 +313,4 @@ TEST(WideProof, IsStopped) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::intervals_test

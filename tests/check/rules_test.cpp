@@ -19,7 +19,7 @@
 #include "tests/mapper/random_space.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::rules_test {
 namespace {
 
 using check::Certificate;
@@ -289,4 +289,4 @@ TEST(RuledProof, HoldsWhereNoUnrollingObeys) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::rules_test

@@ -18,7 +18,7 @@
 #include "proven.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::sparse_test {
 namespace {
 
 Problem problem_of(const char* format, const char* act, double density,
@@ -144,4 +144,4 @@ TEST(SparseProofs, NameAMaskThatHasChanged) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sparse_test

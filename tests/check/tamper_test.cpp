@@ -18,7 +18,7 @@
 #include "proven.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::tamper_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -308,4 +308,4 @@ TEST(Proof, HoldsAfterAFlippedRuleOnlyIfItIsStillTrue) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::tamper_test

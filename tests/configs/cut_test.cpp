@@ -10,7 +10,7 @@
 #include "workloads/graph_chain.hpp"
 #include "workloads/network.hpp"
 
-namespace mapsim {
+namespace mapsim::cut_test {
 namespace {
 
 const std::string kShipped = MAPSIM_SOURCE_DIR "/configs/";
@@ -89,4 +89,4 @@ TEST(CutChains, OfAttentionKeepTheScoresOnChip) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::cut_test

@@ -22,7 +22,7 @@
 #include "mapper/membership.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::eyeriss_test {
 namespace {
 
 const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
@@ -235,4 +235,4 @@ TEST(Eyeriss, ProcessesALayerOfVggInThePublishedTime) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::eyeriss_test

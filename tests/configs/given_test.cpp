@@ -16,7 +16,7 @@
 #include "mapper/mapspace/constraints.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::given_test {
 namespace {
 
 const std::filesystem::path kConfigs = std::filesystem::path{MAPSIM_SOURCE_DIR} / "configs";
@@ -199,4 +199,4 @@ TEST(ShippedMappings, DoWhatTheySay) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::given_test

@@ -9,7 +9,7 @@
 
 #include "arch/gpu_load.hpp"
 
-namespace mapsim {
+namespace mapsim::gpu_test {
 namespace {
 
 const std::string kArch = MAPSIM_SOURCE_DIR "/configs/arch/";
@@ -127,4 +127,4 @@ TEST(ShippedGpus, AreFoundUnderTheirOldPaths) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::gpu_test

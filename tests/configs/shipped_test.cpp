@@ -18,7 +18,7 @@
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
 
-namespace mapsim {
+namespace mapsim::shipped_test {
 namespace {
 
 const std::filesystem::path kConfigs = std::filesystem::path{MAPSIM_SOURCE_DIR} / "configs";
@@ -350,4 +350,4 @@ TEST(ShippedMachines, CostMoreThatIsFurtherOut) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::shipped_test

@@ -14,7 +14,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::systolic_test {
 namespace {
 
 const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
@@ -97,4 +97,4 @@ TEST(Tpu, HoldsWeightsOf16Bits) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::systolic_test

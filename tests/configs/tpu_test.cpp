@@ -13,7 +13,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::tpu_test {
 namespace {
 
 const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
@@ -124,4 +124,4 @@ TEST(TpuV1, NeedsTwoTilesInItsFifo) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::tpu_test

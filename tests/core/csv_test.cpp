@@ -5,7 +5,7 @@
 
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::csv_test {
 namespace {
 
 TEST(Csv, ReadsCellsQuotesCommentsAndPlaces) {
@@ -83,4 +83,4 @@ TEST(Csv, WritesCellsThatReadBack) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::csv_test

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace mapsim {
+namespace mapsim::diagnostic_test {
 namespace {
 
 TEST(Diagnostic, LeavesOutWhatItDoesNotKnow) {
@@ -53,4 +53,4 @@ TEST(Quoted, ShortensLongTextsBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::diagnostic_test

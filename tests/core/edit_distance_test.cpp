@@ -5,7 +5,7 @@
 
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::edit_distance_test {
 namespace {
 
 TEST(EditDistance, CountsSlips) {
@@ -63,4 +63,4 @@ TEST(Suggestion, ListsTheWordsWhereNoneIsNear) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::edit_distance_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace mapsim {
+namespace mapsim::factor_test {
 namespace {
 
 TEST(Factor, DivisorsAreAllThatDivide) {
@@ -37,4 +37,4 @@ TEST(Factor, MoebiusIsTheInverseOfOne) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::factor_test

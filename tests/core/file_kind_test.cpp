@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace mapsim {
+namespace mapsim::file_kind_test {
 namespace {
 
 std::optional<FileKind> kind(std::string_view text) {
@@ -114,4 +114,4 @@ TEST(CheckedFile, NamesTheNearestFile) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::file_kind_test

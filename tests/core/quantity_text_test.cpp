@@ -9,7 +9,7 @@
 
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::quantity_text_test {
 namespace {
 
 // The value; a failure and -1, which no quantity is, if there is none.
@@ -111,4 +111,4 @@ TEST(ParseBandwidth, GivesBitsPerCycleWhateverTheUnit) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::quantity_text_test

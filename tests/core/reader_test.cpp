@@ -6,7 +6,7 @@
 
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::reader_test {
 namespace {
 
 TEST(Reader, ReadsTypedValues) {
@@ -80,4 +80,4 @@ TEST(IsName, TakesWordsThatYamlReadsAsText) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::reader_test

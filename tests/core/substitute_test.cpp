@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace mapsim {
+namespace mapsim::substitute_test {
 namespace {
 
 const std::string kMachine = R"(name: machine
@@ -84,4 +84,4 @@ TEST(FlowText, TellsDifferentValuesApart) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::substitute_test

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace mapsim {
+namespace mapsim::threads_test {
 namespace {
 
 TEST(Threads, VisitEachOnce) {
@@ -32,4 +32,4 @@ TEST(Threads, ThrowWhatWasThrown) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::threads_test

@@ -11,7 +11,7 @@
 #include "core/rng.hpp"
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::yaml_test {
 namespace {
 
 std::string at(const Node& node) { return fmt::format("{}:{}", node.line, node.column); }
@@ -161,4 +161,4 @@ TEST(ReadYaml, ReadsAFile) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::yaml_test

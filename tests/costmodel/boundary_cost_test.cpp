@@ -17,7 +17,7 @@
 #include "tests/costmodel/case_text.hpp"
 #include "tests/costmodel/random_case.hpp"
 
-namespace mapsim {
+namespace mapsim::boundary_cost_test {
 namespace {
 
 // Energies and ports, none of them round numbers only.
@@ -241,4 +241,4 @@ TEST(Accesses, PassThePortThatReadsOrTheOneThatWritesAndTheLinkAtTheChild) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::boundary_cost_test

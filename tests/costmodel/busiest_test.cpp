@@ -18,7 +18,7 @@
 #include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::busiest_test {
 namespace {
 
 // A random case in a machine that skips, whose instances wait at random places.
@@ -168,4 +168,4 @@ TEST(BusiestInstance, WaitsAtEveryStepOrAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::busiest_test

@@ -5,7 +5,7 @@
 #include "tests/costmodel/case_text.hpp"
 #include "tests/costmodel/random_case.hpp"
 
-namespace mapsim {
+namespace mapsim::count_oracle_test {
 namespace {
 
 constexpr std::uint64_t kShards = 20;
@@ -50,4 +50,4 @@ TEST_P(CountOracle, AgreesWhereMergingFanoutsDisagree) {
 INSTANTIATE_TEST_SUITE_P(Shards, CountOracle, testing::Range(std::uint64_t{0}, kShards));
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::count_oracle_test

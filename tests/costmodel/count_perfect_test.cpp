@@ -10,7 +10,7 @@
 #include "costmodel/reference/simulate.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::count_perfect_test {
 namespace {
 
 constexpr const char* kTwoArrays = R"(
@@ -51,4 +51,4 @@ TEST(CountPerfect, AsksEveryMergingFanoutToForward) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::count_perfect_test

@@ -7,7 +7,7 @@
 #include "costmodel/roofline.hpp"
 #include "tests/costmodel/random_case.hpp"
 
-namespace mapsim {
+namespace mapsim::density_test {
 namespace {
 
 // A random case with energies, ports, hops and densities.
@@ -92,4 +92,4 @@ TEST(Density, LeavesTheRooflineABound) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::density_test

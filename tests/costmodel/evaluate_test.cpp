@@ -8,7 +8,7 @@
 
 #include "tests/costmodel/random_case.hpp"
 
-namespace mapsim {
+namespace mapsim::evaluate_test {
 namespace {
 
 // What tiles of a level take, all or those of a role.
@@ -77,4 +77,4 @@ TEST(Evaluate, NeedsRoomForAllTilesOfALevel) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::evaluate_test

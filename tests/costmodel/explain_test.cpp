@@ -11,7 +11,7 @@
 #include "tests/costmodel/random_case.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::explain_test {
 namespace {
 
 constexpr const char* kMachine = R"(name: bare
@@ -171,4 +171,4 @@ nodes:
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::explain_test

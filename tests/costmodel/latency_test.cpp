@@ -10,7 +10,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::latency_test {
 namespace {
 
 // A 16 x 16 array with an SRAM per operand, of 64 KiB or 128 KiB so that tiles have 64; ports as a
@@ -107,4 +107,4 @@ TEST(Link, CarriesFillsAndDrainsOnly) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::latency_test

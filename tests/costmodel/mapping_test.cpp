@@ -9,7 +9,7 @@
 
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::mapping_test {
 namespace {
 
 using testing::ElementsAre;
@@ -150,4 +150,4 @@ TEST(Canonical, SortsAndJoinsKeepsThatStandTogether) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::mapping_test

@@ -11,7 +11,7 @@
 #include "tests/support/bad_inputs.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::mapping_text_test {
 namespace {
 
 Arch small_machine() {
@@ -77,4 +77,4 @@ TEST(MappingText, SurvivesDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::mapping_text_test

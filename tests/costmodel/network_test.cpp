@@ -10,7 +10,7 @@
 #include "costmodel/reference/simulate.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::network_test {
 namespace {
 
 constexpr FanoutId kPes{0};
@@ -133,4 +133,4 @@ TEST(Networks, AreNotCountedWhereAHopHasNoEnergy) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::network_test

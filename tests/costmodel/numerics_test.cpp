@@ -6,7 +6,7 @@
 #include "tests/costmodel/einsum_reference.hpp"
 #include "tests/costmodel/random_case.hpp"
 
-namespace mapsim {
+namespace mapsim::numerics_test {
 namespace {
 
 TEST(SimulatedOutput, EqualsEigensElementByElement) {
@@ -25,4 +25,4 @@ TEST(SimulatedOutput, EqualsEigensElementByElement) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::numerics_test

@@ -10,7 +10,7 @@
 
 #include "costmodel/objective_formula.hpp"
 
-namespace mapsim {
+namespace mapsim::objective_function_test {
 namespace {
 
 TEST(ObjectiveFunction, IsReadAsItIsPrinted) {
@@ -61,4 +61,4 @@ TEST(ObjectiveFunction, ShowsWithACaretWhereItsTextIsWrong) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::objective_function_test

@@ -11,7 +11,7 @@
 #include "tests/costmodel/case_text.hpp"
 #include "tests/costmodel/shrink.hpp"
 
-namespace mapsim {
+namespace mapsim::random_case_test {
 namespace {
 
 using testing::AllOf;
@@ -107,4 +107,4 @@ TEST(FirstDifference, NamesTheFieldAndBothValues) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::random_case_test

@@ -11,7 +11,7 @@
 #include "costmodel/evaluate.hpp"
 #include "tests/costmodel/random_case.hpp"
 
-namespace mapsim {
+namespace mapsim::roofline_test {
 namespace {
 
 // One memory over `units` MAC units at 1 GHz.
@@ -291,4 +291,4 @@ TEST(Roofline, NoMappingBeatsTheLeastCost) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::roofline_test

@@ -11,7 +11,7 @@
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::simulate_test {
 namespace {
 
 constexpr LevelId kDram{0};
@@ -281,4 +281,4 @@ TEST(RandomOperands, DependsOnTheSeedAlone) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::simulate_test

@@ -13,7 +13,7 @@
 #include "costmodel/sparse/occupancy.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::sparse_golden_test {
 namespace {
 
 // One layer of the pruned MobileNet whose masks are public, and the published cycles of one PE.
@@ -80,4 +80,4 @@ TEST(SparseGolden, DualSideTensorCoreIsWithinEightPercent) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sparse_golden_test

@@ -23,7 +23,7 @@
 // Laws that hold whatever the closed form is: between its figures, between machines that differ in
 // one thing, and between it and drawn data.
 
-namespace mapsim {
+namespace mapsim::sparse_laws_test {
 namespace {
 
 // A random machine that knows of zeros, a layer with uniform zeros in every operand, and a mapping
@@ -434,4 +434,4 @@ TEST(SparseLaws, HalfAndTwoOfFourDifferInWhatIsEmpty) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sparse_laws_test

@@ -23,7 +23,7 @@
 #include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::sparse_test {
 namespace {
 
 // Every number of the counts, in one order.
@@ -338,4 +338,4 @@ TEST(DensityModel, StructureKnowsItsBlocks) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sparse_test

@@ -19,7 +19,7 @@
 #include "tests/costmodel/random_case.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::systolic_test {
 namespace {
 
 // The definition: the first instance's steps one by one, a list of folds, the sum over the list.
@@ -383,4 +383,4 @@ TEST(IssueInterval, FollowsTheWidthsOfTheOperands) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::systolic_test

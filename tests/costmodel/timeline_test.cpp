@@ -12,7 +12,7 @@
 #include "tests/costmodel/case_text.hpp"
 #include "tests/costmodel/random_case.hpp"
 
-namespace mapsim {
+namespace mapsim::timeline_test {
 namespace {
 
 // With ports of finite rate everywhere, of all kinds, and second buffers in some levels.
@@ -206,4 +206,4 @@ TEST(Timeline, StopsWhenItsFlagIsSet) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::timeline_test

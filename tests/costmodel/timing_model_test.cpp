@@ -9,7 +9,7 @@
 #include "costmodel/timing/systolic.hpp"
 #include "tests/costmodel/random_case.hpp"
 
-namespace mapsim {
+namespace mapsim::timing_model_test {
 namespace {
 
 SystolicTiming random_timing(Rng& rng, const Arch& arch) {
@@ -153,4 +153,4 @@ TEST(TimingModel, OfAMachineWithoutOneIsItsSteps) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::timing_model_test

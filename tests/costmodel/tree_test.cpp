@@ -15,7 +15,7 @@
 #include "tests/costmodel/random_tree.hpp"
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::tree_test {
 namespace {
 
 Arch machine(const std::string& buffer = "1 KiB") {
@@ -414,4 +414,4 @@ TEST(MappingTrees, SurviveDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::tree_test

@@ -14,7 +14,7 @@
 #include "design/search.hpp"
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::answers_test {
 namespace {
 
 const std::string kTeaching = MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml";
@@ -160,4 +160,4 @@ TEST_F(DesignRows, StandBesideThoseOfASweep) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::answers_test

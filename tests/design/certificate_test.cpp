@@ -17,7 +17,7 @@
 #include "tests/design/random_space.hpp"
 #include "tests/support/build_paths.hpp"
 
-namespace mapsim {
+namespace mapsim::certificate_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -479,4 +479,4 @@ TEST(DesignProof, HoldsWithTheGapOfAStoppedSearch) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::certificate_test

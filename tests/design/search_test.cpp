@@ -17,7 +17,7 @@
 #include "mapper/mapper.hpp"
 #include "tests/design/random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::search_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -415,4 +415,4 @@ TEST(Design, BoundsMappingsWhoseFoldsLeaveARemainder) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::search_test

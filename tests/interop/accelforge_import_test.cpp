@@ -14,7 +14,7 @@
 #include "interop/accelforge.hpp"
 #include "mapper/mapspace/constraints.hpp"
 
-namespace mapsim {
+namespace mapsim::accelforge_import_test {
 namespace {
 
 using ::testing::Contains;
@@ -459,4 +459,4 @@ TEST(ForgeSets, AreEvaluatedAsPythonDoes) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::accelforge_import_test

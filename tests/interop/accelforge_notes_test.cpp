@@ -7,7 +7,7 @@
 
 #include "interop/accelforge.hpp"
 
-namespace mapsim {
+namespace mapsim::accelforge_notes_test {
 namespace {
 
 using ::testing::Contains;
@@ -116,4 +116,4 @@ TEST(ForgeNotes, BeginWithNetworksThatAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::accelforge_notes_test

@@ -15,7 +15,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::accelforge_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ TEST(AccelForge, CostsABetterMappingAsAccelForgeDoes) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::accelforge_test

@@ -9,7 +9,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "interop/accelforge.hpp"
 
-namespace mapsim {
+namespace mapsim::accelforge_toll_test {
 namespace {
 
 using ::testing::Contains;
@@ -88,4 +88,4 @@ workload:
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::accelforge_toll_test

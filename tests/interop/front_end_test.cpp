@@ -15,7 +15,7 @@
 #include "interop/own_tables.hpp"
 #include "interop/timeloop_import.hpp"
 
-namespace mapsim {
+namespace mapsim::front_end_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -364,4 +364,4 @@ constraints:
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::front_end_test

@@ -5,7 +5,7 @@
 
 #include "arch/gpu_load.hpp"
 
-namespace mapsim {
+namespace mapsim::gpu_export_test {
 namespace {
 
 Gpu chip(const std::string& name) {
@@ -200,4 +200,4 @@ TEST(TritonConfigs, AreAPythonList) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::gpu_export_test

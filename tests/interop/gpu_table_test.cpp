@@ -11,7 +11,7 @@
 #include "tests/support/bad_inputs.hpp"
 #include "tests/support/golden_table.hpp"
 
-namespace mapsim {
+namespace mapsim::gpu_table_test {
 namespace {
 
 GpuTableImport import(const std::string& text, const GpuTableContext& context = {}) {
@@ -464,4 +464,4 @@ TEST(GpuTable, ReadsTheRecordedTables) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::gpu_table_test

@@ -13,7 +13,7 @@
 #include "interop/timeloop_import.hpp"
 #include "interop/zigzag.hpp"
 
-namespace mapsim {
+namespace mapsim::import_places_test {
 namespace {
 
 using ::testing::Contains;
@@ -168,4 +168,4 @@ TEST(ZigzagMachines, NameWhatOfAMemoryHasNoPart) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::import_places_test

@@ -16,7 +16,7 @@
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
-namespace mapsim {
+namespace mapsim::import_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -496,4 +496,4 @@ nodes:
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::import_test

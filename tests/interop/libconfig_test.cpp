@@ -14,7 +14,7 @@
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_import.hpp"
 
-namespace mapsim {
+namespace mapsim::libconfig_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -94,4 +94,4 @@ TEST(Libconfig, IsImportedAsADesign) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::libconfig_test

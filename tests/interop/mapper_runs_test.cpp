@@ -21,7 +21,7 @@
 #include "tests/interop/search_within.hpp"
 #include "tests/mapper/membership.hpp"
 
-namespace mapsim {
+namespace mapsim::mapper_runs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -202,4 +202,4 @@ TEST(TimeloopMapper, EndsWhereOurEnumerationDoes) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::mapper_runs_test

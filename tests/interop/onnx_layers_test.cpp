@@ -10,7 +10,7 @@
 #include "workloads/conv.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::onnx_layers_test {
 namespace {
 
 using Counts = std::map<std::string, std::int64_t>;
@@ -261,4 +261,4 @@ TEST(OnnxLayers, ReadEinsumsAsProducts) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::onnx_layers_test

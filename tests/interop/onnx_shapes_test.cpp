@@ -13,7 +13,7 @@
 #include "interop/onnx_rules.hpp"
 #include "tests/support/build_paths.hpp"
 
-namespace mapsim {
+namespace mapsim::onnx_shapes_test {
 namespace {
 
 // Made by make_shape_cases.py when the tests are built: random operators, and what ONNX's own
@@ -230,4 +230,4 @@ TEST(OnnxShapes, AreComputedAsTensorsHoldThem) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::onnx_shapes_test

@@ -20,7 +20,7 @@
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
-namespace mapsim {
+namespace mapsim::onnx_test {
 namespace {
 
 // Made by tools/make_onnx_models.py when the tests are built.
@@ -446,4 +446,4 @@ TEST(Onnx, PrintsANetworkThatReadsBack) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::onnx_test

@@ -11,7 +11,7 @@
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
-namespace mapsim {
+namespace mapsim::print_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,4 +95,4 @@ TEST(PrintWorkload, ReadsBackButForWhatOnlyShorthandsSay) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::print_test

@@ -12,7 +12,7 @@
 #include "tests/interop/scalesim_runs.hpp"
 #include "tests/interop/scalesim_walk.hpp"
 
-namespace mapsim {
+namespace mapsim::scalesim_figures_test {
 namespace {
 
 void expect_equal(const ScaleSimFigures& ours, const ScaleSimFigures& theirs,
@@ -152,4 +152,4 @@ TEST(ScaleSimFigures, AreTheClosedFormsOfAGemm) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::scalesim_figures_test

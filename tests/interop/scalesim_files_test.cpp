@@ -4,7 +4,7 @@
 #include "interop/scalesim.hpp"
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::scalesim_files_test {
 namespace {
 
 TEST(ScaleSimFiles, SurviveCuts) {
@@ -28,4 +28,4 @@ TEST(ScaleSimFiles, SurviveCuts) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::scalesim_files_test

@@ -19,7 +19,7 @@
 #include "tests/interop/scalesim_runs.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::scalesim_test {
 namespace {
 
 // Our own figures of a run, on the machine that the import writes.
@@ -311,4 +311,4 @@ TEST(ScaleSimImport, CutsTimeWhereNotEvenAFoldFits) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::scalesim_test

@@ -11,7 +11,7 @@
 #include "interop/foreign_yaml.hpp"
 #include "interop/zigzag.hpp"
 
-namespace mapsim {
+namespace mapsim::stream_chip_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -197,4 +197,4 @@ TEST(StreamChip, LeavesTheMemoryOfACoreAloneItsEnd) {
   EXPECT_THROW(import_zigzag(std::move(dram)), ConfigError);
 }
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::stream_chip_test

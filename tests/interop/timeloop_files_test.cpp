@@ -9,7 +9,7 @@
 #include "interop/timeloop_import.hpp"
 #include "workloads/print.hpp"
 
-namespace mapsim {
+namespace mapsim::timeloop_files_test {
 namespace {
 
 using ::testing::Contains;
@@ -169,4 +169,4 @@ TEST(TimeloopFiles, LeaveOutConstraintsWithoutALayer) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::timeloop_files_test

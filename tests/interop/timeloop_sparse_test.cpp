@@ -15,7 +15,7 @@
 #include "interop/timeloop_import.hpp"
 #include "workloads/print.hpp"
 
-namespace mapsim {
+namespace mapsim::timeloop_sparse_test {
 
 namespace {
 
@@ -332,4 +332,4 @@ TEST(TimeloopSparse, CountsAreThoseOfTimeloop) {
 
 }  // namespace
 
-}  // namespace mapsim
+}  // namespace mapsim::timeloop_sparse_test

@@ -14,7 +14,7 @@
 #include "interop/timeloop_import.hpp"
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::timeloop_stats_test {
 namespace {
 
 // What Timeloop prints of a layer that can be counted by hand, and how many figures differ from it.
@@ -184,4 +184,4 @@ ERT:
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::timeloop_stats_test

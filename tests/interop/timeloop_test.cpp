@@ -21,7 +21,7 @@
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
-namespace mapsim {
+namespace mapsim::timeloop_test {
 namespace {
 
 // A design as it reaches eval: through files of ours.
@@ -281,4 +281,4 @@ TEST(TimeloopExport, WritesBackWhatWasRead) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::timeloop_test

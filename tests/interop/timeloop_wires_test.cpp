@@ -10,7 +10,7 @@
 #include "costmodel/evaluate.hpp"
 #include "interop/timeloop_import.hpp"
 
-namespace mapsim {
+namespace mapsim::timeloop_wires_test {
 namespace {
 
 using ::testing::Contains;
@@ -229,4 +229,4 @@ variables:
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::timeloop_wires_test

@@ -9,7 +9,7 @@
 
 #include "interop/onnx_model.hpp"
 
-namespace mapsim {
+namespace mapsim::wire_test {
 namespace {
 
 using std::string_literals::operator""s;
@@ -93,4 +93,4 @@ TEST(Wire, BoundsHowDeepModelsAreNested) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::wire_test

@@ -13,7 +13,7 @@
 #include "workloads/graph_print.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::zigzag_graph_test {
 namespace {
 
 using ::testing::Contains;
@@ -203,4 +203,4 @@ TEST(ZigzagGraphs, OfModelsHaveTheWidthsOfZigzag) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::zigzag_graph_test

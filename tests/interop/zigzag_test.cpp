@@ -25,7 +25,7 @@
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
-namespace mapsim {
+namespace mapsim::zigzag_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -387,4 +387,4 @@ TEST(ZigzagResults, SurviveDamage) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::zigzag_test

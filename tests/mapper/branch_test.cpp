@@ -24,7 +24,7 @@
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::branch_test {
 namespace {
 
 using Tuple = UnrollingClasses::Tuple;
@@ -487,4 +487,4 @@ nodes:
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::branch_test

@@ -17,7 +17,7 @@
 #include "mapper/label_search/history_search.hpp"
 #include "random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::coarse_to_fine_test {
 namespace {
 
 using exact::CompletionBound;
@@ -199,4 +199,4 @@ TEST(TileIndex, NumbersEveryVectorOfDigitsOnce) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::coarse_to_fine_test

@@ -8,7 +8,7 @@
 #include "tests/support/bad_inputs.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::constraints_test {
 namespace {
 
 // RF has no room for weights; N may not go along X.
@@ -255,4 +255,4 @@ TEST(LoadConstraints, SurvivesDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::constraints_test

@@ -23,7 +23,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::exact_imperfect_test {
 namespace {
 
 bool is_perfect(const Workload& workload, const Mapping& mapping) {
@@ -497,4 +497,4 @@ TEST(Counts, AreNoMoreThanAnyLoopsMake) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::exact_imperfect_test

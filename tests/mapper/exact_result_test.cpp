@@ -18,7 +18,7 @@
 #include "workloads/conv.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::exact_result_test {
 namespace {
 
 SearchOptions options_for(Objective objective, int threads = 1) {
@@ -340,4 +340,4 @@ TEST(ExactInterrupted, KeepsTheBestSoFarAndABound) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::exact_result_test

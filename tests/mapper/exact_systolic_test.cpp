@@ -14,7 +14,7 @@
 #include "random_space.hpp"
 #include "tests/support/build_paths.hpp"
 
-namespace mapsim {
+namespace mapsim::exact_systolic_test {
 namespace {
 
 constexpr std::uint64_t kShards = 8;
@@ -81,4 +81,4 @@ TEST(ExactOnSystolicArraysMix, HasEverythingThatTheModelTellsApart) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::exact_systolic_test

@@ -17,7 +17,7 @@
 #include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::exact_test {
 namespace {
 
 // Random spaces in shards, so that they run side by side.
@@ -302,4 +302,4 @@ TEST(Exact, KeepsWhatMaySkipALevelWhereRampedLatencyGainsByIt) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::exact_test

@@ -15,7 +15,7 @@
 #include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::exhaustive_test {
 namespace {
 
 constexpr Objective kObjectives[] = {Objective::kEnergy, Objective::kLatency, Objective::kEdp};
@@ -148,4 +148,4 @@ TEST(Exhaustive, SaysWhyNothingFits) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::exhaustive_test

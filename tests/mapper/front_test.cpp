@@ -16,7 +16,7 @@
 #include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::front_test {
 namespace {
 
 using exact::Incumbent;
@@ -220,4 +220,4 @@ TEST(Front, StoppedEarlyHoldsNothingBelowTheWholeOne) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::front_test

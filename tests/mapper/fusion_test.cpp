@@ -15,7 +15,7 @@
 #include "tests/mapper/brute_chain.hpp"
 #include "tests/support/build_paths.hpp"
 
-namespace mapsim {
+namespace mapsim::fusion_test {
 namespace {
 
 double energy_of(const ChainResult& result) {
@@ -431,4 +431,4 @@ TEST(Fusion, RefusesWhatTreesCannotSay) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::fusion_test

@@ -13,7 +13,7 @@
 #include "mapper/gpu/search.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::gpu_bound_test {
 namespace {
 
 // The search costs few kernels, best bound first. Here each is costed, and all are sorted.
@@ -145,4 +145,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::gpu_bound_test

@@ -14,7 +14,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::gpu_search_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -464,4 +464,4 @@ TEST(GpuForms, DepthwiseConvolutionsSaySo) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::gpu_search_test

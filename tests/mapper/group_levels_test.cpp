@@ -9,7 +9,7 @@
 #include "mapper/fusion/group_model.hpp"
 #include "tests/mapper/brute_chain.hpp"
 
-namespace mapsim {
+namespace mapsim::group_levels_test {
 namespace {
 
 TEST(GroupLevels, AreVisitedPerEinsum) {
@@ -54,4 +54,4 @@ TEST(GroupLevels, LeaveTimeAndMemoryToTheirLimits) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::group_levels_test

@@ -11,7 +11,7 @@
 #include "tests/mapper/membership.hpp"
 #include "tests/mapper/random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::heuristics_test {
 namespace {
 
 constexpr Mapper kHeuristics[]{search_random, search_annealing, search_genetic};
@@ -174,4 +174,4 @@ TEST(Excess, IsZeroForWhatFitsOnly) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::heuristics_test

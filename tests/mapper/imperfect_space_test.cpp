@@ -23,7 +23,7 @@
 #include "random_space.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::imperfect_space_test {
 namespace {
 
 Problem one_level(GemmShape shape) {
@@ -278,4 +278,4 @@ TEST(ImperfectSpace, TakesRulesAndDataflows) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::imperfect_space_test

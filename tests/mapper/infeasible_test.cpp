@@ -13,7 +13,7 @@
 #include "random_space.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::infeasible_test {
 namespace {
 
 bool fits(const Arch& arch, const SearchCase& random) {
@@ -166,4 +166,4 @@ TEST(ExactInfeasible, AsksForTheLeastThatWouldDo) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::infeasible_test

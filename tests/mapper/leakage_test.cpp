@@ -4,7 +4,7 @@
 #include "mapper/mapper.hpp"
 #include "tests/mapper/random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::leakage_test {
 namespace {
 
 // A machine whose leakage over a cycle is of the order of an access.
@@ -54,4 +54,4 @@ TEST_P(Leakage, IsPartOfTheProvenOptimum) {
 INSTANTIATE_TEST_SUITE_P(Seeds, Leakage, testing::Range(0, 4));
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::leakage_test

@@ -23,7 +23,7 @@
 #include "workloads/conv.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::mapspace_test {
 namespace {
 
 // Levels without rules or limits, each with a fanout of x by y below it where x * y > 1.
@@ -404,4 +404,4 @@ TEST(Mapspace, HasADimOnOneAxisOfAFanout) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::mapspace_test

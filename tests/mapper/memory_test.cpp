@@ -22,7 +22,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::memory_test {
 namespace {
 
 SearchResult with_memory(const Mapspace& space, const Objective& objective, std::size_t bytes) {
@@ -370,4 +370,4 @@ TEST(Memory, PartsOfTheTilesAreFewAndHaveTheEnds) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::memory_test

@@ -8,7 +8,7 @@
 #include "mapper/membership.hpp"
 #include "random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::outside_test {
 namespace {
 
 std::vector<Mapping> mappings_of(const Mapspace& space) {
@@ -97,4 +97,4 @@ TEST(WhyOutside, TellsPartialTilesFromPerfectOnes) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::outside_test

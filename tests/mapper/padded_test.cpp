@@ -16,7 +16,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::padded_test {
 namespace {
 
 const std::string kConfigs = std::string(MAPSIM_SOURCE_DIR) + "/configs/";
@@ -163,4 +163,4 @@ TEST(ImperfectSearch, FindsTheMappingOfAnUnrollingThatDoesNotDivide) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::padded_test

@@ -20,7 +20,7 @@
 #include "workloads/form.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::partial_folds_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -463,4 +463,4 @@ TEST(LinearFolds, ObeyConstraints) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::partial_folds_test

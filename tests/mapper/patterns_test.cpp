@@ -13,7 +13,7 @@
 #include "random_space.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::patterns_test {
 namespace {
 
 SearchCase draw(std::uint64_t seed) {
@@ -171,4 +171,4 @@ TEST(Patterns, DecideWherePortsAreEquallyBusy) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::patterns_test

@@ -14,7 +14,7 @@
 #include "mapper/label_search/label_search.hpp"
 #include "random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::per_tensor_bound_test {
 namespace {
 
 using exact::Node;
@@ -169,4 +169,4 @@ TEST(PerTensorBound, LeavesTheOptimumOfEveryObjective) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::per_tensor_bound_test

@@ -10,7 +10,7 @@
 #include "arch/load.hpp"
 #include "mapper/fusion/chain_search.hpp"
 
-namespace mapsim {
+namespace mapsim::published_fusion_test {
 namespace {
 
 struct PublishedMachine {
@@ -112,4 +112,4 @@ INSTANTIATE_TEST_SUITE_P(Rows, PublishedFusion, testing::ValuesIn(kPublished),
                          [](const auto& at) { return std::string{at.param.name}; });
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::published_fusion_test

@@ -12,7 +12,7 @@
 #include "mapper/mapspace/constraints.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::published_optima_test {
 namespace {
 
 std::string machine(bool array, int shared_bits = 1'048'576, int own_bits = 4'096) {
@@ -137,4 +137,4 @@ INSTANTIATE_TEST_SUITE_P(
                     Known{conv(3, 64, 112, 7, 2), "", 532'261'850}));
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::published_optima_test

@@ -14,7 +14,7 @@
 #include "random_sparse.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::sparse_search_test {
 namespace {
 
 // The exact search finds what trying every mapping finds.
@@ -93,4 +93,4 @@ TEST(SparseSearch, StopsWhileItMakesTables) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sparse_search_test

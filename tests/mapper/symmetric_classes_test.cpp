@@ -10,7 +10,7 @@
 #include "mapper/mapspace/symmetry.hpp"
 #include "workloads/conv.hpp"
 
-namespace mapsim {
+namespace mapsim::symmetric_classes_test {
 namespace {
 
 Arch small_array() {
@@ -130,4 +130,4 @@ TEST(SymmetricClasses, AreOnlyThoseThatNothingTellsApart) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::symmetric_classes_test

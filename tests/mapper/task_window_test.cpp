@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace mapsim {
+namespace mapsim::task_window_test {
 namespace {
 
 using exact::ObjectiveKey;
@@ -137,4 +137,4 @@ TEST(TaskWindow, GrantNoMoreLabelsThanThereAre) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::task_window_test

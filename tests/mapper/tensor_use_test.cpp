@@ -7,7 +7,7 @@
 
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::tensor_use_test {
 namespace {
 
 Workload einsum(const char* equation, const char* dims) {
@@ -43,4 +43,4 @@ TEST(TensorUse, KnowsWhichElementsMeetOnce) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::tensor_use_test

@@ -13,7 +13,7 @@
 #include "mapper/mapspace/unrolling.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::unrolling_bound_test {
 namespace {
 
 // A product with one row: each weight serves one operation, and the outermost port all of them.
@@ -97,4 +97,4 @@ TEST(UnrollingBound, IsNotAboveWhatSumsNeedThatFindNoPartner) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::unrolling_bound_test

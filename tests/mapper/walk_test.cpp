@@ -13,7 +13,7 @@
 #include "mapper/mapper.hpp"
 #include "tests/mapper/random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::walk_test {
 namespace {
 
 // Feasible mappings of one unrolling of a space, by their text, numbered.
@@ -118,4 +118,4 @@ TEST(Histogram, SummarisesSpreadAndTies) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::walk_test

@@ -7,7 +7,7 @@
 
 #include "tests/mapper/random_space.hpp"
 
-namespace mapsim {
+namespace mapsim::why_test {
 namespace {
 
 TEST(CompareEnergy, AddsUpToTheDifferenceOfTheTotals) {
@@ -75,4 +75,4 @@ TEST(WhatWouldHelp, ClaimsNothingThatItHadNoTimeFor) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::why_test

@@ -9,7 +9,7 @@
 #include "tests/nvdla/engines.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::form_test {
 namespace {
 
 std::int64_t points(const Workload& workload, const char* tensor) {
@@ -133,4 +133,4 @@ TEST(Form, OfAMappingMustBeTheWorkloads) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::form_test

@@ -24,7 +24,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/network.hpp"
 
-namespace mapsim {
+namespace mapsim::networks_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -196,4 +196,4 @@ TEST(NvdlaNetworks, StripesBesideTheWorkbook) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::networks_test

@@ -23,7 +23,7 @@
 #include "tests/nvdla/engines.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::search_test {
 namespace {
 
 struct Small {
@@ -396,4 +396,4 @@ TEST(NvdlaSpace, KnowsItsSchedulesAndNoOthers) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::search_test

@@ -19,7 +19,7 @@
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "workloads/network.hpp"
 
-namespace mapsim {
+namespace mapsim::sheet_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -291,4 +291,4 @@ TEST(NvdlaSheet, CompressesWeights) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sheet_test

@@ -21,7 +21,7 @@
 #include "tests/nvdla/engines.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::stripe_test {
 namespace {
 
 // Loops up to the innermost one that moves the sums in the accumulators.
@@ -295,4 +295,4 @@ TEST(NvdlaSheetMode, IsTheWorkbookWhateverTheMapping) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::stripe_test

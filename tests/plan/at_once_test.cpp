@@ -10,7 +10,7 @@
 
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::at_once_test {
 namespace {
 
 constexpr double kClose = 1e-9;
@@ -257,4 +257,4 @@ TEST(AtOnce, BoundsWhatItHasNoMemoryFor) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::at_once_test

@@ -8,7 +8,7 @@
 #include "core/rng.hpp"
 #include "plan/plan.hpp"
 
-namespace mapsim {
+namespace mapsim::buffers_test {
 namespace {
 
 const std::string kFolder = MAPSIM_SOURCE_DIR "/configs/";
@@ -82,4 +82,4 @@ TEST(Buffers, AreSharedByAnElidedConcatAndItsParts) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::buffers_test

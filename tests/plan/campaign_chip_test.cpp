@@ -15,7 +15,7 @@
 #include "report/page.hpp"
 #include "tests/campaign/sweeps.hpp"
 
-namespace mapsim {
+namespace mapsim::campaign_chip_test {
 namespace {
 
 using testing::HasSubstr;
@@ -222,4 +222,4 @@ TEST_F(ChipSweeps, StopWhenTheyAreTold) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::campaign_chip_test

@@ -7,7 +7,7 @@
 
 #include "tests/plan/random_plan.hpp"
 
-namespace mapsim {
+namespace mapsim::front_test {
 namespace {
 
 // Is a point below the lines between the corners, or left of or below all of them?
@@ -49,4 +49,4 @@ TEST(Front, HasNoPlanBelowIt) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::front_test

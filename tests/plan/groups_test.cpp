@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace mapsim {
+namespace mapsim::groups_test {
 namespace {
 
 using ::testing::Contains;
@@ -181,4 +181,4 @@ TEST(Operations, GrowWithTheWidthOfOperands) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::groups_test

@@ -8,7 +8,7 @@
 #include "plan/priced.hpp"
 #include "tests/plan/random_plan.hpp"
 
-namespace mapsim {
+namespace mapsim::limits_test {
 namespace {
 
 constexpr std::size_t kEnough = 1'000'000;
@@ -159,4 +159,4 @@ TEST(Limits, KnowTheLeastPower) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::limits_test

@@ -9,7 +9,7 @@
 
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::offsets_test {
 namespace {
 
 constexpr std::size_t kNodes = 1'000'000;
@@ -73,4 +73,4 @@ TEST(Offsets, FitTheLeastCapacityOfAllOrdersAndNoLess) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::offsets_test

@@ -7,7 +7,7 @@
 
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::pair_test {
 namespace {
 
 std::vector<PairTask> random_tasks(Rng& rng) {
@@ -76,4 +76,4 @@ TEST(PairSchedule, IsTheBestOfAllOrders) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::pair_test

@@ -12,7 +12,7 @@
 #include "plan/plan.hpp"
 #include "tests/support/svg_reader.hpp"
 
-namespace mapsim {
+namespace mapsim::plan_extremes_test {
 namespace {
 
 Soc one_engine() {
@@ -91,4 +91,4 @@ TEST(PlanPage, StandsExtremeFigures) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::plan_extremes_test

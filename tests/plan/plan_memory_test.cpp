@@ -14,7 +14,7 @@
 #include "tests/plan/random_plan.hpp"
 #include "workloads/network.hpp"
 
-namespace mapsim {
+namespace mapsim::plan_memory_test {
 namespace {
 
 const Weights kLatency{1, 0, 0, {}};
@@ -252,4 +252,4 @@ TEST(PlanMemory, IsGivenUpOnceAskedTo) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::plan_memory_test

@@ -14,7 +14,7 @@
 #include "plan/throughput.hpp"
 #include "tests/plan/random_plan.hpp"
 
-namespace mapsim {
+namespace mapsim::plan_proof_test {
 namespace {
 
 constexpr std::size_t kLabels = 1'000'000;
@@ -452,4 +452,4 @@ TEST(PlanProof, FindsTensorsThatShareBytes) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::plan_proof_test

@@ -12,7 +12,7 @@
 #include "plan/throughput.hpp"
 #include "report/chart.hpp"
 
-namespace mapsim {
+namespace mapsim::plan_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -340,4 +340,4 @@ TEST(Plan, ExplainsANode) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::plan_test

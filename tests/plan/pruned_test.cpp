@@ -7,7 +7,7 @@
 #include "plan/gpu_algorithms.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::pruned_test {
 namespace {
 
 Workload gemm(int m, int n, int k, int bits) {
@@ -83,4 +83,4 @@ TEST(PrunedWeights, SaveBitsOfTheOperand) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::pruned_test

@@ -5,7 +5,7 @@
 
 #include "tests/plan/random_plan.hpp"
 
-namespace mapsim {
+namespace mapsim::shortest_path_test {
 namespace {
 
 TEST(ShortestPath, IsTheBestOfAllPlansOfRandomProblems) {
@@ -58,4 +58,4 @@ TEST(ShortestPath, FindsNoneWhereAnOperationRunsNowhere) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::shortest_path_test

@@ -10,7 +10,7 @@
 
 // Signs of docs/validation.md, Plans of networks on chips, on what is shipped.
 
-namespace mapsim {
+namespace mapsim::signs_test {
 namespace {
 
 const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs";
@@ -68,4 +68,4 @@ TEST(Signs, AtHalfTheBandwidthAnotherDlaBringsResNetNothing) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::signs_test

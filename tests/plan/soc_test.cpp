@@ -5,7 +5,7 @@
 
 #include "core/diagnostic.hpp"
 
-namespace mapsim {
+namespace mapsim::soc_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(Soc, SaysThatTheFileOfAnEngineIsMissing) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::soc_test

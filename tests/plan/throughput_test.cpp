@@ -9,7 +9,7 @@
 #include "plan/linear_program.hpp"
 #include "tests/plan/random_plan.hpp"
 
-namespace mapsim {
+namespace mapsim::throughput_test {
 namespace {
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -99,4 +99,4 @@ TEST(Throughput, SharesFramesAmongEngines) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::throughput_test

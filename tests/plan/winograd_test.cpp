@@ -11,7 +11,7 @@
 #include "plan/gpu_algorithms.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::winograd_test {
 namespace {
 
 Workload convolution(int c, int h, int w, int k, int bits) {
@@ -105,4 +105,4 @@ TEST(Winograd, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::winograd_test

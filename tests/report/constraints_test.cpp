@@ -8,7 +8,7 @@
 #include "mapper/mapspace/constraints.hpp"
 #include "small_problem.hpp"
 
-namespace mapsim {
+namespace mapsim::constraints_test {
 namespace {
 
 std::string printed(const Problem& problem, const std::string& text) {
@@ -41,4 +41,4 @@ TEST(ConstraintsText, ReadsBackToTheSameRules) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::constraints_test

@@ -24,7 +24,7 @@
 #include "tests/report/small_problem.hpp"
 #include "tests/support/svg_reader.hpp"
 
-namespace mapsim {
+namespace mapsim::extremes_test {
 namespace {
 
 using Limits = std::numeric_limits<double>;
@@ -461,4 +461,4 @@ TEST(Standalone, HasTheColoursOfADarkScreen) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::extremes_test

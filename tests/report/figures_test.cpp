@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace mapsim {
+namespace mapsim::figures_test {
 namespace {
 
 TEST(Grouped, PartsThousands) {
@@ -55,4 +55,4 @@ TEST(Ratio, LeavesTheExponentToExtremes) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::figures_test

@@ -10,7 +10,7 @@
 #include "report/text.hpp"
 #include "tests/report/small_problem.hpp"
 
-namespace mapsim {
+namespace mapsim::json_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -283,4 +283,4 @@ TEST(RooflineJson, WritesAnUnlimitedBandwidthAsNull) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::json_test

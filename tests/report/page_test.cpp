@@ -8,7 +8,7 @@
 #include <regex>
 #include <string>
 
-namespace mapsim {
+namespace mapsim::page_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -76,4 +76,4 @@ TEST(CsvField, QuotesWhatMustBe) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::page_test

@@ -11,7 +11,7 @@
 
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::plots_test {
 namespace {
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -141,4 +141,4 @@ TEST(TextWidth, CountsLettersNotBytes) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::plots_test

@@ -12,7 +12,7 @@
 #include "tests/report/small_problem.hpp"
 #include "tests/support/svg_reader.hpp"
 
-namespace mapsim {
+namespace mapsim::show_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -181,4 +181,4 @@ TEST(Canvas, EscapesWhatIsMarkup) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::show_test

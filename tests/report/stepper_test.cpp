@@ -10,7 +10,7 @@
 #include "tests/report/small_problem.hpp"
 #include "tests/support/in_chromium.hpp"
 
-namespace mapsim {
+namespace mapsim::stepper_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -118,4 +118,4 @@ TEST_F(InChromium, TheStepperCanBeReadOnAPhone) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::stepper_test

@@ -14,7 +14,7 @@
 #include "workloads/conv.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::text_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -226,4 +226,4 @@ TEST(RooflineText, SaysWhatLimits) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::text_test

@@ -10,7 +10,7 @@
 #include "report/text.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::widths_test {
 namespace {
 
 Workload with(const std::string& precision) {
@@ -54,4 +54,4 @@ TEST(Widths, StandInTheHeadOfEveryResult) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::widths_test

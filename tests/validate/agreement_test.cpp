@@ -5,7 +5,7 @@
 
 #include "tests/report/small_problem.hpp"
 
-namespace mapsim {
+namespace mapsim::agreement_test {
 namespace {
 
 TEST(CompareCounts, FindsNoDifferenceBetweenModelAndWalk) {
@@ -47,4 +47,4 @@ TEST(PlainLoops, SlideAWindow) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::agreement_test

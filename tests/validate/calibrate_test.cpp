@@ -14,7 +14,7 @@
 #include "interop/gpu_table.hpp"
 #include "tests/support/golden_table.hpp"
 
-namespace mapsim {
+namespace mapsim::calibrate_test {
 namespace {
 
 std::string read_file(const std::string& path) {
@@ -479,4 +479,4 @@ TEST_F(Recorded, Fp32ConvolutionsOfCudnn) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::calibrate_test

@@ -7,7 +7,7 @@
 
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::fit_test {
 namespace {
 
 // t = a + x / b at a hundred x, with some noise and some outliers.
@@ -136,4 +136,4 @@ TEST(FitDetermined, KeepsWhatTheDataPressAgainstABound) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::fit_test

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace mapsim {
+namespace mapsim::judge_test {
 namespace {
 
 using ::testing::Contains;
@@ -59,4 +59,4 @@ TEST(Judge, MarksFitsThatChooseWorseThanADraw) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::judge_test

@@ -6,7 +6,7 @@
 #include "core/rng.hpp"
 #include "tests/support/bad_inputs.hpp"
 
-namespace mapsim {
+namespace mapsim::measurements_test {
 namespace {
 
 GpuMeasurement random_measurement(Rng& rng) {
@@ -105,4 +105,4 @@ TEST(Measurements, SurviveDamage) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::measurements_test

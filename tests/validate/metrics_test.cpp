@@ -9,7 +9,7 @@
 
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::metrics_test {
 namespace {
 
 TEST(KendallTau, CountsPairsAndCorrectsForTies) {
@@ -136,4 +136,4 @@ TEST(Resolution, IsWherePairsAreInOrder) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::metrics_test

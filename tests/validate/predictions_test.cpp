@@ -6,7 +6,7 @@
 
 #include "arch/gpu_load.hpp"
 
-namespace mapsim {
+namespace mapsim::predictions_test {
 namespace {
 
 Gpu a100() { return load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/a100_80gb.yaml"); }
@@ -138,4 +138,4 @@ TEST(Slowdowns, OfOtherProblemsChooseTheFixedKernel) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::predictions_test

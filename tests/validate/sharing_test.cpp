@@ -15,7 +15,7 @@
 #include "tests/support/in_folder.hpp"
 #include "validate/predictions.hpp"
 
-namespace mapsim {
+namespace mapsim::sharing_test {
 namespace {
 
 Gpu chip(const std::string& name) {
@@ -124,4 +124,4 @@ TEST_F(SharedFits, ThePriorForPowerSlowsABoardThatItsLimitHolds) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sharing_test

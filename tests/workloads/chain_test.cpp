@@ -8,7 +8,7 @@
 #include "tests/support/bad_inputs.hpp"
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::chain_test {
 namespace {
 
 EinsumChain read_chain(const std::string& text) { return parse_chain(text, "chain.yaml"); }
@@ -49,4 +49,4 @@ TEST(EinsumChain, TellsAllThatIsWrong) {
 TEST(EinsumChain, SurvivesDamagedFiles) { expect_survival(kChain, read_chain); }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::chain_test

@@ -10,7 +10,7 @@
 
 #include "core/rng.hpp"
 
-namespace mapsim {
+namespace mapsim::conv_test {
 namespace {
 
 std::string dims(const Workload& workload) {
@@ -141,4 +141,4 @@ TEST(Conv2d, ThrowsForShapesThatAreNone) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::conv_test

@@ -9,7 +9,7 @@
 
 #include "workloads/gemm.hpp"
 
-namespace mapsim {
+namespace mapsim::einsum_test {
 namespace {
 
 const std::vector<Dim> kDims{{"n", 1}, {"k", 64}, {"c", 3}, {"p", 112}, {"r", 7}};
@@ -127,4 +127,4 @@ TEST(Precision, RefusesPartialSumsNarrowerThanTheOutput) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::einsum_test

@@ -12,7 +12,7 @@
 #include "workloads/network.hpp"
 #include "workloads/print.hpp"
 
-namespace mapsim {
+namespace mapsim::graph_chain_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -151,4 +151,4 @@ TEST(CutChain, NamesWhatAChainCannotHold) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::graph_chain_test

@@ -10,7 +10,7 @@
 
 #include "workloads/network.hpp"
 
-namespace mapsim {
+namespace mapsim::graph_chains_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -127,4 +127,4 @@ TEST(ChainsOfGraphs, OfShippedNetworksHaveAllOperations) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::graph_chains_test

@@ -16,7 +16,7 @@
 #include "workloads/graph_print.hpp"
 #include "workloads/network.hpp"
 
-namespace mapsim {
+namespace mapsim::graph_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -265,4 +265,4 @@ TEST(Graph, IsWrittenAsItIsRead) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::graph_test

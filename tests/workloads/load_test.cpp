@@ -13,7 +13,7 @@
 #include "workloads/inline_layer.hpp"
 #include "workloads/print.hpp"
 
-namespace mapsim {
+namespace mapsim::load_test {
 namespace {
 
 Workload parse(const std::string& text) { return parse_workload(text, "w.yaml"); }
@@ -122,4 +122,4 @@ TEST(LoadWorkload, SurvivesDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::load_test

@@ -12,7 +12,7 @@
 #include "workloads/load.hpp"
 #include "workloads/pattern.hpp"
 
-namespace mapsim {
+namespace mapsim::mask_test {
 namespace {
 
 using Box = std::vector<std::int64_t>;
@@ -279,4 +279,4 @@ TEST(Mask, IsTakenForTheInputOfAConvolutionWithoutAWindow) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::mask_test

@@ -12,7 +12,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::network_test {
 namespace {
 
 const std::string kWorkloads = MAPSIM_SOURCE_DIR "/configs/workloads/";
@@ -80,4 +80,4 @@ TEST(LoadNetwork, SurvivesDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::network_test

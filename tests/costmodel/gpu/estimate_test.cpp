@@ -7,7 +7,7 @@
 
 #include "tests/costmodel/gpu/chips.hpp"
 
-namespace mapsim {
+namespace mapsim::estimate_test {
 namespace {
 
 double seconds(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
@@ -349,4 +349,4 @@ TEST(GpuEstimate, HopperMultipliesFp8OfMmaSyncAsHalves) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::estimate_test

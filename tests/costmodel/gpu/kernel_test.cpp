@@ -15,7 +15,7 @@
 #include "tests/costmodel/gpu/chips.hpp"
 #include "tests/support/golden_table.hpp"
 
-namespace mapsim {
+namespace mapsim::kernel_test {
 namespace {
 
 std::int64_t whole(const Row& row, const std::string& column) { return std::stoll(row.at(column)); }
@@ -312,4 +312,4 @@ TEST(Legality, SaysWhatIsWrongAndWhatWouldBeRight) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::kernel_test

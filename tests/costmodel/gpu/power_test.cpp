@@ -5,7 +5,7 @@
 
 #include "tests/costmodel/gpu/chips.hpp"
 
-namespace mapsim {
+namespace mapsim::power_test {
 namespace {
 
 // Watts of a kernel that is repeated for long.
@@ -90,4 +90,4 @@ TEST(PowerLimit, WhatDramBoundsLosesLittle) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::power_test

@@ -6,7 +6,7 @@
 #include "costmodel/gpu/estimate.hpp"
 #include "tests/costmodel/gpu/chips.hpp"
 
-namespace mapsim {
+namespace mapsim::simt_access_test {
 namespace {
 
 // 16 x 8 threads on a tile of 128 x 128 x 32, as CLBlast lays them.
@@ -69,4 +69,4 @@ TEST(SimtAccess, CountsInTheTimeOfAKernel) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::simt_access_test

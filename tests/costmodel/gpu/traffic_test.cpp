@@ -11,7 +11,7 @@
 #include "costmodel/reference/simulate.hpp"
 #include "tests/costmodel/gpu/chips.hpp"
 
-namespace mapsim {
+namespace mapsim::traffic_test {
 namespace {
 
 constexpr TensorId kA{0}, kB{1}, kC{2};
@@ -146,4 +146,4 @@ TEST(GpuWaves, CoverTheGridAndFitTheSlots) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::traffic_test

@@ -10,7 +10,7 @@
 #include "validate/candidates.hpp"
 #include "validate/measurements.hpp"
 
-namespace mapsim {
+namespace mapsim::counters_test {
 namespace {
 
 using ::testing::Pair;
@@ -138,4 +138,4 @@ TEST(AttachCounters, KnowsKernelsByTheirEntriesWhereThereAreNoRanges) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::counters_test

@@ -12,7 +12,7 @@
 #include "validate/device/cublas_api.hpp"
 #include "validate/device/cuda_api.hpp"
 
-namespace mapsim {
+namespace mapsim::headers_test {
 namespace {
 
 // Whether an argument of one type may be passed as the other: pointers to handles of any name,
@@ -183,7 +183,7 @@ TEST(CublasLtDeclarations, AreThoseOfItsHeader) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::headers_test
 
 #else
 

@@ -17,7 +17,7 @@
 #include "validate/device/flush.hpp"
 #include "validate/device/microbenchmarks.hpp"
 
-namespace mapsim {
+namespace mapsim::measure_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -465,4 +465,4 @@ TEST_F(ChooseCandidates, DrawsBySeedAndAddsFixedTiles) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::measure_test

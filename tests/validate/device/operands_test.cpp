@@ -9,7 +9,7 @@
 
 #include "validate/rounded_check.hpp"
 
-namespace mapsim {
+namespace mapsim::operands_test {
 namespace {
 
 KernelSpec gemm(GpuPrecision precision, std::int64_t output, MatrixLayout a, MatrixLayout b) {
@@ -230,4 +230,4 @@ TEST(RandomOperand, IsBetweenAnEighthAndOne) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::operands_test

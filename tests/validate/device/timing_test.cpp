@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace mapsim {
+namespace mapsim::timing_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -107,4 +107,4 @@ TEST(Quantile, IsLinearBetweenOrderStatistics) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::timing_test

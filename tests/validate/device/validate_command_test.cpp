@@ -17,7 +17,7 @@
 #include "validate/candidates.hpp"
 #include "validate/measurements.hpp"
 
-namespace mapsim {
+namespace mapsim::validate_command_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -291,4 +291,4 @@ TEST_F(ValidateCommand, MeasuresRatesBesideTheFiles) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::validate_command_test

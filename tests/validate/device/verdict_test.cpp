@@ -10,7 +10,7 @@
 #include "validate/candidates.hpp"
 #include "validate/measurements.hpp"
 
-namespace mapsim {
+namespace mapsim::verdict_test {
 namespace {
 
 class Judging : public ::testing::Test {
@@ -179,4 +179,4 @@ TEST(MeasurementsFile, OfAnEarlierVersionGetsItsNewColumns) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::verdict_test

@@ -6,7 +6,7 @@
 #include "arch/gpu_load.hpp"
 #include "workloads/load.hpp"
 
-namespace mapsim {
+namespace mapsim::workload_problem_test {
 namespace {
 
 const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
@@ -88,4 +88,4 @@ TEST(KernelProblem, HasTheGemmOfTheLayer) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::workload_problem_test

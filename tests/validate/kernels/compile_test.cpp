@@ -15,7 +15,7 @@
 #include "tests/validate/kernels/cases.hpp"
 #include "validate/kernels/nvrtc.hpp"
 
-namespace mapsim {
+namespace mapsim::compile_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -229,4 +229,4 @@ TEST(Nvrtc, SaysWhereItLookedForTheLibrary) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::compile_test

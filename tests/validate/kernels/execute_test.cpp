@@ -6,7 +6,7 @@
 
 #include "tests/validate/kernels/execution.hpp"
 
-namespace mapsim {
+namespace mapsim::execute_test {
 namespace {
 
 TEST(GeneratedKernels, EqualEigenOnTheCpu) {
@@ -78,4 +78,4 @@ TEST(GeneratedKernels, OneBrokenLineIsFound) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::execute_test

@@ -6,7 +6,7 @@
 
 #include "tests/validate/kernels/execution.hpp"
 
-namespace mapsim {
+namespace mapsim::mma_test {
 namespace {
 
 TEST(MmaKernels, EqualEigenOnTheCpu) {
@@ -62,4 +62,4 @@ TEST(MmaKernels, OneBrokenLineIsFound) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::mma_test

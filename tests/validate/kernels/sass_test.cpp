@@ -11,7 +11,7 @@
 #include "tests/costmodel/gpu/chips.hpp"
 #include "validate/kernels/nvrtc.hpp"
 
-namespace mapsim {
+namespace mapsim::sass_test {
 namespace {
 
 KernelSpec spec_of(GpuPath path, GpuPrecision precision, const GemmTile& block,
@@ -142,4 +142,4 @@ TEST(Sass, RefusesWhatIsNoCubin) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::sass_test

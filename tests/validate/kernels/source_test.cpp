@@ -5,7 +5,7 @@
 
 #include "tests/costmodel/gpu/chips.hpp"
 
-namespace mapsim {
+namespace mapsim::source_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -115,4 +115,4 @@ TEST(KernelSource, NaiveKernelsTakeSharedMemoryForTilesWhereTheyNeedSome) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::source_test

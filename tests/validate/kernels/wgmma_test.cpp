@@ -6,7 +6,7 @@
 
 #include "tests/validate/kernels/execution.hpp"
 
-namespace mapsim {
+namespace mapsim::wgmma_test {
 namespace {
 
 TEST(WgmmaKernels, EqualEigenOnTheCpu) {
@@ -50,4 +50,4 @@ TEST(WgmmaKernels, OneBrokenLineIsFound) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::wgmma_test
