@@ -22,8 +22,8 @@
 #include "app/manual.hpp"
 #include "app/places.hpp"
 #include "app/version.hpp"
+#include "core/ascii.hpp"
 #include "core/edit_distance.hpp"
-#include "core/lower_case.hpp"
 #include "core/shipped.hpp"
 #include "core/text_stream.hpp"
 

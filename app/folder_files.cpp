@@ -12,6 +12,7 @@
 
 #include "app/arguments.hpp"
 #include "app/folder_kinds.hpp"
+#include "core/ascii.hpp"
 
 namespace mapsim {
 

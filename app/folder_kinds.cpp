@@ -11,7 +11,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "core/lower_case.hpp"
+#include "core/ascii.hpp"
 
 namespace mapsim {
 

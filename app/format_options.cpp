@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/lower_case.hpp"
+#include "core/ascii.hpp"
 
 namespace mapsim {
 

@@ -15,18 +15,18 @@ namespace mapsim {
 
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 constexpr int kAskTag = 1;    // to rank 0: an answer or nothing, as CBOR; and another point, please
 constexpr int kPointTag = 2;  // from rank 0: a point's number and weight, or null: nothing is left
 // MPI waits by asking the network without a break; this often is enough for points of milliseconds.
-constexpr std::chrono::milliseconds kPatience{1};
+constexpr std::chrono::milliseconds kPoll{1};
 
-Json json_of(const Asked& asked) {
-  return Json::array({asked.number, asked.weight ? Json(*asked.weight) : Json()});
+PlainJson json_of(const Asked& asked) {
+  return PlainJson::array({asked.number, asked.weight ? PlainJson(*asked.weight) : PlainJson()});
 }
 
-Asked asked_of(const Json& json) {
+Asked asked_of(const PlainJson& json) {
   Asked asked{json[0]};
   if (!json[1].is_null()) {
     asked.weight = json[1].get<double>();
@@ -36,12 +36,12 @@ Asked asked_of(const Json& json) {
 
 // The cells' types survive: CBOR tells whole numbers from others and keeps every bit of a double.
 std::vector<std::uint8_t> packed(const Solved& solved) {
-  Json json{{"asked", json_of(solved.asked)},
-            {"key", {solved.key.design, solved.key.workload, solved.key.question}},
-            {"failure", solved.failure},
-            {"needed_bytes", solved.needed_bytes}};
+  PlainJson json{{"asked", json_of(solved.asked)},
+                 {"key", {solved.key.design, solved.key.workload, solved.key.question}},
+                 {"failure", solved.failure},
+                 {"needed_bytes", solved.needed_bytes}};
   if (solved.figures) {
-    json["figures"] = Json::array();
+    json["figures"] = PlainJson::array();
     for (const Cell& cell : *solved.figures) {
       std::visit(
           [&](const auto& value) {
@@ -54,10 +54,10 @@ std::vector<std::uint8_t> packed(const Solved& solved) {
           cell);
     }
   }
-  return Json::to_cbor(json);
+  return PlainJson::to_cbor(json);
 }
 
-Cell cell_of(const Json& value) {
+Cell cell_of(const PlainJson& value) {
   if (value.is_string()) {
     return value.get<std::string>();
   }
@@ -68,7 +68,7 @@ Cell cell_of(const Json& value) {
 }
 
 Solved unpacked(const std::vector<std::uint8_t>& bytes) {
-  const Json json = Json::from_cbor(bytes);
+  const PlainJson json = PlainJson::from_cbor(bytes);
   Solved solved;
   solved.asked = asked_of(json["asked"]);
   solved.key = {json["key"][0], json["key"][1], json["key"][2]};
@@ -76,7 +76,7 @@ Solved unpacked(const std::vector<std::uint8_t>& bytes) {
   solved.needed_bytes = json["needed_bytes"];
   if (json.contains("figures")) {
     solved.figures.emplace();
-    for (const Json& value : json["figures"]) {
+    for (const PlainJson& value : json["figures"]) {
       solved.figures->push_back(cell_of(value));
     }
   }
@@ -104,10 +104,10 @@ std::optional<Asked> ask(const MpiTransport& mpi, const std::vector<std::uint8_t
   send(mpi, answer, 0, kAskTag);
   for (;;) {
     if (const auto message = receive(mpi, kPointTag)) {
-      const Json json = Json::from_cbor(message->second);
+      const PlainJson json = PlainJson::from_cbor(message->second);
       return json.is_null() ? std::nullopt : std::optional{asked_of(json)};
     }
-    std::this_thread::sleep_for(kPatience);
+    std::this_thread::sleep_for(kPoll);
   }
 }
 
@@ -130,7 +130,7 @@ MpiJob::MpiJob(const std::string& module)
 MpiJob::~MpiJob() {
   PointQueue nothing;
   while (rank_ == 0 && serve(nothing, true)) {
-    std::this_thread::sleep_for(kPatience);
+    std::this_thread::sleep_for(kPoll);
   }
   if (rank_ != 0 && !finished_) {
     ask(*mpi_, packed({asked_.value_or(Asked{}), {}, {}, {}}));  // as if interrupted
@@ -143,7 +143,7 @@ Remote MpiJob::remote() {
 }
 
 void MpiJob::reply(int rank, const std::optional<Asked>& asked) {
-  send(*mpi_, Json::to_cbor(asked ? json_of(*asked) : Json()), rank, kPointTag);
+  send(*mpi_, PlainJson::to_cbor(asked ? json_of(*asked) : PlainJson()), rank, kPointTag);
   gone_ += asked ? 0 : 1;
 }
 

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 // Figures beyond these are of no machine, and their sums and products no numbers.
 constexpr double kMostFigure = 1e100;
-constexpr double kMostWhole = 9007199254740992.0;  // 2^53: whole numbers are exact up to it
+constexpr double kMostExact = 9007199254740992.0;  // 2^53: whole numbers are exact up to it
 
 double figure(const Json& entry, const std::string& what, double most = kMostFigure) {
   const auto value = entry.get<double>();
@@ -34,7 +34,7 @@ double figure(const Json& entry, const std::string& what, double most = kMostFig
 }
 
 std::int64_t whole(const Json& entry, const char* what) {
-  return static_cast<std::int64_t>(figure(entry, what, kMostWhole));
+  return static_cast<std::int64_t>(figure(entry, what, kMostExact));
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ std::int64_t picoseconds_at(const Json& json, const char* key) {
 // A layer whose figures can be added up, as often as it occurs.
 LayerResult checked(LayerResult layer) {
   const double cycles = static_cast<double>(layer.count) * static_cast<double>(layer.cycles);
-  if (cycles > kMostWhole) {
+  if (cycles > kMostExact) {
     throw Unreadable{fmt::format("{} times the {} cycles of {} are more than can be added up",
                                  layer.count, layer.cycles, layer.layer)};
   }
@@ -120,7 +120,7 @@ std::vector<EnergyPart> search_energy(const Json& json) {
 }
 
 // In words; empty: a result of a version that did not say.
-std::string widths_in(const Json& json) {
+std::string given_widths(const Json& json) {
   if (!json.contains("operand_bits")) {
     return "";
   }
@@ -143,7 +143,7 @@ Study study_of_layer(const Json& json) {
   design.arch = machine_name(json, "arch");
   LayerResult layer;
   layer.layer = json.at("workload");
-  layer.widths = widths_in(json);
+  layer.widths = given_widths(json);
   layer.status =
       json.contains("certificate") ? json.at("certificate").value("status", "none") : "none";
   if (json.at("feasible").get<bool>()) {
@@ -195,7 +195,7 @@ LayerResult network_layer(const Json& json, bool ramped) {
   layer.layer = json.at("name");
   layer.count = whole_at(json, "count");
   layer.macs = json.at("macs");
-  layer.widths = widths_in(json);
+  layer.widths = given_widths(json);
   layer.status = json.at("status");
   layer.energy_pj = number(json, "energy_pj");
   if (!layer.energy_pj) {
@@ -250,7 +250,7 @@ LayerResult kernel_layer(const Json& json) {
   layer.layer = json.at("name");
   layer.count = whole_at(json, "count");
   layer.macs = json.contains("macs") ? whole_at(json, "macs") : 0;
-  layer.widths = widths_in(json);
+  layer.widths = given_widths(json);
   layer.reason = json.value("problem", "");
   layer.energy_pj = number(json, "energy_pj");
   layer.cycles = picoseconds_at(json, "latency_seconds");
@@ -312,13 +312,13 @@ HistogramResult histogram_of(const Json& json) {
     histogram.edges_pj.push_back(figure_at(bin, "to_pj"));
     histogram.counts.push_back(figure_at(bin, "mappings"));
   }
-  histogram.widths = widths_in(json);
+  histogram.widths = given_widths(json);
   return histogram;
 }
 
 FrontResult front_of(const Json& json) {
   FrontResult front{
-      machine_name(json, "arch"), json.at("workload"), json.at("complete"), {}, widths_in(json)};
+      machine_name(json, "arch"), json.at("workload"), json.at("complete"), {}, given_widths(json)};
   const bool ramped = json.value("latency_mode", "steady") == "ramped";
   const double clock = clock_of(json);
   for (const Json& point : json.at("points")) {

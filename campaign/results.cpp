@@ -47,7 +47,7 @@ Json cell_json(const Cell& cell) {
 }
 
 // The values of one row after the other; settings are parsed once, not once per path and row.
-class Values {
+class RowValues {
  public:
   Json of(const Shown& shown, const Record& row) {
     const Cell& cell = row[shown.column];
@@ -111,7 +111,7 @@ std::string csv(const std::vector<Shown>& shown,
     fields.push_back(csv_field(column.name));
   }
   std::string text = line();
-  Values values;
+  RowValues values;
   read([&](const Record& row) {
     fields.clear();
     for (const Shown& column : shown) {
@@ -194,7 +194,7 @@ std::string text_table(const std::vector<Shown>& all,
   for (const Shown& column : shown) {
     rows.front().push_back(head_of(column));
   }
-  Values values;
+  RowValues values;
   read([&](const Record& record) {
     rows.emplace_back();
     for (const Shown& column : shown) {
@@ -245,7 +245,7 @@ std::string json_text(Json head, const char* list, const std::vector<Shown>& sho
   std::string text = head.dump(1);
   const std::string end = "]\n}";
   text.resize(text.size() - end.size());
-  Values values;
+  RowValues values;
   bool first = true;
   read([&](const Record& row) {
     Json entry = Json::object();

@@ -23,12 +23,13 @@ namespace mapsim::check {
 
 namespace {
 
-const Words kKeys{"certificate", "tool",   "objective", "inputs",      "architecture", "workload",
-                  "mapspace",    "rules",  "value",     "lower_bound", "tie",          "form",
-                  "mapping",     "points", "bounds",    "gap",         "digest",       "masks"};
+const Words kCertificateKeys{"certificate", "tool",     "objective", "inputs", "architecture",
+                             "workload",    "mapspace", "rules",     "value",  "lower_bound",
+                             "tie",         "form",     "mapping",   "points", "bounds",
+                             "gap",         "digest",   "masks"};
 const Words kArguments{"floor", "relaxation", "search"};  // in the order of Argument
 constexpr const char* kOthers = "others";
-constexpr const char* kNothing = "nothing fits";
+constexpr const char* kNothingFits = "nothing fits";
 
 std::string measure_unit(const Goal& goal) {
   return goal.kind == Goal::Kind::kCurve ? " b" : goal.ties_by_energy() ? " pJ" : " cycles";
@@ -39,7 +40,7 @@ class CertificateReader {
   explicit CertificateReader(const Document& document) : document_{document}, reader_{document} {}
 
   Certificate read() {
-    const Fields fields = reader_.fields(document_.root, kKeys);
+    const Fields fields = reader_.fields(document_.root, kCertificateKeys);
     reader_.integer(fields.require("certificate"), 1, 1);
     const auto tool = reader_.text(fields.require("tool"), "a name and a version");
     for (const char* key : {"architecture", "workload", "mapspace", "rules"}) {
@@ -278,7 +279,7 @@ class CertificateReader {
   }
 
   double read_value(const Node* node, const Goal& goal) {
-    if (node == nullptr || node->text == kNothing) {
+    if (node == nullptr || node->text == kNothingFits) {
       return kInfinity;
     }
     return read_number(*node, ' ' + unit_of(goal));
@@ -361,7 +362,7 @@ class CertificateReader {
 
 namespace {
 
-Certificate read_document(const Document& document) {
+Certificate read_certificate_text(const Document& document) {
   check_seal(document);
   return CertificateReader{document}.read();
 }
@@ -369,11 +370,11 @@ Certificate read_document(const Document& document) {
 }  // namespace
 
 Certificate load_certificate(const std::string& path) {
-  return read_document(read_yaml(checked_file(path, {FileKind::kCertificate})));
+  return read_certificate_text(read_yaml(checked_file(path, {FileKind::kCertificate})));
 }
 
 Certificate parse_certificate(const std::string& text, const std::string& filename) {
-  return read_document(parse_yaml(text, filename));
+  return read_certificate_text(parse_yaml(text, filename));
 }
 
 ClaimedFront Certificate::claimed_front() const {
@@ -388,7 +389,7 @@ ClaimedFront Certificate::claimed_front() const {
 }
 
 std::string value_text(double value, const Goal& goal) {
-  return value < kInfinity ? fmt::format("{} {}", value, unit_of(goal)) : kNothing;
+  return value < kInfinity ? fmt::format("{} {}", value, unit_of(goal)) : kNothingFits;
 }
 
 std::string measure_text(double measure, const Goal& goal) {

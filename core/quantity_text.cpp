@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/ascii.hpp"
 #include "core/diagnostic.hpp"
 
 namespace mapsim {
@@ -78,8 +79,6 @@ std::string whole(std::string_view text) { return quoted(std::string{text}); }
 std::string unknown_unit(std::string_view text, std::string_view unit, const Form& form) {
   return fmt::format("unknown unit {} in {}; units here: {}", whole(unit), whole(text), form.units);
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Parsed<Amount> parse_amount(std::string_view text, const Form& form) {
   if (text.size() > 1 && text[0] == '-' && is_digit(text[1])) {

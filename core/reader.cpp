@@ -10,12 +10,12 @@
 #include <cmath>
 #include <set>
 
+#include "core/ascii.hpp"
+
 namespace mapsim {
 namespace {
 
-constexpr std::size_t kMaxListed = 100;  // errors per file; finding the path of each walks the tree
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr std::size_t kMostErrors = 100;  // per file; finding the path of each walks the tree
 
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
@@ -47,7 +47,7 @@ bool is_name(std::string_view text) {
 }
 
 void Reader::error(const Node& at, std::size_t offset, const std::string& message) {
-  if (diagnostics_.size() == kMaxListed) {
+  if (diagnostics_.size() == kMostErrors) {
     ++unlisted_;
     return;
   }

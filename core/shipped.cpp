@@ -9,7 +9,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "core/lower_case.hpp"
+#include "core/ascii.hpp"
 #include "core/text_stream.hpp"
 
 namespace mapsim {

@@ -196,7 +196,7 @@ namespace {
 
 // "nodes.GLB.capacity: 64 KiB" of each path that a value of an axis changes.
 template <class Axis>
-std::string value_text(const Axis& axis, std::size_t value) {
+std::string setting_text(const Axis& axis, std::size_t value) {
   std::string text;
   for (const auto& [path, node] : axis.values[value]) {
     text += fmt::format("{}: {}\n", path, flow_text(node));
@@ -207,7 +207,7 @@ std::string value_text(const Axis& axis, std::size_t value) {
 bool is_same(const check::GridAxis& axis, const DesignAxis& other) {
   bool same = axis.name == other.name && axis.values.size() == other.values.size();
   for (std::size_t v = 0; same && v < axis.values.size(); ++v) {
-    same = value_text(axis, v) == value_text(other, v);
+    same = setting_text(axis, v) == setting_text(other, v);
   }
   return same;
 }

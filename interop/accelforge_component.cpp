@@ -10,7 +10,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/lower_case.hpp"
+#include "core/ascii.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/own_tables.hpp"
 

@@ -12,13 +12,13 @@
 #include "interop/onnx_ops.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
+#include "workloads/limits.hpp"
 
 namespace mapsim {
 
 namespace {
 
 using Shape = std::vector<std::int64_t>;
-constexpr std::int64_t kMostExtent = std::int64_t{1} << 30;  // products of two fit
 constexpr std::int64_t kMostPhases = 4096;
 
 // One axis that a window slides along.
@@ -31,7 +31,7 @@ struct Axis {
 using Axes = std::array<Axis, 2>;  // of one axis the second
 
 std::int64_t bounded(std::int64_t value, std::int64_t least, const std::string& what) {
-  if (value < least || value > kMostExtent) {
+  if (value < least || value > kMaxExtent) {
     throw std::invalid_argument{
         fmt::format("{}: {} is not between {} and 2^30", what, value, least)};
   }

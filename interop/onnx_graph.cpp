@@ -60,14 +60,14 @@ bool counts_inputs(const std::string& dim) {
 }
 
 // The values of the symbolic dims of a model's inputs.
-struct Dims {
+struct GraphDims {
   std::map<std::string, std::int64_t> values;  // by name
   std::set<std::string> missing;
   std::optional<std::int64_t> batch;
   bool stretched = false;  // a model of one input at a time takes more
 };
 
-void fix_input(ModelValue& input, const OnnxOptions& options, Dims& dims) {
+void fix_input(ModelValue& input, const OnnxOptions& options, GraphDims& dims) {
   for (std::size_t i = 0; i < input.shape->size(); ++i) {
     ModelDim& dim = (*input.shape)[i];
     if (dim.extent >= 0) {
@@ -108,9 +108,9 @@ bool stretch(Model& model, const NameSet& weights, std::int64_t batch) {
 }
 
 // Gives the dims of the model's inputs their values.
-Dims fix_dims(Model& model, const NameSet& weights, const std::string& file,
-              const OnnxOptions& options) {
-  Dims dims;
+GraphDims fix_dims(Model& model, const NameSet& weights, const std::string& file,
+                   const OnnxOptions& options) {
+  GraphDims dims;
   for (ModelValue& input : model.graph.inputs) {
     if (!weights.contains(input.name) && input.shape) {
       fix_input(input, options, dims);
@@ -140,7 +140,8 @@ Dims fix_dims(Model& model, const NameSet& weights, const std::string& file,
 
 // What the file says of tensors that operators make, with the values of dims in place; only of
 // those whose shape is then known.
-std::unordered_map<std::string, TensorFacts> claims_of(const ModelGraph& graph, const Dims& dims) {
+std::unordered_map<std::string, TensorFacts> claims_of(const ModelGraph& graph,
+                                                       const GraphDims& dims) {
   std::unordered_map<std::string, TensorFacts> claims;
   for (const auto* values : {&graph.values, &graph.outputs}) {
     for (const ModelValue& value : *values) {
@@ -220,7 +221,7 @@ OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options) {
   for (const ModelTensor& constant : model.graph.constants) {
     weights.insert(constant.name);
   }
-  const Dims dims = fix_dims(model, weights, path, options);
+  const GraphDims dims = fix_dims(model, weights, path, options);
   OnnxGraph graph{model.graph.name, path, {}, dims.batch.value_or(1), dims.stretched, {}, {}};
   graph.warnings = check_onnx(model, path);
   for (const ModelValue& output : model.graph.outputs) {

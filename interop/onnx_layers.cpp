@@ -14,6 +14,7 @@
 #include "interop/onnx_composite.hpp"
 #include "interop/onnx_edges.hpp"
 #include "interop/onnx_ops.hpp"
+#include "workloads/limits.hpp"
 #include "workloads/operators.hpp"
 
 namespace mapsim {
@@ -21,7 +22,6 @@ namespace mapsim {
 namespace {
 
 constexpr std::int64_t kMostBits = std::int64_t{1} << 56;  // that all streams together move
-constexpr std::int64_t kMostMacs = std::int64_t{1} << 62;  // of a network
 
 // What exporters call every model says nothing; then the file's name.
 std::string title_of(const OnnxGraph& graph) {
@@ -381,7 +381,7 @@ class Translation {
   std::set<std::string> constants_;         // tensors known before the model runs
   std::set<std::string> names_{"network"};  // the file of the network itself
   std::size_t position_ = 0;
-  std::int64_t room_ = kMostBits, macs_room_ = kMostMacs;
+  std::int64_t room_ = kMostBits, macs_room_ = kMaxMacs;
 };
 
 }  // namespace

@@ -180,24 +180,24 @@ Facts tf_idf(const OnnxOperator& operation) {
   return facts;
 }
 
-constexpr std::array kRules{OnnxRuleEntry{"BlackmanWindow", window},
-                            OnnxRuleEntry{"Constant", constant},
-                            OnnxRuleEntry{"DFT", fourier},
-                            OnnxRuleEntry{"EyeLike", eye_like},
-                            OnnxRuleEntry{"HammingWindow", window},
-                            OnnxRuleEntry{"HannWindow", window},
-                            OnnxRuleEntry{"MelWeightMatrix", mel_weights},
-                            OnnxRuleEntry{"Multinomial", multinomial},
-                            OnnxRuleEntry{"RandomNormal", drawn},
-                            OnnxRuleEntry{"RandomUniform", drawn},
-                            OnnxRuleEntry{"Range", range},
-                            OnnxRuleEntry{"STFT", framed_fourier},
-                            OnnxRuleEntry{"Shape", shape},
-                            OnnxRuleEntry{"Size", size},
-                            OnnxRuleEntry{"TfIdfVectorizer", tf_idf}};
+constexpr std::array kCreationRules{OnnxRuleEntry{"BlackmanWindow", window},
+                                    OnnxRuleEntry{"Constant", constant},
+                                    OnnxRuleEntry{"DFT", fourier},
+                                    OnnxRuleEntry{"EyeLike", eye_like},
+                                    OnnxRuleEntry{"HammingWindow", window},
+                                    OnnxRuleEntry{"HannWindow", window},
+                                    OnnxRuleEntry{"MelWeightMatrix", mel_weights},
+                                    OnnxRuleEntry{"Multinomial", multinomial},
+                                    OnnxRuleEntry{"RandomNormal", drawn},
+                                    OnnxRuleEntry{"RandomUniform", drawn},
+                                    OnnxRuleEntry{"Range", range},
+                                    OnnxRuleEntry{"STFT", framed_fourier},
+                                    OnnxRuleEntry{"Shape", shape},
+                                    OnnxRuleEntry{"Size", size},
+                                    OnnxRuleEntry{"TfIdfVectorizer", tf_idf}};
 
 }  // namespace
 
-std::span<const OnnxRuleEntry> creation_rules() { return kRules; }
+std::span<const OnnxRuleEntry> creation_rules() { return kCreationRules; }
 
 }  // namespace mapsim

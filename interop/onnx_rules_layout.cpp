@@ -383,24 +383,24 @@ Facts affine_grid(const OnnxOperator& operation) {
   return facts;
 }
 
-constexpr std::array kRules{OnnxRuleEntry{"AffineGrid", affine_grid},
-                            OnnxRuleEntry{"CenterCropPad", center_crop_pad},
-                            OnnxRuleEntry{"ConstantOfShape", constant_of_shape},
-                            OnnxRuleEntry{"DepthToSpace", depth_to_space},
-                            OnnxRuleEntry{"Expand", expand},
-                            OnnxRuleEntry{"Flatten", flatten},
-                            OnnxRuleEntry{"Pad", pad},
-                            OnnxRuleEntry{"Reshape", reshape},
-                            OnnxRuleEntry{"Resize", resize},
-                            OnnxRuleEntry{"SpaceToDepth", space_to_depth},
-                            OnnxRuleEntry{"Squeeze", squeeze},
-                            OnnxRuleEntry{"Tile", tile},
-                            OnnxRuleEntry{"Transpose", transpose},
-                            OnnxRuleEntry{"Unsqueeze", unsqueeze},
-                            OnnxRuleEntry{"Upsample", upsample}};
+constexpr std::array kLayoutRules{OnnxRuleEntry{"AffineGrid", affine_grid},
+                                  OnnxRuleEntry{"CenterCropPad", center_crop_pad},
+                                  OnnxRuleEntry{"ConstantOfShape", constant_of_shape},
+                                  OnnxRuleEntry{"DepthToSpace", depth_to_space},
+                                  OnnxRuleEntry{"Expand", expand},
+                                  OnnxRuleEntry{"Flatten", flatten},
+                                  OnnxRuleEntry{"Pad", pad},
+                                  OnnxRuleEntry{"Reshape", reshape},
+                                  OnnxRuleEntry{"Resize", resize},
+                                  OnnxRuleEntry{"SpaceToDepth", space_to_depth},
+                                  OnnxRuleEntry{"Squeeze", squeeze},
+                                  OnnxRuleEntry{"Tile", tile},
+                                  OnnxRuleEntry{"Transpose", transpose},
+                                  OnnxRuleEntry{"Unsqueeze", unsqueeze},
+                                  OnnxRuleEntry{"Upsample", upsample}};
 
 }  // namespace
 
-std::span<const OnnxRuleEntry> layout_rules() { return kRules; }
+std::span<const OnnxRuleEntry> layout_rules() { return kLayoutRules; }
 
 }  // namespace mapsim

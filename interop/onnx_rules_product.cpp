@@ -137,21 +137,21 @@ Facts loss(const OnnxOperator& operation) {
   return facts;
 }
 
-constexpr std::array kRules{OnnxRuleEntry{"Attention", attention},
-                            OnnxRuleEntry{"Det", determinant},
-                            OnnxRuleEntry{"Einsum", einsum},
-                            OnnxRuleEntry{"GRU", recurrent},
-                            OnnxRuleEntry{"Gemm", whole_gemm},
-                            OnnxRuleEntry{"LSTM", recurrent},
-                            OnnxRuleEntry{"MatMul", matmul},
-                            OnnxRuleEntry{"MatMulInteger", matmul_integer},
-                            OnnxRuleEntry{"NegativeLogLikelihoodLoss", loss},
-                            OnnxRuleEntry{"QLinearMatMul", qlinear_matmul},
-                            OnnxRuleEntry{"RNN", recurrent},
-                            OnnxRuleEntry{"SoftmaxCrossEntropyLoss", loss}};
+constexpr std::array kProductRules{OnnxRuleEntry{"Attention", attention},
+                                   OnnxRuleEntry{"Det", determinant},
+                                   OnnxRuleEntry{"Einsum", einsum},
+                                   OnnxRuleEntry{"GRU", recurrent},
+                                   OnnxRuleEntry{"Gemm", whole_gemm},
+                                   OnnxRuleEntry{"LSTM", recurrent},
+                                   OnnxRuleEntry{"MatMul", matmul},
+                                   OnnxRuleEntry{"MatMulInteger", matmul_integer},
+                                   OnnxRuleEntry{"NegativeLogLikelihoodLoss", loss},
+                                   OnnxRuleEntry{"QLinearMatMul", qlinear_matmul},
+                                   OnnxRuleEntry{"RNN", recurrent},
+                                   OnnxRuleEntry{"SoftmaxCrossEntropyLoss", loss}};
 
 }  // namespace
 
-std::span<const OnnxRuleEntry> product_rules() { return kRules; }
+std::span<const OnnxRuleEntry> product_rules() { return kProductRules; }
 
 }  // namespace mapsim

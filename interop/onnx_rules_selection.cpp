@@ -279,7 +279,7 @@ Facts arg_extreme(const OnnxOperator& operation) {
   return facts;
 }
 
-constexpr std::array kRules{
+constexpr std::array kSelectionRules{
     OnnxRuleEntry{"ArgMax", arg_extreme},  OnnxRuleEntry{"ArgMin", arg_extreme},
     OnnxRuleEntry{"Compress", compress},   OnnxRuleEntry{"Concat", concat},
     OnnxRuleEntry{"Gather", gather},       OnnxRuleEntry{"GatherElements", gather_elements},
@@ -338,6 +338,6 @@ std::optional<std::vector<Cut>> slice_cuts(const OnnxOperator& operation) {
   return cuts;
 }
 
-std::span<const OnnxRuleEntry> selection_rules() { return kRules; }
+std::span<const OnnxRuleEntry> selection_rules() { return kSelectionRules; }
 
 }  // namespace mapsim

@@ -36,10 +36,10 @@ Facts element(const OnnxOperator& operation) {
 
 Facts length(const OnnxOperator&) { return results({kOnnxInt64, OnnxShape{}}); }
 
-Facts truth(const OnnxOperator&) { return results({kOnnxBool, OnnxShape{}}); }
+Facts scalar_truth(const OnnxOperator&) { return results({kOnnxBool, OnnxShape{}}); }
 
 // Parts of one size, or of sizes that a list gives.
-Facts split(const OnnxOperator& operation) {
+Facts split_sequence(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0), operation.shape(0), {}, true});
   auto& shape = facts[0].shape;
   const auto axis = shape ? place(operation.integer("axis", 0), shape->size()) : std::nullopt;
@@ -69,7 +69,7 @@ Facts split(const OnnxOperator& operation) {
 }
 
 // How many there are is not known.
-Facts concat(const OnnxOperator& operation) {
+Facts concat_sequence(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0), operation.shape(0)});
   auto& shape = facts[0].shape;
   if (!shape) {
@@ -87,16 +87,20 @@ Facts concat(const OnnxOperator& operation) {
   return facts;
 }
 
-constexpr std::array kRules{
-    OnnxRuleEntry{"ConcatFromSequence", concat},  OnnxRuleEntry{"Optional", unchanged},
-    OnnxRuleEntry{"OptionalGetElement", element}, OnnxRuleEntry{"OptionalHasElement", truth},
-    OnnxRuleEntry{"SequenceAt", element},         OnnxRuleEntry{"SequenceConstruct", construct},
-    OnnxRuleEntry{"SequenceEmpty", empty},        OnnxRuleEntry{"SequenceErase", unchanged},
-    OnnxRuleEntry{"SequenceInsert", insert},      OnnxRuleEntry{"SequenceLength", length},
-    OnnxRuleEntry{"SplitToSequence", split}};
+constexpr std::array kSequenceRules{OnnxRuleEntry{"ConcatFromSequence", concat_sequence},
+                                    OnnxRuleEntry{"Optional", unchanged},
+                                    OnnxRuleEntry{"OptionalGetElement", element},
+                                    OnnxRuleEntry{"OptionalHasElement", scalar_truth},
+                                    OnnxRuleEntry{"SequenceAt", element},
+                                    OnnxRuleEntry{"SequenceConstruct", construct},
+                                    OnnxRuleEntry{"SequenceEmpty", empty},
+                                    OnnxRuleEntry{"SequenceErase", unchanged},
+                                    OnnxRuleEntry{"SequenceInsert", insert},
+                                    OnnxRuleEntry{"SequenceLength", length},
+                                    OnnxRuleEntry{"SplitToSequence", split_sequence}};
 
 }  // namespace
 
-std::span<const OnnxRuleEntry> sequence_rules() { return kRules; }
+std::span<const OnnxRuleEntry> sequence_rules() { return kSequenceRules; }
 
 }  // namespace mapsim

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMostAttribute = std::int64_t{1} << 40;  // sums of a few fit
 
 // Of an axis that a window slides along.
-struct Axis {
+struct WindowAxis {
   std::int64_t input = 1, kernel = 1, stride = 1, dilation = 1, before = 0, after = 0;
   std::int64_t window() const { return dilation * (kernel - 1) + 1; }
 };
@@ -28,8 +28,8 @@ std::optional<OnnxShape> per_axis(const OnnxOperator& operation, const char* key
 }
 
 // The axes behind the first two; absent: attributes that contradict the data.
-std::optional<std::vector<Axis>> axes_of(const OnnxOperator& operation, const OnnxShape& data,
-                                         const OnnxShape& kernel) {
+std::optional<std::vector<WindowAxis>> axes_of(const OnnxOperator& operation, const OnnxShape& data,
+                                               const OnnxShape& kernel) {
   const std::size_t count = data.size() - 2;
   const auto strides = per_axis(operation, "strides", count, 1, 1);
   const auto dilations = per_axis(operation, "dilations", count, 1, 1);
@@ -37,7 +37,7 @@ std::optional<std::vector<Axis>> axes_of(const OnnxOperator& operation, const On
   if (!strides || !dilations || !pads || kernel.size() != count) {
     return std::nullopt;
   }
-  std::vector<Axis> axes;
+  std::vector<WindowAxis> axes;
   for (std::size_t i = 0; i < count; ++i) {
     axes.push_back(
         {data[i + 2], kernel[i], (*strides)[i], (*dilations)[i], (*pads)[i], (*pads)[i + count]});
@@ -51,7 +51,7 @@ std::optional<std::vector<Axis>> axes_of(const OnnxOperator& operation, const On
 
 // How often the window of an axis is laid on; with `ceil`, also where it ends beyond the padding,
 // unless it begins there (ONNX 1.16 on).
-std::int64_t windows(const Axis& axis, const std::string& padding, bool ceil) {
+std::int64_t windows(const WindowAxis& axis, const std::string& padding, bool ceil) {
   if (axis.input == kUnknown) {
     return kUnknown;
   }
@@ -84,7 +84,7 @@ std::optional<OnnxShape> slid(const OnnxOperator& operation, std::int64_t channe
     return std::nullopt;
   }
   OnnxShape shape{(*data)[0], channels};
-  for (const Axis& axis : *axes) {
+  for (const WindowAxis& axis : *axes) {
     shape.push_back(windows(axis, operation.text("auto_pad", "NOTSET"),
                             operation.integer("ceil_mode", 0) != 0));
   }
@@ -126,7 +126,8 @@ Facts global_pool(const OnnxOperator& operation) {
   return results({operation.type(0), shape});
 }
 
-std::int64_t spread(const Axis& axis, std::int64_t output_padding, const std::string& padding) {
+std::int64_t spread(const WindowAxis& axis, std::int64_t output_padding,
+                    const std::string& padding) {
   if (axis.input == kUnknown) {
     return kUnknown;
   }
@@ -176,7 +177,7 @@ Facts max_unpool(const OnnxOperator& operation) {
       data && data->size() >= 2 && kernel ? axes_of(operation, *data, *kernel) : std::nullopt;
   if (axes) {
     facts[0].shape = {(*data)[0], (*data)[1]};
-    for (const Axis& axis : *axes) {
+    for (const WindowAxis& axis : *axes) {
       facts[0].shape->push_back(spread(axis, 0, "NOTSET"));
     }
   }
@@ -232,25 +233,25 @@ Facts grid_sample(const OnnxOperator& operation) {
   return facts;
 }
 
-constexpr std::array kRules{OnnxRuleEntry{"AveragePool", pool},
-                            OnnxRuleEntry{"Col2Im", col2im},
-                            OnnxRuleEntry{"Conv", conv},
-                            OnnxRuleEntry{"ConvInteger", conv_integer},
-                            OnnxRuleEntry{"ConvTranspose", conv_transpose},
-                            OnnxRuleEntry{"DeformConv", conv},
-                            OnnxRuleEntry{"GlobalAveragePool", global_pool},
-                            OnnxRuleEntry{"GlobalLpPool", global_pool},
-                            OnnxRuleEntry{"GlobalMaxPool", global_pool},
-                            OnnxRuleEntry{"GridSample", grid_sample},
-                            OnnxRuleEntry{"LpPool", pool},
-                            OnnxRuleEntry{"MaxPool", pool},
-                            OnnxRuleEntry{"MaxRoiPool", max_roi_pool},
-                            OnnxRuleEntry{"MaxUnpool", max_unpool},
-                            OnnxRuleEntry{"QLinearConv", qlinear_conv},
-                            OnnxRuleEntry{"RoiAlign", roi_align}};
+constexpr std::array kWindowRules{OnnxRuleEntry{"AveragePool", pool},
+                                  OnnxRuleEntry{"Col2Im", col2im},
+                                  OnnxRuleEntry{"Conv", conv},
+                                  OnnxRuleEntry{"ConvInteger", conv_integer},
+                                  OnnxRuleEntry{"ConvTranspose", conv_transpose},
+                                  OnnxRuleEntry{"DeformConv", conv},
+                                  OnnxRuleEntry{"GlobalAveragePool", global_pool},
+                                  OnnxRuleEntry{"GlobalLpPool", global_pool},
+                                  OnnxRuleEntry{"GlobalMaxPool", global_pool},
+                                  OnnxRuleEntry{"GridSample", grid_sample},
+                                  OnnxRuleEntry{"LpPool", pool},
+                                  OnnxRuleEntry{"MaxPool", pool},
+                                  OnnxRuleEntry{"MaxRoiPool", max_roi_pool},
+                                  OnnxRuleEntry{"MaxUnpool", max_unpool},
+                                  OnnxRuleEntry{"QLinearConv", qlinear_conv},
+                                  OnnxRuleEntry{"RoiAlign", roi_align}};
 
 }  // namespace
 
-std::span<const OnnxRuleEntry> window_rules() { return kRules; }
+std::span<const OnnxRuleEntry> window_rules() { return kWindowRules; }
 
 }  // namespace mapsim

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/lower_case.hpp"
+#include "core/ascii.hpp"
 
 namespace mapsim {
 

@@ -8,17 +8,17 @@
 #include <string_view>
 #include <utility>
 
+#include "core/ascii.hpp"
 #include "core/diagnostic.hpp"
 #include "core/edit_distance.hpp"
-#include "core/lower_case.hpp"
 #include "core/text_stream.hpp"
 #include "interop/scalesim.hpp"
+#include "workloads/limits.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 30;   // of any extent, as in our workloads
 constexpr std::int64_t kMostMacs = std::int64_t{1} << 53;  // and words of an operand
 
 // A part of a line, and where it stands.
@@ -53,9 +53,9 @@ class LineReader {
     std::int64_t value = 0;
     const char* end = cell.text.data() + cell.text.size();
     const auto [stop, problem] = std::from_chars(cell.text.data(), end, value);
-    if (problem != std::errc{} || stop != end || value < 1 || value > kLargest) {
+    if (problem != std::errc{} || stop != end || value < 1 || value > kMaxExtent) {
       error(cell, fmt::format("{} is {}, not a whole number from 1 to {}", what, quoted(cell.text),
-                              kLargest));
+                              kMaxExtent));
       return 1;
     }
     return value;
@@ -285,7 +285,7 @@ void check_size(LineReader& reader, const Cell& at, const ScaleSimLayer& layer) 
   const std::int64_t windows =
       layer.gemm ? layer.ifmap_height : layer.ifmap_height * layer.ifmap_width;
   const std::int64_t taps = layer.filter_height * layer.filter_width;
-  const bool small = windows <= kLargest && taps <= kLargest / layer.channels &&
+  const bool small = windows <= kMaxExtent && taps <= kMaxExtent / layer.channels &&
                      windows <= kMostMacs / (taps * layer.channels) / layer.filters;
   if (!small) {
     reader.error(at,

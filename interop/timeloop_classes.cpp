@@ -7,8 +7,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/ascii.hpp"
 #include "core/diagnostic.hpp"
-#include "core/lower_case.hpp"
 
 namespace mapsim {
 

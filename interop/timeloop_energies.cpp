@@ -7,7 +7,7 @@
 #include <set>
 
 #include "arch/technology.hpp"
-#include "core/lower_case.hpp"
+#include "core/ascii.hpp"
 #include "interop/own_tables.hpp"
 
 namespace mapsim {

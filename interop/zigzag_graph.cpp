@@ -30,10 +30,6 @@ std::string squeezed(std::string text) {
   return text;
 }
 
-std::int64_t bound_of(const Workload& workload, std::optional<DimId> dim) {
-  return dim ? workload.dims[*dim].bound : 1;
-}
-
 // A convolution with our names of dims, by which view_layer() knows one.
 std::optional<LayerView> view_convolution(Workload workload) {
   constexpr std::array<std::pair<const char*, const char*>, 5> kDims{

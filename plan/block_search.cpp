@@ -15,7 +15,7 @@ constexpr std::size_t kMostOperations = 64;  // of a block: bits of a word
 using State = BlockState;
 using Set = BlockState::Set;
 
-struct Candidate {
+struct BlockChoice {
   Task task;
   State node;
   double bound = 0;
@@ -252,17 +252,17 @@ class BlockSearch {
       open_ = std::min(open_, bound_of(node));
       return;
     }
-    std::vector<Candidate> next = candidates(node);
+    std::vector<BlockChoice> next = candidates(node);
     std::size_t bytes = 0;
-    for (const Candidate& each : next) {
-      bytes +=
-          sizeof(Candidate) + sizeof(double) * (each.node.free.size() + each.node.available.size());
+    for (const BlockChoice& each : next) {
+      bytes += sizeof(BlockChoice) +
+               sizeof(double) * (each.node.free.size() + each.node.available.size());
     }
     take(bytes);
-    std::sort(next.begin(), next.end(), [](const Candidate& a, const Candidate& b) {
+    std::sort(next.begin(), next.end(), [](const BlockChoice& a, const BlockChoice& b) {
       return std::pair{a.bound, a.task.finish} < std::pair{b.bound, b.task.finish};
     });
-    for (const Candidate& each : next) {
+    for (const BlockChoice& each : next) {
       if (each.bound >= limit()) {
         break;
       }
@@ -329,8 +329,8 @@ class BlockSearch {
     return false;
   }
 
-  std::vector<Candidate> candidates(const State& node) const {
-    std::vector<Candidate> found;
+  std::vector<BlockChoice> candidates(const State& node) const {
+    std::vector<BlockChoice> found;
     for (std::size_t s = 0; s < servers_.size(); ++s) {
       if (is_twin(node, s)) {
         continue;
@@ -345,7 +345,7 @@ class BlockSearch {
     return found;
   }
 
-  void keep(Candidate&& candidate, std::vector<Candidate>& found) const {
+  void keep(BlockChoice&& candidate, std::vector<BlockChoice>& found) const {
     candidate.bound = bound_of(candidate.node);
     if (candidate.bound < limit()) {
       found.push_back(std::move(candidate));
@@ -365,13 +365,13 @@ class BlockSearch {
   }
 
   void add_group(const State& node, std::size_t c, std::size_t s,
-                 std::vector<Candidate>& found) const {
+                 std::vector<BlockChoice>& found) const {
     const PlanProblem::Choice& choice = problem_.choices[choices_[c]];
     const auto& load = choice.on[servers_[s].place];
     if (!load || (node.covered & sets_[c]) != 0) {
       return;
     }
-    Candidate next{{choices_[c], s, 0, 0, 0, 0}, node, 0};
+    BlockChoice next{{choices_[c], s, 0, 0, 0, 0}, node, 0};
     double start = load->latency == 0 ? 0 : node.free[servers_[s].clock];
     for (const std::size_t tensor : choice.reads) {
       const auto [time, from] = readable(node, local_[tensor], s);
@@ -401,7 +401,7 @@ class BlockSearch {
   }
 
   void add_conversions(const State& node, std::size_t k, std::size_t s,
-                       std::vector<Candidate>& found) const {
+                       std::vector<BlockChoice>& found) const {
     const auto& readers = problem_.tensors[tensors_[k]].readers;
     const bool helps = std::any_of(readers.begin(), readers.end(), [&](std::size_t reader) {
       return block_.begin <= reader && reader < block_.end && !has_run(node, reader) &&
@@ -415,7 +415,7 @@ class BlockSearch {
       if (move == nullptr || !move->engine || at(node, k, from) == kNever) {
         continue;
       }
-      Candidate next{{std::nullopt, s, tensors_[k], from, 0, 0}, node, 0};
+      BlockChoice next{{std::nullopt, s, tensors_[k], from, 0, 0}, node, 0};
       double& free = next.node.free[clock_of(*move->engine, from, s)];
       next.task.start = std::max(at(node, k, from), free);
       next.task.finish = next.task.start + move->latency;

@@ -22,9 +22,9 @@ struct Item {
 
 enum class Outcome : std::uint8_t { kFound, kNone, kStopped };
 
-class Search {
+class OffsetBranching {
  public:
-  Search(std::vector<Item> items, std::size_t moments, std::int64_t capacity)
+  OffsetBranching(std::vector<Item> items, std::size_t moments, std::int64_t capacity)
       : items_{std::move(items)},
         capacity_{capacity},
         low_(items_.size(), 0),
@@ -270,7 +270,7 @@ OffsetSearch find_offsets(const std::vector<Buffer>& buffers, std::int64_t capac
       std::stable_sort(sorted.begin(), sorted.end(), [order](const Item& a, const Item& b) {
         return weight(a, order) > weight(b, order);
       });
-      Search search{sorted, moments, capacity};
+      OffsetBranching search{sorted, moments, capacity};
       const Outcome outcome = search.run(std::min(budget, most_nodes - found.nodes));
       found.nodes += search.nodes();
       if (outcome == Outcome::kNone) {

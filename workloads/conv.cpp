@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "workloads/einsum.hpp"
+#include "workloads/limits.hpp"
 
 namespace mapsim {
 namespace {
-
-// Bound of every extent of a shape: sums of two products stay within 64 bits.
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 
 struct Named {
   const char* key;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/ascii.hpp"
 #include "core/edit_distance.hpp"
 #include "core/reader.hpp"
 
@@ -32,7 +33,6 @@ struct SyntaxProblem {
   throw SyntaxProblem{{offset, what}};
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_name(std::string_view{&c, 1}) || is_digit(c); }
 
 // An equation has names without '.' and '-', which would read like operators.

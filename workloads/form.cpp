@@ -24,10 +24,6 @@ constexpr std::int64_t kPixelChannels = 4;  // of the widest pixel format
 
 bool is_counted(FormKind kind) { return kind == FormKind::kMerged || kind == FormKind::kBatch; }
 
-std::int64_t bound(const Workload& workload, std::optional<DimId> dim) {
-  return dim ? workload.dims[*dim].bound : 1;
-}
-
 // Coefficients of the output's position and the kernel's in the input's window.
 void read_window(const Workload& workload, const LayerView& view, std::size_t axis,
                  HeightWidth& stride, HeightWidth& dilation) {
@@ -82,8 +78,8 @@ Dim& dim_named(std::vector<Dim>& dims, std::string_view name) {
 }
 
 std::optional<Workload> as_winograd(const Workload& workload, const LayerView& view) {
-  if (!view.convolution || !view.channel || bound(workload, view.filter_rows) != 3 ||
-      bound(workload, view.filter_columns) != 3 || view.stride != HeightWidth{1, 1} ||
+  if (!view.convolution || !view.channel || bound_of(workload, view.filter_rows) != 3 ||
+      bound_of(workload, view.filter_columns) != 3 || view.stride != HeightWidth{1, 1} ||
       view.dilation != HeightWidth{1, 1}) {
     return std::nullopt;
   }
@@ -102,7 +98,7 @@ std::optional<Workload> as_winograd(const Workload& workload, const LayerView& v
 }
 
 std::optional<Workload> as_image(const Workload& workload, const LayerView& view) {
-  const std::int64_t channels = bound(workload, view.channel);
+  const std::int64_t channels = bound_of(workload, view.channel);
   if (!view.convolution || !view.channel || view.group || channels > kPixelChannels ||
       view.dilation != HeightWidth{1, 1}) {
     return std::nullopt;
@@ -119,29 +115,29 @@ std::optional<Workload> as_image(const Workload& workload, const LayerView& view
 
 std::optional<Workload> as_merged(const Workload& workload, const LayerView& view,
                                   std::int64_t count) {
-  if (!view.convolution || !view.group || count > bound(workload, view.group)) {
+  if (!view.convolution || !view.group || count > bound_of(workload, view.group)) {
     return std::nullopt;
   }
-  const std::int64_t groups = (bound(workload, view.group) + count - 1) / count;
-  std::vector<Dim> dims{{"N", bound(workload, view.batch)}};
+  const std::int64_t groups = (bound_of(workload, view.group) + count - 1) / count;
+  std::vector<Dim> dims{{"N", bound_of(workload, view.batch)}};
   if (groups > 1) {
     dims.push_back({"G", groups});
   }
-  dims.push_back({"K", count * bound(workload, view.kernel)});
-  dims.push_back({"C", count * bound(workload, view.channel)});
+  dims.push_back({"K", count * bound_of(workload, view.kernel)});
+  dims.push_back({"C", count * bound_of(workload, view.channel)});
   for (const DimId d : {*view.rows, *view.columns, *view.filter_rows, *view.filter_columns}) {
     dims.push_back(workload.dims[d]);
   }
   Workload made = remade(workload, view, dims, view.stride);
   if (auto& stored = made.tensors[view.input].stored_elements) {
-    stored = *stored / bound(workload, view.group) * groups * count;  // with the groups of zeros
+    stored = *stored / bound_of(workload, view.group) * groups * count;  // with the groups of zeros
   }
   return made;
 }
 
 std::optional<Workload> as_batch(const Workload& workload, const LayerView& view,
                                  std::int64_t count) {
-  if (view.convolution || view.group || bound(workload, view.rows) != 1) {
+  if (view.convolution || view.group || bound_of(workload, view.rows) != 1) {
     return std::nullopt;
   }
   Workload made = workload;
@@ -279,7 +275,7 @@ std::optional<Workload> in_form(const Workload& workload, Form form) {
     made->note +=
         fmt::format("{}computed in the form {}", made->note.empty() ? "" : "; ", to_string(form));
     const std::int64_t rest =
-        form.kind == FormKind::kMerged ? bound(workload, view->group) % form.count : 0;
+        form.kind == FormKind::kMerged ? bound_of(workload, view->group) % form.count : 0;
     if (rest > 0) {
       made->note +=
           fmt::format(", the last with {} groups and {} of zeros", rest, form.count - rest);

@@ -19,6 +19,10 @@ struct LayerView {
   std::array<std::int64_t, 2> stride{1, 1};  // height, width
   std::array<std::int64_t, 2> dilation{1, 1};
 };
+// The bound of a dim of a view; 1 where the layer has none.
+inline std::int64_t bound_of(const Workload& workload, std::optional<DimId> dim) {
+  return dim ? workload.dims[*dim].bound : 1;
+}
 // nullopt: another einsum.
 std::optional<LayerView> view_layer(const Workload& workload);
 

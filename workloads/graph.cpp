@@ -17,10 +17,6 @@ std::optional<std::size_t> find_named(const Things& things, const std::string& n
                             : std::optional{static_cast<std::size_t>(at - things.begin())};
 }
 
-std::int64_t bound_of(const Workload& workload, std::optional<DimId> dim) {
-  return dim ? workload.dims[*dim].bound : 1;
-}
-
 }  // namespace
 
 std::optional<std::size_t> NetworkGraph::find_tensor(const std::string& name) const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "workloads/graph_node.hpp"
+#include "workloads/limits.hpp"
 #include "workloads/read_workload.hpp"
 
 namespace mapsim {
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::int64_t kMaxBits = std::int64_t{1} << 53;   // of a tensor
 constexpr std::int64_t kMaxMoved = std::int64_t{1} << 56;  // that all operators together move
-constexpr std::int64_t kMaxMacs = std::int64_t{1} << 62;
 constexpr std::int64_t kMaxRounds = 1024;
 constexpr std::size_t kMaxNodes = 16'384;
 

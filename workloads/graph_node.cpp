@@ -11,13 +11,13 @@
 #include "workloads/composite.hpp"
 #include "workloads/form.hpp"
 #include "workloads/graph_shapes.hpp"
+#include "workloads/limits.hpp"
 #include "workloads/read_workload.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 constexpr std::size_t kMaxAxes = 8;
 
 // What a reader or writer of the other order, or of a part, makes unnecessary.

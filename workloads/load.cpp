@@ -22,13 +22,12 @@
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/inline_layer.hpp"
+#include "workloads/limits.hpp"
 #include "workloads/precision.hpp"
 #include "workloads/read_workload.hpp"
 
 namespace mapsim {
 namespace {
-
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 
 const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
 const Words kOperandRoles{"input", "weight"};
@@ -242,9 +241,9 @@ std::optional<Workload> read_einsum(Reader& reader, const Node& node, const Laye
   return workload;
 }
 
-constexpr std::array kForms{NamedForm{"conv2d", read_conv2d}, NamedForm{"gemm", read_gemm},
-                            NamedForm{"batched_gemm", read_batched_gemm},
-                            NamedForm{"einsum", read_einsum}};
+constexpr std::array kShapeForms{NamedForm{"conv2d", read_conv2d}, NamedForm{"gemm", read_gemm},
+                                 NamedForm{"batched_gemm", read_batched_gemm},
+                                 NamedForm{"einsum", read_einsum}};
 
 // `tensors`: names that a tensor may go by beside its role.
 Precision read_widths(Reader& reader, const Node& node, Words keys) {
@@ -296,7 +295,7 @@ Workload read_workload(const Document& document) {
 
 Words layer_keys() {
   Words keys{"precision", "density"};
-  for (const NamedForm& form : kForms) {
+  for (const NamedForm& form : kShapeForms) {
     keys.emplace_back(form.key);
   }
   return keys;
@@ -328,7 +327,7 @@ std::optional<Workload> read_layer(Reader& reader, const Fields& fields, const s
                                    const LayerDefaults& defaults) {
   std::optional<Workload> workload;
   int forms = 0;
-  for (const NamedForm& form : kForms) {
+  for (const NamedForm& form : kShapeForms) {
     if (!fields.has(form.key)) {
       continue;
     }

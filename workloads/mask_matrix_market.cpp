@@ -4,7 +4,7 @@
 #include <optional>
 #include <sstream>
 
-#include "core/lower_case.hpp"
+#include "core/ascii.hpp"
 #include "core/text_stream.hpp"
 #include "workloads/mask.hpp"
 

@@ -13,6 +13,7 @@
 #include "core/reader.hpp"
 #include "core/shipped.hpp"
 #include "workloads/graph_load.hpp"
+#include "workloads/limits.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -20,7 +21,6 @@ namespace mapsim {
 namespace {
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 20;
-constexpr std::int64_t kMaxMacs = std::int64_t{1} << 62;
 
 WorkbookRow read_workbook(Reader& reader, const Node* node) {
   WorkbookRow row;

@@ -51,18 +51,14 @@ bool says_all(Workload shorthand, const Workload& workload) {
   return shorthand == workload;
 }
 
-std::int64_t bound(const Workload& workload, std::optional<DimId> dim) {
-  return dim ? workload.dims[*dim].bound : 1;
-}
-
 // Without its input's extents and padding.
 ConvShape bare_shape(const Workload& workload, const LayerView& view) {
   ConvShape shape;
-  shape.batch = bound(workload, view.batch);
-  shape.groups = bound(workload, view.group);
-  shape.in_channels = shape.groups * bound(workload, view.channel);
-  shape.out_channels = shape.groups * bound(workload, view.kernel);
-  shape.kernel = {bound(workload, view.filter_rows), bound(workload, view.filter_columns)};
+  shape.batch = bound_of(workload, view.batch);
+  shape.groups = bound_of(workload, view.group);
+  shape.in_channels = shape.groups * bound_of(workload, view.channel);
+  shape.out_channels = shape.groups * bound_of(workload, view.kernel);
+  shape.kernel = {bound_of(workload, view.filter_rows), bound_of(workload, view.filter_columns)};
   shape.stride = view.stride;
   shape.dilation = view.dilation;
   shape.bias = workload.bias;
@@ -73,7 +69,7 @@ ConvShape bare_shape(const Workload& workload, const LayerView& view) {
 // tell which of the inputs and paddings it was.
 std::optional<ConvShape> shape_of(const Workload& workload, const LayerView& view) {
   ConvShape shape = bare_shape(workload, view);
-  const HeightWidth outputs{bound(workload, view.rows), bound(workload, view.columns)};
+  const HeightWidth outputs{bound_of(workload, view.rows), bound_of(workload, view.columns)};
   const auto stored = workload.tensors[view.input].stored_elements;
   const HeightWidth used = input_for(shape, outputs);
   const std::int64_t images = shape.batch * shape.in_channels;
@@ -139,10 +135,10 @@ std::string shorthand(const Workload& workload) {
     const std::optional<ConvShape> shape = shape_of(workload, *view);
     return shape ? conv_text(*shape) : "";
   }
-  GemmShape shape{bound(workload, view->rows), bound(workload, view->kernel),
-                  bound(workload, view->channel), std::nullopt, workload.bias};
+  GemmShape shape{bound_of(workload, view->rows), bound_of(workload, view->kernel),
+                  bound_of(workload, view->channel), std::nullopt, workload.bias};
   if (view->group) {
-    shape.batch = bound(workload, view->group);
+    shape.batch = bound_of(workload, view->group);
   }
   const bool all = says_all(gemm(workload.name, shape), workload);
   return all && !(shape.batch && shape.bias) ? gemm_text(shape) : "";

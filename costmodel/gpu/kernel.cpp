@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMaxThreads = 1024;   // per block, every chip since sm_20
 constexpr std::int64_t kMaxRegisters = 255;  // per thread, every chip since sm_35
 constexpr std::int64_t kMaxCluster = 8;      // portable size, sm_90
-constexpr std::int64_t kPartitions = 4;      // of an SM, every chip since sm_50
+constexpr std::int64_t kSmPartitions = 4;    // of an SM, every chip since sm_50
 constexpr std::int64_t kRegisterUnit = 256;  // of an allocation for a warp
 constexpr std::int64_t kOverhead = 40;       // registers of a thread: addresses, loop control
 
@@ -262,7 +262,7 @@ std::int64_t blocks_per_sm(const Gpu& gpu, std::int64_t threads, std::int64_t re
   }
   const std::int64_t warps = (threads + 31) / 32;
   const std::int64_t per_warp = round_up(32 * std::max<std::int64_t>(registers, 1), kRegisterUnit);
-  const std::int64_t register_warps = kPartitions * (gpu.registers / kPartitions / per_warp);
+  const std::int64_t register_warps = kSmPartitions * (gpu.registers / kSmPartitions / per_warp);
   const std::int64_t block_bytes =
       round_up(shared.count() + shared_reserved(gpu), shared_unit(gpu));
   const std::array<std::int64_t, 4> fits{

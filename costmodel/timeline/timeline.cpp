@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostGaps = 4096;  // of a port; older ones are forgotten
 constexpr double kNothing = 1e-9;        // cycles: what rounding leaves of a length
 
-struct Span {
+struct StepSpan {
   double begin = 0;
   double end = 0;
 };
@@ -25,19 +25,19 @@ struct Span {
 // When a port is busy. A transfer takes the time that is free from a moment on, in pieces.
 class PortTime {
  public:
-  std::vector<Span> take(double from, double length) {
-    std::vector<Span> pieces;
-    std::deque<Span> left;
-    for (const Span& gap : gaps_) {
+  std::vector<StepSpan> take(double from, double length) {
+    std::vector<StepSpan> pieces;
+    std::deque<StepSpan> left;
+    for (const StepSpan& gap : gaps_) {
       const double begin = std::max(gap.begin, from);
       if (length <= kNothing || gap.end <= begin) {
         left.push_back(gap);
         continue;
       }
-      const Span piece{begin, std::min(gap.end, begin + length)};
+      const StepSpan piece{begin, std::min(gap.end, begin + length)};
       pieces.push_back(piece);
       length -= piece.end - piece.begin;
-      for (const Span rest : {Span{gap.begin, piece.begin}, Span{piece.end, gap.end}}) {
+      for (const StepSpan rest : {StepSpan{gap.begin, piece.begin}, StepSpan{piece.end, gap.end}}) {
         if (rest.end > rest.begin) {
           left.push_back(rest);
         }
@@ -70,7 +70,7 @@ class PortTime {
   }
 
  private:
-  std::deque<Span> gaps_;
+  std::deque<StepSpan> gaps_;
   double end_ = 0;
 };
 
@@ -217,7 +217,7 @@ double Schedule::pass(LevelId level, TensorId tensor, Access access, Slice::Kind
     port.sum.cycles += length;
     std::int64_t amount = elements;  // all in the first piece, so that sums hold
     double carried = bits;
-    for (const Span& piece : port.time.take(from, length)) {
+    for (const StepSpan& piece : port.time.take(from, length)) {
       take_({kind, port.sum.track, piece.begin, piece.end, tensor, level, std::exchange(amount, 0),
              std::exchange(carried, 0)});
       through = std::max(through, piece.end);

@@ -13,7 +13,7 @@ namespace mapsim::nests {
 namespace {
 
 // `stop` is called once per so many states.
-constexpr std::size_t kPause = 1024;
+constexpr std::size_t kExtentPause = 1024;
 
 bool is_unrolled(const UnrollingClass& unrolling_class, DimId dim) {
   return std::any_of(unrolling_class.first.begin(), unrolling_class.first.end(),
@@ -169,7 +169,8 @@ const RuledExtents::Ways& RuledExtents::solve(const At& at) {
   if (found != known_.end()) {
     return found->second;
   }
-  stopped_ = stopped_ || known_.size() >= most_ || (known_.size() % kPause == 0 && (*stop_)());
+  stopped_ =
+      stopped_ || known_.size() >= most_ || (known_.size() % kExtentPause == 0 && (*stop_)());
   Ways ways;
   for (const Axis& axis : axes_) {
     if (const auto next = stopped_ ? std::nullopt : after_extent(at, axis)) {

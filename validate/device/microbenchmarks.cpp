@@ -18,7 +18,7 @@
 namespace mapsim {
 namespace {
 
-constexpr std::int64_t kThreads = 512;  // 16 warps: 4 per partition of an SM
+constexpr std::int64_t kProbeThreads = 512;  // 16 warps: 4 per partition of an SM
 constexpr std::int64_t kRuns = 9;
 constexpr double kSpan = 2e-3;    // seconds between two events, at least about
 constexpr Seconds kBusyFirst{2};  // an idle chip has a fifth of its clock
@@ -264,7 +264,7 @@ class Bench {
   double time(const DeviceKernel& kernel, std::int64_t blocks, const Arguments& arguments,
               Microbenchmark& out, std::int64_t batch = 1) {
     const auto launch = [&] {
-      device_->launch(kernel, {blocks, 1, 1}, kThreads, Bytes{0}, &arguments);
+      device_->launch(kernel, {blocks, 1, 1}, kProbeThreads, Bytes{0}, &arguments);
     };
     double busy = 0;
     double once = 0;
@@ -300,7 +300,7 @@ class Bench {
     const GemmTile f = wmma_fragments(types.precision).front();
     const DeviceModule module{*device_, image(source_of("micro_mma", mma_text(types)))};
     constexpr std::int64_t kTurns = 10'000;  // some ms
-    const std::int64_t warps = gpu_->sms * kThreads / 32;
+    const std::int64_t warps = gpu_->sms * kProbeThreads / 32;
     const std::vector<std::byte> operand = random_operand(f.m * f.k, types.precision, 1);
     const DeviceMemory in{*device_, Bytes{std::ssize(operand)}};
     const DeviceMemory sums{*device_, Bytes{warps * kChains * f.m * f.n * 8}};
@@ -308,18 +308,18 @@ class Bench {
     const DeviceMemory counter{*device_, Bytes{8}};
     const double seconds = time(module.kernel("micro_mma", Bytes{0}), gpu_->sms,
                                 arguments(in, sums, kTurns, &counter), out);
-    out.value =
-        real(kTurns * kChains * f.m * f.n * f.k * kThreads / 32) / cycles(counter, seconds, out);
+    out.value = real(kTurns * kChains * f.m * f.n * f.k * kProbeThreads / 32) /
+                cycles(counter, seconds, out);
   }
 
   void shared(Microbenchmark& out) {
     const DeviceModule module{*device_, image(source_of("micro_shared", kShared))};
     constexpr std::int64_t kTurns = 4096;
-    const DeviceMemory sums{*device_, Bytes{gpu_->sms * kThreads * 4}};
+    const DeviceMemory sums{*device_, Bytes{gpu_->sms * kProbeThreads * 4}};
     const DeviceMemory counter{*device_, Bytes{8}};
     const double seconds = time(module.kernel("micro_shared", Bytes{0}), gpu_->sms,
                                 arguments(DeviceMemory{}, sums, kTurns, &counter), out);
-    out.value = real(kTurns * kChains * kThreads * 16) / cycles(counter, seconds, out);
+    out.value = real(kTurns * kChains * kProbeThreads * 16) / cycles(counter, seconds, out);
   }
 
   void l2(Microbenchmark& out) {

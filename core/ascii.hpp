@@ -6,6 +6,8 @@
 
 namespace mapsim {
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 // A to Z as a to z, all other bytes as they are.
 inline std::string lower_case(std::string text) {
   std::ranges::transform(text, text.begin(),
