@@ -15,7 +15,7 @@ namespace {
 constexpr double kSramWord = 64;  // bits of the accesses that the tables are about
 constexpr double kKibibyte = 8192;
 
-struct Entry {
+struct EnergyEntry {
   double picojoules;
   Status status;
 };
@@ -26,9 +26,9 @@ struct Entry {
 struct Process {
   double nanometres;
   std::string_view source;
-  std::array<Entry, 3> sram;  // 64 b of 8 KiB, 32 KiB, 1 MiB
-  Entry add_int8, add_int32, add_fp16, add_bf16, add_fp32;
-  Entry mul_int8, mul_int32, mul_fp16, mul_bf16, mul_fp32;
+  std::array<EnergyEntry, 3> sram;  // 64 b of 8 KiB, 32 KiB, 1 MiB
+  EnergyEntry add_int8, add_int32, add_fp16, add_bf16, add_fp32;
+  EnergyEntry mul_int8, mul_int32, mul_fp16, mul_bf16, mul_fp32;
 };
 
 constexpr auto kC = Status::kConfirmed;
@@ -57,7 +57,7 @@ constexpr Process k7{7,           "Jouppi ISCA 2021", {{{7.5, kS}, {8.5, kS}, {1
 
 // A power of the size of the process between the two: no table of 16 nm has been published that
 // covers all of this.
-Entry between(Entry at45, Entry at7) {
+EnergyEntry between(EnergyEntry at45, EnergyEntry at7) {
   const double weight = std::log(k45.nanometres / 16) / std::log(k45.nanometres / k7.nanometres);
   return {at45.picojoules * std::pow(at7.picojoules / at45.picojoules, weight), kE};
 }
@@ -73,7 +73,7 @@ Process process_16nm() {
   for (std::size_t i = 0; i < p.sram.size(); ++i) {
     p.sram[i] = between(k45.sram[i], k7.sram[i]);
   }
-  for (Entry Process::* entry :
+  for (EnergyEntry Process::* entry :
        {&Process::add_int8, &Process::add_int32, &Process::add_fp16, &Process::add_bf16,
         &Process::add_fp32, &Process::mul_int8, &Process::mul_int32, &Process::mul_fp16,
         &Process::mul_bf16, &Process::mul_fp32}) {
@@ -130,7 +130,7 @@ Figure on_chip_energy(const Process& p, Bits capacity) {
   const auto size = static_cast<double>(capacity.count());
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
     if (size == kSizes[i]) {
-      const Entry at = p.sram[i];
+      const EnergyEntry at = p.sram[i];
       return {at.picojoules / kSramWord, at.status, note(p, "64 b of this size", at.status)};
     }
   }
@@ -147,7 +147,7 @@ Figure on_chip_energy(const Process& p, Bits capacity) {
 }
 
 struct Operation {
-  Entry narrow, wide;
+  EnergyEntry narrow, wide;
   double narrow_bits, wide_bits;
 };
 
@@ -155,7 +155,7 @@ struct Operation {
 Figure operation_energy(const Process& p, std::string_view name, const Operation& op,
                         double width) {
   if (width == op.narrow_bits || width == op.wide_bits) {
-    const Entry at = width == op.narrow_bits ? op.narrow : op.wide;
+    const EnergyEntry at = width == op.narrow_bits ? op.narrow : op.wide;
     return {at.picojoules, at.status, note(p, name, at.status)};
   }
   return {power_law(width, op.narrow_bits, op.narrow.picojoules, op.wide_bits, op.wide.picojoules),
@@ -224,9 +224,9 @@ Figure add_energy(Technology technology, NumberFormat format, Bits bits) {
 Figure hop_energy(Technology technology) {
   constexpr double kHop = 0.25;             // mm
   constexpr double kBitMillimetres = 2560;  // of the source
-  constexpr Entry kAt45{310 / kBitMillimetres * kHop, kE};
-  constexpr Entry kAt7{200 / kBitMillimetres * kHop, kE};
-  const auto figure = [](Entry at) {
+  constexpr EnergyEntry kAt45{310 / kBitMillimetres * kHop, kE};
+  constexpr EnergyEntry kAt7{200 / kBitMillimetres * kHop, kE};
+  const auto figure = [](EnergyEntry at) {
     return Figure{at.picojoules, at.status, "0.25 mm of wire: Keckler IEEE Micro 2011 (estimate)"};
   };
   switch (technology) {

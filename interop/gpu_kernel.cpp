@@ -5,6 +5,7 @@
 
 #include "arch/gpu_words.hpp"
 #include "core/reader.hpp"
+#include "interop/foreign_yaml.hpp"
 
 namespace mapsim {
 namespace {
@@ -12,15 +13,6 @@ namespace {
 // In the order of the enumerations.
 const Words kPaths{"wmma", "mma", "wgmma", "simt"};
 const Words kLayouts{"row", "column"};
-
-const Node* value_of(const Node& map, std::string_view key) {
-  for (const Entry& entry : map.entries) {
-    if (entry.key.text == key) {
-      return &entry.value;
-    }
-  }
-  return nullptr;
-}
 
 std::vector<std::int64_t> tile(Reader& reader, const Node* list, std::size_t extents) {
   std::vector<std::int64_t> result;

@@ -15,11 +15,11 @@
 
 namespace mapsim {
 
-namespace {
-
-[[noreturn]] void fail(const std::string& file, const std::string& message) {
+void refuse_model(const std::string& file, const std::string& message) {
   throw ConfigError({Diagnostic{file, 0, 0, "", as_text(message), ""}});
 }
+
+namespace {
 
 // "Gemm 'fc'"; of a node without a name the operator and what it makes.
 std::string who(const ModelNode& node) {
@@ -40,13 +40,14 @@ void check_order(const ModelGraph& graph, const std::string& file) {
   for (const ModelNode& node : graph.nodes) {
     for (const std::string& name : node.inputs) {
       if (!made.contains(name)) {
-        fail(file,
-             fmt::format("{} reads {}, which nothing before it makes", who(node), quoted(name)));
+        refuse_model(file, fmt::format("{} reads {}, which nothing before it makes", who(node),
+                                       quoted(name)));
       }
     }
     for (const std::string& name : node.outputs) {
       if (!made.insert(name).second && !name.empty()) {
-        fail(file, fmt::format("{} makes {}, which is there already", who(node), quoted(name)));
+        refuse_model(file,
+                     fmt::format("{} makes {}, which is there already", who(node), quoted(name)));
       }
     }
   }
@@ -74,8 +75,9 @@ void check_attributes(const ModelNode& node, const std::string& file) {
   for (const ModelAttribute& attribute : node.attributes) {
     const int type = type_of(attribute.name);
     if (type != 0 && attribute.type != type) {
-      fail(file, fmt::format("{}: '{}' is of type {}, not {}", who(node), attribute.name,
-                             onnx_attribute_type(attribute.type), onnx_attribute_type(type)));
+      refuse_model(file,
+                   fmt::format("{}: '{}' is of type {}, not {}", who(node), attribute.name,
+                               onnx_attribute_type(attribute.type), onnx_attribute_type(type)));
     }
   }
 }
@@ -147,7 +149,7 @@ std::int64_t opset_of(const Model& model) {
 std::vector<std::string> check_onnx(const Model& model, const std::string& file) {
   const std::int64_t opset = opset_of(model);
   if (opset < 1) {
-    fail(file, fmt::format("opset {}: the first one is 1", opset));
+    refuse_model(file, fmt::format("opset {}: the first one is 1", opset));
   }
   check_order(model.graph, file);
   for (const ModelNode& node : model.graph.nodes) {

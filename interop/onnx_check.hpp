@@ -15,6 +15,9 @@ inline constexpr std::int64_t kNewestOpset = 27;
 // Of ONNX's own operators; 1: none is given.
 std::int64_t opset_of(const Model& model);
 
+// Throws ConfigError about a model of this file.
+[[noreturn]] void refuse_model(const std::string& file, const std::string& message);
+
 // Throws ConfigError about `file`: an opset below 1, a tensor that is read before it is made or
 // made twice, an attribute of another type than its operator's. Returns warnings: an opset beyond
 // those known here, with the model's operators, which may have changed.

@@ -21,10 +21,6 @@ namespace {
 
 using NameSet = std::unordered_set<std::string>;
 
-[[noreturn]] void fail(const std::string& file, const std::string& message) {
-  throw ConfigError({Diagnostic{file, 0, 0, "", message, ""}});
-}
-
 // Bits of an element; 0: not a number. The types of onnx.proto, TensorProto.DataType.
 Bits bits_of(int type) {
   // By number: none, float, uint8, int8, uint16, int16, int32, int64, text, bool, float16, double,
@@ -41,11 +37,11 @@ Model parse(std::string_view bytes, const std::string& path) {
   try {
     Model model = parse_model(bytes);
     if (model.graph.nodes.empty()) {
-      fail(path, "a model without operators");
+      refuse_model(path, "a model without operators");
     }
     return model;
   } catch (const WireError&) {
-    fail(path, "not an ONNX model, or cut short");
+    refuse_model(path, "not an ONNX model, or cut short");
   }
 }
 
@@ -117,9 +113,10 @@ GraphDims fix_dims(Model& model, const NameSet& weights, const std::string& file
     }
   }
   if (!dims.missing.empty()) {
-    fail(file, fmt::format("dims without a value: {}; give each with --dim NAME=N, in a campaign "
-                           "with dims: {{NAME: N}}",
-                           fmt::join(dims.missing, ", ")));
+    refuse_model(file,
+                 fmt::format("dims without a value: {}; give each with --dim NAME=N, in a campaign "
+                             "with dims: {{NAME: N}}",
+                             fmt::join(dims.missing, ", ")));
   }
   for (const auto& [name, value] : options.dims) {
     if (!dims.values.contains(name)) {
@@ -127,8 +124,9 @@ GraphDims fix_dims(Model& model, const NameSet& weights, const std::string& file
       for (const auto& [symbol, extent] : dims.values) {
         known.push_back(as_text(symbol));
       }
-      fail(file, fmt::format("--dim {}: no input has such a dim; symbolic dims: {}", name,
-                             known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+      refuse_model(file,
+                   fmt::format("--dim {}: no input has such a dim; symbolic dims: {}", name,
+                               known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
     }
   }
   if (options.batch > 1 && !dims.batch && stretch(model, weights, options.batch)) {
@@ -230,7 +228,7 @@ OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options) {
   for (const auto& [name, value] : options.inputs) {
     if (std::none_of(model.graph.inputs.begin(), model.graph.inputs.end(),
                      [&wanted = name](const ModelValue& input) { return input.name == wanted; })) {
-      fail(path, fmt::format("--input {}: the model has no such input", name));
+      refuse_model(path, fmt::format("--input {}: the model has no such input", name));
     }
   }
   OnnxInference inference{opset_of(model), claims_of(model.graph, dims), options.inputs};

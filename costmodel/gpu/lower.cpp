@@ -58,9 +58,9 @@ Arch machine(const KernelChoice& kernel, const GpuWaves& waves) {
 }
 
 // Builds the nest from outside in; extents never grow.
-class Nest {
+class NestBuilder {
  public:
-  explicit Nest(const Workload& workload) {
+  explicit NestBuilder(const Workload& workload) {
     for (const DimId d : workload.dims.ids()) {
       extents_.push_back(workload.dims[d].bound);
     }
@@ -84,7 +84,8 @@ class Nest {
 };
 
 // The loops over waves, and the places of A and B in L2 among them.
-void place_waves(Nest& nest, const KernelChoice& kernel, const GpuWaves& waves, CacheHolds holds) {
+void place_waves(NestBuilder& nest, const KernelChoice& kernel, const GpuWaves& waves,
+                 CacheHolds holds) {
   const std::int64_t wave_m = waves.wave_rows * kernel.block.m;
   const std::int64_t wave_n = waves.wave_columns * kernel.block.n;
   const bool by_columns = kernel.raster != 0;
@@ -129,7 +130,7 @@ GpuNest lower(const GemmProblem& problem, const KernelChoice& kernel, const GpuW
   precision.partial = bits_of(std::max(sum, written));
 
   GpuNest result{machine(kernel, waves), gemm("gemm", shape, precision), {}};
-  Nest nest{result.workload};
+  NestBuilder nest{result.workload};
   nest.keep(kDram, {kA, kB, kC});
   place_waves(nest, kernel, waves, holds);
   nest.parallel(kN, kernel.block.n, kClusters, Axis::kX);

@@ -25,7 +25,7 @@ constexpr std::array kObjectives{
     Objective{ObjectiveFunction::weighted_sum(3.5)},
 };
 
-class ProofsOfRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
+class ProofsOfRandomSpaces : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, ProofsOfRandomSpaces, testing::Range<std::uint64_t>(0, 8));
 
 TEST_P(ProofsOfRandomSpaces, Hold) {

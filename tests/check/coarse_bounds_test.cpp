@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array kGoals{Objective::kEnergy, Objective::kLatency, Objective::kEdp};
 
-class CoarseBounds : public testing::TestWithParam<std::uint64_t> {};
+class CoarseBounds : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, CoarseBounds, testing::Range<std::uint64_t>(0, 4));
 
 TEST_P(CoarseBounds, NeverExceedAnOptimum) {

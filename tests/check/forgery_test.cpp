@@ -166,7 +166,7 @@ std::string true_proof(const std::string& kind) {
                                          : value_proof(problem, {}, Objective::kEnergy);
 }
 
-class Forgery : public testing::TestWithParam<std::string> {
+class Forgery : public ::testing::TestWithParam<std::string> {
  protected:
   std::string proof_ = true_proof(GetParam());
   check::Certificate claimed_ = check::parse_certificate(proof_, "proof");

@@ -46,7 +46,7 @@ int refuse_gaps(const Mapspace& space, const FrontSubject& subject, const Front&
   return front.points.size() > 1 ? 1 : 0;
 }
 
-class ProofsOfFronts : public testing::TestWithParam<std::uint64_t> {};
+class ProofsOfFronts : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, ProofsOfFronts, testing::Range<std::uint64_t>(0, 4));
 
 TEST_P(ProofsOfFronts, HoldForAllPointsOnly) {

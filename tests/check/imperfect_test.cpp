@@ -48,7 +48,7 @@ bool has_no_hops(const Problem& problem) {
                      [](const Rank& rank) { return rank.terms.size() < 2; });
 }
 
-class ImperfectProofs : public testing::TestWithParam<std::uint64_t> {};
+class ImperfectProofs : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, ImperfectProofs, testing::Range<std::uint64_t>(0, 4));
 
 // What it claims holds, and nothing that it would follow is above what there is. Is it the optimum?

@@ -84,7 +84,7 @@ class Divided {
   std::map<Instances, int> met_;
 };
 
-class IntervalBounds : public testing::TestWithParam<std::uint64_t> {};
+class IntervalBounds : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, IntervalBounds, testing::Range<std::uint64_t>(0, 4));
 
 // No set of the space has a bound above the least of its mappings. Adds up unrollings, and bounds

@@ -182,7 +182,7 @@ int floors_hold(const Certificate& certificate, std::uint64_t seed) {
   return higher;
 }
 
-class RulesOfRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
+class RulesOfRandomSpaces : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, RulesOfRandomSpaces, testing::Range<std::uint64_t>(0, 4));
 
 // The optimum of each unrolling under random rules is a bound that holds, and nothing above it is.

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kShards = 20;
 constexpr std::uint64_t kCasesPerShard = 1500;
 
-class CountOracle : public testing::TestWithParam<std::uint64_t> {};
+class CountOracle : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(CountOracle, CountsWhatTheSimulatorCounts) {
   for (std::uint64_t i = 0; i < kCasesPerShard; ++i) {

@@ -70,7 +70,7 @@ void expect_apart(std::vector<Slice> slices) {
   }
 }
 
-class TimelineOracle : public testing::TestWithParam<std::uint64_t> {};
+class TimelineOracle : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(TimelineOracle, MovesWhatTheClosedFormCounts) {
   constexpr std::uint64_t kCases = 100;

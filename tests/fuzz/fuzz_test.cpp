@@ -15,7 +15,7 @@ void PrintTo(const FuzzTarget& target, std::ostream* out) { *out << target.name;
 
 namespace {
 
-class FuzzedReader : public testing::TestWithParam<FuzzTarget> {};
+class FuzzedReader : public ::testing::TestWithParam<FuzzTarget> {};
 
 TEST_P(FuzzedReader, TakesItsSeeds) {
   const std::vector<std::string> seeds = seed_inputs(GetParam());

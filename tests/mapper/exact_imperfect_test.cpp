@@ -35,7 +35,7 @@ const std::uint64_t kSpacesPerShard = tried_of(100U);
 const std::uint64_t kRuledSpacesPerShard = tried_of(25U);
 constexpr std::int64_t kMaxSize = 3'000;
 
-class ExactOnImperfectSpaces : public testing::TestWithParam<std::uint64_t> {};
+class ExactOnImperfectSpaces : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, ExactOnImperfectSpaces, testing::Range<std::uint64_t>(0, kShards));
 
 TEST_P(ExactOnImperfectSpaces, FindsTheOptimumOfEveryObjectiveAndProvesIt) {

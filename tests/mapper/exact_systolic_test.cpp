@@ -24,7 +24,7 @@ const std::uint64_t kFrontsPerShard = tried_of(25U);
 constexpr std::int64_t kMaxSize = 3'000;
 std::uint64_t seed_of(std::uint64_t shard, std::uint64_t i) { return 40'000 + 1'000 * shard + i; }
 
-class ExactOnSystolicArrays : public testing::TestWithParam<std::uint64_t> {};
+class ExactOnSystolicArrays : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, ExactOnSystolicArrays, testing::Range<std::uint64_t>(0, kShards));
 
 // Fold sizes, overlaps, one tensor in the array or several, and unrollings with which none may

@@ -28,7 +28,7 @@ const std::uint64_t kRuledSpacesPerShard = tried_of(100U);
 constexpr std::int64_t kMaxSize = 3'000;
 std::uint64_t seed_of(std::uint64_t shard, std::uint64_t i) { return 10'000 + 1'000 * shard + i; }
 
-class ExactOnRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
+class ExactOnRandomSpaces : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, ExactOnRandomSpaces, testing::Range<std::uint64_t>(0, kShards));
 
 TEST_P(ExactOnRandomSpaces, FindsTheOptimumOfEveryObjectiveAndProvesIt) {

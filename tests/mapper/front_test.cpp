@@ -73,7 +73,7 @@ TEST(Incumbent, OfAMeasuredFrontRulesOutByTheFirstFigure) {
 
 constexpr std::uint64_t kShards = 4;
 
-class FrontOnRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
+class FrontOnRandomSpaces : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, FrontOnRandomSpaces, testing::Range<std::uint64_t>(0, kShards));
 
 TEST_P(FrontOnRandomSpaces, IsThatOfAllMappings) {

@@ -114,7 +114,7 @@ struct BoundCase {
   std::int64_t m, n, k;
 };
 
-class GpuBound : public testing::TestWithParam<BoundCase> {};
+class GpuBound : public ::testing::TestWithParam<BoundCase> {};
 
 TEST_P(GpuBound, LeavesTheRankingAsItIs) {
   const BoundCase& c = GetParam();

@@ -20,7 +20,7 @@ Problem leaking(const Problem& problem, std::uint64_t seed) {
   return {arch, problem.workload()};
 }
 
-class Leakage : public testing::TestWithParam<int> {};
+class Leakage : public ::testing::TestWithParam<int> {};
 
 TEST_P(Leakage, IsPartOfTheProvenOptimum) {
   int moved = 0;

@@ -92,7 +92,7 @@ EinsumChain chain_of(const PublishedRow& row) {
                      "chain.yaml");
 }
 
-class PublishedFusion : public testing::TestWithParam<PublishedRow> {};
+class PublishedFusion : public ::testing::TestWithParam<PublishedRow> {};
 
 TEST_P(PublishedFusion, IsFoundToTheDigit) {
   const PublishedRow& row = GetParam();

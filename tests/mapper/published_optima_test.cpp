@@ -55,7 +55,7 @@ struct Known {
 
 const std::string kGemm = "name: gemm\ngemm: {m: 512, n: 512, k: 512}\nprecision: {partial: 8 b}\n";
 
-class PublishedOptima : public testing::TestWithParam<Known> {};
+class PublishedOptima : public ::testing::TestWithParam<Known> {};
 
 TEST_P(PublishedOptima, AreFoundAndProven) {
   const Known& known = GetParam();

@@ -348,7 +348,7 @@ TEST(Calibrate, SaysWhatTheFitDidToTheRanking) {
 
 // The figures of docs/gpu_calibration.md. The gates are what was reached, rounded up, and below
 // what a first rough fit reached: MAPE 5.6 % (L20), 10.3 % (H200), 11.3 % (A100).
-class Recorded : public testing::Test {
+class Recorded : public ::testing::Test {
  protected:
   static std::vector<GpuMeasurement> import(const std::string& table,
                                             const GpuTableContext& context) {

@@ -27,7 +27,7 @@ Gpu uncalibrated(Gpu gpu) {
   return gpu;
 }
 
-class SharedFits : public testing::Test {
+class SharedFits : public ::testing::Test {
  protected:
   void SetUp() override {
     if (goldens().empty()) {
