@@ -11,7 +11,7 @@
 #include "core/diagnostic.hpp"
 #include "interop/expression.hpp"
 
-namespace mapsim {
+namespace mapsim::template_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -155,4 +155,4 @@ TEST(Template, SaysWhatItCannotResolve) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::template_test
