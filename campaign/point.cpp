@@ -28,6 +28,7 @@
 #include "costmodel/roofline.hpp"
 #include "costmodel/stream.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "report/front.hpp"
 #include "report/names.hpp"
 #include "report/text.hpp"
 #include "workloads/masks.hpp"
@@ -83,10 +84,6 @@ Cell finite(double value) { return std::isfinite(value) ? Cell{value} : Cell{}; 
 
 Cell size_cell(const Certificate& proof) {
   return proof.mapspace_size.empty() ? Cell{} : Cell{proof.mapspace_size};
-}
-
-double seconds_of(const Arch& arch, Cycles latency) {
-  return static_cast<double>(latency.count()) / arch.clock.count();
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::size_t kMostBars = 60;  // layers
+constexpr std::size_t kMostLayerBars = 60;  // layers
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
@@ -92,7 +92,7 @@ std::vector<LayerResult> drawn_layers(const DesignResult& design) {
   std::vector<LayerResult> layers;
   std::copy_if(design.layers.begin(), design.layers.end(), std::back_inserter(layers),
                [](const LayerResult& layer) { return layer.energy_pj.has_value(); });
-  if (layers.size() <= kMostBars) {
+  if (layers.size() <= kMostLayerBars) {
     return layers;
   }
   const double energy = design.energy_pj();
@@ -105,9 +105,9 @@ std::vector<LayerResult> drawn_layers(const DesignResult& design) {
   }
   std::vector<double> sorted = weights;
   std::sort(sorted.begin(), sorted.end(), std::greater<>{});
-  const double least = sorted[kMostBars - 1];
+  const double least = sorted[kMostLayerBars - 1];
   std::vector<LayerResult> kept;
-  for (std::size_t i = 0; i < layers.size() && kept.size() < kMostBars; ++i) {
+  for (std::size_t i = 0; i < layers.size() && kept.size() < kMostLayerBars; ++i) {
     if (weights[i] >= least) {
       kept.push_back(layers[i]);
     }
