@@ -9,7 +9,7 @@
 
 #include "tests/support/in_folder.hpp"
 
-namespace mapsim {
+namespace mapsim::cgroup_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -60,4 +60,4 @@ TEST_F(ControlGroups, MayBeOfTheFirstVersion) {
 }
 
 }  // namespace
-}  // namespace mapsim
+}  // namespace mapsim::cgroup_test
