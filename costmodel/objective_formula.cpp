@@ -140,8 +140,12 @@ std::variant<ObjectiveFunction, FormulaFault> read_formula(std::string_view text
 }
 
 std::string with_caret(const std::string& message, std::string_view formula, std::size_t at) {
-  const std::string shown =
-      to_string(Diagnostic{"", 1, static_cast<int>(at) + 1, "", "", std::string{formula}});
+  if (formula.empty()) {
+    return message;
+  }
+  std::string line{formula};
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  const std::string shown = to_string(Diagnostic{"", 1, static_cast<int>(at) + 1, "", "", line});
   return message + shown.substr(shown.find('\n'));
 }
 

@@ -57,6 +57,8 @@ TEST(ObjectiveFunction, ShowsWithACaretWhereItsTextIsWrong) {
   EXPECT_EQ(shown("edp*latncy^2"), "no\nedp*latncy^2\n    ^");
   EXPECT_EQ(shown("energy*latency^ two"), "no\nenergy*latency^ two\n                ^");
   EXPECT_EQ(shown("energy^4*energy^4.5"), "no\nenergy^4*energy^4.5\n         ^");
+  EXPECT_EQ(shown(""), "no");
+  EXPECT_EQ(shown("energy\n*"), "no\nenergy *\n^");
   EXPECT_EQ(shown("energy + 0*latency"), "no\nenergy + 0*latency\n         ^");
 }
 
