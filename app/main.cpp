@@ -102,6 +102,9 @@ Answer answer_to(const Arguments& arguments, const Say& say) {
 // What bounds the memory of a command, as the message of one that had too little ends.
 template <class Arguments>
 constexpr const char* bound_of_memory() {
+  if (std::is_same_v<Arguments, CompareArguments>) {
+    return "";  // its searches have the default
+  }
   constexpr bool is_of_searches = requires(Arguments a) {
     a.budget.bytes;
   } || requires(Arguments a) { a.options.bytes; } || requires(Arguments a) { a.bytes; };

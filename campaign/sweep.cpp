@@ -177,8 +177,8 @@ void note(const Solved& solved, Store& store, std::size_t& computed, SweepSummar
 // Threads that solve points until nothing is left or they are told to halt; joined at the end.
 class Workers {
  public:
-  Workers(const Campaign& campaign, PointQueue& queue, int threads)
-      : queue_{queue}, working_{threads} {
+  // Where a thread cannot start, ~Workers() halts those that have.
+  Workers(const Campaign& campaign, PointQueue& queue, int threads) : Workers{queue, threads} {
     for (int i = 0; i < threads; ++i) {
       threads_.emplace_back([this, &campaign, &queue] {
         work(campaign, queue, halt_);
@@ -197,6 +197,8 @@ class Workers {
   bool working() const { return working_ > 0; }
 
  private:
+  Workers(PointQueue& queue, int threads) : queue_{queue}, working_{threads} {}
+
   PointQueue& queue_;
   std::atomic<bool> halt_{false};
   std::atomic<int> working_;

@@ -45,6 +45,10 @@ void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, kGibibyte);
   mallopt(M_TRIM_THRESHOLD, kGibibyte);
   mallopt(M_TOP_PAD, kTopPad);
+  rlimit space{};  // an arena takes 64 MiB of addresses; a thread without one maps every block
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+    mallopt(M_ARENA_MAX, 1);
+  }
 #endif
 }
 
