@@ -72,6 +72,8 @@ class Folder {
       });
       if (part && each.first->leads && !each.second.empty()) {
         parts_ = each.second;
+      } else if (part) {
+        leave_aside(designs->second.front(), each.second);
       }
       return each.second.empty() || part || known || vague;
     });
@@ -94,6 +96,9 @@ class Folder {
   }
 
   bool has_parts() const { return !parts_.empty(); }
+
+  // About files beside a design that it does not name.
+  const std::vector<std::string>& notes() const { return notes_; }
 
   // Architectures that a template chooses by a name, where none was given.
   std::string choices(const std::string& why) const {
@@ -143,6 +148,16 @@ class Folder {
   }
 
  private:
+  void leave_aside(const std::string& design, const std::vector<std::string>& files) {
+    const FolderFile text = read_folder_file(design);
+    for (const std::string& file : files) {
+      if (!text.says_outside_comments(fs::path{file}.filename().string())) {
+        notes_.push_back(fmt::format("{}: {} does not name it; it is read only if that includes it",
+                                     file, fs::path{design}.filename().string()));
+      }
+    }
+  }
+
   void look() {
     std::vector<std::string> paths;
     std::error_code failure;
@@ -314,6 +329,7 @@ class Folder {
   bool has_energies_ = false;                // without those of the folder
   bool own_table_ = false;                   // of a design
   bool own_mapping_ = false;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
@@ -359,6 +375,7 @@ FolderFiles files_of_folders(const std::vector<std::string>& arguments,
       names.push_back(fs::path{file}.lexically_relative(path).string());
     }
     found.notes.push_back(fmt::format("{}: read as {}", path, fmt::join(names, " ")));
+    found.notes.insert(found.notes.end(), folder.notes().begin(), folder.notes().end());
     if (const std::vector<std::string> tables = folder.unread_tables(); !tables.empty()) {
       found.notes.push_back(
           fmt::format("no energies were read; --ert FILE takes a table, as the tool wrote it to {}",

@@ -27,7 +27,7 @@ constexpr std::array kFolderKinds{
     FolderKind{"timeloop", "design",
                [](const FolderFile& file) {
                  return file.is_yaml() && file.has({"architecture", "arch"}) &&
-                        (file.has({"problem"}) || file.says("include"));
+                        (file.has({"problem"}) || file.says_outside_comments("include"));
                },
                kLeads},
     FolderKind{
@@ -124,6 +124,16 @@ std::set<std::string> sections_of(const std::string& text) {
 bool FolderFile::has(std::initializer_list<const char*> keys) const {
   return std::any_of(keys.begin(), keys.end(),
                      [this](const char* key) { return sections.contains(key); });
+}
+
+bool FolderFile::says_outside_comments(const std::string& word) const {
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const std::size_t before = text.find_last_of("\n#", at);
+    if (before == std::string::npos || text[before] == '\n') {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool FolderFile::ends(const char* suffix) const { return lower_case(name).ends_with(suffix); }

@@ -19,7 +19,8 @@ struct FolderFile {
   std::set<std::string> sections;  // keys at the beginning of a line
   bool has(std::initializer_list<const char*> keys) const;
   bool says(const char* word) const { return text.find(word) != std::string::npos; }
-  bool ends(const char* suffix) const;  // whatever its case
+  bool says_outside_comments(const std::string& word) const;  // of YAML: from # on
+  bool ends(const char* suffix) const;                        // whatever its case
   bool is_yaml() const { return ends(".yaml") || ends(".yml") || says("{{") || says("{%"); }
 };
 

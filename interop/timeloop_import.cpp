@@ -141,7 +141,9 @@ class Importer {
                                         std::pair{Section::kConstraints, "constraints"},
                                         std::pair{Section::kSparse, "sparse_optimizations"}}) {
       const auto found = sections_.find(section);
-      const bool given = found != sections_.end() && !asks_nothing(*found->second.front().node);
+      const bool given = found != sections_.end() &&
+                         std::any_of(found->second.begin(), found->second.end(),
+                                     [](const auto& each) { return !asks_nothing(*each.node); });
       const char* missing = import_.has_machine ? "a problem" : "an architecture";
       if (section == Section::kConstraints && (given || placed)) {
         notes_.lines.push_back(fmt::format(  // rules for loops that nobody asks about yet

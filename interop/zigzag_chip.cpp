@@ -280,6 +280,12 @@ class ChipReader {
       }
     }
     if (rates.empty()) {
+      if (!links_.empty() && !behind_.empty()) {
+        notes_.push_back(fmt::format(
+            "{}: no link to the memory off the chip; here it has one as wide as that memory, where "
+            "its tensors pass through links between cores",
+            name));
+      }
       return std::nullopt;
     }
     const auto [least, most] = std::minmax_element(rates.begin(), rates.end());

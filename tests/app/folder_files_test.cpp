@@ -150,6 +150,17 @@ TEST_F(FolderFiles, OfADesignAreItsOwn) {
   write("d/elsewhere/map.yaml", mapping_);
   ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
   EXPECT_THAT(file("stdout"), HasSubstr("note: d: read as top.yaml.jinja map.yaml\n"));
+  EXPECT_THAT(file("stdout"), Not(HasSubstr("does not name it")));
+  write("d/rules.yaml", "mapspace_constraints: {targets: []}\n");
+  ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("note: d/rules.yaml: top.yaml.jinja does not name it"));
+}
+
+// What a comment says includes nothing.
+TEST_F(FolderFiles, AreReadTogetherWhateverTheirCommentsSay) {
+  write("d/arch/arch.yaml", "# does not include a problem\n" + arch_);
+  ASSERT_EQ(run("import timeloop d -o in"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("prob/gemm.yaml"));
 }
 
 // A template that needs a name is answered with what it may name.

@@ -183,6 +183,8 @@ TEST(StreamChip, TakesTheNarrowestWayToTheMemory) {
               Contains(HasSubstr("chip.yaml:4: unit_energy_cost (0.5) between 2, 1 is left out")));
   read("{type: bus, cores: [0, 2], bandwidth: 4}, {cores: [1, 2], bandwidth: 4}");
   EXPECT_THAT(notes, Contains(HasSubstr("with a bus among them")));
+  read("{cores: [0, 1], bandwidth: 4}");
+  EXPECT_THAT(notes, Contains(HasSubstr("tpu: no link to the memory off the chip")));
   EXPECT_THROW(read("{cores: [0, 2], bandwith: 4}"), ConfigError);
 }
 

@@ -165,6 +165,12 @@ TEST(TimeloopFiles, LeaveOutConstraintsWithoutALayer) {
   EXPECT_TRUE(import.has_machine);
   EXPECT_THAT(import.notes, Contains("constraints are left out: they are rules for mappings, and "
                                      "a problem is missing"));
+  EXPECT_EQ(parse_timeloop(kMachine + "architecture_constraints: {targets: []}\n"
+                                      "mapspace_constraints: {targets: [{target: glb, "
+                                      "type: bypass, bypass: [B]}]}\n",
+                           "d.yaml")
+                .notes,
+            import.notes);
   EXPECT_THROW(parse_timeloop(kMachine + kMapping, "d.yaml"), ConfigError);
 }
 
