@@ -26,8 +26,8 @@ function(mapsim_cold target)
 endfunction()
 
 # The headers that most sources take, compiled once for each set of flags (with OpenMP or without, cold or not): a
-# compiler takes them only where the flags are the same. The preset ci builds without, so that each source includes
-# what it uses.
+# compiler takes them only where the flags are the same. The preset debug builds without them, which shows sources that
+# do not include what they use.
 function(mapsim_precompile target)
   get_target_property(libraries ${target} LINK_LIBRARIES)
   if(NOT MAPSIM_PCH OR NOT mapsim_fmt IN_LIST libraries)
