@@ -7,9 +7,9 @@
 
 namespace mapsim {
 
-// What checking the certificate of a chain found.
+// The verdict on a chain's certificate, for people: whether the claim holds, and what does not.
 std::string chain_check_text(const check::ChainClaim& claim, const check::ChainVerdict& verdict);
-// The same for programs (docs/results.md).
+// The same as JSON (docs/results_keys.md).
 std::string chain_check_json(const Provenance& origin, const check::ChainClaim& claim,
                              const check::ChainVerdict& verdict);
 

@@ -7,20 +7,21 @@
 
 namespace mapsim {
 
-// What fusion brings, over a capacity.
+// Least energies of a chain as functions of one capacity, with and without fusion.
 struct ChainCurves {
   CurveCapacity of;
-  ChainCurve spilled;  // layer by layer, all that passes between layers in the outermost level
-  ChainCurve on_chip;  // layer by layer, intermediates held whole on chip where that pays
-  ChainCurve fused;    // groups of einsums besides
+  ChainCurve spilled;  // layer by layer; intermediates pass through the outermost level
+  ChainCurve on_chip;  // layer by layer; intermediates stay whole on chip where that pays
+  ChainCurve fused;    // also with fusion groups
 };
 
-// The steps of the three, and what is proven.
+// A table of the steps of the three curves, and what is proven, for people.
 std::string chain_curves_text(const Arch& arch, const EinsumChain& chain,
                               const ChainCurves& curves);
+// The same as JSON (docs/results_keys.md).
 std::string chain_curves_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
                               const ChainCurves& curves);
-// The three as steps over the capacity. A whole SVG file.
+// The three curves as steps over the capacity. A whole SVG file.
 std::string chain_curves_svg(const Arch& arch, const EinsumChain& chain, const ChainCurves& curves);
 
 }  // namespace mapsim

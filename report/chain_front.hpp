@@ -7,17 +7,17 @@
 
 namespace mapsim {
 
-// Energy against latency of the mapping trees of a chain, fused, and layer by layer with
-// intermediates held on chip where that pays.
+// Two Pareto fronts of energy and latency of a chain: of all mapping trees, and of those that map
+// layer by layer and keep intermediates on chip where that pays.
 struct ChainFronts {
   ChainFront fused;
   ChainFront on_chip;
 };
 
-// A table of the points, and what is proven.
+// A table of the points, and what is proven, for people.
 std::string chain_fronts_text(const Arch& arch, const EinsumChain& chain,
                               const ChainFronts& fronts);
-// The same for programs (docs/results_keys.md).
+// The same as JSON (docs/results_keys.md).
 std::string chain_fronts_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
                               const ChainFronts& fronts);
 // The fused front as steps over latency. A whole SVG file.

@@ -7,10 +7,11 @@
 
 namespace mapsim {
 
-// The least energy of each, what proves it, and the best mapping tree with its cost.
+// The least energy with each kind of mapping tree, what proves it, and the best tree with its cost,
+// for people.
 std::string chain_search_text(const Arch& arch, const EinsumChain& chain,
                               const ChainComparison& found);
-// The same for programs: tree_json() of the best, and `search` (docs/results_keys.md).
+// The same as JSON: tree_json() of the best tree, and `search` (docs/results_keys.md).
 std::string chain_search_json(const Provenance& origin, const Arch& arch, const EinsumChain& chain,
                               const ChainComparison& found);
 

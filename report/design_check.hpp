@@ -7,7 +7,8 @@
 
 namespace mapsim {
 
-// What checking the proof of the best designs of a space found (docs/results.md).
+// The verdict on the certificate of a search for designs, as JSON (docs/results_keys.md) and for
+// people.
 std::string design_check_json(const Provenance& origin, const check::DesignCertificate& certificate,
                               const check::DesignVerdict& verdict);
 std::string design_check_text(const check::DesignCertificate& certificate,

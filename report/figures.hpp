@@ -7,15 +7,15 @@
 
 namespace mapsim {
 
-// Numbers for people.
+// Numbers as text for people; the comment of each function shows an example.
 std::string grouped(std::int64_t value);                    // 115,605,504
-std::string count_text(double value);                       // ... or 12.5, if it is not whole
+std::string count_text(double value);                       // the same; 12.5 if it is not whole
 std::string scaled(double value, const std::string& unit);  // 1.23 ms: four digits, SI prefix
 std::string energy_text(Picojoules energy);                 // 1.234 mJ
 std::string bytes_text(Bits bits);                          // 54.9 KiB; 12 b below a byte
 std::string percent(double share);                          // 92.3 %
 std::string ratio(double value);  // 10.72; three or four digits, no prefix
-// A whole number in decimal, however long: itself up to twelve digits, then 1.23e+17.
+// A whole number in decimal digits of any length: unchanged up to twelve digits, else 1.23e+17.
 std::string short_decimal(const std::string& digits);
 
 }  // namespace mapsim

@@ -18,29 +18,33 @@
 
 namespace mapsim {
 
-// Results for programs: docs/results.md. Keys keep their order and meaning within a schema version;
-// new ones may be added. Equal inputs give equal bytes, but for statistics.seconds.
+// Results as JSON text: docs/results.md, docs/results_keys.md. Keys keep their order and meaning
+// within a schema version; new ones may be added. Equal inputs give equal bytes, except for
+// statistics.seconds.
 inline constexpr int kResultSchema = 4;
 
 std::string tool_version();  // "0.1.0"
 
-// Where a result comes from.
+// An input of a result.
 struct InputFile {
   std::string role;  // arch, workload, mapping, constraints
   std::string path;
   std::uint64_t hash = 0;  // FNV-1a of its bytes
 };
+// Where a result comes from.
 struct Provenance {
-  std::string command;  // search, eval, roofline
+  std::string command;  // search, eval, roofline, ...
   std::vector<InputFile> inputs;
-  std::vector<std::string> warnings{};  // of what was asked: rules that do not concern a layer
+  std::vector<std::string> warnings{};  // about the question: rules that do not concern a layer
 };
 
+// The results of the commands search, search --pareto or --curve, eval and histogram. `reliefs`: of
+// --why; `forms`: of NVDLA-like engines; `gap`: of eval --why.
 std::string search_json(const Provenance& origin, const Mapspace& space,
                         const std::string& strategy, const SearchOptions& options,
                         const SearchResult& result,
                         const std::optional<std::vector<Relief>>& reliefs = std::nullopt,
-                        const std::vector<TriedForm>& forms = {});  // of an engine after NVDLA
+                        const std::vector<TriedForm>& forms = {});
 std::string front_json(const Provenance& origin, const Mapspace& space, const FrontSubject& subject,
                        const SearchOptions& options, const Front& front);
 std::string evaluation_json(const Provenance& origin, const Problem& problem,
@@ -48,10 +52,10 @@ std::string evaluation_json(const Provenance& origin, const Problem& problem,
                             const std::optional<GapReport>& gap = std::nullopt);
 std::string histogram_json(const Provenance& origin, const Mapspace& space,
                            const HistogramOptions& options, const Histogram& histogram);
-// A walk compared with the closed form, and its numbers compared with plain loops.
+// A simulation: its counts compared with the closed form, its outputs with plain loops.
 struct SimulationRecord {
   struct Difference {
-    std::string name;
+    std::string name;  // of the count: "GLB I fills"
     std::int64_t model = 0;
     std::int64_t simulated = 0;
   };
@@ -60,23 +64,23 @@ struct SimulationRecord {
   std::vector<Difference> differences;
   std::int64_t outputs = 0;  // elements
   std::int64_t outputs_wrong = 0;
-  // For machines that exploit zeros. If all places are given, a run must have the counts of the
-  // closed form; otherwise that is a mean over data sets.
+  // For machines that exploit zeros. If the places of all zeros are given, a run must have the
+  // counts of the closed form; otherwise the closed form is a mean over data sets.
   std::vector<ZeroCount> zeros{};
   bool zeros_known = false;
-  bool agrees() const;
+  bool agrees() const;  // no difference and no wrong output
 };
 std::string simulation_json(const Provenance& origin, const Problem& problem,
                             const Mapping& mapping, const SimulationRecord& record);
-// Comparison of another tool's figures with ours.
+// Another tool's figures compared with ours.
 struct ComparisonRecord {
   struct Figure {
-    std::string figure, where;
+    std::string figure, where;  // "reads", "GLB I"
     double theirs = 0;
-    std::optional<double> derived{};  // by the other tool's rules, of the same input
+    std::optional<double> derived{};  // our model by the other tool's rules, same input
     std::optional<double> ours;
     std::string verdict;
-    std::vector<std::string> rules;
+    std::vector<std::string> rules;  // of the other tool, that explain the difference
     // If an optimum is compared with the mapping, instead of `derived`, `verdict` and `rules`.
     std::optional<double> best{};
     std::optional<double> lower_bound{};
@@ -85,8 +89,8 @@ struct ComparisonRecord {
   std::int64_t equal = 0;
   std::int64_t derived = 0;
   std::int64_t unexplained = 0;
-  std::int64_t not_compared = 0;  // of other input than the other tool's
-  // Another version of the tool, whose rules leave the fewest figures unexplained, and how many.
+  std::int64_t not_compared = 0;  // their inputs differ from the other tool's
+  // The version of the tool whose rules leave the fewest figures unexplained, if it is another one.
   struct Closer {
     std::string version;
     std::int64_t unexplained = 0;
@@ -94,42 +98,43 @@ struct ComparisonRecord {
   std::optional<Closer> closer{};
   std::vector<Figure> figures;
 };
+// The results of the commands compare, check and roofline.
 std::string comparison_json(const Provenance& origin, const Problem& problem,
                             const Mapping& mapping, const ComparisonRecord& record);
 std::string check_json(const Provenance& origin, const check::Certificate& certificate,
                        const check::Verdict& verdict);
 std::string roofline_json(const Provenance& origin, const Arch& arch, const Workload& workload,
                           const Roofline& bounds);
-// The shipped files of a kind: what commands call them, and what they are in a few words.
+// A shipped file: its kind, its name on the command line, and a description in a few words.
 struct ListedFile {
   std::string kind, name, what;
 };
 std::string list_json(const std::vector<ListedFile>& files);
-// What a command writes in a format of another kind: SVG, HTML, CUDA C++, another tool's YAML.
+// The result of a command that writes another format: SVG, HTML, CUDA C++, another tool's YAML.
 struct WrittenText {
   std::string format;  // svg, html, cuda, timeloop
   std::string text;
   std::vector<std::string> notes{};
   struct Figure {
     std::string name, caption;
-    std::string svg, csv;  // the latter may be empty
+    std::string svg, csv;  // csv may be empty
   };
   std::vector<Figure> figures{};  // of a report
 };
 std::string text_json(const Provenance& origin, const WrittenText& written);
-// The files that an import made, and the command that reads them.
+// The files that an import wrote, and a command that reads them.
 struct ImportRecord {
   std::vector<std::string> files;  // paths
   std::vector<std::string> notes;
   std::string next{};  // empty: none
   struct Table {
     std::string path, kind;
-    std::int64_t added = 0, known = 0;  // measurements; known: they were there before
+    std::int64_t added = 0, known = 0;  // measurements; known: already in the file
   };
   std::vector<Table> tables{};  // of GPU timings
 };
 std::string import_json(const Provenance& origin, const ImportRecord& record);
-// Databases of results, and the one that has them all.
+// The result of the command merge: the database `into` has all results of `from`.
 std::string merge_json(const std::string& into, const std::vector<std::string>& from);
 
 }  // namespace mapsim

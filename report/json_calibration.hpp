@@ -8,16 +8,15 @@
 
 namespace mapsim {
 
-// Which calibration prices `precision`, as Gpu::calibration() gave it: "uncalibrated"; the file of
-// measurements; and, where it is shared, the chip and the precision that were measured, if they
-// are others.
+// Names a calibration of Gpu::calibration(), which predicts times of `precision`: "uncalibrated",
+// or the measurements file; if the calibration is shared, also the chip and precision measured.
 std::string calibration_source(const GpuCalibration& calibration, GpuPrecision precision);
 
-// The same for programs (docs/results.md); null: uncalibrated. `gpu` is the name of the chip.
+// The same as JSON (docs/results.md); null: uncalibrated. `gpu` is the name of the chip.
 nlohmann::ordered_json calibration_source_json(const GpuCalibration& calibration,
                                                const std::string& gpu, GpuPrecision precision);
 
-// Seconds of each resource, and of what a kernel does before and after its main loop.
+// The parts of a kernel's time [s]: of each resource, and before and after the main loop.
 nlohmann::ordered_json time_json(const GpuTime& time);
 
 }  // namespace mapsim

@@ -7,16 +7,16 @@
 
 namespace mapsim {
 
-// What every result begins with: schema, tool, command, inputs (docs/results.md).
+// The beginning of every result: schema, tool, command, inputs (docs/results.md).
 nlohmann::ordered_json provenance_json(const Provenance& origin);
 
-// `operand_bits`, `sum_bits` and `output_bits`.
+// Adds `operand_bits`, `sum_bits` and `output_bits`.
 void add_widths(nlohmann::ordered_json& json, const Widths& widths);
 
-// What `simulation` holds.
+// The value of `simulation`.
 nlohmann::ordered_json record_json(const SimulationRecord& record);
 
-// `operands_bits`, `outputs_bits` and `sums_bits`: lists.
+// The lists `operands_bits`, `outputs_bits` and `sums_bits`.
 nlohmann::ordered_json widths_json(const WidthSets& widths);
 
 }  // namespace mapsim

@@ -5,11 +5,11 @@
 
 namespace mapsim {
 
-// Bytes that are no text become U+FFFD: in a file of XML they would be an error.
+// `words` with every byte that XML does not allow replaced by U+FFFD.
 std::string repaired(std::string_view words);
-// Words as they stand in HTML and in SVG, between tags or in quotes; repaired.
+// repaired(), and escaped for HTML and SVG, between tags or in quotes.
 std::string markup(std::string_view words);
-// Words as a string of JSON, quotes included, that cannot end a script element around it; repaired.
+// repaired(), as a JSON string with its quotes, which cannot end a script element around it.
 std::string json_string(std::string_view words);
 
 }  // namespace mapsim

@@ -7,8 +7,8 @@
 
 namespace mapsim {
 
-// The loop nest as people draw it: one node a line, indented by the loops around it, with the
-// number of tiles and their extents, and beside each keep the size of what it holds.
+// The loop nest for people: a line per node, indented by the loops around it, with the number of
+// tiles and their extents, and beside each keep the size of its tiles.
 std::string draw_nest(const Problem& problem, const Mapping& mapping, const Counts& counts);
 
 }  // namespace mapsim

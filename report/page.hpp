@@ -6,8 +6,8 @@
 
 namespace mapsim {
 
-// A page of figures and tables: one HTML file that needs nothing else, no network, and for all but
-// sorting, filtering and saving no script. Equal values give equal bytes.
+// A page of figures and tables: one HTML file that needs no other file and no network. Only
+// sorting, filtering and saving need its script. Equal values give equal bytes.
 
 struct PageFigure {
   std::string name;     // of its files, without suffix; unique in the page
@@ -30,7 +30,7 @@ struct PageTable {
   std::vector<std::vector<TableCell>> rows;
 };
 
-// Text that keeps its lines, behind a title to open.
+// Preformatted text that a reader opens by its title.
 struct Listing {
   std::string title, text;
 };
@@ -39,16 +39,18 @@ struct Listing {
 struct PageStepper {
   std::string name;  // unique in the page
   std::string caption;
-  std::string nest;  // what is there without a script
+  std::string nest;  // the text that is shown without a script
   std::string data;  // JSON
 };
 
+// A part of a page with a heading.
 struct Section {
-  std::string name, title;  // the name is what links go to
+  std::string name, title;  // `name`: the target of links
   std::vector<std::string> paragraphs;
   std::vector<std::variant<PageFigure, PageTable, Listing, PageStepper>> parts;
 };
 
+// A whole page.
 struct Page {
   std::string title;
   std::vector<std::string> paragraphs;  // below the title
@@ -56,9 +58,9 @@ struct Page {
   std::string footer;
 };
 
-std::string page_html(const Page& page);
+std::string page_html(const Page& page);  // the HTML file
 
-// As in RFC 4180: a field, in quotes where it must be; rows end with a newline.
+// A CSV field (RFC 4180), in quotes if necessary.
 std::string csv_field(const std::string& text);
 
 }  // namespace mapsim

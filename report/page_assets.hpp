@@ -4,10 +4,10 @@
 
 namespace mapsim {
 
-// page.css and page.js as the build found them.
+// The files page.css and page.js, embedded by the build.
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;
-// Of a page that has a stepper.
+// stepper.css and stepper.js, for pages that have a stepper.
 extern const std::string_view kStepperStyle;
 extern const std::string_view kStepperScript;
 

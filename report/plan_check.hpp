@@ -7,7 +7,7 @@
 
 namespace mapsim {
 
-// What checking a plan found (docs/results.md).
+// The verdict on a plan's certificate, as JSON (docs/results_keys.md).
 std::string plan_check_json(const Provenance& origin, const check::PlanClaim& claim,
                             const check::PlanVerdict& verdict);
 

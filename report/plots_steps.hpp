@@ -7,14 +7,14 @@
 
 namespace mapsim {
 
-// A point of two figures that are both the better the smaller they are.
+// A point of two figures, both to be minimised.
 struct StepMark {
   Point value;
   std::string name, title;
-  bool on_front = false;  // else beaten, in grey and without its name
+  bool on_front = false;  // false: dominated; drawn in grey, without its name
   bool chosen = false;    // drawn with a ring
 };
-// The points, what is best in these two figures alone as steps, and the names of the front.
+// Draws the points, the Pareto front of these two figures as steps, and the names on the front.
 void draw_steps_and_marks(Canvas& canvas, const Plot& plot, const std::vector<StepMark>& marks);
 
 }  // namespace mapsim

@@ -7,11 +7,11 @@
 
 namespace mapsim {
 
-// Why figures of tensors with zeros are lower bounds, a sentence each: nothing says where zeros
-// are, or instances are taken to have equally many.
+// Why figures of tensors with zeros are lower bounds, a sentence for each reason: the places of the
+// zeros are not given, or all instances are taken to have equally many.
 std::vector<std::string> zero_notes(const Problem& problem);
 
-// What a machine makes of zeros: formats, and accesses made, gated and skipped, per level and
-// tensor, the busiest instance, and those notes; empty if all is dense.
+// How the machine exploits zeros, for people: formats, and accesses made, gated and skipped, per
+// level and tensor; the busiest instance; zero_notes(). Empty if all tensors are dense.
 std::string sparse_text(const Problem& problem, const Mapping& mapping, const Cost& cost);
 }  // namespace mapsim

@@ -7,13 +7,13 @@
 
 namespace mapsim {
 
-// A mapping that people step through (report/stepper.js): the nest with where its loops stand, the
-// tile that each level holds then, and the dims that each instance of an array works on. Without a
-// script the page has the nest.
+// A mapping to step through (report/stepper.js): at each step the values of the loops, the tile
+// that each level holds, and the dims that each instance of an array works on. Without a script the
+// page shows the nest.
 PageStepper stepper_of(const Problem& problem, const Mapping& mapping, const Cost& cost,
                        const std::string& name);
 
-// A page of its own: the picture of show_mapping() and the stepper.
+// A page with the figure of show_mapping() and the stepper.
 Page stepper_page(const Problem& problem, const Mapping& mapping, const Cost& cost);
 
 }  // namespace mapsim

@@ -6,6 +6,7 @@
 
 namespace mapsim {
 
+// Drawing of SVG figures. Lengths and places are in px, y grows downwards.
 struct Box {
   double x = 0;
   double y = 0;
@@ -20,49 +21,52 @@ struct Point {
   double y = 0;
 };
 
+// Which part of a text lies at its point.
 enum class Anchor : unsigned char { kStart, kMiddle, kEnd };
 
-// Words in the letters of figures (Helvetica or what is like it).
+// A text in the font of figures (Helvetica, or a font as wide).
 struct TextStyle {
   Anchor anchor = Anchor::kStart;
   double size = 11;
   std::string fill = "#222222";
   bool bold = false;
   double angle = 0;    // degrees, clockwise around the anchor
-  double room = 0;     // px; longer words are clipped, and whole in their title; 0: any length
-  bool fixed = false;  // letters of one width, and blanks as they are
+  double room = 0;     // a longer text is clipped, and whole in its title; 0: any length
+  bool fixed = false;  // a monospaced font; blanks are kept
 };
+// Width of a text in this font size.
 double text_width(const std::string& words, double size);
-// Cut to a width, with an ellipsis in place of its end.
+// The text cut to a width, with an ellipsis in place of its end.
 std::string clipped(const std::string& words, double size, double width);
 
+// How a line is drawn.
 struct LineStyle {
   std::string stroke = "#222222";
   double width = 1;
   std::string dashes = "";  // as SVG says it: "4 3"
 };
 
-// Lines of words, each as wide as fits; a word alone may be wider.
+// The text as lines of at most this width; a single word may be wider.
 std::vector<std::string> wrapped(const std::string& words, double size, double width);
 
-// A picture that grows as things are drawn.
+// A figure that grows with what is drawn.
 class Canvas {
  public:
   void words(Point at, const std::string& text, const TextStyle& style = {});
   void halo(Point at, const std::string& text, double size);  // white, under words on lines
   void polyline(std::span<const Point> points, const LineStyle& style);
-  // A shape that stands for a datum; the title appears over it, unless empty.
+  // A shape that stands for a datum; a title that is not empty appears when one points at it.
   void mark_dot(Point at, double radius, const std::string& fill, const std::string& title = "");
   void mark_bar(const Box& box, const std::string& fill, const std::string& title = "");
   void ring(Point at, double radius, const std::string& stroke);
   void rectangle(const Box& box, const std::string& fill, const std::string& stroke);
-  // From one point to another beside or below it, with a head.
+  // A line with a head, to a point beside or below `from`.
   void arrow(Point from, Point to, const std::string& stroke);
   void open_group(const std::string& attributes);  // class="marks"
   void close_group();
   double bottom() const { return bottom_; }  // of all that has been drawn
-  // All of it, as wide and as high as what has been drawn. The label says what it shows, to those
-  // who cannot see it.
+  // The SVG file, as wide and as high as what has been drawn. `label` describes the figure to
+  // readers who cannot see it.
   std::string finish(const std::string& label) const;
 
  private:

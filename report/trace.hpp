@@ -9,21 +9,22 @@
 
 namespace mapsim {
 
-// A mapping in time as the trace events of Chrome (JSON), which Perfetto shows: docs/trace.md. A
-// group of rows for the compute units and for each level, a row for each port and each tensor that
-// the level keeps. One cycle is shown as a microsecond.
+// A mapping in time as Chrome's trace events (JSON), which Perfetto shows: docs/trace.md. The
+// compute units and each level have a group of rows; a level has a row for each port and for each
+// tensor that it keeps. One cycle is shown as a microsecond. WriteText takes the next piece of the
+// file.
 
 using WriteText = std::function<void(std::string_view text)>;
 
-// Writes event after event; in the end what was walked and what the ports add up to.
+// Writes event after event; returns which steps were written, and the sums of the ports.
 TimelineSummary write_trace(const Provenance& origin, const Problem& problem,
                             const Mapping& mapping, const Cost& cost,
                             const TimelineOptions& options, const WriteText& write);
 
-// "all 3,528 tile steps", or which of them: the same in the file and for people.
+// The steps that were written: "all 3,528 tile steps", or which of them.
 std::string coverage_text(const TimelineSummary& summary);
 
-// The content of the trace in `file`, and its ports compared with the cost model.
+// What the trace in `file` has, and its ports compared with the cost model, for people.
 std::string trace_text(const Problem& problem, const Mapping& mapping, const Cost& cost,
                        const TimelineSummary& summary, const std::string& file);
 

@@ -10,7 +10,8 @@
 
 namespace mapsim {
 
-// Widths of elements, for the head of every result: energies, times and capacities depend on them.
+// Widths of elements [b], shown at the head of every result, because energies, times and capacities
+// depend on them.
 // "operands 8 b, outputs 8 b, sums 32 b"; "I 8 b, W 4 b, outputs ..." where operands differ.
 struct Widths {
   std::map<std::string, std::int64_t> operands;  // bits, by tensor
@@ -18,10 +19,10 @@ struct Widths {
   std::int64_t sums = 0;                         // partial
 };
 Widths widths_of(const Workload& workload);
-// Of a kernel on a GPU, whose precision decides, whatever the workload says.
+// The widths of a kernel on a GPU, which follow from its precision alone.
 Widths widths_of(const GemmProblem& problem);
 
-// The widths of several layers, each once, in bits.
+// The widths [b] of several layers, each once.
 struct WidthSets {
   std::set<std::int64_t> operands;
   std::set<std::int64_t> outputs;  // as the next layer reads them
@@ -30,9 +31,9 @@ struct WidthSets {
   void add(const Widths& widths);
 };
 
-std::string widths_text(const Widths& widths);
-// The texts of several layers: each once, the most frequent first, "... (20 layers); ... (1
-// layer)".
+std::string widths_text(const Widths& widths);  // the texts quoted above
+// The texts of several layers in one line, each once and the most frequent first: "... (20 layers);
+// ... (1 layer)".
 std::string counted_widths(const std::vector<std::string>& of_layers);
 
 }  // namespace mapsim

@@ -12,38 +12,40 @@
 
 namespace mapsim {
 
-// A count by its name, for people: "GLB I fills", "GLB I fills (busiest instance)", "steps".
+// A count and its name for people: "GLB I fills", "GLB I fills (busiest instance)", "steps".
 struct NamedCount {
   std::string name;
   std::int64_t value = 0;
 };
-// Every count there is, in a fixed order; tensors that a level bypasses have none.
+// All counts in a fixed order; a tensor has none at a level that it bypasses.
 std::vector<NamedCount> list_counts(const Arch& arch, const Workload& workload,
                                     const Counts& counts);
 
+// A count that two ways of counting disagree on.
 struct CountDifference {
   std::string name;
   std::int64_t model = 0;      // the closed form
-  std::int64_t simulated = 0;  // the walk
+  std::int64_t simulated = 0;  // the simulation
 };
+// The outcome of comparing all counts of a mapping.
 struct Agreement {
   std::int64_t compared = 0;
   std::vector<CountDifference> differences;
 };
-// Both sides must keep the same tensors, as two views of one mapping do.
+// Compares the counts of the model with those of a simulation of the same mapping.
 Agreement compare_counts(const Arch& arch, const Workload& workload, const Counts& model,
                          const Counts& simulated);
 
-// The workload as plain loops in the order of its dims, without any mapping: the numbers that a
-// simulation must find.
+// The outputs of the workload, computed by plain loops in the order of its dims, without a mapping.
+// A simulation must find the same numbers.
 DenseTensor plain_loops(const Workload& workload, const PerTensor<DenseTensor>& operands);
 
-// The same for the outputs of a chain's einsums, one after the other; what the operands have of
-// intermediates is not looked at.
+// The same for each einsum of a chain in turn. Intermediates among the operands are computed, and
+// their given values are ignored.
 std::vector<DenseTensor> plain_loops(const EinsumChain& chain,
                                      const std::vector<PerTensor<DenseTensor>>& operands);
 
-// Number of elements that differ; both have one shape. Exact, as the operands are small integers.
+// Number of elements that differ; both have the same shape. Exact, as operands are small integers.
 std::int64_t count_wrong(const DenseTensor& expected, const DenseTensor& actual);
 
 }  // namespace mapsim

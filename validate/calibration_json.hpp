@@ -8,8 +8,8 @@
 
 namespace mapsim {
 
-// What a calibration gave, for programs (docs/results.md). `head`: JSON text of an object that the
-// result begins with. NaN and infinite become null.
+// The result of `calibrate` as JSON (docs/results_keys.md). `head`: JSON text of an object with the
+// keys that the result begins with. NaN and infinite numbers become null.
 std::string calibration_json(const std::string& head, const Gpu& gpu, const CacheEvidence& cache,
                              const std::vector<GroupCalibration>& groups);
 

@@ -8,21 +8,22 @@
 
 namespace mapsim {
 
-// One profiled kernel: every cell of its rows that might name it, and its metrics by name, in base
-// units as far as ncu says them (byte, cycle, second; Kbyte is 1000).
+// One profiled kernel: all cells of its rows that may name it, and its metrics by name. Units that
+// ncu prints are converted to byte, cycle and second; a Kbyte is 1000 bytes.
 struct ProfiledKernel {
   std::string names;
   std::map<std::string, double> metrics;
 };
 
-// What `ncu --csv` prints, details (one row per metric) or `--page raw` (one row per kernel);
-// lines without quotes, ncu's own and the program's, are skipped. Throws ConfigError: no table, no
-// column that a page must have, a row that is not whole.
+// Reads the output of `ncu --csv`: the details page (one row per metric) or `--page raw` (one row
+// per kernel). Lines without quotes, which ncu and the program also print, are skipped. Throws
+// ConfigError if there is no table, a column is missing, or a row is incomplete.
 std::vector<ProfiledKernel> parse_counters(const std::string& text, const std::string& filename);
 
 // Gives each kernel of the verdict the metrics of the profiled kernel whose names contain its
-// measured_what() (NVTX ranges: --nvtx --print-nvtx-rename kernel); where no range names any, by
-// its entry, which tells kernels of one problem apart. How many got some.
+// measured_what() (NVTX ranges: --nvtx --print-nvtx-rename kernel). If no range names a kernel,
+// they are matched by their entries, which differ among kernels of one problem. Returns how many
+// kernels got metrics.
 std::int64_t attach_counters(const std::vector<ProfiledKernel>& profiled,
                              ValidationVerdict& verdict);
 
@@ -32,7 +33,7 @@ struct CounterComparison {
   double counted = 0;
   double modelled = 0;
 };
-// Those of docs/gpu_validation.md that the kernel has counters for.
+// The metrics of docs/gpu_validation.md that this kernel has.
 std::vector<CounterComparison> compare_counters(const Gpu& gpu, const KernelVerdict& kernel);
 
 }  // namespace mapsim

@@ -8,31 +8,32 @@
 
 namespace mapsim {
 
-// A positive quantity to fit, kept inside (lower, upper) by its parametrisation: the solver moves
-// u in value = lower * (upper / lower)^(1 / (1 + exp(-u))), which no step can leave.
+// A positive quantity to fit. The solver moves u in value = lower * (upper / lower)^(1 / (1 +
+// exp(-u))), so that the value stays inside (lower, upper).
 struct FitParameter {
   std::string name;
   double start = 0;  // lower < start < upper
   double lower = 0;  // > 0
   double upper = 0;
-  // How far ln(value / start) may well be from 0; 0: anywhere. Counts as one observation, so that a
-  // parameter of which the data say nothing stays where it was instead of wandering to a bound.
+  // Standard deviation of the prior of ln(value / start); 0: no prior. The prior counts as one
+  // observation, so that a parameter that the data do not determine stays near its start.
   double prior = 0;
-  double prior_at = 0;  // what the above is a distance from, where that is not `start`
+  double prior_at = 0;  // centre of the prior, if it is not `start`; 0: it is
   // If true, it stays at its prior unless the data determine it alone, even if the fit gets worse.
   bool by_itself = false;
 };
 
+// How residuals are weighed, and when the fit stops.
 struct FitOptions {
-  // Residuals well above this count by their size, not its square (soft-L1: Huber's idea, smooth;
-  // Triggs et al., "Bundle Adjustment", 2000). 0.1 of a log ratio is 10 % of the time.
+  // Residuals well above this count by their size, not its square (soft-L1, a smooth Huber loss;
+  // Triggs et al., "Bundle Adjustment", 2000). A log ratio of 0.1 is 10 % of the time.
   double soft_scale = 0.1;
-  double noise = 0.05;                 // of a residual, where its size matters: against priors
-  std::int64_t max_evaluations = 350;  // of the residuals, those for the Jacobian included
-  double redundancy = 1;  // residuals over independent ones: errors do not shrink by it
+  double noise = 0.05;                 // standard deviation of a residual, to weigh it with priors
+  std::int64_t max_evaluations = 350;  // of the residuals, including those for the Jacobian
+  double redundancy = 1;               // residuals per independent one; errors do not shrink by it
 };
 
-// What the data say about one parameter.
+// The fit of one parameter.
 struct FittedParameter {
   double value = 0;
   // Standard error of ln(value): sqrt of the diagonal of s^2 (J^T J)^-1. Infinite where no residual
@@ -43,6 +44,7 @@ struct FittedParameter {
   bool fixed = false;       // by fit_determined(), at its prior value
 };
 
+// A fit of all parameters.
 struct Fit {
   std::vector<FittedParameter> parameters;  // as given
   double cost = 0;                          // mean of the soft-L1 losses
@@ -50,19 +52,19 @@ struct Fit {
   std::vector<double> values() const;
 };
 
-// residuals(values, out): out[i] = ln(predicted / measured) of observation i.
+// residuals(values, out): sets out[i] = ln(predicted / measured) of observation i.
 using Residuals = std::function<void(std::span<const double>, std::span<double>)>;
 
-// Least soft-L1 sum of `count` residuals by Levenberg-Marquardt (Eigen), Jacobian by differences.
-// Deterministic. `weights` multiply the residuals before the loss; empty: all 1.
+// Minimises the soft-L1 sum of `count` residuals by Levenberg-Marquardt (Eigen), with a Jacobian by
+// differences. `weights` multiply the residuals before the loss; empty: all 1. Deterministic.
 Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const Residuals& residuals,
         std::span<const double> weights = {}, const FitOptions& options = {});
 
-// The same, but what the residuals do not determine stays at its prior value: from all parameters
-// the least known one goes until the others, with those that went held fixed, are each known within
-// a factor of two; then they are fitted again. Where that costs more than a quarter of the loss,
-// the residuals know several only together: of these just what they do not see at all stays. Errors
-// of what is fitted are with the rest held fixed.
+// The same, but parameters that the residuals do not determine are fixed at their prior values. The
+// least known parameter is fixed until each of the others is known within a factor of two; then
+// these are fitted again. If that raises the loss by more than a quarter, the residuals determine
+// several parameters only together; then only those that no residual depends on are fixed. The
+// errors of fitted parameters hold with the others fixed.
 Fit fit_determined(const std::vector<FitParameter>& parameters, std::int64_t count,
                    const Residuals& residuals, const FitOptions& options = {});
 

@@ -11,10 +11,11 @@
 
 namespace mapsim {
 
-inline constexpr unsigned char kPoison = 0xFF;  // NaN in every floating format, -1 in whole numbers
-inline constexpr std::uint64_t kOperandSeed = 1;
+inline constexpr unsigned char kPoison = 0xFF;    // NaN in every floating format, -1 in integers
+inline constexpr std::uint64_t kOperandSeed = 1;  // of random operands
 
-// What a problem's kernels share on the device.
+// The operands, output and workspace [B] on the device that all kernels of a problem share.
+// Functions throw DeviceError.
 class Operands {
  public:
   Operands(const CudaDevice& device, const KernelSpec& spec, Bytes workspace)
@@ -29,7 +30,7 @@ class Operands {
     device_->upload(a_.at(), a);
     device_->upload(b_.at(), b);
   }
-  // What kernels are timed on.
+  // Uploads the random numbers on which kernels are timed.
   RandomOperands upload_random(GpuPrecision precision) const {
     const std::int64_t size = operand_size(precision).count();
     RandomOperands random{random_operand(buffers_.a.count() / size, precision, kOperandSeed),
@@ -50,6 +51,7 @@ class Operands {
     }
     return arguments;
   }
+  // Overwrites output and workspace, so that no kernel passes by what an earlier one wrote.
   void poison() const {
     device_->fill(c_.at(), kPoison, c_.size().count());
     if (workspace_.size() > Bytes{0}) {
@@ -72,7 +74,7 @@ class Operands {
   DeviceMemory a_, b_, c_, workspace_;
 };
 
-// A kernel of ours on the device.
+// A generated kernel on the device. Functions throw DeviceError.
 class Loaded {
  public:
   Loaded(const CudaDevice& device, const BuiltKernel& built, const KernelArguments& arguments)

@@ -9,8 +9,8 @@
 
 namespace mapsim {
 
-// One kernel of one problem: predicted against measured, in seconds. `problem` groups the kernels
-// that compete; equal numbers are one problem.
+// Measured and predicted time [s] of one kernel. Kernels with equal `problem` compete with each
+// other.
 struct Prediction {
   std::int64_t problem = 0;
   std::int64_t kernel = 0;  // repeated timings of one kernel are averaged before ranking
@@ -29,49 +29,49 @@ struct ErrorMetrics {
   double mape_high = 0;
 };
 
-// How well the predictions choose, over problems with at least two kernels; all 0 if there are
-// none.
+// How well the predictions choose a kernel, over problems with at least two kernels. `problems` is
+// 0 without such a problem.
 struct RankMetrics {
   std::int64_t problems = 0;
   double tau = 0;   // mean of Kendall's tau-b
   double top1 = 1;  // geometric mean of measured(predicted best) / best measured
-  double top5 = 1;  // of the best measured among the five predicted best
+  double top5 = 1;  // the same for the best measured among the five predicted best
 };
 
-// `seed` and 1000 resamples for the interval. Deterministic.
+// The interval is from 1000 resamples, drawn by `seed`. Deterministic.
 ErrorMetrics error_metrics(std::span<const Prediction> predictions, std::uint64_t seed = 1);
 RankMetrics rank_metrics(std::span<const Prediction> predictions);
 
-inline constexpr double kUnknownSlowdown = 1e9;  // of a kernel that was measured nowhere else
+inline constexpr double kUnknownSlowdown = 1e9;  // of a kernel of no other problem
 
-// Mean slowdown (geometric) of each kernel against the best of its problem: the kernel with the
-// least is the one that somebody would fix for good. Predicted times play no part.
+// Geometric mean of each kernel's slowdown against the best measured kernel of its problem. The
+// kernel with the least is the best single choice for all problems. Predicted times are not used.
 std::map<std::int64_t, double> slowdowns(std::span<const Prediction> measured);
-// The same rows, each predicted by the slowdown of its kernel on all other problems: the choice of
-// who always takes the kernel that is best on average. A kernel of no other problem comes last.
+// The same rows, each predicted by the slowdown of its kernel on all other problems: the baseline
+// that always takes the kernel which is best on average. A kernel of no other problem comes last.
 std::vector<Prediction> without_own_problem(std::span<const Prediction> measured);
 
-// Share of the held-out predictions whose |ln(predicted / measured)| is within an interval that was
-// taken from the others: of each fold (by fold_of[problem]) by the `share` quantile over the rest.
+// Cross-validated intervals of |ln(predicted / measured)|: the interval of a fold
+// (fold_of[problem]) is the `share` quantile over the other folds.
 struct Coverage {
   double half_width = 0;     // the `share` quantile of |ln(predicted / measured)| over all
-  double covered = 0;        // of all predictions
-  std::vector<bool> within;  // of each
+  double covered = 0;        // share of the predictions within their intervals
+  std::vector<bool> within;  // whether each is
 };
 Coverage coverage(std::span<const Prediction> predictions, std::span<const std::int64_t> fold_of,
                   double share = 0.9);
 
-// How far two predictions of one problem must be apart (ln) for nine of ten such pairs to be in the
-// measured order: pairs that far apart and up to twice as far. Nothing: fewer than 50 pairs of
-// kernels, or never right so often.
+// The least distance d (in ln) such that of the pairs of kernels of one problem whose predictions
+// are d to 2 d apart, nine of ten are in the measured order. Nothing: there are fewer than 50
+// pairs, or no such distance.
 std::optional<double> resolution_of(std::span<const Prediction> predictions);
 
-// Kendall's tau-b of two rankings of the same things: (concordant - discordant) /
-// sqrt((pairs - ties in a)(pairs - ties in b)); 0 where all of a or all of b tie.
+// Kendall's tau-b of two rankings of the same items: (concordant - discordant) /
+// sqrt((pairs - ties in a)(pairs - ties in b)); 0 if all of a or all of b tie.
 double kendall_tau_b(std::span<const double> a, std::span<const double> b);
 
-// The fold, of `folds`, of each of problems 0 to problems - 1: dealt like cards after a shuffle by
-// the seed, so that folds differ by one problem at most and none is empty if problems >= folds.
+// The fold, from 0 to folds - 1, of each problem. Problems are shuffled by the seed and dealt in
+// turn, so that sizes of folds differ by at most one.
 std::vector<std::int64_t> deal_folds(std::int64_t problems, std::int64_t folds,
                                      std::uint64_t seed = 1);
 

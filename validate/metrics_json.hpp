@@ -6,7 +6,7 @@
 
 namespace mapsim {
 
-// How far predicted times are from measured ones, for the JSON of calibrate and validate.
+// Errors of predicted times, as the JSON of calibrate, predict and validate has them.
 inline nlohmann::ordered_json errors_json(const ErrorMetrics& errors) {
   return {{"count", errors.count},       {"mape", errors.mape},
           {"mape_low", errors.mape_low}, {"mape_high", errors.mape_high},

@@ -10,21 +10,21 @@
 
 namespace mapsim {
 
-// A measurement made ready: what does not depend on the calibration is done.
+// A measurement, with all work done that does not depend on the calibration.
 struct Observation {
-  struct Option {
+  struct Option {  // a kernel that may have run
     KernelChoice kernel;
     GpuWork work;
   };
   GemmProblem problem;
   std::int64_t problem_number = 0;  // equal problems of the group, equal numbers
   std::int64_t competition = 0;     // equal problems of all groups, equal numbers
-  std::int64_t kernel_number = 0;   // 0: a library's
+  std::int64_t kernel_number = 0;   // 0: chosen by a library
   double measured = 0;              // seconds
   double clock = 0;                 // Hz
-  bool clock_measured = false;      // else it is the specification's
+  bool clock_measured = false;      // false: it is the architecture file's
   GpuTiming timing;
-  std::vector<Option> options;  // one, or those of a library
+  std::vector<Option> options;  // the kernel, or those that a library chooses from
 };
 
 // The rows of one precision and path, numbered in the order of the file.
@@ -37,34 +37,35 @@ struct ObservationGroup {
   std::string first_left_out;
 };
 
-// What the time of a row is of: `validate` times kernels again and again, queued ahead of the GPU.
-// Of others, and of cold ones, it is not known to be more than one run.
+// The conditions of a row's time: `validate` times hot kernels back to back, queued ahead of the
+// GPU. Other times, and cold ones, are taken as those of single runs.
 GpuTiming timing_of(const GpuMeasurement& row);
 
-// In the order of first appearance. Library rows have no options yet: fill_options() makes them.
+// Groups the rows by precision and path, in the order of first appearance. Rows of libraries have
+// no options yet: fill_options() adds them.
 std::vector<ObservationGroup> group_observations(const Gpu& gpu,
                                                  const std::vector<GpuMeasurement>& measurements);
 
-// The kernels that a library would choose from; those that `start` prices far above the best
-// cannot become it and go. False: it has none.
+// Adds the kernels that a library chooses from, without those whose time by `start` is far above
+// the best, which no fit can make the best. False: there are none.
 bool fill_options(const Gpu& gpu, const GpuCalibration& start, const CalibrationOptions& options,
                   Observation& row);
 
-// Seconds: the least over the row's options.
+// Predicted time [s]: the least over the row's options.
 double predict(const Gpu& gpu, const GpuCalibration& calibration, const Observation& row);
 
-// Seconds: all operations at the peak, or each operand and result once from DRAM at its bandwidth.
+// Roofline [s]: all operations at the peak, or each operand and result once from or to DRAM.
 double roofline_time(const Gpu& gpu, const Observation& row, std::optional<GpuPath> path);
-// The same but for what a repeated measurement may find in the L2 cache: nothing is faster.
+// The same without the bytes that a repeated run may find in the L2 cache: a lower bound [s].
 double least_time(const Gpu& gpu, const Observation& row, std::optional<GpuPath> path);
 
-// What a fit moves, and how far it may.
+// A parameter that calibrate() fits, and its range.
 struct CalibrationField {
   const char* name;
   double lower;  // SI units
   double upper;
-  double prior;  // how far ln(value / prior value) may well be from 0
-  bool is_rate;  // a share of a figure of the specification
+  double prior;  // standard deviation of the prior of ln(value / uncalibrated value)
+  bool is_rate;  // a share of a figure of the architecture file
   double (*get)(const GpuCalibration&);
   void (*set)(GpuCalibration&, double);
 };

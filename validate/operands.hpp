@@ -10,26 +10,26 @@
 
 namespace mapsim {
 
-// Operands of small whole numbers as they lie in memory (gaps are zero), chosen so that every sum,
-// and the result as it is stored, is exact whatever the order of summing: the standard deviation of
-// a sum is at most an eighth of the largest whole number below which its type holds all (2048 in
+// Operands of small whole numbers in the order of memory (gaps are zero). They are so small that
+// every sum, and the stored result, is exact in any order of summing: the standard deviation of a
+// sum is at most an eighth of the number up to which its type holds all whole numbers (2048 in
 // fp16, 256 in bf16, 2^24 in fp32).
 struct WholeOperands {
   std::vector<std::int8_t> a;
   std::vector<std::int8_t> b;
 };
-// `spec` says how they lie; deterministic.
+// Operands for the layouts of `spec`. Deterministic.
 WholeOperands whole_operands(const KernelSpec& spec, std::uint64_t seed);
 
-// The same in the precision's own format, byte for byte as the device wants it.
+// These numbers in the precision's format: the bytes to upload.
 std::vector<std::byte> encoded(const std::vector<std::int8_t>& values, GpuPrecision precision);
 
-// Numbers of random sign and mantissa between 1/8 and 1 in magnitude (s8: any): what a kernel is
-// timed on, as zeros and few distinct bits draw less power and so run at a higher clock.
+// Numbers of random sign and mantissa, 1/8 to 1 in magnitude (s8: any), on which kernels are timed.
+// Zeros and simple mantissas would draw less power, and so run at a higher clock.
 std::vector<std::byte> random_operand(std::int64_t elements, GpuPrecision precision,
                                       std::uint64_t seed);
 
-// Where the elements of a spec lie. Nothing: the element is the zero around a convolution's input.
+// Indices of elements in the operands of a kernel. Nothing: the element is padding, which is zero.
 struct OperandPlaces {
   explicit OperandPlaces(const KernelSpec& spec) : spec_{&spec} {}
   std::optional<std::int64_t> a(std::int64_t batch, std::int64_t m, std::int64_t k) const;

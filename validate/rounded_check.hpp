@@ -10,28 +10,28 @@
 
 namespace mapsim {
 
-// Operands as they lie in memory, random_operand()'s numbers with all bits of their mantissas. Of A
-// so many are zero that about 64 products of a sum are left: then the bound below is so near that
-// sums in a narrower format, or operands of tf32 that nobody rounded, are beyond it.
+// Numbers of random_operand() with all bits of their mantissas, in the order of memory. In A so
+// many are zero that a sum has about 64 products. Then the bound below is so tight that sums in a
+// narrower format, or tf32 operands that were not rounded, exceed it.
 struct RandomOperands {
   std::vector<std::byte> a;
   std::vector<std::byte> b;
 };
 RandomOperands sparse_operands(const KernelSpec& spec, std::uint64_t seed);
 
-// Elements of a result on any operands, held against the error that rounding may make (Higham,
-// Accuracy and Stability of Numerical Algorithms, section 3.1, with 2 for the truncation of tensor
-// cores):
+// Compares elements of a result with exact ones, within the error that rounding may cause (Higham,
+// Accuracy and Stability of Numerical Algorithms, section 3.1; the factor 2 is for the truncation
+// of tensor cores):
 //   |found - exact| <= 2 n u sum |a b| + v |result|
 // n: products that are not zero; u, v: unit roundoffs of the sums (2^-24 in fp32, 2^-11 in fp16,
 // 2^-53 in fp64, none of whole numbers) and of the output. Results of s8 are exact, saturated.
 class RoundedCheck {
  public:
-  // Some thousand elements, fewer of long sums, drawn by `seed`; the first and the last always.
+  // Draws some thousand elements by `seed`, fewer if sums are long; always the first and the last.
   RoundedCheck(const KernelSpec& spec, const std::vector<std::byte>& a,
                const std::vector<std::byte>& b, std::uint64_t seed);
-  // `c` as the device wrote it. Nothing: it is right. The text: the worst element, and how many are
-  // beyond their bounds.
+  // `c`: the bytes that the device wrote. Nothing: they are right. The text: the worst element, and
+  // how many exceed their bounds.
   std::optional<std::string> wrong(const std::vector<std::byte>& c) const;
 
  private:

@@ -23,7 +23,7 @@ struct KernelVerdict {
   std::map<std::string, double> counters{};  // of a profiler; by metric
 };
 
-// How one problem's kernels came out. Ratios of times; 0: not measured.
+// The figures of one problem. A time or ratio of 0 was not measured.
 struct ProblemVerdict {
   std::string name;
   GemmProblem problem;
@@ -34,13 +34,13 @@ struct ProblemVerdict {
   double best = 0;              // seconds, of our kernels
   double naive = 0;             // seconds
   double library = 0;           // seconds
-  double first_to_best = 0;     // time of the model's first choice over the best's
+  double first_to_best = 0;     // time of the model's first choice / time of the best
   double library_to_best = 0;   // speed of the best as a share of cuBLAS's
-  double share_of_ceiling = 0;  // useful multiply-adds of the best over what its path could do
+  double share_of_ceiling = 0;  // speed of the best as a share of its path's peak
   std::string best_kernel;
 };
 
-// Everything together; medians over the problems that have the figure.
+// The figures of all problems together; ratios are medians over the problems that have them.
 struct ValidationVerdict {
   std::vector<ProblemVerdict> problems;
   ErrorMetrics errors, roofline_errors;
@@ -49,22 +49,23 @@ struct ValidationVerdict {
   double library_to_best = 0;
   double share_of_ceiling = 0;
   std::int64_t kernels = 0;
-  std::int64_t host_bound = 0;         // rows left out, as their times are the host's
-  std::vector<std::string> throttles;  // what held clocks down, each once
+  std::int64_t host_bound = 0;         // rows left out, because the host's launches took longer
+  std::vector<std::string> throttles;  // what limited the clock, each once
 };
 
-// Of the rows of one GPU, in the order of the problems' first rows; `names` calls a problem, by
-// problem_key(), what its workload is called. Kernels that this model calls illegal are left out.
-// So are rows whose times are the host's, cuBLAS's and the naive kernel's too.
-// "Fixed" is static best: per problem the kernel, of those measured in at least half of the others,
-// that lost least on these. "Random" is the expected value of a draw.
+// Compares the model with the rows of one GPU, problems in the order of their first rows. `names`:
+// the name of a workload by problem_key(). Left out are kernels that the model calls illegal, and
+// all rows that the host's launches bound. `fixed` is the baseline static best: for each problem
+// the kernel with the least slowdown on the others, among those measured on at least half of them.
+// `random` has the expected values of a random choice.
 ValidationVerdict judge(const Gpu& gpu, std::span<const GpuMeasurement> rows,
                         const std::map<std::string, std::string>& names);
 
-// What the kernels of one problem have in common.
+// The problem of a measurement as text; equal for all kernels of a problem.
 std::string problem_key(const GpuMeasurement& measurement);
 
-// For programs: docs/gpu_validation.md. `head`: provenance, a JSON object. Ends with a newline.
+// The result of `validate` as JSON (docs/results_keys.md). `head`: provenance, a JSON object. Ends
+// with a newline.
 std::string verdict_json(const std::string& head, const Gpu& gpu, const ValidationVerdict& verdict,
                          std::span<const std::string> refusals);
 

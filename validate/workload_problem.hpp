@@ -9,13 +9,13 @@
 
 namespace mapsim {
 
-// A layer as one GEMM, or implicit GEMM of an NHWC convolution, that a generated kernel computes
-// without any pass before or after it. The text: why there is none.
+// A layer as one GEMM, or as the implicit GEMM of an NHWC convolution, that a generated kernel
+// computes without another pass before or after it. The text: why there is none.
 //
-// A convolution's image and padding are those of conv2d. Of an einsum that says only how many
-// elements are stored, they are what gives as many, the same above and below; where nothing does,
-// the input is the padded one, and where several do, there is no kernel. M, N and K are the layer's
-// either way.
+// Image and padding of a conv2d are given. For an einsum that states only how many elements are
+// stored, they are chosen to give that number, with equal padding above and below. If no padding
+// does, the input is taken as padded already; if several do, there is no kernel. M, N and K are the
+// layer's in each case.
 std::variant<KernelSpec, std::string> kernel_problem(const Gpu& gpu, const Workload& workload,
                                                      const GpuRequest& request);
 

@@ -10,12 +10,12 @@
 
 namespace mapsim {
 
-// cuBLAS by dlopen: the ceiling that a GEMM is held against. Its kernel is the one that
-// cublasGemmEx (of batches cublasGemmStridedBatchedEx) chooses; beside it those that cuBLASLt's
-// heuristics put first, with more workspace than the plain call has.
+// cuBLAS, loaded by dlopen: the library that generated kernels are compared with. It runs the
+// kernel that cublasGemmEx (for batches cublasGemmStridedBatchedEx) chooses, and those that
+// cuBLASLt's heuristics rank first, with more workspace than the plain call has.
 class Cublas {
  public:
-  // One of cuBLASLt's kernels for a problem. Copies are of the same.
+  // One of cuBLASLt's kernels for a problem. Copies refer to the same kernel.
   class Algorithm {
    public:
     const std::string& name() const { return name_; }  // "cuBLASLt 2 of 8"
@@ -29,21 +29,21 @@ class Cublas {
     Bytes workspace_{0};
   };
 
-  // `library` empty: libcublas.so.13, .12, .11 by the loader's rules and in /usr/local/cuda/lib64;
-  // cuBLASLt, which may be absent, beside it. Needs a current context. Nothing: there is none,
-  // `why` says so.
+  // Opens `library`; empty: libcublas.so.13, .12 or .11, by the loader's rules and in
+  // /usr/local/cuda/lib64. cuBLASLt, which may be absent, is looked for beside it. Needs a current
+  // context. Nothing: there is no cuBLAS, and `why` gets the reason.
   static std::optional<Cublas> open(const std::string& library, std::string& why);
   std::string version() const;  // "cuBLAS 13.1.0"
 
   // Why cuBLAS cannot run this; nothing: it can.
   static std::optional<std::string> unsupported(const GemmProblem& problem);
-  // C = A B, all batches, to the default stream. Operands without gaps between batches. Throws
-  // DeviceError.
+  // C = A B, all batches, on the default stream. Batches lie without gaps. Throws DeviceError.
   void multiply(const GemmProblem& problem, cuda::Pointer a, cuda::Pointer b,
                 cuda::Pointer c) const;
 
-  // At most this many of the heuristics' algorithms, first choice first; none without cuBLASLt.
+  // At most `most` of the heuristics' algorithms, the first choice first; none without cuBLASLt.
   std::vector<Algorithm> algorithms(const GemmProblem& problem, int most, Bytes workspace) const;
+  // The same by one of these algorithms; `workspace` has algorithm.workspace() bytes.
   void multiply(const Algorithm& algorithm, cuda::Pointer a, cuda::Pointer b, cuda::Pointer c,
                 cuda::Pointer workspace) const;
 

@@ -8,8 +8,9 @@
 
 namespace mapsim {
 
-// The part of cuBLAS that is used, as its headers cublas_api.h and library_types.h have it (CUDA 11
-// to 13). A test compares every type and value with them where they are.
+// The part of cuBLAS that is used, declared as in its headers cublas_api.h and library_types.h
+// (CUDA 11 to 13). A test compares every type and value with these headers where they are
+// installed.
 namespace cublas {
 
 using Handle = struct CublasHandleTag*;
@@ -36,6 +37,7 @@ inline constexpr int kComputeTf32 = 77;
 
 }  // namespace cublas
 
+// Functions of cuBLAS; null until the library is open.
 struct CublasApi {
   int (*create)(cublas::Handle* handle) = nullptr;
   int (*destroy)(cublas::Handle handle) = nullptr;
@@ -54,7 +56,7 @@ struct CublasApi {
                      int compute, int algorithm) = nullptr;
 };
 
-// The part of cuBLASLt that is used, as cublasLt.h has it.
+// The part of cuBLASLt that is used, declared as in cublasLt.h.
 namespace cublas_lt {
 
 using Handle = struct LtHandleTag*;
@@ -68,6 +70,7 @@ inline constexpr int kBatchCount = 5;     // CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT
 inline constexpr int kBatchStride = 6;    // ..._STRIDED_BATCH_OFFSET
 inline constexpr int kMostWorkspace = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
 
+// cublasLtMatmulAlgo_t
 struct Algorithm {
   std::array<std::uint64_t, 8> data{};
 };
@@ -82,6 +85,7 @@ struct Choice {
 
 }  // namespace cublas_lt
 
+// Functions of cuBLASLt; null until the library is open.
 struct CublasLtApi {
   int (*create)(cublas_lt::Handle* handle) = nullptr;
   int (*destroy)(cublas_lt::Handle handle) = nullptr;

@@ -16,27 +16,28 @@
 
 namespace mapsim {
 
-// The device, its driver or a library of theirs cannot do what it was asked. Its words say what was
-// tried and what the driver answered.
+// A failure of the device, its driver or one of its libraries. The message names what was tried and
+// the driver's answer.
 class DeviceError : public std::runtime_error {
  public:
   explicit DeviceError(const std::string& what, bool lost = false)
       : std::runtime_error{what}, lost_{lost} {}
-  // After an error of this kind the process can do no more on the device (an illegal address, a
-  // failed launch): CUDA documents it as "must be terminated and relaunched".
+  // Is the device unusable for this process from now on? So it is after an illegal address or a
+  // failed launch: CUDA's documentation has "must be terminated and relaunched".
   bool lost() const { return lost_; }
 
  private:
   bool lost_;
 };
 
+// The properties of a device.
 struct DeviceInfo {
-  std::string name;                     // as the driver calls it: "NVIDIA H200"
-  std::string bus;                      // PCI bus id: NVML knows the device by it
+  std::string name;                     // the driver's name: "NVIDIA H200"
+  std::string bus;                      // PCI bus id, by which NVML finds the device
   std::int64_t compute_capability = 0;  // 90 is 9.0
   std::int64_t sms = 0;
-  std::int64_t cuda_version = 0;  // that the driver supports: 13000 is 13.0
-  Hertz clock{0};                 // the most that the SMs may run at
+  std::int64_t cuda_version = 0;  // the newest that the driver supports: 13000 is 13.0
+  Hertz clock{0};                 // highest clock of the SMs
   Bytes l2{0};
   Bytes shared_per_block{0};  // opt-in
   Bytes memory{0};
@@ -45,17 +46,16 @@ struct DeviceInfo {
 // A kernel in a loaded module.
 struct DeviceKernel {
   cuda::Function function = nullptr;
-  std::int64_t registers = 0;    // as the driver sees them
+  std::int64_t registers = 0;    // per thread, by the driver
   std::int64_t local_bytes = 0;  // per thread
 };
 
-// One GPU and its primary context, which is current in the thread that made it. All work goes to
-// the default stream, so that it runs in the order in which it was asked for. Not copied; memory,
-// modules and events must not outlive it.
+// A GPU and its primary context, which is current in the thread that created it. All work goes to
+// the default stream and so runs in the order of the calls. Not copyable. Memory, modules and
+// events must not outlive it. Functions throw DeviceError.
 class CudaDevice {
  public:
-  // `library`: the driver; empty: libcuda.so.1 by the loader's rules and where containers put it.
-  // Throws DeviceError: no driver, no device, and which.
+  // `library`: the driver; empty: libcuda.so.1, by the loader's rules and where containers put it.
   explicit CudaDevice(const std::string& library = "", int ordinal = 0);
   ~CudaDevice();
   CudaDevice(const CudaDevice&) = delete;
@@ -66,12 +66,12 @@ class CudaDevice {
   // Throws DeviceError unless `result` is a success: "what: CUDA_ERROR_...: words".
   void check(cuda::Result result, const std::string& what) const;
 
-  // Waits for everything that was asked for.
+  // Waits until all work is done.
   void synchronize() const;
   void upload(cuda::Pointer to, std::span<const std::byte> bytes) const;
   void download(std::span<std::byte> bytes, cuda::Pointer from) const;
   void fill(cuda::Pointer to, unsigned char byte, std::int64_t count) const;  // asynchronous
-  // For `matrix` in device memory; throws DeviceError where the driver has no TMA.
+  // A tensor map of `matrix` in device memory. Throws also if the driver knows no TMA.
   TensorMap tensor_map(const TensorMapPlan& plan, cuda::Pointer matrix) const;
   // One launch; `arguments` is passed by value as the kernel's only argument.
   void launch(const DeviceKernel& kernel, const std::array<std::int64_t, 3>& grid,
@@ -85,7 +85,7 @@ class CudaDevice {
   bool retained_ = false;
 };
 
-// Memory on the device; 256 B aligned, as cuMemAlloc says.
+// Memory on the device, freed when this ends; aligned to 256 B (cuMemAlloc).
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -109,7 +109,7 @@ class DeviceModule {
   ~DeviceModule();
   DeviceModule(const DeviceModule&) = delete;
   DeviceModule& operator=(const DeviceModule&) = delete;
-  // With the right to `shared` dynamic bytes.
+  // A kernel of the module, which may use `shared` bytes of dynamic shared memory.
   DeviceKernel kernel(const std::string& entry, Bytes shared) const;
 
  private:
@@ -125,9 +125,9 @@ class DeviceEvent {
   DeviceEvent(const DeviceEvent&) = delete;
   DeviceEvent& operator=(const DeviceEvent&) = delete;
   void record() const;
-  void wait() const;    // until the device is past it
-  bool passed() const;  // whether it is
-  // Since `earlier`; both must have passed.
+  void wait() const;    // until the device has passed it
+  bool passed() const;  // has the device passed it?
+  // Time from `earlier` to this; the device must have passed both.
   Seconds since(const DeviceEvent& earlier) const;
 
  private:

@@ -6,9 +6,9 @@ namespace mapsim {
 
 struct TensorMap;  // validate/kernels/source.hpp
 
-// The part of the CUDA driver API that is used, by the symbols of libcuda.so.1 (those that cuda.h
-// makes of the plain names). Declared here so that no toolkit is needed to build; a test compares
-// every type and value with cuda.h where there is one.
+// The part of the CUDA driver API that is used, by the symbols of libcuda.so.1 (cuda.h maps the
+// plain names to them). It is declared here so that the build needs no toolkit. A test compares
+// every type and value with cuda.h where it is installed.
 namespace cuda {
 
 using Result = int;                    // CUresult
@@ -51,6 +51,7 @@ inline constexpr int kPromoteTo256 = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
 
 }  // namespace cuda
 
+// Functions of the driver; null until the library is open.
 struct CudaApi {
   cuda::Result (*init)(unsigned int flags) = nullptr;
   cuda::Result (*driver_version)(int* version) = nullptr;

@@ -7,12 +7,12 @@
 
 namespace mapsim {
 
-// Reads 16 B pieces past the L1, all of a buffer once: the kernel of a CacheFlush.
+// The kernel of a CacheFlush: it reads a whole buffer once in pieces of 16 B, bypassing L1.
 KernelSource flush_source();
 
-// Puts something else into the L2 cache: twice its size is read. What a kernel wrote is written
-// back on the way; nothing that is dirty is left behind, as it would be by filling memory, to be
-// written back within the time of the next kernel.
+// Evicts the operands from the L2 cache by reading twice its size. Dirty lines of earlier kernels
+// are written back meanwhile. Filling memory instead would leave dirty lines, whose write-back
+// would fall into the time of the next kernel.
 class CacheFlush {
  public:
   // `image`: the cubin of flush_source().

@@ -6,18 +6,18 @@
 
 namespace mapsim {
 
-// A shared library that is opened at run time, so that nothing of it is needed to build or to
-// start. Stays open as long as a copy lives.
+// A shared library that is opened at run time, so that building and starting the program do not
+// need it. It stays open as long as a copy exists.
 class SharedLibrary {
  public:
   SharedLibrary() = default;  // none
-  // The first of `names` that opens, by the loader's rules or as paths. None: the loader's word on
-  // each goes to `reasons`.
+  // Opens the first of `names` that can be opened; a name is a path or follows the loader's rules.
+  // If none can, `reasons` gets the loader's message for each.
   static SharedLibrary open(const std::vector<std::string>& names, std::string& reasons);
   explicit operator bool() const { return handle_ != nullptr; }
-  const std::string& name() const { return name_; }  // under which it opened
+  const std::string& name() const { return name_; }  // the name that could be opened
 
-  // Null: it has no such symbol.
+  // The address of a symbol; null: there is none.
   void* symbol(const char* name) const;
   // Points `function` to the symbol; false, and null: there is none.
   template <class Function>

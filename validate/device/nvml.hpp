@@ -9,7 +9,7 @@
 
 namespace mapsim {
 
-// The state of a GPU at one moment. What the device does not tell is zero or absent.
+// The state of a GPU at one moment. Figures that the device does not report are 0 or absent.
 struct DeviceState {
   Hertz clock{0};  // of the SMs
   Hertz memory_clock{0};
@@ -18,12 +18,13 @@ struct DeviceState {
   std::optional<std::int64_t> energy_mj{};  // since the driver was loaded
 };
 
-// NVML, the library of nvidia-smi, by dlopen: it needs no context, and nothing here changes a
-// setting. Its calls cost 10 us to some milliseconds.
+// NVML, the library of nvidia-smi, loaded by dlopen. It needs no context, and nothing here changes
+// a setting. A call takes 10 us to some milliseconds.
 class Nvml {
  public:
-  // Of the device with this PCI bus id, or of the only one there is. `library` empty:
-  // libnvidia-ml.so.1. Nothing: there is no NVML, or it does not know the device; `why` says so.
+  // For the device with this PCI bus id, or for the only device. `library` empty:
+  // libnvidia-ml.so.1. Nothing: there is no NVML, or it does not know the device; `why` gets the
+  // reason.
   static std::optional<Nvml> open(const std::string& bus, const std::string& library,
                                   std::string& why);
   std::string driver() const;  // "580.159.04"
@@ -34,8 +35,8 @@ class Nvml {
   std::shared_ptr<const Api> api_;
 };
 
-// "power cap, thermal"; "" where nothing slows the clock. Idleness and clocks that somebody set are
-// left out.
+// The reasons of DeviceState::throttle: "power cap, thermal"; "" if nothing lowers the clock.
+// Idleness and clocks that a user has set are left out.
 std::string throttle_words(std::uint64_t reasons);
 
 }  // namespace mapsim

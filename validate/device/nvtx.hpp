@@ -4,9 +4,9 @@
 
 namespace mapsim {
 
-// A named range for profilers (ncu --nvtx, nsys), as long as it lives. Where the program was built
-// beside NVIDIA's NVTX headers (they find the profiler by themselves), or a libnvToolsExt.so.1 is
-// there; else nothing happens.
+// Marks a named range for profilers (ncu --nvtx, nsys) as long as it exists. It needs NVIDIA's NVTX
+// headers at build time, which find the profiler, or libnvToolsExt.so.1 at run time; otherwise it
+// does nothing.
 class NvtxRange {
  public:
   explicit NvtxRange(const std::string& name);

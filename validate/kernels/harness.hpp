@@ -8,14 +8,15 @@
 
 namespace mapsim {
 
+// A kernel of the program, and its predicted time.
 struct HarnessKernel {
   KernelSpec spec;
   Seconds predicted{0};  // of a launch among many in a row
 };
 
-// A program in CUDA C++ that checks and times these kernels, of one problem and of the paths mma
-// and wgmma; none may be not_generated(). nvcc builds it alone. `remark`: what its head says of the
-// first; may be empty.
+// A program in CUDA C++ that checks and times these kernels, which are of one problem and of the
+// paths mma and wgmma; none may be not_generated(). Building it takes nvcc alone. `remark`: a
+// comment about the first kernel at the head of the file; may be empty.
 std::string harness_source(const Gpu& gpu, std::span<const HarnessKernel> kernels,
                            const std::string& remark = "");
 

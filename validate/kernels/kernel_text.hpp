@@ -22,10 +22,10 @@ extern const char* const harness;
 extern const char* const harness_maps;
 }  // namespace kernel_text
 
-// The parts of the text before the Spec.
+// The part of the kernel text before its constants (the Spec).
 std::string kernel_body(const KernelSpec& spec);
 
-// The Spec of the kernel text under this name, in the namespace of the kernels: what tells one
+// The constants of a kernel, a struct of this name in the namespace of the kernels. They tell one
 // kernel from another.
 std::string spec_text(const Gpu& gpu, const KernelSpec& spec, const std::string& name);
 

@@ -14,6 +14,7 @@
 
 namespace mapsim {
 
+// The result of a compilation.
 struct CompiledKernel {
   std::string image;               // a cubin, for cuModuleLoadData
   std::int64_t registers = 0;      // per thread, of the entry
@@ -21,10 +22,10 @@ struct CompiledKernel {
   Bytes static_shared{0};
   std::string log;              // of the compiler
   bool from_cache = false;      // nothing was compiled
-  std::string cache_problem{};  // why it is not kept; empty: it is, or there is no cache
+  std::string cache_problem{};  // why it is not in the cache; empty: it is, or there is no cache
 };
 
-// The CUDA run-time compiler, loaded by dlopen: the program builds and runs without it.
+// NVRTC, the CUDA run-time compiler, loaded by dlopen: the program builds and runs without it.
 class Nvrtc {
  public:
   // Where to look; empty: libnvrtc.so.13, .12, .11.2 and libnvrtc.so by the loader's rules, then in
@@ -35,13 +36,13 @@ class Nvrtc {
     std::filesystem::path cache{};    // of cubins; empty: none
     std::filesystem::path toolkit{};  // a CUDA toolkit, such as $CUDA_HOME; empty: none
   };
-  // The text: why there is none, and where it was looked for.
+  // The text: why there is none, and the places where it was looked for.
   static std::variant<Nvrtc, std::string> load(const Options& options);
 
   std::pair<int, int> version() const;
-  // For sm_`sm` (80: 8.0). Thread-safe. The text: the compiler's. A cubin is found again by the
-  // 64-bit hash of text, options, version and architecture; files are written to another name and
-  // renamed.
+  // Compiles for sm_`sm` (80: 8.0). The text: the compiler's errors. The key of a cached cubin is a
+  // 64-bit hash of text, options, version and architecture; files are written under another name
+  // and renamed. Thread-safe.
   std::variant<CompiledKernel, std::string> compile(const KernelSource& source, int sm) const;
 
  private:

@@ -25,9 +25,9 @@ struct KernelConvolution {
   friend bool operator==(const KernelConvolution&, const KernelConvolution&) = default;
 };
 
-// What happens to a finished sum before it is stored: C = activation(alpha sum + bias[n] + beta
-// residual). The residual is C itself where the problem adds to its output, and alpha, beta are 1
-// but where kernels take them (the path mma), as are the other activations and quantising.
+// The epilogue of a kernel: C = activation(alpha sum + bias[n] + beta residual). The residual is C
+// itself if the problem adds to its output. Kernels of the path wmma have alpha = beta = 1, no
+// activation but ReLU, and do not quantise.
 enum class Activation : std::uint8_t { kNone, kRelu, kGelu, kSilu };
 struct Epilogue {
   bool bias = false;
@@ -38,22 +38,24 @@ struct Epilogue {
   friend bool operator==(const Epilogue&, const Epilogue&) = default;
 };
 
+// A kernel to be written: problem, tiles, convolution and epilogue.
 struct KernelSpec {
   GemmProblem problem;
   KernelChoice kernel;
   std::optional<KernelConvolution> conv{};  // problem.m, n, k and batch are then its GEMM's
   Epilogue epilogue{};
-  // The floor: one warp per fragment, no overlap of copies and products; operands straight from
-  // memory where they are whole fragments. Of `kernel` only path, fragment and raster are read.
+  // The slowest kernel of a comparison: one warp per fragment, no overlap of copies and products,
+  // operands straight from memory where they are whole fragments. Only path, fragment and raster of
+  // `kernel` are used.
   bool naive = false;
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
-// A CUtensorMap: what the TMA copies of a matrix, a box at a time. The driver encodes it.
+// A CUtensorMap, which tells the TMA how to copy a matrix box by box. The driver encodes it.
 struct alignas(64) TensorMap {
   std::array<std::uint64_t, 16> words{};
 };
-// What cuTensorMapEncodeTiled is asked for.
+// The arguments of cuTensorMapEncodeTiled.
 struct TensorMapPlan {
   GpuPrecision precision = GpuPrecision::kF16;
   std::array<std::int64_t, 3> extents{1, 1, 1};  // elements: of a line, lines, matrices
@@ -62,9 +64,10 @@ struct TensorMapPlan {
   std::int64_t swizzle = 128;  // bytes of a line of a box: 32, 64 or 128
 };
 
-// The one argument of both kernels, by value; the kernel text declares the same, those of the path
-// wmma only up to batch_c: their problem is a constant of the text. Pointers are to device memory,
-// aligned to 32 B. Strides between batches and rows in elements.
+// The only argument of a kernel and of its second kernel, passed by value. The kernel text declares
+// the same struct; on the path wmma only up to batch_c, because the problem is a constant of the
+// text there. Pointers are to device memory, aligned to 32 B. Strides of batches and rows are in
+// elements.
 struct KernelArguments {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -91,41 +94,42 @@ struct KernelArguments {
   TensorMap map_a, map_b;  // of the path wgmma: tensor_maps() for a and b
 };
 
-// Bytes that the kernel reads and writes behind each pointer, and arguments with the strides of
-// batches that lie one after the other (a convolution's groups: side by side), pointers null.
+// The size of each buffer of a kernel, and its arguments without pointers: batches lie one after
+// the other, groups of a convolution side by side.
 struct KernelBuffers {
   Bytes a{0}, b{0}, bias{0}, c{0}, workspace{0}, residual{0};
   KernelArguments arguments;
 };
 KernelBuffers kernel_buffers(const KernelSpec& spec);
-// Of A and B, for kernels that need them: those of the path wgmma.
+// The tensor maps of A and B, for kernels of the path wgmma; nothing for others.
 std::optional<std::array<TensorMapPlan, 2>> tensor_maps(const KernelSpec& spec);
 
+// The text of a kernel, and how to launch it.
 struct KernelSource {
   std::string text;          // CUDA C++17; includes mma.h; the first line says which kernel it is
   std::string entry;         // extern "C" name; the tiles are part of it
   std::string reduce_entry;  // the second kernel of a split K, same argument; else empty
   std::array<std::int64_t, 3> grid{1, 1, 1};
   std::int64_t threads = 32;
-  Bytes shared{0};  // dynamic; what the model says, but for naive kernels
+  Bytes shared{0};  // dynamic; equal to the model's, except for naive kernels
   std::array<std::int64_t, 3> reduce_grid{1, 1, 1};
   std::int64_t reduce_threads = 0;
   Bytes workspace{0};
   bool is_for_one_chip = false;  // compiled for sm_90a, not sm_90: warpgroup MMA
 };
 
-// Why there is no kernel text for this; nothing: there is. Every legal() kernel of the path wmma
-// has one but those whose shared memory does not hold one fragment of sums; of the path mma every
-// one of the set that is searched, but convolutions whose channels are no multiple of 16 B; of the
-// path wgmma those of GEMMs whose tiles the swizzles of the TMA can place.
+// Why mapsim cannot write this kernel; nothing: it can. It can write, by path:
+// - wmma: every legal kernel whose shared memory holds a fragment of sums;
+// - mma: every kernel that is searched, but no convolution whose channels are no multiple of 16 B;
+// - wgmma: kernels of GEMMs whose tiles a swizzle of the TMA can place.
 std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec);
 
-// The entry that kernel_source() gives it: tiles, stages and so on, but not the problem's extents.
+// The name of the kernel's function: tiles, stages and so on, but not the problem's extents.
 std::string kernel_entry(const KernelSpec& spec);
 
-// `spec` must not be not_generated(). Depends on `gpu` through its compute capability only. One
-// text of the path mma serves all problems whose rows are multiples of the same powers of two, up
-// to 16 B.
+// Writes a kernel; not_generated() must be nothing. The text depends on the compute capability of
+// `gpu` only. A text of the path mma serves all problems whose rows are multiples of the same
+// powers of two, up to 16 B.
 KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec);
 
 }  // namespace mapsim

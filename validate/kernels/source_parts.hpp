@@ -9,9 +9,9 @@
 
 namespace mapsim {
 
-inline constexpr std::int64_t kReduceThreads = 256;
+inline constexpr std::int64_t kReduceThreads = 256;  // of a block that sums slices of a split K
 
-// Types of a precision in the kernel text. Empty output: there is none of that size.
+// Names of the types of a problem in the kernel text. Empty output: no type has that size.
 struct KernelTypes {
   std::string operand, fragment, sum, output;
 };
@@ -23,9 +23,9 @@ struct KernelRows {
 };
 KernelRows rows_of(const KernelSpec& spec);
 
-// A window of one pixel without gaps: the input is the matrix A.
+// Is it a window of one pixel without gaps? Then the input is the matrix A.
 bool is_plain(const KernelConvolution& conv);
-// Another window than that.
+// Is it a convolution with another window?
 bool is_window(const KernelSpec& spec);
 
 // The constants of a kernel text, one line each.

@@ -8,16 +8,16 @@
 
 namespace mapsim {
 
-// The parts of kernel_source() and not_generated() that kernels of the path wgmma have of their
-// own; add_run_time() of source_mma.hpp is theirs, too.
+// The parts of kernel_source() and not_generated() for kernels of the path wgmma, which also use
+// add_run_time() of source_mma.hpp.
 
 std::string wgmma_name(const KernelSpec& spec);
 std::string wgmma_text();
-// The MMA instruction of the kernel's sizes, which no template can write.
+// The MMA instruction of the kernel's sizes. Its operand list depends on them, so it is generated.
 std::string wgmma_instruction(const KernelSpec& spec);
 std::string wgmma_constants(const Gpu& gpu, const KernelSpec& spec, const std::string& name);
 std::string wgmma_entry(const KernelSpec& spec, const std::string& name, std::int64_t threads);
-// Of a tensor map, in the words of the CUDA driver's header.
+// The type of a tensor map's elements, by its name in cuda.h.
 const char* map_type_name(GpuPrecision precision);
 std::int64_t wgmma_blocks(const KernelSpec& spec);
 std::optional<std::string> not_generated_wgmma(const KernelSpec& spec);
