@@ -22,7 +22,7 @@ struct Capacity {
   // Exactly one of: unlimited (both empty), one pool shared by all tensors, or a partition per
   // role.
   std::optional<Bits> shared;
-  std::map<Role, Bits> per_role;  // a role that is not named has no room: it bypasses
+  std::map<Role, Bits> per_role;  // a role that is not named bypasses the level
   bool unlimited() const { return !shared && per_role.empty(); }
   Bits total() const;  // of all partitions; 0 when unlimited
   friend bool operator==(const Capacity&, const Capacity&) = default;
@@ -46,13 +46,13 @@ struct StorageEnergy {
   friend bool operator==(const StorageEnergy&, const StorageEnergy&) = default;
 };
 
-// Where the numbers of a node come from; empty: from the architecture file.
+// The sources of a storage's energies; empty: the architecture file.
 struct StorageSources {
   std::string read, write, update;
   friend bool operator==(const StorageSources&, const StorageSources&) = default;
 };
 
-struct Storage {
+struct Storage {  // a memory level; the figures are of one instance
   std::string name;
   Capacity capacity;
   Bits word{1};  // width of one access; energies and bandwidths may be given per word
@@ -63,10 +63,10 @@ struct Storage {
   bool sliding = true;    // a moving window fetches only its new points into this level
   RoleSet keep;           // must be kept here
   RoleSet bypass;         // must not be kept here; what is in neither is free
-  StorageKind kind = StorageKind::kSram;  // which entry of the technology table it takes
+  StorageKind kind = StorageKind::kSram;  // its entry in the tables of the technology
   StorageSources sources{};
   Physical physical{};
-  // Do its transfers hide behind compute?
+  // Do its transfers overlap with computing?
   bool hides() const { return double_buffered || streamed; }
   friend bool operator==(const Storage&, const Storage&) = default;
 };
@@ -81,7 +81,7 @@ struct AxisConstraint {
 
 enum class Axis : std::uint8_t { kX, kY };
 
-// Spatial copies of everything below. x * y instances.
+// A spatial array: x * y instances of everything below it.
 struct Fanout {
   std::string name;
   std::int64_t x = 1;
@@ -94,16 +94,16 @@ struct Fanout {
   AxisConstraint y_dims;
   bool reduction_by_width = false;  // its energy depends on the sums: bind_widths()
   std::string reduction_source{};
-  // Of a bit from an instance to the next, or from the middle of the first column in; absent: none.
+  // Energy of a bit's hop to a neighbour, or from outside to the middle of column 1; absent: none.
   std::optional<PicojoulesPerBit> energy_per_hop{};
   std::string hop_source{};
-  Balance balance = Balance::kEnd;  // matters where instances skip zeros
+  Balance balance = Balance::kEnd;  // matters if instances skip zeros
   std::int64_t size(Axis axis) const { return axis == Axis::kX ? x : y; }
   const AxisConstraint& dims(Axis axis) const { return axis == Axis::kX ? x_dims : y_dims; }
   friend bool operator==(const Fanout&, const Fanout&) = default;
 };
 
-struct Compute {
+struct Compute {  // the compute units; the figures are of one unit
   std::string name;
   Picojoules energy{0};                    // per MAC
   std::int64_t issue_interval = 1;         // cycles between two MACs of one instance
@@ -130,10 +130,10 @@ struct Arch {
   Compute compute;
   std::optional<Technology> technology;  // gives the numbers that the file leaves out
   bool leaks = true;                     // false: leakage is left out of the energy
-  // Accelergy's tables that were read with it; empty: none.
+  // The Accelergy tables that were read with the file; empty: none.
   std::string ert_file{};
   std::string art_file{};
-  Shared<Sparsity> sparsity{};  // none: zeros cost nothing, wherever they are
+  Shared<Sparsity> sparsity{};  // none: the machine does not exploit zeros
 
   bool is_above(LevelId level, FanoutId fanout) const {
     return index_of(level) < levels_above[fanout];

@@ -4,8 +4,8 @@
 
 namespace mapsim {
 
-// Copies of each tile that take capacity of a level: a double-buffered one takes in the next tile
-// while it serves from this one. Tiles may use capacity / copies, and need copies times their size.
+// Copies of each tile that a level holds: a double-buffered one receives the next tile while it
+// serves the current one. Tiles may use capacity / copies, and need copies times their size.
 inline int copies_of(const Storage& level) { return level.double_buffered ? 2 : 1; }
 
 }  // namespace mapsim

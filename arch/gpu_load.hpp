@@ -7,11 +7,11 @@
 
 namespace mapsim {
 
-// Is it the `gpu:` form of an architecture file? Decided by that key alone.
+// Is it the `gpu:` form of an architecture file? That key alone decides.
 bool describes_gpu(const Document& document);
 
-// Read a GPU (docs/gpu.md). Anything but the `gpu:` form of an architecture file, and whatever is
-// wrong with it, is a ConfigError with all of it.
+// Read a GPU (docs/gpu.md) from a file, a text or a document. Throw ConfigError with all errors,
+// also if it is not the `gpu:` form of an architecture file.
 Gpu load_gpu(const std::string& path);
 Gpu parse_gpu(const std::string& text, const std::string& filename);
 Gpu read_gpu(const Document& document);

@@ -6,12 +6,12 @@
 
 namespace mapsim {
 
-// One item of a file's `calibration:` list, indented as it stands there; parse_gpu() reads it back
-// to the same value. `indent` spaces before the dash.
+// One item of a file's `calibration:` list, with `indent` spaces before its dash. parse_gpu() reads
+// it back to the same value.
 std::string print_calibration(const GpuCalibration& calibration, int indent = 4);
 
-// An architecture file of the GPU, all numbers written out; equal GPUs, equal texts. parse_gpu()
-// reads it back, bandwidths to within rounding.
+// The GPU as an architecture file with all numbers written out. Equal GPUs give equal texts.
+// parse_gpu() reads it back, bandwidths to within rounding.
 std::string print_gpu(const Gpu& gpu);
 
 }  // namespace mapsim

@@ -7,8 +7,8 @@
 
 namespace mapsim {
 
-// Read an architecture (docs/formats.md). What comes back satisfies the invariants of Arch;
-// anything else throws a ConfigError with all that is wrong with the file.
+// Read an architecture (docs/formats.md) from a file, a text or a document. The result satisfies
+// the invariants of Arch. They throw ConfigError with all errors of the file.
 Arch load_arch(const std::string& path);
 Arch parse_arch(const std::string& text, const std::string& filename);
 Arch read_arch(const Document& document);

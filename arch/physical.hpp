@@ -8,7 +8,7 @@
 
 namespace mapsim {
 
-// What one instance of a node leaks and covers. Absent: not given, which is not nothing.
+// Leakage and area of one instance of a node. Absent: not given (and not zero).
 struct Physical {
   std::optional<Milliwatts> leakage;
   std::optional<SquareMillimetres> area;
@@ -16,7 +16,7 @@ struct Physical {
   friend bool operator==(const Physical&, const Physical&) = default;
 };
 
-// A sum over all instances of the nodes that give a number, and the names of those that do not.
+// A sum over all instances of the nodes that give a figure, and the names of the other nodes.
 template <class Quantity>
 struct Total {
   std::optional<Quantity> sum;  // absent: no node gives one
@@ -26,7 +26,7 @@ struct Total {
 struct Arch;
 Total<Milliwatts> total_leakage(const Arch& arch);
 Total<SquareMillimetres> total_area(const Arch& arch);
-// What all of it leaks in a cycle; 0 where nothing is given, or the machine leaves leakage out.
+// Leakage of the whole machine in a cycle; 0 if none is given, or the machine leaves leakage out.
 Picojoules leakage_per_cycle(const Arch& arch);
 
 }  // namespace mapsim

@@ -12,11 +12,11 @@
 
 namespace mapsim {
 
-// What a machine makes of zeros: how its levels store tensors, which accesses it gates or skips.
-// docs/sparsity.md says what it all means.
+// How a machine exploits zeros: the formats in which its levels store tensors, and the accesses
+// that it gates or skips. docs/sparsity.md defines all terms.
 
-// How one rank of a tile is stored. `bits`: of a coordinate, a run or an offset; 0: as many as the
-// tile's extents need.
+// The format of one rank of a tile. `bits`: width of a coordinate, a run or an offset; 0: the least
+// width that the tile's extents allow.
 enum class RankFormat : std::uint8_t { kDense, kBitmask, kCoordinates, kRuns, kOffsets };
 struct RankCode {
   RankFormat format = RankFormat::kDense;
@@ -24,9 +24,9 @@ struct RankCode {
   friend bool operator==(const RankCode&, const RankCode&) = default;
 };
 
-// Codes of a tensor's ranks, outermost first; the last one takes all the ranks that are left, as
-// one. `ideal`: zeros take nothing, and nothing says where they are. `columns`: the ranks in
-// reverse.
+// The formats of a tensor's ranks, outermost first; the last one is that of all remaining ranks,
+// flattened. `ideal`: only nonzeros take space, without any metadata. `columns`: the ranks are in
+// reverse order.
 struct TensorFormat {
   bool ideal = false;
   bool columns = false;
@@ -34,7 +34,7 @@ struct TensorFormat {
   friend bool operator==(const TensorFormat&, const TensorFormat&) = default;
 };
 
-// How sure a compressed tile is to fit. `share`: of data sets in which one does.
+// When a compressed tile counts as fitting. `share` (kQuantile): of data sets in which it fits.
 enum class FitsWhen : std::uint8_t { kWorst, kExpected, kQuantile };
 struct Fits {
   FitsWhen when = FitsWhen::kWorst;
@@ -42,10 +42,10 @@ struct Fits {
   friend bool operator==(const Fits&, const Fits&) = default;
 };
 
-// Gated: the cycle passes, at no energy but that of `gated`. Skipped: it does not.
+// Gated: the cycle is spent, but only the energy `gated`. Skipped: no cycle is spent.
 enum class ZeroAct : std::uint8_t { kNothing, kGate, kSkip };
 
-// What a level does of a tensor when a tile of one of `leaders` is empty.
+// What a level does with accesses to `target` when a tile of one of `leaders` is empty.
 struct Condition {
   ZeroAct act = ZeroAct::kNothing;
   Role target = Role::kInput;
@@ -53,30 +53,30 @@ struct Condition {
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
-// When instances of a fanout that have less to do wait for the others: at the end, at every tile
-// that comes from outside, or never, as work is shared among them.
+// When instances of a fanout that have less work wait for the others: at the end, at every tile
+// that comes from outside, or never, because they share the work.
 enum class Balance : std::uint8_t { kEnd, kBarrier, kIdeal };
 
-struct StorageSparsity {
-  std::map<Role, TensorFormat> formats;  // of others: dense
+struct StorageSparsity {                 // of one level
+  std::map<Role, TensorFormat> formats;  // roles not named are dense
   Fits fits;
   std::vector<Condition> when_empty;
-  PicojoulesPerBit gated{0}, skipped{0};  // of an access that is not made
+  PicojoulesPerBit gated{0}, skipped{0};  // energy of such an access
   friend bool operator==(const StorageSparsity&, const StorageSparsity&) = default;
 };
 
-struct Sparsity {
+struct Sparsity {  // of a machine
   PerLevel<StorageSparsity> levels;
-  ZeroAct when_zero = ZeroAct::kNothing;  // what a compute unit does at a zero of these operands
+  ZeroAct when_zero = ZeroAct::kNothing;  // of compute units, at a zero of one of these operands
   RoleSet zeros_of{Role::kInput, Role::kWeight};
-  Picojoules gated{0}, skipped{0};  // of such an operation
+  Picojoules gated{0}, skipped{0};  // energy of such an operation
   friend bool operator==(const Sparsity&, const Sparsity&) = default;
 };
 
 const char* to_string(RankFormat format);
 const char* to_string(ZeroAct act);
 const char* to_string(Balance balance);
-std::string to_string(const TensorFormat& format);  // as a file has it
+std::string to_string(const TensorFormat& format);  // the text of a file
 std::string to_string(const Fits& fits);
 
 }  // namespace mapsim

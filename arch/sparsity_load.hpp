@@ -8,19 +8,19 @@
 
 namespace mapsim {
 
-// Keys of nodes that say what a machine makes of zeros (docs/sparsity.md).
+// The keys of nodes about zeros (docs/sparsity.md).
 inline const Words kStorageSparsityKeys{"format", "fits", "when_empty"};
 inline const Words kComputeSparsityKeys{"when_zero", "gated_energy", "skipped_energy"};
 
-// Reads them, node after node, outermost first.
+// Reads these keys, node after node, outermost first. Errors go to the reader.
 class SparsityReader {
  public:
   explicit SparsityReader(Reader& reader) : reader_{reader} {}
-  // Energies that the node does not give are those of the table, if `lookup` has one.
+  // Energies that the node does not give are those of the table in `lookup`, if it has one.
   void read_storage(const Fields& fields, std::optional<Bits> word, const Storage& of,
                     const Lookup& lookup);
   void read_compute(const Fields& fields, const Compute& of, const Lookup& lookup);
-  // None, if no node has such a key.
+  // Nothing, if no node has such a key.
   Shared<Sparsity> result() const {
     return is_given_ ? Shared<Sparsity>{sparsity_} : Shared<Sparsity>{};
   }

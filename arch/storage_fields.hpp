@@ -7,7 +7,8 @@
 
 namespace mapsim {
 
-// Values of the keys of a storage node; an absent one (nullptr) has its default.
+// Values of the keys of a storage node; an absent key (nullptr) has its default. Errors go to the
+// reader. `word`: the level's; `clock`: the machine's.
 Capacity read_capacity(Reader& reader, const Node* node);
 Bandwidth read_bandwidth(Reader& reader, const Node* node, std::optional<Bits> word, Hertz clock);
 StorageEnergy read_storage_energy(Reader& reader, const Node* node, std::optional<Bits> word);

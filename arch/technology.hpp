@@ -8,8 +8,8 @@
 
 namespace mapsim {
 
-// Built-in energies of a process, for machines whose file does not give them. What is and what is
-// not in them: docs/energy.md. The words of the format, in this order: kTechnologyNames and so on.
+// Built-in energies of a process, for machines whose file does not give them (docs/energy.md).
+// Their names in files, in this order, are kTechnologyNames and so on.
 enum class Technology : std::uint8_t { k45nm, k16nm, k7nm };
 
 // How far a number can be trusted.
@@ -19,13 +19,13 @@ enum class Status : std::uint8_t {
   kEstimate,    // derived or assumed; the source says how
 };
 
-struct Figure {
+struct Figure {  // a number of a table, in the unit that its function names
   double value = 0;
   Status status = Status::kEstimate;
   std::string source;  // for people; names the table, what was interpolated, and the status
 };
 
-// What a storage is made of. All but the first two are off-chip memories.
+// The kind of a memory. All except the first two are off-chip memories.
 enum class StorageKind : std::uint8_t {
   kSram,
   kRegfile,
@@ -43,8 +43,8 @@ constexpr bool is_on_chip(StorageKind kind) { return kind <= StorageKind::kRegfi
 // How the bits of an element are read as a number.
 enum class NumberFormat : std::uint8_t { kInteger, kFloat, kBfloat };
 
-// pJ per bit read or written. On chip: of a memory of `capacity`; proportional to the width of the
-// access. The capacity of an off-chip memory does not matter.
+// pJ per bit read or written. For on-chip memories it depends on `capacity`, and the energy of an
+// access is proportional to its width. For off-chip memories the capacity does not matter.
 Figure storage_energy(Technology technology, StorageKind kind, Bits capacity);
 
 // pJ of one multiplication of `a` by `b` bits, and of one addition to a sum of `width`.
@@ -54,8 +54,8 @@ Figure add_energy(Technology technology, NumberFormat format, Bits width);
 // pJ per bit from an instance of an array to its neighbour. An estimate.
 Figure hop_energy(Technology technology);
 
-// Of an on-chip memory, mW and mm2, and of the logic of a MAC that takes these energies at 45 nm.
-// All of them estimates.
+// Leakage [mW] and area [mm2] of an on-chip memory, area of a MAC with these energies at 45 nm, and
+// leakage of logic of this area. All are estimates.
 Figure storage_leakage(Technology technology, StorageKind kind, Bits capacity);
 Figure storage_area(Technology technology, StorageKind kind, Bits capacity);
 Figure mac_area(Technology technology, NumberFormat format, Picojoules multiply, Picojoules add);

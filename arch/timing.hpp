@@ -17,9 +17,9 @@ struct WidthInterval {
   friend bool operator==(const WidthInterval&, const WidthInterval&) = default;
 };
 
-// How steps become cycles. Without a model: at the issue interval, one after the other. A model is
-// one line here, a description in arch/timing/ and a table in costmodel/timing/models.cpp; nobody
-// else knows which there are: docs/decisions/0061-timing-seam.md.
+// The timing model, which turns steps into cycles. Without one, a step takes the issue interval. A
+// model is one line here, a description in arch/timing/ and a table in costmodel/timing/models.cpp;
+// no other file depends on the list of models: docs/decisions/0061-timing-seam.md.
 using Timing = std::variant<std::monostate,  //
                             SystolicTiming,  //
                             NvdlaTiming>;

@@ -6,11 +6,11 @@
 
 namespace mapsim {
 
-// The array of the timing model, if it has one.
+// The fanout that is the array of the timing model, if it has one.
 std::optional<FanoutId> array_of(const Arch& arch);
-// Is a level behind it? No, without one.
+// Does a level lie inside of that array? Without an array, none does.
 bool is_in_array(const Arch& arch, LevelId level);
-// Roles that cannot but stay in an array: kept behind it, or latched at the compute units.
+// Roles whose tensors must stay in an array: kept inside of it, or latched at the compute units.
 RoleSet roles_in_array(const Arch& arch, FanoutId array);
 
 }  // namespace mapsim
