@@ -94,7 +94,7 @@ struct Fanout {
   AxisConstraint y_dims;
   bool reduction_by_width = false;  // its energy depends on the sums: bind_widths()
   std::string reduction_source{};
-  // Energy of a bit's hop to a neighbour, or from outside to the middle of column 1; absent: none.
+  // Energy of a bit's hop to a neighbour, or from outside into the first column; absent: none.
   std::optional<PicojoulesPerBit> energy_per_hop{};
   std::string hop_source{};
   Balance balance = Balance::kEnd;  // matters if instances skip zeros

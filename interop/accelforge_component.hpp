@@ -9,24 +9,25 @@
 
 namespace mapsim {
 
-// A memory, a toll or a compute unit of AccelForge, one instance of it. Of a compute unit `read` is
-// what it computes; of a toll, what passes it.
+// One instance of a memory, a toll or a compute unit of AccelForge. `read` stands for the
+// operations of a compute unit, and for what passes a toll.
 struct ForgeComponent {
   std::string name;
   bool enabled = true;
   double size = 0;             // bits; infinite: no limit
-  double read_energy = 0;      // J, of a bit; of a compute unit of an operation
-  double write_energy = 0;     // likewise
-  double read_rate = 0;        // bits a second, or operations; infinite: no limit
-  double write_rate = 0;       // likewise
+  double read_energy = 0;      // J per bit; of a compute unit per operation
+  double write_energy = 0;     // J per bit
+  double read_rate = 0;        // bits or operations per second; infinite: no limit
+  double write_rate = 0;       // bits per second; infinite: no limit
   bool shares_port = true;     // reads and writes take turns
-  bool counts_values = false;  // its energies are of values, however wide it has them
+  bool counts_values = false;  // its energies are per value, whatever the width of a value
   StorageKind kind = StorageKind::kSram;
   Physical physical;
 };
 
-// Energies that the file leaves to a component class come from our own tables, and a note says so;
-// a class that has no table is an error. `attributes` (may be absent) are those of all components.
+// Reads a component. Energies that the file leaves to a component class come from mapsim's tables,
+// with a note; a class that has no table is an error. `attributes` are those of all components
+// (nullptr: none). Errors go to the reader.
 ForgeComponent read_forge_component(Reader& reader, const Node& node, const Node* attributes,
                                     const ForgeNames& names, ImportNotes& notes);
 

@@ -7,16 +7,16 @@
 
 namespace mapsim {
 
-// What a machine says about the mapspace of an einsum, as lines of constraints.yaml; empty:
-// nothing.
+// The constraints that a machine puts on the mapspace of an einsum, as lines of constraints.yaml;
+// empty: none.
 class ForgeRules {
  public:
   ForgeRules(Reader& reader, const ForgeEinsum& einsum, const ForgeNames& names, ImportNotes& notes)
       : reader_{reader}, einsum_{einsum}, names_{names}, notes_{notes} {}
 
-  // Of a fanout: dims that index none of the tensors in `reuse`, loop_bounds and min_usage.
+  // Those of a fanout: dims that index none of the tensors in `reuse`, loop_bounds and min_usage.
   std::string unrolling(const Fields& fields, const Fanout& fanout, std::uint32_t reuse);
-  // Of a memory: tile_shape.
+  // Those of a memory: tile_shape.
   std::string extents(const Node& memory, const std::string& level);
 
  private:

@@ -6,11 +6,11 @@
 
 namespace mapsim {
 
-// Machines that compute in memory, or on slices of bits, are no part of mapsim. Keys of their
-// documents tell that before anything else in them is complained about.
+// mapsim has no model of machines that compute in memory or on slices of bits. Keys of their
+// documents show what they are, so that this is the only error of such a document.
 inline constexpr const char* kInMemory = "a machine that computes in memory is no part of mapsim";
 
-// The first key of a document, at any depth, that begins like this, with its value; or nullptr.
+// The first entry of a document, at any depth, whose key begins with `beginning`; or nullptr.
 const Entry* key_anywhere(const Node& root, std::string_view beginning);
 
 }  // namespace mapsim

@@ -10,15 +10,15 @@
 
 namespace mapsim {
 
-// A value of Python, as templates and attributes of other tools' designs compute with it.
+// A value of Python, with which templates and attributes of other tools' designs compute.
 struct ExpressionValue {
   enum class Kind : std::uint8_t { kUndefined, kNone, kBoolean, kNumber, kText, kList, kMap };
   Kind kind = Kind::kUndefined;
   bool truth = false;
   double number = 0;
-  bool whole = true;                   // of a number: Python's int
-  std::string text;                    // of an undefined value: the name that has none
-  std::vector<ExpressionValue> items;  // of a list; of a map its values
+  bool whole = true;                   // is the number an int of Python?
+  std::string text;                    // of an undefined value, the name without a value
+  std::vector<ExpressionValue> items;  // of a list; the values of a map
   std::vector<std::string> keys;       // of a map
   bool defined() const { return kind != Kind::kUndefined; }
   friend bool operator==(const ExpressionValue&, const ExpressionValue&) = default;
@@ -28,11 +28,11 @@ ExpressionValue text_value(std::string text);
 ExpressionValue boolean_value(bool truth);
 ExpressionValue list_value(std::vector<ExpressionValue> items);
 
-// As Python's str() writes it; a list and a map as YAML in one line.
+// The text that Python's str() gives; lists and maps as YAML in one line.
 std::string to_text(const ExpressionValue& value);
-bool is_true(const ExpressionValue& value);
+bool is_true(const ExpressionValue& value);  // as Python's bool()
 
-// What is wrong with an expression, and at which byte of it.
+// An error of an expression, and the byte of its text where it is.
 class ExpressionError : public std::runtime_error {
  public:
   ExpressionError(std::size_t offset, const std::string& message)
@@ -43,17 +43,17 @@ class ExpressionError : public std::runtime_error {
   std::size_t offset_;
 };
 
-// What an expression may refer to.
+// The names to which an expression may refer.
 struct ExpressionNames {
   std::function<ExpressionValue(const std::string&)> find;  // kUndefined: no such name
-  // A function that is not one of those below; kUndefined: there is none.
+  // Calls a function that is not one of those below; kUndefined: there is none.
   std::function<ExpressionValue(const std::string&, const std::vector<ExpressionValue>&)> call;
 };
 
-// The value of the part of Python (and of Jinja's filters and tests) that designs use: numbers,
-// texts, lists, arithmetic, comparisons, `a if b else c`, `x | default(8)`, `x is defined`, and
-// max, min, ceil, floor, log2, sqrt, len, range and the like. Throws ExpressionError: not such an
-// expression, or without a value.
+// Evaluates an expression of the part of Python (and of Jinja's filters and tests) that designs
+// use: numbers, texts, lists, arithmetic, comparisons, `a if b else c`, `x | default(8)`, `x is
+// defined`, and functions such as max, min, ceil, floor, log2, sqrt, len and range. Throws
+// ExpressionError if it is no such expression, or has no value.
 ExpressionValue evaluate_expression(std::string_view text, const ExpressionNames& names);
 
 }  // namespace mapsim

@@ -7,7 +7,7 @@
 
 namespace mapsim {
 
-// Kernels for other tools; each kernel once, in the order given.
+// Kernels for other tools; each is written once, in the order given.
 
 // Python: a list of triton.Config with BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M and SPLIT_K, as Triton's
 // matmul tutorial names them. Triton groups block rows where we group columns: GROUP_M is the
@@ -16,7 +16,7 @@ namespace mapsim {
 std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
                            const std::vector<KernelChoice>& kernels);
 
-// CUTLASS's name of a kernel, as its generator makes them (python/cutlass_library of 4.x).
+// The name that CUTLASS's generator (python/cutlass_library of 4.x) gives a kernel.
 // - Up to Ada: cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8; the type of C stands in
 //   front if it differs from that of the sums.
 // - Hopper (warpgroup MMA): cutlass3x_sm90_tensorop_gemm_bf16_bf16_f32_bf16_bf16_...

@@ -9,7 +9,7 @@
 
 namespace mapsim {
 
-// What someone said of a kernel: tiles in elements, empty where nothing was said, and counts as in
+// The given part of a kernel: tiles in elements (empty: not given), and counts with the meaning of
 // KernelChoice.
 struct KernelWish {
   std::optional<GpuPath> path;
@@ -17,17 +17,17 @@ struct KernelWish {
   std::vector<std::int64_t> warp;      // m, n
   std::vector<std::int64_t> fragment;  // m, n, k
   std::optional<std::int64_t> stages, split_k, raster, padding, cluster, registers, spilled;
-  // Of the form that a search chose it for.
+  // Of the problem for which a search chose it.
   std::optional<GpuPrecision> precision;
   std::optional<MatrixLayout> a, b;
 };
 
-constexpr std::int64_t kLargestWish = 1 << 20;  // of a tile and of counts, far beyond any chip
+constexpr std::int64_t kLargestWish = 1 << 20;  // limit of tiles and counts, far beyond any chip
 
-// Kernels as `mapsim search --export json` writes them (docs/results.md), or by hand, in YAML:
+// Reads kernels: a result of `mapsim search --export json` (docs/results.md) with all of its
+// kernels in their order, one entry of such a result, or a kernel written by hand in YAML:
 //   kernel: {block: [128, 128, 32], warp: [64, 64], stages: 4}
-// a whole result, whose kernels are all read, in their order; one of its entries; or the kernel
-// alone. `block` must be there. At least one, or ConfigError.
+// `block` is required. Throws ConfigError, also if there is no kernel.
 std::vector<KernelWish> read_kernels(const Document& document);
 
 }  // namespace mapsim

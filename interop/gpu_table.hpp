@@ -8,22 +8,23 @@
 
 namespace mapsim {
 
-// What a table does not say itself.
+// Facts about a table that it does not contain.
 struct GpuTableContext {
-  std::string gpu;                          // where the table has no such column
-  std::optional<GpuPrecision> precision{};  // where it has none
-  std::optional<GemmTile> problem{};        // M, N, K where it is about one problem
+  std::string gpu;                          // for tables without such a column
+  std::optional<GpuPrecision> precision{};  // for tables without such a column
+  std::optional<GemmTile> problem{};        // M, N, K, for tables of one problem
   std::string origin;                       // goes into every row
-  std::optional<bool> hot{};  // of rows that do not say: as GpuMeasurement::hot or cold
+  std::optional<bool> hot{};                // for rows without a mark: GpuMeasurement::hot or cold
 };
 
+// The measurements of a table.
 struct GpuTableImport {
   std::string kind;  // "leetcuda", "neusight", ...
   std::vector<GpuMeasurement> measurements;
-  std::vector<std::string> notes;  // what was left out, or assumed, and how often
+  std::vector<std::string> notes;  // rows left out, and assumptions, each with its count
 };
 
-// Tables of GEMM timings that others publish, recognised by their columns
+// Reads a table of GEMM timings that another project published. Columns tell which
 // (docs/gpu_calibration.md):
 //   plain       m,n,k and latency_us, latency_ms or time_ms: kernels that a library chose
 //               (AIConfigurator, LLMCompass)
@@ -35,8 +36,8 @@ struct GpuTableImport {
 //   neusight_conv, deepbench_conv: forward convolutions in FP32 by implicit GEMM
 //   cutlass     cutlass_profiler: Operation, cta_m, Runtime, ...
 //   t4          Kernel Tuner's T4 JSON, of CLBlast or of BLOCK_M, BLOCK_N, ... parameters
-// Throws ConfigError with everything that is wrong, the lack of a context included; and for tables
-// that are known to hold no GEMM timings, with what they hold.
+// Throws ConfigError with all errors, including missing facts of the context. For tables that are
+// known to hold no GEMM timings the error states what they hold.
 GpuTableImport import_gpu_table(const std::string& text, const std::string& filename,
                                 const GpuTableContext& context);
 

@@ -12,7 +12,7 @@
 
 namespace mapsim {
 
-// What the importers of tables share: columns by name, the context, what was left out.
+// The shared part of all readers of tables: columns by name, the context, rows left out.
 class GpuTableReader {
  public:
   GpuTableReader(const CsvTable& table, const GpuTableContext& context, GpuTableImport& result)
@@ -26,15 +26,15 @@ class GpuTableReader {
   std::string text(const CsvRow& row, std::string_view column) {
     return cells_.text(row, column_of(column));
   }
-  // The column of the first of these names that there is, upper or lower case; "": none.
+  // The first of these names that is a column, in upper or lower case; "": none is.
   std::string any(const std::vector<std::string_view>& names) const;
-  // Must be there; extents are from 1 to 2^31.
+  // Values that a row must have; errors are collected. Extents are from 1 to 2^31.
   std::int64_t extent(const CsvRow& row, std::string_view column);
   double positive(const CsvRow& row, std::string_view column);
-  // Nothing where the cell is empty or the column is missing.
+  // Nothing if the cell is empty or the column is missing.
   std::optional<std::int64_t> count(const CsvRow& row, std::string_view column);
 
-  // Complains once, of the header, if the context must say something and does not.
+  // Collect an error about the header, once, if the context lacks this fact.
   void need_gpu();
   void need_precision();
   void need_problem();
@@ -42,8 +42,8 @@ class GpuTableReader {
 
   void add(GpuMeasurement measurement);
   void leave_out(const std::string& why) { ++left_out_[why]; }
-  // Throws ConfigError, or writes the notes: what was left out, and columns that nobody read. Those
-  // that say which problem it is may not be among them.
+  // Throws ConfigError, or writes the notes: rows left out, and columns that were not read. An
+  // unread column that changes the problem is an error.
   void finish();
 
  private:
@@ -59,16 +59,16 @@ class GpuTableReader {
   std::set<std::string> asked_;  // columns
 };
 
-// A GEMM of operands in `precision`, C as wide as they are (int8: 32 bit).
+// A GEMM with operands in `precision` and C as wide as they are (int8: 32 b).
 GemmProblem gemm_of(GpuPrecision precision, std::int64_t m, std::int64_t n, std::int64_t k);
 
-// A SIMT kernel of `threads` with this block tile: warps and threads share it as evenly as powers
-// of two allow. Nothing if they cannot.
+// A SIMT kernel of `threads` threads with this block tile, which warps and threads divide as evenly
+// as powers of two allow. Nothing: they cannot divide it.
 std::optional<KernelChoice> simt_kernel(const GemmTile& block, std::int64_t threads);
 
-// Kernels by the parameters of auto-tuners: CLBlast's (MWG, NWG, KWG, MDIMC, NDIMC, SA, SB), or
+// A kernel by the parameters of an auto-tuner: CLBlast's (MWG, NWG, KWG, MDIMC, NDIMC, SA, SB), or
 // BLOCK_M|BM, BLOCK_N|BN, BLOCK_K|BK, WARP_M|WM, WARP_N|WN or num_warps, STAGES|num_stages,
-// SPLIT_K, GROUP_M, PAD. Nothing, and why: no such kernel in the model.
+// SPLIT_K, GROUP_M, PAD. If the model has no such kernel, `problem` is the reason.
 struct NamedKernel {
   std::optional<KernelChoice> kernel{};
   std::string problem{};
@@ -76,7 +76,8 @@ struct NamedKernel {
 NamedKernel kernel_of(const std::map<std::string, std::int64_t>& parameters);
 
 bool equal_but_for_case(std::string_view a, std::string_view b);
-std::string known_tables();  // in words, for messages
+std::string known_tables();  // the kinds of tables, for messages
+// Readers of the kinds of tables in interop/gpu_table.hpp.
 
 void read_plain(GpuTableReader& reader);
 void read_ladder(GpuTableReader& reader);

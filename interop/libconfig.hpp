@@ -6,9 +6,9 @@
 
 namespace mapsim {
 
-// A file in the grammar of libconfig, which Timeloop's older inputs have, as the tree that the same
-// input in YAML is: groups are maps, lists and arrays are lists. Comments of three kinds; @include
-// is refused. Throws ConfigError with the first thing that is wrong and its place.
+// Reads a file in the grammar of libconfig (Timeloop's older inputs) as the tree of the same input
+// in YAML: groups become maps, lists and arrays become lists. All three kinds of comments are read;
+// @include is refused. Throws ConfigError with the first error and its place.
 Document parse_libconfig(std::string text, const std::string& filename);
 
 }  // namespace mapsim

@@ -6,8 +6,8 @@
 
 namespace mapsim {
 
-// A file as bytes in memory, of which only those that are looked at are read: models are mostly
-// weights. Throws ConfigError where it cannot be read.
+// A file mapped into memory. Only the bytes that are used are read, which suits models that consist
+// mostly of weights. The constructor throws ConfigError if the file cannot be read.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);

@@ -12,7 +12,7 @@
 namespace mapsim {
 
 // A model in the Open Neural Network Exchange format as plain values: operators in topological
-// order, every tensor with the shape that inference found.
+// order, every tensor with its inferred shape.
 struct OnnxTensor {
   std::string name;  // empty: an optional input that is left out
   std::optional<std::vector<std::int64_t>> shape;
@@ -21,13 +21,13 @@ struct OnnxTensor {
   bool number = true;     // false: text, complex numbers
   friend bool operator==(const OnnxTensor&, const OnnxTensor&) = default;
 };
-struct OnnxNode {
+struct OnnxNode {  // an operator
   std::string name;
   std::string op;  // with its domain, unless that is ONNX's own: com.microsoft.Gelu
   std::vector<OnnxTensor> inputs, outputs;
   std::map<std::string, std::vector<std::int64_t>> integers;  // attributes; a single one as a list
   std::map<std::string, std::string> words;
-  std::map<std::string, std::int64_t> inside{};  // operators in bodies of If, Loop, ...: how many
+  std::map<std::string, std::int64_t> inside{};  // numbers of operators in bodies of If, Loop ...
   friend bool operator==(const OnnxNode&, const OnnxNode&) = default;
 };
 struct OnnxGraph {
@@ -36,37 +36,41 @@ struct OnnxGraph {
   std::vector<OnnxNode> nodes;
   std::int64_t batch = 1;  // the symbolic first dim of the inputs, if they have one
   bool stretched = false;  // the first dims were 1 and not symbolic, and are `batch` now
-  std::vector<std::string> warnings{};  // what may have been misread
+  std::vector<std::string> warnings{};  // about what may be misread
   std::vector<std::string> outputs{};   // tensors
   friend bool operator==(const OnnxGraph&, const OnnxGraph&) = default;
 };
 
+// How a model is read.
 struct OnnxOptions {
   std::map<std::string, std::int64_t> dims;      // symbolic dims of the model's inputs
-  std::map<std::string, std::int64_t> inputs{};  // values of inputs that shapes and branches ask
-  // A symbolic first dim that `dims` does not name; or one that is 1 in every input.
+  std::map<std::string, std::int64_t> inputs{};  // of inputs on which shapes or branches depend
+  // Value of a symbolic first dim that `dims` does not name, or of a first dim that is 1 in every
+  // input.
   std::int64_t batch = 1;
-  // Width of operands, whatever the model says; sums then have 32 b. Absent: as in the model.
+  // Width of all operands, with sums of 32 b. Absent: the widths of the model.
   std::optional<Bits> operand_bits;
 };
 
-// Reads a model and infers shapes; where an operator tells inference nothing, the shapes that the
-// file itself gives. A symbolic first dim is the batch unless its name says that it counts tokens
-// or steps. An unnamed dim is called INPUT[AXIS]. The model's own functions are inlined. Throws
-// ConfigError: not readable, not ONNX, an opset below 1, symbolic dims without a value,
-// `dims` that no input has, a tensor that nothing makes or that is made twice, an attribute of a
-// wrong type. Operators that are not known make tensors of unknown shape.
+// Reads a model and infers shapes. Where inference fails, the shapes in the file are taken. A
+// symbolic first dim is the batch, unless its name shows that it counts tokens or steps. An unnamed
+// dim is called INPUT[AXIS]. The model's own functions are inlined. Unknown operators have results
+// of unknown shape. Throws ConfigError if the file cannot be read or is no ONNX model, for an opset
+// below 1, symbolic dims without a value, `dims` that no input has, a tensor without a producer or
+// with two, or an attribute of a wrong type.
 OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options);
 
-// Conv, ConvTranspose, Gemm, MatMul and Einsum as layers, each shape once; operators that only move
-// data as streams; views (Reshape, Flatten, ...) as nothing; all others, and those of unknown
-// shape, counted. Recurrent operators, attention and convolutions of three axes are layers, too; a
-// BatchNormalization of a layer's result is part of that. The edges stay, as `graph`. Possibly
-// without a layer. The rules: docs/formats.md, ONNX. Throws ConfigError for a layer whose shapes
+// A model as a network (docs/formats.md, ONNX):
+// - Conv, ConvTranspose, Gemm, MatMul, Einsum, recurrent operators, attention and convolutions of
+//   three axes become layers, each shape once; a BatchNormalization of a layer's result is a part
+//   of that layer;
+// - memory-bound operators become streams; views (Reshape, Flatten, ...) vanish;
+// - other operators, and those of unknown shape, are counted.
+// `graph` has the edges. The network may have no layer. Throws ConfigError for a layer whose shapes
 // contradict each other, and beyond 2^62 MACs or 2^56 bits moved.
 Network to_network(const OnnxGraph& graph, const OnnxOptions& options);
 
-// What a model says of itself may be any bytes: those that are not text become U+FFFD.
+// A text of a model, which may be any bytes: those that are not UTF-8 become U+FFFD.
 std::string as_text(std::string bytes);
 
 }  // namespace mapsim

@@ -10,19 +10,19 @@
 
 namespace mapsim {
 
-// Operators that are several einsums, or one with weights of its own width: LSTM, GRU, RNN,
+// Is it an operator of several einsums, or with weights of another width? These are LSTM, GRU, RNN,
 // Attention, and of ONNX Runtime (com.microsoft) Attention, MultiHeadAttention, GroupQueryAttention
 // and MatMulNBits.
 bool is_composite(const std::string& op);
 
-// Their layers; nullopt: shapes or attributes do not tell. Throws std::invalid_argument beyond the
-// limits of a workload.
+// The layers of such an operator; nullopt: its shapes or attributes do not determine them. Throws
+// std::invalid_argument beyond the limits of a workload.
 std::optional<std::vector<NodeLayer>> composite_layers(const OnnxNode& node,
                                                        const std::string& name,
                                                        const Precision& widths);
 
-// A convolution of three axes without groups, as an einsum; nullopt: its result's shape is not
-// known, or it has groups.
+// A convolution of three axes without groups, as an einsum; nullopt: it has groups, or the shape of
+// its result is unknown.
 std::optional<Workload> onnx_conv3d(const OnnxNode& node, const Precision& widths);
 
 }  // namespace mapsim

@@ -10,19 +10,20 @@
 
 namespace mapsim {
 
-// Keeps the edges of a model while its operators become layers and streams: tensors by name, views
-// of the same elements gone, constants as parts of the nodes that read them.
+// Collects the edges of a model while its operators become layers and streams. Tensors have names,
+// views of the same elements are one tensor, and constants belong to the nodes that read them.
 class OnnxEdges {
  public:
   OnnxEdges(const OnnxGraph& graph, std::optional<Bits> operand_bits);
 
-  // The operands that are no constants and the results; the rest of the node is the caller's.
+  // Adds a node with its results and those operands that are no constants; the caller sets the
+  // rest.
   GraphNode& add(const OnnxNode& node, const std::string& title, OpKind kind,
                  const std::set<std::string>& constants);
-  // `node` gives what its first operand is: Identity, Dropout.
+  // For Identity and Dropout: the result is the first operand.
   void rename(const OnnxNode& node);
-  // Is it a normalisation by constants of what a layer makes for it alone? Then it becomes that
-  // layer's scale, which is in its weights, and bias.
+  // Folds a normalisation by constants into the layer whose result it alone reads: as scale, which
+  // is in the weights, and bias. False: `node` is no such normalisation.
   bool fold(const OnnxNode& node, const std::set<std::string>& constants);
   NetworkGraph finish();
 
@@ -39,7 +40,7 @@ class OnnxEdges {
   std::set<std::string> node_names_, tensor_names_;
 };
 
-// What is left of a text when nothing stands in it that cannot stand in a name.
+// A name: the text without the characters that names cannot have.
 std::string name_from(const std::string& text);
 
 }  // namespace mapsim

@@ -10,29 +10,30 @@
 
 namespace mapsim {
 
-// Known properties of the tensors of a graph, and of outer tensors that its operators see.
+// Known properties of the tensors of a graph, and of outer tensors that its operators may read.
 class OnnxScope {
  public:
   explicit OnnxScope(const OnnxScope* outer = nullptr) : outer_{outer} {}
   void set(const std::string& name, TensorFacts facts) { facts_[name] = std::move(facts); }
-  const TensorFacts& find(const std::string& name) const;  // of an unknown name nothing
+  const TensorFacts& find(const std::string& name) const;  // for an unknown name, no facts
 
  private:
   const OnnxScope* outer_;
   std::unordered_map<std::string, TensorFacts> facts_;
 };
 
+// The facts that the file gives about a tensor or a constant.
 TensorFacts facts_of(const ModelValue& value);
 TensorFacts facts_of(const ModelTensor& constant);
 
-// Infers the shapes of a graph's tensors, operator by operator, from those of its inputs; where an
-// operator tells nothing, from `claims`, what the file itself says of them. The operators of the
-// branch that an `If` takes stand in its place. Calls `done` with each operator, and with a scope
-// that knows its tensors and the constants so far.
+// Infers the shapes of a graph's tensors, operator by operator, from the shapes of its inputs.
+// Where an operator determines nothing, the `claims` of the file count. The operators of the branch
+// that an `If` takes replace it. Calls `done` with each operator, and with a scope that has its
+// tensors and the constants so far.
 class OnnxInference {
  public:
   using Done = std::function<void(const ModelNode&, const OnnxScope&)>;
-  // `inputs`: whole numbers that inputs of one element have.
+  // `inputs`: values of inputs of one element, which are whole numbers.
   OnnxInference(std::int64_t opset, std::unordered_map<std::string, TensorFacts> claims,
                 std::map<std::string, std::int64_t> inputs = {})
       : opset_{opset}, claims_{std::move(claims)}, inputs_{std::move(inputs)} {}
@@ -51,7 +52,7 @@ class OnnxInference {
   std::int64_t opset_;
   std::unordered_map<std::string, TensorFacts> claims_;
   std::map<std::string, std::int64_t> inputs_;
-  std::size_t budget_ = 8'000'000;  // of values: those of any model's shapes are far fewer
+  std::size_t budget_ = 8'000'000;  // limit of computed values; shapes of any model need far fewer
 };
 
 }  // namespace mapsim

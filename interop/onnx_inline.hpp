@@ -7,13 +7,13 @@
 
 namespace mapsim {
 
-// Puts the operators of the model's own functions (what PyTorch's newer exporter writes) in place
-// of the calls; names inside get the call's result in front. Throws ConfigError about `file` where
-// functions call themselves, or far too many operators result.
+// Replaces calls of the model's own functions, which PyTorch's newer exporter writes, by their
+// operators. Names inside get the name of the call's result as a prefix. Throws ConfigError about
+// `file` if functions call themselves, or if far too many operators result.
 void inline_functions(Model& model, const std::string& file);
 
-// The operators and constants of the branch that an `If` takes, in place of it; what is made inside
-// gets the result's name in front. The branch has as many results as the node.
+// The operators and constants that replace an `If` whose branch is known. Names inside get the name
+// of the result as a prefix. The branch must have as many results as the node.
 struct TakenBranch {
   std::vector<ModelNode> nodes;
   std::vector<ModelTensor> constants;

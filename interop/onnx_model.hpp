@@ -13,10 +13,11 @@
 
 namespace mapsim {
 
-// What a file in the Open Neural Network Exchange format says, as far as layers and shapes depend
-// on it. The messages and their numbers: onnx.proto of the ONNX project (onnx.ai), IR version 13.
+// The content of a file in the Open Neural Network Exchange format, as far as layers and shapes
+// depend on it. Messages and numbers are those of onnx.proto of the ONNX project (onnx.ai), IR
+// version 13.
 
-// TensorProto.DataType, those that have a meaning here.
+// TensorProto.DataType, as far as mapsim uses it.
 enum OnnxType : int {
   kOnnxUndefined = 0,
   kOnnxFloat = 1,
@@ -37,7 +38,7 @@ enum OnnxType : int {
   kOnnxBfloat16 = 16
 };
 
-// AttributeProto.AttributeType, those that have a meaning here.
+// AttributeProto.AttributeType, as far as mapsim uses it.
 enum OnnxAttributeType : int {
   kOnnxRealAttribute = 1,
   kOnnxIntegerAttribute = 2,
@@ -50,10 +51,10 @@ enum OnnxAttributeType : int {
   kOnnxGraphsAttribute = 10
 };
 
-// Values of which more than this many are not looked at: shapes, axes and scales are short.
+// Constants with more values than this are not read: shapes, axes and scales are short.
 inline constexpr std::size_t kMostOnnxNumbers = 4096;
 
-// A constant. Its values are views of the file, read where a shape depends on them.
+// A constant. Its values are views of the file, which are read if a shape depends on them.
 struct ModelTensor {
   std::string name;
   int type = 0;
@@ -64,9 +65,9 @@ struct ModelTensor {
 
 struct ModelGraph;
 
-struct ModelAttribute {
+struct ModelAttribute {  // AttributeProto
   std::string name;
-  std::string reference;  // an attribute of the function's call that it stands for
+  std::string reference;  // the attribute of a function's call that it stands for
   int type = 0;
   std::int64_t integer = 0;
   float real = 0;
@@ -77,35 +78,35 @@ struct ModelAttribute {
   std::vector<ModelGraph> graphs;
 };
 
-struct ModelNode {
+struct ModelNode {  // NodeProto: an operator
   std::string name, op, domain, overload;
   std::vector<std::string> inputs, outputs;
   std::vector<ModelAttribute> attributes;
-  std::size_t parts = 1;  // messages that it is made of, and longer values: what a copy costs
-  const ModelAttribute* find(std::string_view attribute) const;
+  std::size_t parts = 1;  // cost of a copy: the number of its messages and of long values
+  const ModelAttribute* find(std::string_view attribute) const;  // or nullptr
   bool is_own() const { return domain.empty() || domain == "ai.onnx"; }
 };
 
-struct ModelDim {
+struct ModelDim {            // of a shape; an extent or the name of a symbol
   std::int64_t extent = -1;  // -1: none is given
   std::string symbol;
 };
 
-struct ModelValue {
+struct ModelValue {  // ValueInfoProto: type and shape of a tensor
   std::string name;
   int type = 0;                                // of an element
-  bool sequence = false;                       // of such tensors
-  std::optional<std::vector<ModelDim>> shape;  // absent: not even the number of axes
+  bool sequence = false;                       // it is a sequence of such tensors
+  std::optional<std::vector<ModelDim>> shape;  // absent: even the number of axes is unknown
 };
 
-struct ModelGraph {
+struct ModelGraph {  // GraphProto
   std::string name;
   std::vector<ModelNode> nodes;
   std::vector<ModelTensor> constants;
   std::vector<ModelValue> inputs, outputs, values;
 };
 
-struct ModelFunction {
+struct ModelFunction {  // FunctionProto
   std::string name, domain, overload;
   std::vector<std::string> inputs, outputs;
   std::vector<ModelAttribute> defaults;
@@ -113,23 +114,23 @@ struct ModelFunction {
   std::map<std::string, std::int64_t> opsets;
 };
 
-struct Model {
+struct Model {  // ModelProto
   std::int64_t ir_version = 0;
   std::map<std::string, std::int64_t> opsets;  // by domain; ONNX's own is ""
   ModelGraph graph;
   std::vector<ModelFunction> functions;
-  std::deque<std::string> made{};  // bytes of constants that are not the file's
+  std::deque<std::string> made{};  // bytes of constants that are not in the file
 };
 
 // Limits of one model, with its functions inlined: messages, and how deep they are nested.
 inline constexpr std::size_t kMostOnnxParts = 4'000'000;
 inline constexpr int kDeepestOnnxPart = 100;
 
-// Throws WireError where the bytes are no model, are cut short, or exceed the limits. The model
-// holds views of them.
+// Reads a model, which has views of `bytes`. Throws WireError if the bytes are no model, are cut
+// short, or exceed the limits.
 Model parse_model(std::string_view bytes);
 
-// "INTS": as ONNX calls a type of attributes.
+// ONNX's name of a type of attributes: "INTS".
 std::string_view onnx_attribute_type(int type);
 
 }  // namespace mapsim

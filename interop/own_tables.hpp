@@ -6,23 +6,24 @@
 
 namespace mapsim {
 
-// Our own energies and areas (arch/technology.hpp) for components of other tools' designs, which
-// come without.
+// mapsim's energies and areas (arch/technology.hpp) for components of other tools' designs that
+// have none.
 
-// The table whose process is nearest by the ratio of sizes; 45 nm where nothing is known (0).
+// The technology whose size is nearest by ratio; 45 nm if the size is unknown (0).
 Technology nearest_technology(double nanometres);
 
-// By words in the class of a component and in the type of a DRAM: smartbuffer_RF, LPDDR4. LPDDR4
-// has no table of its own: LPDDR5's is taken.
+// The kind of a memory, by words in the class of its component (smartbuffer_RF) and in the type of
+// a DRAM. LPDDR4 has no table of its own, so LPDDR5's is taken.
 StorageKind own_storage_kind(const std::string& klass, bool off_chip, const std::string& type);
 
-Figure own_wire_energy(Technology technology);  // pJ for a bit and mm
+Figure own_wire_energy(Technology technology);  // pJ per bit and mm
 
+// Energy and area of a MAC with these widths.
 struct OwnMac {
   double energy = 0;  // pJ
   double area = 0;    // mm2
   std::string source;
-  NumberFormat format = NumberFormat::kInteger;  // by the class: fpmac is float
+  NumberFormat format = NumberFormat::kInteger;  // by the class (fpmac: float)
 };
 OwnMac own_mac(Technology technology, const std::string& klass, Bits operand, Bits sum);
 
