@@ -7,9 +7,9 @@
 
 namespace mapsim {
 
-// A configuration and a topology of SCALE-Sim (v2, v3), in its own words.
+// A configuration and a topology of SCALE-Sim (v2, v3), by the tool's terms.
 
-enum class ScaleSimDataflow : std::uint8_t { kOutput, kWeight, kInput };  // what stays
+enum class ScaleSimDataflow : std::uint8_t { kOutput, kWeight, kInput };  // the stationary tensor
 
 struct ScaleSimConfig {
   std::string name;
@@ -19,19 +19,19 @@ struct ScaleSimConfig {
   std::int64_t filter_kb = 1;
   std::int64_t ofmap_kb = 1;
   ScaleSimDataflow dataflow = ScaleSimDataflow::kOutput;
-  // Words/cycle of the port of each SRAM to DRAM; nullopt: an output of the tool.
+  // Words/cycle of the port of each SRAM to DRAM; nullopt: the tool computes them.
   struct Ports {
     std::int64_t ifmap = 1, filter = 1, ofmap = 1;
     friend bool operator==(const Ports&, const Ports&) = default;
   };
   std::optional<Ports> bandwidth{};
-  std::string not_modelled{};  // what the tool does with the ports beside, in words; "" nothing
-  // Keys that have no part here, with their lines, and a support of sparse layers.
+  std::string not_modelled{};  // what else the tool does with the ports; empty: nothing
+  // Keys that are not used, with their lines, and support of sparse layers.
   std::vector<std::string> left_out{};
   friend bool operator==(const ScaleSimConfig&, const ScaleSimConfig&) = default;
 };
 
-// One row of a topology. The ifmap is padded already, the batch is 1.
+// A row of a topology. The ifmap is padded already, and the batch is 1.
 struct ScaleSimLayer {
   std::string name;
   std::int64_t ifmap_height = 1;
@@ -41,14 +41,14 @@ struct ScaleSimLayer {
   std::int64_t channels = 1;
   std::int64_t filters = 1;
   std::int64_t stride = 1;
-  std::int64_t copies = 1;  // a depthwise layer ("DP" in its name): of one channel each
-  bool gemm = false;        // a row of M, N, K: an ifmap of M x K under a filter of 1 x K
+  std::int64_t copies = 1;  // of a depthwise layer ("DP" in its name): one per channel
+  bool gemm = false;        // the row is M, N, K: an ifmap of M x K with a filter of 1 x K
   int line = 0;             // in the topology
   std::string ratio{};      // of non-zero weights, "2:4"; the layer here is dense
   friend bool operator==(const ScaleSimLayer&, const ScaleSimLayer&) = default;
 };
 
-// Throw ConfigError with everything that is wrong, by line and column.
+// They throw ConfigError with all errors, by line and column.
 ScaleSimConfig parse_scalesim_config(const std::string& text, const std::string& filename);
 std::vector<ScaleSimLayer> parse_scalesim_topology(const std::string& text,
                                                    const std::string& filename);

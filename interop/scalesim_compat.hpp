@@ -6,7 +6,7 @@
 
 namespace mapsim {
 
-// The (implicit) GEMM of a layer: Z[M][N] += A[M][K] * B[K][N], unfolded as SCALE-Sim does.
+// The (implicit) GEMM into which SCALE-Sim unfolds a layer: Z[M][N] += A[M][K] * B[K][N].
 struct ScaleSimGemm {
   std::int64_t m = 1;
   std::int64_t n = 1;
@@ -14,7 +14,7 @@ struct ScaleSimGemm {
   friend bool operator==(const ScaleSimGemm&, const ScaleSimGemm&) = default;
 };
 
-// The GEMM's dims on the array: rows, columns, time.
+// The extents of the GEMM's dims along the array's rows, its columns and time.
 struct ScaleSimFolding {
   std::int64_t rows = 1;     // Sr, along the rows
   std::int64_t columns = 1;  // Sc
@@ -24,6 +24,7 @@ struct ScaleSimFolding {
   std::int64_t folds() const { return row_folds * column_folds; }
 };
 
+// The accesses of one operand.
 struct ScaleSimTraffic {
   std::int64_t sram = 0;  // words: reads of an operand, writes of the ofmap
   std::int64_t dram = 0;
@@ -31,11 +32,11 @@ struct ScaleSimTraffic {
   friend bool operator==(const ScaleSimTraffic&, const ScaleSimTraffic&) = default;
 };
 
-// What SCALE-Sim v3 prints for one layer, at the bandwidths that the configuration gives or, where
-// it gives none or asks for more than is modelled, at those that the tool computes.
+// The figures that SCALE-Sim v3 prints for one layer: at the bandwidths of the configuration or, if
+// it has none or needs more than is modelled, at those that the tool computes.
 struct ScaleSimFigures {
-  // false: the walk through the requests would take too long. Not known are then the cycles of
-  // stalls (`cycles` has none), cycles_with_prefetch and what concerns DRAM.
+  // False: simulating the requests would take too long. Stalls (`cycles` is without them),
+  // cycles_with_prefetch and all figures of DRAM are then unknown.
   bool walked = true;
   std::int64_t cycles = 0;
   std::int64_t stall_cycles = 0;
@@ -46,14 +47,15 @@ struct ScaleSimFigures {
   ScaleSimTraffic ifmap, filter, ofmap;
 };
 
-// Slip: the tool rounds up where a window that does not fit has no place: pixels of the last row
-// and column may reach beyond the ifmap. It drops those requests, but counts them.
+// The number of outputs along an axis, of the tool. A slip of the tool: it rounds up even if the
+// last window does not fit, so that pixels of the last row and column may lie beyond the ifmap. It
+// drops their requests, but counts them.
 std::int64_t scalesim_outputs(std::int64_t ifmap, std::int64_t filter, std::int64_t stride);
 ScaleSimGemm scalesim_gemm(const ScaleSimLayer& layer);
 ScaleSimFolding scalesim_folding(const ScaleSimConfig& config, const ScaleSimGemm& gemm);
-// The most steps of a walk, which take some seconds: a step is about 3 ns.
+// Limit of the steps of a walk through requests, which takes some seconds: a step is about 3 ns.
 inline constexpr std::int64_t kMostWalkSteps = std::int64_t{1} << 30;
-// With at most `steps`, less those taken.
+// The figures of a layer, with a walk of at most `steps`, which is reduced by those taken.
 ScaleSimFigures scalesim_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer,
                                  std::int64_t& steps);
 ScaleSimFigures scalesim_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer);

@@ -5,18 +5,18 @@
 
 namespace mapsim {
 
-// SCALE-Sim's write buffer. Slip: it drains half of itself, line by line of as many words as its
-// port has, when it is half full, and pads the line that it breaks off. While it drains, it takes
-// words until it is full; the next ones wait for the end of the drain.
+// SCALE-Sim's write buffer. When it is half full it drains half of its size in lines as wide as its
+// port, and pads the last line (a slip of the tool). While it drains it accepts words until it is
+// full; later words wait for the end of the drain.
 class ScaleSimDrain {
  public:
   // `line`: words/cycle of its port to DRAM.
   ScaleSimDrain(std::int64_t kilobytes, std::int64_t line)
       : size_{1024 * kilobytes}, line_{line}, batch_{(half() + line - 1) / line} {}
 
-  // Returns the cycle in which the last of the words, which come in `cycle`, is in the buffer.
+  // Writes words that arrive in `cycle`. Returns the cycle in which the last of them is stored.
   std::int64_t write(std::int64_t cycle, std::int64_t words);
-  // Drains what is left.
+  // Drains the rest.
   void finish(std::int64_t cycle);
   std::int64_t written() const { return written_; }
   std::int64_t start() const { return start_; }  // cycle of the first word to DRAM

@@ -7,20 +7,20 @@
 
 namespace mapsim {
 
-// Reads of DRAM while SCALE-Sim computes the bandwidth (InterfaceBandwidth: CALC), and the cycle of
-// the first.
+// The number of words that SCALE-Sim reads from DRAM if it computes the bandwidth itself
+// (InterfaceBandwidth: CALC), and the cycle of the first.
 struct ScaleSimReads {
   std::int64_t words = 0;
   std::int64_t start = 0;
 };
 
-// Slip: a read buffer is a hundred sets of words, the half that is read fifty of them. A word that
-// is in none of them is fetched and joins; when all are full, all are emptied. Slip: this is
-// prefetched at a bandwidth of its own, from so many cycles before the first request (or before
-// cycle 0, if it never gets full).
+// Two slips of the tool: a read buffer consists of a hundred sets of words, of which fifty are
+// active. A word that is in none of these is fetched and added; when all are full, all are emptied.
+// And these words are prefetched at a bandwidth of their own, which begins that many cycles before
+// the first request (or before cycle 0, if the buffer never gets full).
 //
-// In closed form but for an ifmap of windows that overlap and do not fit: its requests are walked
-// (nullopt: in more than `steps`).
+// The counts are in closed form, except for an ifmap whose windows overlap and do not fit: its
+// requests are walked (nullopt: that takes more than `steps`, which is reduced by those taken).
 std::optional<ScaleSimReads> ifmap_reads(const ScaleSimConfig& config,
                                          const ScaleSimFolding& folding, const ScaleSimLayer& layer,
                                          std::int64_t& steps);

@@ -8,25 +8,26 @@
 
 namespace mapsim {
 
-// Words of the ifmap that DRAM hands out under the tool's dataflow if half of the SRAM holds a tile
-// of pixels, not of the unfolded ifmap: each tile's distinct pixels, whole, whenever the loops
-// around it move on. The tile lies as far out as it fits: the whole ifmap, a column fold, a row
-// fold, a part of its time; where not even that fits, every word comes when it is used. The tiles
-// are those of scalesim_mapping(), whose counts these are where a pixel is used once (a GEMM).
-// `gemm`: scalesim_gemm(layer) or whole_gemm(layer); what lies beyond the ifmap is not read.
-// nullopt: windows that overlap, of so large a layer that a walk through them would take too long.
+// Words of the ifmap read from DRAM under the tool's dataflow if half of the SRAM holds a tile of
+// pixels instead of a tile of the unfolded ifmap. The distinct pixels of a tile are read whenever
+// the loops around it advance. The tile is kept as far out as it fits: the whole ifmap, a column
+// fold, a row fold, or a part of its time; if none fits, every word is read when it is used. The
+// tiles are those of scalesim_mapping(); if each pixel is used once (a GEMM), so are the counts.
+// `gemm`: scalesim_gemm(layer) or whole_gemm(layer); pixels beyond the ifmap are not read. nullopt:
+// windows overlap, and the layer is so large that a walk through them would take too long.
 std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
                                               const ScaleSimLayer& layer, const ScaleSimGemm& gemm);
-// The same with at most `steps`, less those taken.
+// The same with at most `steps`, which is reduced by those taken.
 std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
                                               const ScaleSimLayer& layer, const ScaleSimGemm& gemm,
                                               std::int64_t& steps);
 
-// What needs walks, of each layer of a topology. All walks together take ten to twenty seconds
-// at most: short ones come first, and what is left over is not known.
+// The figures of a layer that need walks through requests. All walks of a topology together take
+// ten to twenty seconds at most: short ones come first, and figures of the remaining ones are
+// unknown.
 struct ScaleSimWalk {
   ScaleSimFigures figures;
-  std::optional<std::int64_t> pixels;  // of whole_gemm()
+  std::optional<std::int64_t> pixels;  // ifmap_pixel_reads() of whole_gemm()
 };
 std::vector<ScaleSimWalk> scalesim_walks(const ScaleSimConfig& config,
                                          const std::vector<ScaleSimLayer>& layers,

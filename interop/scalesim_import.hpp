@@ -9,24 +9,24 @@
 
 namespace mapsim {
 
-// A SCALE-Sim machine and its layers in our words, as YAML.
+// A SCALE-Sim machine and its layers as YAML of mapsim.
 
-// DRAM, an SRAM for each operand, the array, a register for what stays, MACs with a systolic
-// timing. Energies are those of 45 nm; the tool has none.
+// The machine: DRAM, an SRAM for each operand, the array, a register for the stationary tensor, and
+// MACs with the systolic timing model. Energies are those of 45 nm, because the tool has none.
 std::string scalesim_arch_text(const ScaleSimConfig& config);
 
-// The layer as it is: a convolution (depthwise with all its channels) or a GEMM. `name` is a name
-// of ours.
+// The layer: a convolution (a depthwise one with all its channels) or a GEMM. `name` must be valid
+// as a workload's name.
 std::string scalesim_workload_text(const ScaleSimLayer& layer, const std::string& name);
 
-// The layer as the tool sees it: a GEMM on the unfolded ifmap, one after the other for each copy.
+// The layer as the tool computes it: a GEMM on the unfolded ifmap, `copies` times in turn.
 std::string scalesim_gemm_text(const ScaleSimGemm& gemm, std::int64_t copies,
                                const std::string& name);
-// Without the pixels that the tool rounds up to.
+// The GEMM of a layer without the pixels that the tool's rounding up adds.
 ScaleSimGemm whole_gemm(const ScaleSimLayer& layer);
 
-// The tool's dataflow as a mapping of such a GEMM: column folds, row folds, time. Each operand lies
-// in its SRAM from as far out as it fits; where not even a fold fits, time is cut.
+// The tool's dataflow as a mapping of such a GEMM: loops over column folds, row folds and time.
+// Each operand is kept in its SRAM as far out as it fits; if not even a fold fits, time is tiled.
 Mapping scalesim_mapping(const Problem& problem, const ScaleSimConfig& config);
 
 }  // namespace mapsim

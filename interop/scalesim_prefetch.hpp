@@ -10,20 +10,22 @@ namespace mapsim {
 
 // SCALE-Sim's read buffer at a given bandwidth (InterfaceBandwidth: USER).
 //
-// The words of a stream, line after line, are cut into sets of a hundredth of the buffer. Half of
-// the sets that fit are in use, a window on all of them; the other half is fetched meanwhile. A
-// word that is not in the window moves it on by the half that was fetched, round and round, until
-// the word is in it, and each move fetches a next half, whichever words that is.
+// The words of a stream, line by line, form sets of a hundredth of the buffer. Half of the sets
+// that fit are in use, as a window over all sets; the other half is fetched meanwhile. A request
+// for a word outside of the window advances it, cyclically, by the half that was fetched until the
+// word is inside. Each advance fetches the next half, whether its words are needed or not.
 class ScaleSimPrefetch {
  public:
-  // `port`: words/cycle. `ifmap`: of the ifmap's stream if its windows overlap or if it has nulls
-  // (its tables made), else null. nullopt: more than `steps` of work.
+  // `port`: words/cycle. `ifmap`, with its tables made: for the stream of an ifmap whose windows
+  // overlap or that has nulls; else nullptr. nullopt: this takes more than `steps`, which is
+  // reduced by those taken.
   static std::optional<ScaleSimPrefetch> make(const ScaleSimStream& stream, std::int64_t kilobytes,
                                               std::int64_t port, const ScaleSimIfmap* ifmap,
                                               std::int64_t& steps);
 
-  // The array asks for the words of a run in `cycle`. Returns by how many cycles they are late;
-  // less than 0 where they were there early (slip: no other stall is made up for by that).
+  // The array requests the words of a run in `cycle`. Returns by how many cycles they are late,
+  // which is negative if they are early (a slip of the tool: being early makes up for no other
+  // stall).
   std::int64_t ask(std::int64_t cycle, const ScaleSimStream::Run& run, std::int64_t& steps);
   std::int64_t words() const { return fetches_; }  // from DRAM
   std::int64_t start() const { return start_; }    // cycle of the first of them

@@ -10,20 +10,21 @@
 namespace mapsim {
 
 // The requests of SCALE-Sim's array for the words of one operand, and the lines in which the tool
-// lays these words out to fetch them ahead.
+// arranges these words to prefetch them.
 //
-// An operand has `groups` of `length` x `ports` words: what one row fold (or column fold) asks for.
-// One that moves passes port i i cycles after port 0: the words of one cycle are a diagonal, and so
-// is a line. One that stays is shifted in, row by row, from the last row of a fold to its first.
+// An operand has `groups` of `length` x `ports` words, which are the words of one row fold (or
+// column fold). A moving operand passes port i i cycles after port 0, so the words of one cycle,
+// and of one line, are a diagonal. A stationary one is shifted in row by row, from the last row of
+// a fold to its first.
 struct ScaleSimStream {
-  bool moves = true;
-  bool by_column_fold = false;  // else by row fold
+  bool moves = true;            // false: it is stationary
+  bool by_column_fold = false;  // false: a group is of a row fold
   std::int64_t groups = 1;
-  std::int64_t length = 1;  // in time, or rows of what stays
+  std::int64_t length = 1;  // in time, or rows of a stationary operand
   std::int64_t extent = 1;  // words along the ports, of all groups
   std::int64_t ports = 1;
   std::int64_t rows = 1;   // of the array
-  std::int64_t wait = 0;   // cycles of a fold before the first request of what moves
+  std::int64_t wait = 0;   // cycles of a fold before the first request of a moving operand
   std::int64_t first = 0;  // cycle of the first request
 
   struct Run {  // words of one line
@@ -32,7 +33,7 @@ struct ScaleSimStream {
     std::int64_t last = 0;   // port
   };
   std::int64_t used(std::int64_t group) const { return std::min(ports, extent - group * ports); }
-  // Asked for in cycle `x` of a fold.
+  // The words requested in cycle `x` of a fold.
   std::optional<Run> run(std::int64_t row_fold, std::int64_t column_fold, std::int64_t x) const {
     const std::int64_t group = by_column_fold ? column_fold : row_fold;
     if (moves) {
@@ -50,7 +51,7 @@ struct ScaleSimStream {
     return Run{group * length + row, 0, used(group) - 1};
   }
   std::int64_t lines() const { return groups * length + (moves ? ports - 1 : 0); }
-  // Place of a word in its group's length, and along all ports.
+  // Position of a word along its group's length, and along the ports of all groups.
   struct Place {
     std::int64_t along = 0, across = 0;
   };
@@ -64,26 +65,29 @@ struct ScaleSimStream {
   }
 };
 
+// The streams of the two operands.
 ScaleSimStream ifmap_stream(const ScaleSimConfig& config, const ScaleSimFolding& folding);
 ScaleSimStream filter_stream(const ScaleSimConfig& config, const ScaleSimFolding& folding);
 
-// Pixels of one axis that any of its windows touches; only the last one may reach beyond the ifmap.
+// Number of pixels along an axis that its windows touch; only the last window may reach beyond the
+// ifmap.
 std::int64_t scalesim_touched(std::int64_t ifmap, std::int64_t filter, std::int64_t stride,
                               std::int64_t outputs);
 
-// Words of the ifmap by their places in its stream. A layer whose windows overlap has a word at
-// several places; one whose output the tool rounds up has places beyond the ifmap.
+// Words of the ifmap by their places in its stream. If windows overlap, a word has several places;
+// if the tool rounds the output up, some places lie beyond the ifmap (nulls).
 class ScaleSimIfmap {
  public:
   ScaleSimIfmap(const ScaleSimConfig& config, const ScaleSimLayer& layer);
   bool overlaps() const;
   bool has_nulls() const;
-  // Words that are asked for at all.
+  // Number of words that are requested.
   std::int64_t distinct() const;
 
-  // What follows needs tables of all pixels and taps: false if these would be too large.
+  // Makes tables of all pixels and taps, which the functions below need. False: they would be too
+  // large.
   bool make_tables();
-  // Its number among the words of the ifmap; -1: beyond it.
+  // The number of the word at a place; -1: it lies beyond the ifmap.
   std::int64_t word(const ScaleSimStream::Place& place) const {
     const Corner& pixel =
         pixels_[static_cast<std::size_t>(pixels_along_ ? place.along : place.across)];

@@ -13,16 +13,16 @@
 
 namespace mapsim {
 
-// A kind of notes: attributes without a part in a dense design.
+// The kind of notes about attributes that a dense design does not use.
 inline constexpr const char* kOfFormats =
     "no part in a dense run, attributes of formats of sparse tensors";
-// Whether one of them says how wide the words of formats are, or how many of them there are.
+// Is it an attribute of the width or number of a format's words?
 bool describes_words(const std::string& key);
 
-// The attributes of one component, those around it included. As for Timeloop, block-size is
-// block_size. Of several words for one thing the component's own count before those around it, then
-// the first; a note names one that says another thing and does not count. An attribute without a
-// value (null, {}, []) says nothing.
+// The attributes of one component, including those of the containers around it. As in Timeloop,
+// block-size is block_size. If a quantity has several spellings, the component's own attributes
+// come before those around it, and the first spelling counts; a note names an ignored one with
+// another value. An attribute without a value (null, {}, []) is absent.
 class TimeloopAttributes {
  public:
   TimeloopAttributes(Reader& reader, const TimeloopComponent& component)
@@ -33,10 +33,10 @@ class TimeloopAttributes {
   std::optional<std::int64_t> whole(Spellings spellings, std::int64_t least = 1);
   std::optional<double> number(Spellings spellings);  // above zero
 
-  // After all else: what nothing has asked for. What only estimators of energy and area read is a
-  // note; what would change counts, cycles or energies is an error unless its value changes
-  // nothing; and so is every attribute that is not known. `seen`: what has been reported, since
-  // components share the attributes around them.
+  // Called last: reports the attributes that were not read. Those that only estimators of energy
+  // and area use get a note. Those that would change counts, cycles or energies are errors, unless
+  // their values change nothing; unknown ones are errors, too. `seen`: the attributes reported so
+  // far, because components share those around them.
   void finish(bool compute, ImportNotes& notes, std::set<const Entry*>& seen);
 
  private:

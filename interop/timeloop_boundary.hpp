@@ -9,38 +9,39 @@
 
 namespace mapsim {
 
-// A boundary of one tensor: from storage `parent` to the tile that the blocks from `child` on make;
-// child = number of storages: the MACs.
+// A boundary of one tensor: from storage `parent` to the tiles of storage `child`, whose extents
+// are those of the blocks from `child` on. If `child` is the number of storages, they are those of
+// MACs.
 struct TimeloopBoundary {
   TensorId tensor{};
   std::size_t parent = 0;
   std::size_t child = 1;
 };
 
-// Transfers that serve `multicast` children each, `scatter` of them in a step.
+// Transfers that serve `multicast` children each, `scatter` transfers in a step.
 struct TimeloopTransfers {
   std::int64_t multicast = 1;
   std::int64_t scatter = 1;
   double words = 0;      // of the first parent instance
-  double word_hops = 0;  // words times the hops of their trees, on average over the scatter
+  double word_hops = 0;  // words times the hops of their multicast trees, a mean over the scatter
   friend bool operator==(const TimeloopTransfers&, const TimeloopTransfers&) = default;
 };
 
-// What crosses a boundary below the first parent instance.
+// The traffic of a boundary below the first parent instance.
 struct TimeloopCrossing {
   std::vector<TimeloopTransfers> transfers;  // by multicast, then scatter
-  double link_words = 0;                     // from neighbour to neighbour
-  double first_child = 0;                    // words that the first child takes in
-  std::int64_t fanout = 1;                   // children, nominally
-  double sent = 0;                           // words that transfers bring, child by child
-  double words() const;                      // read for all transfers
+  double link_words = 0;                     // words from neighbour to neighbour
+  double first_child = 0;                    // words that the first child receives
+  std::int64_t fanout = 1;                   // children if no loop is partial
+  double sent = 0;                           // words received, summed over children
+  double words() const;                      // words read for all transfers
 };
 
-// Walks the loops above the child, under these rules. Rules about anything else do not matter.
+// Counts the traffic by walking the loops above the child. Only rules about that have an effect.
 TimeloopCrossing cross(const TimeloopDesign& design, const TimeloopBoundary& boundary,
                        TimeloopRules rules);
 
-// Loops of the blocks from `block` on: points of one tile of a tensor, as a hull or exactly.
+// Number of points of a tensor's tile at `block`, as a hull or exactly.
 std::int64_t timeloop_tile(const TimeloopDesign& design, TensorId tensor, std::size_t block,
                            bool hull);
 // The same for all children below one instance of `block` together, as a hull.

@@ -11,39 +11,40 @@
 
 namespace mapsim {
 
-// How the first child's tile has moved since the visit before.
+// How the first child's tile has moved since the last visit.
 struct TileMotion {
   enum class Kind : std::uint8_t { kWhole, kNew, kNothing };
   Offsets offsets;
-  Offsets before;                   // kNew: of the tile whose points stay
+  Offsets before;                   // kNew: offsets of the tile whose points are still held
   std::vector<std::int64_t> trips;  // children in use: iterations of the loops over them
   Kind kind = Kind::kWhole;
 };
 
-// What a child fetches: a tile without the points that it holds already. Equal sets of points
+// The points that a child fetches: a tile without the points that it holds. Equal sets of points
 // compare equal.
 struct Delta {
   TileSet tile;
-  TileSet held;  // empty: nothing is held
+  TileSet held;  // empty: no points
   std::int64_t size() const;
   bool empty() const { return size() == 0; }
   friend auto operator<=>(const Delta&, const Delta&) = default;
 };
 Delta make_delta(const TileMaker& tiles, const TileMotion& motion);
 
-// The step before, for links between neighbours.
+// The last step, for links between neighbours.
 struct PreviousStep {
   Delta delta;
   std::vector<std::int64_t> trips;
 };
 
+// The traffic of one step to all children.
 struct Deliveries {
   std::vector<TimeloopTransfers> transfers;
   double link_words = 0;
   double words() const;
 };
 
-// The children of a boundary side by side: who shares what, over which wires.
+// All children of a boundary: which of them share a transfer, and over which wires.
 class Children {
  public:
   Children(const TimeloopDesign& design, const TimeloopBoundary& boundary, bool packed);
@@ -51,15 +52,15 @@ class Children {
   std::int64_t nominal() const;                     // children if no loop is partial
   PerDim<std::vector<std::int64_t>> steps() const;  // offsets of the children, dim by dim
 
-  // Hops of `words` that children fetch together, each of them `own`, by our rule: children that
-  // differ in irrelevant loops only are a group (docs/model.md#networks).
+  // Hops of `words` that all children fetch together, each of them `own`, by mapsim's rule:
+  // children that differ only in irrelevant loops form a group (docs/model.md#networks).
   double word_hops(const Tensor& tensor, double words, double own,
                    const std::vector<std::int64_t>& trips) const;
-  // Every child fetches `delta`, moved to its place. With a step before: those whose neighbour held
-  // theirs are served by it.
+  // Every child fetches `delta`, moved to its place. Given the last step, a neighbour that held the
+  // points serves a child.
   Deliveries uniformly(const Tensor& tensor, const Delta& delta,
                        const std::vector<std::int64_t>& trips, const PreviousStep* before);
-  // Every child fetches what its own tile needs.
+  // Every child fetches the points that its own tile needs.
   Deliveries exactly(const TileMaker& tiles, const TileMotion& motion) const;
 
  private:

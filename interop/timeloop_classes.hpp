@@ -5,12 +5,12 @@
 
 namespace mapsim {
 
-// What a component of Timeloop is, by a word in its class: smartbuffer_RF is a storage.
+// The kind of a component of Timeloop, by a word in its class: smartbuffer_RF is a storage.
 enum class ComponentKind : std::uint8_t { kStorage, kCompute, kNetwork, kUnknown };
 ComponentKind timeloop_kind_of(const std::string& klass);
 
-// A class of which only that word is known may be another thing (eDRAMX): what it is taken for.
-// Empty: it is known, or no component at all.
+// A class of which only such a word is known (eDRAMX): what it is taken for, as text. Empty: the
+// class is known, or is of no kind.
 std::string timeloop_class_guess(const std::string& klass);
 
 }  // namespace mapsim

@@ -13,17 +13,17 @@
 
 namespace mapsim {
 
-// One tensor at one storage: words of one instance.
+// The accesses of one tensor at one storage: words of one instance.
 struct TimeloopAccesses {
   bool kept = false;
   std::int64_t tile = 0;
-  double reads = 0;    // to the child; of outputs: sums read back, first visits left out
-  double fills = 0;    // from the parent; of outputs: first visits left out
-  double updates = 0;  // outputs that come up from the child
+  double reads = 0;    // to the child; of outputs: sums read back, without first visits
+  double fills = 0;    // from the parent; of outputs: without first visits
+  double updates = 0;  // outputs written by the child
   friend bool operator==(const TimeloopAccesses&, const TimeloopAccesses&) = default;
 };
 
-// One tensor in the network below one instance of a storage.
+// The traffic of one tensor in the network below one instance of a storage.
 struct TimeloopNetwork {
   double words = 0;
   double word_hops = 0;
@@ -31,7 +31,7 @@ struct TimeloopNetwork {
   double energy = 0;  // pJ, all instances
 };
 
-// What Timeloop would say of a design, if it followed only some of its rules.
+// Counts a design as Timeloop would if it followed only the given ones of its rules.
 class TimeloopCounter {
  public:
   explicit TimeloopCounter(TimeloopDesign design) : design_{std::move(design)} {}
@@ -47,10 +47,10 @@ class TimeloopCounter {
   std::int64_t level_cycles(std::size_t level, TimeloopRules rules);
   std::int64_t cycles(TimeloopRules rules);
 
-  // Are there partial parallel loops, so that instances differ? Their sums over all instances are
-  // then counted by rule kInstances or not at all.
+  // Do instances differ, because parallel loops are partial? Sums over all instances are then
+  // counted with rule kInstances, or not compared.
   bool uneven_instances() const;
-  // Visits that counting without kExtrapolation takes.
+  // Number of visits that counting without kExtrapolation takes.
   double walk_visits() const;
 
  private:

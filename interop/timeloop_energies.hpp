@@ -10,17 +10,18 @@
 
 namespace mapsim {
 
-// Energies of storages and compute units by Accelergy's table, by the actions that Timeloop looks
-// up. Where the table lacks one, Timeloop's substitute is taken, which a note says; where it has
-// nothing for a component, `refuse` gets a sentence. What was taken for each is in `origins`.
+// Sets the energies of storages and compute units from Accelergy's table, by the actions that
+// Timeloop looks up. If the table lacks an action, Timeloop's substitute is taken, with a note; if
+// it lacks a component, `refuse` gets a sentence. `origins` gets the source of each component's
+// energies.
 void take_table_energies(const EnergyReferences& table, const TimeloopArchSection& arch,
                          TimeloopMachine& machine, std::map<std::string, std::string>& origins,
                          ImportNotes& notes, const std::function<void(const std::string&)>& refuse);
 
-// Energies and areas of a design that comes without Accelergy's: from the tables of
-// arch/technology.hpp, by class, size, width and technology of each component. What was taken for
-// each is in `origins`, and a note says so first. A storage without a size has none, which the note
-// says, too.
+// Sets the energies and areas of a design without Accelergy's tables from those of
+// arch/technology.hpp, by class, size, width and technology of each component. `origins` gets their
+// sources, and the first note states them. A storage without a size gets no energy, which the note
+// also states.
 void take_own_energies(const TimeloopArchSection& arch, TimeloopMachine& machine,
                        std::map<std::string, std::string>& origins, ImportNotes& notes);
 

@@ -11,8 +11,8 @@
 
 namespace mapsim {
 
-// How one rank of a tensor is stored, in Timeloop's sense: a rank is a loop of the mapping, or
-// several that are flattened. `bits`: of its words; 0: they cost nothing.
+// The format of one rank of a tensor in Timeloop's sense: a rank is a loop of the mapping, or
+// several flattened loops. `bits`: width of its words; 0: they cost nothing.
 struct TimeloopRank {
   RankFormat format = RankFormat::kDense;
   std::int64_t bits = 0;
@@ -20,22 +20,22 @@ struct TimeloopRank {
 };
 struct TimeloopRanks {
   std::vector<TimeloopRank> ranks;  // outermost first
-  bool from_inside = false;         // which rank gets a loop first
+  bool from_inside = false;         // loops are assigned to ranks from the innermost one on
 };
 
-// What stores a tensor in our words, and what of Timeloop's format is not in it.
+// A tensor's format in mapsim's terms, and notes about what Timeloop's format has beyond it.
 struct StoredAs {
   TensorFormat format;
   std::vector<std::string> notes;
-  std::string wrong;  // why Timeloop refuses it, or we do; else empty
+  std::string wrong;  // why Timeloop or mapsim refuses it; empty: neither does
 };
 
-// The format of tensor `t` at `level`. `formats`: of the tensor at each level, as far as it has
-// one. `blocks`: of the mapping; none: the ranks are those of the tensor.
+// The format of tensor `t` at `level`. `formats`: those of the tensor at each level that has one.
+// `blocks`: of the mapping; empty: ranks are those of the tensor.
 //
-// A tile is stored here by the ranks of the tensor. Timeloop stores it by the loops below: the rank
-// of ours that a loop walks gets the code of its innermost loop, and pointers to tiles in tiles are
-// left out, with a note.
+// mapsim stores a tile by the ranks of the tensor, Timeloop by the loops below the level. A rank
+// gets the format of the innermost loop over it. Pointers to tiles in tiles are left out, with a
+// note.
 StoredAs to_format(const Workload& workload, TensorId t, std::size_t level,
                    const std::vector<std::optional<TimeloopRanks>>& formats,
                    const std::vector<TimeloopBlock>& blocks);

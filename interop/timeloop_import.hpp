@@ -12,8 +12,8 @@
 
 namespace mapsim {
 
-// What a set of Timeloop files says. Nothing is left out silently: what has no part in our model is
-// in `notes`, what contradicts it is an error.
+// The content of a set of Timeloop files. Nothing is left out silently: `notes` name what mapsim's
+// model does not use, and what contradicts it is an error.
 struct TimeloopImport {
   enum class Energies : std::uint8_t { kTheirs, kOwnTables, kLeftOut };
   bool has_machine = true;
@@ -22,13 +22,14 @@ struct TimeloopImport {
   std::vector<TimeloopConstraint> constraints;
   std::string objective;  // of mapsim search, by the section `mapper`; empty: energy
   Energies energies = Energies::kTheirs;
-  std::vector<std::string> notes;              // what matters most first
-  std::map<std::string, std::string> origins;  // per component: where its numbers come from
+  std::vector<std::string> notes;              // the most important first
+  std::map<std::string, std::string> origins;  // sources of numbers, by component
 };
 
+// How files are read.
 struct TimeloopOptions {
-  FrontEndSettings settings;  // what templates may use
-  bool counts_only = false;   // every energy is zero
+  FrontEndSettings settings;  // values of names in templates
+  bool counts_only = false;   // all energies are zero
 };
 
 // Reads the sections of all files together: arch or architecture, ERT, problem, mapping, and
@@ -40,20 +41,20 @@ TimeloopImport read_timeloop(const std::vector<std::string>& paths,
 TimeloopImport parse_timeloop(const std::string& text, const std::string& filename,
                               const TimeloopOptions& options = {});
 
-// The same design in our words. Words of Timeloop hold one element each, so every storage gets the
-// width of the outermost one's words, whatever its own.
+// The design as a machine and a mapping of mapsim. A word of Timeloop holds one element, whatever
+// its width, so every storage gets the word width of the outermost one.
 Arch to_arch(const TimeloopMachine& machine);
 Mapping to_mapping(const TimeloopDesign& design);
-// constraints.yaml: Timeloop's mapspace in our words. It is even, and what Timeloop's blocks cannot
-// say is ruled out: no loops between a fanout and what stands below it, as far as that keeps
-// something for sure.
+// Timeloop's mapspace as constraints.yaml: even, and without mappings that Timeloop's blocks cannot
+// express, which have loops between a fanout and the node below it (if a tensor must be kept
+// there).
 std::string constraints_text(const TimeloopImport& import);
 
-// And back: a mapping in Timeloop's blocks. Names of fanouts and storages are those of `arch`.
-// A loop between a fanout and the next level kept goes above the fanout, which costs the same, or
-// into a level between them that keeps nothing. Throws std::invalid_argument with what Timeloop
-// cannot express: tensors of one level kept at different points, a loop below a fanout that unrolls
-// its dim, two loops over one dim in a level, extents that do not divide each other.
+// The inverse: a mapping as Timeloop's blocks, with the names of `arch`. A loop between a fanout
+// and the next level kept moves above the fanout, which costs the same, or into a level between
+// them that keeps no tensor. Throws std::invalid_argument with what Timeloop cannot express:
+// tensors of one level kept at different points, a loop below a fanout that unrolls its dim, two
+// loops over one dim in a level, extents that do not divide each other.
 std::vector<TimeloopBlock> to_timeloop_blocks(const Arch& arch, const Workload& workload,
                                               const Mapping& mapping);
 TimeloopMachine to_timeloop_machine(const Arch& arch);

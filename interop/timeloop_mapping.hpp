@@ -10,13 +10,14 @@
 
 namespace mapsim {
 
-// Directives of a mapping for machine and workload: keeps and bypasses, temporal and spatial loops
-// with permutation and split, imperfect factors (P=5,3). One block per storage, outermost first.
+// Reads the directives of a mapping: keeps and bypasses, temporal and spatial loops with
+// permutation and split, imperfect factors (P=5,3). One block per storage, outermost first. Errors
+// go to the reader.
 std::vector<TimeloopBlock> read_timeloop_mapping(Reader& reader, const Node& section,
                                                  const TimeloopMachine& machine,
                                                  const Workload& workload, ImportNotes& notes);
 
-// The same, written: every storage with all its directives. Ends with a newline.
+// A mapping as text: every storage with all its directives. Ends with a newline.
 std::string write_timeloop_mapping(const TimeloopMachine& machine, const Workload& workload,
                                    const std::vector<TimeloopBlock>& blocks);
 

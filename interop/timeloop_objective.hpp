@@ -7,9 +7,9 @@
 
 namespace mapsim {
 
-// The objective of `mapsim search` that says what a section `mapper` minimises. Of several metrics
-// a later one decides between mappings that are equal by those before it; without metrics Timeloop
-// minimises the energy-delay product. Metrics without a counterpart get a note.
+// The objective of `mapsim search` that corresponds to a section `mapper`. A later metric breaks
+// ties of those before it; without metrics Timeloop minimises the energy-delay product. Metrics
+// without a counterpart get a note.
 std::string timeloop_objective(const Node& mapper, ImportNotes& notes);
 
 }  // namespace mapsim

@@ -10,9 +10,10 @@
 
 namespace mapsim {
 
-// The section `problem`: a shape with its projections and coefficients, and the sizes of an
-// instance. Timeloop knows no widths of elements: all tensors get `bits`. What the instance says of
-// the layer but the shape has no use for (H, Wpad ...) is named in `notes`.
+// Reads the section `problem`: a shape with its projections and coefficients, and the sizes of an
+// instance. Timeloop has no widths of elements, so all tensors get `bits`. Notes name sizes of the
+// instance that the shape does not use (H, Wpad ...). Errors go to the reader; nullopt: there are
+// some.
 std::optional<Workload> read_timeloop_problem(Reader& reader, const Node& section, Bits bits,
                                               ImportNotes& notes);
 

@@ -5,7 +5,7 @@
 
 namespace mapsim {
 
-// Top-level keys of Timeloop's files, and what stands below them.
+// The top-level keys of Timeloop's files, and the kinds of their values.
 enum class TimeloopSection : std::uint8_t {
   kArch,
   kEnergies,
@@ -14,10 +14,10 @@ enum class TimeloopSection : std::uint8_t {
   kMapping,
   kConstraints,
   kSparse,
-  kSign,       // that the front end has written it
-  kVariables,  // read wherever they are
-  kMapper,     // the objective alone
-  kSkipped
+  kSign,       // marks files that the front end has written
+  kVariables,  // read in all files
+  kMapper,     // only the objective is read
+  kSkipped     // not read
 };
 struct TimeloopSectionKey {
   const char* key;

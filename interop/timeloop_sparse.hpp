@@ -12,9 +12,9 @@
 
 namespace mapsim {
 
-// Sections `sparse_optimizations`: of whole designs ({targets: [...]}), and of single components.
-// What has no counterpart is an error: UB, spatial and position skipping, a choice among several
-// conditions, conditions on the output.
+// Reads the sections `sparse_optimizations` of whole designs ({targets: [...]}) and of single
+// components. Errors are what has no counterpart: UB, spatial and position skipping, a choice among
+// several conditions, conditions on the output.
 class TimeloopSparse {
  public:
   TimeloopSparse(const TimeloopDesign& design, ImportNotes& notes)
@@ -27,15 +27,16 @@ class TimeloopSparse {
 
   void read(Reader& reader, const Node& section);
   void read(Reader& reader, const std::string& component, const Node& section);
-  // Energies of accesses that are not made.
+  // Takes the energies of gated and skipped accesses.
   void take_energies(const EnergyReferences& table);
-  // Targets for which nothing is asked leave a design dense.
+  // Is the design dense? So it is if no target has an optimisation.
   bool is_empty() const;
-  // Whether a level stores a tensor in runs.
+  // Does a level store this tensor in runs?
   bool has_runs(TensorId t) const;
-  // Every tile of this tensor has its share of nonzeros, though its density is written as uniform.
+  // Marks a tensor with uniform density in files, of which every tile has its exact share of
+  // nonzeros.
   void share_out(TensorId t) { shared_out_.insert(t); }
-  // Formats need the mapping, if there is one. `reader` takes what is wrong with them.
+  // Called last, because formats depend on the mapping, if there is one. Errors go to the readers.
   Sparsity result();
 
  private:
@@ -69,11 +70,12 @@ class TimeloopSparse {
   TensorSet shared_out_;
 };
 
-// `densities` and `commonDensity` of a problem: hypergeometric becomes uniform; fixed_structured
-// becomes n:m along a dim where there is one that it divides, else uniform, with a note.
+// Reads `densities` and `commonDensity` of a problem: hypergeometric becomes uniform;
+// fixed_structured becomes n:m along a dim that m divides or, if there is none, uniform with a
+// note.
 void read_timeloop_densities(Reader& reader, const Node& problem, TimeloopSparse& sparse,
                              Workload& workload, ImportNotes& notes);
-// Whether a problem has any.
+// Has a problem any densities?
 bool has_densities(const Node& problem);
 
 }  // namespace mapsim

@@ -8,23 +8,25 @@
 
 namespace mapsim {
 
-using Offsets = PerDim<std::int64_t>;
+using Offsets = PerDim<std::int64_t>;      // of a tile
 using TileSet = std::vector<PointRanges>;  // per rank; the tile is their product
 
+// Number of points of a tile, and of the intersection of two.
 std::int64_t size(const TileSet& tile);
 std::int64_t common_size(const TileSet& a, const TileSet& b);
 
-// The points of one tensor that tiles of given extents hold, cut off at the ends of the dims.
+// Makes tiles of one tensor: the points within `extents`, cut off at the ends of the dims. `hull`:
+// with the holes of strided windows.
 class TileMaker {
  public:
   TileMaker(const Workload& workload, const Tensor& tensor, Offsets extents, bool hull)
       : workload_{&workload}, tensor_{&tensor}, extents_{extents}, hull_{hull} {}
 
   TileSet at(const Offsets& offsets) const;
-  // What the tiles at `offsets` plus each of `steps` hold together. The steps must be a product
-  // over dims, given dim by dim.
+  // The union of the tiles at `offsets` plus each of `steps`, which are a product over dims, given
+  // dim by dim.
   TileSet together(const Offsets& offsets, const PerDim<std::vector<std::int64_t>>& steps) const;
-  // Twice the centre of the box around the tile, per rank: whole numbers.
+  // Twice the centre of the tile's bounding box, per rank, so that it is a whole number.
   std::vector<std::int64_t> centre(const Offsets& offsets) const;
   const Tensor& tensor() const { return *tensor_; }
 
@@ -36,7 +38,7 @@ class TileMaker {
   bool hull_;
 };
 
-// Products of the bounds of all loops of the blocks from `block` on, per dim.
+// Tile extents at `block`: the products of the bounds of all loops from this block on, per dim.
 Offsets extents_from(const TimeloopDesign& design, std::size_t block);
 
 }  // namespace mapsim

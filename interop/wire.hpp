@@ -9,14 +9,14 @@
 
 namespace mapsim {
 
-// Bytes that are no message.
+// An error of bytes that are no message.
 class WireError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 // A field of a message in the wire format of Protocol Buffers
-// (protobuf.dev/programming-guides/encoding). Its bytes are a view of the message.
+// (protobuf.dev/programming-guides/encoding). It has a view of the message's bytes.
 class WireField {
  public:
   enum class Kind : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -28,7 +28,7 @@ class WireField {
   Kind kind() const { return kind_; }
   std::string_view raw() const { return bytes_; }  // empty unless kBytes
 
-  // Each throws WireError where the field is of another kind.
+  // Each throws WireError if the field is of another kind.
   std::int64_t integer() const;
   float real() const;
   std::string_view bytes() const;
@@ -46,8 +46,8 @@ class WireField {
   std::string_view bytes_;
 };
 
-// Reads the fields of a message in their order. Throws WireError: cut short, a length beyond the
-// message, a group (ONNX has none).
+// Reads the fields of a message in their order. Throws WireError if the message is cut short, if a
+// length exceeds it, or for a group (ONNX has none).
 class WireReader {
  public:
   explicit WireReader(std::string_view message) : left_{message} {}

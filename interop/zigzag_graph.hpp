@@ -9,12 +9,12 @@
 
 namespace mapsim {
 
-// A workload of ZigZag as a graph: `operand_source` says which layer makes an operand. An operand
-// that its own layer names is a constant, or an input of the network. Where a convolution reads
-// more than is made, the rest is padding.
+// A workload of ZigZag as a graph. `operand_source` names the layer that makes an operand; an
+// operand that names its own layer is a constant, or an input of the network. If a convolution
+// reads more elements than are made, the rest is padding.
 struct ZigzagGraph {
   std::optional<NetworkGraph> graph;
-  std::string why;  // that there is none
+  std::string why;  // why there is no graph
   std::vector<std::string> notes;
 };
 ZigzagGraph zigzag_graph(const Document& workload);

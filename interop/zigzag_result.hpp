@@ -8,31 +8,30 @@
 
 namespace mapsim {
 
-// A layer or a rule that has no counterpart; the layer is left out.
+// Thrown for a layer or a constraint without a counterpart; the layer is left out.
 struct ZigzagLeftOut {
   const Node* at = nullptr;
   std::string why;
   bool of_mapping = false;
 };
 
-// What ZigZag writes of a layer that it has mapped (NAME_complete.json), in the words of its
-// inputs.
+// ZigZag's file about a layer that it has mapped (NAME_complete.json), in the form of its inputs.
 struct ZigzagResult {
   Node layer;         // as an item of a workload
   Node mapping;       // as an item of a mapping
-  Node temporal;      // per operand and memory that holds it, innermost first: its loops, likewise
-  Node spatial;       // the same of what is unrolled
+  Node temporal;      // loops by operand and memory, both innermost first
+  Node spatial;       // unrolled loops, in the same form
   double energy = 0;  // pJ
-  double cycles = 0;  // loading before and unloading after included
+  double cycles = 0;  // including loading before and unloading after
 };
 
 bool is_zigzag_result(const Node& root);
-// Throws ZigzagLeftOut where it is of no single layer.
+// Throws ZigzagLeftOut if the file is not of a single layer.
 ZigzagResult read_zigzag_result(const Document& document);
 
-// Its mapping on the machine that zigzag_arch() makes. Keeps move past loops that do not index
-// their operand where the order of memories and fanouts asks for that: the tile and what moves stay
-// the same. Throws ZigzagLeftOut where that does not do.
+// The result's mapping on the machine of zigzag_arch(). If the order of memories and fanouts
+// requires it, keeps move past loops that do not index their operand, which changes neither tiles
+// nor traffic. Throws ZigzagLeftOut if that is not sufficient.
 Mapping zigzag_mapping(const ZigzagMachine& machine, const Arch& arch, const Workload& workload,
                        const std::vector<ZigzagUnrolling>& unrollings, const ZigzagResult& result);
 
