@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kA100 = MAPSIM_SOURCE_DIR "/configs/arch/a100_80gb.yaml";
+const std::string kA100 = source_path("configs/arch/a100_80gb.yaml");
 
 class CalibrateCommand : public InFolder {
  protected:
@@ -68,9 +68,8 @@ TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
   if (const std::string twice = file("twice.yaml"); !twice.empty()) {
     EXPECT_EQ(twice.find("calibration:"), twice.rfind("calibration:"));
   }
-  EXPECT_EQ(run(fmt::format("search own.yaml {}/configs/workloads/gemm/4096.yaml --top 2",
-                            MAPSIM_SOURCE_DIR)),
-            0)
+  EXPECT_EQ(
+      run(fmt::format("search own.yaml {}/configs/workloads/gemm/4096.yaml --top 2", kSource)), 0)
       << file("stderr");
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string kRoot = MAPSIM_SOURCE_DIR;
+const std::string kRoot = kSource;
 
 class CheckCommand : public InFolder {
  protected:

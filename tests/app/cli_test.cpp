@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
 #include "tests/support/command_line.hpp"
 
 namespace mapsim::cli_test {
@@ -93,8 +94,8 @@ TEST_F(CommandLine, LeavesNoCertificateOfAFrontThatWasStopped) {
 // Whose folds are full or divide: it says so.
 TEST_F(CommandLine, WritesAProofOfATimeOfASystolicArray) {
   const std::string search = fmt::format(
-      "search {}/configs/arch/systolic_32x32.yaml {}/small_gemm.yaml --objective latency",
-      MAPSIM_SOURCE_DIR, kData);
+      "search {}/configs/arch/systolic_32x32.yaml {}/small_gemm.yaml --objective latency", kSource,
+      kData);
   EXPECT_THAT(run(search + " --certificate proof.yaml").out,
               HasSubstr("folds that leave a remainder or cross lines of the image were not"));
   const Json json = Json::parse(run(search + " --certificate proof.yaml --json").out);
@@ -290,12 +291,13 @@ TEST_F(CommandLine, ExplainsMisuse) {
                "export, calibrate, predict, validate, microbench"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
            Misuse{
-               "search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR
-               "/configs/workloads/tpu_v1/lstm1.yaml --objective latency --imperfect",
+               "search " + source_path("configs/arch/tpu_v1.yaml") + " " +
+                   source_path("configs/workloads/tpu_v1/lstm1.yaml") +
+                   " --objective latency --imperfect",
                "the exact strategy proves the times of systolic arrays with perfect factors only; "
                "leave out --imperfect (factors: imperfect)"},
-           Misuse{"search " MAPSIM_SOURCE_DIR "/configs/arch/nv_large.yaml " MAPSIM_SOURCE_DIR
-                  "/configs/workloads/resnet50/conv5_3x3.yaml --curve CBUF",
+           Misuse{"search " + source_path("configs/arch/nv_large.yaml") + " " +
+                      source_path("configs/workloads/resnet50/conv5_3x3.yaml") + " --curve CBUF",
                   "an NVDLA-like engine has schedules of its own (docs/nvdla.md): curves of them "
                   "are not searched"},
            Misuse{"serch", "no command 'serch'; did you mean 'search'?"},
@@ -406,15 +408,14 @@ TEST_F(CommandLine, SaysWhyInJsonToo) {
 }
 
 TEST_F(CommandLine, DrawsMachinesAndMappings) {
-  const std::string tpu = MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml";
+  const std::string tpu = source_path("configs/arch/tpu_v1.yaml");
   const Outcome machine = run("show " + tpu);
   EXPECT_EQ(machine.code, 0);
   EXPECT_THAT(machine.out, ::testing::StartsWith("<svg "));
   EXPECT_THAT(machine.out, HasSubstr("systolic in Array"));
   const Outcome mapping =
-      run("show " + tpu +
-          " " MAPSIM_SOURCE_DIR "/configs/workloads/tpu_v1/lstm1.yaml " MAPSIM_SOURCE_DIR
-          "/configs/mappings/tpu_v1_fully_connected.yaml");
+      run("show " + tpu + " " + source_path("configs/workloads/tpu_v1/lstm1.yaml") + " " +
+          source_path("configs/mappings/tpu_v1_fully_connected.yaml"));
   EXPECT_EQ(mapping.code, 0);
   EXPECT_THAT(mapping.out, HasSubstr(">B stays<"));
   EXPECT_THAT(mapping.out, HasSubstr(">9 folds<"));

@@ -104,7 +104,7 @@ TEST(WrittenKernels, AreThoseOfTheSearchOrItIsSaidWhyNot) {
 // A fit that is good for times only: its best kernel on average comes first, wherever kernels are.
 TEST(WrittenKernels, AreTheBestOnAverageWhereAFitIsGoodForTimesOnly) {
   const std::string file = testing::TempDir() + "mapsim_fixed.yaml";
-  std::string arch = whole(MAPSIM_SOURCE_DIR "/configs/arch/a100_40gb.yaml");
+  std::string arch = whole(source_path("configs/arch/a100_40gb.yaml"));
   arch = arch.substr(0, arch.find("  calibration:"));
   std::ofstream{file} << arch
                       << "  calibration:\n    - {precision: f16, path: mma, mma: 0.9, best_fixed: "

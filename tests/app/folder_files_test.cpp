@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kData = MAPSIM_SOURCE_DIR "/tests/app/data/";
+const std::string kData = source_path("tests/app/data/");
 
 class FolderFiles : public InFolder {
  protected:

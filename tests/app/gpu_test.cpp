@@ -26,9 +26,9 @@ struct Outcome {
 // `arguments` with ARCH: and GEMM for the shipped files.
 Outcome run(std::string arguments) {
   for (const auto& [word, path] :
-       {std::pair<std::string, std::string>{"ARCH:", MAPSIM_SOURCE_DIR "/configs/arch/"},
-        {"LAYER:", MAPSIM_SOURCE_DIR "/configs/workloads/"},
-        {"NETWORK:", MAPSIM_SOURCE_DIR "/configs/networks/"}}) {
+       {std::pair<std::string, std::string>{"ARCH:", source_path("configs/arch/")},
+        {"LAYER:", source_path("configs/workloads/")},
+        {"NETWORK:", source_path("configs/networks/")}}) {
     for (std::size_t at = 0; (at = arguments.find(word)) != std::string::npos;) {
       arguments.replace(at, word.size(), path);
     }
@@ -301,9 +301,9 @@ TEST(EvalOnGpu, ReadsTheKernelsOfCampaigns) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   std::ofstream{folder + "/c.yaml"}
-      << "name: c\narchitectures: [{file: " MAPSIM_SOURCE_DIR
-         "/configs/arch/a100_80gb.yaml, "
-         "precision: f16}]\nworkloads: [" MAPSIM_SOURCE_DIR "/configs/workloads/gemm/512.yaml]\n";
+      << "name: c\narchitectures: [{file: " << source_path("configs/arch/a100_80gb.yaml")
+      << ", precision: f16}]\nworkloads: [" << source_path("configs/workloads/gemm/512.yaml")
+      << "]\n";
   ASSERT_EQ(run("sweep " + folder + "/c.yaml --db " + folder + "/r.sqlite").code, 0);
   const Json row = Json::parse(run("results " + folder + "/r.sqlite --json").text)["points"][0];
   std::ofstream{folder + "/kernel.yaml"} << row["mapping"].get<std::string>();

@@ -16,7 +16,7 @@ namespace {
 class WrongInputs : public InFolder {
  protected:
   WrongInputs() {
-    const std::filesystem::path configs{MAPSIM_SOURCE_DIR "/configs"};
+    const std::filesystem::path configs{source_path("configs")};
     for (const auto& [link, target] : std::vector<std::pair<std::string, std::string>>{
              {"arch.yaml", "arch/teaching.yaml"},
              {"layer.yaml", "workloads/gemm/512.yaml"},
@@ -205,7 +205,7 @@ TEST_F(WrongInputs, ThatAreNotThereHaveANearestName) {
                         missing));
   EXPECT_EQ(complaint("search nowhere/arch.yaml layer.yaml"),
             fmt::format("nowhere/arch.yaml: {}\n", missing));
-  std::filesystem::create_symlink(MAPSIM_SOURCE_DIR "/configs", folder() / "configs");
+  std::filesystem::create_symlink(source_path("configs"), folder() / "configs");
   EXPECT_EQ(
       complaint("network arch.yaml resnet50.yml"),
       fmt::format("resnet50.yml: {}; did you mean 'configs/networks/resnet50.yaml'?\n", missing));
@@ -258,7 +258,7 @@ TEST_F(WrongInputs, AreWalksThatAreTooLong) {
 TEST_F(WrongInputs, CanBeCopiesOfShippedFiles) {
   EXPECT_EQ(shell(fmt::format("'{}' list machines teaching -o mine.yaml", kProgram)), 0);
   EXPECT_THAT(file("stderr"), testing::HasSubstr("the file is "));
-  EXPECT_EQ(shell("diff mine.yaml '" MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml'"), 1);
+  EXPECT_EQ(shell("diff mine.yaml '" + source_path("configs/arch/teaching.yaml'")), 1);
   EXPECT_THAT(file("stdout"),
               testing::MatchesRegex("2c2\n< # yaml-language-server: [$]schema=/[^\n]*/"
                                     "configs/schema/arch.schema.json\n---\n[^\n]*\n"));
@@ -311,9 +311,8 @@ TEST_F(WrongInputs, AreNotNeededForShippedFilesAndInlineLayers) {
     return file("stdout");
   };
   const std::string named = answer("roofline eyeriss resnet50/conv2_3x3");
-  EXPECT_EQ(named,
-            answer("roofline " MAPSIM_SOURCE_DIR "/configs/arch/eyeriss.yaml " MAPSIM_SOURCE_DIR
-                   "/configs/workloads/resnet50/conv2_3x3.yaml"));
+  EXPECT_EQ(named, answer("roofline " + source_path("configs/arch/eyeriss.yaml") + " " +
+                          source_path("configs/workloads/resnet50/conv2_3x3.yaml")));
   const auto after_title = [](const std::string& text) { return text.substr(text.find('\n')); };
   EXPECT_EQ(after_title(answer("roofline eyeriss --conv 64,56,56,64,3,3,padding=same")),
             after_title(named));

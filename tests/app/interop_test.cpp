@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kDesign =
-    MAPSIM_SOURCE_DIR "/tests/golden/timeloop/t257_pe8x1_rf__gemm_100_imperfect.yaml";
+    source_path("tests/golden/timeloop/t257_pe8x1_rf__gemm_100_imperfect.yaml");
 
 class Interop : public InFolder {
  protected:
@@ -42,7 +42,7 @@ TEST_F(Interop, ImportsEvaluatesAndExportsTheSameMapping) {
 
 // What the last line of an import says can be done, whether the search takes the design or not.
 TEST_F(Interop, SaysWhatToDoNext) {
-  const std::string design = contents(MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm.yaml");
+  const std::string design = contents(source_path("tests/app/data/timeloop_gemm.yaml"));
   const std::string zeros =
       "\nsparse_optimizations:\n  targets:\n"
       "  - name: RF\n    representation_format: {data_spaces: [{name: A, ranks: [{format: UOP}, "
@@ -75,7 +75,7 @@ TEST_F(Interop, SaysWhatToDoNext) {
 
 // What Timeloop printed, and the same with one figure that no rule makes.
 TEST_F(Interop, ComparesADesignWithWhatTimeloopPrinted) {
-  const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm";
+  const std::string data = source_path("tests/app/data/timeloop_gemm");
   const std::string command = fmt::format("compare timeloop {}.yaml --stats ", data);
   ASSERT_EQ(run(command + data + ".stats.txt"), 0) << contents(folder() / "stderr");
   EXPECT_EQ(contents(folder() / "stdout").find("36 figures: 36 equal, 0 derived"), 0U)
@@ -95,7 +95,7 @@ TEST_F(Interop, ComparesADesignWithWhatTimeloopPrinted) {
 
 // Sums that are filled at their first visit, too, as by the Timeloop of 2021.
 TEST_F(Interop, NamesTheVersionThatExplainsAll) {
-  const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm";
+  const std::string data = source_path("tests/app/data/timeloop_gemm");
   std::string stats = contents(data + ".stats.txt");
   for (const auto& [old, other] :
        {std::pair<std::string, const char*>{"fills (per-instance)              : 0",
@@ -128,7 +128,7 @@ TEST_F(Interop, NamesTheVersionThatExplainsAll) {
 
 // Without an ERT ours are by our own tables, which say nothing about Timeloop's energies.
 TEST_F(Interop, ComparesNoEnergiesOfOtherTables) {
-  const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm";
+  const std::string data = source_path("tests/app/data/timeloop_gemm");
   std::string design = contents(data + ".yaml");
   const std::size_t table = design.find("ERT:");
   design.erase(table, design.find("\nproblem:") - table);
@@ -148,7 +148,7 @@ TEST_F(Interop, ComparesNoEnergiesOfOtherTables) {
 
 // One command: what ZigZag says, its mapping in our model, and the optimum of its unrolling.
 TEST_F(Interop, ComparesAMappingOfZigzagWithTheOptimum) {
-  const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/zigzag_";
+  const std::string data = source_path("tests/app/data/zigzag_");
   ASSERT_EQ(run(fmt::format("compare zigzag {0}machine.yaml {0}result.json --json", data)), 0)
       << contents(folder() / "stderr");
   const auto compared = nlohmann::json::parse(contents(folder() / "stdout"));
@@ -389,7 +389,7 @@ TEST_F(Interop, RefusesToExportAnUnevenMapping) {
 // What is written is the model: the same totals.
 TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
   const std::string model = std::string{kBuild} + "/models/strange.onnx";
-  const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml";
+  const std::string arch = source_path("configs/arch/teaching.yaml");
   const auto totals = [&](const std::string& network) {
     EXPECT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, network)), 1)
         << "a Conv of unknown shape is missing";
@@ -416,7 +416,7 @@ TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
 // the option that changes it.
 TEST_F(Interop, WarnsOfModelsWiderThanTheMachine) {
   const std::string model = std::string{kBuild} + "/models/unnamed.onnx";
-  const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/eyeriss.yaml";
+  const std::string arch = source_path("configs/arch/eyeriss.yaml");
   ASSERT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, model)), 0);
   const std::string text = contents(folder() / "stdout");
   EXPECT_EQ(text.substr(0, text.find("\n\n")),
@@ -440,7 +440,7 @@ TEST_F(Interop, WarnsOfModelsWiderThanTheMachine) {
 
 TEST_F(Interop, PricesWhatIsBesideACustomOperator) {
   const std::string model = std::string{kBuild} + "/models/custom.onnx";
-  const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml";
+  const std::string arch = source_path("configs/arch/teaching.yaml");
   EXPECT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, model)), 1);
   const std::string text = contents(folder() / "stdout");
   EXPECT_NE(text.find("Not priced: com.example.Fancy, 1 x\n"), std::string::npos) << text;

@@ -18,7 +18,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs";
+const std::string kConfigs = source_path("configs");
 const std::string kGpuSearch =
     fmt::format("search {0}/arch/h200.yaml {0}/workloads/gemm/4096.yaml --top 2", kConfigs);
 
@@ -62,8 +62,8 @@ TEST_F(EveryCommand, SaysWhatWasBuilt) {
   EXPECT_THAT(version, ContainsRegex("\nwith(out)? .*static linking"));
   EXPECT_THAT(version, ContainsRegex(*kMpirun != '\0' ? "\nwith .*MPI" : "\nwithout .*MPI"));
   const std::string commit = version.substr(version.find("commit ") + 7, 12);
-  if (std::filesystem::exists(MAPSIM_SOURCE_DIR "/.git") && !commit.starts_with("unknown")) {
-    EXPECT_EQ(shell("git -C " MAPSIM_SOURCE_DIR " cat-file -e " + commit), 0);
+  if (std::filesystem::exists(source_path(".git")) && !commit.starts_with("unknown")) {
+    EXPECT_EQ(shell("git -C " + source_path("") + " cat-file -e " + commit), 0);
   }
 }
 

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 class ReportCommand : public InFolder {
  protected:

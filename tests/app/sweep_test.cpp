@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Milliseconds = std::chrono::milliseconds;
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 std::string contents(const fs::path& path) {
   std::ifstream file{path, std::ios::binary};

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 class Workbook : public InFolder {
  protected:
   Json network(const std::string& machine, const std::string& network) const {
-    const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+    const std::string configs = source_path("configs/");
     const std::string arguments = fmt::format(
         "network {0}arch/workbook/{1}.yaml {0}networks/{2}_workbook.yaml --objective "
         "latency --json",

@@ -11,6 +11,7 @@
 #include "arch/gpu_print.hpp"
 #include "arch/load.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::gpu_load_test {
 namespace {
@@ -181,7 +182,7 @@ TEST(LoadGpu, PrintedCalibrationsReadBack) {
 
 // All but the bandwidths, which pass through bytes per cycle, to the last bit.
 TEST(LoadGpu, PrintedChipsReadBack) {
-  for (const auto& entry : std::filesystem::directory_iterator{MAPSIM_SOURCE_DIR "/configs/arch"}) {
+  for (const auto& entry : std::filesystem::directory_iterator{source_path("configs/arch")}) {
     if (entry.is_directory() || !describes_gpu(read_yaml(entry.path().string()))) {
       continue;
     }

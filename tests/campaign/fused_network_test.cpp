@@ -12,6 +12,7 @@
 #include "arch/load.hpp"
 #include "mapper/front.hpp"
 #include "tests/mapper/brute_chain.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::fused_network_test {
 namespace {
@@ -180,7 +181,7 @@ Network small_graph() {
 
 TEST(FusedNetwork, AddsUpChainsByLatencyAndWeightedSums) {
   const Network network = small_graph();
-  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/nvdla_like_1024.yaml");
+  const Arch arch = load_arch(source_path("configs/arch/nvdla_like_1024.yaml"));
   for (const Objective& objective :
        {Objective::kEnergy, Objective::kLatency, Objective{ObjectiveFunction::weighted_sum(20)}}) {
     SearchOptions options;
@@ -222,8 +223,7 @@ TEST(FusedNetwork, LeavesLayersUnfusedWhereThatIsLess) {
   int unfused_is_best = 0;
   int trees_are_best = 0;
   for (const char* machine : {"teaching", "nvdla_like_1024"}) {
-    const Arch arch =
-        load_arch(std::string{MAPSIM_SOURCE_DIR "/configs/arch/"} + machine + ".yaml");
+    const Arch arch = load_arch(source_path("configs/arch/") + machine + ".yaml");
     for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp,
                                        Objective{ObjectiveFunction::weighted_sum(20)}}) {
       SearchOptions options;
@@ -281,7 +281,7 @@ Network residual_graph() {
 // Layer by layer the sum reads both branches and writes; fused it reads the other one.
 TEST(FusedNetwork, LetsASumOfBranchesRide) {
   const Network network = residual_graph();
-  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/nvdla_like_1024.yaml");
+  const Arch arch = load_arch(source_path("configs/arch/nvdla_like_1024.yaml"));
   constexpr Bits kBranch{4 * 8 * 8 * 8};
   for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
     SearchOptions options;
@@ -339,7 +339,7 @@ TEST(FusedNetwork, StopsWithABoundWhenTimeIsOver) {
 // Whenever time is over: no chain, and no sum, is worse on chip than spilled, or fused than on
 // chip. The search of fused trees alone, stopped, is often worse than layer by layer.
 void expect_never_worse(const Network& network) {
-  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/nvdla_like_1024.yaml");
+  const Arch arch = load_arch(source_path("configs/arch/nvdla_like_1024.yaml"));
   int stopped = 0;
   for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp,
                                      Objective{ObjectiveFunction::weighted_sum(20)}}) {

@@ -15,6 +15,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "design/search.hpp"
 #include "sweeps.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::joint_sweep_test {
@@ -319,7 +320,7 @@ TEST_F(JointSweeps, AreWhatReportsRankBy) {
 // Written before there were joint choices: its figures are called what they are. A sweep makes the
 // choices.
 TEST_F(JointSweeps, AddToOlderDatabases) {
-  std::ifstream file{MAPSIM_SOURCE_DIR "/tests/campaign/data/schema_5.sql"};
+  std::ifstream file{source_path("tests/campaign/data/schema_5.sql")};
   Database{path("old.sqlite")}.execute(std::string{std::istreambuf_iterator<char>{file}, {}});
   EXPECT_THAT(text_of("old.sqlite"), HasSubstr("edp: each layer has the mapping of its own least"));
   EXPECT_THAT(text_of("old.sqlite", ResultsFormat::kJson), HasSubstr("\"proven\": 0"));

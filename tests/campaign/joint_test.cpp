@@ -15,6 +15,7 @@
 #include "campaign/network.hpp"
 #include "core/rng.hpp"
 #include "mapper/front.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::joint_test {
@@ -24,7 +25,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 // Energy and cycles.
 using Point = std::pair<double, double>;

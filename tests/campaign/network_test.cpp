@@ -18,13 +18,14 @@
 #include "campaign/network_widths.hpp"
 #include "campaign/point.hpp"
 #include "report/json.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/form.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::network_test {
 namespace {
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 struct Case {
   Arch arch = load_arch(kConfigs + "arch/teaching.yaml");

@@ -192,7 +192,7 @@ TEST(CampaignOfAModel, HasItsLayers) {
     const Campaign campaign = parse_campaign(
         fmt::format("name: c\narchitectures: [{{file: arch/teaching.yaml}}]\n{}: [{}]\n", key,
                     model.string()),
-        MAPSIM_SOURCE_DIR "/configs/campaign.yaml");
+        source_path("configs/campaign.yaml"));
     std::int64_t layers = 0;
     std::int64_t mapped = 0;
     std::int64_t priced = 0;
@@ -217,8 +217,8 @@ class ReportOfADatabase : public ::testing::Test {
     std::ofstream{folder_ / "gemm.yaml"} << "name: tiny\ngemm: {m: 4, n: 4, k: 8}\n";
     std::ofstream{folder_ / "gemv.yaml"} << "name: thin\ngemm: {m: 1, n: 4, k: 8}\n";
     std::ofstream{folder_ / "campaign.yaml"}
-        << "name: small\narchitectures:\n  - file: " MAPSIM_SOURCE_DIR
-           "/configs/arch/teaching.yaml\n"
+        << "name: small\narchitectures:\n  - file: " << source_path("configs/arch/teaching.yaml")
+        << "\n"
            "    grid: {nodes.Buffer.capacity: [1 KiB, 2 KiB], 'nodes[1].storage': [Buffer, "
            "Registers]}\n"
            "workloads: [gemm.yaml, gemv.yaml]\nobjectives: [edp]\n";

@@ -13,6 +13,7 @@
 #include "report/figures.hpp"
 #include "tests/campaign/sweeps.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "tests/support/build_paths.hpp"
 #include "tests/support/yaml_example.hpp"
 #include "workloads/load.hpp"
 
@@ -282,7 +283,7 @@ TEST_F(Sweeps, PrintTables) {
 }
 
 TEST(CampaignFile, SaysWhatIsWrong) {
-  const std::string root = MAPSIM_SOURCE_DIR;
+  const std::string root = kSource;
   const std::vector<BadInput> cases = read_bad_inputs("campaign/data/bad_campaigns.txt");
   EXPECT_GE(cases.size(), 12);
   for (const BadInput& bad : cases) {

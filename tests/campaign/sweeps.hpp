@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "campaign/sweep.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim {
 
 namespace fs = std::filesystem;
-inline const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+inline const std::string kConfigs = source_path("configs/");
 
 // A folder with a small campaign, and databases for its results.
 class Sweeps : public ::testing::Test {

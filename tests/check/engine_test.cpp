@@ -15,6 +15,7 @@
 #include "mapper/nvdla/search.hpp"
 #include "proven.hpp"
 #include "tests/nvdla/engines.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/form.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
@@ -98,7 +99,7 @@ TEST(EngineProof, HoldsOfWhatTheSearchFinds) {
 }
 
 TEST(EngineProof, HoldsOfRampedTimesOfAShippedEngine) {
-  const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+  const std::string configs = source_path("configs/");
   const Problem problem{load_arch(configs + "arch/nv_small.yaml"),
                         load_workload(configs + "workloads/vgg16/conv1_2.yaml")};
   Objective objective = Objective::kLatency;

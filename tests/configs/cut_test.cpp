@@ -7,13 +7,14 @@
 
 #include "arch/load.hpp"
 #include "costmodel/fusion/evaluate_tree.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/graph_chain.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim::cut_test {
 namespace {
 
-const std::string kShipped = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kShipped = source_path("configs/");
 
 EinsumChain cut_out(const std::string& network, const std::vector<std::string>& names) {
   const NetworkGraph graph = *load_network(kShipped + "networks/graphs/" + network + ".yaml").graph;

@@ -20,12 +20,13 @@
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 #include "mapper/membership.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::eyeriss_test {
 namespace {
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 struct Layer {
   Problem problem;

@@ -14,12 +14,13 @@
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::given_test {
 namespace {
 
-const std::filesystem::path kConfigs = std::filesystem::path{MAPSIM_SOURCE_DIR} / "configs";
+const std::filesystem::path kConfigs = source_path("configs");
 
 std::string config(const std::string& name) { return (kConfigs / name).string() + ".yaml"; }
 

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "arch/gpu_load.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::gpu_test {
 namespace {
 
-const std::string kArch = MAPSIM_SOURCE_DIR "/configs/arch/";
+const std::string kArch = source_path("configs/arch/");
 
 // Published dense peaks, multiply and add counted as two: fp16 with fp32 sums, int8.
 struct Published {

@@ -21,6 +21,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "plan/soc.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/chain.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
@@ -57,7 +58,7 @@ void read(const std::vector<std::string>& fields) {
   } else if (kind == "chain") {
     parse_chain(text, name);
   } else if (kind == "soc") {
-    read_soc(parse_yaml(text, name), {MAPSIM_SOURCE_DIR "/configs"});
+    read_soc(parse_yaml(text, name), {source_path("configs")});
   } else if (kind == "campaign") {
     parse_campaign(text, name);
   } else {

@@ -15,13 +15,14 @@
 
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim::shipped_test {
 namespace {
 
-const std::filesystem::path kConfigs = std::filesystem::path{MAPSIM_SOURCE_DIR} / "configs";
+const std::filesystem::path kConfigs = source_path("configs");
 
 std::set<std::string> yaml_files(const std::filesystem::path& folder) {
   std::set<std::string> stems;

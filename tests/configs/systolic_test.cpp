@@ -11,13 +11,14 @@
 #include "costmodel/roofline.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::systolic_test {
 namespace {
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 Cost fastest(const Problem& problem, const Constraints& constraints) {
   const Mapspace space{problem, constraints};

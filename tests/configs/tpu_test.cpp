@@ -10,13 +10,14 @@
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/roofline.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::tpu_test {
 namespace {
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 Cost cost_of(const Workload& workload) {
   const Problem problem{load_arch(kConfigs + "arch/tpu_v1.yaml"), workload};

@@ -11,6 +11,7 @@
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/sparse/occupancy.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::sparse_golden_test {
@@ -35,7 +36,7 @@ TEST(SparseGolden, EyerissV2CyclesAreThoseOfTheMasks) {
     GTEST_SKIP() << "MAPSIM_GOLDENS names no folder: 8 layers skipped";
   }
   const std::string folder = fmt::format("{}/sparse/eyeriss_v2/", goldens);
-  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/eyeriss_v2_pe.yaml");
+  const Arch arch = load_arch(source_path("configs/arch/eyeriss_v2_pe.yaml"));
   for (const Layer& layer : kLayers) {
     const Workload workload = parse_workload(
         fmt::format("name: {}\n"

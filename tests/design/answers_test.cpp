@@ -12,12 +12,13 @@
 
 #include "campaign/sweep.hpp"
 #include "design/search.hpp"
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_folder.hpp"
 
 namespace mapsim::answers_test {
 namespace {
 
-const std::string kTeaching = MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml";
+const std::string kTeaching = source_path("configs/arch/teaching.yaml");
 
 class DesignRows : public InFolder {
  protected:

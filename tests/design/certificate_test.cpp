@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kCampaigns = MAPSIM_SOURCE_DIR "/configs/campaigns/";
+const std::string kCampaigns = source_path("configs/campaigns/");
 
 // What is wrong with a certificate whose digest is right; empty: nothing.
 std::string complaint(const std::string& text) {

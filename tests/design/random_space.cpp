@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -150,7 +151,7 @@ RandomSpace random_space(std::uint64_t seed) {
   const std::string text =
       "name: random\narchitectures:\n  - file: ../arch/teaching_flat.yaml\n    name: tiny\n"
       "workloads: [../workloads/teaching/gemm.yaml]\n";
-  const std::string folder = std::string{MAPSIM_SOURCE_DIR} + "/configs/campaigns/";
+  const std::string folder = source_path("configs/campaigns/");
   space.text = machine + "    " + grid;
   space.campaign = parse_campaign(text, folder + "random.yaml");
   // The grid of another file, that of the random machine.

@@ -16,13 +16,14 @@
 #include "design/certificate.hpp"
 #include "mapper/mapper.hpp"
 #include "tests/design/random_space.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::search_test {
 namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kFolder = MAPSIM_SOURCE_DIR "/configs/campaigns/";
+const std::string kFolder = source_path("configs/campaigns/");
 
 std::string refusal(const std::string& arch, const std::string& grid, const std::string& more) {
   const Campaign campaign =

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/diagnostic.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim {
 
@@ -45,9 +46,9 @@ bool accepts(const FuzzTarget& target, const std::string& input) {
 std::vector<std::string> seed_inputs(const FuzzTarget& target) {
   std::vector<fs::path> files;
   for (const std::string& seed : target.seeds) {
-    files.push_back(fs::path{MAPSIM_SOURCE_DIR} / seed);
+    files.push_back(source_path(seed));
   }
-  const fs::path folder = fs::path{MAPSIM_SOURCE_DIR} / "tests/fuzz/seeds" / target.name;
+  const fs::path folder = source_path("tests/fuzz/seeds/" + target.name);
   if (fs::is_directory(folder)) {
     for (const auto& entry : fs::directory_iterator{folder}) {
       files.push_back(entry.path());

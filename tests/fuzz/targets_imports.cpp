@@ -19,6 +19,7 @@
 #include "interop/zigzag.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/fuzz/temporary_folder.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
@@ -78,7 +79,7 @@ void read_timeloop_design(const std::string& text) {
 
 void read_timeloop_result(const std::string& text) {
   static const TimeloopDesign design =
-      read_timeloop({MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm.yaml"}).design;
+      read_timeloop({source_path("tests/app/data/timeloop_gemm.yaml")}).design;
   parse_timeloop_stats(text, "stats.txt", design);
 }
 

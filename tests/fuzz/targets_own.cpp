@@ -16,6 +16,7 @@
 #include "mapper/mapspace/mapspace.hpp"
 #include "plan/soc.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/chain.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/graph_print.hpp"
@@ -27,7 +28,7 @@ namespace mapsim {
 
 namespace {
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 const Problem& teaching() {
   static const Problem problem{load_arch(kConfigs + "arch/teaching.yaml"),

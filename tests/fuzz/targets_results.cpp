@@ -18,6 +18,7 @@
 #include "check/plan_proof.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/fuzz/temporary_folder.hpp"
+#include "tests/support/build_paths.hpp"
 #include "validate/counters.hpp"
 #include "validate/measurements.hpp"
 
@@ -80,7 +81,7 @@ void read_results(const std::string& text) {
 const std::string& small_database() {
   static const std::string path = [] {
     const std::string file = temporary_folder() + "/small.sqlite";
-    const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+    const std::string configs = source_path("configs/");
     const Campaign campaign = parse_campaign(
         "name: a\narchitectures: [{file: arch/teaching.yaml}]\nworkloads: "
         "[../tests/fuzz/tiny.yaml]\n"

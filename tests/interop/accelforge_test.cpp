@@ -12,6 +12,7 @@
 #include "arch/load.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
@@ -61,7 +62,7 @@ Cost cost_of(const Problem& problem, const Mapping& mapping) {
 
 TEST(AccelForge, EnergiesAndActionsToTheLastDigit) {
   int files = 0;
-  for (const auto& entry : fs::directory_iterator(MAPSIM_SOURCE_DIR "/tests/golden/accelforge")) {
+  for (const auto& entry : fs::directory_iterator(source_path("tests/golden/accelforge"))) {
     const Json golden = Json::parse(std::ifstream{entry.path()});
     const std::string layer = golden["layer"];
     const Problem problem = machine(golden["arch_params"]["GLB"], golden["arch_params"]["RF"],

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/build_paths.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -51,7 +53,7 @@ std::optional<TimeloopNetworkResult> network_result(const Json& networks, const 
 }  // namespace
 
 std::vector<Golden> kept_goldens() {
-  const fs::path folder = fs::path{MAPSIM_SOURCE_DIR} / "tests/golden/timeloop";
+  const fs::path folder = source_path("tests/golden/timeloop");
   return goldens_in(folder, folder);
 }
 

@@ -4,12 +4,13 @@
 #include <gmock/gmock.h>
 
 #include "arch/gpu_load.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::gpu_export_test {
 namespace {
 
 Gpu chip(const std::string& name) {
-  return load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/" + name + ".yaml");
+  return load_gpu(source_path("configs/arch/") + name + ".yaml");
 }
 
 GemmProblem cube(std::int64_t size, GpuPrecision precision) {

@@ -65,7 +65,7 @@ TEST(Onnx, ReadsResNet50AsTheShippedLayers) {
   OnnxOptions options;
   options.operand_bits = Bits{8};
   const Network model = read("resnet50.onnx", options);
-  const Network shipped = load_network(MAPSIM_SOURCE_DIR "/configs/networks/resnet50.yaml");
+  const Network shipped = load_network(source_path("configs/networks/resnet50.yaml"));
   EXPECT_EQ(model.macs(), 4'089'184'256);
   EXPECT_EQ(model.layers.size(), shipped.layers.size());
   for (const NetworkLayer& layer : shipped.layers) {
@@ -93,7 +93,7 @@ TEST(Onnx, KeepsTheEdgesOfResNet50) {
   options.operand_bits = Bits{8};
   const NetworkGraph model = read("resnet50.onnx", options).graph.value();
   const NetworkGraph shipped =
-      load_network(MAPSIM_SOURCE_DIR "/configs/networks/graphs/resnet50.yaml").graph.value();
+      load_network(source_path("configs/networks/graphs/resnet50.yaml")).graph.value();
   EXPECT_EQ(model.macs(), shipped.macs());
   const GraphLinks links = links_of(model);
   const auto readers = [&](const NetworkGraph& graph, const GraphLinks& of) {
@@ -402,8 +402,8 @@ TEST(Onnx, TakesTheWidthsOfQuantisedModels) {
 TEST(Onnx, SaysWhatIsWrongWithAModel) {
   EXPECT_EQ(error_of(kModels + "nowhere.onnx"),
             kModels + "nowhere.onnx: cannot be read: No such file or directory");
-  EXPECT_EQ(error_of(MAPSIM_SOURCE_DIR "/README.md"),
-            MAPSIM_SOURCE_DIR "/README.md: not an ONNX model, or cut short");
+  EXPECT_EQ(error_of(source_path("README.md")),
+            source_path("README.md") + ": not an ONNX model, or cut short");
   EXPECT_THAT(error_of(kModels + "contradiction.onnx"),
               testing::HasSubstr("contradiction.onnx: MatMul 'product': "));
   EXPECT_EQ(error_of(kModels + "from_nowhere.onnx"),

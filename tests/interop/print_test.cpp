@@ -8,6 +8,7 @@
 
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
@@ -33,7 +34,7 @@ Arch without_sources(Arch arch) {
 
 TEST(PrintArch, ReadsBackToTheSameValue) {
   int files = 0;
-  for (const auto& entry : fs::directory_iterator(MAPSIM_SOURCE_DIR "/configs/arch")) {
+  for (const auto& entry : fs::directory_iterator(source_path("configs/arch"))) {
     if (entry.is_directory() || describes_gpu(read_yaml(entry.path().string()))) {
       continue;
     }
@@ -76,8 +77,7 @@ TEST(PrintArch, KeepsWhatLeaksAndCovers) {
 
 TEST(PrintWorkload, ReadsBackButForWhatOnlyShorthandsSay) {
   int files = 0;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(MAPSIM_SOURCE_DIR "/configs/workloads")) {
+  for (const auto& entry : fs::recursive_directory_iterator(source_path("configs/workloads"))) {
     if (entry.path().extension() != ".yaml") {
       continue;
     }

@@ -17,6 +17,7 @@
 #include "interop/scalesim_ifmap.hpp"
 #include "interop/scalesim_import.hpp"
 #include "tests/interop/scalesim_runs.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::scalesim_test {
@@ -166,7 +167,7 @@ TEST(ScaleSimImport, DiffersFromTheToolByItsSlips) {
   }
   const std::string text = slips.text();
   std::cout << runs.size() << " runs\n" << text;
-  std::ifstream file{MAPSIM_SOURCE_DIR "/docs/validation.md"};
+  std::ifstream file{source_path("docs/validation.md")};
   const std::string kept{std::istreambuf_iterator<char>{file}, {}};
   if (kept.find(fmt::format("of {} runs", runs.size())) != std::string::npos) {
     EXPECT_NE(kept.find(text), std::string::npos) << "docs/validation.md keeps another table";

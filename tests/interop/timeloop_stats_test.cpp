@@ -13,6 +13,7 @@
 #include "interop/timeloop_counts.hpp"
 #include "interop/timeloop_import.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::timeloop_stats_test {
 namespace {
@@ -32,7 +33,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-const std::string kByHand = MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm";
+const std::string kByHand = source_path("tests/app/data/timeloop_gemm");
 
 std::size_t unexplained(const std::string& stats) {
   const auto figures = compared(read_timeloop({kByHand + ".yaml"}), stats);

@@ -18,6 +18,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "interop/timeloop_import.hpp"
 #include "tests/interop/golden.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
@@ -174,7 +175,7 @@ TEST(TimeloopResults, CollectedOnesAreEqualOrDerived) {
   }
   const std::string text = table.text();
   std::cout << goldens.size() << " designs\n" << text;
-  std::ifstream file{MAPSIM_SOURCE_DIR "/docs/validation.md"};
+  std::ifstream file{source_path("docs/validation.md")};
   const std::string kept{std::istreambuf_iterator<char>{file}, {}};
   if (kept.find(fmt::format("of {} designs", goldens.size())) != std::string::npos) {
     EXPECT_NE(kept.find(text), std::string::npos) << "docs/validation.md keeps another table";

@@ -22,6 +22,7 @@
 #include "tests/interop/search_within.hpp"
 #include "tests/interop/zigzag_run.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
@@ -325,7 +326,7 @@ TEST(ZigzagImports, RefuseWhatComputesInMemory) {
   }
 }
 
-const char* const kData = MAPSIM_SOURCE_DIR "/tests/app/data/";
+const std::string kData = source_path("tests/app/data/");
 
 std::string data_text(const std::string& name) { return read_yaml(kData + name).text; }
 

@@ -210,7 +210,7 @@ TEST(ImperfectOptima, MayLeaveInstancesOfTheSecondFanoutIdle) {
 
 // Whoever residences a search does not wait for the size of a space of 27,207 unrollings.
 TEST(ImperfectOptima, AreNotCountedWhenStopped) {
-  const std::string root{MAPSIM_SOURCE_DIR};
+  const std::string root{kSource};
   const Problem problem{load_arch(root + "/configs/arch/eyeriss.yaml"),
                         load_workload(root + "/configs/workloads/resnet50/conv4_1x1a.yaml")};
   Constraints constraints;

@@ -173,7 +173,7 @@ TEST_P(FrontOnRandomSpaces, OfACapacityAndImperfectFactorsIsWhatSearchesFindAtEa
 
 // Bounds that trade energy for time once left out three of these points.
 TEST(Front, BehindSlowPortsHasAllOfItsPoints) {
-  const std::string root = std::string(MAPSIM_SOURCE_DIR) + "/";
+  const std::string root = source_path("");
   const Problem problem{load_arch(root + "bench/machines/slow_ports.yaml"),
                         load_workload(root + "configs/workloads/gemm/512.yaml")};
   const Front front = search_front(Mapspace{problem, {}}, {});

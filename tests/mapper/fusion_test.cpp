@@ -314,7 +314,7 @@ TEST(Fusion, StopsWithABoundWhenTimeIsOver) {
 TEST(Fusion, IsSoundWhereverItIsStopped) {
   const EinsumChain one = parse_chain(
       "name: one\nchain:\n  - name: a\n    gemm: {m: 96, n: 60, k: 48}\n", "chain.yaml");
-  const Arch eyeriss = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/eyeriss.yaml");
+  const Arch eyeriss = load_arch(source_path("configs/arch/eyeriss.yaml"));
   SearchOptions options;
   options.objective = Objective::kLatency;
   const auto least = search_chain(eyeriss, one, {}, options).cost->latency.count();
@@ -394,7 +394,7 @@ TEST(Fusion, SaysThatAFrontIsShortOfMemory) {
 
 // All ways together, and all steps of a curve.
 TEST(Fusion, SharesABudgetAmongItsSearches) {
-  const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+  const std::string configs = source_path("configs/");
   const Arch flat = load_arch(configs + "arch/teaching_flat.yaml");
   const EinsumChain block = load_chain(configs + "chains/resnet50_conv2_block.yaml");
   SearchOptions options;
@@ -412,7 +412,7 @@ TEST(Fusion, SharesABudgetAmongItsSearches) {
 }
 
 TEST(Fusion, SearchesAChainOfOneEinsumOnce) {
-  const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+  const std::string configs = source_path("configs/");
   const EinsumChain block = load_chain(configs + "chains/resnet50_conv2_block.yaml");
   const EinsumChain one = chain_of(block.einsums.front());
   const ChainComparison found =

@@ -11,6 +11,7 @@
 #include "arch/gpu_load.hpp"
 #include "costmodel/gpu/convolution.hpp"
 #include "mapper/gpu/search.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 
 namespace mapsim::gpu_bound_test {
@@ -118,7 +119,7 @@ class GpuBound : public ::testing::TestWithParam<BoundCase> {};
 
 TEST_P(GpuBound, LeavesTheRankingAsItIs) {
   const BoundCase& c = GetParam();
-  Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/" + std::string{c.chip} + ".yaml");
+  Gpu gpu = load_gpu(source_path("configs/arch/") + std::string{c.chip} + ".yaml");
   for (GpuCalibration& calibration : gpu.calibrations) {
     calibration.best_fixed.reset();  // it would be put first, whatever the ranking
   }

@@ -10,6 +10,7 @@
 
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
@@ -21,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 Gpu chip(const std::string& name) { return load_gpu(kConfigs + "arch/" + name + ".yaml"); }
 

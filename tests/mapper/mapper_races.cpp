@@ -15,6 +15,7 @@
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 #include "random_space.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -80,7 +81,7 @@ std::string difference(const Problem& problem, const Constraints& constraints,
 // A real layer: its graphs and bounds are large enough for tasks of their own.
 std::string real_difference(const std::string& machine, const std::string& layer, bool imperfect,
                             const Objective& objective, std::size_t first_ways) {
-  const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+  const std::string configs = source_path("configs/");
   const Problem problem{load_arch(configs + "arch/" + machine + ".yaml"),
                         load_workload(configs + "workloads/" + layer + ".yaml")};
   Constraints constraints;

@@ -177,7 +177,7 @@ TEST(Time, BoundsFrontsAndCurves) {
 TEST(Time, BoundsCounting) {
   Constraints imperfect;
   imperfect.factors.imperfect = true;
-  const Problem gemm{load_arch(MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml"),
+  const Problem gemm{load_arch(source_path("configs/arch/teaching.yaml")),
                      mapsim::gemm("g", {2'520, 2'520, 2'520, {}, false}, {})};
   for (const Mapspace& space : {Mapspace{large(), {}}, Mapspace{gemm, imperfect}}) {
     const double before = cpu_seconds();
@@ -215,7 +215,7 @@ Arch two_levels(const std::string& capacity) {
 
 // An array of 256 x 256 whose axes take any dims.
 Problem on_large_array(const std::string& layer) {
-  Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/systolic_32x32.yaml");
+  Arch arch = load_arch(source_path("configs/arch/systolic_32x32.yaml"));
   Fanout& array = arch.fanouts[FanoutId{0}];
   array.x = array.y = 256;
   array.x_dims = array.y_dims = {};
@@ -252,7 +252,7 @@ TEST(Memory, IsNotSpentOnWaysToFillAnArray) {
 // Where a mapping fits, it is found whatever the time: also where the unrolling is given and
 // divides no bound, and where the best unrollings have none.
 TEST(Time, IsNotNeededForAnAnswer) {
-  const std::string configs = MAPSIM_SOURCE_DIR "/configs/";
+  const std::string configs = source_path("configs/");
   SearchOptions options;
   options.budget.seconds = 0;
   const Problem conv1{load_arch(configs + "arch/eyeriss.yaml"),

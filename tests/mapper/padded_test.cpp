@@ -19,7 +19,7 @@
 namespace mapsim::padded_test {
 namespace {
 
-const std::string kConfigs = std::string(MAPSIM_SOURCE_DIR) + "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 Constraints imperfect() {
   Constraints constraints;

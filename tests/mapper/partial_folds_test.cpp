@@ -17,6 +17,7 @@
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "mapper/unfolded.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/form.hpp"
 #include "workloads/load.hpp"
 
@@ -24,7 +25,7 @@ namespace mapsim::partial_folds_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 std::string one_of(Rng& rng, const std::vector<std::string>& all) {
   return all[rng.below(all.size())];
@@ -162,7 +163,7 @@ TEST(EdgeFolds, AreBoundedByWhatAllOfThemCost) {
 // A search that has no time or labels left for folds with a remainder claims nothing of them: its
 // bound is no more than the optimum, and it does not say that nothing fits.
 TEST(EdgeFolds, AreNotForgottenWhereNothingIsLeftForThem) {
-  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/systolic_32x32.yaml");
+  const Arch arch = load_arch(source_path("configs/arch/systolic_32x32.yaml"));
   for (const char* text : {"{m: 63, n: 67, k: 61}", "{m: 101, n: 103, k: 107}"}) {
     const Problem problem{arch, parse_workload(fmt::format("name: g\ngemm: {}\n", text), "w.yaml")};
     SearchOptions options;

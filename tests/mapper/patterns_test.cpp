@@ -11,6 +11,7 @@
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/placement.hpp"
 #include "random_space.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::patterns_test {
@@ -158,7 +159,7 @@ TEST(Patterns, FindTheOptimum) {
 
 // All ports of this machine are equally busy: 1.8 million labels without patterns.
 TEST(Patterns, DecideWherePortsAreEquallyBusy) {
-  const std::string root = std::string(MAPSIM_SOURCE_DIR) + "/";
+  const std::string root = source_path("");
   const Problem problem{load_arch(root + "bench/machines/busy_3_levels.yaml"),
                         load_workload(root + "configs/workloads/resnet50/conv2_3x3.yaml")};
   SearchOptions options;

@@ -4,12 +4,13 @@
 #include <string>
 
 #include "arch/arch.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
 
-inline const std::string kNvdlaConfigs = MAPSIM_SOURCE_DIR "/configs/";
+inline const std::string kNvdlaConfigs = source_path("configs/");
 
 Arch shipped_engine(const std::string& name);
 

@@ -20,6 +20,7 @@
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "tests/nvdla/engines.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/form.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/network.hpp"
@@ -45,7 +46,7 @@ std::string grouped(double number) {
 }
 
 std::string kept_tables() {
-  std::ifstream file{MAPSIM_SOURCE_DIR "/docs/validation_nvdla.md"};
+  std::ifstream file{source_path("docs/validation_nvdla.md")};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 

@@ -17,6 +17,7 @@
 
 #include "arch/load.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim::sheet_test {
@@ -184,7 +185,7 @@ TEST(NvdlaSheet, GivesThePublishedFramesPerSecond) {
 }
 
 // The shipped network on the shipped machines, as `mapsim network` has them.
-const std::string kShipped = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kShipped = source_path("configs/");
 struct ShippedRows {
   double cycles = 0;
   std::vector<std::pair<std::string, SheetTimes>> rows;
@@ -245,7 +246,7 @@ std::string grouped(std::int64_t number) {
 // docs/validation_nvdla.md keeps the rows of the two networks; the command prints the same cycles
 // (tests/app/workbook_test.cpp).
 TEST(NvdlaSheet, RowsOfAlexNetAndGoogLeNetStandInTheDocument) {
-  std::ifstream file{MAPSIM_SOURCE_DIR "/docs/validation_nvdla.md"};
+  std::ifstream file{source_path("docs/validation_nvdla.md")};
   const std::string kept{std::istreambuf_iterator<char>{file}, {}};
   for (const std::string name : {"alexnet", "googlenet"}) {
     const Network network = load_network(kShipped + "networks/" + name + "_workbook.yaml");

@@ -7,11 +7,12 @@
 
 #include "core/rng.hpp"
 #include "plan/plan.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::buffers_test {
 namespace {
 
-const std::string kFolder = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kFolder = source_path("configs/");
 
 bool overlap(const Buffer& a, const Buffer& b) {
   return a.first <= b.last && b.first <= a.last && a.offset < b.offset + b.bytes &&

@@ -10,6 +10,7 @@
 
 #include "core/utf8.hpp"
 #include "plan/plan.hpp"
+#include "tests/support/build_paths.hpp"
 #include "tests/support/svg_reader.hpp"
 
 namespace mapsim::plan_extremes_test {
@@ -21,7 +22,7 @@ Soc one_engine() {
                              "pJ/B, write: 100 pJ/B}}\n"
                              "  engines: [{name: e, arch: nv_small, overhead: 1 us}]\n",
                              "chip.yaml"),
-                  {MAPSIM_SOURCE_DIR "/configs"});
+                  {source_path("configs")});
 }
 
 Network small_network() {

@@ -11,13 +11,14 @@
 #include "core/diagnostic.hpp"
 #include "plan/throughput.hpp"
 #include "report/chart.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::plan_test {
 namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs";
+const std::string kConfigs = source_path("configs");
 
 // A small engine that runs all, a large one that multiplies only; `sync` of a transition.
 Soc chip(const std::string& sync, const std::string& transitions_to = "large") {

@@ -5,6 +5,7 @@
 #include "arch/gpu_load.hpp"
 #include "campaign/gpu_layer.hpp"
 #include "plan/gpu_algorithms.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::pruned_test {
@@ -19,7 +20,7 @@ Workload gemm(int m, int n, int k, int bits) {
 
 // How many times as fast as the fastest dense kernel 2:4 sparse weights are.
 double gain(const std::string& gpu_name, const Workload& workload) {
-  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/" + gpu_name + ".yaml");
+  const Gpu gpu = load_gpu(source_path("configs/arch/") + gpu_name + ".yaml");
   const GpuLayer dense = fastest_kernel(gpu, workload, {});
   const PrunedAnswer pruned = pruned_on_gpu(gpu, workload, false);
   EXPECT_TRUE(dense.kernel && pruned.cost) << pruned.problem;
@@ -39,7 +40,7 @@ TEST(PrunedWeights, GainWhereGainsAreMeasured) {
 // 4096 x 4096 by one column takes 0.022 ms dense and 0.196 ms sparse (pytorch #111339): the kernels
 // want whole pieces of 16 B, for which it is padded and copied.
 TEST(PrunedWeights, AreDeclinedOfOneColumn) {
-  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/a100_80gb.yaml");
+  const Gpu gpu = load_gpu(source_path("configs/arch/a100_80gb.yaml"));
   const PrunedAnswer pruned = pruned_on_gpu(gpu, gemm(1, 4096, 4096, 16), false);
   EXPECT_FALSE(pruned.cost);
   EXPECT_EQ(pruned.problem, "sparse kernels want multiples of 16 B of rows, columns and K");
@@ -49,7 +50,7 @@ TEST(PrunedWeights, AreDeclinedOfOneColumn) {
 // is taken: of a large one a sparse kernel, of a small one a dense one, whose tiles may be smaller
 // and split K.
 TEST(PrunedWeights, AreSeenInTheLayersDensity) {
-  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/a100_80gb.yaml");
+  const Gpu gpu = load_gpu(source_path("configs/arch/a100_80gb.yaml"));
   const auto declared = [](int m, int n, int k, const std::string& density) {
     return parse_workload(fmt::format("name: w\ngemm: {{m: {}, n: {}, k: {}}}\ndensity: {{weight: "
                                       "{}}}\nprecision: {{input: 16 b, weight: 16 b, output: 16 "

@@ -7,13 +7,14 @@
 #include "plan/plan.hpp"
 #include "plan/soc.hpp"
 #include "plan/throughput.hpp"
+#include "tests/support/build_paths.hpp"
 
 // Signs of docs/validation.md, Plans of networks on chips, on what is shipped.
 
 namespace mapsim::signs_test {
 namespace {
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs";
+const std::string kConfigs = source_path("configs");
 
 Soc orin(double share_of_bandwidth = 1) {
   const std::string file = kConfigs + "/soc/jetson_agx_orin.yaml";

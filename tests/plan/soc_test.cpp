@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnostic.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::soc_test {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs";
+const std::string kConfigs = source_path("configs");
 
 Soc shipped(const std::string& name) {
   return load_soc(kConfigs + "/soc/" + name + ".yaml", {kConfigs});

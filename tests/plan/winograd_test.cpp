@@ -9,6 +9,7 @@
 #include "arch/gpu_load.hpp"
 #include "campaign/gpu_layer.hpp"
 #include "plan/gpu_algorithms.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::winograd_test {
@@ -25,7 +26,7 @@ Workload convolution(int c, int h, int w, int k, int bits) {
 }
 
 Gpu shipped(const std::string& name) {
-  return load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/" + name + ".yaml");
+  return load_gpu(source_path("configs/arch/") + name + ".yaml");
 }
 
 double microseconds(const Gpu& gpu, const Workload& workload, const Winograd& how) {

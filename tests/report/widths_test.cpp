@@ -8,6 +8,7 @@
 #include "arch/load.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::widths_test {
@@ -39,7 +40,7 @@ TEST(Widths, OfSeveralLayersAreCounted) {
 }
 
 TEST(Widths, StandInTheHeadOfEveryResult) {
-  const Arch arch = load_arch(MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml");
+  const Arch arch = load_arch(source_path("configs/arch/teaching.yaml"));
   const Workload workload = with("input: 8 b, weight: 4 b, output: 32 b");
   EXPECT_EQ(title_text(arch, workload),
             "w on teaching\n"

@@ -12,6 +12,7 @@
 
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim {
 
@@ -33,7 +34,7 @@ inline void append_line(std::string& text, const std::string& line) {
 }
 
 inline std::vector<BadInput> read_bad_inputs(const std::string& file) {
-  std::ifstream stream{std::string{MAPSIM_SOURCE_DIR} + "/tests/" + file};
+  std::ifstream stream{source_path("tests/") + file};
   std::vector<BadInput> cases;
   std::string old;  // what an edit replaces
   std::string* part = nullptr;

@@ -3,6 +3,7 @@
 
 namespace mapsim {
 
+const char* const kSource = MAPSIM_SOURCE_DIR;
 const char* const kBuild = MAPSIM_BINARY_DIR;
 const char* const kProgram = MAPSIM_PROGRAM;
 const char* const kFakeCuda = MAPSIM_FAKE_CUDA;

@@ -13,7 +13,7 @@ namespace mapsim {
 
 using Json = nlohmann::ordered_json;
 
-inline const std::string kRoot = MAPSIM_SOURCE_DIR;
+inline const std::string kRoot = kSource;
 inline const std::string kData = kRoot + "/tests/app/data";
 inline const std::string kTeaching = kRoot + "/configs/arch/teaching.yaml";
 inline const std::string kLayer = kRoot + "/configs/workloads/teaching/conv.yaml";

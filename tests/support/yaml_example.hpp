@@ -7,11 +7,13 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/build_paths.hpp"
+
 namespace mapsim {
 
 // The first YAML example under a heading of docs/formats.md.
 inline std::string yaml_example(const std::string& heading) {
-  std::ifstream stream{std::string{MAPSIM_SOURCE_DIR} + "/docs/formats.md"};
+  std::ifstream stream{source_path("docs/formats.md")};
   const std::string text{std::istreambuf_iterator<char>{stream}, {}};
   const std::string fence = "```yaml\n";
   const std::size_t begin = text.find(fence, text.find("\n## " + heading + "\n"));

@@ -12,6 +12,7 @@
 #include "core/rng.hpp"
 #include "costmodel/gpu/library.hpp"
 #include "interop/gpu_table.hpp"
+#include "tests/support/build_paths.hpp"
 #include "tests/support/golden_table.hpp"
 
 namespace mapsim::calibrate_test {
@@ -25,7 +26,7 @@ std::string read_file(const std::string& path) {
 
 // As it would be without any fit.
 Gpu chip(const std::string& name) {
-  Gpu gpu = load_gpu(fmt::format("{}/configs/arch/{}.yaml", MAPSIM_SOURCE_DIR, name));
+  Gpu gpu = load_gpu(source_path("configs/arch/") + name + ".yaml");
   gpu.calibrations.clear();
   return gpu;
 }

@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "arch/gpu_load.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::predictions_test {
 namespace {
 
-Gpu a100() { return load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/a100_80gb.yaml"); }
+Gpu a100() { return load_gpu(source_path("configs/arch/a100_80gb.yaml")); }
 
 const std::function<std::vector<KernelChoice>(const Gpu&, const GemmProblem&)> kNoLibrary;
 

@@ -11,6 +11,7 @@
 #include "arch/gpu_load.hpp"
 #include "costmodel/gpu/library.hpp"
 #include "interop/gpu_table.hpp"
+#include "tests/support/build_paths.hpp"
 #include "tests/support/golden_table.hpp"
 #include "tests/support/in_folder.hpp"
 #include "validate/predictions.hpp"
@@ -19,7 +20,7 @@ namespace mapsim::sharing_test {
 namespace {
 
 Gpu chip(const std::string& name) {
-  return load_gpu(fmt::format("{}/configs/arch/{}.yaml", MAPSIM_SOURCE_DIR, name));
+  return load_gpu(source_path("configs/arch/") + name + ".yaml");
 }
 
 Gpu uncalibrated(Gpu gpu) {

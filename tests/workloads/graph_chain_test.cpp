@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/build_paths.hpp"
 #include "workloads/network.hpp"
 #include "workloads/print.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 NetworkGraph shipped(const std::string& name) {
   return *load_network(kConfigs + "networks/graphs/" + name + ".yaml").graph;

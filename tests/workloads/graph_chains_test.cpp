@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/build_paths.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim::graph_chains_test {
@@ -109,7 +110,7 @@ TEST(ChainsOfGraphs, EndWhereSeveralRead) {
 }
 
 TEST(ChainsOfGraphs, OfShippedNetworksHaveAllOperations) {
-  const std::string folder = MAPSIM_SOURCE_DIR "/configs/networks/graphs/";
+  const std::string folder = source_path("configs/networks/graphs/");
   for (const char* name : {"resnet50", "squeezenet", "mobilenet_v2"}) {
     const NetworkGraph graph = *load_network(folder + name + ".yaml").graph;
     std::int64_t macs = 0;

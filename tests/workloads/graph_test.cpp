@@ -12,6 +12,7 @@
 
 #include "core/rng.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/graph_print.hpp"
 #include "workloads/network.hpp"
@@ -248,9 +249,9 @@ TEST(NetworkGraph, SurvivesDamagedFiles) {
 
 // Every shipped graph that a list of nodes can say, written and read back: print_graph() compares.
 TEST(Graph, IsWrittenAsItIsRead) {
-  const std::string folder = MAPSIM_SOURCE_DIR "/configs/networks/graphs/";
+  const std::string folder = source_path("configs/networks/graphs/");
   for (const auto& entry : std::filesystem::directory_iterator{folder}) {
-    const Network network = load_network(entry.path().string(), {MAPSIM_SOURCE_DIR "/configs"});
+    const Network network = load_network(entry.path().string(), {source_path("configs")});
     const PrintedGraph printed = print_graph(network.name, *network.graph);
     if (entry.path().stem() == "lstm_ptb") {
       EXPECT_THAT(printed.why, ::testing::HasSubstr("is several layers")) << entry.path();

@@ -7,6 +7,7 @@
 
 #include "core/diagnostic.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
@@ -15,7 +16,7 @@
 namespace mapsim::network_test {
 namespace {
 
-const std::string kWorkloads = MAPSIM_SOURCE_DIR "/configs/workloads/";
+const std::string kWorkloads = source_path("configs/workloads/");
 
 TEST(LoadNetwork, ReadsLayersBesideItsFile) {
   const Network network = parse_network(

@@ -5,11 +5,12 @@
 #include "arch/gpu_load.hpp"
 #include "core/rng.hpp"
 #include "costmodel/gpu/kernel.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim {
 
 inline Gpu chip(const std::string& name) {
-  return load_gpu(std::string{MAPSIM_SOURCE_DIR} + "/configs/arch/" + name + ".yaml");
+  return load_gpu(source_path("configs/arch/") + name + ".yaml");
 }
 
 inline std::int64_t pick(Rng& rng, std::initializer_list<std::int64_t> values) {

@@ -7,6 +7,7 @@
 #include "arch/gpu_load.hpp"
 #include "core/diagnostic.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "tests/support/build_paths.hpp"
 #include "validate/candidates.hpp"
 #include "validate/measurements.hpp"
 
@@ -83,7 +84,7 @@ TEST(ParseCounters, SaysWhichColumnIsMissingAndWhichRowIsCut) {
 }
 
 TEST(CompareCounters, SetsTheModelsOwnCountsBeside) {
-  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  const Gpu gpu = load_gpu(source_path("configs/arch/h200.yaml"));
   GpuMeasurement row;
   row.gpu = "h200";
   row.problem = {4096, 4096, 4096, 1, GpuPrecision::kF16, Bytes{2}};
@@ -108,7 +109,7 @@ TEST(CompareCounters, SetsTheModelsOwnCountsBeside) {
 
 // A program without NVTX: entries tell the kernels of one problem apart, but not the problems.
 TEST(AttachCounters, KnowsKernelsByTheirEntriesWhereThereAreNoRanges) {
-  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  const Gpu gpu = load_gpu(source_path("configs/arch/h200.yaml"));
   GpuMeasurement row;
   row.gpu = "h200";
   row.problem = {4096, 4096, 4096, 1, GpuPrecision::kF16, Bytes{2}};

@@ -88,7 +88,7 @@ class Measuring : public InFolder {
     return lines;
   }
 
-  Gpu gpu_ = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  Gpu gpu_ = load_gpu(source_path("configs/arch/h200.yaml"));
   KernelSpec problem_;
 
  private:
@@ -314,7 +314,7 @@ TEST(Microbenchmarks, CompileWhereThereIsACompiler) {
   if (const auto* reason = std::get_if<std::string>(&nvrtc)) {
     GTEST_SKIP() << *reason;
   }
-  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  const Gpu gpu = load_gpu(source_path("configs/arch/h200.yaml"));
   std::vector<KernelSource> sources = microbenchmark_sources(gpu);
   ASSERT_EQ(sources.size(), 11U);
   ASSERT_EQ(flush_source().threads, 512);
@@ -330,7 +330,7 @@ TEST(Microbenchmarks, CompileWhereThereIsACompiler) {
 }
 
 TEST(BuildKernels, RanksByWhatTheCompilerSays) {
-  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  const Gpu gpu = load_gpu(source_path("configs/arch/h200.yaml"));
   KernelSpec problem;
   problem.problem = {4096, 4096, 4096, 1, GpuPrecision::kF16, Bytes{2}};
   std::vector<KernelSpec> specs;
@@ -394,7 +394,7 @@ class ChooseCandidates : public ::testing::Test {
     return kernels;
   }
 
-  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  const Gpu gpu = load_gpu(source_path("configs/arch/h200.yaml"));
   KernelSpec problem;
 };
 

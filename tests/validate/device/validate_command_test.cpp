@@ -23,7 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kArch = MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml";
+const std::string kArch = source_path("configs/arch/h200.yaml");
 
 class ValidateCommand : public InFolder {
  protected:

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "arch/gpu_load.hpp"
+#include "tests/support/build_paths.hpp"
 #include "validate/candidates.hpp"
 #include "validate/measurements.hpp"
 
@@ -42,7 +43,7 @@ class Judging : public ::testing::Test {
                     *row.kernel)
         .time.total;
   }
-  Gpu gpu_ = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  Gpu gpu_ = load_gpu(source_path("configs/arch/h200.yaml"));
 };
 
 TEST_F(Judging, GivesErrorsByHand) {

@@ -4,12 +4,13 @@
 #include <gmock/gmock.h>
 
 #include "arch/gpu_load.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::workload_problem_test {
 namespace {
 
-const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+const std::string kConfigs = source_path("configs/");
 
 std::string convolution_of(const std::string& layer) {
   const Gpu gpu = load_gpu(kConfigs + "arch/h200.yaml");
