@@ -164,7 +164,10 @@ Answer run(const CompareArguments& arguments) {
     return compare_zigzag(arguments);
   }
   if (arguments.stats.empty()) {
-    throw UsageError("--stats is required");
+    throw UsageError(
+        "compare timeloop: --stats FILE is required: what timeloop-model or timeloop-mapper found, "
+        "which they write to timeloop-model.stats.txt or timeloop-mapper.stats.txt in their folder "
+        "of output, beside the energies (*.ERT.yaml) and the mapping (*.map.yaml)");
   }
   const FolderFiles design = design_of(arguments);
   const std::vector<std::string> files = timeloop_files(design.files, arguments.timeloop);

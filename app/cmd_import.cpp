@@ -348,6 +348,13 @@ Answer answer_of(const ImportArguments& arguments, const ImportRecord& record) {
 
 }  // namespace
 
+std::string first_message(const ConfigError& error) {
+  const Diagnostic& first = error.diagnostics().front();
+  return fmt::format("{}{}: {}", first.file,
+                     first.line > 0 ? fmt::format(":{}:{}", first.line, first.column) : "",
+                     first.message);
+}
+
 std::vector<std::string> timeloop_files(std::vector<std::string> files,
                                         const TimeloopArguments& arguments) {
   if (!arguments.ert.empty()) {

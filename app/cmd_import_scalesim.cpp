@@ -160,7 +160,7 @@ void add_notes(const ImportArguments& arguments, const ScaleSimConfig& config,
 
 }  // namespace
 
-std::string why_no_scalesim(const std::vector<std::string>& files) {
+Unread why_no_scalesim(const std::vector<std::string>& files) {
   return why_unread([&files] {
     if (files.size() != 2) {
       throw UsageError("import scalesim takes two files, a configuration and a topology");

@@ -101,12 +101,12 @@ class Folder {
   const std::vector<std::string>& notes() const { return notes_; }
 
   // Architectures that a template chooses by a name, where none was given.
-  std::string choices(const std::string& why) const {
-    if (parts_.empty() || why.find("has no value") == std::string::npos) {
+  std::string choices(const Unread& why) const {
+    if (parts_.empty() || !why.lacks_names) {
       return "";
     }
     return fmt::format(
-        "{}\n  architectures ({}): {}{}", why, parts_.size(),
+        "{}\n  architectures ({}): {}{}", why.text, parts_.size(),
         fmt::join(parts_.begin(),
                   parts_.begin() + static_cast<std::ptrdiff_t>(std::min(parts_.size(), kListed)),
                   " "),
@@ -301,7 +301,7 @@ class Folder {
       }
       std::vector<std::string> all = given;
       all.insert(all.end(), set.begin(), set.end());
-      const std::string failure = request_.why_not(all);
+      const std::string failure = request_.why_not(all).text;
       if (failure.empty()) {
         led.insert(set.front());
         text +=

@@ -6,14 +6,19 @@
 
 namespace mapsim {
 
+// Why files cannot be read together; `text` is empty where they can.
+struct Unread {
+  std::string text;
+  bool lacks_names = false;  // templates ask for names without a value
+};
+
 // Whose files are told apart: "timeloop", "zigzag", "accelforge" or "scalesim".
 struct FolderRequest {
   std::string command;  // "import timeloop", for the commands that a message shows
   std::string format;
   std::string rest;  // what follows the files in these commands: "-o DIR"
-  // Tries to read files together; empty, or why it cannot be.
-  std::function<std::string(const std::vector<std::string>&)> why_not;
-  bool has_energies = false;  // none are looked for
+  std::function<Unread(const std::vector<std::string>&)> why_not;  // tries to read files together
+  bool has_energies = false;                                       // none are looked for
 };
 struct FolderFiles {
   std::vector<std::string> files;

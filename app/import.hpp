@@ -7,8 +7,10 @@
 
 #include "app/arguments.hpp"
 #include "app/command.hpp"
+#include "app/folder_files.hpp"
 #include "core/diagnostic.hpp"
 #include "interop/gpu_table.hpp"
+#include "interop/template.hpp"
 #include "interop/timeloop_import.hpp"
 
 namespace mapsim {
@@ -26,7 +28,7 @@ struct ImportedFiles {
 };
 
 ImportedFiles import_scalesim(const ImportArguments& arguments);
-std::string why_no_scalesim(const std::vector<std::string>& files);  // empty: both can be read
+Unread why_no_scalesim(const std::vector<std::string>& files);
 ImportedFiles import_onnx(const ImportArguments& arguments);
 
 // How a Timeloop design is read, and its files with the table of energies that was named apart.
@@ -34,19 +36,18 @@ TimeloopOptions timeloop_options(const TimeloopArguments& arguments);
 std::vector<std::string> timeloop_files(std::vector<std::string> files,
                                         const TimeloopArguments& arguments);
 
-// Why files cannot be read together; empty: they can.
+std::string first_message(const ConfigError& error);  // with its place
 template <class Read>
-std::string why_unread(const Read& read) {
+Unread why_unread(const Read& read) {
   try {
     read();
-    return "";
+    return {};
+  } catch (const UnsetNames& error) {
+    return {first_message(error), true};
   } catch (const ConfigError& error) {
-    const Diagnostic& first = error.diagnostics().front();
-    return fmt::format("{}{}: {}", first.file,
-                       first.line > 0 ? fmt::format(":{}:{}", first.line, first.column) : "",
-                       first.message);
+    return {first_message(error)};
   } catch (const UsageError& error) {
-    return error.what();
+    return {error.what()};
   }
 }
 

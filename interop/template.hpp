@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/diagnostic.hpp"
 #include "interop/expression.hpp"
 
 namespace mapsim {
@@ -36,12 +37,18 @@ struct TemplateFunctions {
   std::function<const AssembledText&(const std::string&)> text_of;
 };
 
+// A template asks for names that have no value: all of them.
+class UnsetNames : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 // Does it hold {{ }} or {% %} outside of comments?
 bool is_template(const std::string& text);
 
 // The text that a Jinja template stands for: {{ expressions }}, set, if, elif, else, for, assert,
 // raw and comments, as interop/expression.hpp computes. Expressions in comments of YAML are left
-// alone. Throws ConfigError at the place of the template that has no value or that is not known
+// alone. Throws UnsetNames at the places that have no value, and ConfigError at what is not known
 // here.
 AssembledText render_template(const std::string& text, const std::string& file,
                               TemplateValues values, const TemplateFunctions& functions);

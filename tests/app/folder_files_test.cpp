@@ -173,6 +173,18 @@ TEST_F(FolderFiles, OfATemplateSayWhichArchitecturesItMayName) {
   EXPECT_THAT(file("stderr"), HasSubstr("'kind' has no value; --set kind=VALUE gives it one\n"
                                         "  architectures (1): d/arch/arch.yaml\n"));
   EXPECT_EQ(run("import timeloop d --set kind=arch -o in"), 0) << file("stderr");
+  write("d/top.yaml.jinja",
+        "arch: {{include('arch/arch.yaml', 'arch')}}\nmapping: [{target: , type: temporal}]\n"
+        "problem: {{include('prob/gemm.yaml', 'problem')}}\n");
+  ASSERT_EQ(run("import timeloop d -o in"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("has no value"));  // of a key: no template asks for it
+  EXPECT_THAT(file("stderr"), Not(HasSubstr("architectures (")));
+}
+
+TEST_F(FolderFiles, AreComparedWithStatisticsThatTheErrorNames) {
+  ASSERT_EQ(run("compare timeloop d"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("--stats FILE is required: what timeloop-model"));
+  EXPECT_THAT(file("stderr"), HasSubstr("to timeloop-model.stats.txt or timeloop-mapper.stats"));
 }
 
 // A folder of several designs is none, though one of them is a file of its own.
