@@ -64,9 +64,20 @@ Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits, bool 
   return storage;
 }
 
-// What cannot be said in Timeloop's blocks.
-[[noreturn]] void refuse(const std::string& what) {
-  throw std::invalid_argument("Timeloop has no word for " + what);
+// What cannot be said in Timeloop's blocks, and which search does not find it.
+constexpr const char* kEvenSearch = "'mapsim search --even' leaves such mappings out";
+constexpr const char* kPerfectSearch =
+    "'mapsim search' without --imperfect leaves such mappings out";
+constexpr const char* kSearchOfOneLoop =
+    "'one_loop_per_dim: true' in the constraints of a search leaves such mappings out";
+constexpr const char* kSearchOfRegions =
+    "a rule for the loops of a region ('loops' in the constraints of a search) leaves such "
+    "mappings out";
+
+[[noreturn]] void refuse(const std::string& what, const char* without = nullptr) {
+  throw std::invalid_argument(fmt::format("Timeloop has no word for {}{}{}", what,
+                                          without == nullptr ? "" : "; ",
+                                          without == nullptr ? "" : without));
 }
 
 class Exporter {
@@ -97,7 +108,8 @@ class Exporter {
     const std::size_t level = index_of(keep.level);
     if (level < current_ || !blocks_[level].keep.empty()) {
       refuse(fmt::format("tensors that {} keeps at different points (an uneven mapping)",
-                         arch_.levels[keep.level].name));
+                         arch_.levels[keep.level].name),
+             kEvenSearch);
     }
     blocks_[level].keep = keep.tensors;
     current_ = level;
@@ -115,7 +127,8 @@ class Exporter {
                     [&](const TimeloopLoop& each) { return each.dim == loop.dim; });
     if (parallel_ && unrolled) {
       refuse(fmt::format("a loop over {} between a fanout that unrolls it and the next level kept",
-                         workload_.dims[loop.dim].name));
+                         workload_.dims[loop.dim].name),
+             kSearchOfRegions);
     }
     // Over another dim it may as well stand above the fanout: all instances go through it together.
     append(blocks_[current_].temporal, loop.dim, loop.extent, Axis::kX);
@@ -142,11 +155,13 @@ class Exporter {
     const bool outermost = outer == workload_.dims[dim].bound;
     if (!outermost && outer % extent != 0) {
       refuse(fmt::format("tiles of {} of {} in tiles of {}: they do not divide", extent,
-                         workload_.dims[dim].name, outer));
+                         workload_.dims[dim].name, outer),
+             kPerfectSearch);
     }
     if (std::any_of(loops.begin(), loops.end(),
                     [dim](const TimeloopLoop& loop) { return loop.dim == dim; })) {
-      refuse(fmt::format("two loops over {} in one level", workload_.dims[dim].name));
+      refuse(fmt::format("two loops over {} in one level", workload_.dims[dim].name),
+             kSearchOfOneLoop);
     }
     const std::int64_t bound = (outer + extent - 1) / extent;
     loops.push_back({dim, bound, bound, axis});

@@ -382,7 +382,7 @@ TEST_F(Interop, RefusesToExportAnUnevenMapping) {
   EXPECT_EQ(
       contents(folder() / "stderr"),
       "mapsim: Timeloop has no word for tensors that GLB keeps at different points (an uneven "
-      "mapping)\n");
+      "mapping); 'mapsim search --even' leaves such mappings out\n");
   EXPECT_FALSE(fs::exists(folder() / "map.yaml"));
 }
 

@@ -12,6 +12,7 @@
 #include "interop/timeloop_import.hpp"
 #include "interop/timeloop_mapping.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "tests/interop/timeloop_design.hpp"
 #include "tests/support/bad_inputs.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
@@ -21,85 +22,11 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const std::string kProblem = R"(problem:
-  shape:
-    name: conv1d
-    dimensions: [R, P, K]
-    coefficients: [{name: Stride, default: 1}, {name: Dilation, default: 1}]
-    data_spaces:
-      - {name: Weights, projection: [[[K]], [[R]]]}
-      - {name: Inputs, projection: [[[R, Dilation], [P, Stride]]]}
-      - {name: Outputs, projection: [[[K]], [[P]]], read_write: true}
-  instance: {R: 3, P: 10, K: 8, Stride: 2, densities: {}}
-)";
-
-const std::string kEnergies = R"(ERT:
-  version: 0.4
-  tables:
-    - {name: 'chip.DRAM(1..1)', actions: [{name: read, energy: 64}, {name: write, energy: 60}]}
-    - name: chip.glb
-      actions:
-        - {name: read, arguments: {data_delta: 0}, energy: 1}
-        - {name: read, arguments: {data_delta: 1}, energy: 4.5}
-        - {name: write, energy: 5}
-        - {name: update, energy: 6}
-        - {name: leak, energy: 0.5}
-    - {name: 'chip.PE[0..7].spad', actions: [{name: read, energy: 0.5}, {name: write, energy: 0.75}]}
-    - {name: 'chip.PE[0..7].mac', actions: [{name: mac_random, energy: 2}, {name: idle, energy: 9}]}
-)";
-
-// The same machine in the two forms of the front ends.
-const std::string kNested = R"(architecture:
-  version: 0.3
-  subtree:
-    - name: chip
-      attributes: {technology: 45nm}
-      local:
-        - {name: DRAM, class: DRAM, attributes: {width: 64, word-bits: 16}}
-        - name: glb
-          class: smartbuffer_SRAM
-          attributes: {memory_depth: 512, memory_width: 64, word-bits: 16, read_bandwidth: 8}
-      subtree:
-        - name: PE[0..7]
-          local:
-            - {name: spad, class: smartbuffer_RF, attributes: {depth: 24, word-bits: 16, meshX: 4}}
-            - {name: mac, class: intmac, attributes: {datawidth: 16, meshX: 4}}
-)";
-const std::string kNodes = R"(architecture:
-  version: 0.4
-  nodes:
-    - !Container
-      name: chip
-      attributes: {technology: 45nm}
-    - !Component
-      name: DRAM
-      class: DRAM
-      attributes: {width: 64, datawidth: 16}
-    - !Component
-      name: glb
-      class: smartbuffer_SRAM
-      attributes: {depth: 512, width: 64, datawidth: 16, read_bandwidth: 8}
-      constraints: {dataspace: {keep_only: [Inputs, Outputs]}, temporal: {factors: []}}
-    - !Container
-      name: PE
-      spatial: {meshX: 4, meshY: 2}
-    - !Component
-      name: spad
-      class: smartbuffer_RF
-      attributes: {depth: 24, datawidth: 16}
-    - !Component
-      name: mac
-      class: intmac
-      attributes: {datawidth: 16}
-)";
-const std::string kMapping = R"(mapping:
-  - {target: DRAM, type: temporal, factors: P=3, permutation: RPK}
-  - {target: glb, type: datatype, keep: [Inputs, Outputs], bypass: [Weights]}
-  - {target: glb, type: temporal, factors: R3 K2, permutation: K R}
-  - {target: glb, type: spatial, factors: [K=4, 'P=2,1'], permutation: 'K,P,R', split: 1}
-  - {target: spad, type: temporal, factors: P=2, no_iteration_over_dataspaces: []}
-)";
+using timeloop_design::kEnergies;
+using timeloop_design::kMapping;
+using timeloop_design::kNested;
+using timeloop_design::kNodes;
+using timeloop_design::kProblem;
 
 TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
   const TimeloopImport nested = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml");
@@ -430,69 +357,6 @@ TEST(TimeloopImport, SurvivesDamagedFiles) {
   };
   expect_survival(kNested + kEnergies + kProblem + kMapping, read);
   expect_survival(kNodes + kEnergies + kProblem + kMapping, read);
-}
-
-TEST(TimeloopExport, RefusesByNameWhatTimeloopCannotSay) {
-  const TimeloopDesign design = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml").design;
-  const Arch arch = to_arch(design.machine);
-  const TensorSet all{TensorId{0}, TensorId{1}, TensorId{2}};
-  const LevelId dram{0};
-  const LevelId spad{2};
-  const auto refusal = [&](const std::vector<MappingNode>& nodes) -> std::string {
-    try {
-      to_timeloop_blocks(arch, design.workload, Mapping{nodes});
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "";
-  };
-  const DimId p{1};
-  const DimId k{2};
-  EXPECT_EQ(refusal({Keep{dram, all}, Keep{spad, {TensorId{0}}}, Temporal{p, 1},
-                     Keep{spad, {TensorId{1}}}}),
-            "Timeloop has no word for tensors that spad keeps at different points (an uneven "
-            "mapping)");
-  EXPECT_EQ(refusal({Keep{dram, all}, Temporal{p, 4}, Temporal{k, 1}, Temporal{p, 1}}),
-            "Timeloop has no word for two loops over P in one level");
-  EXPECT_EQ(refusal({Keep{dram, all}, Temporal{p, 5}, Keep{spad, all}, Temporal{p, 2}}),
-            "Timeloop has no word for tiles of 2 of P in tiles of 5: they do not divide");
-  EXPECT_EQ(refusal({Keep{dram, all}, Parallel{k, 2, FanoutId{0}, Axis::kX}, Temporal{k, 1},
-                     Keep{spad, all}}),
-            "Timeloop has no word for a loop over K between a fanout that unrolls it and the next "
-            "level kept");
-}
-
-// In a level that keeps nothing, or above the fanout: what comes back costs the same.
-TEST(TimeloopExport, FindsAPlaceForLoopsBelowAFanout) {
-  TimeloopDesign design = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml").design;
-  const Problem problem{to_arch(design.machine), design.workload};
-  const TensorSet all{TensorId{0}, TensorId{1}, TensorId{2}};
-  const DimId r{0}, p{1}, k{2};
-  const auto given_on = [&](const Arch& arch) {
-    EXPECT_EQ(arch.fanouts.size(), 1U);
-    return Mapping{{Keep{LevelId{0}, all}, Temporal{k, 1},
-                    Parallel{p, design.workload.dims[p].bound / 2, FanoutId{0}, Axis::kX},
-                    Temporal{r, 1}, Keep{LevelId{2}, all}, Temporal{p, 1}}};
-  };
-  const Mapping given = given_on(problem.arch());
-  design.blocks = to_timeloop_blocks(problem.arch(), design.workload, given);
-  const auto before = evaluate(problem, given), after = evaluate(problem, to_mapping(design));
-  ASSERT_TRUE(std::holds_alternative<Cost>(before) && std::holds_alternative<Cost>(after));
-  EXPECT_EQ(std::get<Cost>(before).counts, std::get<Cost>(after).counts);
-  EXPECT_NE(to_mapping(design), given);
-  const Arch two = parse_arch(R"(name: two
-nodes:
-  - {storage: DRAM, capacity: unlimited, energy: {read: 1 pJ/b, write: 1 pJ/b}}
-  - {fanout: PEs, x: 4}
-  - {storage: glb, capacity: 1 KiB, energy: {read: 1 pJ/b, write: 1 pJ/b}}
-  - {storage: spad, capacity: 1 KiB, energy: {read: 1 pJ/b, write: 1 pJ/b}}
-  - {compute: MAC, energy: 1 pJ}
-)",
-                              "arch");
-  const std::vector<TimeloopBlock> blocks = to_timeloop_blocks(two, design.workload, given_on(two));
-  EXPECT_TRUE(blocks[1].keep.empty());
-  ASSERT_EQ(blocks[1].temporal.size(), 1U);
-  EXPECT_EQ(blocks[1].temporal[0].dim, r);
 }
 
 }  // namespace

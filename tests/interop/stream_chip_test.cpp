@@ -27,6 +27,12 @@ std::string stream_core(const char* name, const char* type, int size) {
       name, type, size);
 }
 
+// The core that a chip of these tests names so.
+Document tpu_or_dram(const std::string& path) {
+  const bool dram = path == "cores/dram.yaml";
+  return parse_yaml(stream_core(dram ? "dram" : "tpu", dram ? "offchip" : "compute", 4), path);
+}
+
 TEST(StreamChip, MakesEachCoreAnArchitectureBeforeTheMemoryOffTheChip) {
   const Document chip = parse_yaml(
       "name: chip\ncores: {0: a/tpu.yaml, 1: a/tpu.yaml, 2: vector.yaml, 3: a/dram.yaml}\n"
@@ -136,14 +142,7 @@ TEST(StreamChip, SaysWhichCoresHaveNoLinkToTheMemory) {
       "{type: link, cores: [1, 2], bandwidth: 64}]\n",
       "chip.yaml");
   std::vector<std::string> notes;
-  const ZigzagChip found = read_stream_chip(
-      chip,
-      [](const std::string& path) {
-        const bool dram = path == "cores/dram.yaml";
-        return parse_yaml(stream_core(dram ? "dram" : "tpu", dram ? "offchip" : "compute", 4),
-                          path);
-      },
-      notes);
+  const ZigzagChip found = read_stream_chip(chip, tpu_or_dram, notes);
   EXPECT_EQ(found.cores.at(0).port, 64);
   EXPECT_THAT(notes, Contains(HasSubstr("tpu: 1 of 2 have a link to the memory off the chip")));
 }
@@ -158,14 +157,7 @@ TEST(StreamChip, TakesTheNarrowestWayToTheMemory) {
             links + "]\n",
         "chip.yaml");
     notes.clear();
-    return read_stream_chip(
-        chip,
-        [](const std::string& path) {
-          const bool dram = path == "cores/dram.yaml";
-          return parse_yaml(stream_core(dram ? "dram" : "tpu", dram ? "offchip" : "compute", 4),
-                            path);
-        },
-        notes);
+    return read_stream_chip(chip, tpu_or_dram, notes);
   };
   const auto shared = [](const ZigzagChip& chip) {
     return chip.cores.at(0).arch.levels[LevelId{0}].bandwidth.shared;

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "arch/load.hpp"
+#include "costmodel/evaluate.hpp"
+#include "interop/timeloop_import.hpp"
+#include "tests/interop/timeloop_design.hpp"
+
+namespace mapsim::timeloop_export_test {
+namespace {
+
+using timeloop_design::kEnergies;
+using timeloop_design::kNested;
+using timeloop_design::kProblem;
+
+TEST(TimeloopExport, RefusesByNameWhatTimeloopCannotSay) {
+  const TimeloopDesign design = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml").design;
+  const Arch arch = to_arch(design.machine);
+  const TensorSet all{TensorId{0}, TensorId{1}, TensorId{2}};
+  const LevelId dram{0};
+  const LevelId spad{2};
+  const auto refusal = [&](const std::vector<MappingNode>& nodes) -> std::string {
+    try {
+      to_timeloop_blocks(arch, design.workload, Mapping{nodes});
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const DimId p{1};
+  const DimId k{2};
+  EXPECT_EQ(refusal({Keep{dram, all}, Keep{spad, {TensorId{0}}}, Temporal{p, 1},
+                     Keep{spad, {TensorId{1}}}}),
+            "Timeloop has no word for tensors that spad keeps at different points (an uneven "
+            "mapping); 'mapsim search --even' leaves such mappings out");
+  EXPECT_EQ(
+      refusal({Keep{dram, all}, Temporal{p, 4}, Temporal{k, 1}, Temporal{p, 1}}),
+      "Timeloop has no word for two loops over P in one level; 'one_loop_per_dim: true' in the "
+      "constraints of a search leaves such mappings out");
+  EXPECT_EQ(
+      refusal({Keep{dram, all}, Temporal{p, 5}, Keep{spad, all}, Temporal{p, 2}}),
+      "Timeloop has no word for tiles of 2 of P in tiles of 5: they do not divide; 'mapsim search' "
+      "without --imperfect leaves such mappings out");
+  EXPECT_EQ(refusal({Keep{dram, all}, Parallel{k, 2, FanoutId{0}, Axis::kX}, Temporal{k, 1},
+                     Keep{spad, all}}),
+            "Timeloop has no word for a loop over K between a fanout that unrolls it and the next "
+            "level kept; a rule for the loops of a region ('loops' in the constraints of a search) "
+            "leaves such mappings out");
+}
+
+// In a level that keeps nothing, or above the fanout: what comes back costs the same.
+TEST(TimeloopExport, FindsAPlaceForLoopsBelowAFanout) {
+  TimeloopDesign design = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml").design;
+  const Problem problem{to_arch(design.machine), design.workload};
+  const TensorSet all{TensorId{0}, TensorId{1}, TensorId{2}};
+  const DimId r{0}, p{1}, k{2};
+  const auto given_on = [&](const Arch& arch) {
+    EXPECT_EQ(arch.fanouts.size(), 1U);
+    return Mapping{{Keep{LevelId{0}, all}, Temporal{k, 1},
+                    Parallel{p, design.workload.dims[p].bound / 2, FanoutId{0}, Axis::kX},
+                    Temporal{r, 1}, Keep{LevelId{2}, all}, Temporal{p, 1}}};
+  };
+  const Mapping given = given_on(problem.arch());
+  design.blocks = to_timeloop_blocks(problem.arch(), design.workload, given);
+  const auto before = evaluate(problem, given), after = evaluate(problem, to_mapping(design));
+  ASSERT_TRUE(std::holds_alternative<Cost>(before) && std::holds_alternative<Cost>(after));
+  EXPECT_EQ(std::get<Cost>(before).counts, std::get<Cost>(after).counts);
+  EXPECT_NE(to_mapping(design), given);
+  const Arch two = parse_arch(R"(name: two
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 1 pJ/b, write: 1 pJ/b}}
+  - {fanout: PEs, x: 4}
+  - {storage: glb, capacity: 1 KiB, energy: {read: 1 pJ/b, write: 1 pJ/b}}
+  - {storage: spad, capacity: 1 KiB, energy: {read: 1 pJ/b, write: 1 pJ/b}}
+  - {compute: MAC, energy: 1 pJ}
+)",
+                              "arch");
+  const std::vector<TimeloopBlock> blocks = to_timeloop_blocks(two, design.workload, given_on(two));
+  EXPECT_TRUE(blocks[1].keep.empty());
+  ASSERT_EQ(blocks[1].temporal.size(), 1U);
+  EXPECT_EQ(blocks[1].temporal[0].dim, r);
+}
+
+}  // namespace
+}  // namespace mapsim::timeloop_export_test
