@@ -13,9 +13,11 @@
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_arch.hpp"
 #include "interop/timeloop_attributes.hpp"
+#include "interop/timeloop_compounds.hpp"
 #include "interop/timeloop_constraints.hpp"
 #include "interop/timeloop_energies.hpp"
 #include "interop/timeloop_expressions.hpp"
+#include "interop/timeloop_machine_notes.hpp"
 #include "interop/timeloop_mapping.hpp"
 #include "interop/timeloop_objective.hpp"
 #include "interop/timeloop_problem.hpp"
@@ -80,8 +82,7 @@ class Importer {
     if (import_.has_workload) {
       read_problem();
     }
-    note_networks();
-    note_widths();
+    note_machine();
     finish();
     if (import_.has_machine && import_.has_workload) {
       read_mapping();
@@ -184,6 +185,8 @@ class Importer {
         if (known->section == Section::kMapper) {
           import_.objective = timeloop_objective(entry->value, first_);
         }
+        const auto compounds = read_timeloop_compounds(source.read, entry->value);
+        compounds_.insert(compounds_.end(), compounds.begin(), compounds.end());
         notes_.trifles.push_back(
             {"ignored sections", entry->key.text, place_of(source.read, entry->key)});
       } else if (known->section != Section::kSign &&
@@ -248,6 +251,12 @@ class Importer {
       read_energies(energies->second.front(), arch);
     } else {
       import_.energies = TimeloopImport::Energies::kOwnTables;
+      if (!compounds_.empty()) {
+        take_compounds(compounds_, arch, notes_);
+        std::erase_if(notes_.trifles, [](const ImportNotes::Trifle& each) {
+          return each.what == "compound_components" || each.what == "components";
+        });
+      }
       take_own_energies(arch, import_.design.machine, import_.origins, first_);
     }
     read_areas();
@@ -360,37 +369,14 @@ class Importer {
     import_.design.workload = workload.value_or(Workload{});
   }
 
-  void note_widths() {
+  // What of the totals is missing comes first.
+  void note_machine() {
     const TimeloopMachine& machine = import_.design.machine;
-    for (const TimeloopStorage& storage : machine.storages) {
-      const std::int64_t bits = machine.storages.front().word_bits;
-      if (storage.word_bits != bits && storage.name.find("inter_") != 0) {
-        notes_.lines.push_back(fmt::format(
-            "{}: a word of {} b holds one element, as one of {} b does at {}; written "
-            "as {} b",
-            storage.name, storage.word_bits, bits, machine.storages.front().name, bits));
-      }
+    if (const std::string hops = note_on_networks(machine, unknown_hops_); !hops.empty()) {
+      notes_.lines.insert(notes_.lines.begin(), hops);
     }
-  }
-
-  // What of the totals is missing comes first. Timeloop's table of wires, where nothing else says
-  // what a hop costs, says 0 (pat-public/src/pat/pat.cpp, WireEnergy).
-  void note_networks() {
-    const TimeloopMachine& machine = import_.design.machine;
-    Words silent;
-    for (std::size_t l = 0; l < machine.storages.size(); ++l) {
-      if (!machine.storages[l].energy_per_hop && machine.has_fanout(l) &&
-          !unknown_hops_.contains(machine.storages[l].name)) {
-        silent.push_back(machine.storages[l].name);
-      }
-    }
-    if (!silent.empty()) {
-      notes_.lines.insert(
-          notes_.lines.begin(),
-          fmt::format("{}: neither energy_per_hop nor wire_energy: hops cost nothing, as by the "
-                      "table of wires that comes with Timeloop",
-                      joined(silent, ", ")));
-    }
+    const Words widths = notes_on_widths(machine);
+    notes_.lines.insert(notes_.lines.end(), widths.begin(), widths.end());
   }
 
   void read_mapping() {
@@ -467,6 +453,7 @@ class Importer {
   std::deque<Source> sources_;
   std::map<Section, std::vector<Found>> sections_;
   TimeloopImport import_;
+  std::vector<TimeloopCompound> compounds_;
   std::optional<EnergyReferences> table_;  // an ERT
   ImportNotes notes_;
   ImportNotes first_;                   // what concerns every energy

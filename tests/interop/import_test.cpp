@@ -293,6 +293,44 @@ TEST(TimeloopImport, PutsDimsThatAPermutationLeavesOutAlongY) {
   expect("factors: R=1", "{X: {dims: [P, K]}, Y: {dims: [P, K]}}");
 }
 
+// By our tables a component is what a read of it reads, and the rest is named with its place.
+TEST(TimeloopImport, TakesThePartsOfCompoundClasses) {
+  const std::string classes = R"(compound_components:
+  version: 0.4
+  classes:
+    - name: smartbuffer_SRAM
+      subcomponents:
+        - {name: rows, class: regfile, attributes: {width: width, depth: depth}}
+        - {name: 'counters[0..1]', class: intadder}
+      actions:
+        - {name: leak, subcomponents: [{name: other}]}
+        - {name: read, subcomponents: [{name: rows, actions: [{name: read}]}, {name: 'counters[0]'}]}
+    - {name: smartbuffer_RF, subcomponents: [{name: a, class: SRAM}, {name: b, class: SRAM}]}
+    - {name: intmac, subcomponents: [{name: m, class: fpmultiplier}, {name: s, class: fpadder}]}
+)";
+  const auto energies = [](const std::string& text) {
+    return parse_timeloop(text + kProblem, "a.yaml");
+  };
+  const TimeloopImport plain = energies(kNested), parts = energies(kNested + classes);
+  EXPECT_THAT(plain.origins.at("glb"), HasSubstr("energies by our table, sram"));
+  EXPECT_EQ(plain.design.machine.storages[2].energy, parts.design.machine.storages[2].energy);
+  EXPECT_THAT(parts.origins.at("glb"), HasSubstr("energies by our table, regfile"));
+  EXPECT_EQ(parts.design.machine.compute_format, NumberFormat::kFloat);
+  EXPECT_THAT(
+      parts.notes,
+      ::testing::IsSupersetOf(
+          {"a.yaml:19: glb is of the compound class smartbuffer_SRAM: our table has its part rows "
+           "(regfile) of its size; counters[0..1] (intadder) costs nothing",
+           "a.yaml:26: spad is of the compound class smartbuffer_RF: our table takes it by its own "
+           "class, since a read acts on 0 storages of it",
+           "a.yaml:27: mac is of the compound class intmac: our table has a MAC, whatever its "
+           "parts "
+           "are: m (fpmultiplier), s (fpadder)"}));
+  // A table has the energies of the whole.
+  EXPECT_EQ(energies(kNested + kEnergies + classes).design.machine,
+            energies(kNested + kEnergies).design.machine);
+}
+
 TEST(TimeloopImport, TurnsConstraintsIntoOurs) {
   const std::string constraints = R"(mapspace:
   constraints:

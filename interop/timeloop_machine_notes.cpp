@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/timeloop_machine_notes.hpp"
+
+#include <fmt/format.h>
+
+#include "interop/foreign_yaml.hpp"
+
+namespace mapsim {
+
+std::vector<std::string> notes_on_widths(const TimeloopMachine& machine) {
+  std::vector<std::string> notes;
+  for (const TimeloopStorage& storage : machine.storages) {
+    const std::int64_t bits = machine.storages.front().word_bits;
+    if (storage.word_bits != bits && storage.name.find("inter_") != 0) {
+      notes.push_back(fmt::format(
+          "{}: a word of {} b holds one element, as one of {} b does at {}; written as {} b",
+          storage.name, storage.word_bits, bits, machine.storages.front().name, bits));
+    }
+  }
+  return notes;
+}
+
+// Timeloop's table of wires, where nothing else says what a hop costs, says 0
+// (pat-public/src/pat/pat.cpp, WireEnergy).
+std::string note_on_networks(const TimeloopMachine& machine,
+                             const std::set<std::string>& unknown_hops) {
+  std::vector<std::string> silent;
+  for (std::size_t l = 0; l < machine.storages.size(); ++l) {
+    if (!machine.storages[l].energy_per_hop && machine.has_fanout(l) &&
+        !unknown_hops.contains(machine.storages[l].name)) {
+      silent.push_back(machine.storages[l].name);
+    }
+  }
+  return silent.empty()
+             ? ""
+             : fmt::format(
+                   "{}: neither energy_per_hop nor wire_energy: hops cost nothing, as by "
+                   "the table of wires that comes with Timeloop",
+                   joined(silent, ", "));
+}
+
+}  // namespace mapsim
