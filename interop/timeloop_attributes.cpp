@@ -121,7 +121,20 @@ const Node* TimeloopAttributes::find(Spellings spellings) {
       break;  // the component's own before those around it
     }
   }
+  if (found != nullptr && place >= component_.own && !may_inherit(*found)) {
+    ignored_.push_back(fmt::format(
+        "'{}' ({}) around {} is not read, as by Timeloop: before version 0.4 a component has its "
+        "own attributes alone",
+        found->key.text, found->value.text, component_.name));
+    return nullptr;
+  }
   return found == nullptr ? nullptr : &found->value;
+}
+
+// The front end hands what is around a component to it; Timeloop does not (src/model/topology.cpp,
+// ParseTreeSpecs). The clock is that of the machine wherever it stands.
+bool TimeloopAttributes::may_inherit(const Entry& entry) const {
+  return component_.node->tag == "!Component" || plain(entry.key.text) == "global_cycle_seconds";
 }
 
 void TimeloopAttributes::ignore(const Entry& entry, const Entry& counts) {

@@ -19,10 +19,11 @@ inline constexpr const char* kOfFormats =
 // Is it an attribute of the width or number of a format's words?
 bool describes_words(const std::string& key);
 
-// The attributes of one component, including those of the containers around it. As in Timeloop,
-// block-size is block_size. If a quantity has several spellings, the component's own attributes
-// come before those around it, and the first spelling counts; a note names an ignored one with
-// another value. An attribute without a value (null, {}, []) is absent.
+// The attributes of one component, in version 0.4 including those of the containers around it; the
+// clock may stand around it in any version. As in Timeloop, block-size is block_size. If a quantity
+// has several spellings, the component's own attributes come before those around it, and the first
+// spelling counts; a note names an ignored one with another value. An attribute without a value
+// (null, {}, []) is absent.
 class TimeloopAttributes {
  public:
   TimeloopAttributes(Reader& reader, const TimeloopComponent& component)
@@ -42,6 +43,7 @@ class TimeloopAttributes {
  private:
   void check(const Entry& entry, bool compute, ImportNotes& notes);
   void ignore(const Entry& entry, const Entry& counts);
+  bool may_inherit(const Entry& entry) const;
 
   Reader& reader_;
   const TimeloopComponent& component_;

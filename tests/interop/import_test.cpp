@@ -293,6 +293,24 @@ TEST(TimeloopImport, PutsDimsThatAPermutationLeavesOutAlongY) {
   expect("factors: R=1", "{X: {dims: [P, K]}, Y: {dims: [P, K]}}");
 }
 
+// Before version 0.4 Timeloop reads a component's own attributes alone; Accelergy reads all.
+TEST(TimeloopImport, TakesAttributesAroundAComponentAsTimeloopDoes) {
+  const auto machine = [](std::string text, std::vector<std::string>* notes) {
+    const std::string around = "attributes: {technology: 45nm";
+    text.insert(text.find(around) + around.size(), ", width: 32, global_cycle_seconds: 2e-9");
+    const TimeloopImport import = parse_timeloop(text + kEnergies + kProblem, "a.yaml");
+    *notes = import.notes;
+    return import.design.machine;
+  };
+  std::vector<std::string> notes;
+  const TimeloopMachine nested = machine(kNested, &notes);
+  EXPECT_EQ(nested.storages[1].block, 4);
+  EXPECT_EQ(nested.storages[2].block, 1);
+  EXPECT_EQ(nested.cycle_seconds, 2e-9);
+  EXPECT_THAT(notes, ::testing::Contains(HasSubstr("'width' (32) around spad is not read")));
+  EXPECT_EQ(machine(kNodes, &notes).storages[2].block, 2);
+}
+
 // By our tables a component is what a read of it reads, and the rest is named with its place.
 TEST(TimeloopImport, TakesThePartsOfCompoundClasses) {
   const std::string classes = R"(compound_components:
