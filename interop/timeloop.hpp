@@ -28,6 +28,7 @@ struct TimeloopStorage {
   std::string name;
   std::optional<std::int64_t> words;  // of one instance, for all tensors; nullopt: unlimited
   bool off_chip = false;              // a DRAM
+  bool holds_nothing = false;         // a point between two fanouts, or a storage without entries
   std::int64_t word_bits = 8;
   std::int64_t block = 1;                // words of one vector access
   std::int64_t cluster = 1;              // instances that share an access, and its energy

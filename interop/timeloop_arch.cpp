@@ -225,6 +225,7 @@ class ArchReader {
     }
     if (dummy) {
       storage.words = 1;
+      storage.holds_nothing = true;
       out_.dummies.insert(storage.name);
     }
     read_capacity(component, attributes, storage);
@@ -308,6 +309,7 @@ class ArchReader {
     }
     if (storage.words == 0) {
       storage.words = 1;
+      storage.holds_nothing = true;
       out_.empty.insert(component.name);
       out_.notes.lines.push_back(fmt::format(
           "{}: no entries, so that it keeps nothing; written as one word", component.name));

@@ -381,10 +381,16 @@ class Importer {
 
   void read_mapping() {
     const auto found = sections_.find(Section::kMapping);
-    if (found != sections_.end()) {
-      const Found& at = found->second.front();
-      import_.design.blocks = read_timeloop_mapping(
-          at.source->reader, *at.node, import_.design.machine, import_.design.workload, notes_);
+    if (found == sections_.end()) {
+      return;
+    }
+    const Found& at = found->second.front();
+    std::vector<TimeloopStorage>& storages = import_.design.machine.storages;
+    import_.design.blocks = read_timeloop_mapping(
+        at.source->reader, *at.node, import_.design.machine, import_.design.workload, notes_);
+    for (std::size_t l = 0; l < storages.size(); ++l) {  // Timeloop's own points may hold words
+      storages[l].holds_nothing =
+          storages[l].holds_nothing && import_.design.blocks[l].keep.empty();
     }
   }
 

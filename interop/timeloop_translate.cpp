@@ -212,6 +212,9 @@ Arch to_arch(const TimeloopMachine& machine) {
     const bool has_formats =
         machine.sparsity && !machine.sparsity->levels[static_cast<LevelId>(l)].formats.empty();
     arch.levels.push_back(to_storage(machine.storages[l], bits, has_formats));
+    if (machine.storages[l].holds_nothing && l > 0) {  // the outermost one keeps everything
+      arch.levels[static_cast<LevelId>(l)].bypass = kAllRoles;
+    }
     arch.levels[static_cast<LevelId>(l)].physical =
         to_physical(machine.storages[l].leak, machine.storages[l].area, arch.clock);
     if (!machine.has_fanout(l)) {

@@ -265,7 +265,10 @@ TEST(TimeloopImport, TakesTheSpatialConstraintOfAContainer) {
       "    - !Container\n      name: half\n      spatial: {meshX: 2}\n"
       "      constraints: {spatial: {factors: [R=1]}}\n";
   nodes.insert(nodes.find("    - !Component\n      name: spad"), second);
-  const std::string constraints = constraints_text(parse_timeloop(nodes + kProblem, "a.yaml"));
+  const TimeloopImport import = parse_timeloop(nodes + kProblem, "a.yaml");
+  const std::string constraints = constraints_text(import);
+  // The point between them is no memory, for a search without the constraints either.
+  EXPECT_EQ(to_arch(import.design.machine).levels[LevelId{2}].bypass, kAllRoles);
   EXPECT_THAT(constraints,
               HasSubstr("    glb_to_inter_half_spatial: {X: {dims: [K]}, Y: {dims: [R]}}\n"
                         "    inter_half_spatial_to_spad: {X: {dims: [P, K]}, Y: {dims: []}}\n"));
