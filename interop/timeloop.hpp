@@ -70,7 +70,8 @@ struct TimeloopMachine {
   // the compute units, over its own.
   std::int64_t fanout(std::size_t level, Axis axis) const;
   bool has_fanout(std::size_t level) const;  // more than one child
-  // What stands below a storage: the next storage, or the compute units; and the fanout to it.
+  // What stands below a storage: the next storage, or the compute units; and the fanout to it, as
+  // the front end names it if it does.
   const std::string& child_name(std::size_t level) const;
   std::string fanout_name(std::size_t level) const;
   friend bool operator==(const TimeloopMachine&, const TimeloopMachine&) = default;

@@ -39,6 +39,11 @@ const std::string& TimeloopMachine::child_name(std::size_t level) const {
 }
 
 std::string TimeloopMachine::fanout_name(std::size_t level) const {
+  for (const std::string& each : storages[level].fanout_names) {
+    if (is_timeloop_point(each) && each != storages[level].name) {
+      return each;
+    }
+  }
   return fmt::format("{}_to_{}", storages[level].name, child_name(level));
 }
 
@@ -211,6 +216,9 @@ class ArchReader {
     storage.name = component.name;
     storage.fanout_names = component.fanout_names;
     storage.unit_names = component.unit_names;
+    if (component.of_nodes) {
+      out_.of_nodes.insert(component.name);
+    }
     std::tie(storage.mesh_x, storage.mesh_y) = mesh(component, attributes);
     const auto word_bits = attributes.whole({"word_bits", "word_width", "datawidth"});
     storage.word_bits = word_bits.value_or(kDefaultWordBits);

@@ -55,6 +55,9 @@ struct TimeloopArchSection {
   std::map<std::string, double> access_energies;
   // Those dummies that are only a name of the fanout below the storage above.
   std::set<std::string> absorbed;
+  // Storages of version 0.4, in which a rule for the instances of a component is about those that
+  // itself makes, not about what is below it.
+  std::set<std::string> of_nodes;
   std::string clocked_by;  // what said how long a cycle is
 };
 // The section `arch` or `architecture`: the flat form (arithmetic, storage), the nested one

@@ -193,6 +193,11 @@ class ComponentReader {
       } else if (item->tag == "!Component") {
         TimeloopComponent inside = around;
         read_tagged(*item, inside);
+        if (inside.mesh_x != around.mesh_x || inside.mesh_y != around.mesh_y) {
+          reader_.error(*item,
+                        "a branch of !Parallel has no instances of its own, in Timeloop's "
+                        "front end either");
+        }
         kept.emplace_back(name == nullptr ? "" : name->text, keep);
       } else if (item->tag == "!Nothing") {
         kept.emplace_back("", keep);
@@ -237,6 +242,8 @@ class ComponentReader {
     const auto name = reader_.text(fields.require("name"), "a name").value_or("");
     std::string above;
     if (component) {
+      above = own_fanout(name, before, around);
+      here.of_nodes = true;
       here.node = &node;
       here.name = name;
       here.klass = reader_.text(fields.require("class"), "a class").value_or("");
@@ -245,7 +252,7 @@ class ComponentReader {
       unrolled_ = false;
     } else {
       around = here;
-      above = fanout_of_container(name, before, around);
+      above = fanout_below(name, timeloop_point_name(name), before, around);
     }
     add_sparse(name, fields);
     if (const Node* constraints = fields.find("constraints")) {
@@ -262,11 +269,19 @@ class ComponentReader {
                                   : "";
   }
 
+  // The same of a component that has instances of its own.
+  std::string own_fanout(const std::string& name, const TimeloopComponent& before,
+                         const TimeloopComponent& around) {
+    const bool unrolls = around.mesh_x != before.mesh_x || around.mesh_y != before.mesh_y;
+    const std::string point = timeloop_point_name(name);  // its own name is that of the storage
+    return unrolls ? fanout_below(point, point, before, around) : "";
+  }
+
   // What is above the fanout that a container makes. Of two containers below one storage, each has
   // rules of its own: a point between them, which keeps nothing, holds them apart (as in what the
   // front end writes).
-  std::string fanout_of_container(const std::string& name, const TimeloopComponent& before,
-                                  const TimeloopComponent& around) {
+  std::string fanout_below(const std::string& name, const std::string& point_name,
+                           const TimeloopComponent& before, const TimeloopComponent& around) {
     if (out_.list.empty()) {
       return "";
     }
@@ -275,7 +290,7 @@ class ComponentReader {
       TimeloopComponent point = before;
       point.attributes.clear();
       point.node = out_.list.back().node;
-      point.name = fmt::format("inter_{}_spatial", name);
+      point.name = point_name;
       point.klass = "dummy_storage";
       out_.list.push_back(point);
     }
@@ -288,6 +303,9 @@ class ComponentReader {
     last.unit_names.insert(last.unit_names.end(), last.fanout_names.begin(),
                            last.fanout_names.end());
     last.fanout_names = {name};
+    if (name != point_name && last.name != point_name) {
+      last.fanout_names.push_back(point_name);
+    }
     return last.name;
   }
 
@@ -343,6 +361,14 @@ class ComponentReader {
 };
 
 }  // namespace
+
+std::string timeloop_point_name(const std::string& node) {
+  return fmt::format("inter_{}_spatial", node);
+}
+
+bool is_timeloop_point(const std::string& name) {
+  return name.starts_with("inter_") && name.ends_with("_spatial");
+}
 
 TimeloopComponents read_timeloop_components(Reader& reader, const Node& section) {
   return ComponentReader{reader}.read(section);

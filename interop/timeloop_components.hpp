@@ -19,6 +19,7 @@ struct TimeloopComponent {
   std::int64_t instances = 1;            // by the ranges around it
   std::int64_t mesh_x = 1;               // by spatial: {meshX, meshY} around it
   std::int64_t mesh_y = 1;
+  bool of_nodes = false;  // of version 0.4
   // Containers below it that make its fanout, or have one instance each.
   std::vector<std::string> fanout_names;
   std::vector<std::string> unit_names;
@@ -30,7 +31,7 @@ struct TimeloopPlacedConstraint {
   const Node* node = nullptr;  // nullptr: only what follows
   // What the others of a !Parallel keep; where that is said.
   std::vector<const Node*> kept_beside;
-  // Of a container that alone makes the fanout below a component: that component. Else empty.
+  // Of a container or a component that makes a fanout: the component above it. Else empty.
   std::string above;
 };
 
@@ -45,6 +46,11 @@ struct TimeloopComponents {
   std::vector<TimeloopPlacedSparse> sparse;
   std::vector<TimeloopPlacedConstraint> constraints;
 };
+
+// What the front end of version 0.4 calls the storage that holds nothing, below which it puts the
+// instances of a container or a component.
+std::string timeloop_point_name(const std::string& node);
+bool is_timeloop_point(const std::string& name);
 
 // The section `arch` or `architecture`: the flat form (arithmetic, storage), the nested one
 // (subtree, local), or the list of nodes of version 0.4.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_components.hpp"
 #include "interop/timeloop_loops.hpp"
 
 namespace mapsim {
@@ -47,6 +48,7 @@ TimeloopConstraints::TimeloopConstraints(const TimeloopArchSection& arch, const 
       absorbed_{arch.absorbed},
       dummies_{arch.dummies},
       empty_{arch.empty},
+      of_nodes_{arch.of_nodes},
       storages_{names_of(arch.machine.storages)},
       tensors_{names_of(workload.tensors)} {}
 
@@ -145,16 +147,34 @@ void TimeloopConstraints::read_typed(Reader& reader, const Node& item, const Nod
   }
 }
 
+// The fanout that a component of version 0.4 makes, if it has instances of its own.
+std::optional<TimeloopConstraints::Target> TimeloopConstraints::own_fanout(
+    const std::string& name) const {
+  const std::string point = timeloop_point_name(name);
+  for (std::size_t l = 0; l < storages_.size(); ++l) {
+    if (storages_[l] == point || is_among(machine_.storages[l].fanout_names, point)) {
+      return Target{l, true, false};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<TimeloopConstraints::Target> TimeloopConstraints::find_target(const std::string& name,
                                                                             bool spatial) const {
+  if (spatial && (of_nodes_.contains(name) || name == machine_.compute_name)) {
+    if (const auto own = own_fanout(name)) {
+      return own;
+    }
+  }
   for (std::size_t l = 0; l < storages_.size(); ++l) {
     const TimeloopStorage& storage = machine_.storages[l];
     if (storage.name == name) {
-      // The fanout is that of the point below it, then.
+      // The fanout is that of the point or the container below it, then.
       const bool unit =
           spatial &&
-          std::any_of(storage.fanout_names.begin(), storage.fanout_names.end(),
-                      [&](const std::string& each) { return is_among(absorbed_, each); });
+          (of_nodes_.contains(name) ||
+           std::any_of(storage.fanout_names.begin(), storage.fanout_names.end(),
+                       [&](const std::string& each) { return is_among(absorbed_, each); }));
       return Target{l, false, unit};
     }
     if (is_among(storage.fanout_names, name) || is_among(storage.unit_names, name)) {

@@ -58,6 +58,7 @@ class TimeloopConstraints {
   void read_loops(Reader& reader, const Node& node, const Target& target, bool spatial);
   TimeloopFactorRules factors_of(Reader& reader, const Node& node) const;
   void bypass_beside(Reader& reader, const TimeloopPlacedConstraint& placed);
+  std::optional<Target> own_fanout(const std::string& name) const;
   std::optional<Target> find_target(const std::string& name, bool spatial) const;
   void demand_ones(Reader& reader, const Node& node, const TimeloopFactorRules& factors) const;
   void check_keys(Reader& reader, const Node& node, const std::string& type, const Words& known);
@@ -75,6 +76,7 @@ class TimeloopConstraints {
   std::set<std::string> absorbed_;
   std::set<std::string> dummies_;
   std::set<std::string> empty_;
+  std::set<std::string> of_nodes_;
   Words storages_;
   Words tensors_;
   std::map<std::size_t, std::pair<TensorSet, TensorSet>> keeps_;  // kept, bypassed

@@ -57,6 +57,7 @@ std::string constraints_text(const TimeloopImport& import);
 // loops over one dim in a level, extents that do not divide each other.
 std::vector<TimeloopBlock> to_timeloop_blocks(const Arch& arch, const Workload& workload,
                                               const Mapping& mapping);
+// Names alone: of storages, and of the points below which version 0.4 puts instances.
 TimeloopMachine to_timeloop_machine(const Arch& arch);
 
 }  // namespace mapsim

@@ -330,6 +330,16 @@ std::string write_timeloop_mapping(const TimeloopMachine& machine, const Workloa
     text += fmt::format("- target: {}\n  type: temporal\n  factors: {}\n  permutation: {}\n", name,
                         factors_text(workload, block.temporal),
                         permutation_text(workload, block.temporal));
+    // The front end has the instances below a point of their own, which Timeloop takes for a
+    // storage.
+    const std::vector<std::string>& points = machine.storages[l].fanout_names;
+    if (!points.empty()) {
+      text += fmt::format("- target: {0}\n  type: datatype\n  keep: []\n  bypass: [{1}]\n",
+                          points.front(), fmt::join(names_of(workload.tensors), ", "));
+      text +=
+          fmt::format("- target: {}\n  type: temporal\n  factors: {}\n  permutation: {}\n",
+                      points.front(), factors_text(workload, {}), permutation_text(workload, {}));
+    }
     if (block.spatial.empty()) {
       continue;
     }
@@ -337,8 +347,9 @@ std::string write_timeloop_mapping(const TimeloopMachine& machine, const Workloa
         std::count_if(block.spatial.begin(), block.spatial.end(),
                       [](const TimeloopLoop& loop) { return loop.axis == Axis::kX; });
     text += fmt::format(
-        "- target: {}\n  type: spatial\n  factors: {}\n  permutation: {}\n  split: {}\n", name,
-        factors_text(workload, block.spatial), permutation_text(workload, block.spatial), along_x);
+        "- target: {}\n  type: spatial\n  factors: {}\n  permutation: {}\n  split: {}\n",
+        points.empty() ? name : points.front(), factors_text(workload, block.spatial),
+        permutation_text(workload, block.spatial), along_x);
   }
   return text;
 }

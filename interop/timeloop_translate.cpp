@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "interop/timeloop_components.hpp"
 #include "interop/timeloop_import.hpp"
 #include "interop/timeloop_tiles.hpp"
 
@@ -278,6 +279,11 @@ TimeloopMachine to_timeloop_machine(const Arch& arch) {
     TimeloopStorage storage;
     storage.name = arch.levels[l].name;
     machine.storages.push_back(storage);
+  }
+  for (const FanoutId f : arch.fanouts.ids()) {
+    if (is_timeloop_point(arch.fanouts[f].name)) {
+      machine.storages[arch.levels_above[f] - 1].fanout_names = {arch.fanouts[f].name};
+    }
   }
   machine.compute_name = arch.compute.name;
   return machine;

@@ -254,9 +254,8 @@ TEST(FrontEnd, ReadsATreeOfNodes) {
   EXPECT_THAT(constraints, HasSubstr("a_spad: [B, Z]"));
   EXPECT_THAT(constraints, HasSubstr("z_spad: [A, B]"));
   EXPECT_THAT(constraints, HasSubstr("inter_row_spatial: [A, B, Z]"));
-  EXPECT_THAT(
-      constraints,
-      HasSubstr("glb_to_inter_row_spatial: {X: {dims: [M], factors: {M: 4}}, Y: {dims: []}}"));
+  EXPECT_THAT(constraints,
+              HasSubstr("inter_column_spatial: {X: {dims: [M], factors: {M: 4}}, Y: {dims: []}}"));
   EXPECT_THAT(constraints,
               HasSubstr("inter_row_spatial_to_a_spad: {X: {dims: []}, Y: {dims: [N, K]}}"));
   EXPECT_THAT(constraints, HasSubstr("mac: {dims: [K], factors: {K: 4}}"));

@@ -31,7 +31,7 @@ using timeloop_design::kProblem;
 TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
   const TimeloopImport nested = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml");
   const TimeloopImport nodes = parse_timeloop(kNodes + kEnergies + kProblem, "b.yaml");
-  EXPECT_THAT(nodes.design.machine.storages[1].fanout_names, ElementsAre("PE"));
+  EXPECT_THAT(nodes.design.machine.storages[1].fanout_names, ElementsAre("PE", "inter_PE_spatial"));
   TimeloopMachine unnamed = nodes.design.machine;
   unnamed.storages[1].fanout_names.clear();
   EXPECT_EQ(nested.design.machine, unnamed);
@@ -243,7 +243,7 @@ globals: {{version: '0.4'}}
   EXPECT_EQ(machine.fanout(1, Axis::kY), 2);
   EXPECT_TRUE(import.design.blocks.empty());
   const std::string constraints = constraints_text(import);
-  EXPECT_THAT(constraints, HasSubstr("glb_to_spad: {X: {dims: [P], factors: {P: {max: 2}}}, "
+  EXPECT_THAT(constraints, HasSubstr("inter_PE_spatial: {X: {dims: [P], factors: {P: {max: 2}}}, "
                                      "Y: {dims: [K]}}"));
   EXPECT_NO_THROW(parse_constraints(constraints, "constraints.yaml",
                                     Problem{to_arch(machine), import.design.workload}));
@@ -259,7 +259,7 @@ TEST(TimeloopImport, TakesTheSpatialConstraintOfAContainer) {
       "      networks: []\n";
   nodes.insert(nodes.find(mesh) + mesh.size(), rule);
   EXPECT_THAT(constraints_text(parse_timeloop(nodes + kEnergies + kProblem, "a.yaml")),
-              HasSubstr("  unroll:\n    glb_to_spad: {X: {dims: [K]}, Y: {dims: [R]}}\n"));
+              HasSubstr("  unroll:\n    inter_PE_spatial: {X: {dims: [K]}, Y: {dims: [R]}}\n"));
   // Of two containers in one fanout, each has rules of its own.
   const std::string second =
       "    - !Container\n      name: half\n      spatial: {meshX: 2}\n"
@@ -270,9 +270,36 @@ TEST(TimeloopImport, TakesTheSpatialConstraintOfAContainer) {
   // The point between them is no memory, for a search without the constraints either.
   EXPECT_EQ(to_arch(import.design.machine).levels[LevelId{2}].bypass, kAllRoles);
   EXPECT_THAT(constraints,
-              HasSubstr("    glb_to_inter_half_spatial: {X: {dims: [K]}, Y: {dims: [R]}}\n"
+              HasSubstr("    inter_PE_spatial: {X: {dims: [K]}, Y: {dims: [R]}}\n"
                         "    inter_half_spatial_to_spad: {X: {dims: [P, K]}, Y: {dims: []}}\n"));
   EXPECT_THAT(constraints, HasSubstr("inter_half_spatial: [Weights, Inputs, Outputs]"));
+}
+
+// So do components: what they say of space is about their own instances, never about those below.
+TEST(TimeloopImport, TakesTheSpatialConstraintOfAComponent) {
+  const auto with = [](const std::string& component, const std::string& rules) {
+    std::string nodes = kNodes;
+    const std::string name = "      name: " + component + "\n";
+    nodes.insert(nodes.find(name) + name.size(), rules);
+    return constraints_text(parse_timeloop(nodes + kEnergies + kProblem, "a.yaml"));
+  };
+  const std::string two =
+      "      spatial: {meshX: 2}\n      constraints: {spatial: {factors: [R=1]}}\n";
+  for (const char* each : {"spad", "mac"}) {
+    const std::string own = with(each, two);
+    const std::string fanout =
+        std::string{each} == "spad" ? "inter_spad_spatial_to_spad" : "inter_mac_spatial";
+    EXPECT_THAT(own,
+                HasSubstr("  unroll:\n    " + fanout + ": {X: {dims: [P, K]}, Y: {dims: []}}\n"));
+  }
+  const std::string one = "      constraints: {spatial: {factors: [P=1, R=1, K=1]}}\n";
+  EXPECT_EQ(with("spad", one), with("spad", ""));
+  try {
+    with("DRAM", "      constraints: {spatial: {factors: [K=4]}}\n");
+    ADD_FAILURE() << "DRAM has one instance";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a factor of K where there can be no loop"));
+  }
 }
 
 // Timeloop takes a permutation as the beginning of an order and tries the other dims behind it:

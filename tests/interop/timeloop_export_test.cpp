@@ -8,15 +8,20 @@
 #include <vector>
 
 #include "arch/load.hpp"
+#include "arch/print.hpp"
 #include "costmodel/evaluate.hpp"
 #include "interop/timeloop_import.hpp"
+#include "interop/timeloop_mapping.hpp"
 #include "tests/interop/timeloop_design.hpp"
 
 namespace mapsim::timeloop_export_test {
 namespace {
 
+using ::testing::HasSubstr;
 using timeloop_design::kEnergies;
+using timeloop_design::kMapping;
 using timeloop_design::kNested;
+using timeloop_design::kNodes;
 using timeloop_design::kProblem;
 
 TEST(TimeloopExport, RefusesByNameWhatTimeloopCannotSay) {
@@ -52,6 +57,24 @@ TEST(TimeloopExport, RefusesByNameWhatTimeloopCannotSay) {
             "Timeloop has no word for a loop over K between a fanout that unrolls it and the next "
             "level kept; a rule for the loops of a region ('loops' in the constraints of a search) "
             "leaves such mappings out");
+}
+
+// Version 0.4 has a storage of its own between a level and the instances below it.
+TEST(TimeloopExport, PutsInstancesBelowThePointOfTheFrontEnd) {
+  const TimeloopDesign design =
+      parse_timeloop(kNodes + kEnergies + kProblem + kMapping, "a.yaml").design;
+  const Arch arch = parse_arch(print_arch(to_arch(design.machine)), "arch.yaml");
+  const std::string text =
+      write_timeloop_mapping(to_timeloop_machine(arch), design.workload,
+                             to_timeloop_blocks(arch, design.workload, to_mapping(design)));
+  EXPECT_THAT(text, HasSubstr("- target: inter_PE_spatial\n  type: datatype\n  keep: []\n"
+                              "  bypass: [Weights, Inputs, Outputs]\n"
+                              "- target: inter_PE_spatial\n  type: temporal\n"
+                              "  factors: R=1 P=1 K=1\n  permutation: RPK\n"
+                              "- target: inter_PE_spatial\n  type: spatial\n"
+                              "  factors: R=1 P=2,1 K=4\n  permutation: KPR\n  split: 1\n"));
+  EXPECT_EQ(parse_timeloop(kNodes + kEnergies + kProblem + text, "a.yaml").design.blocks,
+            design.blocks);
 }
 
 // In a level that keeps nothing, or above the fanout: what comes back costs the same.
