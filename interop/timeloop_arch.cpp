@@ -273,7 +273,10 @@ class ArchReader {
     const std::int64_t word_bits = storage.word_bits;
     const auto width = attributes.whole({"width", "memory_width", "data_storage_width"});
     const auto block = attributes.whole({"block_size", "n_words"});
-    const auto cluster = attributes.whole({"cluster_size"});
+    std::optional<std::int64_t> cluster = attributes.whole({"cluster_size"});
+    if (!cluster && component.of_nodes) {
+      cluster = 1;  // as the front end of version 0.4 writes it out
+    }
     const std::int64_t one = word_bits * block.value_or(1) * cluster.value_or(1);
     if (width && (*width % one != 0 || (block && cluster && *width != one))) {
       reader_.error(*component.node,

@@ -57,6 +57,13 @@ class FactorReader {
                                              : piece.text.find_first_of("0123456789"),
                  piece.text.size());
     const std::string name = piece.text.substr(0, name_end);
+    if (name.ends_with('>') || name.ends_with('<')) {
+      reader_.error(node, piece.offset + name_end - 1,
+                    fmt::format("{}: of signs '=' is known here and, in constraints, '<='; a least "
+                                "factor has no counterpart",
+                                quoted(piece.text)));
+      return;
+    }
     const auto dim = reader_.choice_in(node, piece.offset, name, dims_, "dimension");
     if (!dim) {
       return;

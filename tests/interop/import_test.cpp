@@ -323,6 +323,30 @@ TEST(TimeloopImport, PutsDimsThatAPermutationLeavesOutAlongY) {
   expect("factors: R=1", "{X: {dims: [P, K]}, Y: {dims: [P, K]}}");
 }
 
+TEST(TimeloopImport, NamesSignsOfFactorsThatItDoesNotKnow) {
+  std::string nodes = kNodes;
+  nodes.replace(nodes.find("factors: []"), 11, "factors: ['K>=2']");
+  try {
+    parse_timeloop(nodes + kEnergies + kProblem, "a.yaml");
+    ADD_FAILURE() << "K>=2 was read";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'K>=2': of signs '=' is known here"));
+  }
+}
+
+// Two instances that share an access of a width are a cluster, which version 0.4 does not guess.
+TEST(TimeloopImport, GuessesClustersAsTimeloopDoes) {
+  const auto with_blocks = [](std::string text) {
+    const std::string width = text.find("memory_width: 64") != std::string::npos
+                                  ? "memory_width: 64"
+                                  : "depth: 512, width: 64";
+    return parse_timeloop(text.insert(text.find(width), "block_size: 2, ") + kEnergies + kProblem,
+                          "a.yaml");
+  };
+  EXPECT_EQ(with_blocks(kNested).design.machine.storages[1].cluster, 2);
+  EXPECT_THROW(with_blocks(kNodes), ConfigError);
+}
+
 // Before version 0.4 Timeloop reads a component's own attributes alone; Accelergy reads all.
 TEST(TimeloopImport, TakesAttributesAroundAComponentAsTimeloopDoes) {
   const auto machine = [](std::string text, std::vector<std::string>* notes) {
