@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -16,6 +17,7 @@
 #include "app/inputs.hpp"
 #include "app/out_of_memory.hpp"
 #include "app/size_notes.hpp"
+#include "app/startable_threads.hpp"
 #include "app/watch.hpp"
 #include "core/diagnostic.hpp"
 #include "core/memory.hpp"
@@ -24,6 +26,9 @@
 namespace mapsim {
 
 namespace {
+
+constexpr const char* kLimitsOfThreads =
+    " on processes (ulimit -u), on tasks of a control group, or on memory (ulimit -v)";
 
 void print(const std::string& text) {
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
@@ -90,6 +95,27 @@ void print_size_notes(const Arguments& arguments) {
   fmt::print(stderr, "{}", notes);
 }
 
+// No more threads than can be started beside the one that watches for signals (app/watch.hpp).
+void limit_threads(int& threads) {
+  const int wanted = threads;
+  if (wanted > 1) {
+    threads = std::max(1, startable_threads(wanted + 1) - 1);
+  }
+  if (threads < wanted) {
+    fmt::print(stderr, "mapsim: {} of {} threads: a limit{} allows no more\n", threads, wanted,
+               kLimitsOfThreads);
+  }
+}
+
+template <class Arguments>
+void limit_threads_of(Arguments& arguments) {
+  if constexpr (requires { arguments.threads; }) {
+    limit_threads(arguments.threads);
+  } else if constexpr (requires { arguments.options.threads; }) {
+    limit_threads(arguments.options.threads);
+  }
+}
+
 template <class Arguments>
 Answer answer_to(const Arguments& arguments, const Say& say) {
   if constexpr (requires { run(arguments, say); }) {
@@ -118,14 +144,15 @@ constexpr const char* bound_of_memory() {
 
 // `bound`: becomes what bounds the memory of the command that is run.
 int run_command(int argc, const char* const* argv, const char*& bound) {
-  const auto parsed = parse_arguments(argc, argv);
+  auto parsed = parse_arguments(argc, argv);
   if (const auto* information = std::get_if<Information>(&parsed)) {
     print(information->text);
     return kDone;
   }
   return std::visit(
-      [&bound](const auto& arguments) -> int {
+      [&bound](auto& arguments) -> int {
         bound = bound_of_memory<std::decay_t<decltype(arguments)>>();
+        limit_threads_of(arguments);
         check_inputs(inputs_of(arguments));
         refuse_overwriting(arguments);
         OutputFile file{arguments.output.file};
@@ -167,11 +194,6 @@ int run_command(int argc, const char* const* argv, const char*& bound) {
   end_without_memory({});
 }
 
-// No thread can be started for want of memory, too.
-bool is_want_of_memory(const std::error_code& code) {
-  return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory;
-}
-
 }  // namespace
 
 }  // namespace mapsim
@@ -198,7 +220,11 @@ int main(int argc, char** argv) {
     mapsim::say_out_of_memory(error, bound_of_memory);
     return mapsim::kNegative;
   } catch (const std::system_error& error) {
-    if (mapsim::is_want_of_memory(error.code())) {
+    if (error.code() == std::errc::resource_unavailable_try_again) {
+      fmt::print(stderr, "mapsim: no thread can be started: a limit{}\n", mapsim::kLimitsOfThreads);
+      return mapsim::kNegative;
+    }
+    if (error.code() == std::errc::not_enough_memory) {
       mapsim::say_out_of_memory({}, bound_of_memory);
       return mapsim::kNegative;
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lets the n-th call of one kind fail (allocation, write, sync, rename, unlink, open for writing) in every command on small
-inputs, and says what does not end as it should: with the result that it has otherwise, or with a message, without a
+"""Lets the n-th call of one kind fail (allocation, write, sync, rename, unlink, open for writing, start of a thread) in every
+command on small inputs, and says what does not end as it should: with the result that it has otherwise, or with a message, without a
 crash, without an internal error, with no file half-written and with no row lost. Exit 1 if anything is wrong.
 
 usage: fail_calls.py MAPSIM BUILD LIBRARY [--calls N] [--every N] [--share PART] [--seed N] [--kinds malloc,write]
@@ -24,13 +24,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import every_command as every  # noqa: E402
 
-KINDS = ["malloc", "write", "sync", "rename", "unlink", "open"]
+KINDS = ["malloc", "write", "sync", "rename", "unlink", "open", "thread"]
 # Times, rates, how many labels a search had open when somebody stopped it, hashes of databases.
 VARIES = re.compile(r'[\d.,e+-]+ (?:ns|us|ms|s|min|h)\b|[\d.,e+-]+/s|"[a-z_]*seconds": [\d.e+-]+|"hash": "\w+"|\.\d+\.tmp'
                     r"|; mappings evaluated: .*|\"(?:evaluated|states|labels)\": \d+")
 
-# An answer that says that memory was short: a search's with its true gap, or a sweep's beside its other points.
-SHORT = re.compile(r'out of memory|memory was short|want of memory|ended early \(--memory|'
+# An answer that says that memory or threads were short: a search's with its true gap, or a sweep's beside its other points.
+SHORT = re.compile(r'out of memory|no thread can be started|Thread creation failed|memory was short|want of memory|ended early \(--memory|'
                    r'"(?:out_of|\w*short_of)_memory": (?:true|[1-9])|"\w*_ended_early": [1-9]', re.I)
 
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // For LD_PRELOAD: the n-th call of one kind fails, or from the n-th on all do, once main() has
 // begun. Set by the environment:
-//   MAPSIM_FAIL=malloc|write|sync|rename|unlink|open   the kind (open: for writing)
+//   MAPSIM_FAIL=malloc|write|sync|rename|unlink|open|thread   the kind (open: for writing; thread:
+//   the start of one)
 //   MAPSIM_FAIL_AT=N                            which; 0: none
 //   MAPSIM_FAIL_ON=1                            all that follow, too
 //   MAPSIM_FAIL_COUNT=FILE                      where to write how many calls of each kind there
@@ -13,6 +14,7 @@
 // Allocations go to the entries that glibc keeps for this, so that looking up a symbol needs none.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,8 +36,8 @@ void* __libc_memalign(std::size_t alignment, std::size_t size);
 
 namespace {
 
-constexpr const char* kKinds[] = {"malloc", "write", "sync", "rename", "unlink", "open"};
-enum Kind { kMalloc, kWrite, kSync, kRename, kUnlink, kOpen, kCount };
+constexpr const char* kKinds[] = {"malloc", "write", "sync", "rename", "unlink", "open", "thread"};
+enum Kind { kMalloc, kWrite, kSync, kRename, kUnlink, kOpen, kThread, kCount };
 
 constexpr int kBroken = 99;  // exit code of a process that could not be prepared
 
@@ -184,6 +186,13 @@ int rename(const char* from, const char* to) noexcept {
 }
 int unlink(const char* path) noexcept {
   return fails(kUnlink, EIO) ? -1 : next<decltype(unlink)>("unlink")(path);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                   void* with) noexcept {
+  return fails(kThread, EAGAIN)
+             ? EAGAIN
+             : next<decltype(pthread_create)>("pthread_create")(thread, attributes, run, with);
 }
 
 int open64(const char* path, int flags, ...) {
