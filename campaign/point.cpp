@@ -94,7 +94,10 @@ Record answer_record(const Workload& layer, const FormedResult& formed, LatencyM
   const SearchResult& found = formed.result;
   const Certificate& proof = found.certificate;
   if (!found.cost) {
-    Record record = without_mapping("infeasible", brief_infeasible_text(found.infeasible),
+    const bool is_proven = proof.status == Proof::kInfeasible;
+    Record record = without_mapping(is_proven ? "infeasible" : "none",
+                                    found.interrupted ? "none was found in this memory and time"
+                                                      : brief_infeasible_text(found.infeasible),
                                     found.statistics.seconds);
     figure(record, "mapspace_size") = size_cell(proof);
     return record;

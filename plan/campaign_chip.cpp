@@ -94,13 +94,15 @@ class PlannedChip final : public CampaignChip {
   Record of_frame(const Network& network, const PlanOptions& options) const {
     const PlanAnswer answer = make_plan(soc_, network, options, file_, network.name);
     if (!answer.misfit.empty()) {
-      return without_mapping("infeasible", answer.misfit, 0);
+      // At lower prices, or of other groups, one may keep the limits.
+      return without_mapping(answer.searches.are_complete() ? "infeasible" : "none", answer.misfit,
+                             0);
     }
     PlanFigures found;
     found.energy = answer.plan.total.energy;
     found.latency = answer.plan.total.latency;
     found.value = options.objective == PlanObjective::kEnergy ? found.energy : found.latency;
-    found.bound = answer.bound * answer.searches.least_share;
+    found.bound = answer.bound * answer.searches.share_of_bound();
     found.busy = answer.plan.busy;
     add_parts(soc_, answer.places, answer.plan, 1, found.parts);
     found.file = plan_file(soc_, network, answer);
@@ -114,7 +116,7 @@ class PlannedChip final : public CampaignChip {
     PlanFigures found;
     found.latency = 1 / answer.rate;
     found.value = found.latency;
-    found.bound = answer.searches.least_share / answer.bound;
+    found.bound = answer.searches.share_of_bound() / answer.bound;
     found.busy.assign(soc_.engines.size(), 0);
     for (const PlanShare& share : answer.mix) {
       const double part = share.rate / answer.rate;

@@ -17,6 +17,14 @@ struct LayerSearches {
   double least_share = 1;      // of each price that is proven to be needed; 0: nothing is proven
   std::size_t peak_bytes = 0;  // of tables and labels
   PlanSearches plans{};
+
+  // Whether nothing was left out for want of memory or time.
+  bool are_complete() const {
+    return ended_early == 0 && plans.ended_early == 0 && !plans.are_groups_cut;
+  }
+  // What is left of a bound on the plans of these groups at these prices, if prices may be less and
+  // other groups better: its share that holds for all plans.
+  double share_of_bound() const { return plans.are_groups_cut ? 0 : least_share; }
 };
 
 // Lines that say how far prices may be above the least, and that better plans may have been

@@ -390,6 +390,11 @@ bool add_pass(const Soc& soc, const Network& network, Fusion fusion, PlanObjecti
   }
 }
 
+void note_searches(const Pricing& pricing, const PlanSearches& searches, PlanAnswer& answer) {
+  answer.searches = pricing.searches();
+  answer.searches.plans = searches;
+}
+
 }  // namespace
 
 Plan plan_of(const PlanAnswer& answer, std::vector<PlanStep> steps) {
@@ -421,6 +426,7 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
     answer.prices = std::move(offer.prices);
     searches->are_groups_cut = searches->are_groups_cut || answer.groups.is_cut;
     if (!add_pass(soc, network, fusion, options.objective, soc_file, answer)) {
+      note_searches(pricing, *searches, answer);
       return answer;
     }
   }
@@ -445,10 +451,8 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   answer.memory = memory_of(answer);
   answer.weights = weights_of_plan(answer);
   answer.unpriced = unpriced_of(answer.operations);
-  answer.searches = pricing.searches();
-  answer.searches.plans = *searches;
-  answer.proven = answer.unpriced.empty() && answer.searches.ended_early == 0 &&
-                  searches->ended_early == 0 && !searches->are_groups_cut;
+  note_searches(pricing, *searches, answer);
+  answer.proven = answer.unpriced.empty() && answer.searches.are_complete();
   return answer;
 }
 

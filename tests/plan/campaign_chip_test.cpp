@@ -165,6 +165,34 @@ TEST_F(ChipSweeps, RecordWhyThereIsNoPlan) {
   EXPECT_THAT(std::get<std::string>(cell("a.sqlite", 2, "reason")), HasSubstr("MaxPool"));
 }
 
+// Siblings whose runs fill the memory for groups stand before two that had better be one kernel.
+TEST_F(ChipSweeps, BoundNothingOfGroupsThatMemoryWasShortFor) {
+  std::string graph =
+      "name: net\nprecision: {input: 8 b, weight: 8 b, output: 8 b, partial: 32 b}\ninputs:\n";
+  const std::string first(20'000, 'x');  // it is in the reason of each group
+  graph += fmt::format(
+      "  ? {}\n  : {{shape: [1, 8, 4, 4]}}\n  y: {{shape: [1, 8, 4, 4]}}\ngraph:\n", first);
+  for (int i = 0; i < 26; ++i) {
+    graph += fmt::format("  - {{name: c{}, conv2d: {{out_channels: 8, kernel: 1}}, in: {}}}\n", i,
+                         i < 24 ? first : "y");
+  }
+  std::ofstream{path("graph.yaml")} << graph;
+  constexpr std::size_t kFew = 8 << 20;
+  const std::string text = "name: chips\narchitectures:\n  - file: chip.yaml\n" + kNet + kAll;
+  run(parse_campaign(text, path("chips.yaml"), {kConfigs}, chip_reader({kConfigs})), "a.sqlite");
+  run(parse_campaign(text, path("chips.yaml"), {kConfigs}, chip_reader({kConfigs}, kFew)),
+      "few.sqlite");
+  for (std::size_t row = 0; row < 3; ++row) {
+    const std::string value = row == 1 ? "energy_pj" : "latency_seconds";
+    EXPECT_EQ(cell("a.sqlite", row, "status"), Cell{"optimal"});
+    EXPECT_LE(std::get<double>(cell("few.sqlite", row, "lower_bound")), number(row, value)) << row;
+    EXPECT_EQ(cell("few.sqlite", row, "status"), Cell{"bounded"});
+    EXPECT_EQ(cell("few.sqlite", row, "gap"), Cell{});
+  }
+  EXPECT_GT(std::get<double>(cell("few.sqlite", 0, "latency_seconds")),
+            number(0, "latency_seconds"));
+}
+
 TEST_F(ChipSweeps, RefuseWhatPlansDoNotAnswer) {
   std::ofstream{path("list.yaml")} << "name: list\nlayers: [{workload: gemm.yaml}]\n";
   EXPECT_THAT(problem("networks: [list.yaml]\n"), HasSubstr("4:12: "));
