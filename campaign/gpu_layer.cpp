@@ -31,7 +31,8 @@ std::string tile_text(const GemmTile& tile) {
 
 }  // namespace
 
-GpuLayer fastest_kernel(const Gpu& gpu, const Workload& workload, const GpuLayerOptions& options) {
+GpuLayer fastest_kernel(const Gpu& gpu, const Workload& workload, const GpuLayerOptions& options,
+                        SearchEnd end) {
   GpuLayer layer;
   auto forms = gemm_forms(gpu, workload, options.request);
   if (const auto* reason = std::get_if<std::string>(&forms)) {
@@ -45,6 +46,7 @@ GpuLayer fastest_kernel(const Gpu& gpu, const Workload& workload, const GpuLayer
   search.path = options.path;
   search.top = 1;
   search.stop = options.stop;
+  search.end = end;
   GpuSearchResult result = search_kernels(gpu, std::get<0>(forms), search);
   layer.considered = result.considered;
   if (result.ranked.empty()) {

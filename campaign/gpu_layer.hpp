@@ -33,7 +33,9 @@ struct GpuLayer {
   Picojoules energy{0};    // kernel and passes
   double utilization = 0;  // useful MACs / what the kernel's path could do in the whole time
 };
-GpuLayer fastest_kernel(const Gpu& gpu, const Workload& workload, const GpuLayerOptions& options);
+// Once `end` has come the best of what has been tried is taken, and other kernels may be faster.
+GpuLayer fastest_kernel(const Gpu& gpu, const Workload& workload, const GpuLayerOptions& options,
+                        SearchEnd end = SearchEnd::max());
 
 // The roofline of a layer with a kernel: the operations of its MACs, each tensor of its GEMM once,
 // the chip's peak at that precision, the DRAM.

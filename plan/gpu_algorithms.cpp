@@ -137,7 +137,8 @@ std::string to_string(const Winograd& how) {
   return fmt::format("winograd F({0}x{0}, 3x3){1}", how.m, how.one_kernel ? "" : " by 3 kernels");
 }
 
-WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const Winograd& how) {
+WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const Winograd& how,
+                               SearchEnd end) {
   const auto found = image_of(workload);
   if (const auto* why = std::get_if<std::string>(&found)) {
     return {std::nullopt, *why};
@@ -155,6 +156,7 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const W
   }
   GpuSearchOptions options;
   options.top = 1;
+  options.end = end;
   if (!form.tensor_cores) {
     options.path = GpuPath::kSimt;
   }
@@ -188,7 +190,7 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const W
   return {cost, ""};
 }
 
-PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds) {
+PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds, SearchEnd end) {
   auto dense = gemm_forms(gpu, workload, {});
   if (const auto* why = std::get_if<std::string>(&dense)) {
     return {std::nullopt, *why};
@@ -203,6 +205,7 @@ PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds) 
   }
   GpuSearchOptions options;
   options.top = 1;
+  options.end = end;
   const GpuSearchResult result = search_kernels(gpu, forms, options);
   if (result.ranked.empty()) {
     return {std::nullopt, "no sparse kernel is legal"};

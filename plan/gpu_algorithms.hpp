@@ -47,7 +47,8 @@ struct WinogradAnswer {
   std::optional<AlgorithmCost> cost{};
   std::string problem;
 };
-WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const Winograd& how);
+WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const Winograd& how,
+                               SearchEnd end = SearchEnd::max());
 
 // A layer whose weights are pruned 2:4, by the fastest kernel of sparse tensor cores, which skip
 // those zeros and read 9/16 of weights of 16 b, 5/8 of 8 b. Their tiles are large and K is not
@@ -56,7 +57,8 @@ struct PrunedAnswer {
   std::optional<AlgorithmCost> cost{};
   std::string problem;
 };
-PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds);
+PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds,
+                           SearchEnd end = SearchEnd::max());
 
 // Time steps in one kernel that stays on the chip: `step` is what one of them takes as a kernel of
 // its own, `weights` its bytes of weights. They are read once where registers and shared memory

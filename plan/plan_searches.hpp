@@ -29,7 +29,8 @@ struct PlanSearches {
   bool are_groups_cut = false;  // not all that the rules allow were looked at, for want of memory
 
   // When a search that begins now should end.
-  Clock::time_point end() const {
+  Clock::time_point end() const { return end_in(seconds); }
+  static Clock::time_point end_in(double seconds) {
     constexpr double kYear = 3e7;
     return seconds < kYear ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                 std::chrono::duration<double>(seconds))

@@ -98,13 +98,14 @@ Pricing::Pricing(const Soc& soc, const PlanOptions& options)
 }
 
 Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
-                                  ConvLayout layout) const {
+                                  ConvLayout layout) {
   Known known;
   GpuLayerOptions options;
+  const SearchEnd end = PlanSearches::end_in(budget_.seconds);
   options.adds_to_output = adds;
   options.stop = stop_;
   options.request.layout = layout;
-  const GpuLayer found = fastest_kernel(gpu, workload, options);
+  const GpuLayer found = fastest_kernel(gpu, workload, options, end);
   if (!found.kernel) {
     known.price = refused(found.problem);
     return known;
@@ -118,14 +119,18 @@ Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool
   known.price.proven = false;  // kernels are ranked by a model of their time
   known.price.notes = found.form.notes;
   known.parts = parts_of(gpu, found.kernel->estimate);
-  try_algorithms(gpu, workload, adds, prunes, known);
+  try_algorithms(gpu, workload, adds, prunes, end, known);
+  if (PlanSearches::Clock::now() >= end) {
+    ++searches_.ended_early;
+    searches_.least_share = 0;  // kernels are ranked by a model of their time, without a bound
+  }
   return known;
 }
 
 // Other ways to run a layer than the GEMM that is priced already: the fastest is taken, and why the
 // others are not is noted.
 void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
-                             Known& known) const {
+                             SearchEnd end, Known& known) const {
   const auto take = [&](const std::string& name, double seconds, Load load, std::string how) {
     const double now = known.price.load.latency;
     known.price.notes.push_back(fmt::format("{}: {}, {:.2f} times as fast as {}", name,
@@ -141,7 +146,7 @@ void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds
       break;
     }
     const std::string name = to_string(winograd);
-    const WinogradAnswer answer = winograd_on_gpu(gpu, workload, winograd);
+    const WinogradAnswer answer = winograd_on_gpu(gpu, workload, winograd, end);
     if (answer.cost) {
       const AlgorithmCost& cost = *answer.cost;
       take(name, cost.seconds, {cost.seconds, cost.energy, cost.bytes, {}, 0}, cost.how);
@@ -152,7 +157,7 @@ void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds
   if (!prunes) {
     return;
   }
-  const PrunedAnswer pruned = pruned_on_gpu(gpu, workload, adds);
+  const PrunedAnswer pruned = pruned_on_gpu(gpu, workload, adds, end);
   if (pruned.cost) {
     const AlgorithmCost& cost = *pruned.cost;
     take("2:4 sparse weights", cost.seconds, {cost.seconds, cost.energy, cost.bytes, {}, 0},

@@ -59,12 +59,12 @@ class Pricing {
                      bool has_weights = false);
   static bool reads_weights(const Operations& operations, const Group& group);
   Known search_on(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
-                  ConvLayout layout) const;
+                  ConvLayout layout);
   Known search_on(const Arch& arch, const Workload& workload);
   SearchResult search_for(const Problem& problem);
   SearchResult search_for(const Problem& problem, const Objective& objective);
   void try_algorithms(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
-                      Known& known) const;
+                      SearchEnd end, Known& known) const;
   Price attention(const Group& group, const Place& place);
   Price time_steps(const Group& group, const Place& place);
   Price stream(const Stream& stream, std::size_t engine) const;

@@ -123,6 +123,8 @@ std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProble
     }
   }
   std::vector<KernelChoice> kernels;
+  kernels.reserve(tiles.size() * kStages.size() * kSplits.size() *
+                  (path == GpuPath::kWgmma ? kClusters.size() : 1));
   for (KernelChoice& tile : tiles) {
     for (const std::int64_t stages : kStages) {
       for (const std::int64_t split : kSplits) {
@@ -155,8 +157,12 @@ struct Candidate {
   }
 };
 
-bool is_stopped(const std::atomic<bool>* stop) {
-  return stop != nullptr && stop->load(std::memory_order_relaxed);
+bool is_stopped(const GpuSearchOptions& options) {
+  return options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
+}
+
+bool is_late(const GpuSearchOptions& options) {
+  return options.end != SearchEnd::max() && std::chrono::steady_clock::now() >= options.end;
 }
 
 // A kernel with its rasters: they are legal together, and share a bound of their times.
@@ -166,21 +172,43 @@ struct Rasters {
   KernelChoice kernel;
 };
 
-// Bounds of all legal kernels of a form on a path. Ends early if `stop` is set.
+bool has_tiles_of(const KernelChoice& a, const KernelChoice& b) {
+  return std::tie(a.block, a.warp, a.fragment, a.padding) ==
+         std::tie(b.block, b.warp, b.fragment, b.padding);
+}
+
+// Of the kernels of a tile the one that asks for least; if it is refused, so are the others.
+bool asks_for_least(const KernelChoice& kernel) {
+  return kernel.stages == kStages.front() && kernel.split_k == 1 && kernel.cluster == 1;
+}
+
+// Bounds of all legal kernels of a form on a path; once time is over, of those that ask for least.
 void add_rasters(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
-                 const std::atomic<bool>* stop, GpuSearchResult& result,
+                 const GpuSearchOptions& options, GpuSearchResult& result,
                  std::vector<Rasters>& open) {
   const GpuCalibration calibration = gpu.calibration(form.problem.precision, path);
   const Seconds passes = pass_time(gpu, calibration, form);
   const std::int64_t rasters = std::ssize(kRasters);
+  std::optional<KernelChoice> refused;
+  bool late = false;
   for (const KernelChoice& kernel : kernels_of_one_raster(gpu, form.problem, path)) {
-    if (is_stopped(stop)) {
+    if (is_stopped(options)) {
       return;
     }
+    const bool is_least = asks_for_least(kernel);
+    late = late || is_late(options);
+    if (late && !is_least && !form.problem.pruned_b) {
+      continue;
+    }
     result.considered += rasters;
+    if (refused && has_tiles_of(*refused, kernel)) {
+      continue;
+    }
     if (!illegal(gpu, form.problem, kernel)) {
       result.legal += rasters;
       open.push_back({least_time(gpu, calibration, form.problem, kernel) + passes, index, kernel});
+    } else if (is_least) {
+      refused = kernel;
     }
   }
 }
@@ -239,7 +267,7 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
   double resolution = 0;
   for (std::size_t i = 0; i < forms.size(); ++i) {
     for (const GpuPath path : searched_paths(gpu, forms[i], options.path)) {
-      add_rasters(gpu, forms[i], i, path, options.stop, result, open);
+      add_rasters(gpu, forms[i], i, path, options, result, open);
       resolution =
           std::max(resolution, gpu.calibration(forms[i].problem.precision, path).resolution);
     }
@@ -252,7 +280,8 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
   std::make_heap(order.begin(), order.end(), std::greater<>{});
   std::vector<Candidate> candidates;
   Cutoff cutoff{std::max<std::size_t>(options.top, 1), resolution};
-  while (!order.empty() && !cutoff.excludes(order.front().first) && !is_stopped(options.stop)) {
+  while (!order.empty() && !cutoff.excludes(order.front().first) && !is_stopped(options) &&
+         (candidates.empty() || !is_late(options))) {
     std::pop_heap(order.begin(), order.end(), std::greater<>{});
     Rasters& next = open[order.back().second];
     order.pop_back();
@@ -264,7 +293,7 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
       cutoff.add(candidates.back());
     }
   }
-  result.interrupted = is_stopped(options.stop);
+  result.interrupted = is_stopped(options);
   return candidates;
 }
 

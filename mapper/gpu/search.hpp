@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,11 +12,17 @@
 
 namespace mapsim {
 
+// When a search should end.
+using SearchEnd = std::chrono::steady_clock::time_point;
+
 struct GpuSearchOptions {
   std::optional<GpuPath> path{};  // nullopt: mma, on Hopper also wgmma where the TMA can feed it;
                                   // simt where a form says so
   std::size_t top = 10;
   const std::atomic<bool>* stop = nullptr;  // set by the caller: return without kernels
+  // After this a tile is tried only with the fewest stages and K whole, and the best of what has
+  // been tried is the answer: other kernels may be faster.
+  SearchEnd end = SearchEnd::max();
 };
 
 struct RankedKernel {

@@ -205,6 +205,29 @@ TEST(GpuSearch, TriesEveryFragmentAndPaddingOnce) {
   }
 }
 
+// One kernel of each tile, and the best of these; without a time limit all.
+TEST(GpuSearch, EndsWithALegalKernelOnceTimeIsOver) {
+  for (const char* name : {"a100_80gb", "h100_sxm", "jetson_orin"}) {
+    const Gpu gpu = chip(name);
+    for (const GpuPrecision precision : {GpuPrecision::kF16, GpuPrecision::kF32}) {
+      const auto all = forms(gpu, gemm("g", {96, 4096, 4096, std::nullopt, false}), in(precision));
+      GpuSearchOptions options;
+      options.end = std::chrono::steady_clock::now() + std::chrono::hours{1};
+      const GpuSearchResult whole = search_kernels(gpu, all, options);
+      EXPECT_EQ(whole.considered, search_kernels(gpu, all, {}).considered);
+      options.end = std::chrono::steady_clock::now();
+      const GpuSearchResult part = search_kernels(gpu, all, options);
+      ASSERT_FALSE(part.ranked.empty());
+      const RankedKernel& best = part.ranked.front();
+      EXPECT_EQ(illegal(gpu, all[best.form].problem, best.kernel), std::nullopt);
+      EXPECT_GE(best.total, whole.ranked.front().total);
+      EXPECT_LE(best.total.count(), 5 * whole.ranked.front().total.count());
+      EXPECT_LT(part.considered, whole.considered / 20);
+      EXPECT_FALSE(part.interrupted);
+    }
+  }
+}
+
 // 8 columns: fragments of 16 would multiply as much padding again.
 TEST(GpuSearch, NarrowProblemsTakeNarrowFragments) {
   Gpu gpu = chip("a100_80gb");

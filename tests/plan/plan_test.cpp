@@ -192,6 +192,22 @@ TEST(Plan, SaysHowFarPricesAreAboveTheLeastWhereMemoryIsShort) {
   }
 }
 
+// Kernels of GPUs are ranked without a bound.
+TEST(Plan, SaysThatPricesMayBeAboveTheLeastWhereTimeIsShortForKernels) {
+  const Soc soc = load_soc(kConfigs + "/soc/jetson_agx_orin.yaml", {kConfigs});
+  const Network of = network(kNodes);
+  PlanOptions options;
+  const PlanAnswer least = planned(soc, of, options);
+  EXPECT_EQ(least.searches.ended_early, 0);
+  options.seconds = 0;
+  const PlanAnswer found = planned(soc, of, options);
+  EXPECT_GT(found.searches.ended_early, 0);
+  EXPECT_EQ(found.searches.least_share, 0);
+  EXPECT_FALSE(found.proven);
+  EXPECT_THAT(plan_text(soc, of, options, found),
+              HasSubstr("above the least by an amount that is not known"));
+}
+
 // Every fill has a dark twin, or words on it could not be read on a dark screen.
 TEST(PlanPage, HasNoColourWithoutADarkOne) {
   const Soc soc = chip("1 us");
