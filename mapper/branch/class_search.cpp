@@ -28,6 +28,7 @@ namespace mapsim {
 namespace {
 
 constexpr std::size_t kMostInHaste = 32;  // classes; some milliseconds each
+constexpr double kHaste = 0.1;  // seconds beyond the budget; machines of many levels take longer
 
 // One search over all classes of unrollings. The window says which class begins when, and what it
 // knows; the record keeps results.
@@ -135,7 +136,8 @@ class ExactSearch {
   // there may be nothing that fits.
   bool goes_on_in_haste(std::size_t place) {
     return place == 0 ? !record_.has_best()
-                      : place < kMostInHaste && more_.front == nullptr && !record_.has_best();
+                      : place < kMostInHaste && more_.front == nullptr && !record_.has_best() &&
+                            deadline_.seconds() < options_.budget.seconds + kHaste;
   }
 
   // Other threads may add classes meanwhile.
