@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <string>
@@ -103,6 +104,24 @@ TEST(Histogram, NeverBeatsTheProvenOptimum) {
       EXPECT_GE(point.energy_pj * (1 + 1e-9), histogram.optimum->energy.total.count());
     }
   }
+}
+
+// What a search has found when it is stopped need not be the best.
+TEST(Histogram, ClaimsNoOptimumOnceItIsStopped) {
+  const std::atomic<bool> stop{true};
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const SearchCase drawn = random_space(seed, 1'000'000);
+    const Mapspace space(drawn.problem, drawn.constraints);
+    const SearchResult best = search_exact(space, {Objective::kEnergy, 1, 0, 1, &stop});
+    found += best.interrupted && best.cost ? 1 : 0;
+    HistogramOptions options;
+    options.stop = &stop;
+    const Histogram histogram = make_histogram(space, options);
+    EXPECT_TRUE(histogram.interrupted);
+    EXPECT_EQ(histogram.optimum.has_value(), best.cost && !best.interrupted) << "seed " << seed;
+  }
+  EXPECT_GT(found, 5);
 }
 
 TEST(Histogram, SummarisesSpreadAndTies) {
