@@ -6,7 +6,7 @@ budget and the limit, crashes, or ends with an internal error.
 usage: budget_commands.py MAPSIM [--runs N] [--seed N] [--longest SECONDS] [--limit SECONDS] [--only WORDS]
 
 A command runs on one core. The CPU time that it had taken when its budget was over is read from /proc: what it takes
-afterwards, less what loading the program takes (`mapsim list`), is the overrun. Reading the inputs and writing the answer
+afterwards, less what loading the program takes (`mapsim --version`), is the overrun. Reading the inputs and writing the answer
 count as overrun, too. Where each of several searches has
 the budget (network, plan, compare), the CPU time in all may be the budget times the searches, and the limit for each. Chains
 share one budget, but each owes a mapping, however short the time. Exit 1 if anything is wrong.
@@ -56,11 +56,12 @@ COMMANDS = """
 1 16 network teaching_flat graphs/resnet50 --fuse --json -o network.json
 1 12 network nvdla_like_1024 graphs/bert_base_128 --fuse --objective edp
 1 10 network eyeriss graphs/mobilenet_v2 --fuse
-200 200 plan eyeriss graphs/resnet50 --json -o plan.json --trace plan_trace.json
-4 4 plan jetson_agx_orin graphs/bert_base_128 --objective throughput --certificate proof.yaml
-20 60 plan jetson_agx_orin graphs/googlenet --at-once --what-if
-20 20 plan jetson_agx_orin graphs/googlenet --front --with graphs/resnet50
-20 20 plan jetson_agx_orin graphs/resnet50 --objective energy --max-memory 8MiB --report page.html
+24 1 plan eyeriss graphs/resnet50 --json -o plan.json --trace plan_trace.json
+10 1 plan jetson_agx_orin graphs/bert_base_128 --objective throughput --certificate proof.yaml
+160 1 plan jetson_agx_orin graphs/googlenet
+960 6 plan jetson_agx_orin graphs/googlenet --at-once --what-if
+220 3 plan jetson_agx_orin graphs/googlenet --front --with graphs/resnet50
+40 1 plan jetson_agx_orin graphs/resnet50 --objective energy --max-memory 8MiB --report page.html
 1 1 design eyeriss_10k --objective sum-edp --max-area 4mm2 --save-arch best.yaml
 1 1 design eyeriss_10k --max-energy 20mJ --max-latency 100ms --top 3
 1 1 design eyeriss_10k --objective energy --pareto area --svg front.svg
@@ -86,7 +87,7 @@ def alone():
 def loading(program):
     """CPU seconds until a program that has nothing to do has ended."""
     before = os.times()
-    subprocess.run([program, "list"], stdout=subprocess.DEVNULL, preexec_fn=alone, check=True)
+    subprocess.run([program, "--version"], stdout=subprocess.DEVNULL, preexec_fn=alone, check=True)
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
 
