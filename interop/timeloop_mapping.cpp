@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_components.hpp"
 #include "interop/timeloop_loops.hpp"
 
 namespace mapsim {
@@ -108,7 +109,8 @@ class MappingReader {
       return;
     }
     const std::size_t kind = std::min<std::size_t>(*type, 2);
-    const auto fanout = fanout_called(target->text);
+    const auto own = kind == 1 ? fanout_called(timeloop_point_name(target->text)) : std::nullopt;
+    const auto fanout = own ? own : fanout_called(target->text);
     if (fanout && (kind != 1 || fanout->is_unit)) {
       demand_nothing(fields, kind);
       return;
@@ -128,6 +130,27 @@ class MappingReader {
       read_keeps(fields, blocks_[*level]);
     } else {
       read_loops(fields, *level, kind == 1);
+    }
+  }
+
+  // What goes along an axis, against the instances that there are.
+  void check_instances(const Node& node, std::size_t level) {
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      std::int64_t taken = 1;
+      Words factors;
+      for (const TimeloopLoop& loop : blocks_[level].spatial) {
+        if (loop.axis == axis && taken <= kTooMany) {
+          taken *= loop.bound;
+          factors.push_back(fmt::format("{}={}", workload_.dims[loop.dim].name, loop.bound));
+        }
+      }
+      const std::int64_t instances = machine_.fanout(level, axis);
+      if (taken > instances) {
+        reader_.error(node, fmt::format("{} along {} below {}, which has {} there",
+                                        fmt::join(factors, " "), to_string(axis), storages_[level],
+                                        instances == 1 ? "no more than one instance"
+                                                       : fmt::format("{} instances", instances)));
+      }
     }
   }
 
@@ -212,6 +235,9 @@ class MappingReader {
         loops.push_back({order[i], factor.bound, factor.residual,
                          spatial && i >= *split ? Axis::kY : Axis::kX});
       }
+    }
+    if (spatial) {
+      check_instances(fields.node(), level);
     }
   }
 

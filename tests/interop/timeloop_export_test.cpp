@@ -9,6 +9,7 @@
 
 #include "arch/load.hpp"
 #include "arch/print.hpp"
+#include "core/diagnostic.hpp"
 #include "costmodel/evaluate.hpp"
 #include "interop/timeloop_import.hpp"
 #include "interop/timeloop_mapping.hpp"
@@ -75,6 +76,29 @@ TEST(TimeloopExport, PutsInstancesBelowThePointOfTheFrontEnd) {
                               "  factors: R=1 P=2,1 K=4\n  permutation: KPR\n  split: 1\n"));
   EXPECT_EQ(parse_timeloop(kNodes + kEnergies + kProblem + text, "a.yaml").design.blocks,
             design.blocks);
+}
+
+// In a mapping, too, a component with instances of its own is the name of these.
+TEST(TimeloopMapping, PutsLoopsOnlyWhereThereAreInstances) {
+  std::string nodes = kNodes;
+  const std::string name = "      name: spad\n";
+  nodes.insert(nodes.find(name) + name.size(), "      spatial: {meshX: 2}\n");
+  const auto blocks = [&nodes](const std::string& target) {
+    return parse_timeloop(nodes + kEnergies + kProblem +
+                              "mapping:\n  - {target: DRAM, type: temporal, factors: R3 P10 K4}\n"
+                              "  - {target: " +
+                              target + ", type: spatial, factors: K2}\n",
+                          "a.yaml")
+        .design.blocks;
+  };
+  EXPECT_EQ(blocks("spad").at(2).spatial.size(), 1U);  // below the point
+  try {
+    blocks("DRAM");
+    ADD_FAILURE() << "DRAM has one child";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("K=2 along X below DRAM, which has no more than one "
+                                        "instance there"));
+  }
 }
 
 // In a level that keeps nothing, or above the fanout: what comes back costs the same.
