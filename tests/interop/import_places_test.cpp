@@ -78,6 +78,11 @@ TEST(TimeloopClasses, OfWhichAWordIsKnownAreNamed) {
   EXPECT_THAT(notes("eDRAMX", "ternary_mac"),
               Contains("a.yaml:8: glb: the class 'eDRAMX' is not known; it is taken for a storage "
                        "off chip, by the word 'dram' in it"));
+  EXPECT_THAT(
+      notes("aladdin_register", "intmac"),
+      Contains("a.yaml:8: glb: the class 'aladdin_register' is not known to Timeloop, which "
+               "leaves such a component out; it is taken for a storage, by the word "
+               "'register' in it"));
   EXPECT_THAT(notes("eDRAMX", "ternary_mac"),
               Contains("a.yaml:9: mac: the class 'ternary_mac' is not known; it is taken for a "
                        "compute unit, by the word 'mac' in it"));
