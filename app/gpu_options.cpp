@@ -74,6 +74,22 @@ Options protocol_options(ValidateArguments& a) {
           {"--no-library", "", "Do not time cuBLAS", &a.no_library}};
 }
 
+// The least that a measurements file has, as the end of --help. The example stands last: in the
+// manual page, indented lines are not filled.
+constexpr const char* kMeasurementsFile =
+    "A measurements file has a row for each timed kernel. Its first two lines and a row are "
+    "below.\n"
+    "Columns may stand in any order. time_s is the time of one launch in seconds, output_bytes "
+    "the\n"
+    "size of an element of C, and a and b are row or column (major). path is empty if a library\n"
+    "chose the kernel; else it is wmma, mma, wgmma or simt, and the row also needs block_m, "
+    "block_n,\n"
+    "block_k, warp_m, warp_n, frag_m, frag_n, frag_k, stages and split_k. All columns are in\n"
+    "docs/gpu_calibration.md.\n"
+    "  # mapsim measurements 1\n"
+    "  gpu,precision,m,n,k,batch,output_bytes,a,b,path,time_s\n"
+    "  h100_sxm,f16,4096,4096,4096,1,2,row,column,,230e-6";
+
 // -o had another meaning in these commands once: what was written there must not be replaced by the
 // report.
 void refuse_out(const std::string& file, const char* ending, const char* instead) {
@@ -127,24 +143,27 @@ CommandOptions options_of(CalibrateArguments& a) {
              whole(a.fit_rows, 20, kMost)},
             {"--seed", "N", "Seed of folds and draws [1]", whole(a.seed, 0, kMost)}},
            output_options(a.output)}),
-      "", [&a](const auto& /*given*/) {
+      kMeasurementsFile, [&a](const auto& /*given*/) {
         refuse_out(a.output.file, ".yaml", "the architecture goes to --save-arch FILE");
       }};
 }
 
 CommandOptions options_of(PredictArguments& a) {
-  return {joined(
-      {{required({"TABLE", "",
-                  "Measurements (CSV), or a table of GEMM timings as import gpu-table reads it",
-                  &a.table}),
-        input(required({"--arch", "FILE", "GPU (YAML, or the name of a shipped one)", &a.arch}),
-              FileKind::kArch),
-        {"--gpu", "NAME", "Use the rows of this GPU [the name in --arch]", &a.gpu},
-        precision_option(a.precision, "Precision of a table that does not say it, such as f16",
-                         precision_names()),
-        {"--problem", "MxNxK", "Shape of the GEMM, of a table that does not say it", &a.problem},
-        cache_option(a.cache)},
-       output_options(a.output)})};
+  return {
+      joined(
+          {{required({"TABLE", "",
+                      "Measurements (CSV), or a table of GEMM timings as import gpu-table reads it",
+                      &a.table}),
+            input(required({"--arch", "FILE", "GPU (YAML, or the name of a shipped one)", &a.arch}),
+                  FileKind::kArch),
+            {"--gpu", "NAME", "Use the rows of this GPU [the name in --arch]", &a.gpu},
+            precision_option(a.precision, "Precision of a table that does not say it, such as f16",
+                             precision_names()),
+            {"--problem", "MxNxK", "Shape of the GEMM, of a table that does not say it",
+             &a.problem},
+            cache_option(a.cache)},
+           output_options(a.output)}),
+      kMeasurementsFile};
 }
 
 }  // namespace mapsim

@@ -197,6 +197,27 @@ GpuMeasurement read_row(RowReader row) {
   return result;
 }
 
+// The columns that any row needs, and those that a row with a path needs, too.
+void require_columns(CsvReader& reader, const CsvTable& table) {
+  for (const std::string_view column :
+       {"gpu", "precision", "m", "n", "k", "batch", "output_bytes", "a", "b", "path", "time_s"}) {
+    reader.require({column});
+  }
+  const CsvReader::Column path = reader.find("path");
+  if (std::none_of(table.rows.begin(), table.rows.end(),
+                   [&](const CsvRow& row) { return !reader.text(row, path).empty(); })) {
+    return;
+  }
+  for (const std::string_view column : {"block_m", "block_n", "block_k", "warp_m", "warp_n",
+                                        "frag_m", "frag_n", "frag_k", "stages", "split_k"}) {
+    if (!reader.find(column)) {
+      reader.error(
+          table.header, std::nullopt,
+          fmt::format("no column {}, which rows with a path need", quoted(std::string{column})));
+    }
+  }
+}
+
 // A number that reads back to the same one, "" for zero.
 std::string known(double value) { return value == 0 ? "" : fmt::format("{}", value); }
 std::string known(std::int64_t value) { return value == 0 ? "" : fmt::format("{}", value); }
@@ -268,10 +289,7 @@ std::vector<GpuMeasurement> parse_measurements(const std::string& text,
   }
   CsvReader reader{table};
   reader.refuse_others(columns());
-  for (const char* column :
-       {"gpu", "precision", "m", "n", "k", "batch", "output_bytes", "a", "b", "path", "time_s"}) {
-    reader.require({column});
-  }
+  require_columns(reader, table);
   reader.finish();
   std::vector<GpuMeasurement> result;
   for (const CsvRow& row : table.rows) {

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "tests/support/build_paths.hpp"
@@ -46,6 +47,41 @@ TEST_F(PredictCommand, ScoresATableAsItIs) {
   const std::string of_table = printed();
   ASSERT_EQ(run("predict all.csv --arch a100_80gb"), 0);
   EXPECT_EQ(printed(), of_table);
+}
+
+// The file that --help shows is one, and so are those of the document.
+TEST_F(PredictCommand, ReadsTheExamplesOfItsHelpAndOfTheDocument) {
+  const auto tables_in = [](const std::string& text) {
+    std::vector<std::string> tables;
+    std::istringstream lines{text};
+    bool within = false;
+    for (std::string line; std::getline(lines, line);) {
+      line.erase(0, line.find_first_not_of(' '));
+      if (line == "# mapsim measurements 1") {
+        tables.emplace_back();
+        within = true;
+      } else if (line.find(',') == std::string::npos || line.find(' ') != std::string::npos) {
+        within = false;
+      }
+      if (within) {
+        tables.back() += line + "\n";
+      }
+    }
+    return tables;
+  };
+  ASSERT_EQ(run("predict --help"), 0);
+  std::vector<std::string> tables = tables_in(printed());
+  ASSERT_EQ(tables.size(), 1U);
+  const std::vector<std::string> documented =
+      tables_in(contents(source_path("docs/gpu_calibration.md")));
+  ASSERT_EQ(documented.size(), 2U);
+  EXPECT_EQ(documented.front(), tables.front());
+  tables.push_back(documented.back());
+  for (const std::string& table : tables) {
+    write("measurements.csv", table);
+    EXPECT_EQ(run("predict measurements.csv --arch h100_sxm"), 0) << file("stderr") << table;
+    EXPECT_NE(printed().find(": 1 rows of 1 problems"), std::string::npos) << printed();
+  }
 }
 
 TEST_F(PredictCommand, TakesTheCacheThatIsSaid) {

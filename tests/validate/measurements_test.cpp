@@ -89,7 +89,12 @@ TEST(Measurements, AreRefusedWithWhatIsWrong) {
             "h200,bf61,0,1,1,1,2,row,row,,x,\n          ^\n"
             "m.csv:3:30: time_s: 'x' is not a number above zero\n"
             "h200,bf61,0,1,1,1,2,row,row,,x,\n                             ^");
-  EXPECT_NE(text(head + "h200,f16,1,1,1,1,2,row,row,wmma,1,64\n").find("a value is missing"),
+  EXPECT_NE(text(head + "h200,f16,1,1,1,1,2,row,row,wmma,1,64\n")
+                .find("m.csv:2:1: no column 'warp_m', which rows with a path need\n"),
+            std::string::npos);
+  EXPECT_NE(text(measurements_header() + "h200,,,,f16,1,1,1,1,2,row,row,wmma,64,64" +
+                 std::string(33, ',') + "\n")
+                .find("block_k: a value is missing\n"),
             std::string::npos);
   EXPECT_NE(text("# mapsim measurements 1\ngpu,precison\n").find("did you mean 'precision'?"),
             std::string::npos);
