@@ -98,13 +98,11 @@ std::optional<RankedKernel> best_of(const Gpu& gpu, const std::vector<GemmForm>&
 }
 
 void refuse_mapping_options(const EvalArguments& arguments) {
-  for (const auto& [given, option] : {std::pair{arguments.why, "--why"},
-                                      {arguments.explain_energy, "--explain-energy"},
-                                      {arguments.objective.chosen, "--objective"}}) {
-    if (given) {
-      throw UsageError(std::string{option} + ": not for a GPU; the best kernels stand beside it");
-    }
-  }
+  refuse({{arguments.why, "--why"}},
+         "not for a GPU; 'bound' and the parts of the time below it show what limits a kernel");
+  refuse(
+      {{arguments.explain_energy, "--explain-energy"}, {arguments.objective.chosen, "--objective"}},
+      "not for a GPU; the answer also has the best kernel");
 }
 
 }  // namespace

@@ -69,6 +69,9 @@ void add_written(const KernelListArguments& arguments, KernelReport& report) {
 }  // namespace
 
 Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
+  refuse({{arguments.why, "--why"}},
+         "not for a GPU; the column 'bound' and the parts of the first kernel's time show what "
+         "limits it, and 'mapsim eval' shows those of any other kernel");
   refuse_mapspace_options({{!arguments.constraints.empty(), "--constraints"},
                            {!arguments.certificate_file.empty(), "--certificate"},
                            {!arguments.trace.empty(), "--trace"},
@@ -78,7 +81,6 @@ Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
                            {arguments.batches, "--batches"},
                            {arguments.even, "--even"},
                            {arguments.imperfect, "--imperfect"},
-                           {arguments.why, "--why"},
                            {arguments.print_constraints, "--print-constraints"},
                            {!arguments.svg.empty(), "--svg"},
                            {arguments.explain_energy, "--explain-energy"}},

@@ -111,6 +111,27 @@ std::string time_text(const RankedKernel& first) {
   return text + fmt::format("the tail among them {}\n", scaled(time.tail.count(), "s"));
 }
 
+// Where one launch draws more than the board may: the limit holds for an average, so it slows many
+// launches in a row. The calibration without `settle` prices those.
+std::string power_text(const KernelReport& report, const RankedKernel& kernel, const char* name) {
+  const Gpu& gpu = report.gpu;
+  const double limit = gpu.power.count() * 1e-3;
+  const GpuEstimate& once = kernel.estimate;
+  const double watts = once.energy.total.count() * 1e-12 / once.time.total.count();
+  if (limit <= 0 || watts <= limit) {
+    return "";
+  }
+  const GemmProblem& problem = report.result.forms[kernel.form].problem;
+  GpuCalibration settled = gpu.calibration(problem.precision, kernel.kernel.path);
+  settled.settle = Seconds{0};
+  const GpuEstimate repeated = price(gpu, settled, problem, kernel.kernel, kernel.work);
+  return fmt::format(
+      "power of {}: {} W in a single launch, above the board's limit of {} W. The board holds the "
+      "limit on average: in a long row of launches it lowers the clock to {}, and each takes {}\n",
+      name, grouped(std::llround(watts)), grouped(std::llround(limit)),
+      percent(repeated.clock_share), scaled(repeated.time.total.count(), "s"));
+}
+
 // The form's notes and passes.
 std::string form_text(const GemmForm& form) {
   std::string text;
@@ -242,7 +263,9 @@ std::string kernel_text(const KernelComparison& comparison) {
       rows[i + 1].push_back(figures[i].second);
     }
   }
-  return text + '\n' + table(rows);
+  text += '\n' + table(rows);
+  const std::string power = power_text(report, given, "this kernel");
+  return power.empty() ? text : text + '\n' + power;
 }
 
 namespace {
@@ -301,7 +324,8 @@ std::string kernels_text(const KernelReport& report) {
         "*: the kernel that was best on average where the model was measured; it chose better than "
         "the model on problems that were held out, so that the model is good for times only\n";
   }
-  return text + written_text(report) + time_text(first);
+  return text + written_text(report) + time_text(first) +
+         power_text(report, first, "the first kernel");
 }
 
 }  // namespace mapsim

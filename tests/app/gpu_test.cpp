@@ -64,6 +64,10 @@ TEST(SearchOnGpu, SaysHowFarToTrustACalibratedChip) {
               HasSubstr("calibrated on aiconfigurator_h200_bf16.csv: 9 of 10 measured "
                         "times are expected within a factor of 1.16"));
   EXPECT_THAT(outcome.text, HasSubstr("power limit "));
+  EXPECT_THAT(outcome.text,
+              ContainsRegex("\npower of the first kernel: [0-9,]+ W in a single launch, above the "
+                            "board's limit of 700 W\\. .* lowers the clock to [0-9.]+ %, and each "
+                            "takes [0-9.]+ us\n"));
   const Json json =
       Json::parse(run("search ARCH:l20.yaml LAYER:gemm/4096.yaml --precision f16_acc16 --path wmma "
                       "--top 1 --json")
@@ -176,6 +180,10 @@ TEST(SearchOnGpu, RefusesWhatIsNotForIt) {
     EXPECT_THAT(refused.text, testing::AnyOf(HasSubstr("not for a GPU"), HasSubstr("is a GEMM")));
   }
   EXPECT_EQ(run(kSearch + "--objective latency --top 1").code, 0);
+  EXPECT_THAT(run(kSearch + "--why").text,
+              StartsWith("mapsim: --why: not for a GPU; the column 'bound' and the parts of "));
+  EXPECT_THAT(run("eval ARCH:h200.yaml LAYER:gemm/4096.yaml --block 128x128x32 --why").text,
+              StartsWith("mapsim: --why: not for a GPU; 'bound' and the parts of the time "));
   EXPECT_THAT(run("search ARCH:h200.yaml LAYER:resnet50/conv1.yaml --layout tn").text,
               HasSubstr("is a convolution; its tensors are nhwc or nchw"));
   const Outcome top = run("search ARCH:teaching.yaml LAYER:teaching/conv.yaml --top 3");
@@ -274,6 +282,7 @@ TEST(EvalOnGpu, ReproducesThePublishedWavefronts) {
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_THAT(outcome.text, HasSubstr("3.42255e+09"));
   EXPECT_THAT(outcome.text, HasSubstr("best wmma: "));
+  EXPECT_THAT(outcome.text, testing::Not(HasSubstr("power of ")));  // far below 700 W
   const Json json = Json::parse(run(command + " --json").text);
   EXPECT_NEAR(json["kernel"]["bytes"]["shared_wavefronts"], 3.42255e9, 1e4);
   EXPECT_EQ(json["kernel"]["bound"], "shared memory");
