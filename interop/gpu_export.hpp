@@ -9,10 +9,10 @@ namespace mapsim {
 
 // Kernels for other tools; each is written once, in the order given.
 
-// Python: a list of triton.Config with BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M and SPLIT_K, as Triton's
-// matmul tutorial names them. Triton groups block rows where we group columns: GROUP_M is the
-// number of block rows that a wave covers, so that waves have the same shape. Blocks below 16 are
-// left out: tl.dot takes none before Triton 3.4.
+// Python: a list of triton.Config with BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M and SPLIT_K, which
+// Triton's matmul tutorial calls BLOCK_SIZE_M, GROUP_SIZE_M and so on. Triton groups block rows
+// where we group columns: GROUP_M is the number of block rows that a wave covers, so that waves
+// have the same shape. Blocks below 16 are left out: tl.dot takes none before Triton 3.4.
 std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
                            const std::vector<KernelChoice>& kernels);
 
