@@ -45,7 +45,24 @@ class ConstraintsReader {
   std::vector<LackingRule> lacking() const { return lacking_; }
 
  private:
+  // Rules without the key above them. False: there are none.
+  bool has_rules_without_heading() {
+    const std::vector<Entry>& entries = reader_.root().entries;
+    const auto rule = std::find_if(entries.begin(), entries.end(), [](const Entry& entry) {
+      return std::find(kKeys.begin(), kKeys.end(), entry.key.text) != kKeys.end();
+    });
+    if (rule == entries.end()) {
+      return false;
+    }
+    reader_.error(rule->key,
+                  fmt::format("'{}' belongs below a line 'mapspace:', indented", rule->key.text));
+    return true;
+  }
+
   void read_into(Constraints& constraints) {
+    if (has_rules_without_heading()) {
+      return;
+    }
     const Node* node = reader_.fields(reader_.root(), {"mapspace"}).require("mapspace");
     if (node == nullptr) {
       return;
