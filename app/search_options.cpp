@@ -70,7 +70,7 @@ Options front_options(SearchArguments& a) {
           {.names = "--curve",
            .type = "LEVEL[:ROLE]",
            .help = "Find the optimum as a function of the capacity of LEVEL, or of its part for a "
-                   "role: spad:weight",
+                   "role: spad:weight. All else stays, the energy per bit of LEVEL included",
            .value = &a.curve,
            .excludes = {"--pareto", "--strategy", "--why"}},
           {"--svg", "FILE", "Write a figure of the front or curve to FILE (SVG)", &a.svg}};

@@ -80,7 +80,8 @@ std::string chain_curves_text(const Arch& arch, const EinsumChain& chain,
     row.push_back(saved < 0.05 ? "" : fmt::format("-{:.1f} %", saved));
     rows.push_back(std::move(row));
   }
-  text += table(rows) + "\n";
+  text += fmt::format("{}\nthe energy per access of {} is taken to be the same at every capacity\n",
+                      table(rows), capacity_name(arch, curves.of));
   bool complete = true;
   std::int64_t searches = 0;
   double seconds = 0;

@@ -65,18 +65,19 @@ std::string capacity_text(std::int64_t bits) {
   return bits % 8 == 0 ? grouped(bits / 8) + " B" : grouped(bits) + " b";
 }
 
-// Where a capacity stands that the machine has today.
+// Where a capacity stands that the machine has today, and what does not change with it.
 std::string now_text(const Arch& arch, const FrontSubject& subject) {
   const Capacity& capacity = arch.levels[subject.capacity->level].capacity;
   std::optional<Bits> now = capacity.shared;
   if (subject.capacity->role && capacity.per_role.contains(*subject.capacity->role)) {
     now = capacity.per_role.at(*subject.capacity->role);
   }
-  return fmt::format("{} has {} now{}\n", capacity_name(arch, *subject.capacity),
-                     now ? bytes_text(*now) : "no limit",
-                     arch.levels[subject.capacity->level].double_buffered
-                         ? ", half of it for tiles: it is double-buffered"
-                         : "");
+  return fmt::format(
+      "{} has {} now{}; its energy per access is taken to be the same at every capacity\n",
+      capacity_name(arch, *subject.capacity), now ? bytes_text(*now) : "no limit",
+      arch.levels[subject.capacity->level].double_buffered
+          ? ", half of it for tiles: it is double-buffered"
+          : "");
 }
 
 // ----- as a picture -----
