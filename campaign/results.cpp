@@ -123,10 +123,11 @@ std::string csv(const std::vector<Shown>& shown,
 }
 
 // What people want to see first; the rest is in CSV and JSON.
-constexpr std::array<std::string_view, 18> kForPeople{
-    "arch",        "network",        "layer",    "layers",    "objective",      "latency",
-    "limits",      "constraints",    "status",   "energy_pj", "latency_cycles", "latency_seconds",
-    "utilization", "layers_missing", "unpriced", "edp_pj_s",  "chosen",         "reason"};
+constexpr std::array<std::string_view, 19> kForPeople{
+    "arch",           "network",         "layer",       "layers",      "objective",
+    "latency",        "limits",          "constraints", "status",      "energy_pj",
+    "latency_cycles", "latency_seconds", "area_mm2",    "utilization", "layers_missing",
+    "unpriced",       "edp_pj_s",        "chosen",      "reason"};
 // Nothing that need be said.
 constexpr std::array<std::string_view, 4> kUsual{"", "none", "steady", "jointly"};
 
@@ -146,6 +147,9 @@ std::string short_text(const Shown& column, const Json& value) {
   if (!column.is_setting && column.name == "edp_pj_s") {
     return scaled(value.get<double>() * kPicojoule, "J s");
   }
+  if (!column.is_setting && column.name == "area_mm2") {
+    return fmt::format("{:.4g} mm2", value.get<double>());
+  }
   if (column.name == "utilization") {
     return percent(value.get<double>());
   }
@@ -155,8 +159,9 @@ std::string short_text(const Shown& column, const Json& value) {
 
 // Over values with units of their own the quantity alone: CSV and JSON are in the unit of the key.
 std::string head_of(const Shown& column) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kHeads{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kHeads{
       {{"energy_pj", "energy"},
+       {"area_mm2", "area"},
        {"latency", "latency_mode"},
        {"latency_seconds", "latency"},
        {"edp_pj_s", "edp"}}};
@@ -202,7 +207,8 @@ std::string text_table(const std::vector<Shown>& all,
     }
   });
   if (rows.size() == 1) {
-    return "nothing: no point is of a network\n";  // of points there is always one
+    // Of points there is always one.
+    return "no point is of a network; without --networks all points are printed\n";
   }
   // Columns that say nothing are left out.
   for (std::size_t column = shown.size(); column-- > 0;) {

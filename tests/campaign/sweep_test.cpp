@@ -264,6 +264,10 @@ TEST_F(Sweeps, PrintTables) {
   EXPECT_THAT(both, testing::HasSubstr("  objective  latency_mode   status"));
   EXPECT_THAT(both, testing::HasSubstr(grouped(
                         std::get<std::int64_t>(cell("a.sqlite", 1, "latency_cycles_ramped")))));
+  EXPECT_THAT(both, testing::ContainsRegex("latency +area +utilization\n.* mm2 "));
+  EXPECT_THAT(
+      results_table({"results", {}}, {path("a.sqlite"), "", true, ResultsFormat::kText}),
+      testing::HasSubstr("no point is of a network; without --networks all points are printed\n"));
   EXPECT_THAT(error_text([&] {
                 results_table({"results", {}},
                               {path("a.sqlite"), "nope", false, ResultsFormat::kText});
