@@ -107,7 +107,7 @@ def pareto(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Front:
 
 @searches(arch=machine, workload=layer, level=kinds.text("GLB", needed=True))
 def curve(arch: Machine, workload: Layer, level: str, **options: Unpack[Options]) -> Front:
-    """The optimum over the capacity of a level ("GLB", "spad:weight"), all else equal.
+    """The optimum over the capacity of a level ("GLB", "spad:weight"), all else equal: energies per bit, too.
 
     >>> curve("teaching", "teaching/conv", "Buffer").complete
     True
@@ -318,6 +318,7 @@ def sweep(arch: Machine, workloads: Union[Layer, Iterable[Layer]],
     `grid`: paths of Arch.set() and their values. `progress`: a bar on standard error; None: on a
     terminal only. A point that cannot be read or searched has its reason in `problem`; a path that
     takes none of its values is an error. Large grids are for `mapsim sweep`, which keeps its results.
+    For a network, call network() for each machine, or design(), which finds the best one.
 
     >>> rows = sweep("teaching", "teaching/conv", {"Buffer.capacity": ["8 KiB", "32 KiB"]})
     >>> len(rows)

@@ -24,6 +24,11 @@ def frame(rows: List[Dict[str, Any]]) -> Any:
     return pandas.DataFrame(rows)
 
 
+def _by_argument(text: str) -> str:
+    """Names the argument of network() where a text names the option of the command."""
+    return text.replace("--operand-bits ", "operand_bits=")
+
+
 def _page(text: str, figure: str) -> str:
     return f"<pre>{html.escape(text)}</pre>{figure}"
 
@@ -361,7 +366,7 @@ class NetworkResult:
     """Every distinct layer of a network, or chain of layers, searched once, and the totals."""
 
     def __init__(self, text: str, told: str):
-        self._told = told
+        self._told = _by_argument(told)
         self.json: Dict[str, Any] = json.loads(text)
         self._rows = self.json["chains" if "chains" in self.json else "layers"]
 
@@ -381,7 +386,7 @@ class NetworkResult:
         left_out = [f"{count} x {kind} has no price and is in none of the totals"
                     for kind, count in self.json["unpriced"].items()]
         missing = self.totals.get("layers_missing", 0)
-        return [*self.json.get("warnings", []), *left_out,
+        return [*map(_by_argument, self.json.get("warnings", [])), *left_out,
                 *([f"{missing} layers have no mapping and are in none of the totals"] if missing else [])]
 
     def __len__(self) -> int:

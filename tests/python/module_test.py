@@ -292,6 +292,9 @@ def test_models_of_floats_are_searched_with_other_widths():
     model = Path(__file__).parents[1] / "fuzz/seeds/onnx/one_input.onnx"
     floats = mapsim.network("nvdla_like_1024", model)
     assert "1 layers without a mapping" in repr(floats)
+    warned = mapsim.network("eyeriss", model)
+    assert any("operand_bits=16 takes the model" in text for text in warned.warnings)
+    assert "operand_bits=16 takes" in str(warned) and "--operand-bits" not in str(warned)
     assert mapsim.network("nvdla_like_1024", model, operand_bits=8).totals["layers_missing"] == 0
     with pytest.raises(ValueError, match="operand_bits: not for a GPU"):
         mapsim.network("a100_40gb", model, operand_bits=8)
