@@ -40,15 +40,15 @@ struct OperandPlaces {
   const KernelSpec* spec_;
 };
 
-// A result held against the exact one, by Freivalds' check (1977) in whole numbers: C x = A (B x)
-// for a random x with entries from 1 to 2^20. Every element of C takes part; a single wrong one is
-// found for certain, several in one row with a probability above 1 - 2^-20 (a row is missed only if
-// its errors cancel under x). What is not a whole number is wrong at once.
+// Compares a result with the exact one by Freivalds' check (1977) in whole numbers: C x = A (B x)
+// for a random x with entries from 1 to 2^20. All elements of C are checked. A single wrong one is
+// always found, several in one row with a probability above 1 - 2^-20: a row is missed only if its
+// errors cancel under x. An element that is no whole number is wrong.
 class ExactCheck {
  public:
   ExactCheck(const KernelSpec& spec, const WholeOperands& operands, std::uint64_t seed);
-  // `c` as the device wrote it. Nothing: it is right. The text: the first wrong element, what it
-  // should be, and how many rows are wrong.
+  // `c`: the bytes that the device wrote. Nothing: they are right. The text: the first wrong
+  // element, its exact value, and how many rows are wrong.
   std::optional<std::string> wrong(const std::vector<std::byte>& c) const;
 
  private:
@@ -60,7 +60,7 @@ class ExactCheck {
   std::vector<std::uint64_t> z_;   // [batch][m], modulo 2^64
 };
 
-// An element of a result of `size` bytes in this precision (operands in s8 give 32-bit integers).
+// The value of an element of a result, of `size` bytes, in this precision (s8 has 32-bit sums).
 double decoded(const std::byte* element, GpuPrecision precision, std::int64_t size);
 
 }  // namespace mapsim

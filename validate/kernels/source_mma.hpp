@@ -20,8 +20,11 @@ std::optional<std::string> bad_epilogue(const KernelSpec& spec);
 // The name of a kernel, which tells texts apart: extents, slices and raster are arguments.
 std::string mma_name(const KernelSpec& spec);
 std::string mma_text();  // the part of the text that all kernels share
+// The struct `name` of a kernel's constants.
 std::string mma_constants(const Gpu& gpu, const KernelSpec& spec, const std::string& name);
+// Blocks of the kernel that sums the slices of a split K.
 std::int64_t mma_reduce_blocks(const KernelSpec& spec);
+// Why there is no such kernel; nothing: there is.
 std::optional<std::string> not_generated_mma(const KernelSpec& spec);
 // Sets the arguments of a problem, and the sizes of its buffers.
 void add_run_time(const KernelSpec& spec, KernelBuffers& buffers);
