@@ -294,8 +294,8 @@ class Translation {
       const std::optional<Bits> size = bits(tensor);
       known = known && size;
       sum += size.value_or(Bits{0});
-      room_ -= size.value_or(Bits{0}).count();
-      if (room_ < 0) {
+      bits_left_ -= size.value_or(Bits{0}).count();
+      if (bits_left_ < 0) {
         throw std::invalid_argument{"the model moves more than 2^56 bits"};
       }
     };
@@ -332,10 +332,10 @@ class Translation {
   }
 
   void add(const std::string& title, Workload workload, std::int64_t count, GraphNode& node) {
-    if (workload.macs() > macs_room_ / count) {
+    if (workload.macs() > macs_left_ / count) {
       throw std::invalid_argument{"the model has more than 2^62 multiply-accumulates"};
     }
-    macs_room_ -= count * workload.macs();
+    macs_left_ -= count * workload.macs();
     for (NetworkLayer& known : network_.layers) {
       workload.name = known.name;
       if (known.workload == workload) {
@@ -381,7 +381,7 @@ class Translation {
   std::set<std::string> constants_;         // tensors known before the model runs
   std::set<std::string> names_{"network"};  // the file of the network itself
   std::size_t position_ = 0;
-  std::int64_t room_ = kMostBits, macs_room_ = kMaxMacs;
+  std::int64_t bits_left_ = kMostBits, macs_left_ = kMaxMacs;
 };
 
 }  // namespace

@@ -112,9 +112,9 @@ struct Tiles {
 
 // Distinct pixels of all tiles; nothing if the first, which is the largest, does not fit.
 std::optional<std::int64_t> pixels_of(Pixels& pixels, const ScaleSimGemm& gemm, const Tiles& tiles,
-                                      std::int64_t room) {
+                                      std::int64_t capacity) {
   if (pixels.apart()) {
-    const bool fits = std::min(tiles.m, gemm.m) * std::min(tiles.k, gemm.k) <= room;
+    const bool fits = std::min(tiles.m, gemm.m) * std::min(tiles.k, gemm.k) <= capacity;
     return fits ? std::optional{tiles.rounds * gemm.m * gemm.k} : std::nullopt;
   }
   std::int64_t sum = 0;
@@ -122,7 +122,7 @@ std::optional<std::int64_t> pixels_of(Pixels& pixels, const ScaleSimGemm& gemm, 
     for (std::int64_t k = 0; k < gemm.k; k += tiles.k) {
       const std::int64_t points =
           pixels.distinct({m, std::min(tiles.m, gemm.m - m)}, {k, std::min(tiles.k, gemm.k - k)});
-      if (points > room || pixels.too_many()) {
+      if (points > capacity || pixels.too_many()) {
         return std::nullopt;
       }
       sum += points;
@@ -133,10 +133,10 @@ std::optional<std::int64_t> pixels_of(Pixels& pixels, const ScaleSimGemm& gemm, 
 
 // From the outside in. Columns of outputs, or of weights, want the whole ifmap again.
 std::vector<Tiles> tilings(const ScaleSimConfig& config, const ScaleSimGemm& gemm,
-                           std::int64_t room) {
+                           std::int64_t capacity) {
   const std::int64_t column_folds = scalesim_folding(config, gemm).column_folds;
   std::vector<Tiles> found{{gemm.m, gemm.k, 1}};
-  const std::int64_t moments = room / config.rows;  // of a row fold
+  const std::int64_t moments = capacity / config.rows;  // of a row fold
   switch (config.dataflow) {
     case ScaleSimDataflow::kOutput:
       found.push_back({config.rows, gemm.k, column_folds});
@@ -161,9 +161,9 @@ std::vector<Tiles> tilings(const ScaleSimConfig& config, const ScaleSimGemm& gem
 std::optional<std::int64_t> pixel_reads(const ScaleSimConfig& config, const ScaleSimGemm& gemm,
                                         Pixels& pixels) {
   constexpr std::int64_t kHalf = 512;  // words of a KiB that hold the tile in use
-  const std::int64_t room = kHalf * config.ifmap_kb;
-  for (const Tiles& tiles : tilings(config, gemm, room)) {
-    const auto words = pixels_of(pixels, gemm, tiles, room);
+  const std::int64_t capacity = kHalf * config.ifmap_kb;
+  for (const Tiles& tiles : tilings(config, gemm, capacity)) {
+    const auto words = pixels_of(pixels, gemm, tiles, capacity);
     if (words || pixels.too_many()) {
       return words;
     }

@@ -114,14 +114,15 @@ std::size_t ScaleSimPrefetch::moves_to(std::size_t set) const {
 }
 
 // A word that windows share is there if any of its places is.
-std::size_t ScaleSimPrefetch::moves_to_twin(const Key& key, std::int64_t& steps) {
-  constexpr std::int64_t kTwin = 4;  // steps: its set is looked for
-  twins_.clear();
-  ifmap_->twins_of(stream_.place(key.line, key.port), twins_);
-  steps -= kTwin * std::ssize(twins_);
+std::size_t ScaleSimPrefetch::moves_to_duplicate(const Key& key, std::int64_t& steps) {
+  constexpr std::int64_t kDuplicate = 4;  // steps: its set is looked for
+  duplicates_.clear();
+  ifmap_->duplicates_of(stream_.place(key.line, key.port), duplicates_);
+  steps -= kDuplicate * std::ssize(duplicates_);
   std::size_t least = count_;
-  for (const ScaleSimStream::Place& twin : twins_) {
-    least = std::min(least, moves_to(set_of({stream_.line(twin), twin.across % stream_.ports})));
+  for (const ScaleSimStream::Place& duplicate : duplicates_) {
+    least = std::min(least,
+                     moves_to(set_of({stream_.line(duplicate), duplicate.across % stream_.ports})));
   }
   return least;
 }
@@ -160,7 +161,7 @@ std::int64_t ScaleSimPrefetch::ask(std::int64_t cycle, const ScaleSimStream::Run
       if (ifmap_ != nullptr && ifmap_->word(stream_.place(run.line, port)) < 0) {
         continue;
       }
-      move(ifmap_ != nullptr ? moves_to_twin({run.line, port}, steps) : moves_to(set), cycle,
+      move(ifmap_ != nullptr ? moves_to_duplicate({run.line, port}, steps) : moves_to(set), cycle,
            offset);
     }
     port = stop + 1;

@@ -39,7 +39,7 @@ class ScaleSimPrefetch {
   bool lay_out(std::int64_t set_words, std::int64_t& steps);
   std::size_t set_of(const Key& key) const;
   std::size_t moves_to(std::size_t set) const;
-  std::size_t moves_to_twin(const Key& key, std::int64_t& steps);
+  std::size_t moves_to_duplicate(const Key& key, std::int64_t& steps);
   void move(std::size_t times, std::int64_t cycle, std::int64_t& offset);
 
   ScaleSimStream stream_;
@@ -55,7 +55,7 @@ class ScaleSimPrefetch {
   std::int64_t start_ = 0;
   std::int64_t fetched_at_ = -1;  // cycle of the last fetch's last line
   mutable std::size_t hint_ = 0;
-  std::vector<ScaleSimStream::Place> twins_;
+  std::vector<ScaleSimStream::Place> duplicates_;
 };
 
 }  // namespace mapsim

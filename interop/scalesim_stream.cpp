@@ -87,8 +87,8 @@ bool ScaleSimIfmap::make_tables() {
   return true;
 }
 
-void ScaleSimIfmap::twins_of(const ScaleSimStream::Place& place,
-                             std::vector<ScaleSimStream::Place>& twins) const {
+void ScaleSimIfmap::duplicates_of(const ScaleSimStream::Place& place,
+                                  std::vector<ScaleSimStream::Place>& duplicates) const {
   const std::int64_t stride = layer_.stride;
   const Corner& pixel =
       pixels_[static_cast<std::size_t>(pixels_along_ ? place.along : place.across)];
@@ -104,7 +104,8 @@ void ScaleSimIfmap::twins_of(const ScaleSimStream::Place& place,
       if (y < height_ && x < width_) {
         const std::int64_t m = y * width_ + x;
         const std::int64_t k = (r * layer_.filter_width + s) * layer_.channels + channel;
-        twins.push_back(pixels_along_ ? ScaleSimStream::Place{m, k} : ScaleSimStream::Place{k, m});
+        duplicates.push_back(pixels_along_ ? ScaleSimStream::Place{m, k}
+                                           : ScaleSimStream::Place{k, m});
       }
     }
   }

@@ -96,9 +96,9 @@ class ScaleSimIfmap {
         pixel.row + tap.row < layer_.ifmap_height && pixel.column + tap.column < layer_.ifmap_width;
     return inside ? pixel.word + tap.word : -1;
   }
-  // Appends all places that hold the same word as `place` to `twins`.
-  void twins_of(const ScaleSimStream::Place& place,
-                std::vector<ScaleSimStream::Place>& twins) const;
+  // Appends all places that hold the same word as `place` to `duplicates`.
+  void duplicates_of(const ScaleSimStream::Place& place,
+                     std::vector<ScaleSimStream::Place>& duplicates) const;
 
  private:
   struct Corner {

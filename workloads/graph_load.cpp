@@ -313,7 +313,7 @@ class GraphReader {
   }
 
   NodeContext context() {
-    return {reader_, document_, configs_, graph_.tensors, precision_, macs_room_};
+    return {reader_, document_, configs_, graph_.tensors, precision_, macs_left_};
   }
 
   void read_operands(const Fields& fields, GraphNode& node, Operands& operands) {
@@ -433,7 +433,7 @@ class GraphReader {
   NetworkGraph graph_;
   Precision precision_;
   std::vector<Scope> scopes_;
-  std::int64_t macs_room_ = kMaxMacs, moved_ = 0;
+  std::int64_t macs_left_ = kMaxMacs, moved_ = 0;
   bool full_ = false;  // beyond a limit: the rest is not read
 };
 

@@ -64,11 +64,11 @@ class NodeReader {
     for (const GraphUse& use : node.in) {
       check_operand(fields.place("in"), *workload, use);
     }
-    if (workload->macs() > context_.macs_room) {
+    if (workload->macs() > context_.macs_left) {
       context_.reader.error(fields.node(), "more than 2^62 MACs");
       return {};
     }
-    context_.macs_room -= workload->macs();
+    context_.macs_left -= workload->macs();
     node.parameters =
         parameters_of(*workload, node.in, workload->bias || has_epilogue(node, "bias"));
     const TensorId out = workload->output();

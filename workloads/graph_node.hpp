@@ -23,7 +23,7 @@ struct NodeContext {
   const Words& configs;  // folders with shipped files
   const std::vector<GraphTensor>& tensors;
   const Precision& precision;  // of layers that give none
-  std::int64_t& macs_room;     // multiply-accumulates that the graph may still have
+  std::int64_t& macs_left;     // multiply-accumulates that the graph may still have
 };
 
 // What a node makes, in its order.

@@ -285,12 +285,14 @@ GpuBound bound_of(const GpuTime& time) {
 
 // What the cache keeps, and what DRAM then moves. A cache does not fail at once when more is wanted
 // than it holds: what is found in it falls from all to nothing between half and one and a half of
-// its room. That holds for the whole working set, too, of a kernel that runs again and again: what
-// is kept of it is not read, and not written back before it is written anew.
+// its capacity. That holds for the whole working set, too, of a kernel that runs again and again:
+// what is kept of it is not read, and not written back before it is written anew.
 Reduction set_bytes(const Gpu& gpu, const GpuCalibration& calibration, const GpuWork& work,
                     const GpuTiming& timing, GpuEstimate& estimate) {
-  const double room = calibration.l2_capacity * real(gpu.l2_size.count());
-  const auto found = [room](double needs) { return std::clamp(1.5 - needs / room, 0.0, 1.0); };
+  const double capacity = calibration.l2_capacity * real(gpu.l2_size.count());
+  const auto found = [capacity](double needs) {
+    return std::clamp(1.5 - needs / capacity, 0.0, 1.0);
+  };
   const GpuTraffic& traffic = work.traffic;
   const double without = traffic.holds[0].dram_read;
   estimate.cache = CacheHolds::kStep;

@@ -79,9 +79,9 @@ void fill_sizes(const SheetEngine& engine, const SheetLayer& layer, SheetRow& ro
 double refetched_kb(const SheetEngine& engine, const SheetRow& row) {
   const double kept = row.keeps_feature ? row.input_kb : row.weight_kb;
   const double other = row.keeps_feature ? row.weight_kb : row.input_kb;
-  const double room =
+  const double capacity =
       engine.buffer_kb - (row.keeps_feature ? row.least_weight_kb : row.least_input_kb);
-  const double passes = kept > room ? std::ceil(kept / room) : 1;
+  const double passes = kept > capacity ? std::ceil(kept / capacity) : 1;
   return passes * other + kept + row.output_kb;
 }
 
