@@ -17,17 +17,17 @@ struct LinePlace {
   std::string text;
 };
 
-// A text that was put together from files, and where each of its lines comes from.
+// A text that consists of parts of files, and the origin of each of its lines.
 struct AssembledText {
   std::string text;
   std::vector<LinePlace> lines;
 };
-// A file as it is.
+// A file without templates.
 AssembledText as_it_is(std::string text, const std::string& file);
 
 using TemplateValues = std::map<std::string, ExpressionValue>;
 
-// What a template may call: the functions of the front end that it is written for.
+// The functions that a template may call: those of the front end that it is written for.
 struct TemplateFunctions {
   // The last: what names stand for where it is called.
   std::function<ExpressionValue(const std::string&, const std::vector<ExpressionValue>&,
@@ -43,7 +43,7 @@ class UnsetNames : public ConfigError {
   using ConfigError::ConfigError;
 };
 
-// Does it hold {{ }} or {% %} outside of comments?
+// Does the text have {{ }} or {% %} outside of comments?
 bool is_template(const std::string& text);
 
 // The text that a Jinja template stands for: {{ expressions }}, set, if, elif, else, for, assert,

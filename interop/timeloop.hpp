@@ -12,8 +12,8 @@
 
 namespace mapsim {
 
-// A Timeloop design as its files say it, in Timeloop's own words: the common ground of the
-// importer, the exporter and the comparison of counts.
+// A Timeloop design by Timeloop's own terms, which the importer, the exporter and the comparison of
+// counts share.
 
 // Energies of one vector access (of `block` words), pJ.
 struct TimeloopEnergy {
@@ -38,21 +38,22 @@ struct TimeloopStorage {
   std::optional<double> shared_bandwidth;
   std::int64_t mesh_x = 1;  // instances along X and Y of the whole machine
   std::int64_t mesh_y = 1;
-  TimeloopEnergy energy;  // of an access by one instance: its share where a cluster shares it
+  TimeloopEnergy energy;  // of an access by one instance: its share if a cluster shares it
   std::optional<double> energy_per_hop;  // pJ per word and hop of the network below
   std::optional<double> leak;            // pJ per cycle of one instance
   std::optional<double> area;            // mm^2 of one instance
-  // Of words that say where nonzeros are: their width, and the bits of the storage for them.
+  // Metadata, which tell where nonzeros are: the width of a word, and the bits of storage for them.
   std::int64_t metadata_word_bits = 0;
-  std::int64_t metadata_width = 0;  // b of a row; 0: not said
+  std::int64_t metadata_width = 0;  // b of a row; 0: not given
   std::int64_t metadata_bits = 0;
-  // What else the fanout below it is called (a container, or a point that keeps nothing), and what
-  // has but one instance below each of its own.
+  // Further names of the fanout below it (containers, or points that keep nothing), and of nodes
+  // with one instance below each of its own.
   std::vector<std::string> fanout_names;
   std::vector<std::string> unit_names;
   friend bool operator==(const TimeloopStorage&, const TimeloopStorage&) = default;
 };
 
+// A machine.
 struct TimeloopMachine {
   std::string name;
   std::optional<double> cycle_seconds;    // of the one clock; nullopt: not given
@@ -70,14 +71,15 @@ struct TimeloopMachine {
   // the compute units, over its own.
   std::int64_t fanout(std::size_t level, Axis axis) const;
   bool has_fanout(std::size_t level) const;  // more than one child
-  // What stands below a storage: the next storage, or the compute units; and the fanout to it, as
-  // the front end names it if it does.
+  // The node below a storage (the next storage, or the compute units), and the fanout to it, by the
+  // front end's name if there is one.
   const std::string& child_name(std::size_t level) const;
   std::string fanout_name(std::size_t level) const;
   friend bool operator==(const TimeloopMachine&, const TimeloopMachine&) = default;
 };
 
-// `bound` iterations; `residual` in the last iteration of all outer loops over the same dim.
+// A loop of `bound` iterations, or of `residual` in the last iteration of all outer loops over the
+// same dim.
 struct TimeloopLoop {
   DimId dim{};
   std::int64_t bound = 1;
@@ -86,7 +88,7 @@ struct TimeloopLoop {
   friend bool operator==(const TimeloopLoop&, const TimeloopLoop&) = default;
 };
 
-// What a mapping says of one level. Loops with bound 1 are left out.
+// The part of a mapping at one level. Loops with bound 1 are left out.
 struct TimeloopBlock {
   TensorSet keep;
   std::vector<TimeloopLoop> temporal;  // outermost first
@@ -94,13 +96,14 @@ struct TimeloopBlock {
   friend bool operator==(const TimeloopBlock&, const TimeloopBlock&) = default;
 };
 
+// Machine, workload and mapping.
 struct TimeloopDesign {
   TimeloopMachine machine;
   Workload workload;                  // the output last
   std::vector<TimeloopBlock> blocks;  // one per storage, outermost first
 };
 
-// What a rule says of a dim: nothing, a factor, or a factor at most.
+// A rule for the factor of a dim: none, a factor, or an upper limit.
 struct TimeloopFactorRule {
   std::optional<std::int64_t> factor;
   bool at_most = false;
@@ -109,15 +112,15 @@ struct TimeloopFactorRule {
 };
 using TimeloopFactorRules = PerDim<TimeloopFactorRule>;
 
-// What may be unrolled along an axis below a storage.
+// The dims that may be unrolled along an axis below a storage, and their factors.
 struct TimeloopAxisRule {
   DimSet dims;
   TimeloopFactorRules factors;
 };
 
-// The temporal loops of a storage.
+// Rules for the temporal loops of a storage.
 struct TimeloopLoopRule {
-  std::vector<DimId> innermost;  // dims whose loops stand inside of all others, outermost first
+  std::vector<DimId> innermost;  // dims whose loops are inside of all others, outermost first
   TimeloopFactorRules factors;
 };
 

@@ -15,29 +15,30 @@
 
 namespace mapsim {
 
-// What a component is made of, for those who have a table of energies: its class, the technology
-// and the attributes of arithmetic.
+// The properties of a component by which tables give its energies: class, technology, and the
+// attributes of arithmetic.
 struct TimeloopMaterial {
   std::string klass;                 // class and subclass
-  std::string technology;            // "45nm"; empty: not said
+  std::string technology;            // "45nm"; empty: not given
   std::string type;                  // of a DRAM: "LPDDR4"
-  std::int64_t multiplier_bits = 0;  // 0: not said
+  std::int64_t multiplier_bits = 0;  // 0: not given
   std::int64_t adder_bits = 0;
 };
 
-// Of the wires below a storage: what Timeloop computes the energy of a hop from, where nothing says
-// energy_per_hop.
+// The wires below a storage, from which Timeloop computes the energy of a hop if energy_per_hop is
+// not given.
 struct TimeloopWires {
-  const Node* at = nullptr;      // where the design says so, or the storage
+  const Node* at = nullptr;      // the attribute, or the storage
   std::optional<double> energy;  // pJ/(b mm)
   std::optional<double> hop;     // length of a hop [mm]
   std::int64_t word_bits = 0;    // of the network
 };
 
+// An architecture, and all facts about it that its readers need.
 struct TimeloopArchSection {
   TimeloopMachine machine;
   std::map<std::string, TimeloopWires> wires;  // of each storage
-  // What a note says of a place: what costs nothing here, and might in Timeloop; what is guessed.
+  // Notes about places: what costs nothing here but may in Timeloop, and what is guessed.
   std::vector<std::pair<const Node*, std::string>> placed;
   // The component of which Accelergy makes the wire of all networks (src/model/topology.cpp,
   // ParseAccelergyERT looks it up by its name).
@@ -47,24 +48,24 @@ struct TimeloopArchSection {
   ImportNotes notes;
   std::vector<TimeloopPlacedConstraint> constraints;
   std::vector<TimeloopPlacedSparse> sparse;
-  // Of the class dummy_storage: no buffer, but a point where the front end unrolls loops.
+  // Storages of the class dummy_storage: no buffers, but points where the front end unrolls loops.
   std::set<std::string> dummies;
-  // Of no entries: nothing can be kept there.
+  // Storages without entries, which can keep no tensor.
   std::set<std::string> empty;
-  // Of an access of a storage that says so itself [pJ].
+  // Energies [pJ] per access that storages give themselves.
   std::map<std::string, double> access_energies;
   // Those dummies that are only a name of the fanout below the storage above.
   std::set<std::string> absorbed;
   // Storages of version 0.4, in which a rule for the instances of a component is about those that
   // itself makes, not about what is below it.
   std::set<std::string> of_nodes;
-  std::string clocked_by;  // what said how long a cycle is
+  std::string clocked_by;  // the component that gave the length of a cycle
 };
 // The section `arch` or `architecture`: the flat form (arithmetic, storage), the nested one
 // (subtree, local) and the list of nodes of version 0.4, their templates resolved. Energies of
-// accesses and MACs are not in it (arch/accelergy.hpp). What has no part in counts, cycles and
-// energies (technology, ports for an estimator ...) is named in `notes`; whatever would change them
-// and cannot be said here is an error. Constraints inside of components are collected for
+// accesses and MACs are not in it (arch/accelergy.hpp). `notes` name what changes neither counts
+// nor cycles nor energies (technology, ports for an estimator ...); what would change them and has
+// no counterpart is an error. Constraints inside of components are collected for
 // timeloop_constraints.hpp.
 TimeloopArchSection read_timeloop_arch(Reader& reader, const Node& section);
 

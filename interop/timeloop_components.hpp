@@ -8,11 +8,11 @@
 
 namespace mapsim {
 
-// A component of a Timeloop architecture, whatever the form that it is written in.
+// A component of a Timeloop architecture, which may be written in several forms.
 struct TimeloopComponent {
   std::string name;
   std::string klass;
-  std::string subclass;                  // what it is made of, for estimators; may be empty
+  std::string subclass;                  // for estimators of energy and area; may be empty
   const Node* node = nullptr;            // where it is written
   std::vector<const Entry*> attributes;  // its own first, then those around it
   std::size_t own = 0;                   // how many are its own
@@ -25,11 +25,11 @@ struct TimeloopComponent {
   std::vector<std::string> unit_names;
 };
 
-// Constraints that stand inside of a component or container.
+// Constraints inside of a component or container.
 struct TimeloopPlacedConstraint {
   std::string target;
   const Node* node = nullptr;  // nullptr: only what follows
-  // What the others of a !Parallel keep; where that is said.
+  // The nodes that list what the others of a !Parallel keep.
   std::vector<const Node*> kept_beside;
   // Of a container or a component that makes a fanout: the component above it. Else empty.
   std::string above;
@@ -41,14 +41,15 @@ struct TimeloopPlacedSparse {
   const Node* node = nullptr;
 };
 
+// All of an architecture, in the order of the file.
 struct TimeloopComponents {
   std::vector<TimeloopComponent> list;  // outermost first
   std::vector<TimeloopPlacedSparse> sparse;
   std::vector<TimeloopPlacedConstraint> constraints;
 };
 
-// What the front end of version 0.4 calls the storage that holds nothing, below which it puts the
-// instances of a container or a component.
+// The name that the front end of version 0.4 gives the empty storage below which it puts the
+// instances of a container or a component; is it such a name?
 std::string timeloop_point_name(const std::string& node);
 bool is_timeloop_point(const std::string& name);
 

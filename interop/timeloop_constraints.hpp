@@ -13,12 +13,12 @@
 
 namespace mapsim {
 
-// Constraints of a mapspace, of all files together: what is kept and bypassed, which dims may be
-// unrolled along an axis and by how much, and the factors and the order of temporal loops. Several
-// for one storage are one rule; one that says again what another has said is an error, as for
-// Timeloop. A least utilisation and dims to maximise are left out with a note: the space is wider.
-// What else Timeloop can demand (overbooking, no reuse ...) has no counterpart here and is an error
-// that names it, unless it demands nothing.
+// The constraints of a mapspace, of all files together: tensors kept and bypassed, dims that may be
+// unrolled along an axis and their factors, and factors and order of temporal loops. Several
+// constraints for one storage form one rule; one that repeats another is an error, as in Timeloop.
+// A least utilisation and dims to maximise are left out with a note, so that the space is wider.
+// Other demands of Timeloop (overbooking, no reuse ...) have no counterpart and are errors, unless
+// they demand nothing.
 class TimeloopConstraints {
  public:
   TimeloopConstraints(const TimeloopArchSection& arch, const Workload& workload,
@@ -26,8 +26,8 @@ class TimeloopConstraints {
 
   // A section of constraints.
   void read(Reader& reader, const Node& section);
-  // The same as version 0.4 writes it, inside of the component that it is about; what a container
-  // says of its instances is about the fanout below the storage above it.
+  // Constraints of version 0.4, inside of the component that they are about. Those about the
+  // instances of a container concern the fanout below the storage above it.
   void read(Reader& reader, const TimeloopPlacedConstraint& placed);
 
   std::vector<TimeloopConstraint> take();  // for each storage one, if there is any
