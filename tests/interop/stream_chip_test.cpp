@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -178,6 +179,47 @@ TEST(StreamChip, TakesTheNarrowestWayToTheMemory) {
   read("{cores: [0, 1], bandwidth: 4}");
   EXPECT_THAT(notes, Contains(HasSubstr("tpu: no link to the memory off the chip")));
   EXPECT_THROW(read("{cores: [0, 2], bandwith: 4}"), ConfigError);
+}
+
+// One register of inputs for the units along D1, one of sums for those along D2: the former becomes
+// a copy for each unit of D1, all of which hold the same, since no dim that indexes the input may
+// be unrolled there.
+TEST(StreamChip, UnrollsNothingThatCopiesOfASharedMemoryWouldHoldApart) {
+  const auto memory = [](const char* name, const char* operands, const char* served) {
+    return fmt::format(
+        "  {}:\n    size: 64\n    r_cost: 8\n    w_cost: 8\n    operands: [{}]\n"
+        "    ports: [{{name: p, type: read_write, bandwidth_max: 8}}]\n"
+        "    served_dimensions: [{}]\n",
+        name, operands, served);
+  };
+  const auto dims_of = [&](const char* operands) {
+    const std::string core =
+        "name: tpu\ntype: compute\nmemories:\n" + memory("shared", operands, "D1") +
+        memory("sums", "O", "D2") + memory("all", "I1, I2, O", "D1, D2") +
+        "operational_array: {unit_energy: 1, dimensions: [D1, D2], sizes: [4, 2]}\n";
+    const Document chip = parse_yaml(
+        "name: chip\ncores: {0: tpu.yaml, 1: dram.yaml}\noffchip_core_id: 1\n", "chip.yaml");
+    std::vector<std::string> notes;
+    const ZigzagChip found = read_stream_chip(
+        chip,
+        [&](const std::string& path) {
+          return path == "cores/dram.yaml" ? tpu_or_dram(path) : parse_yaml(core, path);
+        },
+        notes);
+    EXPECT_THAT(notes, Contains(HasSubstr("tpu: shared: shared along dims of the array that do not "
+                                          "nest with those of other memories")));
+    EXPECT_THAT(notes, Contains(HasSubstr("so along D1 only dims are unrolled that do not index")));
+    const auto& fanouts = found.cores.at(0).arch.fanouts;
+    const auto limited = std::find_if(fanouts.begin(), fanouts.end(),
+                                      [](const Fanout& each) { return each.name == "D1"; });
+    for (const Fanout& fanout : fanouts) {
+      EXPECT_TRUE(fanout.name == "D1" || fanout.x_dims.unconstrained()) << fanout.name;
+    }
+    return limited->x_dims;
+  };
+  EXPECT_EQ(dims_of("I1"), (AxisConstraint{{GemmAxis::kN}, {}}));
+  EXPECT_EQ(dims_of("I2"), (AxisConstraint{{GemmAxis::kM}, {}}));
+  EXPECT_EQ(dims_of("I1, I2"), (AxisConstraint{{}, {"no_dim"}}));
 }
 
 TEST(StreamChip, LeavesTheMemoryOfACoreAloneItsEnd) {
