@@ -76,6 +76,7 @@ class ZigzagImporter {
       throw ConfigError{{{documents_.front().file, 0, 0, "",
                           "no accelerator among the files (operational_array)", ""}}};
     }
+    check_mapping();
     Reader reader{*machine_file_};
     machine_ = read_zigzag_machine(reader, import_.notes);
     if (!machine_.computes) {
@@ -116,6 +117,29 @@ class ZigzagImporter {
   }
 
  private:
+  [[noreturn]] void refuse_mapping(const std::string& why) const {
+    const Node& at = mapping_->root;
+    throw ConfigError{{{mapping_->file, at.line, at.column, "mapping", why, ""}}};
+  }
+
+  // What it says must be about some layer, and each layer must find its entry.
+  void check_mapping() const {
+    if (mapping_ == nullptr) {
+      return;
+    }
+    if (layers_ == nullptr) {
+      refuse_mapping("a mapping without a workload");
+    }
+    for (const Node& layer : layers_->root.items) {
+      if (mapping_of(layer) == nullptr) {
+        refuse_mapping(fmt::format(
+            "no entry fits the layer {} ({}), and there is none with `name: default`, which ZigZag "
+            "needs",
+            zigzag_layer_name(layer), zigzag_word(layer, "operator_type")));
+      }
+    }
+  }
+
   // Workloads without `operand_source` are lists.
   void add_graph() {
     const auto has_sources = [](const Node& layer) {

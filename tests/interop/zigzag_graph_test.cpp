@@ -187,6 +187,28 @@ TEST(ZigzagMachines, KnowTheAllocationsOfPorts) {
   }
 }
 
+TEST(ZigzagMappings, AreAboutLayers) {
+  const auto complaint = [](const char* mapping, bool layers) -> std::string {
+    std::vector<Document> documents{parse_yaml(kMachine, "machine.yaml"),
+                                    parse_yaml(mapping, "mapping.yaml")};
+    if (layers) {
+      documents.push_back(parse_yaml(kNetwork, "network.yaml"));
+    }
+    try {
+      import_zigzag(std::move(documents));
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(complaint("\n- {name: default}\n", false),
+              HasSubstr("mapping.yaml:2:1: mapping: a mapping without a workload"));
+  EXPECT_THAT(complaint("\n- {name: Conv}\n", true),
+              HasSubstr("mapping.yaml:2:1: mapping: no entry fits the layer pool (Pooling), and "
+                        "there is none with `name: default`, which ZigZag needs"));
+  EXPECT_EQ(complaint("- {name: default}\n- {name: Conv}\n", true), "");
+}
+
 // A model's operands have 8 b, its sums 16 b.
 TEST(ZigzagGraphs, OfModelsHaveTheWidthsOfZigzag) {
   NetworkGraph graph = *parse_network(
