@@ -33,8 +33,13 @@ class ForgeImporter {
       throw ConfigError{{{documents_.front().document.file, 0, 0, "",
                           "neither an architecture (arch) nor a workload of AccelForge", ""}}};
     }
+    refuse_mapping_alone(arch == nullptr       ? "an architecture"
+                         : workload == nullptr ? "a workload"
+                                               : "");
     if (workload != nullptr) {
       read_workload(*workload);
+    } else if (const Section* renames = section("renames")) {
+      note(*renames, "renames have no part here: they are of tensors, and a workload is missing");
     }
     if (arch != nullptr) {
       read_machines(*arch);
@@ -105,6 +110,14 @@ class ForgeImporter {
         stand_in(source);
         notes_.add(*node, {"sections that have no part here", key, ""});
       }
+    }
+  }
+
+  void refuse_mapping_alone(const std::string& missing) {
+    if (const Section* mapping = section("mapping"); mapping != nullptr && !missing.empty()) {
+      try_at(*mapping->source, [&](Source& source) {
+        source.reader.error(*mapping->node, fmt::format("a mapping without {}", missing));
+      });
     }
   }
 

@@ -437,6 +437,17 @@ TEST(ForgeImport, NamesWhatHasNoCounterpartWithItsPlace) {
               HasSubstr("'n0-1' of T0 is not of the form 2*p + r"));
 }
 
+TEST(ForgeImport, TakesNoMappingWithoutAllThatItIsAbout) {
+  const std::string mapping = "mapping:\n  nodes: []\n";
+  EXPECT_THAT(complaint(kMachine + mapping),
+              HasSubstr("m.yaml:32:3: mapping: a mapping without a workload"));
+  EXPECT_THAT(complaint(kProducts + mapping),
+              HasSubstr("m.yaml:23:3: mapping: a mapping without an architecture"));
+  const std::string renames = "renames:\n  einsums: []\n";
+  EXPECT_THAT(parse_accelforge(kMachine + renames, "m.yaml").notes,
+              Contains(HasSubstr("m.yaml:32: renames have no part here")));
+}
+
 TEST(ForgeSets, AreEvaluatedAsPythonDoes) {
   ForgeNames names;
   names.tensors = 7;
