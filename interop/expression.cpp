@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 #include "interop/expression_functions.hpp"
@@ -27,17 +28,31 @@ class Evaluator {
  public:
   Evaluator(std::string_view text, const ExpressionNames& names) : text_{text}, names_{names} {}
 
-  Value run() {
+  Value run(Undefined undefined) {
     Value value = ternary();
     space();
     if (at_ != text_.size()) {
       fail(fmt::format("unexpected '{}'", text_.substr(at_, 12)));
     }
-    return value;
+    return undefined == Undefined::kError ? defined(value) : value;
   }
 
  private:
   [[noreturn]] void fail(const std::string& message) const { throw ExpressionError{at_, message}; }
+
+  // An operand, which must have a value wherever the value of its expression is wanted.
+  const Value& defined(const Value& value) const {
+    if (skips_ > 0 || value.defined()) {
+      return value;
+    }
+    if (value.text.empty()) {
+      fail(without_value(value));
+    }
+    const auto place = places_.find(value.text);
+    throw UnsetName{place == places_.end() ? at_ : place->second, without_value(value)};
+  }
+
+  bool holds(const Value& value) const { return is_true(defined(value)); }
 
   void space() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
@@ -82,7 +97,7 @@ class Evaluator {
     skip([&] { disjunction(); });
     Value value;
     if (word("if")) {
-      const bool yes = is_true(disjunction());
+      const bool yes = holds(disjunction());
       const std::size_t middle = at_;
       if (yes && skips_ == 0) {
         at_ = begin;
@@ -107,7 +122,7 @@ class Evaluator {
   Value disjunction() {
     Value left = conjunction();
     while (word("or")) {
-      if (is_true(left)) {
+      if (holds(left)) {
         skip([&] { conjunction(); });
       } else {
         left = conjunction();
@@ -119,7 +134,7 @@ class Evaluator {
   Value conjunction() {
     Value left = negation();
     while (word("and")) {
-      if (is_true(left)) {
+      if (holds(left)) {
         left = negation();
       } else {
         skip([&] { negation(); });
@@ -130,7 +145,7 @@ class Evaluator {
 
   Value negation() {
     if (word("not")) {
-      return boolean_value(!is_true(negation()));
+      return boolean_value(!holds(negation()));
     }
     return comparison();
   }
@@ -152,41 +167,12 @@ class Evaluator {
       }
       const Value right = sum();
       if (skips_ == 0) {
-        const bool one =
-            sign.empty() ? is_member(left, right) != negated : holds(left, sign, right);
+        const bool one = sign.empty() ? is_member(defined(left), defined(right), at_) != negated
+                                      : compares(defined(left), sign, defined(right), at_);
         all = all.value_or(true) && one;
       }
       left = right;
     }
-  }
-
-  bool holds(const Value& a, std::string_view sign, const Value& b) const {
-    if (sign == "==" || sign == "!=") {
-      return is_equal(a, b) == (sign == "==");
-    }
-    if (a.kind == Kind::kText && b.kind == Kind::kText) {
-      return sign == "<"    ? a.text < b.text
-             : sign == ">"  ? a.text > b.text
-             : sign == "<=" ? a.text <= b.text
-                            : a.text >= b.text;
-    }
-    const double x = number_of(a, at_), y = number_of(b, at_);
-    return sign == "<" ? x < y : sign == ">" ? x > y : sign == "<=" ? x <= y : x >= y;
-  }
-
-  bool is_member(const Value& value, const Value& among) const {
-    if (among.kind == Kind::kText && value.kind == Kind::kText) {
-      return among.text.find(value.text) != std::string::npos;
-    }
-    if (among.kind == Kind::kMap) {
-      return value.defined() &&
-             std::find(among.keys.begin(), among.keys.end(), value.text) != among.keys.end();
-    }
-    if (among.kind != Kind::kList) {
-      fail("'in' needs a list");
-    }
-    return std::any_of(among.items.begin(), among.items.end(),
-                       [&](const Value& each) { return is_equal(each, value); });
   }
 
   // is [not] defined, none ...
@@ -207,10 +193,7 @@ class Evaluator {
     Value left = product();
     while (symbol("~")) {
       const Value right = product();
-      if (skips_ == 0 && !(left.defined() && right.defined())) {
-        fail(without_value(left.defined() ? right : left));
-      }
-      left = skips_ > 0 ? Value{} : text_value(to_text(left) + to_text(right));
+      left = skips_ > 0 ? Value{} : text_value(to_text(defined(left)) + to_text(defined(right)));
     }
     return left;
   }
@@ -225,8 +208,7 @@ class Evaluator {
       }
       ++at_;
       const Value right = joined_texts();
-      left = skips_ > 0 ? Value{}
-                        : combine(left, std::string_view{sign == '+' ? "+" : "-"}, right, at_);
+      left = combined(left, std::string_view{sign == '+' ? "+" : "-"}, right);
     }
   }
 
@@ -248,7 +230,7 @@ class Evaluator {
         return left;
       }
       const Value right = power();
-      left = skips_ > 0 ? Value{} : combine(left, found, right, at_);
+      left = combined(left, found, right);
     }
   }
 
@@ -264,7 +246,11 @@ class Evaluator {
     if (has_sign || symbol("**")) {
       fail("'**' after another or after a sign needs parentheses");
     }
-    return skips_ > 0 ? Value{} : combine(base, "**", exponent, at_);
+    return combined(base, "**", exponent);
+  }
+
+  Value combined(const Value& a, std::string_view sign, const Value& b) const {
+    return skips_ > 0 ? Value{} : combine(defined(a), sign, defined(b), at_);
   }
 
   // x | default(8) | ceil, x is defined
@@ -284,14 +270,19 @@ class Evaluator {
       if (symbol("(")) {
         list_until(")", arguments);
       }
-      value = skips_ > 0 ? Value{} : apply_filter(name, arguments, at_);
+      const bool may_lack = name == "default" || name == "d";
+      if (may_lack && value.defined() && arguments.size() > 2) {
+        defined(arguments[2]);  // default(b, true) also replaces what is false
+      }
+      value = skips_ > 0 ? Value{}
+                         : apply_filter(name, may_lack ? arguments : all_defined(arguments), at_);
     }
   }
 
   Value negative() {
     if (symbol("-")) {
       const Value value = negative();
-      return skips_ > 0 ? Value{} : number_value(-number_of(value, at_), value.whole);
+      return skips_ > 0 ? Value{} : number_value(-number_of(defined(value), at_), value.whole);
     }
     return symbol("+") ? negative() : postfix();
   }
@@ -309,7 +300,8 @@ class Evaluator {
         std::vector<Value> arguments;
         if (symbol("(")) {
           list_until(")", arguments);
-          value = skips_ > 0 ? Value{} : apply_method(value, name, arguments, at_);
+          value = skips_ > 0 ? Value{}
+                             : apply_method(defined(value), name, all_defined(arguments), at_);
         } else {
           value = skips_ > 0 ? Value{} : element(value, text_value(name));
         }
@@ -320,9 +312,8 @@ class Evaluator {
   }
 
   Value element(const Value& value, const Value& index) const {
-    if (!value.defined()) {
-      fail(without_value(value));
-    }
+    defined(value);
+    defined(index);
     if (value.kind == Kind::kMap && index.kind == Kind::kText) {
       const auto key = std::find(value.keys.begin(), value.keys.end(), index.text);
       return key == value.keys.end()
@@ -343,6 +334,11 @@ class Evaluator {
     if (!symbol(sign)) {
       fail(fmt::format("expected '{}'", sign));
     }
+  }
+
+  const std::vector<Value>& all_defined(const std::vector<Value>& values) const {
+    std::for_each(values.begin(), values.end(), [this](const Value& each) { defined(each); });
+    return values;
   }
 
   void list_until(std::string_view sign, std::vector<Value>& values) {
@@ -383,7 +379,7 @@ class Evaluator {
       ++at_;
       std::vector<Value> items;
       list_until("]", items);
-      return list_value(std::move(items));
+      return list_value(all_defined(items));
     }
     if (c == '\'' || c == '"') {
       return quoted_text(c);
@@ -402,7 +398,7 @@ class Evaluator {
     list_until(")", items);
     const bool tuple = text_.substr(begin, at_ - begin).find(',') != std::string_view::npos;
     return items.size() == 1 && (!tuple || text_[at_ - 2] != ',') ? items.front()
-                                                                  : list_value(std::move(items));
+                                                                  : list_value(all_defined(items));
   }
 
   Value quoted_text(char quote) {
@@ -451,7 +447,7 @@ class Evaluator {
       if (skips_ > 0) {
         return {};
       }
-      Value value = call_function(name, arguments, begin);
+      Value value = call_function(name, all_defined(arguments), begin);
       value = value.defined() || !names_.call ? value : names_.call(name, arguments);
       if (!value.defined()) {
         throw ExpressionError{begin, fmt::format("no function '{}' is known here", name)};
@@ -477,11 +473,15 @@ class Evaluator {
     if (!value.defined() && value.text.empty()) {
       value.text = name;  // for whoever needs its value
     }
+    if (skips_ == 0 && !value.defined()) {
+      places_.insert_or_assign(value.text, begin);
+    }
     return value;
   }
 
   std::string_view text_;
   const ExpressionNames& names_;
+  std::map<std::string, std::size_t> places_;  // where names without a value stand
   std::size_t at_ = 0;
   int skips_ = 0;
   int depth_ = 0;
@@ -489,8 +489,9 @@ class Evaluator {
 
 }  // namespace
 
-ExpressionValue evaluate_expression(std::string_view text, const ExpressionNames& names) {
-  return Evaluator{text, names}.run();
+ExpressionValue evaluate_expression(std::string_view text, const ExpressionNames& names,
+                                    Undefined undefined) {
+  return Evaluator{text, names}.run(undefined);
 }
 
 }  // namespace mapsim

@@ -43,6 +43,12 @@ class ExpressionError : public std::runtime_error {
   std::size_t offset_;
 };
 
+// The value of a name is wanted that has none; the byte is where the name stands.
+class UnsetName : public ExpressionError {
+ public:
+  using ExpressionError::ExpressionError;
+};
+
 // The names to which an expression may refer.
 struct ExpressionNames {
   std::function<ExpressionValue(const std::string&)> find;  // kUndefined: no such name
@@ -50,10 +56,16 @@ struct ExpressionNames {
   std::function<ExpressionValue(const std::string&, const std::vector<ExpressionValue>&)> call;
 };
 
+// May an expression as a whole be undefined, as `x` is in `set y = x`?
+enum class Undefined : std::uint8_t { kAllowed, kError };
+
 // Evaluates an expression of the part of Python (and of Jinja's filters and tests) that designs
 // use: numbers, texts, lists, arithmetic, comparisons, `a if b else c`, `x | default(8)`, `x is
-// defined`, and functions such as max, min, ceil, floor, log2, sqrt, len and range. Throws
-// ExpressionError if it is no such expression, or has no value.
-ExpressionValue evaluate_expression(std::string_view text, const ExpressionNames& names);
+// defined`, and functions such as max, min, ceil, floor, log2, sqrt, len and range. As with Jinja's
+// StrictUndefined, no operand, condition or argument may be undefined but those of default() and of
+// `is`, and those that are not evaluated. Throws UnsetName then, and ExpressionError if it is no
+// such expression, or has no value.
+ExpressionValue evaluate_expression(std::string_view text, const ExpressionNames& names,
+                                    Undefined undefined = Undefined::kAllowed);
 
 }  // namespace mapsim

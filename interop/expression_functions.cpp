@@ -218,6 +218,35 @@ bool is_equal(const ExpressionValue& a, const ExpressionValue& b) {
   return is_number(a) && is_number(b) ? number_of(a, 0) == number_of(b, 0) : a == b;
 }
 
+bool compares(const ExpressionValue& a, std::string_view sign, const ExpressionValue& b,
+              std::size_t at) {
+  if (sign == "==" || sign == "!=") {
+    return is_equal(a, b) == (sign == "==");
+  }
+  if (a.kind == Kind::kText && b.kind == Kind::kText) {
+    return sign == "<"    ? a.text < b.text
+           : sign == ">"  ? a.text > b.text
+           : sign == "<=" ? a.text <= b.text
+                          : a.text >= b.text;
+  }
+  const double x = number_of(a, at), y = number_of(b, at);
+  return sign == "<" ? x < y : sign == ">" ? x > y : sign == "<=" ? x <= y : x >= y;
+}
+
+bool is_member(const ExpressionValue& value, const ExpressionValue& among, std::size_t at) {
+  if (among.kind == Kind::kText && value.kind == Kind::kText) {
+    return among.text.find(value.text) != std::string::npos;
+  }
+  if (among.kind == Kind::kMap) {
+    return std::find(among.keys.begin(), among.keys.end(), value.text) != among.keys.end();
+  }
+  if (among.kind != Kind::kList) {
+    throw ExpressionError{at, "'in' needs a list"};
+  }
+  return std::any_of(among.items.begin(), among.items.end(),
+                     [&](const Value& each) { return is_equal(each, value); });
+}
+
 ExpressionValue combine(const ExpressionValue& a, std::string_view sign, const ExpressionValue& b,
                         std::size_t at) {
   if (sign == "+" && a.kind == Kind::kText && b.kind == Kind::kText) {

@@ -16,6 +16,10 @@ std::string without_value(const ExpressionValue& undefined);
 double number_of(const ExpressionValue& value, std::size_t at);
 // 1, 1.0 and True are equal.
 bool is_equal(const ExpressionValue& a, const ExpressionValue& b);
+// a < b and so on.
+bool compares(const ExpressionValue& a, std::string_view sign, const ExpressionValue& b,
+              std::size_t at);
+bool is_member(const ExpressionValue& value, const ExpressionValue& among, std::size_t at);
 // a + b and so on; + joins texts and lists.
 ExpressionValue combine(const ExpressionValue& a, std::string_view sign, const ExpressionValue& b,
                         std::size_t at);

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -55,6 +56,10 @@ class Assembler {
   bool at_start_ = true;
 };
 
+// A name is asked for whose value depends on another one without a value, which has been reported.
+// Such a name is undefined, without a text.
+struct Unknown {};
+
 class Renderer {
  public:
   Renderer(const std::string& text, const std::string& file, TemplateValues values,
@@ -67,6 +72,9 @@ class Renderer {
         return ExpressionValue{};
       }
       if (!value->second.defined()) {
+        if (value->second.text.empty()) {
+          throw Unknown{};
+        }
         missing_.insert(value->second.text);  // it was set to a name without a value
       }
       return value->second;
@@ -110,30 +118,26 @@ class Renderer {
     }
   }
 
-  // A name has no value: what else has none is found by going on.
-  ExpressionValue go_without(std::size_t offset, const std::string& message) {
-    add_unset(ConfigError{{source_.diagnostic(offset, message)}});
-    return {};
-  }
-
-  ExpressionValue evaluate(std::string_view expression, std::size_t offset) {
+  // nullopt: it depends on what has no value. What else has none is found by going on.
+  std::optional<ExpressionValue> evaluate(std::string_view expression, std::size_t offset,
+                                          Undefined undefined = Undefined::kError) {
     missing_.clear();
     try {
-      return evaluate_expression(expression, names_);
+      return evaluate_expression(expression, names_, undefined);
+    } catch (const Unknown&) {
+      return std::nullopt;
+    } catch (const UnsetName& error) {
+      add_unset(ConfigError{{source_.diagnostic(offset + error.offset(), error.what())}});
     } catch (const ExpressionError& error) {
-      if (missing_.empty()) {
-        source_.fail(offset + error.offset(), error.what());
-      }
-      return go_without(offset + error.offset(), error.what());
+      source_.fail(offset + error.offset(), error.what());
     } catch (const UnsetNames& error) {  // of a file that is included here
       add_unset(error);
-      return {};
     } catch (const ConfigError&) {  // of a file whose name has a name without a value, maybe
       if (unset_.empty()) {
         throw;
       }
-      return {};
     }
+    return std::nullopt;
   }
 
   static std::string_view keyword(const TemplatePiece& piece) {
@@ -169,17 +173,11 @@ class Renderer {
   }
 
   void write(const TemplatePiece& piece) {
-    const std::size_t before = unset_.size();
-    const ExpressionValue value = evaluate(piece.text, piece.offset);
-    if (!value.defined()) {
-      // Without a name that is asked for, other expressions have no value either
-      if (unset_.size() == before && (unset_.empty() || is_one_name(piece.text))) {
-        go_without(piece.offset, fmt::format("'{}' has no value; --set {}=VALUE gives it one",
-                                             piece.text, piece.text));
-      }
+    const std::optional<ExpressionValue> value = evaluate(piece.text, piece.offset);
+    if (!value) {
       return;
     }
-    std::string text = to_text(value);
+    std::string text = to_text(*value);
     for (std::size_t mark = text.find('\x01'); mark != std::string::npos;
          mark = text.find('\x01')) {
       const std::size_t end = text.find('\x01', mark + 1);
@@ -202,8 +200,8 @@ class Renderer {
     } else if (word == "for") {
       repeat(at, wanted, rest, offset);
     } else if (word == "set") {
-      if (wanted) {
-        assign(rest, offset);
+      if (wanted || undecided_ > 0) {
+        assign(rest, offset, wanted);
       }
     } else if (word == "assert") {
       if (wanted) {
@@ -215,8 +213,8 @@ class Renderer {
   }
 
   void claim(std::string_view condition, std::size_t offset) {
-    const std::size_t before = unset_.size();
-    if (is_true(evaluate(condition, offset)) || unset_.size() > before) {
+    const std::optional<ExpressionValue> value = evaluate(condition, offset);
+    if (!value || is_true(*value)) {
       return;
     }
     std::string message = "the assertion does not hold";
@@ -247,7 +245,8 @@ class Renderer {
     return rest.size();
   }
 
-  void assign(std::string_view rest, std::size_t offset) {
+  // In a branch that is not `wanted` the name becomes unknown.
+  void assign(std::string_view rest, std::size_t offset, bool wanted) {
     const std::size_t equals = std::min(rest.find('='), rest.size());
     const std::string_view name = rest.substr(0, rest.find_first_of(" \t="));
     if (equals == rest.size() || !is_one_name(name) ||
@@ -255,19 +254,35 @@ class Renderer {
             rest.npos) {
       source_.fail(offset, "expected 'set NAME = VALUE'");
     }
-    values_[std::string{name}] = evaluate(rest.substr(equals + 1), offset + equals + 1);
+    std::optional<ExpressionValue> value;
+    if (wanted) {
+      value = evaluate(rest.substr(equals + 1), offset + equals + 1, Undefined::kAllowed);
+      if (value && !value->defined() && value->text.empty()) {
+        value->text = name;
+      }
+    }
+    values_[std::string{name}] = value.value_or(ExpressionValue{});
   }
 
+  // Where a condition is unknown, no branch is taken, and what the branches set is unknown, too.
   void choose(std::size_t& at, bool wanted) {
     bool open = wanted;  // no branch has been taken
+    int unknown = 0;
     for (;;) {
       const TemplatePiece& piece = pieces_[at];
       const std::string_view word = keyword(piece);
-      const bool taken = open && (word == "else" || is_true(evaluate(piece.text.substr(word.size()),
-                                                                     piece.offset + word.size())));
-      open = open && !taken;
+      bool taken = open;
+      if (open && word != "else") {
+        const std::optional<ExpressionValue> value =
+            evaluate(piece.text.substr(word.size()), piece.offset + word.size());
+        taken = value && is_true(*value);
+        unknown = value ? 0 : 1;
+      }
+      open = open && !taken && unknown == 0;
+      undecided_ += unknown;
       ++at;
       block(at, taken, {"elif", "else", "endif"});
+      undecided_ -= unknown;
       if (keyword(pieces_[at]) == "endif") {
         return;
       }
@@ -282,12 +297,11 @@ class Renderer {
 
   // What a loop goes through: the items of a list, the keys of a map.
   std::vector<ExpressionValue> items_of(std::string_view expression, std::size_t offset) {
-    ExpressionValue value = evaluate(expression, offset);
-    if (!value.defined() && !missing_.empty()) {
-      const std::string& name = *missing_.begin();
-      go_without(offset, fmt::format("'{0}' has no value; --set {0}=VALUE gives it one", name));
+    std::optional<ExpressionValue> found = evaluate(expression, offset);
+    if (!found) {
       return {};
     }
+    ExpressionValue& value = *found;
     if (value.kind == ExpressionValue::Kind::kMap) {
       std::vector<ExpressionValue> keys;
       std::transform(value.keys.begin(), value.keys.end(), std::back_inserter(keys), text_value);
@@ -339,6 +353,7 @@ class Renderer {
   std::vector<TemplatePiece> pieces_;
   Assembler out_;
   int turns_ = 0;
+  int undecided_ = 0;  // branches around whose conditions are unknown
 };
 
 }  // namespace

@@ -75,17 +75,66 @@ TEST(Expression, SaysWhatIsWrongAndWhere) {
   };
   EXPECT_EQ(error_of("1 +"), "3 the expression ends too early");
   EXPECT_EQ(error_of("45nm"), "0 not a number");
-  EXPECT_EQ(error_of("missing + 1"), "11 'missing' has no value; --set missing=VALUE gives it one");
+  EXPECT_EQ(error_of("missing + 1"), "0 'missing' has no value; --set missing=VALUE gives it one");
   EXPECT_EQ(error_of("1 / 0"), "5 a division by zero");
   EXPECT_EQ(error_of("missing ~ 'a'"),
-            "13 'missing' has no value; --set missing=VALUE gives it one");
-  EXPECT_EQ(error_of("8 <= 2 * lost"), "13 'lost' has no value; --set lost=VALUE gives it one");
-  EXPECT_EQ(error_of("lost.size"), "9 'lost' has no value; --set lost=VALUE gives it one");
+            "0 'missing' has no value; --set missing=VALUE gives it one");
+  EXPECT_EQ(error_of("8 <= 2 * lost"), "9 'lost' has no value; --set lost=VALUE gives it one");
+  EXPECT_EQ(error_of("lost.size"), "0 'lost' has no value; --set lost=VALUE gives it one");
   EXPECT_EQ(error_of("2 ** 3 ** 2"), "9 '**' after another or after a sign needs parentheses");
   EXPECT_EQ(error_of("-2 ** 2"), "7 '**' after another or after a sign needs parentheses");
   EXPECT_EQ(error_of("squeeze(3)"), "0 no function 'squeeze' is known here");
   EXPECT_EQ(error_of("depth | squeeze"), "15 no filter 'squeeze' is known here");
   EXPECT_EQ(error_of(std::string(99, '(') + "1"), "64 too many parentheses inside of each other");
+}
+
+// What Jinja's StrictUndefined refuses, and what it does not.
+TEST(Expression, NeedsTheNamesThatItEvaluates) {
+  const std::pair<const char*, int> refused[] = {{"8 if lost else 4", 5},
+                                                 {"not lost", 4},
+                                                 {"lost == 3", 0},
+                                                 {"2 != lost", 5},
+                                                 {"lost in [1, 2]", 0},
+                                                 {"1 not in lost", 9},
+                                                 {"lost in 'a'", 0},
+                                                 {"lost or 5", 0},
+                                                 {"lost and 1", 0},
+                                                 {"0 or lost == 1", 5},
+                                                 {"[1, lost]", 4},
+                                                 {"(lost, 1)", 1},
+                                                 {"lost | string", 0},
+                                                 {"lost | upper", 0},
+                                                 {"['a'] | join(lost)", 13},
+                                                 {"str(lost)", 4},
+                                                 {"max(lost, 1)", 4},
+                                                 {"lost.keys()", 0},
+                                                 {"[1][lost]", 4},
+                                                 {"-lost", 1},
+                                                 {"3 | default(0, lost)", 15},
+                                                 {"lost is none or lost", 16}};
+  for (const auto& [text, place] : refused) {
+    try {
+      ADD_FAILURE() << text << " is " << to_text(evaluate_expression(text, {}, Undefined::kError));
+    } catch (const UnsetName& error) {
+      EXPECT_EQ(error.offset(), place) << text;
+      EXPECT_STREQ(error.what(), "'lost' has no value; --set lost=VALUE gives it one") << text;
+    }
+  }
+  const std::pair<const char*, const char*> accepted[] = {
+      {"lost is defined", "False"},
+      {"lost is not defined and lost is undefined", "True"},
+      {"lost | default(lost | default(3))", "3"},
+      {"3 | default(lost)", "3"},
+      {"lost | d(2) == 2", "True"},
+      {"1 if True else lost == 3", "1"},
+      {"not lost if False else 1", "1"},
+      {"0 and not lost", "0"},
+      {"1 or lost in lost", "1"},
+      {"[not lost] if 0 else [1]", "[1]"}};
+  for (const auto& [text, expected] : accepted) {
+    EXPECT_EQ(value_of_text(text), expected) << text;
+  }
+  EXPECT_FALSE(evaluate_expression("1 and lost", {}).defined());
 }
 
 std::string rendered(const std::string& text, TemplateValues values = {}) {
@@ -142,8 +191,10 @@ TEST(Template, SaysWhatItCannotResolve) {
   EXPECT_THAT(error_of("{% for x in [1, 2] if x > 1 %}{% endfor %}\n"),
               HasSubstr("'x' has no value"));
   EXPECT_THAT(error_of("{% set x = tokens %}\na: {{ x + 1 }}\n"),
-              HasSubstr("t.yaml:2:12: 'tokens' has no value; --set tokens=VALUE gives it one"));
+              HasSubstr("t.yaml:2:7: 'tokens' has no value; --set tokens=VALUE gives it one"));
   EXPECT_THAT(error_of("{% assert kind in ['a', 'b'] and 1 < 2, \"a or b\" %}\n"),
+              HasSubstr("t.yaml:1:11: 'kind' has no value; --set kind=VALUE gives it one"));
+  EXPECT_THAT(error_of("{% assert kind is defined %}\n"),
               HasSubstr("t.yaml:1:11: the assertion does not hold; 'kind' has no value, --set "
                         "kind=VALUE gives it one"));
   EXPECT_THAT(error_of("{% assert 1 > 2 %}\n"), HasSubstr("the assertion does not hold\n"));
@@ -152,6 +203,39 @@ TEST(Template, SaysWhatItCannotResolve) {
       error_of("{% for a in range(65536) %}{% for b in range(65536) %}{% endfor %}{% endfor %}"),
       HasSubstr("too many turns"));
   EXPECT_THAT(error_of("a: {{ 1\n"), HasSubstr("a template without its '}}'"));
+}
+
+// What a template sets itself needs no --set, also where its value is unknown for now.
+TEST(Template, NamesWhatItNeedsOnce) {
+  const auto unset = [](const std::string& text) {
+    std::vector<std::string> found;
+    try {
+      rendered(text);
+    } catch (const UnsetNames& error) {
+      for (const Diagnostic& each : error.diagnostics()) {
+        found.push_back(std::to_string(each.line) + ":" + std::to_string(each.column) +
+                        each.message);
+      }
+    }
+    return found;
+  };
+  const auto needs = [](const std::string& place, const std::string& name) {
+    return place + "'" + name + "' has no value; --set " + name + "=VALUE gives it one";
+  };
+  EXPECT_THAT(unset("{% if big %}\n{% set n = 2 %}\n{% elif 1 %}\n{% set m = 3 %}\n{% endif %}\n"
+                    "a: {{ n + m }}\nb: {{ other }}\n"),
+              ElementsAre(needs("1:7", "big"), needs("7:7", "other")));
+  EXPECT_THAT(unset("{% set n = 4 if big else 2 %}\n{% set m = n + 1 %}\na: {{ m }}{{ n }}\n"
+                    "{% for i in range(n) %}{{ m }}{% endfor %}{% assert n > m %}\n"
+                    "{% if n %}{% endif %}{{ n | default(2) }}{{ n is defined }}\n"),
+              ElementsAre(needs("1:17", "big")));
+  EXPECT_THAT(unset("{% set n = big %}\n{{ n }}{% if 0 %}{{ no }}{% elif big %}{% endif %}\n"),
+              ElementsAre(needs("2:4", "big")));
+  EXPECT_THAT(unset("{% for i in many %}{{ i }}{% endfor %}\n"),
+              ElementsAre(needs("1:13", "many")));
+  EXPECT_EQ(
+      rendered("{% if 1 %}{% if 0 %}{{ no }}{% elif 1 %}a{% elif no %}{% endif %}{% endif %}"),
+      "a");
 }
 
 }  // namespace
