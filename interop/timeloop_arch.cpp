@@ -291,8 +291,23 @@ class ArchReader {
     return block.value_or(width ? *width / one : 1);
   }
 
+  // Timeloop asserts that it has one size in kilobytes or one in words (src/model/buffer.cpp).
+  void check_sizes(const TimeloopComponent& component, TimeloopAttributes& attributes) {
+    const Node* kilobytes = attributes.find({"sizeKB"});
+    const Node* words = attributes.find({"entries"});
+    words =
+        words != nullptr ? words : attributes.find({"depth", "memory_depth", "data_storage_depth"});
+    if (kilobytes != nullptr && words != nullptr) {
+      reader_.error(*kilobytes,
+                    fmt::format("sizeKB beside a number of entries ({}, line {}) of {}: leave one "
+                                "of them out",
+                                words->text, words->line, component.name));
+    }
+  }
+
   void read_capacity(const TimeloopComponent& component, TimeloopAttributes& attributes,
                      TimeloopStorage& storage) {
+    check_sizes(component, attributes);
     storage.off_chip = component.klass.find("DRAM") != std::string::npos;
     // The largest number that Timeloop reads stands for a storage without an end.
     const auto has_no_end = [](const Node* size) {

@@ -100,6 +100,21 @@ TEST(TimeloopFiles, ASizeInKilobytesMayBeLarge) {
   EXPECT_THROW(parse_timeloop(large, "a.yaml"), ConfigError);
 }
 
+// Timeloop asserts that there is one.
+TEST(TimeloopFiles, AStorageHasOneSize) {
+  for (const char* words : {"depth: 3", "entries: 16", "memory_depth: 4294967295"}) {
+    std::string both = kMachine;
+    both.replace(both.find("sizeKB: 4"), 0, std::string{words} + ", ");
+    try {
+      parse_timeloop(both, "a.yaml");
+      ADD_FAILURE() << words;
+    } catch (const ConfigError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("sizeKB beside a number of entries (")) << words;
+      EXPECT_THAT(error.what(), HasSubstr(", line 7) of glb: leave one of them out")) << words;
+    }
+  }
+}
+
 // A coefficient of 0: along a dim of one point it says nothing, along others there is no motion.
 TEST(TimeloopFiles, ReadCoefficientsOfZero) {
   const auto read = [](const std::string& filter) {
