@@ -39,29 +39,7 @@ class ComponentReader {
   ForgeComponent read() {
     const bool memory = node_.tag == "!Memory";
     const bool toll = node_.tag == "!Toll";
-    const bool held = memory || toll;  // has tensors
-    const Fields fields = reader_.fields(node_, {"name",
-                                                 "component_class",
-                                                 "actions",
-                                                 "enabled",
-                                                 "area",
-                                                 "area_scale",
-                                                 "leak_power",
-                                                 "leak_power_scale",
-                                                 "energy_scale",
-                                                 "actions_scale",
-                                                 "total_latency",
-                                                 "throughput_scale",
-                                                 "n_parallel_instances",
-                                                 "extra_attributes_for_component_model",
-                                                 "spatial",
-                                                 "skip_initial_output_write",
-                                                 memory ? "size" : "name",
-                                                 toll ? "direction" : "name",
-                                                 toll ? "values_per_action" : "name",
-                                                 held ? "tensors" : "name",
-                                                 held ? "bits_per_value" : "name",
-                                                 held ? "bits_per_action" : "name"});
+    const Fields fields = reader_.fields(node_, component_keys());
     out_.name = reader_.name(fields.require("name")).value_or("");
     if (const Node* enabled = fields.find("enabled")) {
       out_.enabled = number(*enabled) != 0;
@@ -99,6 +77,37 @@ class ComponentReader {
   }
 
  private:
+  Words component_keys() const {
+    const bool memory = node_.tag == "!Memory";
+    const bool toll = node_.tag == "!Toll";
+    Words keys{"name",
+               "component_class",
+               "actions",
+               "enabled",
+               "area",
+               "area_scale",
+               "leak_power",
+               "leak_power_scale",
+               "energy_scale",
+               "actions_scale",
+               "total_latency",
+               "throughput_scale",
+               "n_parallel_instances",
+               "extra_attributes_for_component_model",
+               "spatial",
+               "skip_initial_output_write"};
+    if (memory) {
+      keys.emplace_back("size");
+    }
+    if (toll) {
+      keys.insert(keys.end(), {"direction", "values_per_action"});
+    }
+    if (memory || toll) {  // has tensors
+      keys.insert(keys.end(), {"tensors", "bits_per_value", "bits_per_action"});
+    }
+    return keys;
+  }
+
   double number(const Node& node) { return read_forge_number(reader_, node, names_); }
 
   double scale(const Fields& fields, const char* key) {
@@ -111,19 +120,27 @@ class ComponentReader {
 
   void read_actions(const Fields& fields, const std::vector<std::string>& wanted) {
     actions_.resize(wanted.size());
-    const bool toll = node_.tag == "!Toll";
     const Node* bits = value_of(node_, "bits_per_action");
     const Node* values = value_of(node_, "values_per_action");
     for (Action& action : actions_) {
       action.bits = bits == nullptr ? 1 : number(*bits);
     }
+    Words keys{"name",
+               "energy",
+               "energy_scale",
+               "latency",
+               "throughput",
+               "throughput_scale",
+               "extra_attributes_for_component_model"};
+    if (node_.tag != "!Compute") {  // which moves no bits
+      keys.emplace_back("bits_per_action");
+    }
+    if (node_.tag == "!Toll") {
+      keys.emplace_back("values_per_action");
+    }
     const Node* list = fields.find("actions");
     for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
-      const Fields each =
-          reader_.fields(list->items[i], {"name", "energy", "energy_scale", "latency", "throughput",
-                                          "throughput_scale", "bits_per_action",
-                                          toll ? "values_per_action" : "name",
-                                          "extra_attributes_for_component_model"});
+      const Fields each = reader_.fields(list->items[i], keys);
       const auto which = reader_.choice(each.require("name"), wanted, "action");
       if (!which) {
         continue;

@@ -420,6 +420,12 @@ TEST(ForgeImport, NamesWhatHasNoCounterpartWithItsPlace) {
               HasSubstr("m.yaml:15:22: arch.nodes[1].tensors.keep: nothing is called 'Of' here"));
   EXPECT_THAT(complaint(edited(kMachine, "leak_power: 2e-3", "sizes: 3")),
               HasSubstr("unknown key 'sizes'"));
+  EXPECT_THAT(complaint(edited(kMachine, "energy: 0.5e-12", "bits_per_action: 8, energy: 4e-12")),
+              HasSubstr("m.yaml:30:31: arch.nodes[3].actions[0]: unknown key 'bits_per_action'"));
+  const std::string list =
+      complaint(edited(kMachine, "[{name: compute, energy: 0.5e-12, throughput: 2e9}]", "[x]"));
+  EXPECT_THAT(list, HasSubstr("expected a map of name, energy, "));
+  EXPECT_THAT(list, Not(HasSubstr(", name")));
   EXPECT_THAT(
       complaint(edited(
           kMachine,
