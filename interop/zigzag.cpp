@@ -238,6 +238,9 @@ ZigzagImport read_zigzag(const std::vector<std::string>& paths) {
     const Network network = to_network(read_onnx(path, options), options);
     documents.push_back(zigzag_workload(network, path, notes));
     graph = network.graph;
+    if (graph) {
+      note_pools(*graph, notes);
+    }
   }
   ZigzagImport import = import_zigzag(std::move(documents));
   if (graph) {

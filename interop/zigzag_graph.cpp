@@ -2,6 +2,7 @@
 #include "interop/zigzag_graph.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,7 @@
 #include "interop/zigzag_layer.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/form.hpp"
+#include "workloads/operators.hpp"
 
 namespace mapsim {
 
@@ -61,6 +63,7 @@ class GraphBuilder {
     if (has_pools_) {
       built.notes.emplace_back("pools are written as MaxPool: what they move is the same");
     }
+    note_pools(*built.graph, built.notes);
     return built;
   }
 
@@ -288,6 +291,21 @@ ZigzagGraph zigzag_graph(const Document& workload) {
     return {{}, error.diagnostics().front().message, {}};
   } catch (const std::invalid_argument& error) {
     return {{}, error.what(), {}};
+  }
+}
+
+void note_pools(const NetworkGraph& graph, std::vector<std::string>& notes) {
+  std::vector<std::string> pools;
+  for (const GraphNode& node : graph.nodes) {
+    if (op_kind(node.op) == OpKind::kPool && !node.op.starts_with("Global")) {
+      pools.push_back(node.name);
+    }
+  }
+  if (!pools.empty()) {
+    notes.push_back(
+        fmt::format("{}: a graph has the window without padding that makes its shape, not the one "
+                    "of the workload; what it moves is the same",
+                    fmt::join(pools, ", ")));
   }
 }
 

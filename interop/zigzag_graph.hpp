@@ -19,6 +19,9 @@ struct ZigzagGraph {
 };
 ZigzagGraph zigzag_graph(const Document& workload);
 
+// Notes the pools whose windows, when the graph is printed, follow from their shapes.
+void note_pools(const NetworkGraph& graph, std::vector<std::string>& notes);
+
 // The widths that ZigZag gives a model: operands of 8 b, sums of 16 b.
 void set_zigzag_widths(NetworkGraph& graph);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <initializer_list>
@@ -102,6 +103,16 @@ class LayerWords {
   std::vector<std::string> dims_, sizes_;
 };
 
+// Has the input more elements than lie in memory?
+bool has_padded_input(const Workload& workload, const LayerView& view) {
+  const Tensor& input = workload.tensors[view.input];
+  std::int64_t elements = 1;
+  for (const Rank& rank : input.ranks) {
+    elements *= points_along(workload, rank);
+  }
+  return view.convolution && input.stored_elements && *input.stored_elements < elements;
+}
+
 }  // namespace
 
 Document zigzag_workload(const Network& network, const std::string& file,
@@ -109,10 +120,14 @@ Document zigzag_workload(const Network& network, const std::string& file,
   Document document;
   document.file = file;
   document.root.kind = Node::Kind::kSequence;
+  std::vector<std::string> padded;
   for (const NetworkLayer& layer : network.layers) {
     if (const auto view = view_layer(layer.workload)) {
       document.root.items.push_back(
           LayerWords{layer.workload, *view}.write(layer.name, layer.count));
+      if (has_padded_input(layer.workload, *view)) {
+        padded.push_back(layer.name);
+      }
     } else {
       notes.push_back(fmt::format("{}: {} is left out: it is no convolution and no matrix product",
                                   file, layer.name));
@@ -122,6 +137,12 @@ Document zigzag_workload(const Network& network, const std::string& file,
       "{}: operands of 8 b and sums of 16 b, as ZigZag reads a model; layers of one shape "
       "are one layer, and operators that only move data are left out",
       file));
+  if (!padded.empty()) {
+    notes.push_back(
+        fmt::format("{}: the padding of {} is read like the rest of the input; ZigZag does not "
+                    "count it",
+                    file, fmt::join(padded, ", ")));
+  }
   return document;
 }
 

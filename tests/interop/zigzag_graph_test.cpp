@@ -10,6 +10,7 @@
 
 #include "core/diagnostic.hpp"
 #include "interop/zigzag.hpp"
+#include "interop/zigzag_layer.hpp"
 #include "workloads/graph_print.hpp"
 #include "workloads/load.hpp"
 
@@ -222,6 +223,25 @@ TEST(ZigzagGraphs, OfModelsHaveTheWidthsOfZigzag) {
   EXPECT_EQ(workload.tensors[workload.output()].bits, Bits{8});
   EXPECT_EQ(workload.tensors[workload.output()].partial_bits, Bits{16});
   EXPECT_THAT(print_graph("g", graph).text, HasSubstr("partial: 16 b"));
+}
+
+// What ZigZag's own reader of models does otherwise.
+TEST(ZigzagGraphs, OfModelsHaveNotesOfPaddingAndPools) {
+  const Network network = parse_network(
+      "name: g\ninputs: {x: {shape: [1, 3, 8, 8]}}\ngraph:\n"
+      "  - {name: padded, conv2d: {out_channels: 4, kernel: 3, padding: 1}, in: x}\n"
+      "  - {name: pool, op: MaxPool, kernel: 3, stride: 2, padding: 1, in: padded}\n"
+      "  - {name: bare, conv2d: {out_channels: 4, kernel: 3}, in: pool}\n"
+      "  - {name: mean, op: GlobalAveragePool, in: bare}\n",
+      "g.yaml");
+  std::vector<std::string> notes;
+  zigzag_workload(network, "model.onnx", notes);
+  EXPECT_THAT(notes, Contains("model.onnx: the padding of padded is read like the rest of the "
+                              "input; ZigZag does not count it"));
+  notes.clear();
+  note_pools(*network.graph, notes);
+  EXPECT_THAT(notes, ElementsAre("pool: a graph has the window without padding that makes its "
+                                 "shape, not the one of the workload; what it moves is the same"));
 }
 
 }  // namespace
