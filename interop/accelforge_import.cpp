@@ -19,7 +19,12 @@ const Words kSections{"arch",      "workload", "renames", "mapping",
 
 class ForgeImporter {
  public:
-  void add(FrontEndDocument document) { documents_.push_back(std::move(document)); }
+  explicit ForgeImporter(const FrontEndSettings& settings) : settings_{settings} {}
+
+  void add(FrontEndDocument document) {
+    asked_.insert(document.asked.begin(), document.asked.end());
+    documents_.push_back(std::move(document));
+  }
 
   ForgeImport read() {
     for (FrontEndDocument& document : documents_) {
@@ -51,6 +56,9 @@ class ForgeImporter {
       if (std::find(import_.notes.begin(), import_.notes.end(), line) == import_.notes.end()) {
         import_.notes.push_back(line);
       }
+    }
+    for (std::string& line : notes_on_settings(settings_, asked_)) {
+      import_.notes.push_back(std::move(line));
     }
     return std::move(import_);
   }
@@ -267,6 +275,8 @@ class ForgeImporter {
     }
   }
 
+  const FrontEndSettings& settings_;
+  std::set<std::string> asked_;  // settings
   std::vector<FrontEndDocument> documents_;
   std::deque<Source> sources_;
   std::map<std::string, Section> sections_;
@@ -280,7 +290,7 @@ class ForgeImporter {
 
 ForgeImport read_accelforge(const std::vector<std::string>& paths,
                             const FrontEndSettings& settings) {
-  ForgeImporter importer;
+  ForgeImporter importer{settings};
   for (const std::string& path : paths) {
     importer.add(read_front_end(path, settings, Includes::kInherit));
   }
@@ -289,7 +299,7 @@ ForgeImport read_accelforge(const std::vector<std::string>& paths,
 
 ForgeImport parse_accelforge(const std::string& text, const std::string& filename,
                              const FrontEndSettings& settings) {
-  ForgeImporter importer;
+  ForgeImporter importer{settings};
   importer.add(parse_front_end(text, filename, settings, Includes::kInherit));
   return importer.read();
 }

@@ -168,6 +168,12 @@ class FrontEnd {
     functions.text_of = [this](const std::string& mark) -> const AssembledText& {
       return texts_.at(mark);
     };
+    functions.asked = [this](const std::string& asked, const ExpressionValue& value) {
+      const auto setting = values_.find(asked);
+      if (setting != values_.end() && setting->second == value) {  // no template has set it anew
+        all_.asked.insert(asked);
+      }
+    };
     return render_template(text, path, values, functions);
   }
 
@@ -325,6 +331,19 @@ FrontEndDocument parse_front_end(const std::string& text, const std::string& pat
 FrontEndDocument read_front_end(const std::string& path, const FrontEndSettings& settings,
                                 Includes includes) {
   return parse_front_end(read_yaml_text(path), path, settings, includes);
+}
+
+std::vector<std::string> notes_on_settings(const FrontEndSettings& settings,
+                                           const std::set<std::string>& asked) {
+  std::vector<std::string> notes;
+  for (const auto& [name, value] : settings) {
+    if (!asked.contains(name)) {
+      notes.push_back(fmt::format(
+          "--set {0}={1} has no effect here: nothing asks for {0}, or a file sets it itself", name,
+          value));
+    }
+  }
+  return notes;
 }
 
 std::string place_of(const FrontEndDocument& source, const Node& node) {

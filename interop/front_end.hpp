@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace mapsim {
 struct FrontEndDocument {
   Document document;
   std::vector<LinePlace> lines;
+  std::set<std::string> asked;  // settings whose values templates have used
 };
 
 // Values of names in templates: `--set NAME=VALUE`.
@@ -38,6 +40,10 @@ FrontEndDocument read_front_end(const std::string& path, const FrontEndSettings&
 FrontEndDocument parse_front_end(const std::string& text, const std::string& path,
                                  const FrontEndSettings& settings,
                                  Includes includes = Includes::kSettings);
+
+// A note for each setting that is not in `asked`.
+std::vector<std::string> notes_on_settings(const FrontEndSettings& settings,
+                                           const std::set<std::string>& asked);
 
 // The file and line of a node of the document: "arch.yaml:12".
 std::string place_of(const FrontEndDocument& source, const Node& node);

@@ -77,6 +77,9 @@ class Renderer {
         }
         missing_.insert(value->second.text);  // it was set to a name without a value
       }
+      if (functions_.asked) {
+        functions_.asked(name, value->second);
+      }
       return value->second;
     };
     names_.call = [this](const std::string& name, const std::vector<ExpressionValue>& arguments) {

@@ -35,6 +35,8 @@ struct TemplateFunctions {
       call;
   // What stands for a text with places of its own, as `call` has returned it between two \x01.
   std::function<const AssembledText&(const std::string&)> text_of;
+  // Hears of each name that is asked for and its value; may be empty.
+  std::function<void(const std::string&, const ExpressionValue&)> asked;
 };
 
 // A template asks for names that have no value: all of them.

@@ -60,13 +60,15 @@ ExpressionValue value_of_tree(const Node& node) {
 class Resolver {
  public:
   Resolver(const std::vector<const Node*>& variables, const FrontEndSettings& settings,
-           const Node* problem) {
+           const Node* problem, std::set<std::string>& asked)
+      : asked_{asked} {
     for (const auto& [name, text] : settings) {
       Node value;
       value.kind = Node::Kind::kScalar;
       value.text = text;
       global_[name] = value_of_tree(value);
     }
+    settings_ = global_;
     if (problem != nullptr) {
       spec_.kind = ExpressionValue::Kind::kMap;
       spec_.keys = {"problem"};
@@ -228,6 +230,10 @@ class Resolver {
     ExpressionNames names;
     names.find = [&](const std::string& name) {
       const auto known = scope.find(name);
+      const auto setting = settings_.find(name);
+      if (known != scope.end() && setting != settings_.end() && setting->second == known->second) {
+        asked_.insert(name);
+      }
       return known != scope.end() ? known->second : name == "spec" ? spec_ : ExpressionValue{};
     };
     try {
@@ -256,19 +262,22 @@ class Resolver {
   }
 
   Scope global_;
+  Scope settings_;
+  std::set<std::string>& asked_;
   ExpressionValue spec_;
 };
 
 }  // namespace
 
 void resolve_expressions(Node& architecture, const std::vector<const Node*>& variables,
-                         const FrontEndSettings& settings, const Node* problem) {
-  Resolver{variables, settings, problem}.architecture(architecture);
+                         const FrontEndSettings& settings, const Node* problem,
+                         std::set<std::string>& asked) {
+  Resolver{variables, settings, problem, asked}.architecture(architecture);
 }
 
 void resolve_sizes(Node& problem, const std::vector<const Node*>& variables,
-                   const FrontEndSettings& settings) {
-  Resolver{variables, settings, nullptr}.sizes(problem);
+                   const FrontEndSettings& settings, std::set<std::string>& asked) {
+  Resolver{variables, settings, nullptr, asked}.sizes(problem);
 }
 
 }  // namespace mapsim

@@ -59,7 +59,10 @@ class Importer {
  public:
   explicit Importer(const TimeloopOptions& options) : options_{options} {}
 
-  void add(FrontEndDocument document) { documents_.push_back(std::move(document)); }
+  void add(FrontEndDocument document) {
+    asked_.insert(document.asked.begin(), document.asked.end());
+    documents_.push_back(std::move(document));
+  }
 
   TimeloopImport read() {
     resolve();
@@ -94,6 +97,8 @@ class Importer {
     finish();
     notes_.lines.insert(notes_.lines.begin(), first_.lines.begin(), first_.lines.end());
     import_.notes = notes_.text();
+    const std::vector<std::string> idle = notes_on_settings(options_.settings, asked_);
+    import_.notes.insert(import_.notes.end(), idle.begin(), idle.end());
     return std::move(import_);
   }
 
@@ -109,13 +114,13 @@ class Importer {
     const Node* problem = nullptr;
     for_each_section([&](const std::string& key, Node& section) {
       if (key == "problem") {
-        resolve_sizes(section, variables, options_.settings);
+        resolve_sizes(section, variables, options_.settings, asked_);
         problem = &section;
       }
     });
     for_each_section([&](const std::string& key, Node& section) {
       if (key == "architecture" || key == "arch") {
-        resolve_expressions(section, variables, options_.settings, problem);
+        resolve_expressions(section, variables, options_.settings, problem, asked_);
       }
     });
   }
@@ -455,6 +460,7 @@ class Importer {
   }
 
   const TimeloopOptions& options_;
+  std::set<std::string> asked_;  // settings
   std::vector<FrontEndDocument> documents_;
   std::deque<Source> sources_;
   std::map<Section, std::vector<Found>> sections_;

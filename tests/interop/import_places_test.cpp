@@ -150,6 +150,31 @@ TEST(Templates, NameEveryVariableThatHasNoValue) {
   EXPECT_THAT(both, HasSubstr("t.yaml:2:4: a statement 'macro' is not known here"));
 }
 
+// Of a name that is misspelt, of a branch that is not taken, or that the file sets itself.
+TEST(Templates, NameSettingsWithoutEffect) {
+  const auto idle = [](const std::string& name, const std::string& value) {
+    return "--set " + name + "=" + value + " has no effect here: nothing asks for " + name +
+           ", or a file sets it itself";
+  };
+  std::string design = chip("", "SRAM", "intmac") + kEnergies;
+  design.replace(design.find("sizeKB: 4"), 9, "sizeKB: {{ size if own else usual }}");
+  design.replace(design.find("meshX: 4"), 8, "meshX: COLUMNS");
+  const TimeloopOptions options{
+      {{"own", "True"}, {"size", "4"}, {"usual", "2"}, {"COLUMNS", "4"}, {"siez", "8"}}};
+  const auto notes = parse_timeloop(design, "a.yaml", options).notes;
+  EXPECT_THAT(notes, Contains(idle("siez", "8")));
+  EXPECT_THAT(notes, Contains(idle("usual", "2")));
+  for (const char* used : {"own", "size", "COLUMNS"}) {
+    EXPECT_THAT(notes, Not(Contains(StartsWith(std::string{"--set "} + used))));
+  }
+  const auto chain = parse_accelforge(
+      "{% set m = 4 %}\nworkload:\n  rank_sizes: {M: {{ m }}, N: {{ n }}, K: 4}\n"
+      "  bits_per_value: {All: 8}\n  einsums:\n  - 'C[m, n] = A[m, k] * B[k, n]'\n",
+      "w.yaml", {{"m", "8"}, {"n", "4"}});
+  EXPECT_THAT(chain.notes, Contains(idle("m", "8")));
+  EXPECT_THAT(chain.notes, Not(Contains(StartsWith("--set n="))));
+}
+
 TEST(ZigzagMachines, NameWhatOfAMemoryHasNoPart) {
   const std::string memory =
       ", r_cost: 1, w_cost: 1, operands: [I1, I2, O], served_dimensions: [D1], ports: [{name: r, "
