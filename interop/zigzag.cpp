@@ -94,6 +94,7 @@ class ZigzagImporter {
                       "known to the chip's file only",
                       machine_.name));
     }
+    note_outermost();
     ZigzagArch arch = zigzag_arch(machine_, std::vector<ZigzagUnrolling>(machine_.dims.size()));
     import_.arch = std::move(arch.arch);
     if (!arch.copies.empty()) {
@@ -117,6 +118,21 @@ class ZigzagImporter {
   }
 
  private:
+  // The outermost memory is the whole array's, whatever it says.
+  void note_outermost() {
+    const Node* memories = value_of(machine_file_->root, "memories");
+    if (machine_.memories.empty() ||
+        machine_.memories.back().shared.size() == machine_.dims.size()) {
+      return;
+    }
+    const std::string& name = machine_.memories.back().name;
+    const Node* served = value_of(*value_of(*memories, name.c_str()), "served_dimensions");
+    import_.notes.push_back(
+        fmt::format("{}:{}: {}, the outermost memory, serves units along all dims of the array "
+                    "here: {}",
+                    machine_file_->file, served->line, name, fmt::join(machine_.dims, ", ")));
+  }
+
   [[noreturn]] void refuse_mapping(const std::string& why) const {
     const Node& at = mapping_->root;
     throw ConfigError{{{mapping_->file, at.line, at.column, "mapping", why, ""}}};

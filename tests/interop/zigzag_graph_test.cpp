@@ -188,6 +188,20 @@ TEST(ZigzagMachines, KnowTheAllocationsOfPorts) {
   }
 }
 
+TEST(ZigzagMachines, NoteThatTheOutermostMemoryIsTheWholeArrays) {
+  const auto notes = [](const std::string& served) {
+    std::string machine = kMachine;
+    const std::size_t at = machine.rfind("served_dimensions: [D1]");
+    machine.replace(at, 23, "served_dimensions: " + served);
+    return import_zigzag({parse_yaml(machine, "machine.yaml")}).notes;
+  };
+  const auto is_noted = Contains(
+      "machine.yaml:9: dram, the outermost memory, serves units along all dims of the array here: "
+      "D1");
+  EXPECT_THAT(notes("[]"), is_noted);
+  EXPECT_THAT(notes("[D1]"), Not(is_noted));
+}
+
 TEST(ZigzagMappings, AreAboutLayers) {
   const auto complaint = [](const char* mapping, bool layers) -> std::string {
     std::vector<Document> documents{parse_yaml(kMachine, "machine.yaml"),
