@@ -17,6 +17,34 @@ namespace {
 const Words kSections{"arch",      "workload", "renames", "mapping",
                       "variables", "mapper",   "config",  "model"};
 
+// The first value that depends on the widths of tensors, which a workload says; or nullptr. What is
+// a multiple of the width of a value does not.
+const Node* value_by_width(const Node& node) {
+  const auto names_width = [](const Node& value) {
+    return value.text.find(".bits_per_value") != std::string::npos;
+  };
+  for (const Entry& entry : node.entries) {
+    if (entry.key.text == "values_per_action") {
+      return &entry.value;
+    }
+    if (entry.key.text == "bits_per_value") {
+      for (const Entry& each : entry.value.entries) {
+        if (!names_width(each.value)) {
+          return &each.value;
+        }
+      }
+    } else if (const Node* inside = value_by_width(entry.value)) {
+      return inside;
+    }
+  }
+  for (const Node& item : node.items) {
+    if (const Node* inside = value_by_width(item)) {
+      return inside;
+    }
+  }
+  return names_width(node) ? &node : nullptr;
+}
+
 class ForgeImporter {
  public:
   explicit ForgeImporter(const FrontEndSettings& settings) : settings_{settings} {}
@@ -209,6 +237,11 @@ class ForgeImporter {
       try_at(*arch.source, [&](Source& source) {
         ForgeMachine machine = forge_machine(source.reader, *arch.node, usual, notes_);
         import_.arch = std::move(machine.arch);
+        if (const Node* by_width = value_by_width(*arch.node)) {
+          notes_.add(*by_width,
+                     "depends on the widths of tensors: without a layer of a workload they have "
+                     "8 b here");
+        }
         if (!machine.constraints.empty()) {
           note(arch,
                "what min_usage, loop_bounds, tile_shape and reuse demand of loops is written for "

@@ -454,6 +454,21 @@ TEST(ForgeImport, TakesNoMappingWithoutAllThatItIsAbout) {
               Contains(HasSubstr("m.yaml:32: renames have no part here")));
 }
 
+// A multiple of the width of a value is the same for all widths.
+TEST(ForgeImport, NotesWhatDependsOnTheWidthsOfAWorkload) {
+  const auto is_noted = [](const char* line) {
+    return Contains(HasSubstr(std::string{line} + ": depends on the widths of tensors"));
+  };
+  const auto notes = [](const std::string& text) { return parse_accelforge(text, "m.yaml").notes; };
+  EXPECT_THAT(notes(kMachine), Not(is_noted("")));
+  EXPECT_THAT(notes(edited(kMachine, "size: 96", "size: 12 * output.bits_per_value")),
+              is_noted("m.yaml:23"));
+  EXPECT_THAT(notes(edited(kMachine, "3 * output.bits_per_value", "24")), is_noted("m.yaml:25"));
+  EXPECT_THAT(
+      notes(edited(kMachine, "size: 96", "size: 12 * output.bits_per_value") + kProducts.substr(1)),
+      Not(is_noted("")));
+}
+
 TEST(ForgeSets, AreEvaluatedAsPythonDoes) {
   ForgeNames names;
   names.tensors = 7;
