@@ -53,6 +53,7 @@ class ZigzagImporter {
       import_.chip = read_stream_chip(documents_.front(), read_yaml, import_.notes);
       return std::move(import_);
     }
+    refuse_chip_with_others();
     for (const Document& document : documents_) {
       if (is_zigzag_result(document.root)) {
         results_.push_back(&document);
@@ -118,6 +119,17 @@ class ZigzagImporter {
   }
 
  private:
+  void refuse_chip_with_others() const {
+    for (const Document& document : documents_) {
+      if (const Node* cores = value_of(document.root, "cores")) {
+        throw ConfigError{{{document.file, cores->line, cores->column, "cores",
+                            "a chip of Stream is imported alone, without a workload or a mapping; "
+                            "mapsim plan takes its soc.yaml and a network",
+                            ""}}};
+      }
+    }
+  }
+
   // The outermost memory is the whole array's, whatever it says.
   void note_outermost() {
     const Node* memories = value_of(machine_file_->root, "memories");

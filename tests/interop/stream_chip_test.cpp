@@ -222,6 +222,17 @@ TEST(StreamChip, UnrollsNothingThatCopiesOfASharedMemoryWouldHoldApart) {
   EXPECT_EQ(dims_of("I1, I2"), (AxisConstraint{{}, {"no_dim"}}));
 }
 
+TEST(StreamChip, IsImportedAlone) {
+  try {
+    import_zigzag({parse_yaml("name: chip\ncores: {0: tpu.yaml}\n", "chip.yaml"),
+                   parse_yaml("- {name: default}\n", "mapping.yaml")});
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("chip.yaml:2:8: cores: a chip of Stream is imported "
+                                        "alone, without a workload or a mapping"));
+  }
+}
+
 TEST(StreamChip, LeavesTheMemoryOfACoreAloneItsEnd) {
   std::vector<Document> core;
   core.push_back(parse_yaml(stream_core("tpu", "compute", 4), "tpu.yaml"));
