@@ -219,6 +219,18 @@ ExpressionValue bits_per_value(const ForgeSet& set, const ForgeNames& names) {
   return bits;
 }
 
+// No template is left here: --set gives no value to a name.
+ExpressionValue value_of_expression(const std::string& text, const ExpressionNames& names) {
+  try {
+    return evaluate_expression(text, names, Undefined::kError);
+  } catch (const UnsetName& error) {
+    throw ExpressionError{error.offset(),
+                          fmt::format("'{0}' has no value; 'variables: {{{0}: VALUE}}' in one of "
+                                      "the files gives it one",
+                                      error.name())};
+  }
+}
+
 }  // namespace
 
 ForgeSet evaluate_set(const std::string& text, const ForgeNames& names) {
@@ -246,7 +258,7 @@ double evaluate_number(const std::string& text, const ForgeNames& names) {
     const auto number = names.numbers.find(name);
     return number == names.numbers.end() ? ExpressionValue{} : number_value(number->second, false);
   };
-  const ExpressionValue value = evaluate_expression(rewritten, find);
+  const ExpressionValue value = value_of_expression(rewritten, find);
   if (value.kind == ExpressionValue::Kind::kBoolean) {
     return value.truth ? 1 : 0;
   }

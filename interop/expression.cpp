@@ -49,7 +49,7 @@ class Evaluator {
       fail(without_value(value));
     }
     const auto place = places_.find(value.text);
-    throw UnsetName{place == places_.end() ? at_ : place->second, without_value(value)};
+    throw UnsetName{place == places_.end() ? at_ : place->second, without_value(value), value.text};
   }
 
   bool holds(const Value& value) const { return is_true(defined(value)); }

@@ -46,7 +46,12 @@ class ExpressionError : public std::runtime_error {
 // The value of a name is wanted that has none; the byte is where the name stands.
 class UnsetName : public ExpressionError {
  public:
-  using ExpressionError::ExpressionError;
+  UnsetName(std::size_t offset, const std::string& message, std::string name)
+      : ExpressionError{offset, message}, name_{std::move(name)} {}
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
 };
 
 // The names to which an expression may refer.

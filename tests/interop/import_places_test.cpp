@@ -175,6 +175,27 @@ TEST(Templates, NameSettingsWithoutEffect) {
   EXPECT_THAT(chain.notes, Not(Contains(StartsWith("--set n="))));
 }
 
+// In numbers that no template writes --set gives nothing a value.
+TEST(ForgeNumbers, NameTheVariableThatHasNoValue) {
+  const auto said = [](const std::string& size, const std::string& variables) {
+    return complaint([&] {
+      parse_accelforge("arch:\n  nodes:\n  - !Memory {name: DRAM, leak_power: 0, area: 0, size: '" +
+                           size +
+                           "',\n    actions: [{name: read, energy: 1}, {name: write, energy: 1}]}\n"
+                           "  - !Compute {name: MAC, leak_power: 0, area: 0, actions: [{name: "
+                           "compute, energy: 1}]}\n" +
+                           variables,
+                       "m.yaml");
+    });
+  };
+  for (const char* size : {"2 * big", "8 if big else 4", "big == 3", "big"}) {
+    EXPECT_THAT(said(size, ""), HasSubstr(": arch.nodes[0].size: 'big' has no value; 'variables: "
+                                          "{big: VALUE}' in one of the files gives it one"))
+        << size;
+    EXPECT_EQ(said(size, "variables: {big: 3}\n"), "") << size;
+  }
+}
+
 TEST(ZigzagMachines, NameWhatOfAMemoryHasNoPart) {
   const std::string memory =
       ", r_cost: 1, w_cost: 1, operands: [I1, I2, O], served_dimensions: [D1], ports: [{name: r, "
