@@ -182,10 +182,30 @@ class ConfigReader {
   const Cell* require(const Words& names) {
     const Cell* found = find(names);
     if (found == nullptr) {
-      reader_.error(fmt::format("{} is missing", quoted(names.front())));
+      const std::string missing = fmt::format("{} is missing", quoted(names.front()));
+      if (const Cell* slip = slip_of(names.front())) {
+        reader_.error(*slip, missing + "; this may be a slip of it");
+      } else {
+        reader_.error(missing);
+      }
     }
     return found;
   }
+
+  // The key of the file that is nearly this one, and not another that counts; or nullptr.
+  const Cell* slip_of(const std::string& wanted) const {
+    const Words others{"arrayheight",    "arraywidth",   "ifmapsramszkb", "ifmapsramsz",
+                       "filtersramszkb", "filtersramsz", "ofmapsramszkb", "ofmapsramsz"};
+    Words unknown;
+    for (const auto& [name, setting] : keys_) {
+      if (std::find(others.begin(), others.end(), name) == others.end()) {
+        unknown.push_back(name);
+      }
+    }
+    const auto nearest = nearest_word(lower_case(wanted), unknown);
+    return nearest ? &keys_.at(*nearest).key : nullptr;
+  }
+
   std::int64_t size(const Words& names) {
     const Cell* found = require(names);
     return found != nullptr ? reader_.number(*found, names.front()) : 1;

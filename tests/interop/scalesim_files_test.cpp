@@ -27,5 +27,20 @@ TEST(ScaleSimFiles, SurviveCuts) {
   expect_survival(text, config);
 }
 
+// The other sizes are as near to each other as slips.
+TEST(ScaleSimFiles, PointAtTheSlipOfAMissingKey) {
+  const auto complaint = [](const char* height, const char* ofmap) {
+    const std::string text = std::string{"[architecture_presets]\n"} + height +
+                             ": 8\nArrayWidth: 8\nIfmapSramSzkB: 4\nFilterSramSzkB: 4\n" + ofmap +
+                             "Dataflow: os\n";
+    return error_text([&] { parse_scalesim_config(text, "c.cfg"); });
+  };
+  const char* const ofmap = "OfmapSramSzkB: 4\n";
+  EXPECT_EQ(complaint("ArrayHeight", ofmap), "");
+  EXPECT_EQ(complaint("ArrayHight", ofmap),
+            "c.cfg:2:1: 'ArrayHeight' is missing; this may be a slip of it\nArrayHight: 8\n^");
+  EXPECT_EQ(complaint("ArrayHeight", ""), "c.cfg: 'OfmapSramSzkB' is missing");
+}
+
 }  // namespace
 }  // namespace mapsim::scalesim_files_test
