@@ -181,6 +181,15 @@ TEST_F(FolderFiles, OfATemplateSayWhichArchitecturesItMayName) {
   EXPECT_THAT(file("stderr"), Not(HasSubstr("architectures (")));
 }
 
+TEST_F(FolderFiles, TakeSettingsOnlyWhereTemplatesAreRead) {
+  for (const std::string format : {"zigzag", "scalesim", "onnx", "gpu-table"}) {
+    ASSERT_EQ(run("import " + format + " d --set kind=arch -o in"), 2);
+    EXPECT_EQ(file("stderr"), "mapsim: --set: import " + format +
+                                  " reads no templates; leave it out (import timeloop and import "
+                                  "accelforge read them)\n");
+  }
+}
+
 TEST_F(FolderFiles, AreComparedWithStatisticsThatTheErrorNames) {
   ASSERT_EQ(run("compare timeloop d"), 2);
   EXPECT_THAT(file("stderr"), HasSubstr("--stats FILE is required: what timeloop-model"));
