@@ -393,7 +393,7 @@ class Importer {
     std::vector<TimeloopStorage>& storages = import_.design.machine.storages;
     import_.design.blocks = read_timeloop_mapping(
         at.source->reader, *at.node, import_.design.machine, import_.design.workload, notes_);
-    for (std::size_t l = 0; l < storages.size(); ++l) {  // Timeloop's own points may hold words
+    for (std::size_t l = 0; l < storages.size(); ++l) {  // a file may name keeps at a point
       storages[l].holds_nothing =
           storages[l].holds_nothing && import_.design.blocks[l].keep.empty();
     }

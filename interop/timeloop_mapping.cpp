@@ -48,8 +48,10 @@ class MappingReader {
         seen_(machine.storages.size()) {}
 
   std::vector<TimeloopBlock> read(const Node& section) {
-    for (TimeloopBlock& block : blocks_) {
-      block.keep = TensorSet::from_bits((1U << workload_.tensors.size()) - 1);
+    for (std::size_t l = 0; l < blocks_.size(); ++l) {
+      if (l == 0 || !machine_.storages[l].holds_nothing) {  // else only what the file names
+        blocks_[l].keep = TensorSet::from_bits((1U << workload_.tensors.size()) - 1);
+      }
     }
     const std::size_t before = reader_.errors();
     for (const Node* item : reader_.items(section, "a list of directives")) {
@@ -204,7 +206,9 @@ class MappingReader {
       reader_.error(fields.node(), "a data space is both kept and bypassed");
     }
     for (const TensorId t : workload_.tensors.ids()) {
-      if (named[1].contains(t)) {
+      if (named[0].contains(t)) {
+        block.keep.insert(t);
+      } else if (named[1].contains(t)) {
         block.keep.erase(t);
       }
     }

@@ -11,8 +11,9 @@
 namespace mapsim {
 
 // Reads the directives of a mapping: keeps and bypasses, temporal and spatial loops with
-// permutation and split, imperfect factors (P=5,3). One block per storage, outermost first. Errors
-// go to the reader.
+// permutation and split, imperfect factors (P=5,3). One block per storage, outermost first. A
+// storage keeps every tensor that it does not bypass; one that holds nothing only those named.
+// Errors go to the reader.
 std::vector<TimeloopBlock> read_timeloop_mapping(Reader& reader, const Node& section,
                                                  const TimeloopMachine& machine,
                                                  const Workload& workload, ImportNotes& notes);

@@ -101,6 +101,31 @@ TEST(TimeloopMapping, PutsLoopsOnlyWhereThereAreInstances) {
   }
 }
 
+// What is no memory keeps only what a directive names there.
+TEST(TimeloopMapping, KeepsNothingAtAPointWithoutADirective) {
+  std::string nodes = kNodes;
+  nodes.insert(nodes.find("    - !Component\n      name: spad"),
+               "    - !Container\n      name: half\n      spatial: {meshX: 2}\n");
+  const auto design = [&](const std::string& directive) {
+    return parse_timeloop(nodes + kProblem +
+                              "mapping:\n  - {target: DRAM, type: temporal, factors: R3 P10 K8}\n" +
+                              directive,
+                          "a.yaml")
+        .design;
+  };
+  const std::string at_point = "  - {target: inter_half_spatial, type: datatype, ";
+  for (const std::string& directive :
+       {std::string{}, at_point + "keep: [], bypass: [Weights]}\n"}) {
+    const TimeloopDesign silent = design(directive);
+    EXPECT_TRUE(silent.blocks.at(2).keep.empty());
+    EXPECT_EQ(silent.blocks.at(3).keep.size(), 3);
+    EXPECT_EQ(to_arch(silent.machine).levels[LevelId{2}].bypass, kAllRoles);
+  }
+  const TimeloopDesign named = design(at_point + "keep: [Inputs]}\n");
+  EXPECT_EQ(named.blocks.at(2).keep, TensorSet{TensorId{1}});
+  EXPECT_EQ(to_arch(named.machine).levels[LevelId{2}].bypass, RoleSet{});
+}
+
 // In a level that keeps nothing, or above the fanout: what comes back costs the same.
 TEST(TimeloopExport, FindsAPlaceForLoopsBelowAFanout) {
   TimeloopDesign design = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml").design;
