@@ -44,7 +44,7 @@ std::string TimeloopMachine::fanout_name(std::size_t level) const {
       return each;
     }
   }
-  return fmt::format("{}_to_{}", storages[level].name, child_name(level));
+  return timeloop_fanout_name(storages[level].name, child_name(level));
 }
 
 namespace {

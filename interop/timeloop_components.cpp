@@ -370,6 +370,10 @@ bool is_timeloop_point(const std::string& name) {
   return name.starts_with("inter_") && name.ends_with("_spatial");
 }
 
+std::string timeloop_fanout_name(const std::string& above, const std::string& below) {
+  return fmt::format("{}_to_{}", above, below);
+}
+
 TimeloopComponents read_timeloop_components(Reader& reader, const Node& section) {
   return ComponentReader{reader}.read(section);
 }

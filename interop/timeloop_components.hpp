@@ -53,6 +53,9 @@ struct TimeloopComponents {
 std::string timeloop_point_name(const std::string& node);
 bool is_timeloop_point(const std::string& name);
 
+// Our name of a fanout that has none of the front end's.
+std::string timeloop_fanout_name(const std::string& above, const std::string& below);
+
 // The section `arch` or `architecture`: the flat form (arithmetic, storage), the nested one
 // (subtree, local), or the list of nodes of version 0.4.
 TimeloopComponents read_timeloop_components(Reader& reader, const Node& section);

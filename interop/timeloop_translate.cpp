@@ -281,8 +281,15 @@ TimeloopMachine to_timeloop_machine(const Arch& arch) {
     machine.storages.push_back(storage);
   }
   for (const FanoutId f : arch.fanouts.ids()) {
-    if (is_timeloop_point(arch.fanouts[f].name)) {
-      machine.storages[arch.levels_above[f] - 1].fanout_names = {arch.fanouts[f].name};
+    const std::size_t below = arch.levels_above[f];
+    const std::string& child = below < arch.levels.size()
+                                   ? arch.levels[static_cast<LevelId>(below)].name
+                                   : arch.compute.name;
+    TimeloopStorage& above = machine.storages[below - 1];
+    const std::string& name = arch.fanouts[f].name;
+    // A fanout from point to point is named after both; Timeloop knows it by the point above it.
+    if (is_timeloop_point(name) && name != timeloop_fanout_name(above.name, child)) {
+      above.fanout_names = {name};
     }
   }
   machine.compute_name = arch.compute.name;

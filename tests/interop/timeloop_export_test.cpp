@@ -78,6 +78,25 @@ TEST(TimeloopExport, PutsInstancesBelowThePointOfTheFrontEnd) {
             design.blocks);
 }
 
+// Of several containers in a row, the fanout between two points goes by the upper one.
+TEST(TimeloopExport, NamesTheFanoutBetweenTwoPointsByTheUpperOne) {
+  std::string nodes = kNodes;
+  nodes.insert(nodes.find("    - !Component\n      name: spad"),
+               "    - !Container\n      name: row\n      spatial: {meshX: 2}\n"
+               "    - !Container\n      name: half\n      spatial: {meshX: 2}\n");
+  const std::string mapping =
+      "mapping:\n  - {target: DRAM, type: temporal, factors: R3 P5 K4}\n"
+      "  - {target: row, type: spatial, factors: K2}\n"
+      "  - {target: half, type: spatial, factors: P2}\n";
+  const TimeloopDesign design = parse_timeloop(nodes + kProblem + mapping, "a.yaml").design;
+  const Arch arch = parse_arch(print_arch(to_arch(design.machine)), "arch.yaml");
+  const std::string text =
+      write_timeloop_mapping(to_timeloop_machine(arch), design.workload,
+                             to_timeloop_blocks(arch, design.workload, to_mapping(design)));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("_to_")));
+  EXPECT_EQ(parse_timeloop(nodes + kProblem + text, "a.yaml").design.blocks, design.blocks);
+}
+
 // In a mapping, too, a component with instances of its own is the name of these.
 TEST(TimeloopMapping, PutsLoopsOnlyWhereThereAreInstances) {
   std::string nodes = kNodes;
