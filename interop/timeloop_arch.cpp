@@ -105,6 +105,9 @@ class ArchReader {
       out_.placed.emplace_back(component.node, fmt::format("{}: {}", component.name, guess));
     }
     read_material(component);
+    for (const Entry* each : attributes.unread()) {
+      out_.unread.push_back({component.name, each});
+    }
     attributes.finish(kind == ComponentKind::kCompute, out_.notes, seen_);
   }
 
@@ -156,18 +159,21 @@ class ArchReader {
     const auto first = [&](std::initializer_list<const char*> names) {
       return first_of(component, names);
     };
+    constexpr std::int64_t kMaxBits = 1024;
     const auto bits = [&](std::initializer_list<const char*> names) {
-      return whole_of(first(names), 1024);
+      return whole_of(first(names), kMaxBits);
     };
     const Node* technology = first({"technology"});
     material.technology = technology == nullptr ? "" : technology->text;
     const Node* type = first({"type"});
     material.type = type == nullptr ? "" : type->text;
-    material.multiplier_bits =
-        bits({"multiplier_width", "width", "n_bits", "datawidth", "word_bits", "word-bits"});
+    material.multiplier_at =
+        first({"multiplier_width", "width", "n_bits", "datawidth", "word_bits", "word-bits"});
+    material.multiplier_bits = whole_of(material.multiplier_at, kMaxBits);
     material.adder_bits = bits({"adder_width"});
     if (const std::int64_t mantissa = bits({"num_mantissa", "mantissa"})) {
       material.multiplier_bits = 1 + mantissa + bits({"num_exponent", "exponent"});
+      material.multiplier_at = nullptr;
     }
   }
 

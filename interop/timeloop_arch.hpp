@@ -23,6 +23,13 @@ struct TimeloopMaterial {
   std::string type;                  // of a DRAM: "LPDDR4"
   std::int64_t multiplier_bits = 0;  // 0: not given
   std::int64_t adder_bits = 0;
+  const Node* multiplier_at = nullptr;  // the attribute that says multiplier_bits by itself
+};
+
+// An attribute around a component that Timeloop does not hand to it.
+struct TimeloopUnread {
+  std::string component;
+  const Entry* attribute = nullptr;
 };
 
 // The wires below a storage, from which Timeloop computes the energy of a hop if energy_per_hop is
@@ -45,6 +52,7 @@ struct TimeloopArchSection {
   const Node* wire = nullptr;
   std::string wire_technology;
   std::map<std::string, TimeloopMaterial> materials;  // of each storage and the compute units
+  std::vector<TimeloopUnread> unread;
   ImportNotes notes;
   std::vector<TimeloopPlacedConstraint> constraints;
   std::vector<TimeloopPlacedSparse> sparse;

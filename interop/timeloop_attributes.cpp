@@ -122,10 +122,7 @@ const Node* TimeloopAttributes::find(Spellings spellings) {
     }
   }
   if (found != nullptr && place >= component_.own && !may_inherit(*found)) {
-    ignored_.push_back(fmt::format(
-        "'{}' ({}) around {} is not read, as by Timeloop: before version 0.4 a component has its "
-        "own attributes alone",
-        found->key.text, found->value.text, component_.name));
+    unread_.push_back(found);
     return nullptr;
   }
   return found == nullptr ? nullptr : &found->value;

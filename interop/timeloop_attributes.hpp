@@ -34,6 +34,9 @@ class TimeloopAttributes {
   std::optional<std::int64_t> whole(Spellings spellings, std::int64_t least = 1);
   std::optional<double> number(Spellings spellings);  // above zero
 
+  // What stands around it and would be read in version 0.4.
+  const std::vector<const Entry*>& unread() const { return unread_; }
+
   // Called last: reports the attributes that were not read. Those that only estimators of energy
   // and area use get a note. Those that would change counts, cycles or energies are errors, unless
   // their values change nothing; unknown ones are errors, too. `seen`: the attributes reported so
@@ -49,6 +52,7 @@ class TimeloopAttributes {
   const TimeloopComponent& component_;
   std::set<std::string> asked_;
   std::vector<std::string> ignored_;  // lines of notes
+  std::vector<const Entry*> unread_;
 };
 
 }  // namespace mapsim

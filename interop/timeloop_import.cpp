@@ -239,14 +239,16 @@ class Importer {
         read_variables(source.reader, *variables, arch);
       }
     }
-    notes_.lines = arch.notes.lines;
+    const auto energies = sections_.find(Section::kEnergies);
+    const bool own_tables = !options_.counts_only && energies == sections_.end();
+    notes_.lines = notes_on_unread(arch, own_tables);
+    notes_.lines.insert(notes_.lines.end(), arch.notes.lines.begin(), arch.notes.lines.end());
     notes_.trifles.insert(notes_.trifles.end(), arch.notes.trifles.begin(),
                           arch.notes.trifles.end());
     import_.design.machine = arch.machine;
     for (const auto& [node, what] : arch.placed) {
       notes_.lines.push_back(fmt::format("{}: {}", place_of(at.source->read, *node), what));
     }
-    const auto energies = sections_.find(Section::kEnergies);
     if (options_.counts_only) {
       first_.lines.emplace_back("every energy is left out: counts and cycles only");
       import_.energies = TimeloopImport::Energies::kLeftOut;

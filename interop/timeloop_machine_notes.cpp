@@ -20,6 +20,20 @@ std::vector<std::string> notes_on_widths(const TimeloopMachine& machine) {
   return notes;
 }
 
+std::vector<std::string> notes_on_unread(const TimeloopArchSection& arch, bool own_tables) {
+  std::vector<std::string> notes;
+  for (const auto& [component, attribute] : arch.unread) {
+    const bool taken = own_tables && component == arch.machine.compute_name &&
+                       arch.materials.at(component).multiplier_at == &attribute->value;
+    notes.push_back(fmt::format(
+        "'{}' ({}) around {} is not read{}, as by Timeloop: before version 0.4 a component has its "
+        "own attributes alone{}",
+        attribute->key.text, attribute->value.text, component,
+        taken ? " for counts and cycles" : "", taken ? "; our tables of energies take it" : ""));
+  }
+  return notes;
+}
+
 // Timeloop's table of wires, where nothing else says what a hop costs, says 0
 // (pat-public/src/pat/pat.cpp, WireEnergy).
 std::string note_on_networks(const TimeloopMachine& machine,

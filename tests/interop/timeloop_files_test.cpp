@@ -159,6 +159,28 @@ TEST(TimeloopFiles, TakeTheTechnologyOfTheVariables) {
             read().design.machine.compute_energy);
 }
 
+// Our tables, as Accelergy, take the width of a MAC from around it, where Timeloop reads none.
+TEST(TimeloopFiles, SayWhatTablesTakeFromAroundAMac) {
+  const auto with = [](const std::string& own, const TimeloopOptions& options) {
+    std::string text = kMachine + kProblem;
+    text.replace(text.find("{datawidth: 8}"), 14, own);
+    text.insert(text.find("      local:"), "      attributes: {datawidth: 24}\n");
+    return parse_timeloop(text, "a.yaml", options);
+  };
+  const std::string note = "'datawidth' (24) around mac is not read";
+  const std::string reason =
+      ", as by Timeloop: before version 0.4 a component has its own attributes alone";
+  const TimeloopImport taken = with("{}", {});
+  EXPECT_THAT(taken.notes, Contains(note + " for counts and cycles" + reason +
+                                    "; our tables of energies take it"));
+  EXPECT_EQ(taken.design.machine.compute_energy,
+            with("{datawidth: 24}", {}).design.machine.compute_energy);
+  EXPECT_THAT(with("{multiplier_width: 8}", {}).notes, Contains(note + reason));
+  TimeloopOptions counts;
+  counts.counts_only = true;
+  EXPECT_THAT(with("{}", counts).notes, Contains(note + reason));
+}
+
 // Timeloop knows no 'stream', and links between neighbours save nothing here anyway.
 TEST(TimeloopFiles, LeaveOutDemandsThatChangeNothing) {
   std::string mapping = kMapping;
