@@ -207,7 +207,7 @@ bool search_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answe
     if (!found.path) {
       answer.misfit = found.is_impossible ? no_plan_within(soc, options, answer.problem)
                                           : "none was found before the search ended: too many "
-                                            "partial plans, or --budget was over";
+                                            "partial plans for its memory or its time";
       return false;
     }
     answer.bound = found.bound;

@@ -115,21 +115,16 @@ std::string time_text(const RankedKernel& first) {
 // launches in a row. The calibration without `settle` prices those.
 std::string power_text(const KernelReport& report, const RankedKernel& kernel, const char* name) {
   const Gpu& gpu = report.gpu;
-  const double limit = gpu.power.count() * 1e-3;
+  const auto limit = std::llround(gpu.power.count() * 1e-3);
   const GpuEstimate& once = kernel.estimate;
-  const double watts = once.energy.total.count() * 1e-12 / once.time.total.count();
+  const auto watts = std::llround(once.energy.total.count() * 1e-12 / once.time.total.count());
   if (limit <= 0 || watts <= limit) {
     return "";
   }
-  const GemmProblem& problem = report.result.forms[kernel.form].problem;
-  GpuCalibration settled = gpu.calibration(problem.precision, kernel.kernel.path);
-  settled.settle = Seconds{0};
-  const GpuEstimate repeated = price(gpu, settled, problem, kernel.kernel, kernel.work);
   return fmt::format(
       "power of {}: {} W in a single launch, above the board's limit of {} W. The board holds the "
-      "limit on average: in a long row of launches it lowers the clock to {}, and each takes {}\n",
-      name, grouped(std::llround(watts)), grouped(std::llround(limit)),
-      percent(repeated.clock_share), scaled(repeated.time.total.count(), "s"));
+      "limit on average and lowers its clock in a long row of such launches\n",
+      name, grouped(watts), grouped(limit));
 }
 
 // The form's notes and passes.

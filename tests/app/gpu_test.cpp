@@ -66,8 +66,8 @@ TEST(SearchOnGpu, SaysHowFarToTrustACalibratedChip) {
   EXPECT_THAT(outcome.text, HasSubstr("power limit "));
   EXPECT_THAT(outcome.text,
               ContainsRegex("\npower of the first kernel: [0-9,]+ W in a single launch, above the "
-                            "board's limit of 700 W\\. .* lowers the clock to [0-9.]+ %, and each "
-                            "takes [0-9.]+ us\n"));
+                            "board's limit of 700 W\\. .* lowers its clock in a long row of such "
+                            "launches\n"));
   const Json json =
       Json::parse(run("search ARCH:l20.yaml LAYER:gemm/4096.yaml --precision f16_acc16 --path wmma "
                       "--top 1 --json")
