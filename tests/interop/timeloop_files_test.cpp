@@ -159,6 +159,24 @@ TEST(TimeloopFiles, TakeTheTechnologyOfTheVariables) {
             read().design.machine.compute_energy);
 }
 
+// '<' asks for a greatest factor, '>' for a least one.
+TEST(TimeloopFiles, SayWhatASignOfFactorsAsksFor) {
+  const auto refusal = [](const std::string& section, const std::string& factors) -> std::string {
+    try {
+      read(section + ": [{target: glb, type: temporal, factors: " + factors + "}]\n");
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string known = ": of signs '=' is known here and, in constraints, '<='; ";
+  EXPECT_THAT(refusal("constraints", "K<2"),
+              HasSubstr("'K<2'" + known + "'<' is '<=' and one less"));
+  EXPECT_THAT(refusal("constraints", "K>2"),
+              HasSubstr(known + "a least factor has no counterpart"));
+  EXPECT_THAT(refusal("mapping", "K<=2"), HasSubstr(known + "a mapping says the factor itself"));
+}
+
 // Our tables, as Accelergy, take the width of a MAC from around it, where Timeloop reads none.
 TEST(TimeloopFiles, SayWhatTablesTakeFromAroundAMac) {
   const auto with = [](const std::string& own, const TimeloopOptions& options) {
