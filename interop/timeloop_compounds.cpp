@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_classes.hpp"
 
@@ -39,6 +40,13 @@ bool is_read(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// A part of a MAC.
+bool is_arithmetic(const std::string& klass) {
+  const std::string word = lower_case(klass);
+  return timeloop_kind_of(klass) == ComponentKind::kCompute ||
+         word.find("add") != std::string::npos || word.find("mul") != std::string::npos;
+}
+
 // What the tables take it for, and the other parts.
 std::string part_for_tables(const TimeloopCompound& compound, bool compute,
                             TimeloopMaterial& material) {
@@ -46,13 +54,17 @@ std::string part_for_tables(const TimeloopCompound& compound, bool compute,
   std::string classes;
   for (const auto& [name, klass] : compound.parts) {
     const bool storage = timeloop_kind_of(klass) == ComponentKind::kStorage;
-    const bool used = compute || (storage && is_read(compound.read, name));
+    const bool used = compute ? is_arithmetic(klass) : storage && is_read(compound.read, name);
     (used ? taken : rest).push_back(fmt::format("{} ({})", name, klass));
     classes += used ? " " + klass : "";
   }
+  const std::string others = rest.empty() ? ""
+                                          : fmt::format("; {} cost{} nothing", joined(rest, ", "),
+                                                        rest.size() == 1 ? "s" : "");
   if (compute) {
     material.klass += classes;
-    return fmt::format("our table has a MAC, whatever its parts are: {}", joined(taken, ", "));
+    return fmt::format("our table has a MAC, whatever its parts are{}{}{}",
+                       taken.empty() ? "" : ": ", joined(taken, ", "), others);
   }
   if (taken.size() != 1) {
     return fmt::format(
@@ -60,20 +72,20 @@ std::string part_for_tables(const TimeloopCompound& compound, bool compute,
         taken.size());
   }
   material.klass = classes.substr(1);
-  return fmt::format("our table has its part {} of its size{}", taken.front(),
-                     rest.empty() ? ""
-                                  : fmt::format("; {} cost{} nothing", joined(rest, ", "),
-                                                rest.size() == 1 ? "s" : ""));
+  return fmt::format("our table has its part {} of its size{}", taken.front(), others);
 }
 
 }  // namespace
 
 std::vector<TimeloopCompound> read_timeloop_compounds(const FrontEndDocument& source,
-                                                      const Node& section) {
+                                                      const Entry& section) {
   std::vector<TimeloopCompound> all;
-  for (const Node& klass : list_under(section, "classes")) {
-    TimeloopCompound compound{
-        text_under(klass, "name"), place_of(source, klass), {}, parts_read(klass)};
+  for (const Node& klass : list_under(section.value, "classes")) {
+    TimeloopCompound compound{text_under(klass, "name"),
+                              place_of(source, klass),
+                              place_of(source, section.key),
+                              {},
+                              parts_read(klass)};
     for (const Node& part : list_under(klass, "subcomponents")) {
       compound.parts.emplace_back(text_under(part, "name"), text_under(part, "class"));
     }
@@ -84,8 +96,9 @@ std::vector<TimeloopCompound> read_timeloop_compounds(const FrontEndDocument& so
   return all;
 }
 
-void take_compounds(const std::vector<TimeloopCompound>& compounds, TimeloopArchSection& arch,
-                    ImportNotes& notes) {
+std::set<std::string> take_compounds(const std::vector<TimeloopCompound>& compounds,
+                                     TimeloopArchSection& arch, ImportNotes& notes) {
+  std::set<std::string> sections;
   for (auto& [name, material] : arch.materials) {
     const std::vector<TextPiece> classes = pieces(material.klass, " ");  // class and subclass
     const auto compound =
@@ -98,8 +111,10 @@ void take_compounds(const std::vector<TimeloopCompound>& compounds, TimeloopArch
       const std::string taken = part_for_tables(*compound, compute, material);
       notes.lines.push_back(fmt::format("{}: {} is of the compound class {}: {}", compound->place,
                                         name, compound->name, taken));
+      sections.insert(compound->section);
     }
   }
+  return sections;
 }
 
 }  // namespace mapsim

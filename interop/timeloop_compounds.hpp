@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@ namespace mapsim {
 struct TimeloopCompound {
   std::string name;
   std::string place;                                       // "components.yaml:12"
+  std::string section;                                     // place of the section with the class
   std::vector<std::pair<std::string, std::string>> parts;  // name and class
   std::vector<std::string> read;  // names of the parts that the action `read` acts on
 };
@@ -21,12 +23,13 @@ struct TimeloopCompound {
 // The classes of a section `compound_components` or `components`. What is of another form is no
 // class of it: the section is Accelergy's.
 std::vector<TimeloopCompound> read_timeloop_compounds(const FrontEndDocument& source,
-                                                      const Node& section);
+                                                      const Entry& section);
 
 // For our own tables: a storage of a compound class is made as the one storage among its parts that
 // a read acts on, and the parts of an arithmetic one say what its numbers are. The other parts cost
-// nothing, which a note says with the place of the class.
-void take_compounds(const std::vector<TimeloopCompound>& compounds, TimeloopArchSection& arch,
-                    ImportNotes& notes);
+// nothing, which a note says with the place of the class. Places of the sections of which a class
+// was taken.
+std::set<std::string> take_compounds(const std::vector<TimeloopCompound>& compounds,
+                                     TimeloopArchSection& arch, ImportNotes& notes);
 
 }  // namespace mapsim

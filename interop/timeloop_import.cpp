@@ -45,6 +45,8 @@ struct Found {
 
 using Section = TimeloopSection;
 
+constexpr const char* kIgnoredSections = "ignored sections";
+
 bool asks_nothing(const Node& node) {
   if (node.kind == Node::Kind::kMap) {  // {targets: []}
     return std::all_of(node.entries.begin(), node.entries.end(), [](const Entry& entry) {
@@ -190,10 +192,10 @@ class Importer {
         if (known->section == Section::kMapper) {
           import_.objective = timeloop_objective(entry->value, first_);
         }
-        const auto compounds = read_timeloop_compounds(source.read, entry->value);
+        const auto compounds = read_timeloop_compounds(source.read, *entry);
         compounds_.insert(compounds_.end(), compounds.begin(), compounds.end());
         notes_.trifles.push_back(
-            {"ignored sections", entry->key.text, place_of(source.read, entry->key)});
+            {kIgnoredSections, entry->key.text, place_of(source.read, entry->key)});
       } else if (known->section != Section::kSign &&
                  !(known->section == Section::kMapping && asks_nothing(entry->value))) {
         // The front end writes 'mapping: []' where there is none.
@@ -258,12 +260,10 @@ class Importer {
       read_energies(energies->second.front(), arch);
     } else {
       import_.energies = TimeloopImport::Energies::kOwnTables;
-      if (!compounds_.empty()) {
-        take_compounds(compounds_, arch, notes_);
-        std::erase_if(notes_.trifles, [](const ImportNotes::Trifle& each) {
-          return each.what == "compound_components" || each.what == "components";
-        });
-      }
+      const std::set<std::string> taken = take_compounds(compounds_, arch, notes_);
+      std::erase_if(notes_.trifles, [&](const ImportNotes::Trifle& each) {
+        return each.kind == std::string_view{kIgnoredSections} && taken.contains(each.whose);
+      });
       take_own_energies(arch, import_.design.machine, import_.origins, first_);
     }
     read_areas();

@@ -378,7 +378,8 @@ TEST(TimeloopImport, TakesThePartsOfCompoundClasses) {
         - {name: leak, subcomponents: [{name: other}]}
         - {name: read, subcomponents: [{name: rows, actions: [{name: read}]}, {name: 'counters[0]'}]}
     - {name: smartbuffer_RF, subcomponents: [{name: a, class: SRAM}, {name: b, class: SRAM}]}
-    - {name: intmac, subcomponents: [{name: m, class: fpmultiplier}, {name: s, class: fpadder}]}
+    - {name: intmac, subcomponents: [{name: m, class: fpmultiplier}, {name: s, class: fpadder},
+                                     {name: r, class: register}]}
 )";
   const auto energies = [](const std::string& text) {
     return parse_timeloop(text + kProblem, "a.yaml");
@@ -397,7 +398,14 @@ TEST(TimeloopImport, TakesThePartsOfCompoundClasses) {
            "class, since a read acts on 0 storages of it",
            "a.yaml:27: mac is of the compound class intmac: our table has a MAC, whatever its "
            "parts "
-           "are: m (fpmultiplier), s (fpadder)"}));
+           "are: m (fpmultiplier), s (fpadder); r (register) costs nothing"}));
+  // A section of which nothing is taken is named as ignored.
+  const auto ignored = ::testing::Contains(HasSubstr("ignored sections: compound_components"));
+  EXPECT_THAT(parts.notes, ::testing::Not(ignored));
+  EXPECT_THAT(energies(kNested + "compound_components: {classes: [{name: other, subcomponents: "
+                                 "[{name: a, class: SRAM}]}]}\n")
+                  .notes,
+              ignored);
   // A table has the energies of the whole.
   EXPECT_EQ(energies(kNested + kEnergies + classes).design.machine,
             energies(kNested + kEnergies).design.machine);
