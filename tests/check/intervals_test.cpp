@@ -256,6 +256,43 @@ std::string hasty_complaint(const std::string& proof) {
   return fmt::format("{}", fmt::join(verdict.problems, "\n"));
 }
 
+// Also of fanouts in a line, of which no more is there than along one axis.
+TEST(IntervalSpace, HasTheUnrollingsThatUseEnoughOfAFanout) {
+  std::size_t in_lines = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const SearchCase random = random_imperfect_space(seed, 3'000);
+    const check::Certificate proof = read(random, Objective::kEnergy);
+    const check::IntervalSpace space{proof.problem, proof.rules};
+    const auto all = space.list(10'000, {});
+    ASSERT_TRUE(all) << "seed " << seed;
+    for (const FanoutId f : proof.problem.arch().fanouts.ids()) {
+      const Fanout& fanout = proof.problem.arch().fanouts[f];
+      if (proof.rules.spatial[f]) {
+        continue;
+      }
+      for (const double share : {0.5, 1.0}) {
+        check::Rules rules = proof.rules;
+        rules.min_utilization[f] = share;
+        const auto uses_enough = [&](const check::Unrolling& unrolling) {
+          double instances = 1;
+          for (const std::int64_t along : unrolling.factors[f]) {
+            instances *= static_cast<double>(along);
+          }
+          return instances >= share * static_cast<double>(fanout.x * fanout.y);
+        };
+        const auto wanted =
+            static_cast<std::size_t>(std::count_if(all->begin(), all->end(), uses_enough));
+        const check::IntervalSpace ruled{proof.problem, rules};
+        const auto left = ruled.list(10'000, {});
+        ASSERT_TRUE(left);
+        EXPECT_EQ(left->size(), wanted) << "seed " << seed;
+        in_lines += fanout.x == 1 || fanout.y == 1 ? wanted : 0;
+      }
+    }
+  }
+  EXPECT_GT(in_lines, 10U);
+}
+
 TEST(WideProof, HoldsUntilItIsTamperedWith) {
   for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
     const Problem problem = wide({97, 101, 103, {}, false});
