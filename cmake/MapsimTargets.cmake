@@ -25,6 +25,14 @@ function(mapsim_cold target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 endfunction()
 
+# What stands for the precompiled header of a target in the key of a compiler cache that is told to look
+# (CCACHE_PCH_EXTSUM, which .ci/run sets): the compiled header itself differs from folder to folder, so that no object
+# would serve two builds.
+function(mapsim_name_precompiled target)
+  file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch.sum"
+       "${CMAKE_CXX_COMPILER_VERSION} ${fmt_VERSION} ${GTest_VERSION} ${ARGN}\n")
+endfunction()
+
 # The headers that most sources take, compiled once for each set of flags (with OpenMP or without, cold or not): a
 # compiler takes them only where the flags are the same. The preset debug builds without them, which shows sources that
 # do not include what they use.
@@ -45,9 +53,10 @@ function(mapsim_precompile target)
   if(owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})
   else()
-    target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <numeric> <optional> <set> <span>
+    set(headers <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <numeric> <optional> <set> <span>
       <string> <string_view> <tuple> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
+    target_precompile_headers(${target} PRIVATE ${headers})
+    mapsim_name_precompiled(${target} ${headers})
     set_property(GLOBAL PROPERTY ${kind} ${target})
   endif()
 endfunction()

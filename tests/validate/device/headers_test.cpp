@@ -130,14 +130,15 @@ TEST(CublasDeclarations, AreThoseOfItsHeader) {
       cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*,
       cudaDataType, int, long long int, const void*, cudaDataType, int, long long int, const void*,
       void*, cudaDataType, int, long long int, int, cublasComputeType_t, cublasGemmAlgo_t);
-  [[maybe_unused]] const Gemm theirs = cublasGemmStridedBatchedEx;  // it is overloaded
-  static_assert(SameCall<decltype(A::gemm), Gemm>::kValue);
+  // The casts choose among overloads.
+  static_assert(
+      SameCall<decltype(A::gemm), decltype(static_cast<Gemm>(cublasGemmStridedBatchedEx))>::kValue);
   using Single = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
                                     int, const void*, const void*, cudaDataType, int, const void*,
                                     cudaDataType, int, const void*, void*, cudaDataType, int,
                                     cublasComputeType_t, cublasGemmAlgo_t);
-  [[maybe_unused]] const Single single = cublasGemmEx;
-  static_assert(SameCall<decltype(A::gemm_single), Single>::kValue);
+  static_assert(
+      SameCall<decltype(A::gemm_single), decltype(static_cast<Single>(cublasGemmEx))>::kValue);
   EXPECT_EQ(cublas::kSuccess, CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(cublas::kAsIs, CUBLAS_OP_N);
   EXPECT_EQ(cublas::kTransposed, CUBLAS_OP_T);
