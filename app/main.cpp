@@ -15,6 +15,7 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/inputs.hpp"
+#include "app/options.hpp"
 #include "app/out_of_memory.hpp"
 #include "app/size_notes.hpp"
 #include "app/startable_threads.hpp"
@@ -125,21 +126,21 @@ Answer answer_to(const Arguments& arguments, const Say& say) {
   }
 }
 
-// What bounds the memory of a command, as the message of one that had too little ends.
+// What bounds the memory of a command, as the message of one that had too little ends: by those
+// options that the command has.
 template <class Arguments>
-constexpr const char* bound_of_memory() {
-  if (std::is_same_v<Arguments, CompareArguments>) {
-    return "";  // its searches have the default
+const char* bound_of_memory() {
+  Arguments arguments;
+  const Options options = options_of(arguments).options;
+  const auto has = [&options](const char* name) {
+    return std::ranges::any_of(options, [&](const Option& each) { return name_of(each) == name; });
+  };
+  const bool has_space = has("--constraints");
+  if (has("--memory")) {
+    return has_space ? "; bound it with --memory, or narrow the space with --constraints"
+                     : "; --memory bounds each search";
   }
-  constexpr bool is_of_searches = requires(Arguments a) {
-    a.budget.bytes;
-  } || requires(Arguments a) { a.options.bytes; } || requires(Arguments a) { a.bytes; };
-  constexpr bool has_space = requires(Arguments a) { a.constraints, a.arch; };
-  return is_of_searches && has_space
-             ? "; bound it with --memory, or narrow the space with --constraints"
-         : is_of_searches ? "; --memory bounds each search"
-         : has_space      ? "; narrow the space with --constraints"
-                          : "";
+  return has_space ? "; narrow the space with --constraints" : "";
 }
 
 // `bound`: becomes what bounds the memory of the command that is run.
