@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kShortest{500};
 constexpr std::chrono::milliseconds kLongest{2000};
 constexpr std::size_t kLargestBatch = 1024;
 // How often points that others hold are looked at again.
-constexpr std::chrono::milliseconds kPatience{100};
+constexpr std::chrono::milliseconds kPollInterval{100};
 // Of its term a lease is renewed so often.
 constexpr int kRenewals = 5;
 
@@ -93,7 +93,7 @@ std::size_t LeasedPoints::feed(PointQueue& queue) {
     queue.add(leased.ours);
     theirs_.insert(theirs_.end(), leased.theirs.begin(), leased.theirs.end());
     known = leased.known;
-  } else if (!theirs_.empty() && now - asked_ > kPatience) {
+  } else if (!theirs_.empty() && now - asked_ > kPollInterval) {
     asked_ = now;
     const Leased leased = lease(theirs_);
     queue.add(leased.ours);

@@ -78,10 +78,10 @@ class PointQueue {
     }
     ready_.notify_one();
   }
-  // All results put since the last call; waits at most `patience` for the first one.
-  std::vector<Solved> collect(std::chrono::milliseconds patience) {
+  // All results put since the last call; waits at most `timeout` for the first one.
+  std::vector<Solved> collect(std::chrono::milliseconds timeout) {
     std::unique_lock lock{mutex_};
-    ready_.wait_for(lock, patience, [this] { return !solved_.empty(); });
+    ready_.wait_for(lock, timeout, [this] { return !solved_.empty(); });
     return std::exchange(solved_, {});
   }
 

@@ -312,7 +312,7 @@ class BlockSearch {
   }
 
   // The same state as an earlier copy of the same engine: trying one of them is enough.
-  bool is_twin(const State& node, std::size_t s) const {
+  bool is_symmetric(const State& node, std::size_t s) const {
     for (std::size_t other = 0; other < s; ++other) {
       if (servers_[other].place != servers_[s].place ||
           node.free[servers_[other].clock] != node.free[servers_[s].clock]) {
@@ -332,7 +332,7 @@ class BlockSearch {
   std::vector<BlockChoice> candidates(const State& node) const {
     std::vector<BlockChoice> found;
     for (std::size_t s = 0; s < servers_.size(); ++s) {
-      if (is_twin(node, s)) {
+      if (is_symmetric(node, s)) {
         continue;
       }
       for (std::size_t c = 0; c < choices_.size(); ++c) {
