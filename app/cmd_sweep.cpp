@@ -52,7 +52,7 @@ ExitCode code_of(const SweepSummary& summary) {
   if (!summary.failures.empty()) {
     return kInternal;
   }
-  return summary.tally.mapped == 0 || summary.short_of_memory > 0 ? kNegative : kDone;
+  return summary.statistics.mapped == 0 || summary.short_of_memory > 0 ? kNegative : kDone;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace mapsim {
 namespace {
 
 // How long another process may write before this one gives up.
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kBusyTimeout{60};
 // How long it does so without a word, and how long still when it is told to stop.
 constexpr std::chrono::seconds kSilence{1};
 
@@ -69,15 +69,16 @@ void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(datab
 void CloseStatement::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 // One wait after the other.
-class Database::Patience {
+class Database::BusyHandler {
  public:
-  Patience(std::string path, DatabaseWait wait) : path_{std::move(path)}, wait_{std::move(wait)} {}
+  BusyHandler(std::string path, DatabaseWait wait)
+      : path_{std::move(path)}, wait_{std::move(wait)} {}
 
   void begin() { start_ = Clock::now(); }
   // False: it has an end. Otherwise some time has gone by.
   bool lasts() {
     const auto waited = Clock::now() - start_;
-    if (waited >= (wait_.stop != nullptr && *wait_.stop ? kSilence : kPatience)) {
+    if (waited >= (wait_.stop != nullptr && *wait_.stop ? kSilence : kBusyTimeout)) {
       return false;
     }
     if (waited >= kSilence && !said_ && wait_.say) {
@@ -98,7 +99,7 @@ class Database::Patience {
 };
 
 Database::Database(const std::string& path, DatabaseWait wait)
-    : path_{path}, patience_{std::make_shared<Patience>(path, std::move(wait))} {
+    : path_{path}, busy_handler_{std::make_shared<BusyHandler>(path, std::move(wait))} {
   sqlite3* opened = nullptr;
   const int code =
       is_archive(path)
@@ -112,14 +113,14 @@ Database::Database(const std::string& path, DatabaseWait wait)
   }
   sqlite3_busy_handler(
       opened,
-      [](void* patience, int times) {
-        auto& mine = *static_cast<Patience*>(patience);
+      [](void* handler, int times) {
+        auto& mine = *static_cast<BusyHandler*>(handler);
         if (times == 0) {
           mine.begin();
         }
         return static_cast<int>(mine.lasts());
       },
-      patience_.get());
+      busy_handler_.get());
 }
 
 std::string Database::name_to_attach(const std::string& path) {
@@ -133,7 +134,7 @@ void Database::fail() const {
     case SQLITE_INTERRUPT:
       throw DatabaseInterrupted{};
     case SQLITE_BUSY:
-      if (patience_->is_stopped()) {
+      if (busy_handler_->is_stopped()) {
         throw DatabaseInterrupted{};
       }
       refuse(message);
@@ -169,9 +170,9 @@ void Database::execute(const std::string& sql) {
   const auto run = [&] {
     return sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   };
-  patience_->begin();
+  busy_handler_->begin();
   int code = run();
-  while (code == SQLITE_BUSY && patience_->lasts()) {
+  while (code == SQLITE_BUSY && busy_handler_->lasts()) {
     code = run();
   }
   if (code != SQLITE_OK) {

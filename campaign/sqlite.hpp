@@ -49,10 +49,10 @@ class Database {
   [[noreturn]] void refuse_damaged(const std::string& message) const;
 
  private:
-  class Patience;
+  class BusyHandler;
   std::string path_;
-  std::shared_ptr<Patience>
-      patience_;  // SQLite keeps its address; a type that only the source knows
+  std::shared_ptr<BusyHandler>
+      busy_handler_;  // SQLite keeps its address; a type that only the source knows
   std::unique_ptr<sqlite3, CloseDatabase> handle_;
 };
 

@@ -221,7 +221,7 @@ void Store::add_result(const PointKey& key, const Record& figures) {
   statements_[kAddResult].run(row);
 }
 
-Store::SampleStatistics Store::tally(const Campaign& campaign, const Shard& shard) {
+Store::SampleStatistics Store::statistics(const Campaign& campaign, const Shard& shard) {
   const std::string those =
       " FROM answers WHERE campaign = ?1 AND (number % ?2 + number / ?2) % ?3 = ?4";
   const Record which{campaign.name, static_cast<std::int64_t>(campaign.points_per_design()),
@@ -229,21 +229,21 @@ Store::SampleStatistics Store::tally(const Campaign& campaign, const Shard& shar
                      static_cast<std::int64_t>(shard.index)};
   Statement counts{database_, "SELECT count(energy_pj), count(status) - count(energy_pj)" + those};
   counts.bind(which).step();
-  SampleStatistics tally{
+  SampleStatistics statistics{
       static_cast<std::size_t>(counts.whole(0)), static_cast<std::size_t>(counts.whole(1)), 0, {}};
   std::size_t own = 0;  // some designs may be in no row
   for (std::size_t i = 0; i < campaign.points(); ++i) {
     own += shard.has(campaign, i) ? 1U : 0U;
   }
-  tally.missing = own - tally.mapped - tally.unmapped;
+  statistics.missing = own - statistics.mapped - statistics.unmapped;
   Statement reasons{database_, "SELECT reason, count(*)" + those +
                                    " AND reason IS NOT NULL"
                                    " GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 5"};
   reasons.bind(which);
   while (reasons.step()) {
-    tally.reasons.emplace_back(reasons.text(0), static_cast<std::size_t>(reasons.whole(1)));
+    statistics.reasons.emplace_back(reasons.text(0), static_cast<std::size_t>(reasons.whole(1)));
   }
-  return tally;
+  return statistics;
 }
 
 std::vector<Store::Listed> Store::campaigns() {

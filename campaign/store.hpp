@@ -85,7 +85,7 @@ class Store {
     std::size_t mapped = 0, unmapped = 0, missing = 0;
     std::vector<std::pair<std::string, std::size_t>> reasons;
   };
-  SampleStatistics tally(const Campaign& campaign, const Shard& shard = {});
+  SampleStatistics statistics(const Campaign& campaign, const Shard& shard = {});
 
   // Designs of a campaign that no shard in this database has written down.
   struct Listed {

@@ -24,8 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // How often the writer looks around where nothing comes in; sooner where others ask over a network.
-constexpr std::chrono::milliseconds kLocalPatience{20};
-constexpr std::chrono::milliseconds kRemotePatience{1};
+constexpr std::chrono::milliseconds kLocalTimeout{20};
+constexpr std::chrono::milliseconds kRemoteTimeout{1};
 
 constexpr double kGibibyte = 1 << 30;
 
@@ -237,7 +237,7 @@ class Writer {
       }
       // What is put before the last worker ends is collected after it was seen to have ended.
       for (const Solved& solved :
-           queue_.collect(options_.remote.serve ? kRemotePatience : kLocalPatience)) {
+           queue_.collect(options_.remote.serve ? kRemoteTimeout : kLocalTimeout)) {
         take(solved);
       }
       const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -398,7 +398,7 @@ SweepSummary sweep(const Campaign& campaign, const SweepOptions& asked) {
   if (!*options.stop) {
     Writer{campaign, options, store, std::move(missing), summary}.run();
   }
-  summary.tally = store.tally(campaign, options.shard);
+  summary.statistics = store.statistics(campaign, options.shard);
   summary.interrupted = summary.interrupted || *options.stop;
   return summary;
 }
@@ -417,9 +417,9 @@ std::string summary_text(const Campaign& campaign, const SweepSummary& summary) 
   }
   text += choices_text(progress);
   text += fmt::format("\n{} have a mapping, {} have none, {} are missing\n",
-                      count(summary.tally.mapped), count(summary.tally.unmapped),
-                      count(summary.tally.missing));
-  for (const auto& [reason, times] : summary.tally.reasons) {
+                      count(summary.statistics.mapped), count(summary.statistics.unmapped),
+                      count(summary.statistics.missing));
+  for (const auto& [reason, times] : summary.statistics.reasons) {
     text += fmt::format("  {} x {}\n", count(times), reason);
   }
   for (const auto& [network, kind, times] : campaign.unpriced) {

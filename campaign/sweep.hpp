@@ -56,8 +56,8 @@ struct SweepOptions {
 
 struct SweepSummary {
   SweepProgress progress;
-  Store::SampleStatistics tally;      // statistics of all points of the campaign
-  std::vector<std::string> failures;  // internal errors: computed again next time
+  Store::SampleStatistics statistics;  // statistics of all points of the campaign
+  std::vector<std::string> failures;   // internal errors: computed again next time
   bool interrupted = false;
   std::size_t short_of_memory = 0;  // points without an answer because memory was short
   std::size_t needed_bytes = 0;     // about what the sweep needed for them, at most

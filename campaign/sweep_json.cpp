@@ -16,11 +16,11 @@ std::string summary_json(const Provenance& origin, const Campaign& campaign,
   json["known"] = progress.known;
   json["computed"] = progress.computed;
   json["elsewhere"] = progress.elsewhere;
-  json["mapped"] = summary.tally.mapped;
-  json["unmapped"] = summary.tally.unmapped;
-  json["missing"] = summary.tally.missing;
+  json["mapped"] = summary.statistics.mapped;
+  json["unmapped"] = summary.statistics.unmapped;
+  json["missing"] = summary.statistics.missing;
   json["reasons"] = nlohmann::ordered_json::object();
-  for (const auto& [reason, times] : summary.tally.reasons) {
+  for (const auto& [reason, times] : summary.statistics.reasons) {
     json["reasons"][reason] = times;
   }
   json["networks"] = {{"known", progress.networks_known},

@@ -78,7 +78,7 @@ PlanClaim claim_of(const Json& json) {
   }
   if (json.contains("stream")) {
     const Json& stream = json.at("stream");
-    claim.rooms = stream.at("rooms").get<std::vector<double>>();
+    claim.capacities = stream.at("rooms").get<std::vector<double>>();
     claim.duals = stream.at("duals").get<std::vector<double>>();
     for (const Json& each : stream.at("mix")) {
       claim.mix.emplace_back(each.at("rate").get<double>(), each.at("plan").get<PlanChoices>());
@@ -128,7 +128,7 @@ std::string limits_text(const PlanClaim& claim) {
   return text;
 }
 
-// Finds weights, limits and rooms that are not those of the objective.
+// Finds weights, limits and capacities that are not those of the objective.
 std::optional<std::string> wrong_question(const PlanClaim& claim) {
   for (const PlanLimit& limit : claim.limits) {
     if (!(limit.multiplier >= 0) || (!is_of_latency(limit) && !is_of_power(limit))) {
@@ -144,10 +144,10 @@ std::optional<std::string> wrong_question(const PlanClaim& claim) {
   if ((claim.objective == "throughput") == claim.mix.empty()) {
     return "a stream has a mix of plans, and a frame has none";
   }
-  const std::size_t rows = claim.rooms.size();  // engines, memory, and power if it is limited
+  const std::size_t rows = claim.capacities.size();  // engines, memory, and power if it is limited
   if (!claim.mix.empty() &&
       ((rows != claim.engines + 1 && rows != claim.engines + 2) || claim.duals.size() != rows)) {
-    return "a stream has a room and a dual of every engine and of the memory";
+    return "a stream has a capacity and a dual of every engine and of the memory";
   }
   return std::nullopt;
 }
@@ -341,7 +341,7 @@ void check_frame(const PlanClaim& claim, PlanVerdict& verdict) {
   }
 }
 
-// Verifies the plans of a stream: the mix fits; its rate equals the value of the rooms at the
+// Verifies the plans of a stream: the mix fits; its rate equals the value of the capacities at the
 // duals; no plan is worth more than it costs.
 void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
   std::vector<double> used(claim.engines + 2, 0);
@@ -361,9 +361,9 @@ void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
     }
   }
   double worth = 0;
-  for (std::size_t r = 0; r < claim.rooms.size() && r < used.size(); ++r) {
-    worth += claim.rooms[r] * claim.duals.at(r);
-    if (used[r] > claim.rooms[r] * (1 + kPlanClose) || claim.duals[r] < 0) {
+  for (std::size_t r = 0; r < claim.capacities.size() && r < used.size(); ++r) {
+    worth += claim.capacities[r] * claim.duals.at(r);
+    if (used[r] > claim.capacities[r] * (1 + kPlanClose) || claim.duals[r] < 0) {
       verdict.problems.push_back("the mix of plans takes more than there is");
     }
   }

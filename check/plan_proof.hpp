@@ -69,7 +69,7 @@ struct PlanClaim {
   std::vector<PlanSources> moves;  // with limits: for each group of the plan
   // For a stream of frames. What there is in a second of each engine [s], of memory traffic [B]
   // and, if it is limited, of energy [pJ]; and the Lagrange multiplier of each
-  std::vector<double> rooms, duals;
+  std::vector<double> capacities, duals;
   std::vector<std::pair<double, PlanChoices>> mix;  // frames per second, and the plan that they use
   // Tensors in memory: size and offset [B], first and last group that uses them.
   struct Buffer {

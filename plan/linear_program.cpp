@@ -10,17 +10,17 @@ namespace {
 
 constexpr double kZero = 1e-12;  // of numbers that are scaled to about 1
 
-// Rows, then the row of gains; columns, then slacks, then what is left of the rooms.
+// Rows, then the row of gains; columns, then slacks, then what is left of the capacities.
 class Tableau {
  public:
   explicit Tableau(const LinearProgram& program)
-      : rows_{program.rooms.size()},
+      : rows_{program.capacities.size()},
         columns_{program.columns.size()},
         cells_(rows_ + 1, std::vector<double>(columns_ + rows_ + 1, 0)),
         basis_(rows_) {
     for (std::size_t r = 0; r < rows_; ++r) {
       for (std::size_t c = 0; c < columns_; ++c) {
-        cells_[r][c] = program.columns[c][r] / program.rooms[r];
+        cells_[r][c] = program.columns[c][r] / program.capacities[r];
       }
       cells_[r][columns_ + r] = 1;
       cells_[r].back() = 1;
@@ -44,7 +44,7 @@ class Tableau {
       if (basis_[r] < columns_) {
         found.x[basis_[r]] = cells_[r].back();
       }
-      found.duals.push_back(cells_[rows_][columns_ + r] / program.rooms[r]);
+      found.duals.push_back(cells_[rows_][columns_ + r] / program.capacities[r]);
     }
     return found;
   }

@@ -5,9 +5,9 @@
 namespace mapsim {
 
 // Maximises the sum of gains * x subject to x >= 0 and, for each row, a sum of columns * x of at
-// most the row's capacity (`rooms`), which is positive.
+// most the row's capacity, which is positive.
 struct LinearProgram {
-  std::vector<double> rooms;                 // by row
+  std::vector<double> capacities;            // by row
   std::vector<std::vector<double>> columns;  // each by row, >= 0 and somewhere above 0
   std::vector<double> gains;                 // by column
 };

@@ -183,10 +183,10 @@ PairAnswer make_pair_plan(const Soc& soc, const std::array<const Network*, 2>& n
   const PairSchedule schedule = schedule_pair(first.tasks, second.tasks);
   answer.plans = {plan_in(answer.networks[0], first, schedule.starts[0]),
                   plan_in(answer.networks[1], second, schedule.starts[1])};
-  std::vector<double> rooms = rooms_of(soc);
-  rooms.resize(soc.engines.size() + 1);  // a short burst may take more power than the limit
+  std::vector<double> capacities = capacities_of(soc);
+  capacities.resize(soc.engines.size() + 1);  // a short burst may take more power than the limit
   const PlanProblem both = joined(answer.networks[0].problem, answer.networks[1].problem);
-  const StreamMix mix = best_mix(both, rooms);
+  const StreamMix mix = best_mix(both, capacities);
   answer.rate = mix.rate;
   answer.bound = std::max({answer.networks[0].bound, answer.networks[1].bound, 1 / mix.bound});
   for (std::size_t e = 0; e < soc.engines.size(); ++e) {

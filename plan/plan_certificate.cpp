@@ -136,7 +136,7 @@ std::string stream_certificate(const Soc& soc, const Network& network, const Pla
   for (const PlanShare& share : answer.mix) {
     mix.push_back({{"rate", share.rate}, {"plan", plan_list(share.plan)}});
   }
-  json["stream"] = {{"rooms", answer.rooms}, {"duals", answer.duals}, {"mix", std::move(mix)}};
+  json["stream"] = {{"rooms", answer.capacities}, {"duals", answer.duals}, {"mix", std::move(mix)}};
   return text_of(std::move(json));
 }
 

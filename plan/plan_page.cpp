@@ -46,7 +46,7 @@ void draw_bar(Canvas& canvas, double start, double length, double total, double 
   if (box.width >= kLeastWords) {
     TextStyle style;
     style.size = kWordsSize;
-    style.room = box.width - 4;
+    style.max_width = box.width - 4;
     canvas.words({box.x + 2, top + kRow / 2 + 4}, name, style);
   }
 }

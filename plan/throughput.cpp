@@ -39,55 +39,55 @@ Weights prices_of(const std::vector<double>& duals, std::size_t engines) {
   return weights;
 }
 
-void set_limits(const Soc& soc, const std::vector<double>& rooms, const StreamMix& mix,
+void set_limits(const Soc& soc, const std::vector<double>& capacities, const StreamMix& mix,
                 StreamAnswer& answer) {
-  std::vector<double> used(rooms.size(), 0);
+  std::vector<double> used(capacities.size(), 0);
   for (const PlanShare& share : answer.mix) {
     for (std::size_t e = 0; e < soc.engines.size(); ++e) {
       used[e] += share.rate * share.plan.busy[e];
     }
     used[soc.engines.size()] += share.rate * share.plan.total.bytes;
-    if (rooms.size() > soc.engines.size() + 1) {
+    if (capacities.size() > soc.engines.size() + 1) {
       used.back() += share.rate * share.plan.total.energy;
     }
   }
   constexpr double kGiga = 1e9;
   const auto add = [&](std::size_t row, const std::string& name, const char* unit, double scale) {
     answer.limits.push_back(
-        {name, unit, rooms[row] / scale, used[row] / rooms[row], mix.duals[row] * scale});
+        {name, unit, capacities[row] / scale, used[row] / capacities[row], mix.duals[row] * scale});
   };
   const std::size_t engines = soc.engines.size();
   for (std::size_t e = 0; e < engines; ++e) {
     add(e, soc.engines[e].name, "", 1);
   }
   add(engines, "memory", "GB/s", kGiga);
-  if (rooms.size() > engines + 1) {
+  if (capacities.size() > engines + 1) {
     add(engines + 1, "power", "W", kPicojoules);
   }
 }
 
 }  // namespace
 
-std::vector<double> rooms_of(const Soc& soc) {
-  std::vector<double> rooms;
+std::vector<double> capacities_of(const Soc& soc) {
+  std::vector<double> capacities;
   for (const Engine& engine : soc.engines) {
-    rooms.push_back(static_cast<double>(engine.count));
+    capacities.push_back(static_cast<double>(engine.count));
   }
-  rooms.push_back(soc.memory.bandwidth.count() * soc.memory.share.value_or(1));
+  capacities.push_back(soc.memory.bandwidth.count() * soc.memory.share.value_or(1));
   if (soc.power > Milliwatts{0}) {
-    rooms.push_back(soc.power.count() / 1000 * kPicojoules);
+    capacities.push_back(soc.power.count() / 1000 * kPicojoules);
   }
-  return rooms;
+  return capacities;
 }
 
-StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& rooms) {
+StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& capacities) {
   StreamMix mix;
-  LinearProgram program{rooms, {}, {}};
+  LinearProgram program{capacities, {}, {}};
   std::vector<std::vector<PlanStep>> plans;
-  // The first prices: every room is worth the same.
+  // The first prices: every capacity is worth the same.
   std::vector<double> duals;
-  for (const double room : rooms) {
-    duals.push_back(1 / room);
+  for (const double capacity : capacities) {
+    duals.push_back(1 / capacity);
   }
   mix.bound = std::numeric_limits<double>::infinity();
   LinearSolution solution;
@@ -105,7 +105,7 @@ StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& rooms)
         break;
       }
     }
-    program.columns.push_back(column_of(problem, path->steps, rooms.size()));
+    program.columns.push_back(column_of(problem, path->steps, capacities.size()));
     program.gains.push_back(1);
     plans.push_back(path->steps);
     solution = solve(program);
@@ -139,8 +139,8 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
   problem.searches->bytes = options.bytes;
   problem.searches->seconds = options.seconds;
   problem.searches->stop = options.stop;
-  const std::vector<double> rooms = rooms_of(soc);
-  const StreamMix mix = best_mix(problem, rooms);
+  const std::vector<double> capacities = capacities_of(soc);
+  const StreamMix mix = best_mix(problem, capacities);
   if (mix.plans.empty() && problem.searches->ended_early > 0) {
     throw UnsupportedSearch{"no plan was found in this memory (--memory) and time (--budget)"};
   }
@@ -149,15 +149,15 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
   }
   answer.rate = mix.rate;
   answer.bound = mix.bound;
-  answer.rooms = rooms;
+  answer.capacities = capacities;
   answer.duals = mix.duals;
   answer.rounds = mix.rounds;
   for (const auto& [rate, steps] : mix.plans) {
     answer.mix.push_back({rate, plan_of(problem, steps, &offer.prices)});
   }
-  set_limits(soc, rooms, mix, answer);
+  set_limits(soc, capacities, mix, answer);
   for (std::size_t e = 0; e < soc.engines.size(); ++e) {
-    answer.alone.push_back(best_mix(only_on(problem, answer.places, e), rooms).rate);
+    answer.alone.push_back(best_mix(only_on(problem, answer.places, e), capacities).rate);
   }
   answer.groups = std::move(offer.groups);
   answer.problem = problem;

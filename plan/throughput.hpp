@@ -16,11 +16,11 @@ struct PlanShare {
 
 // A resource that limits a stream: an engine's time, the memory's bandwidth, or power.
 struct StreamLimit {
-  std::string name;  // of the engine; "memory", "power"
-  std::string unit;  // of `room`: "" (engines), "GB/s", "W"
-  double room = 0;   // capacity, in this unit
-  double used = 0;   // share of the capacity
-  double gain = 0;   // more frames a second per unit more, for small changes
+  std::string name;     // of the engine; "memory", "power"
+  std::string unit;     // of `capacity`: "" (engines), "GB/s", "W"
+  double capacity = 0;  // in this unit
+  double used = 0;      // share of the capacity
+  double gain = 0;      // more frames a second per unit more, for small changes
 };
 
 // A stream of frames, many in flight: plans and how many frames take each, so that no engine works
@@ -34,7 +34,7 @@ struct StreamAnswer {
   double rate = 0;                    // frames a second
   double bound = 0;                   // no plans give more
   PlanProblem problem;
-  std::vector<double> rooms, duals;  // by row: engines, memory [B/s], power [pJ/s]
+  std::vector<double> capacities, duals;  // by row: engines, memory [B/s], power [pJ/s]
   std::vector<PlanShare> mix;
   std::vector<StreamLimit> limits;
   std::vector<double> alone;  // frames a second of each engine, all of its count; 0: impossible
@@ -61,9 +61,9 @@ struct StreamMix {
   std::vector<double> duals;                                    // by row: engines, memory, power
   int rounds = 0;
 };
-std::vector<double> rooms_of(const Soc& soc);
-// `rooms`: counts of engines, bytes a second, and if there is a limit pJ a second.
-StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& rooms);
+std::vector<double> capacities_of(const Soc& soc);
+// `capacities`: counts of engines, bytes a second, and if there is a limit pJ a second.
+StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& capacities);
 
 std::string stream_text(const Soc& soc, const Network& network, const StreamAnswer& answer);
 std::string stream_json(const Provenance& origin, const Soc& soc, const Network& network,

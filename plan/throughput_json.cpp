@@ -57,7 +57,7 @@ std::string stream_json(const Provenance& origin, const Soc& soc, const Network&
     json["limits"].push_back(
         {{"name", limit.name},
          {"unit", limit.unit},
-         {"available", limit.room},
+         {"available", limit.capacity},
          {"used", limit.used},
          {"gain_frames_per_second", limit.gain},
          {"batch", engine ? Json(answer.batches[r]) : Json()},

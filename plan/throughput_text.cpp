@@ -24,7 +24,7 @@ std::string limits_text(const Soc& soc, const StreamAnswer& answer) {
   for (std::size_t r = 0; r < answer.limits.size(); ++r) {
     const StreamLimit& limit = answer.limits[r];
     Row row{limit.name,
-            fmt::format("{:.5g}{}{}", limit.room, limit.unit.empty() ? "" : " ", limit.unit),
+            fmt::format("{:.5g}{}{}", limit.capacity, limit.unit.empty() ? "" : " ", limit.unit),
             percent(limit.used), gain_text(limit)};
     if (r < soc.engines.size()) {
       row.push_back(grouped(answer.batches[r]));

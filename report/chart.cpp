@@ -270,7 +270,7 @@ std::vector<ChartAxis::Tick> ChartAxis::ticks_along(double length, double pitch)
   return ticks(wanted >= 2 ? static_cast<std::size_t>(std::min(wanted, 1.0 * kMostTicks)) : 2);
 }
 
-double axis_room(const ChartAxis& y, double height) {
+double axis_width(const ChartAxis& y, double height) {
   constexpr double kTitle = 26;  // letters that are turned, and what parts them from the ticks
   double widest = 0;
   for (const ChartAxis::Tick& tick : y.ticks_along(height, kTickPitchUp)) {
@@ -280,7 +280,7 @@ double axis_room(const ChartAxis& y, double height) {
 }
 
 Box plot_box(const ChartAxis& y, double top, double height) {
-  const double left = std::max(62.0, axis_room(y, height));
+  const double left = std::max(62.0, axis_width(y, height));
   return {left, top, kFigureWidth - left - 10, height};
 }
 

@@ -109,7 +109,7 @@ struct Plot {
 };
 
 // Width [px] of the text of the vertical axis of a plot of this height [px].
-double axis_room(const ChartAxis& y, double height);
+double axis_width(const ChartAxis& y, double height);
 // The box [px] of a plot that is alone in its row and begins at `top`.
 Box plot_box(const ChartAxis& y, double top, double height);
 // Draws grid, ticks and titles; the text of an axis may be left out if a neighbour shows it.

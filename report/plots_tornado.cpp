@@ -34,16 +34,16 @@ double drawn(double change) {
 // Where a change stands in a panel: linear, 0 within.
 struct ChangeScale {
   double left = 0, width = 0, low = 0, high = 0;
-  double room = 0;  // px of names
+  double max_width = 0;  // px of names
   double x(double change) const { return left + width * (change - low) / (high - low); }
 };
 
-double words_width(const TornadoEnd& end, double room) {
-  return end.name.empty() ? 0 : std::min(room, text_width(end.name, kLetters - 0.5)) + 6;
+double words_width(const TornadoEnd& end, double max_width) {
+  return end.name.empty() ? 0 : std::min(max_width, text_width(end.name, kLetters - 0.5)) + 6;
 }
 
 ChangeScale scale_of(const TornadoPanel& panel, double left, double width) {
-  const double room = width / 3;
+  const double max_width = width / 3;
   double low = 0;
   double high = 0;
   double before = 0;
@@ -53,13 +53,13 @@ ChangeScale scale_of(const TornadoPanel& panel, double left, double width) {
       low = std::min(low, drawn(end.change));
       high = std::max(high, drawn(end.change));
     }
-    before = std::max(before, words_width(swing.low, room));
-    behind = std::max(behind, words_width(swing.high, room));
+    before = std::max(before, words_width(swing.low, max_width));
+    behind = std::max(behind, words_width(swing.high, max_width));
   }
   if (high - low < 1e-9) {
     high = low + 1e-3;
   }
-  return {left + before, std::max(20.0, width - before - behind), low, high, room};
+  return {left + before, std::max(20.0, width - before - behind), low, high, max_width};
 }
 
 void draw_panel(Canvas& canvas, const std::vector<std::string>& rows, const TornadoPanel& panel,
@@ -91,11 +91,11 @@ void draw_panel(Canvas& canvas, const std::vector<std::string>& rows, const Torn
     const TornadoSwing& swing = panel.swings[row];
     if (!swing.low.name.empty()) {
       canvas.words({scale.x(drawn(swing.low.change)) - 4, y}, swing.low.name,
-                   {Anchor::kEnd, kLetters - 0.5, kMuted, false, 0, scale.room});
+                   {Anchor::kEnd, kLetters - 0.5, kMuted, false, 0, scale.max_width});
     }
     if (!swing.high.name.empty()) {
       canvas.words({scale.x(drawn(swing.high.change)) + 4, y}, swing.high.name,
-                   {Anchor::kStart, kLetters - 0.5, kMuted, false, 0, scale.room});
+                   {Anchor::kStart, kLetters - 0.5, kMuted, false, 0, scale.max_width});
     }
   }
   for (const double end : {scale.low, scale.high}) {

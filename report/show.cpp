@@ -115,10 +115,10 @@ std::vector<std::string> lines_of(const Arch& arch, const Compute& compute) {
 double draw_node(Canvas& canvas, double y, const std::string& name,
                  const std::vector<std::string>& facts, const char* fill) {
   constexpr double kGap = 14;
-  constexpr double kRoom = kBoxWidth - 2 * kInset;
+  constexpr double kWidth = kBoxWidth - 2 * kInset;
   std::vector<std::string> lines;
   for (const std::string& fact : facts) {
-    const std::vector<std::string> parts = wrapped(fact, kPlain.size, kRoom);
+    const std::vector<std::string> parts = wrapped(fact, kPlain.size, kWidth);
     lines.insert(lines.end(), parts.begin(), parts.end());
   }
   const Box box{kLeft, y, kBoxWidth, kLine * static_cast<double>(lines.size() + 1) + 8};
@@ -127,10 +127,10 @@ double draw_node(Canvas& canvas, double y, const std::string& name,
     canvas.polyline(std::array{Point{middle, y - kGap}, Point{middle, y}}, {kEdgeStroke, 1, ""});
   }
   canvas.rectangle(box, fill, kEdgeStroke);
-  canvas.words({box.x + kInset, y + kLine}, name, {Anchor::kStart, 11, kInk, true, 0, kRoom});
+  canvas.words({box.x + kInset, y + kLine}, name, {Anchor::kStart, 11, kInk, true, 0, kWidth});
   for (std::size_t i = 0; i < lines.size(); ++i) {
     canvas.words({box.x + kInset, y + kLine * static_cast<double>(i + 2)}, lines[i],
-                 {Anchor::kStart, 11, kInk, false, 0, kRoom});
+                 {Anchor::kStart, 11, kInk, false, 0, kWidth});
   }
   return box.bottom() + kGap;
 }

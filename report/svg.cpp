@@ -68,10 +68,10 @@ double text_width(const std::string& words, double size) {
 }
 
 std::string clipped(const std::string& words, double size, double width) {
-  // What is as wide as the room, but for rounding, fits.
+  // A text as wide as max_width, up to rounding, fits.
   const double most = width / (size / 1000 * kWiderLetters) * (1 + 1e-9);
   double sum = 0;
-  std::size_t kept = 0;  // bytes that leave room for the ellipsis
+  std::size_t kept = 0;  // bytes that leave space for the ellipsis
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!is_continuation(words[i]) && sum + kFullWidth <= most) {
       kept = i;
@@ -126,7 +126,7 @@ void Canvas::arrow(Point from, Point to, const std::string& stroke) {
 
 void Canvas::words(Point at, const std::string& given, const TextStyle& style) {
   const std::string text = repaired(given);  // before it is measured
-  const std::string shown = style.room > 0 ? clipped(text, style.size, style.room) : text;
+  const std::string shown = style.max_width > 0 ? clipped(text, style.size, style.max_width) : text;
   const double width = style.fixed ? kFixedWidth * style.size * static_cast<double>(shown.size())
                                    : text_width(shown, style.size);
   std::string more = style.fixed ? " font-family=\"monospace\" xml:space=\"preserve\"" : "";

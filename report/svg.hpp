@@ -30,9 +30,9 @@ struct TextStyle {
   double size = 11;
   std::string fill = "#222222";
   bool bold = false;
-  double angle = 0;    // degrees, clockwise around the anchor
-  double room = 0;     // a longer text is clipped, and whole in its title; 0: any length
-  bool fixed = false;  // a monospaced font; blanks are kept
+  double angle = 0;      // degrees, clockwise around the anchor
+  double max_width = 0;  // a longer text is clipped, and whole in its title; 0: any length
+  bool fixed = false;    // a monospaced font; blanks are kept
 };
 // Width of a text in this font size.
 double text_width(const std::string& words, double size);

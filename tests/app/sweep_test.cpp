@@ -374,8 +374,8 @@ class SweepUnderMpi : public SweepProgram {
 // Open MPI's mpiexec has been seen to wait for ever for ranks that have all ended: it is killed
 // then.
 int SweepUnderMpi::end_of(pid_t job) const {
-  constexpr int kPatience = 100;  // tenths of a second
-  for (int idle = 0; !has_ended(job) && idle < kPatience; ++idle) {
+  constexpr int kTimeout = 100;  // tenths of a second
+  for (int idle = 0; !has_ended(job) && idle < kTimeout; ++idle) {
     std::this_thread::sleep_for(Milliseconds{100});
     for (int rank = 0; rank < 4; ++rank) {
       idle = find_rank(rank, folder().string()) != 0 ? 0 : idle;

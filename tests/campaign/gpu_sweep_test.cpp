@@ -41,7 +41,7 @@ TEST_F(GpuSweeps, PriceLayersAsNetworksDo) {
       chips("    grid: {gpu.sms: [66, 132], gpu.dram.bandwidth: [3350 GB/s, 1 TB/s]}\n");
   const SweepSummary summary = run(asked, "a.sqlite");
   EXPECT_EQ(summary.progress.computed, 8);
-  EXPECT_EQ(summary.tally.mapped, 8) << summary_text(asked, summary);
+  EXPECT_EQ(summary.statistics.mapped, 8) << summary_text(asked, summary);
   Gpu gpu = load_gpu(kConfigs + "arch/h100_sxm.yaml");
   GpuNetworkOptions options;
   options.layer.request.precision = GpuPrecision::kF16;

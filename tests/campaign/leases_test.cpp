@@ -71,7 +71,7 @@ TEST_F(Leases, DivideThePointsAmongSweeps) {
     const SweepProgress& progress = summary.progress;
     EXPECT_EQ(progress.known + progress.computed + progress.elsewhere, 48);
     EXPECT_EQ(progress.planned, progress.computed);
-    EXPECT_EQ(summary.tally.missing, 0) << "each waits for the points of the others";
+    EXPECT_EQ(summary.statistics.missing, 0) << "each waits for the points of the others";
     computed += progress.computed;
   }
   EXPECT_EQ(computed, 48) << "no point twice";

@@ -135,10 +135,10 @@ TEST_F(Stores, OfAShardHaveItsOwnDesigns) {
   const Campaign campaign = many_designs(300);
   const SweepSummary summary = run(campaign, "shard.sqlite", 1, {3, 100});
   EXPECT_EQ(summary.progress.points, 3);
-  EXPECT_EQ(summary.tally.missing, 0);
+  EXPECT_EQ(summary.statistics.missing, 0);
   EXPECT_EQ(answers("shard.sqlite").size(), 3);
   Store store{path("shard.sqlite"), Store::Open::kOrNew};
-  EXPECT_EQ(store.tally(campaign).missing, 297);
+  EXPECT_EQ(store.statistics(campaign).missing, 297);
   ASSERT_EQ(store.campaigns().size(), 1);
   EXPECT_EQ(store.campaigns()[0].unlisted, 297);
   EXPECT_EQ(unlisted_designs({path("shard.sqlite"), "", false, ResultsFormat::kText}),

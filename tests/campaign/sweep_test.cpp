@@ -25,7 +25,7 @@ TEST_F(Sweeps, FindWhatSearchesOneByOneFind) {
   const SweepSummary summary = run(grid(), "a.sqlite");
   EXPECT_EQ(summary.progress.points, 8);
   EXPECT_EQ(summary.progress.computed, 8);
-  EXPECT_EQ(summary.tally.mapped + summary.tally.unmapped, 8);
+  EXPECT_EQ(summary.statistics.mapped + summary.statistics.unmapped, 8);
   std::size_t row = 0;
   for (const std::int64_t bytes : {16, 64, 1024, 32768}) {
     Arch arch = load_arch(kConfigs + "arch/teaching.yaml");
@@ -94,12 +94,12 @@ TEST_F(Sweeps, GiveTheSameRowsWhateverTheThreadsAndShards) {
 TEST_F(Sweeps, KnowOfThePointsOfOtherShards) {
   const SweepSummary second = run(grid(), "second.sqlite", 1, {1, 4});
   EXPECT_EQ(second.progress.points, 2);
-  EXPECT_EQ(second.tally.mapped, 2);
-  EXPECT_EQ(second.tally.missing, 0) << "of its own";
+  EXPECT_EQ(second.statistics.mapped, 2);
+  EXPECT_EQ(second.statistics.missing, 0) << "of its own";
   Store whole{path("whole.sqlite"), Store::Open::kOrNew};
   whole.merge(path("second.sqlite"));
-  EXPECT_EQ(whole.tally(grid()).mapped, 2);
-  EXPECT_EQ(whole.tally(grid()).missing, 6);
+  EXPECT_EQ(whole.statistics(grid()).mapped, 2);
+  EXPECT_EQ(whole.statistics(grid()).missing, 6);
 }
 
 // Results of other sources are other results, and this name tells them apart.
@@ -168,8 +168,8 @@ TEST_F(Sweeps, RecordBadPointsWithTheirReasons) {
                                             "constraints: [none, rules.yaml]\n"),
                                    "a.sqlite");
   EXPECT_EQ(summary.progress.computed, 8);
-  EXPECT_EQ(summary.tally.mapped, 3);
-  EXPECT_EQ(summary.tally.missing, 0);
+  EXPECT_EQ(summary.statistics.mapped, 3);
+  EXPECT_EQ(summary.statistics.missing, 0);
   std::vector<std::string> reasons;
   for (std::size_t row = 0; row < 8; ++row) {
     if (cell("a.sqlite", row, "status") == Cell{"error"}) {

@@ -43,12 +43,12 @@ class Slips {
   void row(const std::string& figure, std::int64_t theirs, std::int64_t ours,
            const std::vector<std::pair<std::string, std::int64_t>>& slips,
            const std::string& what) {
-    SampleStatistics& tally = tallies_[figure];
-    ++tally.rows;
-    tally.equal += theirs == ours ? 1 : 0;
+    SampleStatistics& statistics = statistics_[figure];
+    ++statistics.rows;
+    statistics.equal += theirs == ours ? 1 : 0;
     for (const auto& [name, difference] : slips) {
       ours += difference;
-      tally.slips[name] += difference != 0 ? 1 : 0;
+      statistics.slips[name] += difference != 0 ? 1 : 0;
     }
     EXPECT_EQ(theirs, ours) << figure << " of " << what;
   }
@@ -57,15 +57,15 @@ class Slips {
     std::string text =
         "| figure | runs | equal | explained | rules, with the number of runs that they affect |\n";
     text += "|---|---:|---:|---:|---|\n";
-    for (const auto& [figure, tally] : tallies_) {
+    for (const auto& [figure, statistics] : statistics_) {
       std::vector<std::string> names;
-      for (const auto& [name, rows] : tally.slips) {
+      for (const auto& [name, rows] : statistics.slips) {
         if (rows > 0) {
           names.push_back(fmt::format("{} {}", name, rows));
         }
       }
-      text += fmt::format("| {} | {} | {} | {} | {} |\n", figure, tally.rows, tally.equal,
-                          tally.rows - tally.equal, fmt::join(names, "; "));
+      text += fmt::format("| {} | {} | {} | {} | {} |\n", figure, statistics.rows, statistics.equal,
+                          statistics.rows - statistics.equal, fmt::join(names, "; "));
     }
     return text;
   }
@@ -76,7 +76,7 @@ class Slips {
     int equal = 0;
     std::map<std::string, int> slips;
   };
-  std::map<std::string, SampleStatistics> tallies_;
+  std::map<std::string, SampleStatistics> statistics_;
 };
 
 // Cycles and SRAM accesses of our closed form are the tool's but for its slips.

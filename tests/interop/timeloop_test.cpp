@@ -88,12 +88,12 @@ struct SampleStatistics {
 class Table {
  public:
   void add(std::size_t klass, const ComparedFigure& row) {
-    SampleStatistics& tally = tallies_[{klass, row.figure}];
-    ++tally.rows;
-    tally.equal += row.verdict == Verdict::kEqual ? 1 : 0;
+    SampleStatistics& statistics = statistics_[{klass, row.figure}];
+    ++statistics.rows;
+    statistics.equal += row.verdict == Verdict::kEqual ? 1 : 0;
     if (row.verdict == Verdict::kExplained) {
       for (const TimeloopRule rule : IdRange<TimeloopRule>{kTimeloopRules}) {
-        tally.explained[to_string(rule)] += row.rules.contains(rule) ? 1 : 0;
+        statistics.explained[to_string(rule)] += row.rules.contains(rule) ? 1 : 0;
       }
     }
   }
@@ -104,22 +104,22 @@ class Table {
         "| designs | figure | figures | equal | derived | rules, with the number of figures that "
         "need them |\n";
     text += "|---|---|---:|---:|---:|---|\n";
-    for (const auto& [key, tally] : tallies_) {
+    for (const auto& [key, statistics] : statistics_) {
       std::vector<std::string> rules;
-      for (const auto& [name, count] : tally.explained) {
+      for (const auto& [name, count] : statistics.explained) {
         if (count > 0) {
           rules.push_back(fmt::format("{} {}", name, count));
         }
       }
       text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", kClasses[key.first],
-                          to_string(key.second), tally.rows, tally.equal, tally.rows - tally.equal,
-                          fmt::join(rules, "; "));
+                          to_string(key.second), statistics.rows, statistics.equal,
+                          statistics.rows - statistics.equal, fmt::join(rules, "; "));
     }
     return text;
   }
 
  private:
-  std::map<std::pair<std::size_t, TimeloopFigure>, SampleStatistics> tallies_;
+  std::map<std::pair<std::size_t, TimeloopFigure>, SampleStatistics> statistics_;
 };
 
 // What may set apart the counts of a design without windows and partial loops.

@@ -25,7 +25,7 @@ double least_of(const std::vector<TreePoint>& front, const Objective& objective)
   return least;
 }
 
-struct Tally {
+struct FuzzStatistics {
   int wrong = 0;
   int fused = 0;
   std::int64_t trees = 0;
@@ -33,7 +33,7 @@ struct Tally {
 // The checker's own bounds of sums, too, are what brute force finds.
 void compare_checker(const TinyChain& tiny, std::uint64_t seed,
                      const std::vector<Objective>& objectives, const std::vector<TreePoint>& front,
-                     Tally& tally) {
+                     FuzzStatistics& statistics) {
   for (const Objective& objective : objectives) {
     if (front.empty() || !check::is_sum_over_einsums(objective.function)) {
       continue;
@@ -44,14 +44,14 @@ void compare_checker(const TinyChain& tiny, std::uint64_t seed,
         check::bound_trees(tiny.arch, tiny.chain, space, objective.function, 2 * expected, {})
             .value;
     if (!(std::abs(bound - expected) <= 1e-9 * expected)) {
-      ++tally.wrong;
+      ++statistics.wrong;
       fmt::print("seed {}: {}: the checker's bound is {}, brute force {}\n{}", seed,
                  to_string(objective), bound, expected, describe(tiny));
       std::fflush(stdout);
     }
   }
 }
-void compare(const TinyChain& tiny, std::uint64_t seed, Tally& tally) {
+void compare(const TinyChain& tiny, std::uint64_t seed, FuzzStatistics& statistics) {
   const bool is_large = seed >= kFirstLarge && seed < kFirstLargeTimed;
   const bool is_timed =
       seed >= kFirstDeepTimed || (seed >= kFirstTimed && !is_large && seed < kFirstWide);
@@ -61,7 +61,8 @@ void compare(const TinyChain& tiny, std::uint64_t seed, Tally& tally) {
                   Objective{ObjectiveFunction::weighted_sum(20)},
                   Objective{ObjectiveFunction::product(1, 2)}};
   }
-  const std::vector<TreePoint> front = front_by_force(tiny.arch, tiny.chain, is_timed, tally.trees);
+  const std::vector<TreePoint> front =
+      front_by_force(tiny.arch, tiny.chain, is_timed, statistics.trees);
   bool pays = false;
   for (const Objective& objective : objectives) {
     SearchOptions options;
@@ -75,14 +76,14 @@ void compare(const TinyChain& tiny, std::uint64_t seed, Tally& tally) {
     const double found = value({});
     pays = pays || found < value({1, true}) * (1 - 1e-9);
     if (!(std::abs(found - expected) <= 1e-9 * expected) && found != expected) {
-      ++tally.wrong;
+      ++statistics.wrong;
       fmt::print("seed {}: {}: found {}, brute force {}\n{}", seed, to_string(objective), found,
                  expected, describe(tiny));
       std::fflush(stdout);
     }
   }
-  tally.fused += pays ? 1 : 0;
-  compare_checker(tiny, seed, objectives, front, tally);
+  statistics.fused += pays ? 1 : 0;
+  compare_checker(tiny, seed, objectives, front, statistics);
   if (is_timed) {
     const ChainFront found = search_chain_front(tiny.arch, tiny.chain, {}, {});
     bool same = found.complete && found.points.size() == front.size();
@@ -92,7 +93,7 @@ void compare(const TinyChain& tiny, std::uint64_t seed, Tally& tally) {
              std::abs(cost.energy.count() - front[i].energy) <= 1e-9 * front[i].energy;
     }
     if (!same) {
-      ++tally.wrong;
+      ++statistics.wrong;
       fmt::print("seed {}: a front of {} points, brute force {}\n{}", seed, found.points.size(),
                  front.size(), describe(tiny));
     }
@@ -101,19 +102,19 @@ void compare(const TinyChain& tiny, std::uint64_t seed, Tally& tally) {
 
 // Sums wider than what comes of them: no brute force, but what the search finds must fit and come
 // to what it is said to come to, and what is found layer by layer is no better.
-void look_at_widths(std::uint64_t seed, Tally& tally) {
+void look_at_widths(std::uint64_t seed, FuzzStatistics& statistics) {
   const TinyChain tiny = wide_tiny_chain(seed, 6);
   const ChainResult apart = search_chain(tiny.arch, tiny.chain, {1, 0, true}, {});
   const ChainResult found = search_chain(tiny.arch, tiny.chain, {}, {});
   const auto least = [](const ChainResult& result) {
     return result.cost ? result.cost->energy.count() : HUGE_VAL;
   };
-  tally.fused += least(found) < least(apart) ? 1 : 0;
+  statistics.fused += least(found) < least(apart) ? 1 : 0;
   const bool is_right =
       found.proven && least(found) <= least(apart) &&
       (!found.cost || std::abs(found.lower_bound - least(found)) <= 1e-9 * least(found));
   if (!is_right) {
-    ++tally.wrong;
+    ++statistics.wrong;
     fmt::print("seed {}: {} pJ, bound {}, layer by layer {} pJ\n{}", seed, least(found),
                found.lower_bound, least(apart), describe(tiny));
   }
@@ -124,15 +125,15 @@ void look_at_widths(std::uint64_t seed, Tally& tally) {
 int main(int argc, char** argv) {
   const std::uint64_t first = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
   const std::uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100;
-  Tally tally;
+  FuzzStatistics statistics;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     if (seed >= kFirstWide + kFirstSpread && seed < kFirstDeep) {
-      look_at_widths(seed, tally);
+      look_at_widths(seed, statistics);
     } else {
-      compare(tiny_chain(seed), seed, tally);
+      compare(tiny_chain(seed), seed, statistics);
     }
   }
-  fmt::print("{} chains, {} branches costed, fused best in {}, {} wrong\n", count, tally.trees,
-             tally.fused, tally.wrong);
-  return tally.wrong > 0 ? 1 : 0;
+  fmt::print("{} chains, {} branches costed, fused best in {}, {} wrong\n", count, statistics.trees,
+             statistics.fused, statistics.wrong);
+  return statistics.wrong > 0 ? 1 : 0;
 }

@@ -230,10 +230,10 @@ TEST(PlanMemory, LeavesATrueGapOfAStream) {
   int open = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const PlanProblem problem = random_plan_problem(seed);
-    std::vector<double> rooms(problem.places + 2, 50);
-    rooms.front() = 20;
-    const StreamMix wanted = best_mix(problem, rooms);
-    const StreamMix found = best_mix(with_memory(problem, 1500), rooms);
+    std::vector<double> capacities(problem.places + 2, 50);
+    capacities.front() = 20;
+    const StreamMix wanted = best_mix(problem, capacities);
+    const StreamMix found = best_mix(with_memory(problem, 1500), capacities);
     if (wanted.plans.empty() || found.plans.empty()) {
       continue;
     }

@@ -92,14 +92,14 @@ TEST(PlanProof, HoldsForMixesByTheirDuals) {
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const PlanProblem problem = random_plan_problem(seed);
-    std::vector<double> rooms(problem.engines + 2, 50);
-    const StreamMix mix = best_mix(problem, rooms);
+    std::vector<double> capacities(problem.engines + 2, 50);
+    const StreamMix mix = best_mix(problem, capacities);
     if (mix.plans.empty() || !(mix.rate < 1e6)) {
       continue;
     }
     check::PlanClaim claim = claim_of(problem);
     claim.weights = {1, 0, 0, {}};
-    claim.rooms = rooms;
+    claim.capacities = capacities;
     claim.duals = mix.duals;
     claim.value = mix.rate;
     for (const auto& [rate, steps] : mix.plans) {
@@ -107,7 +107,7 @@ TEST(PlanProof, HoldsForMixesByTheirDuals) {
     }
     EXPECT_THAT(check::check_plan(claim).problems, testing::IsEmpty()) << seed;
     ++compared;
-    claim.rooms.front() *= 2;  // more is possible than is claimed, and the duals say so
+    claim.capacities.front() *= 2;  // more is possible than is claimed, and the duals say so
     for (double& dual : claim.duals) {
       dual /= 2;
     }
@@ -414,13 +414,13 @@ TEST(PlanProof, OfAStreamIsRefusedWithAnyLie) {
              "\"rate\": 1.3, \"plan\": [[0, 0]]}, {\"rate\": -0.4, \"plan\": [[1, 0]]}", "[0.5, 0]",
              "[0.9, 0]"},
             "a rate below 0"},
-           // Rooms that are not named limit nothing.
+           // Capacities that are not named limit nothing.
            {{"[1, 100]", "[]", value, "\"value\": 5", rate, "\"rate\": 5"},
-            "a room and a dual of every engine"},
-           {{"[1, 100]", "[1]", "[0.5, 0]", "[0.5]"}, "a room and a dual of every engine"},
+            "a capacity and a dual of every engine"},
+           {{"[1, 100]", "[1]", "[0.5, 0]", "[0.5]"}, "a capacity and a dual of every engine"},
            {{"[1, 100]", "[1, 100, 1e9, 1]", "[0.5, 0]", "[0.5, 0, 0, 0]"},
-            "a room and a dual of every engine"},
-           {{"[0.5, 0]", "[0.5, 0, 0]"}, "a room and a dual of every engine"},
+            "a capacity and a dual of every engine"},
+           {{"[0.5, 0]", "[0.5, 0, 0]"}, "a capacity and a dual of every engine"},
            {{"\"mix\": [{\"rate\": 0.5, \"plan\": [[0, 0]]}]", "\"mix\": []"},
             "a stream has a mix of plans"},
            {{"\"plan\": [[0, 0]]", "\"plan\": []"}, "a plan of the mix is none"},

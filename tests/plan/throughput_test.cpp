@@ -20,11 +20,11 @@ LinearProgram random_program(std::uint64_t seed) {
   Rng rng{seed};
   LinearProgram program;
   for (std::int64_t r = rng.between(1, 5); r > 0; --r) {
-    program.rooms.push_back(0.5 + rng.uniform());
+    program.capacities.push_back(0.5 + rng.uniform());
   }
   for (std::int64_t c = rng.between(1, 12); c > 0; --c) {
     std::vector<double>& column = program.columns.emplace_back();
-    for (std::size_t r = 0; r < program.rooms.size(); ++r) {
+    for (std::size_t r = 0; r < program.capacities.size(); ++r) {
       column.push_back(rng.below(3) == 0 ? 0 : rng.uniform());
     }
     column[rng.below(column.size())] += 0.1;
@@ -40,12 +40,12 @@ TEST(LinearProgram, IsProvenByItsDuals) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const LinearProgram program = random_program(seed);
     const LinearSolution found = solve(program);
-    for (std::size_t r = 0; r < program.rooms.size(); ++r) {
+    for (std::size_t r = 0; r < program.capacities.size(); ++r) {
       double used = 0;
       for (std::size_t c = 0; c < program.columns.size(); ++c) {
         used += program.columns[c][r] * found.x[c];
       }
-      EXPECT_LE(used, program.rooms[r] + kClose) << seed;
+      EXPECT_LE(used, program.capacities[r] + kClose) << seed;
       EXPECT_GE(found.duals[r], -kClose) << seed;
     }
     for (std::size_t c = 0; c < program.columns.size(); ++c) {
@@ -53,7 +53,7 @@ TEST(LinearProgram, IsProvenByItsDuals) {
       EXPECT_GE(dot(program.columns[c], found.duals), program.gains[c] - kClose) << seed;
     }
     EXPECT_NEAR(found.value, dot(program.gains, found.x), kClose) << seed;
-    EXPECT_NEAR(found.value, dot(program.rooms, found.duals), kClose) << seed;
+    EXPECT_NEAR(found.value, dot(program.capacities, found.duals), kClose) << seed;
   }
 }
 
@@ -62,9 +62,9 @@ TEST(Throughput, IsThatOfAllPlansAtOnce) {
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     const PlanProblem problem = random_plan_problem(seed);
-    std::vector<double> rooms(problem.places + 2, 50);
-    rooms.front() = 20;
-    LinearProgram program{rooms, loads_of_all_plans(problem), {}};
+    std::vector<double> capacities(problem.places + 2, 50);
+    capacities.front() = 20;
+    LinearProgram program{capacities, loads_of_all_plans(problem), {}};
     const bool is_bounded = std::all_of(program.columns.begin(), program.columns.end(),
                                         [](const auto& column) { return dot(column, column) > 0; });
     if (program.columns.empty() || program.columns.size() > 400 || !is_bounded) {
@@ -72,7 +72,7 @@ TEST(Throughput, IsThatOfAllPlansAtOnce) {
     }
     program.gains.assign(program.columns.size(), 1);
     const double wanted = solve(program).value;
-    const StreamMix mix = best_mix(problem, rooms);
+    const StreamMix mix = best_mix(problem, capacities);
     EXPECT_NEAR(mix.rate, wanted, 1e-7 * wanted) << seed;
     EXPECT_NEAR(mix.bound, wanted, 1e-7 * wanted) << seed;
     ++compared;
