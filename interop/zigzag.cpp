@@ -98,11 +98,8 @@ class ZigzagImporter {
     note_outermost();
     ZigzagArch arch = zigzag_arch(machine_, std::vector<ZigzagUnrolling>(machine_.dims.size()));
     import_.arch = std::move(arch.arch);
-    if (!arch.copies.empty()) {
-      import_.notes.push_back(fmt::format(
-          "{}: shared along dims of the array that do not nest with those of other memories; "
-          "written as a copy for each unit, at its share of the energy",
-          fmt::join(arch.copies, ", ")));
+    if (!arch.note.empty()) {
+      import_.notes.push_back(std::move(arch.note));
     }
     import_.notes.emplace_back(
         "ZigZag's conventions of energy and time are others: docs/validation.md");

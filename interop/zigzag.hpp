@@ -58,11 +58,11 @@ struct ZigzagUnrolling {
 // along which a memory is shared lie below it. If two memories are shared along different dims, and
 // neither along all dims of the other, one of them becomes a copy for each unit that shares it, at
 // its share of the energy. `copied` has, by dim of the array, the roles that are copied along it:
-// no dim that indexes their operands may be unrolled there.
+// no dim that indexes their operands may be unrolled there, which the fanouts' dims say, too.
 struct ZigzagArch {
   Arch arch;
   std::vector<RoleSet> copied;
-  std::vector<std::string> copies;  // the memories that were copied
+  std::string note;  // names the memories that were copied; empty: none
 };
 ZigzagArch zigzag_arch(const ZigzagMachine& machine,
                        const std::vector<ZigzagUnrolling>& unrollings);

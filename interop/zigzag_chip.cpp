@@ -76,38 +76,6 @@ std::vector<std::string> keys_left_out(const Fields& fields) {
   return left_out;
 }
 
-// The dims that do not index the operands of these roles.
-AxisConstraint dims_beside(RoleSet roles) {
-  AxisConstraint allowed;
-  const auto add = [&](GemmAxis axis, RoleSet indexed) {
-    if ((indexed.bits() & roles.bits()) == 0) {
-      allowed.gemm_axes.push_back(axis);
-    }
-  };
-  add(GemmAxis::kM, {Role::kInput, Role::kOutput});
-  add(GemmAxis::kN, {Role::kWeight, Role::kOutput});
-  add(GemmAxis::kK, {Role::kInput, Role::kWeight});
-  if (allowed.unconstrained()) {
-    allowed.dims.emplace_back("no_dim");  // which no layer has: the dim of the array stays unused
-  }
-  return allowed;
-}
-
-// A memory that became a copy for each unit holds and costs the same as the shared one as long as
-// the units hold the same data.
-std::vector<std::string> keep_copies_equal(const ZigzagMachine& machine, ZigzagArch& arch) {
-  std::vector<std::string> dims;
-  for (Fanout& fanout : arch.arch.fanouts) {
-    const auto dim = std::find(machine.dims.begin(), machine.dims.end(), fanout.name);
-    const RoleSet copied = arch.copied[static_cast<std::size_t>(dim - machine.dims.begin())];
-    if (!copied.empty()) {
-      fanout.x_dims = dims_beside(copied);
-      dims.push_back(fanout.name);
-    }
-  }
-  return dims;
-}
-
 ZigzagMachine read_core(const Document& document, std::vector<std::string>& notes) {
   Reader reader{document};
   ZigzagMachine machine = read_zigzag_machine(reader, notes);
@@ -300,13 +268,8 @@ class ChipReader {
 
   Arch arch_of(const ZigzagMachine& machine) {
     ZigzagArch arch = zigzag_arch(machine, std::vector<ZigzagUnrolling>(machine.dims.size()));
-    const std::vector<std::string> dims = keep_copies_equal(machine, arch);
-    if (!arch.copies.empty()) {
-      notes_.push_back(fmt::format(
-          "{}: {}: shared along dims of the array that do not nest with those of other memories; "
-          "written as a copy for each unit, at its share of the energy; so along {} only dims are "
-          "unrolled that do not index what it holds (`dims` of the architecture)",
-          machine.name, joined(arch.copies, ", "), joined(dims, ", ")));
+    if (!arch.note.empty()) {
+      notes_.push_back(std::move(arch.note));
     }
     return std::move(arch.arch);
   }

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include "interop/foreign_yaml.hpp"
@@ -277,114 +275,10 @@ class MachineReader {
   std::vector<std::string> added_up_;  // memories with several ports of a direction
 };
 
-using Dims = std::set<std::size_t>;
-
-Dims common(const Dims& a, const Dims& b) {
-  Dims both;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
-  return both;
-}
-
-// Those first that the fewest share. The outermost one is the whole array's, whatever it says.
-std::vector<ZigzagMemory> by_sharing(const ZigzagMachine& machine) {
-  std::vector<ZigzagMemory> memories = machine.memories;
-  for (std::size_t d = 0; d < machine.dims.size(); ++d) {
-    memories.back().shared.insert(d);
-  }
-  std::stable_sort(memories.begin(), memories.end(),
-                   [](const ZigzagMemory& a, const ZigzagMemory& b) {
-                     return a.shared.size() < b.shared.size();
-                   });
-  return memories;
-}
-
-// A copy for each of `sharers` units, which share the energy of an access.
-Storage storage_of(const ZigzagMemory& memory, double sharers) {
-  Storage storage;
-  storage.name = memory.name;
-  storage.word = memory.width;
-  storage.capacity.shared = memory.size;
-  storage.bandwidth = memory.bandwidth;
-  storage.double_buffered = memory.double_buffered;
-  const auto per_bit = [sharers](double energy, Bits width) {
-    return PicojoulesPerBit{energy / (static_cast<double>(width.count()) * sharers)};
-  };
-  storage.energy = {per_bit(memory.read_energy, memory.read_width),
-                    per_bit(memory.write_energy, memory.write_width),
-                    per_bit(memory.write_energy, memory.update_width)};
-  for (const Role role : kRoles) {
-    (memory.roles.contains(role) ? storage.keep : storage.bypass).insert(role);
-  }
-  return storage;
-}
-
-// ZigZag's broadcasts and adder trees cost nothing.
-Fanout fanout_of(const ZigzagMachine& machine, std::size_t dim) {
-  Fanout fanout;
-  fanout.name = machine.dims[dim];
-  fanout.x = machine.sizes[dim];
-  fanout.multicast = {Role::kInput, Role::kWeight};
-  fanout.spatial_reduction = true;
-  return fanout;
-}
-
 }  // namespace
 
 ZigzagMachine read_zigzag_machine(Reader& reader, std::vector<std::string>& notes) {
   return MachineReader{reader, notes}.read();
-}
-
-std::int64_t ZigzagUnrolling::used() const {
-  return std::accumulate(
-      factors.begin(), factors.end(), std::int64_t{1},
-      [](std::int64_t product, const auto& each) { return product * each.second; });
-}
-
-ZigzagArch zigzag_arch(const ZigzagMachine& machine,
-                       const std::vector<ZigzagUnrolling>& unrollings) {
-  const std::vector<ZigzagMemory> memories = by_sharing(machine);
-  ZigzagArch out{{}, std::vector<RoleSet>(machine.dims.size()), {}};
-  std::vector<Storage> levels;                               // innermost first
-  std::vector<std::pair<std::size_t, std::size_t>> fanouts;  // dim, levels inside of it
-  Dims below;
-  for (std::size_t m = 0; m < memories.size(); ++m) {
-    const ZigzagMemory& memory = memories[m];
-    Dims nested = memory.shared;
-    for (std::size_t outer = m + 1; outer < memories.size(); ++outer) {
-      nested = common(nested, memories[outer].shared);
-    }
-    double sharers = 1;
-    for (const std::size_t d : memory.shared) {
-      if (nested.contains(d) && !below.contains(d)) {
-        fanouts.emplace_back(d, levels.size());
-      } else if (!nested.contains(d)) {
-        sharers *=
-            static_cast<double>(unrollings[d].given ? unrollings[d].used() : machine.sizes[d]);
-        out.copied[d] = RoleSet::from_bits(out.copied[d].bits() | memory.roles.bits());
-      }
-    }
-    if (sharers > 1) {
-      out.copies.push_back(memory.name);
-    }
-    below.insert(nested.begin(), nested.end());
-    levels.push_back(storage_of(memory, sharers));
-  }
-  if (!machine.on_chip) {
-    levels.back().capacity = {};
-    levels.back().kind = StorageKind::kDram;
-  }
-  out.arch.name = machine.name;
-  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    out.arch.levels.push_back(*level);
-  }
-  for (auto at = fanouts.rbegin(); at != fanouts.rend(); ++at) {
-    out.arch.fanouts.push_back(fanout_of(machine, at->first));
-    out.arch.levels_above.push_back(levels.size() - at->second);
-  }
-  out.arch.compute.name = "MAC";
-  out.arch.compute.energy = Picojoules{machine.mac_energy};
-  out.arch.compute.register_reuse = {Role::kInput, Role::kWeight};
-  return out;
 }
 
 }  // namespace mapsim

@@ -30,6 +30,7 @@ namespace mapsim::zigzag_test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
@@ -200,8 +201,15 @@ TEST(ZigzagImports, PutSharedMemoriesAboveOrBesideTheUnitsThatShareThem) {
   EXPECT_TRUE(arch.levels[LevelId{0}].capacity.unlimited());
   EXPECT_THAT(import.notes,
               Contains(HasSubstr("machine.yaml:17: ports stands here a second time")));
+  // The copies hold the same weights, since nothing that indexes them is unrolled along D3.
   EXPECT_THAT(import.notes,
-              Contains(HasSubstr("rf_w: shared along dims of the array that do not")));
+              Contains(AllOf(HasSubstr("shared: rf_w: shared along dims of the array that do not"),
+                             HasSubstr("so along D3 only dims are unrolled that do not index"))));
+  for (const Fanout& fanout : arch.fanouts) {
+    EXPECT_EQ(fanout.x_dims,
+              fanout.name == "D3" ? (AxisConstraint{{GemmAxis::kM}, {}}) : AxisConstraint{})
+        << fanout.name;
+  }
 }
 
 TEST(ZigzagImports, TakeLayersAndWhatIsUnrolled) {
