@@ -136,13 +136,14 @@ class ArchReader {
     return nullptr;
   }
 
-  static std::int64_t whole_of(const Node* node, std::int64_t most) {
-    const double value = node == nullptr ? 0 : std::strtod(node->text.c_str(), nullptr);
+  // 0: not given, or none that is of use.
+  std::int64_t whole_of(const Node* node, std::int64_t most) {
+    const double value = reader_.number(node, 0).value_or(0);
     return value >= 1 && value <= static_cast<double>(most) ? static_cast<std::int64_t>(value) : 0;
   }
 
   // Where formats of sparse tensors are stored; dense designs have no use for it.
-  static void read_metadata(const TimeloopComponent& component, TimeloopStorage& storage) {
+  void read_metadata(const TimeloopComponent& component, TimeloopStorage& storage) {
     storage.metadata_word_bits =
         whole_of(first_of(component, {"metadata_datawidth", "metadata_word_bits"}), 64);
     storage.metadata_width =

@@ -59,7 +59,7 @@ ExpressionValue value_of_tree(const Node& node) {
 
 class Resolver {
  public:
-  Resolver(const std::vector<const Node*>& variables, const FrontEndSettings& settings,
+  Resolver(const std::vector<Node*>& variables, const FrontEndSettings& settings,
            const Node* problem, std::set<std::string>& asked)
       : asked_{asked} {
     for (const auto& [name, text] : settings) {
@@ -74,23 +74,41 @@ class Resolver {
       spec_.keys = {"problem"};
       spec_.items = {value_of_tree(*problem)};
     }
-    // Whatever the file and the item of a list: they may refer to each other.
-    Node all;
-    all.kind = Node::Kind::kMap;
-    for (const Node* section : variables) {
-      add_entries(*section, all);
-      for (const Node& item : section->items) {
-        add_entries(item, all);
-      }
-    }
-    resolve_map(all, global_);
+    resolve_variables(variables);
   }
 
+  // Sizes stand under `instance`, or beside `shape`.
   void sizes(Node& problem) {
     Scope scope = global_;
     Node* instance = child_of(problem, "instance");
-    if (instance != nullptr && instance->kind == Node::Kind::kMap) {
-      resolve_map(*instance, scope);
+    Node& map = instance != nullptr ? *instance : problem;
+    if (map.kind == Node::Kind::kMap) {
+      resolve_map(map, scope);
+    }
+    if (Node* densities = child_of(map, "densities")) {
+      resolve_tree(*densities, scope);
+    }
+    Node* shape = child_of(problem, "shape");
+    Node* coefficients = shape == nullptr ? nullptr : child_of(*shape, "coefficients");
+    for (std::size_t i = 0; coefficients != nullptr && i < coefficients->items.size(); ++i) {
+      if (Node* value = child_of(coefficients->items[i], "default")) {
+        resolve(*value, scope);
+      }
+    }
+  }
+
+  // Names of dims and data spaces stay names, whatever variables are called.
+  void loops(Node& section) {
+    for (Node& item : section.items) {
+      loops(item);
+    }
+    for (Entry& entry : section.entries) {
+      const std::string& key = entry.key.text;
+      if (key == "factors" || key == "factors_only" || key == "split") {
+        resolve_tree(entry.value, global_);
+      } else {
+        loops(entry.value);
+      }
     }
   }
 
@@ -146,17 +164,37 @@ class Resolver {
     }
   }
 
-  static void add_entries(const Node& from, Node& all) {
-    all.entries.insert(all.entries.end(), from.entries.begin(), from.entries.end());
+  // Whatever the file and the item of a list: they may refer to each other.
+  void resolve_variables(const std::vector<Node*>& sections) {
+    std::vector<Entry*> places;
+    const auto add = [&](Node& map) {
+      for (Entry& entry : map.entries) {
+        places.push_back(&entry);
+      }
+    };
+    for (Node* section : sections) {
+      add(*section);
+      for (Node& item : section->items) {
+        add(item);
+      }
+    }
+    Node all;
+    all.kind = Node::Kind::kMap;
+    for (const Entry* place : places) {
+      all.entries.push_back(*place);
+    }
+    resolve_map(all, global_);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      places[i]->value = all.entries[i].value;
+    }
   }
 
-  // Its values may refer to each other in any order, and hide what stands around them; `width:
-  // width
-  // * 2` is about the one around.
+  // Its values may refer to each other in any order, and hide what stands around them: the `width`
+  // of `width: width * 2` is the one around.
   void resolve_map(Node& map, Scope& scope) {
     std::vector<Entry*> open;
     for (Entry& entry : map.entries) {
-      if (entry.value.kind == Node::Kind::kScalar && !constant(entry.value)) {
+      if (entry.value.kind == Node::Kind::kScalar && !is_literal(entry.value.text)) {
         if (mentions(entry.value.text, entry.key.text)) {
           resolve(entry.value, scope);
         } else {
@@ -209,17 +247,44 @@ class Resolver {
     if (node.kind != Node::Kind::kScalar || resolve(node, scope)) {
       return;
     }
-    // C=SPLIT of a list of factors
-    const std::size_t equals = node.text.find('=');
-    if (equals == std::string::npos || equals + 1 == node.text.size() ||
-        node.text.find_first_of(" ,", equals) != std::string::npos) {
-      return;
+    std::string text = node.text;
+    if (resolve_factors(text, scope)) {
+      node.text = text;
     }
-    Node factor = node;
-    factor.text = node.text.substr(equals + 1);
-    if (!constant(factor) && resolve(factor, scope)) {
-      node.text = node.text.substr(0, equals + 1) + factor.text;
+  }
+
+  // C=SPLIT of a list of factors, or several in one text, apart by blanks or commas.
+  bool resolve_factors(std::string& text, const Scope& scope) const {
+    const std::size_t equals = text.find('=');
+    const std::size_t next = equals == std::string::npos ? equals : text.find('=', equals + 1);
+    if (equals == std::string::npos) {
+      return false;
     }
+    if (next != std::string::npos) {
+      const std::size_t apart = text.find_last_of(" ,", next);
+      if (apart == std::string::npos || apart <= equals) {
+        return false;
+      }
+      std::string first = text.substr(0, apart);
+      std::string rest = text.substr(apart + 1);
+      const bool resolved = resolve_factors(first, scope);
+      if (resolve_factors(rest, scope) || resolved) {
+        text = first + text[apart] + rest;
+        return true;
+      }
+      return false;
+    }
+    Node factor;
+    factor.kind = Node::Kind::kScalar;
+    factor.text = text.substr(equals + 1);
+    const std::size_t end = factor.text.find_last_not_of(" ,") + 1;
+    const std::string behind = factor.text.substr(end);
+    factor.text.resize(end);
+    if (factor.text.empty() || is_literal(factor.text) || !resolve(factor, scope)) {
+      return false;
+    }
+    text = text.substr(0, equals + 1) + factor.text + behind;
+    return true;
   }
 
   // Has it a value now?
@@ -269,15 +334,20 @@ class Resolver {
 
 }  // namespace
 
-void resolve_expressions(Node& architecture, const std::vector<const Node*>& variables,
+void resolve_expressions(Node& architecture, const std::vector<Node*>& variables,
                          const FrontEndSettings& settings, const Node* problem,
                          std::set<std::string>& asked) {
   Resolver{variables, settings, problem, asked}.architecture(architecture);
 }
 
-void resolve_sizes(Node& problem, const std::vector<const Node*>& variables,
+void resolve_sizes(Node& problem, const std::vector<Node*>& variables,
                    const FrontEndSettings& settings, std::set<std::string>& asked) {
   Resolver{variables, settings, nullptr, asked}.sizes(problem);
+}
+
+void resolve_loops(Node& section, const std::vector<Node*>& variables,
+                   const FrontEndSettings& settings, std::set<std::string>& asked) {
+  Resolver{variables, settings, nullptr, asked}.loops(section);
 }
 
 }  // namespace mapsim

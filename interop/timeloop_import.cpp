@@ -107,21 +107,23 @@ class Importer {
  private:
   // Expressions refer to variables and problems of any file.
   void resolve() {
-    std::vector<const Node*> variables;
-    for (const FrontEndDocument& each : documents_) {
-      if (const Node* values = value_of(each.document.root, "variables")) {
-        variables.push_back(values);
-      }
-    }
-    const Node* problem = nullptr;
-    for_each_section([&](const std::string& key, Node& section) {
-      if (key == "problem") {
-        resolve_sizes(section, variables, options_.settings, asked_);
-        problem = &section;
+    std::vector<Node*> variables;
+    Node* problem = nullptr;
+    for_each_section([&](Section key, Node& section) {
+      if (key == Section::kVariables) {
+        variables.push_back(&section);
       }
     });
-    for_each_section([&](const std::string& key, Node& section) {
-      if (key == "architecture" || key == "arch") {
+    for_each_section([&](Section key, Node& section) {
+      if (key == Section::kProblem) {
+        resolve_sizes(section, variables, options_.settings, asked_);
+        problem = &section;
+      } else if (key == Section::kMapping || key == Section::kConstraints) {
+        resolve_loops(section, variables, options_.settings, asked_);
+      }
+    });
+    for_each_section([&](Section key, Node& section) {
+      if (key == Section::kArch) {
         resolve_expressions(section, variables, options_.settings, problem, asked_);
       }
     });
@@ -131,7 +133,9 @@ class Importer {
   void for_each_section(const Use& use) {
     for (FrontEndDocument& each : documents_) {
       for (Entry& entry : each.document.root.entries) {
-        use(entry.key.text, entry.value);
+        if (const auto section = timeloop_section_of(entry.key.text)) {
+          use(*section, entry.value);
+        }
       }
     }
   }
@@ -177,30 +181,28 @@ class Importer {
       // What only holds anchors, for the rest of a file, or what the front end hands on unread.
       const bool ignored = entry->key.text.find("ignore") != std::string::npos ||
                            entry->key.text.starts_with("globals_");
-      const auto known =
-          std::find_if(kTimeloopSections.begin(), kTimeloopSections.end(),
-                       [&](const TimeloopSectionKey& each) { return entry->key.text == each.key; });
-      if (known == kTimeloopSections.end()) {
+      const auto known = timeloop_section_of(entry->key.text);
+      if (!known) {
         if (!ignored) {
           source.reader.error(entry->key, fmt::format("{} is no section of a Timeloop design",
                                                       quoted(entry->key.text)));
         }
-      } else if (known->section == Section::kVariables ||
-                 (known->section == Section::kSparse && asks_nothing(entry->value))) {
+      } else if (*known == Section::kVariables ||
+                 (*known == Section::kSparse && asks_nothing(entry->value))) {
         continue;
-      } else if (known->section == Section::kSkipped || known->section == Section::kMapper) {
-        if (known->section == Section::kMapper) {
+      } else if (*known == Section::kSkipped || *known == Section::kMapper) {
+        if (*known == Section::kMapper) {
           import_.objective = timeloop_objective(entry->value, first_);
         }
         const auto compounds = read_timeloop_compounds(source.read, *entry);
         compounds_.insert(compounds_.end(), compounds.begin(), compounds.end());
         notes_.trifles.push_back(
             {kIgnoredSections, entry->key.text, place_of(source.read, entry->key)});
-      } else if (known->section != Section::kSign &&
-                 !(known->section == Section::kMapping && asks_nothing(entry->value))) {
+      } else if (*known != Section::kSign &&
+                 !(*known == Section::kMapping && asks_nothing(entry->value))) {
         // The front end writes 'mapping: []' where there is none.
-        std::vector<Found>& found = sections_[known->section];
-        if (!found.empty() && known->section != Section::kConstraints) {
+        std::vector<Found>& found = sections_[*known];
+        if (!found.empty() && *known != Section::kConstraints) {
           source.reader.error(entry->key, fmt::format("a second section '{}'", entry->key.text));
         }
         found.push_back({&source, &entry->value});

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace mapsim {
 
@@ -45,5 +48,12 @@ inline constexpr std::array kTimeloopSections{
     TimeloopSectionKey{"compound_components", TimeloopSection::kSkipped},
     TimeloopSectionKey{"ERT_summary", TimeloopSection::kSkipped},
     TimeloopSectionKey{"ART_summary", TimeloopSection::kSkipped}};
+
+// nullopt: no section has this key.
+inline std::optional<TimeloopSection> timeloop_section_of(const std::string& key) {
+  const auto* known = std::find_if(kTimeloopSections.begin(), kTimeloopSections.end(),
+                                   [&](const TimeloopSectionKey& each) { return key == each.key; });
+  return known == kTimeloopSections.end() ? std::nullopt : std::optional{known->section};
+}
 
 }  // namespace mapsim
