@@ -221,17 +221,21 @@ class ZigzagImporter {
     }
   }
 
-  // By the layer's name, its type, or the default.
+  // By the layer's name, its type, or the default. ZigZag names a layer without a name by its id.
   const Node* mapping_of(const Node& layer) const {
-    const Node* found = nullptr;
-    for (const std::string& wanted : {std::string{"default"}, zigzag_word(layer, "operator_type"),
-                                      zigzag_word(layer, "name")}) {
+    const std::string name = zigzag_word(layer, "name");
+    const std::string id = zigzag_word(layer, "id");
+    for (const std::string& wanted :
+         {name.empty() && !id.empty() ? "Layer" + id : name, zigzag_word(layer, "operator_type"),
+          std::string{"default"}}) {
       for (std::size_t i = 0; mapping_ != nullptr && i < mapping_->root.items.size(); ++i) {
         const Node& item = mapping_->root.items[i];
-        found = !wanted.empty() && zigzag_word(item, "name") == wanted ? &item : found;
+        if (!wanted.empty() && zigzag_word(item, "name") == wanted) {
+          return &item;
+        }
       }
     }
-    return found;
+    return nullptr;
   }
 
   std::vector<Document> documents_;

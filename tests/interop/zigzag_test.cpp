@@ -231,6 +231,25 @@ TEST(ZigzagImports, TakeLayersAndWhatIsUnrolled) {
                                  "shared along D3")));
 }
 
+// ZigZag names a layer without a name by its id.
+TEST(ZigzagImports, FindTheEntryOfALayerByItsNameItsTypeOrTheDefault) {
+  const auto factors = [](const char* name, const std::string& entries) {
+    std::string layers = kLayers;
+    layers.insert(layers.find("  operator_type"), name);
+    return read(kAccelerator, layers,
+                "- {name: default, spatial_mapping: {D1: ['K, 2']}}\n" + entries)
+        .layers.at(0)
+        .constraints;
+  };
+  const std::string by_type = "- {name: Conv, spatial_mapping: {D1: ['K, 4']}}\n";
+  const std::string by_name = "- {name: Layer0, spatial_mapping: {D1: ['K, 8']}}\n";
+  EXPECT_THAT(factors("", ""), HasSubstr("factors: {K: 2}"));
+  EXPECT_THAT(factors("", by_type), HasSubstr("factors: {K: 4}"));
+  EXPECT_THAT(factors("", by_name + by_type), HasSubstr("factors: {K: 8}"));
+  EXPECT_THAT(factors("  name: null\n", by_type + by_name), HasSubstr("factors: {K: 8}"));
+  EXPECT_THAT(factors("  name: first\n", by_name + by_type), HasSubstr("factors: {K: 4}"));
+}
+
 // The loops inside of what the array unrolls, innermost first in ZigZag's file.
 TEST(ZigzagImports, TakeAWholeOrderOfLoops) {
   const auto constraints = [](const std::string& order, std::string& note) {
