@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "interop/foreign_yaml.hpp"
 #include "interop/onnx.hpp"
@@ -119,10 +121,9 @@ class ZigzagImporter {
   void refuse_chip_with_others() const {
     for (const Document& document : documents_) {
       if (const Node* cores = value_of(document.root, "cores")) {
-        throw ConfigError{{{document.file, cores->line, cores->column, "cores",
-                            "a chip of Stream is imported alone, without a workload or a mapping; "
-                            "mapsim plan takes its soc.yaml and a network",
-                            ""}}};
+        refuse(document, *cores, "cores",
+               "a chip of Stream is imported alone, without a workload or a mapping; mapsim plan "
+               "takes its soc.yaml and a network");
       }
     }
   }
@@ -142,26 +143,66 @@ class ZigzagImporter {
                     machine_file_->file, served->line, name, fmt::join(machine_.dims, ", ")));
   }
 
-  [[noreturn]] void refuse_mapping(const std::string& why) const {
-    const Node& at = mapping_->root;
-    throw ConfigError{{{mapping_->file, at.line, at.column, "mapping", why, ""}}};
+  [[noreturn]] static void refuse(const Document& document, const Node& at, const char* path,
+                                  const std::string& why) {
+    throw ConfigError{{{document.file, at.line, at.column, path, why, ""}}};
   }
 
   // What it says must be about some layer, and each layer must find its entry.
-  void check_mapping() const {
+  void check_mapping() {
     if (mapping_ == nullptr) {
       return;
     }
+    const Node& root = mapping_->root;
     if (layers_ == nullptr) {
-      refuse_mapping("a mapping without a workload");
+      refuse(*mapping_, root, "mapping", "a mapping without a workload");
     }
+    check_names();
+    std::set<const Node*> used;
     for (const Node& layer : layers_->root.items) {
-      if (mapping_of(layer) == nullptr) {
-        refuse_mapping(fmt::format(
-            "no entry fits the layer {} ({}), and there is none with `name: default`, which ZigZag "
-            "needs",
-            zigzag_layer_name(layer), zigzag_word(layer, "operator_type")));
+      const Node* entry = mapping_of(layer);
+      if (entry == nullptr) {
+        refuse(*mapping_, root, "mapping",
+               fmt::format("no entry fits the layer {} ({}), and there is none with `name: "
+                           "default`, which ZigZag needs",
+                           zigzag_layer_name(layer), zigzag_word(layer, "operator_type")));
       }
+      used.insert(entry);
+    }
+    note_unused(used);
+  }
+
+  // ZigZag reads the first of two entries.
+  void check_names() const {
+    std::map<std::string, int> lines;
+    for (const Node& entry : mapping_->root.items) {
+      const std::string name = zigzag_word(entry, "name");
+      if (name.empty()) {
+        refuse(*mapping_, entry, "mapping",
+               "an entry without a name: that of a layer, its type, or default");
+      }
+      const auto [first, is_new] = lines.emplace(name, entry.line);
+      if (!is_new) {
+        refuse(*mapping_, *value_of(entry, "name"), "mapping",
+               fmt::format("a second entry of the name {}; the first stands at line {}, and ZigZag "
+                           "reads that one: leave one of them out",
+                           quoted(name), first->second));
+      }
+    }
+  }
+
+  void note_unused(const std::set<const Node*>& used) {
+    std::vector<std::string> unused;
+    for (const Node& entry : mapping_->root.items) {
+      const std::string name = zigzag_word(entry, "name");
+      if (used.count(&entry) == 0 && name != "default") {
+        unused.push_back(fmt::format("{} (line {})", name, entry.line));
+      }
+    }
+    if (!unused.empty()) {
+      import_.notes.push_back(
+          fmt::format("{}: no layer has the name or the type of these entries: {}", mapping_->file,
+                      fmt::join(unused, ", ")));
     }
   }
 

@@ -222,6 +222,22 @@ TEST(ZigzagMappings, AreAboutLayers) {
               HasSubstr("mapping.yaml:2:1: mapping: no entry fits the layer pool (Pooling), and "
                         "there is none with `name: default`, which ZigZag needs"));
   EXPECT_EQ(complaint("- {name: default}\n- {name: Conv}\n", true), "");
+  EXPECT_THAT(complaint("- {name: default}\n- {name: Conv}\n- {spatial_mapping: {D1: ['K, 4']}, "
+                        "name: Conv}\n",
+                        true),
+              HasSubstr("mapping.yaml:3:43: mapping: a second entry of the name 'Conv'; the first "
+                        "stands at line 2, and ZigZag reads that one: leave one of them out"));
+  EXPECT_THAT(complaint("- {name: default}\n- {nam: Conv}\n", true),
+              HasSubstr("mapping.yaml:2:3: mapping: an entry without a name"));
+}
+
+TEST(ZigzagMappings, NameTheEntriesOfNoLayer) {
+  const ZigzagImport import = import_zigzag(
+      {parse_yaml(kMachine, "machine.yaml"), parse_yaml(kNetwork, "network.yaml"),
+       parse_yaml("- {name: default}\n- {name: Conv}\n- {name: third}\n- {name: Softmax}\n",
+                  "mapping.yaml")});
+  EXPECT_THAT(import.notes, Contains("mapping.yaml: no layer has the name or the type of these "
+                                     "entries: third (line 3), Softmax (line 4)"));
 }
 
 // A model's operands have 8 b, its sums 16 b.
