@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,11 +57,13 @@ struct ForgeMachine {
 ForgeMachine forge_machine(Reader& reader, const Node& arch, const ForgeEinsum& einsum,
                            ImportNotes& notes);
 
-// The mapping of a single einsum (YAML). Empty: there is none, or it fuses the einsum with others.
+// The mapping of a single einsum (YAML), where it is alone.
 struct ForgeMapping {
+  enum class State : std::uint8_t { kAbsent, kFused, kAlone };
   std::string text;
-  bool fused = false;
+  State state = State::kAbsent;
 };
+// check_forge_mapping() has found no error in the mapping.
 ForgeMapping forge_mapping(Reader& reader, const Node& mapping, const Arch& arch,
                            const ForgeEinsum& einsum);
 

@@ -7,6 +7,7 @@
 
 #include "interop/accelforge.hpp"
 #include "interop/accelforge_chain.hpp"
+#include "interop/accelforge_mapping.hpp"
 #include "interop/bit_machines.hpp"
 #include "interop/foreign_yaml.hpp"
 
@@ -249,6 +250,11 @@ class ForgeImporter {
         }
       });
     }
+    if (const Section* mapping = section("mapping")) {
+      try_at(*mapping->source, [&](Source& source) {
+        check_forge_mapping(source.reader, *mapping->node, *arch.node, einsums_, notes_);
+      });
+    }
     for (ForgeImport::Layer& layer : import_.layers) {
       ForgeEinsum& einsum =
           *std::find_if(einsums_.begin(), einsums_.end(),
@@ -265,8 +271,11 @@ class ForgeImporter {
           const ForgeMapping found =
               forge_mapping(source.reader, *mapping->node, layer.arch, einsum);
           layer.mapping = found.text;
-          if (found.fused) {
+          if (found.state == ForgeMapping::State::kFused) {
             fused_.push_back(layer.name);
+          } else if (found.state == ForgeMapping::State::kAbsent) {
+            notes_.add(*mapping->node,
+                       fmt::format("the mapping does not compute {}, which gets none", layer.name));
           }
         });
       }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "interop/accelforge_mapping.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "interop/accelforge.hpp"
 #include "interop/foreign_yaml.hpp"
 
 namespace mapsim {
@@ -17,19 +18,16 @@ namespace {
 struct Path {
   std::vector<const Node*> nodes;
   std::size_t shared = 0;
+  const Node* compute = nullptr;
 };
-
-bool splits(const Node& node) {
-  return node.tag == "!Sequential" || node.tag == "!Pipeline" || node.tag == "!Parallel";
-}
 
 std::optional<Path> path_to(const Node& list, const ForgeEinsum& einsum, Path path) {
   for (const Node& node : list.items) {
     const Node* inside = value_of(node, "nodes");
-    if (splits(node)) {
+    if (is_forge_split(node)) {
       path.shared = path.nodes.size();
     }
-    if (inside != nullptr && splits(node)) {
+    if (inside != nullptr && is_forge_split(node)) {
       for (const Node& branch : inside->items) {
         const Node* own = value_of(branch, "nodes");
         if (const auto found = own == nullptr ? std::nullopt : path_to(*own, einsum, path)) {
@@ -43,6 +41,7 @@ std::optional<Path> path_to(const Node& list, const ForgeEinsum& einsum, Path pa
     }
     const Node* computed = value_of(node, "einsum");
     if (node.tag == "!Compute") {
+      path.compute = &node;
       return computed != nullptr && computed->text == einsum.name ? std::optional{path}
                                                                   : std::nullopt;
     }
@@ -61,8 +60,13 @@ class ForgeMappingWriter {
   }
 
   ForgeMapping write(const Path& path) {
+    const Node* unit = value_of(*path.compute, "component");
+    if (unit != nullptr && unit->text != arch_.compute.name) {
+      reader_.error(*unit, fmt::format("{} is computed by {} here, not by {}", einsum_.name,
+                                       arch_.compute.name, unit->text));
+    }
     if (is_fused(path)) {
-      return {"", true};
+      return {"", ForgeMapping::State::kFused};
     }
     for (const ForgeTensor& tensor : einsum_.tensors) {
       outer_.push_back(tensor.name);
@@ -70,9 +74,13 @@ class ForgeMappingWriter {
     text_ = fmt::format("mapping:\n  - keep {}: [{}]\n", arch_.levels[LevelId{}].name,
                         joined(outer_, ", "));
     for (const Node* node : path.nodes) {
-      add(*node);
+      if (node->tag == "!Storage") {
+        add_storage(*node);
+      } else {
+        add_loop(*node);
+      }
     }
-    return {text_, false};
+    return {text_, ForgeMapping::State::kAlone};
   }
 
  private:
@@ -104,19 +112,8 @@ class ForgeMappingWriter {
                         });
   }
 
-  void add(const Node& node) {
-    if (node.tag == "!Storage") {
-      add_storage(node);
-    } else if (node.tag == "!Temporal" || node.tag == "!Spatial") {
-      add_loop(node);
-    } else {
-      reader_.error(node, fmt::format("{} in a mapping has no counterpart", node.tag));
-    }
-  }
-
   void add_storage(const Node& node) {
-    const Fields fields = reader_.fields(node, {"tensors", "component", "persistent", "binding"});
-    const Node *component = fields.require("component"), *tensors = fields.require("tensors");
+    const Node *component = value_of(node, "component"), *tensors = value_of(node, "tensors");
     if (component == nullptr || tensors == nullptr ||
         component->text == arch_.levels[LevelId{}].name) {
       return;
@@ -137,10 +134,10 @@ class ForgeMappingWriter {
   }
 
   void add_loop(const Node& node) {
-    const Fields fields =
-        reader_.fields(node, {"rank_variable", "tile_shape", "component", "name"});
-    const Node *dim = fields.require("rank_variable"), *tile = fields.require("tile_shape");
-    if (dim == nullptr || tile == nullptr || !extents_.contains(dim->text)) {
+    const Node *variable = value_of(node, "rank_variable"), *tile = value_of(node, "tile_shape");
+    const auto dim =
+        variable == nullptr ? std::nullopt : forge_loop_variable(*variable, names_of(einsum_.dims));
+    if (!dim || tile == nullptr) {
       return;  // a loop of another einsum
     }
     double extent = 0;
@@ -150,10 +147,10 @@ class ForgeMappingWriter {
       reader_.error(*tile, error.offset(), error.what());
       return;
     }
-    std::int64_t& before = extents_[dim->text];
+    std::int64_t& before = extents_[*dim];
     if (!(extent >= 1) || extent != std::floor(extent) || extent > static_cast<double>(before)) {
       reader_.error(*tile,
-                    fmt::format("a tile of {} is a whole number from 1 to {}", dim->text, before));
+                    fmt::format("a tile of {} is a whole number from 1 to {}", *dim, before));
       return;
     }
     if (extent == static_cast<double>(before)) {
@@ -161,17 +158,17 @@ class ForgeMappingWriter {
     }
     before = static_cast<std::int64_t>(extent);
     if (node.tag == "!Temporal") {
-      text_ += fmt::format("  - for {}: {}\n", dim->text, before);
+      text_ += fmt::format("  - for {}: {}\n", *dim, before);
       return;
     }
-    const Node *component = fields.require("component"), *name = fields.require("name");
+    const Node *component = value_of(node, "component"), *name = value_of(node, "name");
     const std::string fanout =
         component == nullptr || name == nullptr ? "" : component->text + "_" + name->text;
     if (!arch_.find_fanout(fanout)) {
       reader_.error(node, "no fanout of the machine has this component and name");
       return;
     }
-    text_ += fmt::format("  - parallel {}: {} over X of {}\n", dim->text, before, fanout);
+    text_ += fmt::format("  - parallel {}: {} over X of {}\n", *dim, before, fanout);
   }
 
   Reader& reader_;
@@ -186,8 +183,7 @@ class ForgeMappingWriter {
 
 ForgeMapping forge_mapping(Reader& reader, const Node& mapping, const Arch& arch,
                            const ForgeEinsum& einsum) {
-  const Fields fields = reader.fields(mapping, {"nodes", "title"});
-  const Node* nodes = fields.require("nodes");
+  const Node* nodes = value_of(mapping, "nodes");
   const auto path = nodes == nullptr ? std::nullopt : path_to(*nodes, einsum, {});
   return path ? ForgeMappingWriter{reader, arch, einsum}.write(*path) : ForgeMapping{};
 }

@@ -8,6 +8,7 @@
 
 #include "costmodel/fusion/tree.hpp"
 #include "interop/accelforge_chain.hpp"
+#include "interop/accelforge_mapping.hpp"
 #include "interop/foreign_yaml.hpp"
 
 namespace mapsim {
@@ -198,17 +199,19 @@ class ForgeTreeWriter {
 
   void add_loop(const Node& node, const std::vector<std::size_t>& einsums, int indent,
                 Extents& extents) {
-    const Node *variable = value_of(node, "rank_variable"), *tile = value_of(node, "tile_shape");
+    const Node *variables = value_of(node, "rank_variable"), *tile = value_of(node, "tile_shape");
     const Workload& last = chain_.einsums[einsums.back()];
-    const auto dim = variable == nullptr ? std::nullopt : last.find_dim(variable->text);
-    if (tile == nullptr || !dim) {
+    const auto variable =
+        variables == nullptr ? std::nullopt : forge_loop_variable(*variables, names_of(last.dims));
+    if (tile == nullptr || !variable) {
       refuse(node, fmt::format("a loop needs a tile_shape and a rank_variable of {}", last.name));
     }
     if (einsums.size() > 1) {
-      check_shared(node, variable->text, einsums);
+      check_shared(node, *variables, einsums);
     }
-    const std::int64_t before =
-        extents.contains(variable->text) ? extents[variable->text] : last.dims[*dim].bound;
+    const std::int64_t before = extents.contains(*variable)
+                                    ? extents[*variable]
+                                    : last.dims[*last.find_dim(*variable)].bound;
     double extent = 0;
     try {
       extent = evaluate_number(tile->text, *names_.at(last.name));
@@ -217,15 +220,16 @@ class ForgeTreeWriter {
     }
     const auto whole = static_cast<std::int64_t>(std::clamp(extent, 0.0, 1e15));
     if (whole < 1 || static_cast<double>(whole) != extent || whole > before) {
-      refuse(*tile,
-             fmt::format("a tile of {} is a whole number from 1 to {}", variable->text, before));
+      refuse(*tile, fmt::format("a tile of {} is a whole number from 1 to {}", *variable, before));
     }
-    extents[variable->text] = whole;
+    for (const std::string& each : forge_loop_variables(*variables)) {
+      extents[each] = whole;
+    }
     if (whole == before) {
       return;
     }
     const std::string name =
-        einsums.size() > 1 ? fmt::format("{}.{}", last.name, variable->text) : variable->text;
+        einsums.size() > 1 ? fmt::format("{}.{}", last.name, *variable) : *variable;
     if (node.tag == "!Temporal") {
       text_ += fmt::format("{:{}}- for {}: {}\n", "", indent, name, whole);
       return;
@@ -240,44 +244,51 @@ class ForgeTreeWriter {
     text_ += fmt::format("{:{}}- parallel {}: {} over X of {}\n", "", indent, name, whole, fanout);
   }
 
-  // Which rank of a tensor a variable indexes alone; nullopt: it does not.
+  // Which rank of a tensor a loop's variable indexes alone; nullopt: it does not.
   static std::optional<std::size_t> rank_of(const Workload& einsum, TensorId tensor,
-                                            const std::string& variable) {
+                                            const Node& variables) {
+    const auto variable = forge_loop_variable(variables, names_of(einsum.dims));
     const auto& ranks = einsum.tensors[tensor].ranks;
-    for (std::size_t r = 0; r < ranks.size(); ++r) {
+    for (std::size_t r = 0; variable && r < ranks.size(); ++r) {
       if (ranks[r].terms.size() == 1 && ranks[r].terms[0].coefficient == 1 &&
-          einsum.dims[ranks[r].terms[0].dim].name == variable) {
+          einsum.dims[ranks[r].terms[0].dim].name == *variable) {
         return r;
       }
     }
     return std::nullopt;
   }
 
-  void check_shared(const Node& node, const std::string& variable,
+  // The bound of a loop's variable; nullopt: it has none.
+  static std::optional<std::int64_t> bound_of(const Workload& einsum, const Node& variables) {
+    const auto variable = forge_loop_variable(variables, names_of(einsum.dims));
+    return variable ? std::optional{einsum.dims[*einsum.find_dim(*variable)].bound} : std::nullopt;
+  }
+
+  void check_shared(const Node& node, const Node& variables,
                     const std::vector<std::size_t>& einsums) const {
+    const std::string name = joined(forge_loop_variables(variables), ", ");
     const auto is_below = [&](std::size_t e) {
       return std::find(einsums.begin(), einsums.end(), e) != einsums.end();
     };
     for (const Intermediate& each : chain_.intermediates) {
       const Workload& producer = chain_.einsums[each.producer];
-      const auto made = rank_of(producer, producer.output(), variable);
+      const auto made = rank_of(producer, producer.output(), variables);
       for (const ChainTensor& use : each.readers) {
         if (is_below(each.producer) && is_below(use.einsum) &&
-            rank_of(chain_.einsums[use.einsum], use.tensor, variable) != made) {
+            rank_of(chain_.einsums[use.einsum], use.tensor, variables) != made) {
           refuse(node,
                  fmt::format("a loop over {} around {} and {} does not cut {} at the same "
                              "rank on both sides",
-                             variable, producer.name, chain_.einsums[use.einsum].name, each.name));
+                             name, producer.name, chain_.einsums[use.einsum].name, each.name));
         }
       }
     }
+    const Workload& last = chain_.einsums[einsums.back()];
     for (const std::size_t e : einsums) {
-      const auto dim = chain_.einsums[e].find_dim(variable);
-      const auto last = chain_.einsums[einsums.back()].find_dim(variable);
-      if (!dim ||
-          chain_.einsums[e].dims[*dim].bound != chain_.einsums[einsums.back()].dims[*last].bound) {
-        refuse(node, fmt::format("{} has no loop over {} as {} has", chain_.einsums[e].name,
-                                 variable, chain_.einsums[einsums.back()].name));
+      const auto bound = bound_of(chain_.einsums[e], variables);
+      if (!bound || *bound != bound_of(last, variables)) {
+        refuse(node, fmt::format("{} has no loop over {} as {} has", chain_.einsums[e].name, name,
+                                 last.name));
       }
     }
   }
