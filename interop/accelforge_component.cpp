@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "core/ascii.hpp"
+#include "interop/accelforge_pace.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/own_tables.hpp"
 
@@ -116,7 +116,7 @@ class ComponentReader {
   }
 
   std::string klass() const { return klass_ == nullptr ? "" : klass_->text; }
-  bool is_dummy() const { return klass() == "Dummy"; }
+  bool is_dummy() const { return lower_case(klass()) == "dummy"; }
 
   void read_actions(const Fields& fields, const std::vector<std::string>& wanted) {
     actions_.resize(wanted.size());
@@ -282,42 +282,17 @@ class ComponentReader {
                                   klass(), source));
   }
 
-  // sum(a.n_calls / a.throughput for a in actions) and what else designs write: `max`, `n_calls`
-  // alone, a factor behind it.
   void read_rates(const Fields& fields) {
     const Node* latency = fields.find("total_latency");
-    std::string text = latency == nullptr ? "sum(a.n_calls/a.throughputforainactions)" : "";
-    for (std::size_t i = 0; latency != nullptr && i < latency->text.size(); ++i) {
-      text += std::isspace(static_cast<unsigned char>(latency->text[i])) != 0
-                  ? ""
-                  : std::string{latency->text[i]};
-    }
-    const bool by_rate = text.find("(a.n_calls/a.throughputforainactions)") == 3;
-    const bool by_calls = text.find("(a.n_callsforainactions)") == 3;
-    const bool sums = text.starts_with("sum");
-    if ((!sums && !text.starts_with("max")) || (!by_rate && !by_calls)) {
-      reader_.error(
-          *latency,
-          "a time of another form than sum(a.n_calls / a.throughput for a in actions), or "
-          "max(...), has no counterpart");
-      return;
-    }
-    const std::string behind = text.substr(text.find(')') + 1);
-    double factor = 1;
-    if (!behind.empty()) {
-      try {
-        factor = evaluate_number("1.0" + behind, names_);
-      } catch (const ExpressionError& error) {
-        reader_.error(*latency, error.what());
-      }
-    }
-    out_.shares_port = sums;
+    const ForgePace pace =
+        latency == nullptr ? ForgePace{} : read_forge_pace(reader_, *latency, node_, names_);
+    out_.shares_port = pace.sums;
     bool unknown = false;
-    const double scaled =
-        scale(fields, "throughput_scale") * instances_ / (factor * scale(fields, "actions_scale"));
+    const double scaled = scale(fields, "throughput_scale") * instances_ /
+                          (pace.factor * scale(fields, "actions_scale"));
     const auto rate = [&](const Action& action) {
-      unknown = unknown || (by_rate && !action.rate && !is_dummy());
-      return (by_calls ? 1 : action.rate.value_or(kNoLimit)) * action.bits * scaled;
+      unknown = unknown || (pace.by_throughput && !action.rate && !is_dummy());
+      return (pace.by_throughput ? action.rate.value_or(kNoLimit) : 1) * action.bits * scaled;
     };
     out_.read_rate = rate(actions_.front());
     out_.write_rate = rate(actions_.back());

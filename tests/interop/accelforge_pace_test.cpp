@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/diagnostic.hpp"
+#include "interop/accelforge.hpp"
+
+namespace mapsim::accelforge_pace_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A buffer whose actions are 8 b, 2 of them a ns to read and 1 to write; the clock is 1 GHz.
+ForgeImport machine(const std::string& total_latency) {
+  return parse_accelforge(fmt::format(R"(variables: {{PORTS: 4}}
+arch:
+  nodes:
+  - !Memory
+    name: Off
+    component_class: dummy
+    size: inf
+    tensors: {{keep: All}}
+  - !Memory
+    name: Buffer
+    size: 8192
+    bits_per_action: 8
+    actions: [{{name: read, energy: 0, throughput: 2e9}}, {{name: write, energy: 0, throughput: 1e9}}]
+    total_latency: {}
+  - !Compute
+    name: MAC
+    actions: [{{name: compute, energy: 0, throughput: 1e9}}]
+)",
+                                      total_latency),
+                          "m.yaml");
+}
+
+std::string complaint(const std::string& total_latency) {
+  try {
+    machine(total_latency);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+struct Pace {
+  const char* total_latency;
+  double read = 0, write = 0;  // b/cycle; 0: a shared port
+  double shared = 0;
+};
+
+class ForgePaces : public testing::TestWithParam<Pace> {};
+
+TEST_P(ForgePaces, AreProportionalToTheTimeOfActions) {
+  const Bandwidth bandwidth = machine(GetParam().total_latency).arch->levels[LevelId{1}].bandwidth;
+  const auto is = [](const std::optional<BitsPerCycle>& rate, double wanted) {
+    EXPECT_NEAR(rate ? rate->count() : 0, wanted, 1e-9 * wanted);
+  };
+  is(bandwidth.read, GetParam().read);
+  is(bandwidth.write, GetParam().write);
+  is(bandwidth.shared, GetParam().shared);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Expressions, ForgePaces,
+    testing::Values(Pace{"max(a.n_calls / a.throughput for a in actions)", 16, 8, 0},
+                    Pace{"sum(a.n_calls for a in actions) / 2e9", 0, 0, 16},
+                    Pace{"max(a.n_calls/a.throughput for a in actions) / 2 * PORTS", 8, 4, 0},
+                    Pace{"1e-9 * sum(a.n_calls for a in actions) / 2 ** 2", 0, 0, 32},
+                    Pace{"(max(a.n_calls for a in actions)) / (PORTS - 1) / 1e9", 24, 24, 0},
+                    Pace{"max(a.n_calls for a in actions) / size * 1e-9", 65536, 65536, 0}));
+
+TEST(ForgePace, RefusesWhatIsNoProductWithNumbers) {
+  for (const char* behind : {" + 1e-3", " - 1", " // 3", " ** 2", " % 5", " + 1e-30"}) {
+    EXPECT_THAT(complaint(fmt::format("sum(a.n_calls for a in actions){}", behind)),
+                HasSubstr("m.yaml:14:20: arch.nodes[1].total_latency: a time other than sum("))
+        << behind;
+  }
+  for (const char* whole :
+       {"3e-9", "min(sum(a.n_calls for a in actions), 7)", "sum(a.energy for a in actions)"}) {
+    EXPECT_THAT(complaint(whole), HasSubstr("m.yaml:14:20: arch.nodes[1].total_latency: a time"))
+        << whole;
+  }
+  EXPECT_THAT(complaint("sum(a.n_calls for a in actions) / PORT"),
+              HasSubstr("m.yaml:14:54: arch.nodes[1].total_latency: 'PORT' has no value"));
+}
+
+}  // namespace
+}  // namespace mapsim::accelforge_pace_test
