@@ -67,7 +67,8 @@ class MachineReader {
 
  private:
   void read_array(const Node& node) {
-    if (const Node* imc = value_of(node, "is_imc"); imc != nullptr && imc->text != "false") {
+    const Node* imc = value_of(node, "is_imc");
+    if (imc != nullptr && read_foreign_boolean(reader_, imc).value_or(false)) {
       reader_.error(*imc, "arrays that compute in memory are not imported");
       in_memory_ = true;
       return;
@@ -138,6 +139,11 @@ class MachineReader {
       reader_.error(node, fmt::format("{} is the outermost memory and must hold I1, I2 and O",
                                       machine_.memories.back().name));
     }
+    const bool readable = reader_.errors() == 0;
+    for (std::size_t m = 0; m < count && readable; ++m) {
+      check_allocations(m);
+      check_order(m);
+    }
   }
 
   void read_memory(const std::string& name, const Node& node) {
@@ -170,46 +176,63 @@ class MachineReader {
          reader_.choice_list(fields.require("operands"), kOperands, "operand")) {
       memory.roles.insert(kRoles[operand]);
     }
-    const Node* served = fields.require("served_dimensions");
-    if (served != nullptr && !served->items.empty()) {
+    MemoryPlace place{fields.find("ports"), fields.require("served_dimensions"), {}};
+    const Node* served = place.served;
+    if (served != nullptr && !(served->kind == Node::Kind::kSequence && served->items.empty())) {
       for (const std::size_t dim : reader_.choice_list(served, machine_.dims, "dim of the array")) {
         memory.shared.insert(dim);
       }
     }
     if (const Node* ports = fields.require("ports")) {
-      read_ports(*ports, memory);
+      read_ports(*ports, memory, place.allocated);
     }
     machine_.memories.push_back(std::move(memory));
+    places_.push_back(std::move(place));
   }
+
+  // By operand and direction, as ports name them: "I1, tl". Directions are to and from the memories
+  // further in (tl, fl) and further out (th, fh).
+  using PortWidths = std::map<std::string, Bits>;
+
+  // Where a memory says what it serves.
+  struct MemoryPlace {
+    const Node* ports = nullptr;
+    const Node* served = nullptr;
+    PortWidths allocated;
+  };
+  struct Port {
+    std::size_t type = kReadWrite;
+    std::int64_t bits = 1;
+    bool serves = false;  // it has an allocation
+  };
+  static bool has_allocation(const Node& port) {
+    const Node* list = value_of(port, "allocation");
+    return list != nullptr && !list->items.empty();
+  }
+  static constexpr std::size_t kWrite = 1;
+  static constexpr std::size_t kReadWrite = 2;
 
   // Ports of one direction add up. In ZigZag an access is as wide as the port that its operand has
   // for its direction (cost_model.py, calc_memory_word_access).
-  void read_ports(const Node& list, ZigzagMemory& memory) {
+  void read_ports(const Node& list, ZigzagMemory& memory, PortWidths& widths) {
     double rates[2] = {0, 0};
     int counts[2] = {0, 0};
     Bits narrowest{kMaxInteger};
-    PortWidths widths;
     bool is_shared = false;
+    const bool some_allocated = std::any_of(list.items.begin(), list.items.end(), has_allocation);
     for (const Node* item : reader_.items(list, "a list of ports")) {
-      const Fields fields =
-          reader_.fields(*item, {"name", "type", "bandwidth_min", "bandwidth_max", "allocation"});
-      const auto type =
-          reader_.choice(fields.require("type"), {"read", "write", "read_write"}, "type of port");
-      const auto bits = reader_.integer(fields.require("bandwidth_max"), 1, kMaxInteger);
-      has_least_ = has_least_ || fields.has("bandwidth_min");
-      memory.width = std::max(memory.width, Bits{bits.value_or(1)});
-      narrowest = std::min(narrowest, Bits{bits.value_or(1)});
-      is_shared = is_shared || type == std::size_t{2};
-      const std::size_t direction = type == std::size_t{1} ? 1 : 0;
-      rates[direction] += static_cast<double>(bits.value_or(1));
-      ++counts[direction];
-      if (const Node* served = fields.find("allocation"); served != nullptr && bits) {
-        for (const Node& each : served->items) {
-          if (const auto known = reader_.choice(&each, kAllocations, "allocation")) {
-            widths[kAllocations[*known]] = Bits{*bits};
-          }
-        }
+      const Port port = read_port(*item, memory, widths);
+      if (!port.serves && some_allocated) {
+        note(*item, fmt::format("{}: a port without an allocation serves nothing, as in ZigZag",
+                                memory.name));
+        continue;
       }
+      memory.width = std::max(memory.width, Bits{port.bits});
+      narrowest = std::min(narrowest, Bits{port.bits});
+      is_shared = is_shared || port.type == kReadWrite;
+      const std::size_t direction = port.type == kWrite ? 1 : 0;
+      rates[direction] += static_cast<double>(port.bits);
+      ++counts[direction];
     }
     choose_widths(widths, memory);
     if (narrowest < memory.width && !list.items.empty()) {
@@ -219,15 +242,121 @@ class MachineReader {
     }
     if (is_shared) {
       memory.bandwidth.shared = BitsPerCycle{rates[0] + rates[1]};
-    } else {
-      memory.bandwidth.read = rates[0] > 0 ? std::optional{BitsPerCycle{rates[0]}} : std::nullopt;
-      memory.bandwidth.write = rates[1] > 0 ? std::optional{BitsPerCycle{rates[1]}} : std::nullopt;
+      return;
+    }
+    for (const std::size_t direction : {0U, 1U}) {
+      if (counts[direction] == 0 && !some_allocated) {
+        reader_.error(list, fmt::format("no port of {} {}", memory.name,
+                                        direction == kWrite ? "writes" : "reads"));
+      }
+    }
+    memory.bandwidth.read = BitsPerCycle{rates[0]};
+    memory.bandwidth.write = BitsPerCycle{rates[1]};
+  }
+
+  Port read_port(const Node& item, const ZigzagMemory& memory, PortWidths& widths) {
+    const Fields fields =
+        reader_.fields(item, {"name", "type", "bandwidth_min", "bandwidth_max", "allocation"});
+    const auto type =
+        reader_.choice(fields.require("type"), {"read", "write", "read_write"}, "type of port");
+    const auto bits = reader_.integer(fields.require("bandwidth_max"), 1, kMaxInteger);
+    if (const Node* node = fields.find("bandwidth_min")) {
+      has_least_ = true;
+      const auto least = reader_.integer(node, 0, kMaxInteger);
+      if (least && bits && *least > *bits) {
+        reader_.error(*node, fmt::format("more than bandwidth_max, {}", *bits));
+      }
+    }
+    const Node* served = fields.find("allocation");
+    if (served != nullptr && served->kind != Node::Kind::kSequence) {
+      reader_.error(*served, fmt::format("expected a list, not {}", describe(*served)));
+    }
+    for (std::size_t i = 0; served != nullptr && i < served->items.size(); ++i) {
+      const Node& each = served->items[i];
+      if (const auto known = reader_.choice(&each, kAllocations, "allocation")) {
+        check_allocation(each, type.value_or(kReadWrite), memory);
+        if (!widths.insert_or_assign(kAllocations[*known], Bits{bits.value_or(1)}).second) {
+          note(each, fmt::format("{}: '{}' has a port already; the last one counts, as in ZigZag",
+                                 memory.name, each.text));
+        }
+      }
+    }
+    return {type.value_or(kReadWrite), bits.value_or(1), has_allocation(item)};
+  }
+
+  // "I1, tl": what is read goes to the memories further in or out, what is written comes from them.
+  void check_allocation(const Node& node, std::size_t type, const ZigzagMemory& memory) {
+    const std::size_t comma = node.text.find(',');
+    const std::string operand = node.text.substr(0, comma);
+    const auto known = std::find(kOperands.begin(), kOperands.end(), operand);
+    if (!memory.roles.contains(kRoles[static_cast<std::size_t>(known - kOperands.begin())])) {
+      reader_.error(node, fmt::format("{} is not among the operands of {}", operand, memory.name));
+    }
+    const bool writes = node.text[comma + 2] == 'f';
+    if (type != kReadWrite && (type == kWrite) != writes) {
+      reader_.error(
+          node, fmt::format("'{}' is {}, but the port's type is {}; read_write has both", node.text,
+                            writes ? "written" : "read", writes ? "read" : "write"));
     }
   }
 
-  // By operand and direction, as ports name them: "I1, tl". Directions are to and from the memories
-  // further in (tl, fl) and further out (th, fh).
-  using PortWidths = std::map<std::string, Bits>;
+  // The outermost memory of an operand moves nothing further out. ZigZag fails where something
+  // moves without a port; sums come back of some mappings only.
+  void check_allocations(std::size_t m) {
+    const MemoryPlace& place = places_[m];
+    const std::string& name = machine_.memories[m].name;
+    std::vector<std::string> missing, of_sums;
+    for (std::size_t o = 0; o < kRoles.size() && !place.allocated.empty(); ++o) {
+      const auto add = [&](const char* direction, std::vector<std::string>& list) {
+        const std::string wanted = kOperands[o] + ", " + direction;
+        if (machine_.memories[m].roles.contains(kRoles[o]) && !place.allocated.contains(wanted)) {
+          list.push_back(quoted(wanted));
+        }
+      };
+      const bool sums = kRoles[o] == Role::kOutput;
+      add(sums ? "fl" : "tl", missing);
+      if (sums) {
+        add("tl", of_sums);
+      }
+      if (has_outer(m, kRoles[o])) {
+        add(sums ? "th" : "fh", missing);
+        if (sums) {
+          add("fh", of_sums);
+        }
+      }
+    }
+    if (!missing.empty()) {
+      reader_.error(*place.ports, fmt::format("no port of {} has the allocation {}", name,
+                                              joined(missing, ", ")));
+    } else if (!of_sums.empty()) {
+      note(*place.ports, fmt::format("{}: no port has the allocation {}: sums that come back have "
+                                     "a port here, and none in ZigZag",
+                                     name, joined(of_sums, ", ")));
+    }
+  }
+
+  bool has_outer(std::size_t m, Role role) const {
+    const auto& all = machine_.memories;
+    return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(m) + 1, all.end(),
+                       [role](const ZigzagMemory& outer) { return outer.roles.contains(role); });
+  }
+
+  // Memories stand from the innermost to the outermost of each operand.
+  void check_order(std::size_t m) {
+    const ZigzagMemory& outer = machine_.memories[m];
+    for (std::size_t i = 0; i < m; ++i) {
+      const ZigzagMemory& inner = machine_.memories[i];
+      const bool whole = m + 1 == machine_.memories.size() && !machine_.on_chip;
+      if ((inner.roles.bits() & outer.roles.bits()) != 0 &&
+          inner.shared.size() > outer.shared.size() && !whole) {
+        reader_.error(*places_[m].served,
+                      fmt::format("{} stands behind {}, so that it is further out, and must serve "
+                                  "at least the dims of the array that {} serves",
+                                  outer.name, inner.name, inner.name));
+        return;
+      }
+    }
+  }
 
   // One width for all operands: the narrowest that inputs and weights have, else that of outputs.
   static void choose_widths(const PortWidths& widths, ZigzagMemory& memory) {
@@ -268,6 +397,7 @@ class MachineReader {
   Reader& reader_;
   std::vector<std::string>& notes_;
   ZigzagMachine machine_;
+  std::vector<MemoryPlace> places_;  // of memories
   bool in_memory_ = false;
   bool has_latency_ = false;
   bool has_least_ = false;  // bandwidth_min

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/zigzag_graph.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/diagnostic.hpp"
@@ -175,17 +177,102 @@ TEST(ZigzagMachines, TakeEnergiesPerAccessOfTheOperandsOwnPort) {
                "own operands"));
 }
 
-// An operand that no port is for would have the widest.
-TEST(ZigzagMachines, KnowTheAllocationsOfPorts) {
+// A small memory of weights inside of the sram, with the ports and dims of a test.
+std::string machine_with(const std::string& ports, const std::string& served = "D1") {
   std::string machine = kMachine;
-  const std::string none = "allocation: []";
-  machine.replace(machine.find(none), none.size(), "allocation: ['I1,tl']");
+  machine.insert(
+      machine.find("  sram:"),
+      "  low:\n    {size: 64, r_cost: 1, w_cost: 1, area: 0, latency: 1, operands: [I2], "
+      "served_dimensions: [" +
+          served + "],\n     ports: [" + ports + "]}\n");
+  return machine;
+}
+
+std::string complaint_of(const std::string& machine) {
   try {
-    read(machine, kNetwork);
-    ADD_FAILURE() << "'I1,tl' is taken";
+    import_zigzag({parse_yaml(machine, "machine.yaml")});
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("'I1,tl'"));
+    return error.what();
   }
+  return "";
+}
+
+// What ZigZag refuses, or what fails in it later. An operand that no port is for would have the
+// widest.
+TEST(ZigzagMachines, RefusePortsThatContradictThemselves) {
+  const std::string both = "{type: read_write, bandwidth_max: 8, allocation: ";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {both + "['I2, tl', 'I2, fh']}", ""},
+      {both + "['I2,tl']}", "unknown allocation 'I2,tl'"},
+      {both + "'I2, tl'}",
+       "5:63: memories.low.ports[0].allocation: expected a list, not the text 'I2, tl'"},
+      {both + "['I2, tl']}",
+       "5:13: memories.low.ports: no port of low has the allocation 'I2, fh'"},
+      {both + "['I1, tl']}", "allocation[0]: I1 is not among the operands of low"},
+      {both + "['I2, tl', 'I2, fh'], bandwidth_min: 16}", "more than bandwidth_max, 8"},
+      {"{type: write, bandwidth_max: 8, allocation: ['I2, tl', 'I2, fh']}",
+       "'I2, tl' is read, but the port's type is write; read_write has both"},
+      {"{type: read, bandwidth_max: 8, allocation: ['I2, tl', 'I2, fh']}",
+       "'I2, fh' is written, but the port's type is read; read_write has both"},
+      {"{type: write, bandwidth_max: 8}", "no port of low reads"},
+      {"{type: read, bandwidth_max: 8}", "no port of low writes"}};
+  for (const auto& [ports, message] : cases) {
+    const std::string complaint = complaint_of(machine_with(ports));
+    EXPECT_THAT(complaint, HasSubstr(message)) << ports;
+    EXPECT_EQ(complaint.empty(), message.empty()) << complaint;
+  }
+}
+
+// The outermost memory of the sums moves none further out.
+TEST(ZigzagMachines, NeedAPortForEachDirectionOfAnOperand) {
+  const auto with = [](const char* memory, const char* allocation) {
+    std::string machine = kMachine;
+    const std::string none = "allocation: []";
+    machine.replace(
+        machine.find(none, machine.find(memory)), none.size(),
+        fmt::format("allocation: ['I1, tl', 'I1, fh', 'I2, tl', 'I2, fh', {}]", allocation));
+    return machine;
+  };
+  const auto complaint = [&](const char* memory, const char* allocation) {
+    return complaint_of(with(memory, allocation));
+  };
+  EXPECT_EQ(complaint("dram", "'O, tl', 'O, fl'"), "");
+  EXPECT_THAT(complaint("dram", "'O, tl'"),
+              HasSubstr("no port of dram has the allocation 'O, fl'"));
+  EXPECT_THAT(complaint("sram", "'O, tl', 'O, fl'"),
+              HasSubstr("no port of sram has the allocation 'O, th'"));
+  EXPECT_THAT(
+      import_zigzag({parse_yaml(with("sram", "'O, fl', 'O, th'"), "machine.yaml")}).notes,
+      Contains("machine.yaml:6: sram: no port has the allocation 'O, tl', 'O, fh': sums that "
+               "come back have a port here, and none in ZigZag"));
+}
+
+TEST(ZigzagMachines, NoteThePortsThatServeNothing) {
+  const std::string rates = "type: read_write, bandwidth_max: ";
+  const ZigzagImport import = import_zigzag(
+      {parse_yaml(machine_with("{" + rates + "8, allocation: ['I2, tl', 'I2, fh']},\n {" + rates +
+                               "32, allocation: []},\n {" + rates + "16, allocation: ['I2, tl']}"),
+                  "machine.yaml")});
+  EXPECT_EQ(import.arch.levels[LevelId{2}].bandwidth.shared, BitsPerCycle{24});
+  EXPECT_THAT(import.notes,
+              Contains("machine.yaml:6: low: a port without an allocation serves nothing, as in "
+                       "ZigZag"));
+  EXPECT_THAT(import.notes, Contains("machine.yaml:7: low: 'I2, tl' has a port already; the last "
+                                     "one counts, as in ZigZag"));
+}
+
+// A memory further out serves at least as many units.
+TEST(ZigzagMachines, StandFromTheInnermostToTheOutermost) {
+  std::string machine = machine_with("{type: read_write, bandwidth_max: 8}");
+  EXPECT_EQ(complaint_of(machine), "");
+  const std::string served = "served_dimensions: [D1]";
+  machine.replace(machine.find(served, machine.find("sram:")), served.size(),
+                  "served_dimensions: []");
+  EXPECT_THAT(complaint_of(machine),
+              HasSubstr("memories.sram.served_dimensions: sram stands behind low, so that it is "
+                        "further out, and must serve at least the dims of the array that low "
+                        "serves"));
+  EXPECT_EQ(complaint_of(machine_with("{type: read_write, bandwidth_max: 8}", "")), "");
 }
 
 TEST(ZigzagMachines, NoteThatTheOutermostMemoryIsTheWholeArrays) {
