@@ -40,10 +40,12 @@ struct ForgeEinsum {
   Role role_of(std::size_t tensor) const;
 };
 
-// The einsums of a node `workload`, with those of `renames` (nullptr: absent). Errors go to the
-// reader.
+// The einsums of a node `workload`, with those of `renames` (nullptr: absent). Numbers may name
+// `variables`. Errors go to the reader.
 std::vector<ForgeEinsum> read_forge_einsums(Reader& reader, const Node& workload,
-                                            const Node* renames, ImportNotes& notes);
+                                            const Node* renames,
+                                            const std::map<std::string, double>& variables,
+                                            ImportNotes& notes);
 // The einsum by which a machine without a workload is read: O[m, n] = I[m, k] * W[k, n] of 8 b,
 // with the names output, input and weight.
 ForgeEinsum usual_forge_einsum();

@@ -175,11 +175,27 @@ class ForgeImporter {
     });
   }
 
+  // Those that have a value for every einsum.
+  std::map<std::string, double> variables_of_all() const {
+    const Section* variables = section("variables");
+    ForgeNames names;
+    for (std::size_t i = 0; variables != nullptr && i < variables->node->entries.size(); ++i) {
+      const Entry& entry = variables->node->entries[i];
+      try {
+        names.numbers[entry.key.text] = evaluate_number(entry.value.text, names);
+      } catch (const ExpressionError&) {
+        continue;  // it may name tensors of an einsum
+      }
+    }
+    return names.numbers;
+  }
+
   void read_workload(const Section& workload) {
     const Section* renames = section("renames");
     try_at(*workload.source, [&](Source& source) {
       einsums_ = read_forge_einsums(source.reader, *workload.node,
-                                    renames == nullptr ? nullptr : renames->node, notes_);
+                                    renames == nullptr ? nullptr : renames->node,
+                                    variables_of_all(), notes_);
     });
     Network network;
     network.name = "accelforge";

@@ -17,7 +17,11 @@ namespace {
 
 class ForgeWorkloadReader {
  public:
-  ForgeWorkloadReader(Reader& reader, ImportNotes& notes) : reader_{reader}, notes_{notes} {}
+  ForgeWorkloadReader(Reader& reader, const std::map<std::string, double>& variables,
+                      ImportNotes& notes)
+      : reader_{reader}, notes_{notes} {
+    variables_.numbers = variables;
+  }
 
   std::vector<ForgeEinsum> read(const Node& workload, const Node* renames) {
     const Fields fields = reader_.fields(
@@ -55,7 +59,11 @@ class ForgeWorkloadReader {
     return read_forge_number(reader_, node, names);
   }
 
-  std::int64_t whole(const Node* node, std::int64_t otherwise, const ForgeNames& names = {}) {
+  std::int64_t whole(const Node* node, std::int64_t otherwise) {
+    return whole(node, otherwise, variables_);
+  }
+
+  std::int64_t whole(const Node* node, std::int64_t otherwise, const ForgeNames& names) {
     if (node == nullptr) {
       return otherwise;
     }
@@ -70,7 +78,7 @@ class ForgeWorkloadReader {
 
   // Sizes may name sizes above them.
   void read_sizes(const Node& map, Sizes& sizes) {
-    ForgeNames names;
+    ForgeNames names = variables_;
     for (const auto& [rank, size] : sizes) {
       names.numbers[rank] = static_cast<double>(size);
     }
@@ -111,6 +119,7 @@ class ForgeWorkloadReader {
     ForgeEinsum einsum;
     einsum.name = entry.name;
     einsum.at = entry.node;
+    einsum.names.numbers = variables_.numbers;
     einsum.count = instances_ * whole(of_entry(entry, "n_instances"), 1);
     einsum.copies =
         read_foreign_boolean(reader_, of_entry(entry, "is_copy_operation")).value_or(false);
@@ -390,6 +399,7 @@ class ForgeWorkloadReader {
 
   Reader& reader_;
   ImportNotes& notes_;
+  ForgeNames variables_;
   const Node* renames_ = nullptr;
   const Node* bits_ = nullptr;
   const Node* persistent_ = nullptr;
@@ -412,8 +422,10 @@ Role ForgeEinsum::role_of(std::size_t tensor) const {
 }
 
 std::vector<ForgeEinsum> read_forge_einsums(Reader& reader, const Node& workload,
-                                            const Node* renames, ImportNotes& notes) {
-  return ForgeWorkloadReader{reader, notes}.read(workload, renames);
+                                            const Node* renames,
+                                            const std::map<std::string, double>& variables,
+                                            ImportNotes& notes) {
+  return ForgeWorkloadReader{reader, variables, notes}.read(workload, renames);
 }
 
 ForgeEinsum usual_forge_einsum() {
