@@ -70,8 +70,14 @@ class AccessReader {
     const std::string one = without_blanks(text);
     const std::size_t equals = one.find('=');
     std::vector<ForgeAccess> found;
-    std::size_t of_output = 0;
+    bool is_assigned = false;
     std::size_t after = equals;  // the equals sign, then each operand
+    const auto note_operator = [&](const std::string& between) {
+      if (between != (after == equals ? "" : "*")) {
+        notes_.add(node, {"no product, counted as one operation for each point", between,
+                          one.substr(0, one.find('['))});
+      }
+    };
     for (std::size_t open = one.find('['); open != std::string::npos; open = one.find('[', open)) {
       const std::size_t close = one.find(']', open);
       std::size_t begin = open;
@@ -82,39 +88,60 @@ class AccessReader {
       if (close == std::string::npos || begin == open) {
         break;
       }
-      of_output += begin < equals ? 1 : 0;
+      if (begin < equals) {
+        is_assigned = begin == 0 && close + 1 == equals;  // the output alone
+      }
       if (begin > equals) {
-        const std::string between = one.substr(after + 1, begin - after - 1);
-        if (between != (after == equals ? "" : "*")) {
-          notes_.add(node, {"no product, counted as one operation for each point", between,
-                            one.substr(0, one.find('['))});
-        }
+        note_operator(one.substr(after + 1, begin - after - 1));
         after = close;
       }
-      ForgeAccess access{one.substr(begin, open - begin), {}, begin < equals, false, nullptr};
-      for (const TextPiece& part : pieces(one.substr(open + 1, close - open - 1), ",")) {
-        const std::size_t colon = part.text.find(':');
-        access.indices.push_back(
-            colon == std::string::npos
-                ? ForgeIndex{upper(part.text), part.text}
-                : ForgeIndex{part.text.substr(0, colon), part.text.substr(colon + 1)});
-      }
-      const bool known = std::any_of(found.begin(), found.end(), [&](const ForgeAccess& each) {
-        return each.name == access.name;
-      });
-      if (!known) {
-        found.push_back(std::move(access));
-      }
+      add_operand(
+          node,
+          {one.substr(begin, open - begin), indices_of(one.substr(open + 1, close - open - 1)),
+           begin < equals, false, nullptr},
+          found);
       open = close;
     }
-    if (equals == std::string::npos || of_output != 1 || found.size() < 2) {
+    if (equals == std::string::npos || !is_assigned || found.size() < 2) {
       reader_.error(node,
                     fmt::format("{} is not of the form O[m, n] = I[m, k] * W[k, n]", quoted(text)));
       return;
     }
+    if (after + 1 < one.size()) {
+      note_operator(one.substr(after + 1));
+    }
     entry.name = found.front().name;
     std::rotate(found.begin(), found.begin() + 1, found.end());
     entry.accesses = std::move(found);
+  }
+
+  static std::vector<ForgeIndex> indices_of(const std::string& text) {
+    std::vector<ForgeIndex> indices;
+    for (const TextPiece& part : pieces(text, ",")) {
+      const std::size_t colon = part.text.find(':');
+      indices.push_back(colon == std::string::npos
+                            ? ForgeIndex{upper(part.text), part.text}
+                            : ForgeIndex{part.text.substr(0, colon), part.text.substr(colon + 1)});
+    }
+    return indices;
+  }
+
+  // There a tensor is accessed once: as the output, or as the last operand of its name.
+  void add_operand(const Node& node, ForgeAccess access, std::vector<ForgeAccess>& found) {
+    const auto known = std::find_if(found.begin(), found.end(), [&](const ForgeAccess& each) {
+      return each.name == access.name;
+    });
+    if (known == found.end()) {
+      found.push_back(std::move(access));
+      return;
+    }
+    notes_.add(node, fmt::format("{}: {} stands twice in the equation; here and there its one "
+                                 "access is {}, and the other costs nothing",
+                                 found.front().name, access.name,
+                                 known->output ? "that of the output" : "the last one"));
+    if (!known->output) {
+      *known = std::move(access);
+    }
   }
 
   void add_access(const Node& node, ForgeEntry& entry, bool beside_equation) {
