@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/document.hpp"
+#include "core/reader.hpp"
 
 namespace mapsim {
 
@@ -12,5 +13,8 @@ inline constexpr const char* kInMemory = "a machine that computes in memory is n
 
 // The first entry of a document, at any depth, whose key begins with `beginning`; or nullptr.
 const Entry* key_anywhere(const Node& root, std::string_view beginning);
+
+// An error of the reader if variables of CiMLoop's designs say what none of the components does.
+void refuse_bit_machines(Reader& reader);
 
 }  // namespace mapsim

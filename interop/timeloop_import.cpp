@@ -41,6 +41,7 @@ struct Source {
 struct Found {
   Source* source = nullptr;
   const Node* node = nullptr;
+  bool of_nodes = false;  // constraints that the front end of version 0.4 puts to nodes
 };
 
 using Section = TimeloopSection;
@@ -70,7 +71,8 @@ class Importer {
     resolve();
     for (FrontEndDocument& document : documents_) {
       sources_.emplace_back(std::move(document));
-      refuse_bits(sources_.back());
+      refuse_bit_machines(sources_.back().reader);
+      finish();
       collect(sources_.back());
     }
     import_.has_machine = sections_.count(Section::kArch) > 0;
@@ -90,9 +92,12 @@ class Importer {
     note_machine();
     finish();
     if (import_.has_machine && import_.has_workload) {
-      read_mapping();
+      ImportNotes of_constraints;
+      import_.constraints = read_constraints(arch, false, of_constraints);
+      read_mapping(arch);
       read_sparse(arch);
-      read_constraints(arch);
+      notes_.lines.insert(notes_.lines.end(), of_constraints.lines.begin(),
+                          of_constraints.lines.end());
     } else {
       note_alone(arch);
     }
@@ -205,23 +210,10 @@ class Importer {
         if (!found.empty() && *known != Section::kConstraints) {
           source.reader.error(entry->key, fmt::format("a second section '{}'", entry->key.text));
         }
-        found.push_back({&source, &entry->value});
+        found.push_back(
+            {&source, &entry->value, entry->key.text.find("constraints") != std::string::npos});
       }
     }
-  }
-
-  // The variables of CiMLoop's designs say what none of the components does.
-  void refuse_bits(Source& source) {
-    const Entry* in_memory = key_anywhere(source.reader.root(), "CIM_ARCHITECTURE");
-    const Entry* slices = key_anywhere(source.reader.root(), "N_VIRTUAL_MACS");
-    if (in_memory != nullptr && foreign_boolean(in_memory->value.text).value_or(false)) {
-      source.reader.error(in_memory->key, kInMemory);
-    } else if (slices != nullptr) {
-      source.reader.error(slices->key,
-                          "MACs that are put together from slices of bits have no counterpart: "
-                          "here a MAC is one operation, whatever the widths");
-    }
-    finish();
   }
 
   void finish() {
@@ -388,15 +380,23 @@ class Importer {
     notes_.lines.insert(notes_.lines.end(), widths.begin(), widths.end());
   }
 
-  void read_mapping() {
+  // The front end of version 0.4 puts the mapping to the constraints of its nodes.
+  void read_mapping(const TimeloopArchSection& arch) {
     const auto found = sections_.find(Section::kMapping);
     if (found == sections_.end()) {
       return;
     }
     const Found& at = found->second.front();
+    std::vector<TimeloopConstraint> joined;
+    if (!arch.of_nodes.empty()) {
+      finish();
+      ImportNotes said;  // before
+      joined = read_constraints(arch, true, said);
+    }
     std::vector<TimeloopStorage>& storages = import_.design.machine.storages;
-    import_.design.blocks = read_timeloop_mapping(
-        at.source->reader, *at.node, import_.design.machine, import_.design.workload, notes_);
+    import_.design.blocks =
+        read_timeloop_mapping(at.source->reader, *at.node, import_.design.machine,
+                              import_.design.workload, joined, notes_);
     for (std::size_t l = 0; l < storages.size(); ++l) {  // a file may name keeps at a point
       storages[l].holds_nothing =
           storages[l].holds_nothing && import_.design.blocks[l].keep.empty();
@@ -449,10 +449,12 @@ class Importer {
     return sum;
   }
 
-  void read_constraints(const TimeloopArchSection& arch) {
-    TimeloopConstraints constraints{arch, import_.design.workload, notes_};
+  // `joined`: only those that the front end of version 0.4 puts to nodes.
+  std::vector<TimeloopConstraint> read_constraints(const TimeloopArchSection& arch, bool joined,
+                                                   ImportNotes& notes) {
+    TimeloopConstraints constraints{arch, import_.design.workload, notes};
     for (const Found& at : sections_[Section::kConstraints]) {
-      if (!asks_nothing(*at.node)) {
+      if (!asks_nothing(*at.node) && (at.of_nodes || !joined)) {
         constraints.read(at.source->reader, *at.node);
       }
     }
@@ -460,7 +462,7 @@ class Importer {
     for (const TimeloopPlacedConstraint& each : arch.constraints) {
       constraints.read(section.source->reader, each);
     }
-    import_.constraints = constraints.take();
+    return constraints.take();
   }
 
   const TimeloopOptions& options_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -37,7 +38,7 @@ constexpr std::int64_t kTooMany = std::int64_t{1} << 31;  // iterations; times a
 class MappingReader {
  public:
   MappingReader(Reader& reader, const TimeloopMachine& machine, const Workload& workload,
-                ImportNotes& notes)
+                const std::vector<TimeloopConstraint>& constraints, ImportNotes& notes)
       : reader_{reader},
         machine_{machine},
         workload_{workload},
@@ -45,7 +46,15 @@ class MappingReader {
         storages_{names_of(machine.storages)},
         tensors_{names_of(workload.tensors)},
         blocks_(machine.storages.size()),
-        seen_(machine.storages.size()) {}
+        seen_(machine.storages.size()) {
+    for (const TimeloopConstraint& each : constraints) {
+      TimeloopConstraint& rule = rules_[each.level] = each;
+      if (machine.storages[each.level].holds_nothing) {  // but for what a file names
+        rule.keep = rule.bypass = TensorSet{};
+        rule.temporal.reset();
+      }
+    }
+  }
 
   std::vector<TimeloopBlock> read(const Node& section) {
     for (std::size_t l = 0; l < blocks_.size(); ++l) {
@@ -56,6 +65,9 @@ class MappingReader {
     const std::size_t before = reader_.errors();
     for (const Node* item : reader_.items(section, "a list of directives")) {
       read_directive(*item);
+    }
+    for (const auto& [level, rule] : rules_) {
+      join_rule(section, level, rule);
     }
     if (reader_.errors() == before) {
       check_products(section);
@@ -129,7 +141,7 @@ class MappingReader {
       return;
     }
     if (kind == 2) {
-      read_keeps(fields, blocks_[*level]);
+      read_keeps(fields, *level);
     } else {
       read_loops(fields, *level, kind == 1);
     }
@@ -190,7 +202,8 @@ class MappingReader {
     }
   }
 
-  void read_keeps(const Fields& fields, TimeloopBlock& block) {
+  void read_keeps(const Fields& fields, std::size_t level) {
+    TimeloopBlock& block = blocks_[level];
     refuse(fields, {"factors", "permutation", "split"}, "a directive of data spaces");
     TensorSet named[2];
     for (const std::size_t which : {0, 1}) {
@@ -204,6 +217,12 @@ class MappingReader {
     }
     if (!(named[0] & named[1]).empty()) {
       reader_.error(fields.node(), "a data space is both kept and bypassed");
+    }
+    if (const TimeloopConstraint* rule = rule_at(level);
+        rule != nullptr && !((named[0] & rule->bypass) | (named[1] & rule->keep)).empty()) {
+      reader_.error(fields.node(), fmt::format("a data space is kept or bypassed otherwise by the "
+                                               "constraints of {}",
+                                               storages_[level]));
     }
     for (const TensorId t : workload_.tensors.ids()) {
       if (named[0].contains(t)) {
@@ -224,47 +243,142 @@ class MappingReader {
 
   void read_loops(const Fields& fields, std::size_t level, bool spatial) {
     refuse(fields, {"keep", "bypass"}, "a directive of loops");
-    const auto factors = read_timeloop_factors(reader_, fields.find("factors"), workload_);
-    const std::vector<DimId> order =
-        read_timeloop_order(reader_, fields.find("permutation"), workload_).dims;
-    const std::optional<std::size_t> split = read_split(fields, level, spatial, factors);
-    if (!split) {
-      return;
+    if (!spatial) {
+      refuse(fields, {"split"}, "a temporal directive");
     }
-    // The file lists the innermost loop first; along X first.
+    const auto factors = read_timeloop_factors(reader_, fields.find("factors"), workload_);
+    const TimeloopOrder order = read_timeloop_order(reader_, fields.find("permutation"), workload_);
+    const auto split = spatial ? read_whole(reader_, fields.find("split"), 0) : std::nullopt;
+    add_loops(fields.node(), level, spatial, factors, order, split);
+  }
+
+  // The file lists the innermost loop first; along X first. A split says how many dims of the
+  // permutation go along X.
+  void add_loops(const Node& node, std::size_t level, bool spatial, PerDim<TimeloopFactor> factors,
+                 TimeloopOrder order, std::optional<std::int64_t> split) {
+    const PerDim<TimeloopFactor> own = factors;
+    join_factors(node, level, spatial, factors);
+    if (!spatial) {
+      join_order(node, level, factors, order);
+    }
     std::vector<TimeloopLoop>& loops = spatial ? blocks_[level].spatial : blocks_[level].temporal;
-    for (std::size_t i = order.size(); i-- > 0;) {
-      const TimeloopFactor& factor = factors[order[i]];
-      if (factor.bound > 1) {
-        loops.push_back({order[i], factor.bound, factor.residual,
-                         spatial && i >= *split ? Axis::kY : Axis::kX});
+    for (std::size_t i = order.dims.size(); i-- > 0;) {
+      const DimId d = order.dims[i];
+      if (factors[d].bound == 1) {
+        continue;
       }
+      Axis axis = Axis::kX;
+      if (spatial) {
+        std::optional<Axis> by_split;
+        if (split) {
+          by_split = i < static_cast<std::size_t>(*split) ? Axis::kX : Axis::kY;
+        }
+        const std::optional<Axis> found = axis_of(node, level, d, by_split, own[d].given);
+        if (!found) {
+          return;
+        }
+        axis = *found;
+      }
+      loops.push_back({d, factors[d].bound, factors[d].residual, axis});
     }
     if (spatial) {
-      check_instances(fields.node(), level);
+      std::stable_partition(loops.begin(), loops.end(),
+                            [](const TimeloopLoop& each) { return each.axis == Axis::kY; });
+      check_instances(node, level);
     }
   }
 
-  // How many dims of the permutation go along X.
-  std::optional<std::size_t> read_split(const Fields& fields, std::size_t level, bool spatial,
-                                        const PerDim<TimeloopFactor>& factors) {
-    if (fields.has("split")) {
-      if (!spatial) {
-        refuse(fields, {"split"}, "a temporal directive");
-        return std::nullopt;
+  // By the split of the directive, by the constraints, or because there is one axis. nullopt: an
+  // error.
+  std::optional<Axis> axis_of(const Node& node, std::size_t level, DimId d,
+                              std::optional<Axis> by_split, bool by_directive) {
+    const TimeloopConstraint* rule = rule_at(level);
+    const bool ruled = rule != nullptr && rule->along_x && rule->along_y &&
+                       rule->along_x->dims.contains(d) != rule->along_y->dims.contains(d);
+    const Axis by_rule = ruled && rule->along_x->dims.contains(d) ? Axis::kX : Axis::kY;
+    if (by_split && (by_directive || !ruled)) {
+      if (ruled && *by_split != by_rule) {
+        reader_.error(node, fmt::format("{} along {}, but along {} by the constraints of {}",
+                                        workload_.dims[d].name, to_string(*by_split),
+                                        to_string(by_rule), storages_[level]));
       }
-      const auto split = read_whole(reader_, fields.find("split"), 0);
-      return split ? std::optional{static_cast<std::size_t>(*split)} : std::nullopt;
+      return by_split;
     }
-    const bool loops = std::any_of(factors.begin(), factors.end(),
-                                   [](const TimeloopFactor& factor) { return factor.bound > 1; });
+    if (ruled) {
+      return by_rule;
+    }
     const bool x = machine_.fanout(level, Axis::kX) > 1;
     const bool y = machine_.fanout(level, Axis::kY) > 1;
-    if (spatial && loops && x && y) {
-      reader_.error(fields.node(), "no 'split': which loops go along X is not said");
+    if (x && y) {
+      reader_.error(node, "no 'split': which loops go along X is not said");
       return std::nullopt;
     }
-    return y && !x ? 0 : workload_.dims.size();
+    return y ? Axis::kY : Axis::kX;
+  }
+
+  const TimeloopConstraint* rule_at(std::size_t level) const {
+    const auto rule = rules_.find(level);
+    return rule == rules_.end() ? nullptr : &rule->second;
+  }
+
+  // Factors of constraints are those of the mapping, too.
+  void join_factors(const Node& node, std::size_t level, bool spatial,
+                    PerDim<TimeloopFactor>& factors) {
+    const TimeloopConstraint* rule = rule_at(level);
+    const TimeloopFactorRules* rules = rule == nullptr              ? nullptr
+                                       : !spatial && rule->temporal ? &rule->temporal->factors
+                                       : spatial && rule->along_x   ? &rule->along_x->factors
+                                                                    : nullptr;
+    for (const DimId d : workload_.dims.ids()) {
+      const TimeloopFactorRule each = rules == nullptr ? TimeloopFactorRule{} : (*rules)[d];
+      if (!each.factor) {
+        continue;
+      }
+      if (!factors[d].given && !each.at_most) {
+        factors[d] = {*each.factor, *each.factor, true, false};
+      } else if (each.at_most ? factors[d].bound > *each.factor
+                              : factors[d].bound != *each.factor) {
+        reader_.error(node, fmt::format("{0}={1}, but {0}{2}{3} by the constraints of {4}",
+                                        workload_.dims[d].name, factors[d].bound,
+                                        each.at_most ? "<=" : "=", *each.factor, storages_[level]));
+      }
+    }
+  }
+
+  // The order of constraints is that of the mapping where this has none, and else must be in it.
+  void join_order(const Node& node, std::size_t level, const PerDim<TimeloopFactor>& factors,
+                  TimeloopOrder& order) {
+    const TimeloopConstraint* rule = rule_at(level);
+    if (rule == nullptr || !rule->temporal) {
+      return;
+    }
+    std::vector<DimId> ruled(rule->temporal->innermost.rbegin(), rule->temporal->innermost.rend());
+    for (const DimId d : order.dims) {
+      if (std::find(ruled.begin(), ruled.end(), d) == ruled.end()) {
+        ruled.push_back(d);
+      }
+    }
+    const auto loops_of = [&](std::vector<DimId> dims) {
+      std::erase_if(dims, [&](DimId d) { return factors[d].bound == 1; });
+      return dims;
+    };
+    if (order.given > 0 && loops_of(order.dims) != loops_of(ruled)) {
+      reader_.error(node, fmt::format("another order of loops than by the constraints of {}",
+                                      storages_[level]));
+    }
+    order.dims = ruled;
+  }
+
+  // What the constraints of a storage say and no directive.
+  void join_rule(const Node& section, std::size_t level, const TimeloopConstraint& rule) {
+    TimeloopBlock& block = blocks_[level];
+    block.keep = TensorSet::from_bits((block.keep | rule.keep).bits() & ~rule.bypass.bits());
+    for (const bool spatial : {false, true}) {
+      if (!seen_[level][spatial ? 1 : 0]) {
+        add_loops(section, level, spatial, PerDim<TimeloopFactor>(workload_.dims.size()),
+                  read_timeloop_order(reader_, nullptr, workload_), std::nullopt);
+      }
+    }
   }
 
   // The loops over a dim, outermost first, must count it out, and in the way that tiles of a fixed
@@ -302,86 +416,17 @@ class MappingReader {
   Words tensors_;
   std::vector<TimeloopBlock> blocks_;
   std::vector<std::array<bool, 3>> seen_;  // temporal, spatial, data spaces
+  std::map<std::size_t, TimeloopConstraint> rules_;
 };
-
-std::string factors_text(const Workload& workload, const std::vector<TimeloopLoop>& loops) {
-  std::vector<std::string> factors;
-  for (const DimId d : workload.dims.ids()) {
-    const auto loop = std::find_if(loops.begin(), loops.end(),
-                                   [d](const TimeloopLoop& each) { return each.dim == d; });
-    std::string text = fmt::format("{}=1", workload.dims[d].name);
-    if (loop != loops.end()) {
-      text = fmt::format("{}={}", workload.dims[d].name, loop->bound);
-      text += loop->residual != loop->bound ? fmt::format(",{}", loop->residual) : "";
-    }
-    factors.push_back(std::move(text));
-  }
-  return fmt::format("{}", fmt::join(factors, " "));
-}
-
-// Innermost first, then the dims without a loop.
-std::string permutation_text(const Workload& workload, const std::vector<TimeloopLoop>& loops) {
-  std::vector<std::string> order;
-  DimSet named;
-  for (std::size_t i = loops.size(); i-- > 0;) {
-    order.push_back(workload.dims[loops[i].dim].name);
-    named.insert(loops[i].dim);
-  }
-  for (const DimId d : workload.dims.ids()) {
-    if (!named.contains(d)) {
-      order.push_back(workload.dims[d].name);
-    }
-  }
-  const bool letters = std::all_of(order.begin(), order.end(),
-                                   [](const std::string& name) { return name.size() == 1; });
-  return fmt::format("{}", fmt::join(order, letters ? "" : ","));
-}
 
 }  // namespace
 
 std::vector<TimeloopBlock> read_timeloop_mapping(Reader& reader, const Node& section,
                                                  const TimeloopMachine& machine,
-                                                 const Workload& workload, ImportNotes& notes) {
-  return MappingReader{reader, machine, workload, notes}.read(section);
-}
-
-std::string write_timeloop_mapping(const TimeloopMachine& machine, const Workload& workload,
-                                   const std::vector<TimeloopBlock>& blocks) {
-  std::string text = "mapping:\n";
-  for (std::size_t l = 0; l < blocks.size(); ++l) {
-    const TimeloopBlock& block = blocks[l];
-    const std::string& name = machine.storages[l].name;
-    std::vector<std::string> lists[2];
-    for (const TensorId t : workload.tensors.ids()) {
-      lists[block.keep.contains(t) ? 0 : 1].push_back(workload.tensors[t].name);
-    }
-    text += fmt::format("- target: {}\n  type: datatype\n  keep: [{}]\n  bypass: [{}]\n", name,
-                        fmt::join(lists[0], ", "), fmt::join(lists[1], ", "));
-    text += fmt::format("- target: {}\n  type: temporal\n  factors: {}\n  permutation: {}\n", name,
-                        factors_text(workload, block.temporal),
-                        permutation_text(workload, block.temporal));
-    // The front end has the instances below a point of their own, which Timeloop takes for a
-    // storage.
-    const std::vector<std::string>& points = machine.storages[l].fanout_names;
-    if (!points.empty()) {
-      text += fmt::format("- target: {0}\n  type: datatype\n  keep: []\n  bypass: [{1}]\n",
-                          points.front(), fmt::join(names_of(workload.tensors), ", "));
-      text +=
-          fmt::format("- target: {}\n  type: temporal\n  factors: {}\n  permutation: {}\n",
-                      points.front(), factors_text(workload, {}), permutation_text(workload, {}));
-    }
-    if (block.spatial.empty()) {
-      continue;
-    }
-    const auto along_x =
-        std::count_if(block.spatial.begin(), block.spatial.end(),
-                      [](const TimeloopLoop& loop) { return loop.axis == Axis::kX; });
-    text += fmt::format(
-        "- target: {}\n  type: spatial\n  factors: {}\n  permutation: {}\n  split: {}\n",
-        points.empty() ? name : points.front(), factors_text(workload, block.spatial),
-        permutation_text(workload, block.spatial), along_x);
-  }
-  return text;
+                                                 const Workload& workload,
+                                                 const std::vector<TimeloopConstraint>& constraints,
+                                                 ImportNotes& notes) {
+  return MappingReader{reader, machine, workload, constraints, notes}.read(section);
 }
 
 }  // namespace mapsim

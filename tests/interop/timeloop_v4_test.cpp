@@ -93,5 +93,79 @@ TEST(TimeloopArithmetic, DoesNotReadTheFirstNumberOfAText) {
               HasSubstr("'4 rows' is not a number"));
 }
 
+// The front end puts a mapping to the constraints of its nodes, and hands on both.
+const std::string kRuled = [] {
+  std::string nodes =
+      with(kNodes, "{dataspace: {keep_only: [Inputs, Outputs]}, temporal: {factors: []}}",
+           "{dataspace: {keep_only: [Inputs, Outputs]}, "
+           "temporal: {factors_only: [R=3], permutation: [K, R]}}");
+  nodes =
+      with(nodes, "{meshX: 4, meshY: 2}",
+           "{meshX: 4, meshY: 2}\n"
+           "      constraints: {spatial: {factors: [K=4, P=2], permutation: [K, P], split: 1}}");
+  return with(nodes, "{depth: 24, datawidth: 16}",
+              "{depth: 24, datawidth: 16}\n      constraints: {dataspace: {bypass: [Inputs]}}") +
+         kProblem;
+}();
+const std::string kUnsaid = R"(mapping:
+  - {target: DRAM, type: temporal, factors: [P=5, K=2], permutation: RPK}
+)";
+
+TEST(TimeloopMapping, HasWhatItsNodesSay) {
+  const TimeloopImport import = parse_timeloop(kRuled + kUnsaid, "d.yaml");
+  EXPECT_EQ(import.design.blocks, parse_timeloop(kRuled + R"(mapping:
+  - {target: DRAM, type: temporal, factors: [P=5, K=2], permutation: RPK}
+  - {target: glb, type: dataspace, keep: [Inputs, Outputs], bypass: [Weights]}
+  - {target: glb, type: temporal, factors: [R=3, K=1, P=1]}
+  - {target: PE, type: spatial, factors: [K=4, P=2], permutation: KPR, split: 1}
+  - {target: spad, type: dataspace, bypass: [Inputs]}
+)",
+                                                 "d.yaml")
+                                      .design.blocks);
+  const std::vector<TimeloopBlock>& blocks = import.design.blocks;
+  const TensorSet all = blocks[0].keep;
+  const TensorId weights{0};
+  const TensorId inputs{1};
+  EXPECT_EQ(all.size(), 3);
+  EXPECT_EQ(blocks[1].keep.size(), 2);
+  EXPECT_FALSE(blocks[1].keep.contains(weights));
+  EXPECT_FALSE(blocks[2].keep.contains(inputs));
+  const DimId p{1};
+  const DimId k{2};
+  EXPECT_EQ(blocks[1].spatial,
+            (std::vector<TimeloopLoop>{{p, 2, 2, Axis::kY}, {k, 4, 4, Axis::kX}}));
+}
+
+TEST(TimeloopMapping, MayNotSayOtherwiseThanItsNodes) {
+  const auto error = [](const std::string& directive) {
+    return error_of(kRuled + kUnsaid + "  - {target: " + directive + "}\n");
+  };
+  EXPECT_THAT(error("glb, type: temporal, factors: R=1"),
+              HasSubstr("R=1, but R=3 by the constraints of glb"));
+  EXPECT_THAT(error("spad, type: dataspace, keep: [Inputs]"),
+              HasSubstr("kept or bypassed otherwise by the constraints of spad"));
+  EXPECT_THAT(error("PE, type: spatial, factors: [K=4, P=2], permutation: PK, split: 1"),
+              HasSubstr("P along X, but along Y by the constraints of glb"));
+  EXPECT_THAT(
+      error_of(with(kRuled, "factors_only: [R=3]", "factors: [R=3, K=2]") +
+               "mapping:\n  - {target: DRAM, type: temporal, factors: P=5}\n"
+               "  - {target: glb, type: temporal, permutation: RKP}\n"),
+      HasSubstr("d.yaml:41:5: mapping[1]: another order of loops than by the constraints of glb"));
+}
+
+// Before version 0.4 Timeloop's model reads no constraints.
+TEST(TimeloopMapping, OfOlderVersionsIsWholeByItself) {
+  const std::string rules =
+      "constraints: {targets: [{target: glb, type: dataspace, bypass: [Weights]}]}\n";
+  const std::string mapping = with(kMapping, "bypass: [Weights]", "bypass: []");
+  const std::string old = timeloop_design::kNested + kProblem + mapping;
+  EXPECT_EQ(parse_timeloop(old + rules, "d.yaml").design.blocks,
+            parse_timeloop(old, "d.yaml").design.blocks);
+  const std::string nodes =
+      with(kNodes, "{keep_only: [Inputs, Outputs]}", "{}") + kProblem + mapping;
+  EXPECT_EQ(parse_timeloop(nodes, "d.yaml").design.blocks[1].keep.size(), 3);
+  EXPECT_EQ(parse_timeloop(nodes + rules, "d.yaml").design.blocks[1].keep.size(), 2);
+}
+
 }  // namespace
 }  // namespace mapsim::timeloop_v4_test
