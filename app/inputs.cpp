@@ -198,15 +198,14 @@ std::vector<Input> inputs_of(const ImportArguments& a) {
     return {{"CONFIGURATION", a.files[0], {FileKind::kScaleSim}},
             {"TOPOLOGY", a.files[1], {FileKind::kTopology}}};
   }
-  if (a.format == "zigzag" || a.format == "accelforge") {
-    return {};  // told apart by their keys
-  }
   const FileKinds wanted =
-      a.format == "timeloop"   ? FileKinds{FileKind::kTimeloop, FileKind::kAccelergy,
+      a.format == "timeloop"     ? FileKinds{FileKind::kTimeloop, FileKind::kAccelergy,
                                          FileKind::kMapping, FileKind::kConstraints}
-      : a.format == "scalesim" ? FileKinds{FileKind::kScaleSim, FileKind::kTopology}
-      : a.format == "onnx"     ? FileKinds{FileKind::kOnnx}
-                               : FileKinds{FileKind::kTable};
+      : a.format == "accelforge" ? FileKinds{FileKind::kAccelForge, FileKind::kMapping}
+      : a.format == "zigzag"     ? FileKinds{FileKind::kZigzag, FileKind::kNetwork, FileKind::kOnnx}
+      : a.format == "scalesim"   ? FileKinds{FileKind::kScaleSim, FileKind::kTopology}
+      : a.format == "onnx"       ? FileKinds{FileKind::kOnnx}
+                                 : FileKinds{FileKind::kTable};
   std::vector<Input> inputs;
   for (const std::string& path : a.files) {
     inputs.push_back({"FILE", path, wanted});

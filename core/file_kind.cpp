@@ -129,8 +129,12 @@ std::vector<Recognised> signs_of(std::string_view text) {
     const std::string_view line = text.substr(begin, end - begin);
     const auto by_key = kind_of_key(key_of(line));
     if (auto kind = by_key ? by_key : kind_of_line(line, number == 1)) {
-      // Both have `arch`; the nodes of AccelForge have tags of their own.
+      // Both have `arch` and `mapper`; the nodes of AccelForge have tags of their own.
+      const bool either = key_of(line) == "arch" || key_of(line) == "mapper";
       if (*kind == FileKind::kTimeloop && text.find("- !Memory") != std::string_view::npos) {
+        kind = FileKind::kAccelForge;
+      } else if (either) {
+        found.push_back({FileKind::kTimeloop, number});
         kind = FileKind::kAccelForge;
       }
       if (*kind == FileKind::kCertificate) {

@@ -100,6 +100,22 @@ TEST_F(WrongInputs, AreNamedAsWhatTheyAre) {
             "^\n");
 }
 
+TEST_F(WrongInputs, OfImportsAreNamedWithTheToolThatTheyAreOf) {
+  write("forge.yaml", "workload: {einsums: []}\n");
+  write("zigzag.yaml", "operational_array: {}\n");
+  for (const char* arguments :
+       {"import accelforge design.yaml -o x", "import zigzag design.yaml -o x",
+        "import accelforge tool.cfg -o x", "import zigzag tool.cfg -o x",
+        "import accelforge zigzag.yaml -o x", "import zigzag forge.yaml -o x"}) {
+    EXPECT_THAT(complaint(arguments),
+                testing::ContainsRegex("this is a.*, not a.*; mapsim import [a-z]+ reads it"))
+        << arguments;
+  }
+  EXPECT_THAT(complaint("import accelforge design.yaml -o x"),
+              testing::HasSubstr("design.yaml:1:1: this is a Timeloop design, not an AccelForge "
+                                 "file; mapsim import timeloop reads it"));
+}
+
 TEST_F(WrongInputs, MayBeSwapped) {
   EXPECT_EQ(complaint("search layer.yaml arch.yaml"),
             "layer.yaml:6:1: this is a workload, not an architecture; are ARCH and WORKLOAD "

@@ -84,6 +84,12 @@ TEST(WrongKind, IsSilentOnWhatMayBeRight) {
   EXPECT_FALSE(wrong_kind("a", "mapping:\nnodes:\n", {FileKind::kArch}));
   EXPECT_FALSE(wrong_kind("a", "unknown:\n", {FileKind::kArch}));
   EXPECT_FALSE(wrong_kind("a", "layers:\n", {FileKind::kOnnx, FileKind::kNetwork}));
+  for (const FileKind either : {FileKind::kTimeloop, FileKind::kAccelForge}) {
+    EXPECT_FALSE(wrong_kind("a", "arch: {nodes: []}\n", {either}));
+    EXPECT_FALSE(wrong_kind("a", "mapper:\n", {either}));
+  }
+  EXPECT_TRUE(wrong_kind("a", "arch:\n  nodes:\n  - !Memory\n", {FileKind::kTimeloop}));
+  EXPECT_TRUE(wrong_kind("a", "architecture:\n", {FileKind::kAccelForge}));
 }
 
 TEST(CheckedFile, NamesTheNearestFile) {
