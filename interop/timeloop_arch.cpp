@@ -255,8 +255,31 @@ class ArchReader {
     }
     storage.energy_per_hop = reader_.number(attributes.find({"energy_per_hop"}), 0);
     read_wires(component, attributes, storage);
+    check_outermost(component, storage);
     machine().storages.push_back(storage);
     places_.push_back(component.node);
+  }
+
+  // The outermost storage keeps every tensor here, and is one. Timeloop's front end puts a point
+  // that keeps nothing above several.
+  void check_outermost(const TimeloopComponent& component, const TimeloopStorage& storage) {
+    const std::int64_t instances = storage.mesh_x * storage.mesh_y;
+    if (!machine().storages.empty()) {
+      return;
+    }
+    if (storage.holds_nothing) {
+      reader_.error(*component.node,
+                    fmt::format("{} keeps nothing; the outermost storage keeps every tensor here",
+                                component.name));
+    } else if (instances > 1) {
+      reader_.error(
+          component.multiplied_at != nullptr ? *component.multiplied_at : *component.node,
+          fmt::format(
+              "{} instances of {}, the outermost storage, which is one here; leave them out "
+              "(one works on its share of the layer), or put a storage of all tensors "
+              "before them",
+              instances, component.name));
+    }
   }
 
   // The network of a storage has a word width of its own (src/model/network-legacy.cpp,

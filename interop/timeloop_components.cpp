@@ -94,7 +94,8 @@ class ComponentReader {
         reader_.fields(*items.front(), {"name", "attributes", "local", "subtree"});
     TimeloopComponent here = around;
     const auto name = reader_.text(fields.require("name"), "a name");
-    multiply(here.instances, range_of(name.value_or(""), fields.place("name")), *items.front());
+    multiply(here, here.instances, range_of(name.value_or(""), fields.place("name")),
+             fields.place("name"));
     inherit(here, fields.find("attributes"));
     if (const Node* local = fields.find("local")) {
       for (const Node* item : reader_.items(*local, "a list of components")) {
@@ -116,7 +117,8 @@ class ComponentReader {
     component.node = &node;
     const auto name = reader_.text(fields.require("name"), "a name").value_or("");
     component.name = name.substr(0, name.find('['));
-    multiply(component.instances, range_of(name, fields.place("name")), node);
+    multiply(component, component.instances, range_of(name, fields.place("name")),
+             fields.place("name"));
     component.klass = reader_.text(fields.require("class"), "a class").value_or("");
     component.subclass = subclass_of(fields);
     inherit(component, fields.find("attributes"));
@@ -314,11 +316,15 @@ class ComponentReader {
       return;
     }
     const Fields fields = reader_.fields(*node, {"meshX", "meshY"});
-    multiply(around.mesh_x, read_whole(reader_, fields.find("meshX"), 1).value_or(1), *node);
-    multiply(around.mesh_y, read_whole(reader_, fields.find("meshY"), 1).value_or(1), *node);
+    multiply(around, around.mesh_x, read_whole(reader_, fields.find("meshX"), 1).value_or(1),
+             *node);
+    multiply(around, around.mesh_y, read_whole(reader_, fields.find("meshY"), 1).value_or(1),
+             *node);
   }
 
-  void multiply(std::int64_t& instances, std::int64_t factor, const Node& at) {
+  void multiply(TimeloopComponent& component, std::int64_t& instances, std::int64_t factor,
+                const Node& at) {
+    component.multiplied_at = factor > 1 ? &at : component.multiplied_at;
     if (factor > kMaxInstances / instances) {
       reader_.error(at, "too many instances");
     } else {

@@ -19,7 +19,8 @@ struct TimeloopComponent {
   std::int64_t instances = 1;            // by the ranges around it
   std::int64_t mesh_x = 1;               // by spatial: {meshX, meshY} around it
   std::int64_t mesh_y = 1;
-  bool of_nodes = false;  // of version 0.4
+  const Node* multiplied_at = nullptr;  // the innermost of these ranges and meshes; or nullptr
+  bool of_nodes = false;                // of version 0.4
   // Containers below it that make its fanout, or have one instance each.
   std::vector<std::string> fanout_names;
   std::vector<std::string> unit_names;

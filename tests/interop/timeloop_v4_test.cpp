@@ -167,5 +167,24 @@ TEST(TimeloopMapping, OfOlderVersionsIsWholeByItself) {
   EXPECT_EQ(parse_timeloop(nodes + rules, "d.yaml").design.blocks[1].keep.size(), 2);
 }
 
+TEST(TimeloopArchitecture, HasOneOutermostStorage) {
+  const std::string around =
+      with(kNodes, "attributes: {technology: 45nm}", "spatial: {meshX: 3, meshY: 2}");
+  EXPECT_THAT(error_of(around + kProblem),
+              HasSubstr("d.yaml:6:16: architecture.nodes[0].spatial: 6 instances of DRAM, the "
+                        "outermost storage, which is one here; leave them out (one works on its "
+                        "share of the layer), or put a storage of all tensors before them"));
+  const std::string below = with(around, "    - !Container\n      name: chip",
+                                 "    - !Component {name: main, class: DRAM}\n"
+                                 "    - !Container\n      name: chip");
+  const TimeloopMachine machine = parse_timeloop(below + kProblem, "d.yaml").design.machine;
+  EXPECT_EQ(machine.fanout(0, Axis::kX) * machine.fanout(0, Axis::kY), 6);
+  EXPECT_THAT(
+      error_of(with(timeloop_design::kNested, "name: chip", "name: 'chip[0..2]'") + kProblem),
+      HasSubstr("d.yaml:4:13: architecture.subtree[0].name: 3 instances of DRAM"));
+  EXPECT_THAT(error_of(with(kNodes, "class: DRAM", "class: dummy_storage") + kProblem),
+              HasSubstr("DRAM keeps nothing; the outermost storage keeps every tensor here"));
+}
+
 }  // namespace
 }  // namespace mapsim::timeloop_v4_test
