@@ -109,6 +109,7 @@ class ZigzagImporter {
       add_layer(layers_->root.items[i]);
     }
     if (layers_ != nullptr) {
+      find_swapped();
       add_graph();
     }
     for (const Document* result : results_) {
@@ -206,6 +207,21 @@ class ZigzagImporter {
     }
   }
 
+  // An operator of a graph has its weights in I2.
+  void find_swapped() {
+    for (const Node& layer : layers_->root.items) {
+      const Node* mapping = mapping_of(layer);
+      const Node* links = mapping == nullptr ? nullptr : value_of(*mapping, "memory_operand_links");
+      if (links != nullptr && zigzag_word(*links, "I") == "I2") {
+        import_.no_graph = fmt::format(
+            "{}:{}: the network is a list of layers, not a graph: {} has I in I2 and W in I1, and "
+            "an operator of a graph has them the other way round",
+            mapping_->file, links->line, zigzag_layer_name(layer));
+        return;
+      }
+    }
+  }
+
   // Workloads without `operand_source` are lists.
   void add_graph() {
     const auto has_sources = [](const Node& layer) {
@@ -215,6 +231,10 @@ class ZigzagImporter {
     const std::string stem = std::filesystem::path{layers_->file}.stem().string();
     import_.network = is_name(stem) ? stem : machine_.name;
     if (layers.size() < 2 || !std::all_of(layers.begin(), layers.end(), has_sources)) {
+      return;
+    }
+    if (!import_.no_graph.empty()) {
+      import_.notes.push_back(import_.no_graph);
       return;
     }
     ZigzagGraph built = zigzag_graph(*layers_);
@@ -308,12 +328,12 @@ ZigzagImport read_zigzag(const std::vector<std::string>& paths) {
     const Network network = to_network(read_onnx(path, options), options);
     documents.push_back(zigzag_workload(network, path, notes));
     graph = network.graph;
-    if (graph) {
-      note_pools(*graph, notes);
-    }
   }
   ZigzagImport import = import_zigzag(std::move(documents));
-  if (graph) {
+  if (graph && !import.no_graph.empty()) {
+    import.notes.push_back(import.no_graph);
+  } else if (graph) {
+    note_pools(*graph, notes);
     set_zigzag_widths(*graph);
     import.graph = std::move(graph);
   }

@@ -107,6 +107,7 @@ struct ZigzagImport {
   std::map<std::string, std::int64_t> left_out;  // numbers of layers by reason: Add, Pooling
   std::string network;                           // the workload's name
   std::optional<NetworkGraph> graph;             // of all of its layers
+  std::string no_graph;                          // why no graph has its layers; empty: one may
   ZigzagChip chip;                               // of Stream; all of the above is then empty
   std::vector<std::string> notes;
 };

@@ -175,15 +175,32 @@ class LayerReader {
 
   // I1 is the input of the memories, I2 the weight.
   std::vector<std::string> roles() {
-    std::vector<std::string> roles;
-    for (const char* operand : {"I", "W"}) {
-      const Node* links =
-          mapping_ == nullptr ? nullptr : value_of(*mapping_, "memory_operand_links");
-      const std::string link = links == nullptr ? "" : zigzag_word(*links, operand);
-      const bool weight = link.empty() ? operand[0] == 'W' : link == "I2";
-      roles.push_back(fmt::format("{}: {}", operand, weight ? "weight" : "input"));
+    std::string input = "I1", weight = "I2";
+    const Node* links = mapping_ == nullptr ? nullptr : value_of(*mapping_, "memory_operand_links");
+    if (links != nullptr && links->kind != Node::Kind::kMap) {
+      throw ZigzagLeftOut{links, "memory_operand_links are a map of operands", true};
     }
-    return roles;
+    const std::size_t count = links == nullptr ? 0 : links->entries.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& [key, value] = links->entries[i];
+      const bool sums = key.text == "O" && value.text == "O";
+      if (!sums &&
+          ((key.text != "I" && key.text != "W") || (value.text != "I1" && value.text != "I2"))) {
+        throw ZigzagLeftOut{&key,
+                            fmt::format("{}: {} of memory_operand_links; known are O: O, and I and "
+                                        "W with I1 and I2",
+                                        key.text, value.text),
+                            true};
+      }
+      if (!sums) {
+        (key.text == "I" ? input : weight) = value.text;
+      }
+    }
+    if (input == weight) {
+      throw ZigzagLeftOut{links, fmt::format("I and W are both {} of the memories", input), true};
+    }
+    return {fmt::format("I: {}", input == "I1" ? "input" : "weight"),
+            fmt::format("W: {}", weight == "I2" ? "weight" : "input")};
   }
 
   std::vector<ZigzagUnrolling> read_unrollings(const Workload& workload,

@@ -136,6 +136,24 @@ TEST(ZigzagGraphs, SayWhyANetworkIsNoGraph) {
               Contains(HasSubstr("no padding lets second read what is made")));
 }
 
+// An operator of a graph has its weights in I2.
+TEST(ZigzagGraphs, AreListsWhereOperandsAreSwapped) {
+  const auto with = [](const char* links) {
+    return import_zigzag({parse_yaml(kMachine, "machine.yaml"), parse_yaml(kNetwork, "layers.yaml"),
+                          parse_yaml("- name: default\n- name: Conv\n  memory_operand_links: " +
+                                         std::string{links} + "\n",
+                                     "mapping.yaml")});
+  };
+  EXPECT_TRUE(with("{O: O, W: I2, I: I1}").graph);
+  const ZigzagImport swapped = with("{O: O, W: I1, I: I2}");
+  EXPECT_FALSE(swapped.graph);
+  EXPECT_THAT(swapped.notes,
+              Contains(HasSubstr("mapping.yaml:3: the network is a list of layers, not a graph: "
+                                 "first has I in I2 and W in I1")));
+  const Workload& first = swapped.layers.at(0).workload;
+  EXPECT_EQ(first.tensors[*first.find_tensor("I")].role, Role::kWeight);
+}
+
 TEST(ZigzagGraphs, NameWhatOneWordOfAMemoryCannotSay) {
   std::string machine = kMachine;
   const std::string port =

@@ -250,6 +250,22 @@ TEST(ZigzagImports, FindTheEntryOfALayerByItsNameItsTypeOrTheDefault) {
   EXPECT_THAT(factors("  name: first\n", by_name + by_type), HasSubstr("factors: {K: 4}"));
 }
 
+TEST(ZigzagImports, KnowTheLinksOfOperands) {
+  const auto notes = [](const std::string& links) {
+    return read(kAccelerator, kLayers, "- name: default\n  memory_operand_links: {" + links + "}\n")
+        .notes;
+  };
+  EXPECT_THAT(notes("O: O, W: I2, I: I1"), Not(Contains(HasSubstr("rules.yaml"))));
+  for (const auto& [links, note] :
+       {std::pair{"O: O, W: I2, I: I3", "2: layer_0 is left out: I: I3 of"},
+        {"O: O, W: I1, X: I2", "X: I2 of memory_operand_links; known"},
+        {"O: I1, W: I2", "O: I1 of memory_operand_links; known are O: O"},
+        {"W: I1", "I and W are both I1 of the memories"}}) {
+    EXPECT_THAT(notes(links), Contains(AllOf(HasSubstr("rules.yaml:2: "), HasSubstr(note))))
+        << links;
+  }
+}
+
 // The loops inside of what the array unrolls, innermost first in ZigZag's file.
 TEST(ZigzagImports, TakeAWholeOrderOfLoops) {
   const auto constraints = [](const std::string& order, std::string& note) {
