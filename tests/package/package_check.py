@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Packs a build into a .deb and a wheel, and uses what is in them. lintian has nothing to say about the
-.deb. With --clean-root the .deb alone is installed and used in a Debian with nothing else
-(tools/package_check.sh). Exit 1 if anything fails, 77 where no clean root can be made.
+.deb. Where a clean root can be made, the .deb is installed and used in a Debian with nothing else, too
+(tools/package_check.sh, which also runs lintian). Exit 1 if anything fails.
 
-usage: package_check.py [--clean-root] CPACK BUILD SOURCE
+usage: package_check.py CPACK BUILD SOURCE
 """
 import os
 import shutil
@@ -37,22 +37,24 @@ def made_deb(cpack, build, root):
     return next((root / "packages").glob("*.deb"))
 
 
-def clean_root(cpack, build, source, root):
-    """The exit code of the script, which says what it did."""
+def clean_root_problems(deb, source):
     script = source / "tools/package_check.sh"
     obstacle = run([script, "--obstacle"]).stdout.strip()
     if obstacle:
-        print(f"skipped: {obstacle}")
-        return 77
-    return subprocess.run([script, made_deb(cpack, build, root)], check=False).returncode
+        print(f"no clean root: {obstacle}")
+        yield from lintian_problems(deb)
+    elif subprocess.run([script, deb], check=False).returncode:
+        yield "the .deb does not work in a clean root"
 
 
-def deb_problems(cpack, build, root):
-    deb = made_deb(cpack, build, root)
+def lintian_problems(deb):
     if shutil.which("lintian"):
         said = run(["lintian", "--allow-root", "--fail-on", "error,warning", deb])
         if said.returncode:
             yield f"lintian: {said.stdout}{said.stderr}"
+
+
+def deb_problems(deb, root):
     run(["dpkg-deb", "-x", deb, root / "deb"])
     usr = root / "deb/usr"
     found = run([usr / "bin/mapsim", "search", "eyeriss", "alexnet/conv3"], cwd=root)
@@ -76,13 +78,11 @@ def wheel_problems(build, source, root):
 
 
 if __name__ == "__main__":
-    words = [word for word in sys.argv[1:] if word != "--clean-root"]
-    cpack_program, build_folder, source_folder = words[0], Path(words[1]), Path(words[2])
+    cpack_program, build_folder, source_folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     with tempfile.TemporaryDirectory(prefix="mapsim_") as folder:
         here = Path(folder)
-        if "--clean-root" in sys.argv:
-            sys.exit(clean_root(cpack_program, build_folder, source_folder, here))
-        failures = [*deb_problems(cpack_program, build_folder, here),
-                    *wheel_problems(build_folder, source_folder, here)]
+        package = made_deb(cpack_program, build_folder, here)
+        failures = [*deb_problems(package, here), *wheel_problems(build_folder, source_folder, here),
+                    *clean_root_problems(package, source_folder)]
     print("\n".join(failures) or "what is packed works")
     sys.exit(bool(failures))
