@@ -31,7 +31,8 @@ std::string machine_text(const Arch& arch) {
   for (const Storage& level : arch.levels) {
     levels += (levels.empty() ? "" : ", ") + level.name;
   }
-  return fmt::format("{} MAC units; {}", grouped(arch.mac_units()), levels);
+  return fmt::format("{} MAC unit{}; {}", grouped(arch.mac_units()),
+                     arch.mac_units() == 1 ? "" : "s", levels);
 }
 
 std::string gpu_text(const Gpu& gpu) {
