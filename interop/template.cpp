@@ -208,7 +208,7 @@ class Renderer {
       }
     } else if (word == "assert") {
       if (wanted) {
-        claim(rest.substr(0, end_of_condition(rest)), offset);
+        claim(rest.substr(0, outside_brackets(rest, ",")), offset);  // and a message
       }
     } else {
       source_.fail(piece.offset, fmt::format("a statement '{}' is not known here", word));
@@ -230,22 +230,22 @@ class Renderer {
     source_.fail(offset, message);
   }
 
-  // assert CONDITION, MESSAGE: the comma between them.
-  static std::size_t end_of_condition(std::string_view rest) {
+  // Where `sign` stands first, neither within brackets nor within quotes; else the end.
+  static std::size_t outside_brackets(std::string_view text, std::string_view sign) {
     int depth = 0;
     char quote = '\0';
-    for (std::size_t i = 0; i < rest.size(); ++i) {
-      const char c = rest[i];
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
       if (quote != '\0') {
         quote = c == quote ? '\0' : quote;
       } else if (c == '"' || c == '\'') {
         quote = c;
-      } else if (c == ',' && depth == 0) {
+      } else if (depth == 0 && text.substr(i).starts_with(sign)) {
         return i;
       }
       depth += quote != '\0' ? 0 : (c == '(' || c == '[') - (c == ')' || c == ']');
     }
-    return rest.size();
+    return text.size();
   }
 
   // In a branch that is not `wanted` the name becomes unknown.
@@ -298,11 +298,13 @@ class Renderer {
     });
   }
 
-  // What a loop goes through: the items of a list, the keys of a map.
-  std::vector<ExpressionValue> items_of(std::string_view expression, std::size_t offset) {
+  // What a loop goes through: the items of a list, the keys of a map. nullopt: it depends on what
+  // has no value.
+  std::optional<std::vector<ExpressionValue>> items_of(std::string_view expression,
+                                                       std::size_t offset) {
     std::optional<ExpressionValue> found = evaluate(expression, offset);
     if (!found) {
-      return {};
+      return std::nullopt;
     }
     ExpressionValue& value = *found;
     if (value.kind == ExpressionValue::Kind::kMap) {
@@ -316,33 +318,76 @@ class Renderer {
     return std::move(value.items);
   }
 
-  // for a, b in LIST. What is set inside ends with the turn.
+  // The names of a loop's item, for one turn.
+  void name_item(const std::vector<TextPiece>& names, const ExpressionValue& item,
+                 std::size_t offset) {
+    if (names.size() > 1 && item.items.size() != names.size()) {
+      source_.fail(offset,
+                   fmt::format("{} names for an item of {}", names.size(), item.items.size()));
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      values_[names[i].text] = names.size() > 1 ? item.items[i] : item;
+    }
+    if (++turns_ > kMostTurns) {
+      source_.fail(offset, "the loops take too many turns");
+    }
+  }
+
+  // loop.index and the like, for turn `index` of `length`.
+  static ExpressionValue loop_value(std::size_t index, std::size_t length) {
+    const auto number = [](std::size_t count) {
+      return number_value(static_cast<double>(count), true);
+    };
+    ExpressionValue loop;
+    loop.kind = ExpressionValue::Kind::kMap;
+    loop.keys = {"index", "index0", "revindex", "revindex0", "first", "last", "length"};
+    loop.items = {number(index + 1),
+                  number(index),
+                  number(length - index),
+                  number(length - index - 1),
+                  boolean_value(index == 0),
+                  boolean_value(index + 1 == length),
+                  number(length)};
+    return loop;
+  }
+
+  // for a, b in LIST if CONDITION. What is set inside ends with the turn.
   void repeat(std::size_t& at, bool wanted, std::string_view rest, std::size_t offset) {
     const std::size_t in = rest.find(" in ");
     if (in == rest.npos) {
       source_.fail(offset, "expected 'for NAME in LIST'");
     }
     const std::vector<TextPiece> names = pieces(std::string{rest.substr(0, in)}, " ,");
-    const auto items =
-        wanted ? items_of(rest.substr(in + 4), offset + in + 4) : std::vector<ExpressionValue>{};
-    const std::size_t body = ++at;
-    block(at, false, {"endfor"});
-    const std::size_t end = at;
+    const std::string_view list = rest.substr(in + 4);
+    const std::size_t filter = outside_brackets(list, " if ");
+    auto items = wanted ? items_of(list.substr(0, filter), offset + in + 4) : std::nullopt;
     const TemplateValues before = values_;
-    for (const ExpressionValue& item : items) {
-      if (names.size() > 1 && item.items.size() != names.size()) {
-        source_.fail(offset,
-                     fmt::format("{} names for an item of {}", names.size(), item.items.size()));
-      }
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        values_[names[i].text] = names.size() > 1 ? item.items[i] : item;
-      }
-      if (++turns_ > kMostTurns) {
-        source_.fail(offset, "the loops take too many turns");
-      }
-      at = body;
-      block(at, true, {"endfor"});
+    if (items && filter < list.size()) {
+      std::erase_if(*items, [&](const ExpressionValue& item) {
+        name_item(names, item, offset);
+        const auto holds = evaluate(list.substr(filter + 4), offset + in + 4 + filter + 4);
+        return !holds || !is_true(*holds);
+      });
+    }
+    const std::size_t body = ++at;
+    block(at, false, {"else", "endfor"});
+    const bool has_else = keyword(pieces_[at]) == "else";
+    const std::size_t otherwise = at + 1;
+    if (has_else) {
+      block(++at, false, {"endfor"});
+    }
+    const std::size_t end = at;
+    for (std::size_t i = 0; items && i < items->size(); ++i) {
       values_ = before;
+      name_item(names, (*items)[i], offset);
+      values_["loop"] = loop_value(i, items->size());
+      at = body;
+      block(at, true, {"else", "endfor"});
+    }
+    values_ = before;
+    if (items && items->empty() && has_else) {
+      at = otherwise;
+      block(at, true, {"endfor"});
     }
     at = end;
   }
@@ -375,7 +420,8 @@ AssembledText as_it_is(std::string text, const std::string& file) {
 
 bool is_template(const std::string& text) {
   for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
-    if (at + 1 < text.size() && (text[at + 1] == '%' || text[at + 1] == '{') &&
+    if (at + 1 < text.size() &&
+        std::string_view{"%{#"}.find(text[at + 1]) != std::string_view::npos &&
         !is_in_comment(text, at)) {
       return true;
     }

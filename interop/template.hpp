@@ -45,7 +45,7 @@ class UnsetNames : public ConfigError {
   using ConfigError::ConfigError;
 };
 
-// Does the text have {{ }} or {% %} outside of comments?
+// Does the text have {{ }}, {% %} or {# #} outside of comments of YAML?
 bool is_template(const std::string& text);
 
 // The text that a Jinja template stands for: {{ expressions }}, set, if, elif, else, for, assert,

@@ -161,6 +161,27 @@ TEST(Template, RendersWhatDesignsUse) {
   EXPECT_EQ(rendered("a:   {%- if 1 %} 2 {%- endif %}\n"), "a: 2\n");
 }
 
+TEST(Template, LoopsAsJinjaDoes) {
+  EXPECT_EQ(rendered("{% for i in [1, 2, 3] if i != 2 %}{{i}}/{{loop.index}} {% endfor %}"),
+            "1/1 3/2 ");
+  EXPECT_EQ(rendered("{% for i in (['a if b'] if 1 else [2]) %}{{i}}{% endfor %}"), "a if b");
+  EXPECT_EQ(rendered("{% for i in range(3) %}{{i}}{% if not loop.last %}, {% endif %}{% endfor %}"),
+            "0, 1, 2");
+  EXPECT_EQ(rendered("{% for i in ['a', 'b'] %}{% for j in range(2) %}{{loop.revindex}}"
+                     "{% endfor %}{{loop.index0}} {% endfor %}"),
+            "210 211 ");
+  EXPECT_EQ(rendered("{% for i in [] %}{{i}}{% else %}none{% endfor %}"), "none");
+  EXPECT_EQ(rendered("{% for i in [1] if i > 1 %}{{i}}{% else %}none{% endfor %}"), "none");
+  EXPECT_EQ(rendered("{% for i in [1] %}{% for j in [] %}x{% endfor %}{{i}}{% else %}none"
+                     "{% endfor %}"),
+            "1");
+}
+
+TEST(Template, MayHaveCommentsAlone) {
+  EXPECT_TRUE(is_template("{# a design #}\na: 1\n"));
+  EXPECT_FALSE(is_template("# {# a design #}\na: 1\n"));
+}
+
 TEST(Template, KnowsWhereItsLinesComeFrom) {
   const AssembledText text =
       render_template("{% for i in range(2) %}\na{{i}}: 1\n{% endfor %}\nb: 2\n", "t.yaml", {}, {});
@@ -188,8 +209,9 @@ TEST(Template, SaysWhatItCannotResolve) {
   EXPECT_THAT(error_of("{% endif %}\n"), HasSubstr("'endif' without its beginning"));
   EXPECT_THAT(error_of("{% set a, b = [1, 2] %}\n"), HasSubstr("expected 'set NAME = VALUE'"));
   EXPECT_THAT(error_of("{% for c in 'abc' %}{% endfor %}\n"), HasSubstr("needs a list or a map"));
-  EXPECT_THAT(error_of("{% for x in [1, 2] if x > 1 %}{% endfor %}\n"),
-              HasSubstr("'x' has no value"));
+  EXPECT_THAT(error_of("{% for x in [1, 2] if y > 1 %}{{x}}{% endfor %}\n"),
+              HasSubstr("t.yaml:1:23: 'y' has no value"));
+  EXPECT_THAT(error_of("{% else %}\n"), HasSubstr("'else' without its beginning"));
   EXPECT_THAT(error_of("{% set x = tokens %}\na: {{ x + 1 }}\n"),
               HasSubstr("t.yaml:2:7: 'tokens' has no value; --set tokens=VALUE gives it one"));
   EXPECT_THAT(error_of("{% assert kind in ['a', 'b'] and 1 < 2, \"a or b\" %}\n"),
