@@ -21,9 +21,10 @@ namespace {
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 struct Action {
-  std::optional<double> energy;  // J
-  std::optional<double> rate;    // actions a second
-  double bits = 1;               // of an action
+  std::optional<double> energy;  // J, before it is scaled
+  double energy_scale = 1;
+  std::optional<double> rate;  // actions a second
+  double bits = 1;             // of an action
 };
 
 bool has(const std::string& text, std::string_view word) {
@@ -56,6 +57,7 @@ class ComponentReader {
     extra_ = fields.find("extra_attributes_for_component_model");
     note_unread();
     instances_ = scale(fields, "n_parallel_instances");
+    area_scale_ = scale(fields, "area_scale");
     if (memory) {
       const Node* size = fields.require("size");
       out_.size = size == nullptr ? 1 : number(*size);
@@ -68,7 +70,7 @@ class ComponentReader {
     take_missing(memory);
     const double energy = scale(fields, "energy_scale") * scale(fields, "actions_scale");
     const auto joules = [&](const Action& action) {
-      return action.energy.value_or(0) * energy / action.bits;
+      return action.energy.value_or(0) * action.energy_scale * energy / action.bits;
     };
     out_.read_energy = joules(actions_.front());
     out_.write_energy = joules(actions_.back());
@@ -147,13 +149,15 @@ class ComponentReader {
       }
       Action& action = actions_[*which];
       if (const Node* energy = each.find("energy")) {
-        action.energy = number(*energy) * scale(each, "energy_scale");
+        action.energy = number(*energy);
       }
+      action.energy_scale = scale(each, "energy_scale");
+      const double rate_scale = scale(each, "throughput_scale");
       if (const Node* rate = each.find("throughput")) {
-        action.rate = number(*rate) * scale(each, "throughput_scale");
+        action.rate = number(*rate) * rate_scale;
       } else if (const Node* latency = each.find("latency")) {
         const double seconds = number(*latency);
-        action.rate = seconds > 0 ? 1 / seconds : kNoLimit;
+        action.rate = seconds > 0 ? rate_scale / seconds : kNoLimit;
       }
       if (const Node* own = each.find("bits_per_action")) {
         action.bits = number(*own);
@@ -194,8 +198,7 @@ class ComponentReader {
 
   void read_physical(const Fields& fields) {
     if (const Node* area = fields.find("area")) {
-      out_.physical.area =
-          SquareMillimetres{number(*area) * 1e6 * scale(fields, "area_scale") * instances_};
+      out_.physical.area = SquareMillimetres{number(*area) * 1e6 * area_scale_ * instances_};
     }
     if (const Node* leak = fields.find("leak_power")) {
       out_.physical.leakage =
@@ -252,7 +255,8 @@ class ComponentReader {
         action.energy = action.energy.value_or(energy.value * 1e-12 * action.bits);
       }
       if (!off_chip && !out_.physical.area) {
-        out_.physical.area = SquareMillimetres{storage_area(technology, out_.kind, capacity).value};
+        out_.physical.area = SquareMillimetres{storage_area(technology, out_.kind, capacity).value *
+                                               area_scale_ * instances_};
       }
       source = energy.source;
     } else if (!memory && has(word, "mac")) {
@@ -264,7 +268,7 @@ class ComponentReader {
       const OwnMac mac = own_mac(technology, klass(), operand, width("adder_width", 16));
       actions_.front().energy = mac.energy * 1e-12;
       if (!out_.physical.area) {
-        out_.physical.area = SquareMillimetres{mac.area};
+        out_.physical.area = SquareMillimetres{mac.area * area_scale_ * instances_};
       }
       source = mac.source;
     } else {
@@ -288,11 +292,12 @@ class ComponentReader {
         latency == nullptr ? ForgePace{} : read_forge_pace(reader_, *latency, node_, names_);
     out_.shares_port = pace.sums;
     bool unknown = false;
-    const double scaled = scale(fields, "throughput_scale") * instances_ /
-                          (pace.factor * scale(fields, "actions_scale"));
+    const double slower = pace.factor * scale(fields, "actions_scale");
+    const double faster = scale(fields, "throughput_scale") * instances_;  // of a throughput
     const auto rate = [&](const Action& action) {
       unknown = unknown || (pace.by_throughput && !action.rate && !is_dummy());
-      return (pace.by_throughput ? action.rate.value_or(kNoLimit) : 1) * action.bits * scaled;
+      const double actions = pace.by_throughput ? action.rate.value_or(kNoLimit) * faster : 1;
+      return actions * action.bits / slower;
     };
     out_.read_rate = rate(actions_.front());
     out_.write_rate = rate(actions_.back());
@@ -312,6 +317,7 @@ class ComponentReader {
   const Node* klass_ = nullptr;
   const Node* extra_ = nullptr;
   double instances_ = 1;
+  double area_scale_ = 1;
   std::vector<Action> actions_;
   ForgeComponent out_;
 };

@@ -88,5 +88,41 @@ TEST(ForgePace, RefusesWhatIsNoProductWithNumbers) {
               HasSubstr("m.yaml:14:54: arch.nodes[1].total_latency: 'PORT' has no value"));
 }
 
+// Of the memory that `attributes` describe.
+Storage memory(const std::string& attributes) {
+  return parse_accelforge(
+             "arch:\n  nodes:\n  - !Memory\n    name: Off\n    tensors: {keep: All}\n" +
+                 attributes + R"(
+  - !Compute
+    name: MAC
+    actions: [{name: compute, energy: 0, throughput: 1e9}]
+)",
+             "m.yaml")
+      .arch->levels[LevelId{}];
+}
+
+// Scales count what an action does not say itself, too: energies and areas of our tables, and
+// rates that are given as times. A time that names no throughput has no scale.
+TEST(ForgePace, HasScalesWhereverRatesAreGiven) {
+  const std::string table = "    size: 65536\n    component_class: SRAM\n";
+  const Storage plain = memory(table);
+  const Storage scaled = memory(table +
+                                "    area_scale: 3\n    n_parallel_instances: 2\n"
+                                "    actions: [{name: read, energy_scale: 5}, {name: write}]\n");
+  EXPECT_DOUBLE_EQ(scaled.energy.read.count(), 5 * plain.energy.read.count());
+  EXPECT_DOUBLE_EQ(scaled.energy.write.count(), plain.energy.write.count());
+  EXPECT_DOUBLE_EQ(scaled.physical.area->count(), 6 * plain.physical.area->count());
+  const std::string parts =
+      "    size: inf\n    n_parallel_instances: 2\n    throughput_scale: 3\n"
+      "    actions: [{name: read, energy: 0, latency: 1e-9, "
+      "throughput_scale: 4}, {name: write, energy: 0, latency: 1e-9}]\n"
+      "    total_latency: max(";
+  const Storage rated = memory(parts + "a.n_calls / a.throughput for a in actions)\n");
+  EXPECT_NEAR(rated.bandwidth.read->count(), 24, 1e-9);
+  EXPECT_NEAR(rated.bandwidth.write->count(), 6, 1e-9);
+  const Storage counted = memory(parts + "a.n_calls for a in actions) / 1e9\n");
+  EXPECT_NEAR(counted.bandwidth.read->count(), 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace mapsim::accelforge_pace_test
