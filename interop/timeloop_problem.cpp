@@ -27,6 +27,9 @@ struct DataSpace {
 // What the front end keeps of a layer that its shape has no use for.
 constexpr std::array kOfTheLayer{"H", "W", "Hpad", "Wpad"};
 
+// What describes a problem, beside `shape` and `instance`.
+constexpr std::array kDescriptions{"name", "notes", "dnn_name", "histograms"};
+
 // Shapes that Timeloop brings along, by the names of their files (problem-shapes). The output is
 // the last of their data spaces. RP is a window: R times its dilation, P times its stride.
 struct BuiltInSpace {
@@ -186,9 +189,39 @@ class ProblemReader {
     }
   }
 
+  // What stands beside `instance`, where Timeloop reads no size.
+  void check_beside() {
+    Words known{"shape", "instance", "version"};
+    for (const Entry* entry : reader_.entries(section_, "a problem")) {
+      const std::string& key = entry->key.text;
+      if (std::find(kDescriptions.begin(), kDescriptions.end(), key) != kDescriptions.end()) {
+        notes_.trifles.push_back({"ignored keys of the problem", key, ""});
+      } else if (std::find(known.begin(), known.end(), key) == known.end()) {
+        reader_.error(
+            entry->key,
+            is_size(key)
+                ? fmt::format("{} beside 'instance', under which alone Timeloop reads sizes: put "
+                              "it there, or leave it out",
+                              quoted(key))
+                : fmt::format("unknown key {} of a problem; one of shape, instance, version{}",
+                              quoted(key), suggestion(key, known)));
+      }
+    }
+  }
+
+  // A key of `instance`?
+  bool is_size(const std::string& key) const {
+    return key == "densities" || key == "commonDensity" || coefficients_.contains(key) ||
+           std::any_of(dims_.begin(), dims_.end(),
+                       [&](const Dim& candidate) { return candidate.name == key; });
+  }
+
   // Sizes of dims and values of coefficients: under `instance`, or beside `shape`.
   void read_instance() {
     const Node* instance = value_of(section_, "instance");
+    if (instance != nullptr) {
+      check_beside();
+    }
     for (const Entry* entry :
          reader_.entries(instance != nullptr ? *instance : section_, "a map of sizes")) {
       const std::string& key = entry->key.text;

@@ -12,6 +12,7 @@
 namespace mapsim::timeloop_v4_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using timeloop_design::kMapping;
 using timeloop_design::kNodes;
@@ -184,6 +185,22 @@ TEST(TimeloopArchitecture, HasOneOutermostStorage) {
       HasSubstr("d.yaml:4:13: architecture.subtree[0].name: 3 instances of DRAM"));
   EXPECT_THAT(error_of(with(kNodes, "class: DRAM", "class: dummy_storage") + kProblem),
               HasSubstr("DRAM keeps nothing; the outermost storage keeps every tensor here"));
+}
+
+TEST(TimeloopProblem, HasNoKeysThatNobodyReads) {
+  const auto error = [](const std::string& key) {
+    return error_of(kNodes + with(kProblem, "  instance:", "  " + key + ": 4\n  instance:"));
+  };
+  EXPECT_THAT(error("P"),
+              HasSubstr("'P' beside 'instance', under which alone Timeloop reads sizes: put it "
+                        "there, or leave it out"));
+  EXPECT_THAT(error("densities"), HasSubstr("'densities' beside 'instance'"));
+  EXPECT_THAT(error("instnce"), HasSubstr("unknown key 'instnce' of a problem; one of shape, "
+                                          "instance, version; did you mean 'instance'?"));
+  EXPECT_THAT(
+      parse_timeloop(kNodes + with(kProblem, "  instance:", "  notes: a\n  instance:"), "d.yaml")
+          .notes,
+      Contains("ignored keys of the problem: notes"));
 }
 
 }  // namespace
