@@ -374,13 +374,13 @@ class ArchReader {
 
   void read_bandwidths(const TimeloopComponent& component, TimeloopAttributes& attributes,
                        TimeloopStorage& storage) {
-    storage.read_bandwidth = attributes.number({"read_bandwidth"});
-    storage.write_bandwidth = attributes.number({"write_bandwidth"});
+    const auto both = attributes.number({"bandwidth"});
+    const auto half = both ? std::optional{*both / 2} : std::nullopt;
+    const auto read = attributes.number({"read_bandwidth"});
+    const auto write = attributes.number({"write_bandwidth"});
+    storage.read_bandwidth = read ? read : half;
+    storage.write_bandwidth = write ? write : half;
     storage.shared_bandwidth = attributes.number({"shared_bandwidth"});
-    if (const auto both = attributes.number({"bandwidth"})) {
-      storage.read_bandwidth = *both / 2;
-      storage.write_bandwidth = *both / 2;
-    }
     if (storage.shared_bandwidth && (storage.read_bandwidth || storage.write_bandwidth)) {
       reader_.error(*component.node, "a shared bandwidth beside one of reads or writes");
     }

@@ -203,5 +203,16 @@ TEST(TimeloopProblem, HasNoKeysThatNobodyReads) {
       Contains("ignored keys of the problem: notes"));
 }
 
+TEST(TimeloopAttributes, OfReadsAndWritesCountBeforeThatOfBoth) {
+  const auto glb = [](const std::string& text) {
+    return parse_timeloop(with(kNodes, "read_bandwidth: 8", text) + kProblem, "d.yaml")
+        .design.machine.storages[1];
+  };
+  EXPECT_EQ(glb("bandwidth: 8, read_bandwidth: 16").read_bandwidth, 16);
+  EXPECT_EQ(glb("bandwidth: 8, read_bandwidth: 16").write_bandwidth, 4);
+  EXPECT_EQ(glb("bandwidth: 8, write_bandwidth: 16").read_bandwidth, 4);
+  EXPECT_EQ(glb("bandwidth: 8, write_bandwidth: 16").write_bandwidth, 16);
+}
+
 }  // namespace
 }  // namespace mapsim::timeloop_v4_test
