@@ -55,6 +55,7 @@ constexpr double kMaxKilobytes = 4294967295.0;
 constexpr std::int64_t kMaxBlock = std::int64_t{1} << 20;
 constexpr double kMinCycleSeconds = 1e-12;
 constexpr double kMaxCycleSeconds = 1;
+constexpr double kSquareMicrometres = 1e6;  // in 1 mm^2
 
 class ArchReader {
  public:
@@ -396,6 +397,13 @@ class ArchReader {
     std::tie(machine().mesh_x, machine().mesh_y) = mesh(component, attributes);
     machine().compute_bits =
         attributes.whole({"word_bits", "word_width", "datawidth"}).value_or(kDefaultWordBits);
+    // src/model/arithmetic.cpp, ParseSpecs
+    if (const auto energy = reader_.number(attributes.find({"energy"}), 0)) {
+      out_.access_energies[component.name] = *energy;
+    }
+    if (const auto area = reader_.number(attributes.find({"area"}), 0)) {
+      machine().compute_area = *area / kSquareMicrometres;
+    }
   }
 
   void check_machine(const Node& section) {

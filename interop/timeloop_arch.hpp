@@ -60,7 +60,7 @@ struct TimeloopArchSection {
   std::set<std::string> dummies;
   // Storages without entries, which can keep no tensor.
   std::set<std::string> empty;
-  // Energies [pJ] per access that storages give themselves.
+  // Energies [pJ] per access, or per MAC, that components give themselves.
   std::map<std::string, double> access_energies;
   // Those dummies that are only a name of the fanout below the storage above.
   std::set<std::string> absorbed;

@@ -39,7 +39,7 @@ constexpr std::array kMetadata{"metadata_counter_width", "metadata_block_size", 
 constexpr std::array kComputeEstimators{"multiplier_width", "adder_width", "num_pipeline_stages",
                                         "num_exponent",     "exponent",    "num_mantissa",
                                         "mantissa",         "width",       "n_bits",
-                                        "precision",        "area",        "energy"};
+                                        "precision"};
 
 // What would change counts, cycles or energies in a way that is not modelled here, and the value
 // that changes nothing.

@@ -92,11 +92,15 @@ class OwnEnergies {
     const Bits width{made.multiplier_bits > 0 ? made.multiplier_bits : machine_.compute_bits};
     const Bits sum{made.adder_bits > 0 ? made.adder_bits : width.count()};
     const OwnMac mac = own_mac(technology, made.klass, width, sum);
-    machine_.compute_energy = mac.energy;
-    machine_.compute_area = mac.area;
+    const auto own = arch_.access_energies.find(machine_.compute_name);
+    const bool own_energy = own != arch_.access_energies.end();
+    const bool own_area = machine_.compute_area.has_value();
+    machine_.compute_energy = own_energy ? own->second : mac.energy;
+    machine_.compute_area = own_area ? machine_.compute_area : mac.area;
     machine_.compute_format = mac.format;
-    origins_[machine_.compute_name] =
-        fmt::format("energy by our table: {}; area by our table", mac.source);
+    origins_[machine_.compute_name] = fmt::format(
+        "{}; {}", own_energy ? "energy by its attribute" : "energy by our table: " + mac.source,
+        own_area ? "area by its attribute" : "area by our table");
   }
 
   const TimeloopArchSection& arch_;
@@ -178,6 +182,11 @@ class TableEnergies {
     const auto energy = named ? named : max_of(name);
     if (!energy && !name.empty()) {
       refuse_(fmt::format("no energy for compute of {}", name));
+    }
+    if (const auto own = arch_.access_energies.find(name); own != arch_.access_energies.end()) {
+      notes_.lines.push_back(
+          fmt::format("{}: its attribute energy ({}) does not count beside a table, as in Timeloop",
+                      name, own->second));
     }
     machine_.compute_energy = energy.value_or(Picojoules{0}).count();
     machine_.compute_leak = leak_of(name);

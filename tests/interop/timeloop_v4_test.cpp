@@ -203,6 +203,22 @@ TEST(TimeloopProblem, HasNoKeysThatNobodyReads) {
       Contains("ignored keys of the problem: notes"));
 }
 
+// Of the MAC, which a table replaces, as Timeloop does.
+TEST(TimeloopAttributes, GiveTheEnergyAndAreaOfAMac) {
+  const std::string design = with(kNodes, "class: intmac\n      attributes: {",
+                                  "class: intmac\n      attributes: {energy: 5.5, area: 3, ") +
+                             kProblem;
+  const TimeloopImport import = parse_timeloop(design, "d.yaml");
+  EXPECT_EQ(import.design.machine.compute_energy, 5.5);
+  EXPECT_EQ(import.design.machine.compute_area, 3e-6);  // mm2
+  EXPECT_EQ(import.origins.at("mac"), "energy by its attribute; area by its attribute");
+  const TimeloopImport table = parse_timeloop(design + timeloop_design::kEnergies, "d.yaml");
+  EXPECT_EQ(table.design.machine.compute_energy, 2);
+  EXPECT_EQ(table.design.machine.compute_area, 3e-6);
+  EXPECT_THAT(table.notes, Contains("mac: its attribute energy (5.5) does not count beside a "
+                                    "table, as in Timeloop"));
+}
+
 TEST(TimeloopAttributes, OfReadsAndWritesCountBeforeThatOfBoth) {
   const auto glb = [](const std::string& text) {
     return parse_timeloop(with(kNodes, "read_bandwidth: 8", text) + kProblem, "d.yaml")
