@@ -292,9 +292,14 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   if (const auto information = read(app, argc, argv)) {
     return *information;
   }
+  const CLI::App& read_command = *app.get_subcommands().front();
+  const auto given = [&](const std::string& name) { return read_command.count(name) > 0; };
+  if (!formats_of(command.options.options).empty()) {
+    check_format(read_command.get_name(), read_command["FORMAT"]->as<std::string>(),
+                 command.options.options, given);
+  }
   if (command.options.check) {
-    const CLI::App& read_command = *app.get_subcommands().front();
-    command.options.check([&](const std::string& name) { return read_command.count(name) > 0; });
+    command.options.check(given);
   }
   find_inputs(command.options.options);
   return command.arguments();

@@ -4,7 +4,6 @@
 
 #include "app/cmd_export_cuda.hpp"
 #include "app/files.hpp"
-#include "app/gpu_request.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/timeloop_import.hpp"
@@ -41,17 +40,6 @@ Answer run(const ExportArguments& arguments) {
   if (arguments.mapping.empty()) {
     throw UsageError("export timeloop: MAPPING is required");
   }
-  refuse({{!arguments.precision.empty(), "--precision"},
-          {!arguments.layout.empty(), "--layout"},
-          {arguments.kernel != 1, "--kernel"},
-          {arguments.bias, "--bias"},
-          {arguments.relu, "--relu"},
-          {arguments.gelu, "--gelu"},
-          {arguments.silu, "--silu"},
-          {arguments.residual, "--residual"},
-          {arguments.quantise, "--quantise"},
-          {!arguments.path.empty(), "--path"}},
-         "only for export cuda");
   const Arch arch = load_arch(arguments.arch);
   const Workload workload = load_form(arguments.mapping, load_workload(arguments.workload));
   const Mapping mapping = load_mapping(arguments.mapping, arch, workload);

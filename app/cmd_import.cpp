@@ -369,13 +369,6 @@ TimeloopOptions timeloop_options(const TimeloopArguments& arguments) {
 
 Answer run(const ImportArguments& given) {
   ImportArguments arguments = given;
-  if (!given.timeloop.settings.empty() && given.format != "timeloop" &&
-      given.format != "accelforge") {
-    throw UsageError(
-        fmt::format("--set: import {} reads no templates; leave it out (import timeloop and import "
-                    "accelforge read them)",
-                    given.format));
-  }
   if (arguments.format == "gpu-table") {
     return import_gpu_tables(arguments);
   }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/format_options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
 #include <variant>
 
+#include "app/arguments.hpp"
 #include "core/ascii.hpp"
 
 namespace mapsim {
@@ -55,6 +59,24 @@ Words formats_of(const Options& options) {
   const auto argument =
       std::ranges::find_if(options, [](const Option& option) { return option.names == "FORMAT"; });
   return argument == options.end() ? Words{} : std::get<Choice>(argument->value).words;
+}
+
+void check_format(const std::string& command, const std::string& format, const Options& options,
+                  const Given& given) {
+  const Words formats = formats_of(options);
+  for (const Option& option : options) {
+    const bool idle = option.names != "FORMAT" && given(name_of(option)) &&
+                      help_for(option.help, format, formats).empty();
+    if (idle) {
+      Words takers;
+      for (const std::string& other : formats) {
+        if (!help_for(option.help, other, formats).empty()) {
+          takers.push_back(command + " " + other);
+        }
+      }
+      throw UsageError(fmt::format("{}: only for {}", name_of(option), fmt::join(takers, ", ")));
+    }
+  }
 }
 
 std::string keep_format(Options& options, std::span<const std::string> words) {

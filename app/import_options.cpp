@@ -55,7 +55,7 @@ CommandOptions options_of(CompareArguments& a) {
          "a12fff5), with another overlap of tiles; 2021: as 2024, and the first visit of a "
          "sum is a fill; 2020: as 2021, and a storage has one energy [current]",
          choice(a.version, {"current", "2024", "2021", "2020"})},
-        {"--all", "", "Print equal figures, too", &a.all},
+        {"--all", "", "timeloop: print equal figures, too", &a.all},
         budget_option(a.budget, "zigzag: time limit of each of the three searches"),
         threads_option(a.threads)},
        timeloop_options(a.timeloop),

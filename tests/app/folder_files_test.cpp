@@ -184,9 +184,7 @@ TEST_F(FolderFiles, OfATemplateSayWhichArchitecturesItMayName) {
 TEST_F(FolderFiles, TakeSettingsOnlyWhereTemplatesAreRead) {
   for (const std::string format : {"zigzag", "scalesim", "onnx", "gpu-table"}) {
     ASSERT_EQ(run("import " + format + " d --set kind=arch -o in"), 2);
-    EXPECT_EQ(file("stderr"), "mapsim: --set: import " + format +
-                                  " reads no templates; leave it out (import timeloop and import "
-                                  "accelforge read them)\n");
+    EXPECT_EQ(file("stderr"), "mapsim: --set: only for import timeloop, import accelforge\n");
   }
 }
 

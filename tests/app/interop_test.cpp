@@ -172,6 +172,13 @@ TEST_F(Interop, ComparesAMappingOfZigzagWithTheOptimum) {
   ASSERT_EQ(run(fmt::format("compare zigzag {0}machine.yaml", data)), 2);
   EXPECT_NE(contents(folder() / "stderr").find("one layer that ZigZag has mapped"),
             std::string::npos);
+  for (const std::string option : {"--set a=1", "--stats s.txt", "--ert e.yaml", "--counts-only",
+                                   "--timeloop-version 2020", "--all"}) {
+    ASSERT_EQ(run(fmt::format("compare zigzag {0}machine.yaml {0}result.json {1}", data, option)),
+              2);
+    EXPECT_EQ(contents(folder() / "stderr"), fmt::format("mapsim: {}: only for compare timeloop\n",
+                                                         option.substr(0, option.find(' '))));
+  }
   EXPECT_EQ(run("compare timeloop in/arch.yaml"), 2);
 }
 
