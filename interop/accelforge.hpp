@@ -40,10 +40,18 @@ struct ForgeEinsum {
   Role role_of(std::size_t tensor) const;
 };
 
-// The einsums of a node `workload`, with those of `renames` (nullptr: absent). Numbers may name
-// `variables`. Errors go to the reader.
+// A node `renames`, and the reader of its file.
+struct ForgeRenames {
+  Reader* reader = nullptr;
+  const Node* node = nullptr;  // nullptr: absent
+};
+// Check the form of renames, and of one list of them. Errors go to the reader.
+void check_forge_rename_list(Reader& reader, const Node& renames);
+void check_forge_renames(const ForgeRenames& renames);
+// The einsums of a node `workload`, with those of `renames`. Numbers may name `variables`. Errors
+// go to the readers.
 std::vector<ForgeEinsum> read_forge_einsums(Reader& reader, const Node& workload,
-                                            const Node* renames,
+                                            const ForgeRenames& renames,
                                             const std::map<std::string, double>& variables,
                                             ImportNotes& notes);
 // The einsum by which a machine without a workload is read: O[m, n] = I[m, k] * W[k, n] of 8 b,

@@ -154,11 +154,20 @@ class AccessReader {
       reader_.error(node, fmt::format("the einsum has no tensor {}", quoted(name)));
       return;
     }
+    for (const char* key : {"projection", "output"}) {
+      if (beside_equation && fields.has(key)) {
+        reader_.error(*fields.find(key),
+                      fmt::format("the equation says the {} of {}; leave it out", key, name));
+      }
+    }
     if (!beside_equation) {
       access =
           entry.accesses.insert(entry.accesses.end(), ForgeAccess{name, {}, false, false, nullptr});
       access->output = read_foreign_boolean(reader_, fields.find("output")).value_or(false);
       if (const Node* projection = fields.require("projection")) {
+        if (projection->kind == Node::Kind::kScalar) {
+          reader_.error(*projection, "expected a list of rank variables, or a map of ranks");
+        }
         for (const Node& item : projection->items) {
           access->indices.push_back({upper(item.text), item.text});
         }

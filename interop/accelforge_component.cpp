@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "core/ascii.hpp"
 #include "interop/accelforge_pace.hpp"
@@ -140,12 +141,16 @@ class ComponentReader {
     if (node_.tag == "!Toll") {
       keys.emplace_back("values_per_action");
     }
-    const Node* list = fields.find("actions");
-    for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
-      const Fields each = reader_.fields(list->items[i], keys);
-      const auto which = reader_.choice(each.require("name"), wanted, "action");
+    std::set<std::size_t> seen;
+    for (const Node* item : read_forge_list(reader_, fields.find("actions"), "a list of actions")) {
+      const Fields each = reader_.fields(*item, keys);
+      const Node* name = each.require("name");
+      const auto which = reader_.choice(name, wanted, "action");
       if (!which) {
         continue;
+      }
+      if (!seen.insert(*which).second) {
+        reader_.error(*name, fmt::format("a second action {}", quoted(name->text)));
       }
       Action& action = actions_[*which];
       if (const Node* energy = each.find("energy")) {
@@ -168,7 +173,7 @@ class ComponentReader {
         out_.counts_values = true;
       }
       if (!(action.bits > 0) || (action.rate && !(*action.rate > 0))) {
-        reader_.error(list->items[i], "bits_per_action and throughput are above 0");
+        reader_.error(*item, "bits_per_action and throughput are above 0");
         action = {};
       }
     }

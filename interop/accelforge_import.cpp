@@ -190,13 +190,46 @@ class ForgeImporter {
     return names.numbers;
   }
 
-  void read_workload(const Section& workload) {
+  void read_einsums(const Section& workload) {
     const Section* renames = section("renames");
-    try_at(*workload.source, [&](Source& source) {
-      einsums_ = read_forge_einsums(source.reader, *workload.node,
-                                    renames == nullptr ? nullptr : renames->node,
-                                    variables_of_all(), notes_);
-    });
+    const auto read = [&](Reader* reader) {
+      try_at(*workload.source, [&](Source& source) {
+        einsums_ = read_forge_einsums(source.reader, *workload.node,
+                                      {reader, renames == nullptr ? nullptr : renames->node},
+                                      variables_of_all(), notes_);
+      });
+    };
+    if (renames == nullptr) {
+      read(nullptr);
+      return;
+    }
+    Source& source = *renames->source;
+    try_at(source, [&](Source&) { check_forge_renames({&source.reader, renames->node}); });
+    if (&source == workload.source) {
+      read(&source.reader);
+    } else {
+      try_at(source, [&](Source&) { read(&source.reader); });
+    }
+    note_foreign_renames(*renames);
+  }
+
+  void note_foreign_renames(const Section& renames) {
+    stand_in(*renames.source);
+    const Node* all = value_of(*renames.node, "einsums");
+    for (std::size_t i = 0; all != nullptr && i < all->items.size(); ++i) {
+      const Node* name = value_of(all->items[i], "name");
+      const bool known = name->text == "default" || std::any_of(einsums_.begin(), einsums_.end(),
+                                                                [&](const ForgeEinsum& einsum) {
+                                                                  return einsum.name == name->text;
+                                                                });
+      if (!known) {
+        notes_.add(*name, {"renames of einsums that the workload has not", name->text, ""});
+      }
+    }
+  }
+
+  void read_workload(const Section& workload) {
+    read_einsums(workload);
     Network network;
     network.name = "accelforge";
     std::size_t between = 0;

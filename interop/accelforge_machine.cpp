@@ -347,10 +347,10 @@ class ForgeMachineReader {
   }
 
   void read_fanouts(const Node& list, const std::string& of) {
-    for (const Node& item : list.items) {
+    for (const Node* item : read_forge_list(reader_, &list, "a list of fanouts")) {
       const Fields fields =
-          reader_.fields(item, {"name", "fanout", "may_reuse", "reuse", "loop_bounds", "min_usage",
-                                "usage_scale", "power_gateable"});
+          reader_.fields(*item, {"name", "fanout", "may_reuse", "reuse", "loop_bounds", "min_usage",
+                                 "usage_scale", "power_gateable"});
       Fanout fanout;
       fanout.name = of + "_" + reader_.name(fields.require("name")).value_or("");
       const Node* size = fields.require("fanout");
@@ -370,10 +370,10 @@ class ForgeMachineReader {
       const ForgeSet reuse = set_of(fields.find("reuse"), nothing);
       const ForgeSet may = set_of(fields.find("may_reuse"), fields.has("reuse") ? reuse : all);
       if (!reuse.is_known() || !may.is_known()) {
-        reader_.error(item, "what is reused along a fanout must not depend on what memories keep");
+        reader_.error(*item, "what is reused along a fanout must not depend on what memories keep");
       }
-      const RoleSet reused = roles_of(item, reuse.surely);
-      const RoleSet shared = roles_of(item, may.surely);
+      const RoleSet reused = roles_of(*item, reuse.surely);
+      const RoleSet shared = roles_of(*item, may.surely);
       for (const Role role : {Role::kInput, Role::kWeight}) {
         if (shared.contains(role)) {
           fanout.multicast.insert(role);

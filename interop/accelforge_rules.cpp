@@ -57,8 +57,8 @@ GemmAxis ForgeRules::axis_of(std::size_t dim) const {
 std::vector<ForgeRules::Limit> ForgeRules::limits(const Node* comparisons,
                                                   const std::string& whose) {
   std::vector<Limit> found(einsum_.dims.size());
-  for (std::size_t i = 0; comparisons != nullptr && i < comparisons->items.size(); ++i) {
-    limit_by(comparisons->items[i], whose, found);
+  for (const Node* comparison : read_forge_list(reader_, comparisons, "a list of comparisons")) {
+    limit_by(*comparison, whose, found);
   }
   return found;
 }
@@ -73,6 +73,13 @@ void ForgeRules::limit_by(const Node& comparison, const std::string& whose,
     return;
   }
   const ForgeSet dims = read_forge_set(reader_, *expression, names_, {0, 0, true});
+  if (!dims.is_known()) {
+    notes_.add(comparison,
+               fmt::format("{}: a limit of rank variables that depend on what memories keep is "
+                           "left out; the space is wider without it",
+                           whose));
+    return;
+  }
   const bool product = sign->text.starts_with("product");
   if (product && std::popcount(dims.surely) > 1) {
     notes_.add(

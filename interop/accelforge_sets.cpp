@@ -280,6 +280,11 @@ double read_forge_number(Reader& reader, const Node& node, const ForgeNames& nam
   }
 }
 
+std::vector<const Node*> read_forge_list(Reader& reader, const Node* list, std::string_view what) {
+  const bool empty = list != nullptr && list->kind == Node::Kind::kSequence && list->items.empty();
+  return list == nullptr || empty ? std::vector<const Node*>{} : reader.items(*list, what);
+}
+
 std::int64_t forge_count(double number) {
   constexpr double kMost = kMaxInteger;
   return std::isnan(number)

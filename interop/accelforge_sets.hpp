@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/reader.hpp"
@@ -39,6 +40,8 @@ double evaluate_number(const std::string& text, const ForgeNames& names);
 
 // The same for a scalar of a file. Errors go to the reader; the value is then 1, or `otherwise`.
 double read_forge_number(Reader& reader, const Node& node, const ForgeNames& names);
+// The items of a list, which may be empty (nullptr: absent). Errors go to the reader.
+std::vector<const Node*> read_forge_list(Reader& reader, const Node* list, std::string_view what);
 // A number as a count: rounded down, and limited to 2^53 on either side of 0.
 std::int64_t forge_count(double number);
 ForgeSet read_forge_set(Reader& reader, const Node& node, const ForgeNames& names,

@@ -23,7 +23,7 @@ class ForgeWorkloadReader {
     variables_.numbers = variables;
   }
 
-  std::vector<ForgeEinsum> read(const Node& workload, const Node* renames) {
+  std::vector<ForgeEinsum> read(const Node& workload, const ForgeRenames& renames) {
     const Fields fields = reader_.fields(
         workload, {"version", "einsums", "iteration_space_shape", "shape", "rank_sizes",
                    "n_instances", "bits_per_value", "persistent_tensors"});
@@ -34,7 +34,14 @@ class ForgeWorkloadReader {
     for (const char* key : {"iteration_space_shape", "shape"}) {
       if (const Node* shape = fields.find(key)) {
         for (const Entry* entry : reader_.entries(*shape, "a map of rank variables")) {
-          add_bound(entry->value, bounds_);
+          Bounds own;
+          add_bound(entry->value, own);
+          if (!own.empty() && !own.contains(entry->key.text)) {
+            reader_.error(entry->value, fmt::format("the bound of {} is of another rank variable",
+                                                    quoted(entry->key.text)));
+          }
+          own.merge(bounds_);
+          bounds_ = std::move(own);
         }
       }
     }
@@ -45,9 +52,14 @@ class ForgeWorkloadReader {
       entries_ = read_forge_entries(reader_, *list, notes_);
     }
     std::vector<ForgeEinsum> einsums;
+    std::set<std::string> names;
     for (const ForgeEntry& entry : entries_) {
+      if (!names.insert(entry.name).second) {
+        reader_.error(*entry.node, fmt::format("a second einsum called {}", quoted(entry.name)));
+      }
       einsums.push_back(einsum_of(entry));
     }
+    note_unused(fields);
     return einsums;
   }
 
@@ -111,6 +123,35 @@ class ForgeWorkloadReader {
     }
   }
 
+  // Sizes and bounds of what no einsum has.
+  void note_unused(const Fields& fields) {
+    std::set<std::string> used;
+    for (const ForgeEntry& entry : entries_) {
+      for (const ForgeAccess& access : entry.accesses) {
+        for (const ForgeIndex& index : access.indices) {
+          used.insert(index.rank);
+          for (const auto& [coefficient, name] :
+               forge_terms(index.expression).value_or(ForgeTerms{})) {
+            used.insert(name);
+          }
+        }
+      }
+    }
+    for (const char* key : {"iteration_space_shape", "shape", "rank_sizes"}) {
+      const Node* sizes = fields.find(key);
+      for (std::size_t i = 0; sizes != nullptr && i < sizes->entries.size(); ++i) {
+        const Node& name = sizes->entries[i].key;
+        const bool named = std::any_of(  // in the size of another
+            sizes->entries.begin(), sizes->entries.end(), [&](const Entry& each) {
+              return each.value.text.find(name.text) != std::string::npos;
+            });
+        if (!used.contains(name.text) && (!named || key[0] != 'r')) {
+          notes_.add(name, {"sizes of ranks that no einsum has", name.text, ""});
+        }
+      }
+    }
+  }
+
   const Node* of_entry(const ForgeEntry& entry, const char* key) const {
     return entry.node->kind == Node::Kind::kMap ? value_of(*entry.node, key) : nullptr;
   }
@@ -155,10 +196,9 @@ class ForgeWorkloadReader {
   Bounds bounds_of(const ForgeEntry& entry, const std::vector<ForgeAccess>& accesses) {
     Bounds given = bounds_;
     Sizes sizes = sizes_;
-    if (const Node* shape = of_entry(entry, "iteration_space_shape")) {
-      for (const Node& item : shape->items) {
-        add_bound(item, given);
-      }
+    for (const Node* item : read_forge_list(reader_, of_entry(entry, "iteration_space_shape"),
+                                            "a list of bounds such as 0 <= p < 56")) {
+      add_bound(*item, given);
     }
     if (const Node* own = of_entry(entry, "rank_sizes")) {
       read_sizes(*own, sizes);
@@ -308,58 +348,53 @@ class ForgeWorkloadReader {
     rename(entry, einsum);
     read_bits(accesses, einsum);
     if (persistent_ != nullptr) {
-      set_of(*persistent_, names);  // what must stay in the outermost memory: here it always does
+      read_forge_set(reader_, *persistent_,
+                     names);  // what must stay in the outermost memory: here it always does
     }
-  }
-
-  ForgeSet set_of(const Node& node, const ForgeNames& names) {
-    return read_forge_set(reader_, node, names);
   }
 
   // The einsum's own renames, those that `renames` has for it, and the defaults, in this order.
   void rename(const ForgeEntry& entry, ForgeEinsum& einsum) {
     std::set<std::string> done;
     if (const Node* own = of_entry(entry, "renames")) {
-      rename_by(*own, einsum, done);
+      check_forge_rename_list(reader_, *own);
+      rename_by(reader_, *own, einsum, done);
     }
-    const Node* all = renames_ == nullptr ? nullptr : value_of(*renames_, "einsums");
+    const Node* all = renames_.node == nullptr ? nullptr : value_of(*renames_.node, "einsums");
     for (const std::string& wanted : {entry.name, std::string{"default"}}) {
       for (std::size_t i = 0; all != nullptr && i < all->items.size(); ++i) {
-        const Fields fields =
-            reader_.fields(all->items[i], {"name", "tensor_accesses", "rank_variables"});
-        const Node* name = fields.find("name");
+        const Node* name = value_of(all->items[i], "name");
         for (const char* key : {"tensor_accesses", "rank_variables"}) {
-          if (name != nullptr && name->text == wanted && fields.find(key) != nullptr) {
-            rename_by(*fields.find(key), einsum, done);
+          const Node* own = value_of(all->items[i], key);
+          if (name != nullptr && name->text == wanted && own != nullptr) {
+            rename_by(*renames_.reader, *own, einsum, done);
           }
         }
       }
     }
   }
 
-  void rename_by(const Node& renames, ForgeEinsum& einsum, std::set<std::string>& done) {
-    std::vector<std::pair<std::string, ForgeSet>> found;
+  static void rename_by(Reader& reader, const Node& renames, ForgeEinsum& einsum,
+                        std::set<std::string>& done) {
     for (const Entry& each : renames.entries) {
       if (done.insert(each.key.text).second) {
-        einsum.names.sets[each.key.text] = set_of(each.value, einsum.names);
+        einsum.names.sets[each.key.text] = read_forge_set(reader, each.value, einsum.names);
       }
     }
     for (const Node& item : renames.items) {
-      const Fields fields = reader_.fields(item, {"name", "source", "expected_count"});
-      const Node* name = fields.require("name");
-      const Node* source = fields.require("source");
+      const Node *name = value_of(item, "name"), *source = value_of(item, "source");
       if (name == nullptr || source == nullptr || !done.insert(name->text).second) {
         continue;
       }
-      const ForgeSet set = set_of(*source, einsum.names);
+      const ForgeSet set = read_forge_set(reader, *source, einsum.names);
       einsum.names.sets[name->text] = set;
-      const Node* count = fields.find("expected_count");
+      const Node* count = value_of(item, "expected_count");
       const auto size = static_cast<double>(std::popcount(set.surely));
-      if (count != nullptr && size != number(*count, einsum.names)) {
-        reader_.error(*source,
-                      fmt::format("{}: {} is {} tensors, not {}; a rename of its own in the "
-                                  "einsum would tell",
-                                  einsum.name, name->text, size, count->text));
+      if (count != nullptr && size != read_forge_number(reader, *count, einsum.names)) {
+        reader.error(*source,
+                     fmt::format("{}: {} is {} tensors, not {}; a rename of its own in the "
+                                 "einsum would tell",
+                                 einsum.name, name->text, size, count->text));
       }
     }
   }
@@ -369,7 +404,7 @@ class ForgeWorkloadReader {
     std::vector<const Node*> given(accesses.size());
     ForgeSet others{names.tensors, names.tensors, false};
     const auto take = [&](const Entry& entry) {
-      const ForgeSet set = set_of(entry.key, names);
+      const ForgeSet set = read_forge_set(reader_, entry.key, names);
       others.surely = others.maybe = others.surely & ~set.surely;
       for (std::size_t t = 0; t < accesses.size(); ++t) {
         given[t] = ((set.surely >> t) & 1U) != 0 ? &entry.value : given[t];
@@ -400,7 +435,7 @@ class ForgeWorkloadReader {
   Reader& reader_;
   ImportNotes& notes_;
   ForgeNames variables_;
-  const Node* renames_ = nullptr;
+  ForgeRenames renames_;
   const Node* bits_ = nullptr;
   const Node* persistent_ = nullptr;
   std::int64_t instances_ = 1;
@@ -422,7 +457,7 @@ Role ForgeEinsum::role_of(std::size_t tensor) const {
 }
 
 std::vector<ForgeEinsum> read_forge_einsums(Reader& reader, const Node& workload,
-                                            const Node* renames,
+                                            const ForgeRenames& renames,
                                             const std::map<std::string, double>& variables,
                                             ImportNotes& notes) {
   return ForgeWorkloadReader{reader, variables, notes}.read(workload, renames);
