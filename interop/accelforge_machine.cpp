@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "interop/accelforge.hpp"
 #include "interop/accelforge_component.hpp"
@@ -15,15 +16,6 @@ namespace mapsim {
 namespace {
 
 constexpr std::array kRoles{Role::kInput, Role::kWeight, Role::kOutput};
-
-// Which operands a GEMM axis indexes.
-struct AxisRoles {
-  GemmAxis axis;
-  RoleSet roles;
-};
-constexpr std::array kAxes{AxisRoles{GemmAxis::kM, {Role::kInput, Role::kOutput}},
-                           AxisRoles{GemmAxis::kN, {Role::kWeight, Role::kOutput}},
-                           AxisRoles{GemmAxis::kK, {Role::kInput, Role::kWeight}}};
 
 class ForgeMachineReader {
  public:
@@ -46,6 +38,10 @@ class ForgeMachineReader {
  private:
   void read_nodes(const Node& nodes) {
     for (const Node* node : reader_.items(nodes, "a list of nodes")) {
+      if (const Node* name = value_of(*node, "name");
+          name != nullptr && !names_of_nodes_.insert(name->text).second) {
+        reader_.error(*name, fmt::format("a second node called {}", quoted(name->text)));
+      }
       if (node->tag == "!Hierarchical") {
         const Fields fields = reader_.fields(*node, {"nodes", "name"});
         if (const Node* inside = fields.require("nodes")) {
@@ -125,10 +121,11 @@ class ForgeMachineReader {
 
   void read_memory(const Node& node) {
     const ForgeComponent memory = component(node);
+    read_spatial_of(node, memory.name);  // which stays where the memory is not enabled
     if (!memory.enabled) {
+      note_disabled(node, memory.name);
       return;
     }
-    read_spatial_of(node, memory.name);
     if (levels_.size() == kMaxLevels) {
       reader_.error(node,
                     fmt::format("{} is memory {}; a machine has at most {} here, so leave out "
@@ -163,11 +160,16 @@ class ForgeMachineReader {
     levels_.push_back(std::move(storage));
   }
 
+  void note_disabled(const Node& node, const std::string& name) {
+    notes_.add(node, {"memories and tolls that are not enabled", name, "for " + einsum_.name});
+  }
+
   // What passes a toll right below the outermost memory is what that memory reads and takes, so its
   // energies are added to those of the memory. Further in, what passes depends on the mapping.
   void read_toll(const Node& node) {
     const ForgeComponent toll = component(node);
     if (!toll.enabled) {
+      note_disabled(node, toll.name);
       return;
     }
     const Node* direction = value_of(node, "direction");
@@ -179,7 +181,7 @@ class ForgeMachineReader {
       return;
     }
     const Node* tensors = value_of(node, "tensors");
-    const Node* keep = tensors == nullptr ? nullptr : value_of(*tensors, "keep");
+    const Node* keep = tensors == nullptr ? nullptr : rules_of(node, *tensors).find("keep");
     if (keep == nullptr || (set_of(keep, {}).surely & names_.tensors) != names_.tensors) {
       refuse("a toll that some tensors need not pass");
       return;
@@ -217,6 +219,24 @@ class ForgeMachineReader {
     }
   }
 
+  // The rules of a node for its tensors; those without a counterpart have notes.
+  Fields rules_of(const Node& node, const Node& tensors) {
+    Words left_out{"back", "no_refetch_from_above", "no_resend_to_below", "tensor_order_options",
+                   "force_memory_hierarchy_order"};
+    Words keys{"keep", "may_keep"};
+    (node.tag == "!Toll" ? left_out : keys).emplace_back("tile_shape");
+    keys.insert(keys.end(), left_out.begin(), left_out.end());
+    const Fields fields = reader_.fields(tensors, keys);
+    for (const std::string& key : left_out) {
+      if (fields.has(key)) {
+        notes_.add(
+            fields.place(key),
+            fmt::format("{}: {} is left out; the space is wider without it", node_name(node), key));
+      }
+    }
+    return fields;
+  }
+
   struct Held {
     RoleSet keep, free;
     std::uint32_t maybe = 0;  // tensors that it may hold
@@ -227,19 +247,9 @@ class ForgeMachineReader {
     const ForgeSet nothing{}, all{names_.tensors, names_.tensors, false};
     ForgeSet keep = nothing, may = all;
     if (tensors != nullptr) {
-      const Fields fields = reader_.fields(
-          *tensors, {"keep", "may_keep", "back", "tile_shape", "no_refetch_from_above",
-                     "no_resend_to_below", "tensor_order_options", "force_memory_hierarchy_order"});
+      const Fields fields = rules_of(node, *tensors);
       keep = set_of(fields.find("keep"), nothing);
       may = set_of(fields.find("may_keep"), fields.has("keep") ? nothing : all);
-      for (const char* key : {"back", "no_refetch_from_above", "no_resend_to_below",
-                              "tensor_order_options", "force_memory_hierarchy_order"}) {
-        if (fields.has(key)) {
-          notes_.add(*fields.find(key),
-                     fmt::format("{}: {} is left out; the space is wider without it",
-                                 node_name(node), key));
-        }
-      }
     }
     Held held;
     const bool outermost = levels_.empty();
@@ -380,25 +390,10 @@ class ForgeMachineReader {
         }
       }
       fanout.spatial_reduction = shared.contains(Role::kOutput);
-      restrict_axis(fanout, reused);
+      restrict_forge_fanout(fanout, reused);
       unroll_ += rules().unrolling(fields, fanout, reuse.surely);
       fanouts_.push_back(std::move(fanout));
       above_.push_back(levels_.size());
-    }
-  }
-
-  // Loops over dims that index none of the reused tensors.
-  static void restrict_axis(Fanout& fanout, RoleSet reused) {
-    if (reused.empty()) {
-      return;
-    }
-    for (const AxisRoles& each : kAxes) {
-      if ((each.roles & reused).empty()) {
-        fanout.x_dims.gemm_axes.push_back(each.axis);
-      }
-    }
-    if (fanout.x_dims.gemm_axes.empty()) {
-      fanout.x_dims.dims.push_back("no_dim");  // which no layer has: it stays unused
     }
   }
 
@@ -472,7 +467,8 @@ class ForgeMachineReader {
   std::vector<Rates> rates_;
   std::vector<Fanout> fanouts_;
   std::vector<std::size_t> above_;  // levels above each fanout
-  std::string unroll_, extents_;    // rules
+  std::set<std::string> names_of_nodes_;
+  std::string unroll_, extents_;  // rules
 };
 
 }  // namespace

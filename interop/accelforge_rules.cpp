@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <set>
@@ -37,7 +38,30 @@ std::int64_t fullest(const std::vector<std::int64_t>& bounds, std::int64_t most)
   return *products.rbegin();
 }
 
+// Which operands a GEMM axis indexes.
+struct AxisRoles {
+  GemmAxis axis;
+  RoleSet roles;
+};
+constexpr std::array kAxes{AxisRoles{GemmAxis::kM, {Role::kInput, Role::kOutput}},
+                           AxisRoles{GemmAxis::kN, {Role::kWeight, Role::kOutput}},
+                           AxisRoles{GemmAxis::kK, {Role::kInput, Role::kWeight}}};
+
 }  // namespace
+
+void restrict_forge_fanout(Fanout& fanout, RoleSet reused) {
+  if (reused.empty()) {
+    return;
+  }
+  for (const AxisRoles& each : kAxes) {
+    if ((each.roles & reused).empty()) {
+      fanout.x_dims.gemm_axes.push_back(each.axis);
+    }
+  }
+  if (fanout.x_dims.gemm_axes.empty()) {
+    fanout.x_dims.dims.push_back("no_dim");  // which no layer has: it stays unused
+  }
+}
 
 // As Workload::gemm_axis() has it.
 GemmAxis ForgeRules::axis_of(std::size_t dim) const {

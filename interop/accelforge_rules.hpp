@@ -7,6 +7,9 @@
 
 namespace mapsim {
 
+// Leaves a fanout the loops over dims that index none of the reused tensors.
+void restrict_forge_fanout(Fanout& fanout, RoleSet reused);
+
 // The constraints that a machine puts on the mapspace of an einsum, as lines of constraints.yaml;
 // empty: none.
 class ForgeRules {

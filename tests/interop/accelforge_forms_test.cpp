@@ -96,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
              "renames.einsums[1].name: a second list of renames for 'Z'"},
         Form{"[{name: weight, source: B}]", "[{nam: weight, source: B}]",
              "renames.einsums[0].tensor_accesses[0]: unknown key 'nam'; did you mean 'name'?"},
+        Form{"name: Buffer", "name: Off", "arch.nodes[2].name: a second node called 'Off'"},
         Form{"  - einsum: \"Z", "  - \"Z[m, n] = A[m, k] * B[k, n]\"\n  - einsum: \"Z",
              "workload.einsums[1]: a second einsum called 'Z'"}));
 
@@ -127,6 +128,17 @@ TEST(ForgeForm, OfRenamesHasItsOwnPlace) {
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), testing::StartsWith(renames + ":3:41: renames.einsums[0]."));
   }
+}
+
+TEST(ForgeForm, OfAMemoryThatIsNotEnabledKeepsItsFanout) {
+  std::string text = kDesign;
+  text.replace(text.find("size: 8192"), 10,
+               "size: 8192\n    enabled: len(All) == 2\n    spatial: [{name: Y, fanout: 2}]");
+  const ForgeImport import = parse_accelforge(text, "m.yaml");
+  EXPECT_EQ(import.arch->levels.size(), 1U);
+  EXPECT_EQ(import.arch->mac_units(), 8);
+  EXPECT_THAT(import.notes,
+              Contains("memories and tolls that are not enabled: Buffer (for Z m.yaml:11)"));
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ workload:
   const auto refused = [&](const std::string& toll) { return complaint(machine(toll)); };
   EXPECT_THAT(refused("    direction: up\n" + read),
               HasSubstr("Gate: a toll that some tensors need not pass has no counterpart"));
+  EXPECT_THAT(refused("    direction: up\n    tensors: {keep: All, kep: All}\n" + read),
+              HasSubstr("unknown key 'kep'; did you mean 'keep'?"));
   EXPECT_THAT(refused("    direction: {A: up}\n" + all + read),
               HasSubstr("Gate: a direction other than up, down and up_and_down"));
   EXPECT_THAT(refused("    direction: up\n" + all + slow),
