@@ -78,7 +78,7 @@ std::string optimum_table(const ComparisonRecord& record) {
 }  // namespace
 
 Answer compare_zigzag(const CompareArguments& arguments) {
-  ZigzagImport import = read_zigzag(arguments.files);
+  ZigzagImport import = read_zigzag(arguments.files, {});
   const ZigzagImport::Layer layer = found_layer(import);
   const Problem problem{layer.arch, layer.workload};
   const Evaluation evaluation = evaluate(problem, layer.found->mapping);

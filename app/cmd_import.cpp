@@ -15,6 +15,7 @@
 #include "app/files.hpp"
 #include "app/folder_files.hpp"
 #include "app/import.hpp"
+#include "app/onnx_model.hpp"
 #include "arch/load.hpp"
 #include "arch/print.hpp"
 #include "core/diagnostic.hpp"
@@ -136,7 +137,7 @@ ImportedFiles files_of(const ZigzagChip& chip, std::vector<std::string> notes) {
 // An architecture of its own is written for a layer whose unrolling gives a memory another share of
 // its energy.
 ImportedFiles import_zigzag(const ImportArguments& arguments) {
-  ZigzagImport import = read_zigzag(arguments.files);
+  ZigzagImport import = read_zigzag(arguments.files, options_of(arguments.onnx));
   const std::string heading = "# Imported from ZigZag.\n";
   if (!import.chip.cores.empty()) {
     return files_of(import.chip, std::move(import.notes));

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <string_view>
+
 #include "app/options.hpp"
 #include "arch/gpu_words.hpp"
 
@@ -68,6 +70,17 @@ Option cache_option(std::string& cache) {
           choice(cache, {"hot", "cold"})};
 }
 
+// A model may be the workload of ZigZag, which has widths of its own.
+Options import_onnx_options(OnnxArguments& a) {
+  Options options = onnx_options(a);
+  for (Option& option : options) {
+    if (option.names != "--operand-bits") {
+      option.help.replace(0, std::string_view{"ONNX"}.size(), "onnx, zigzag");
+    }
+  }
+  return options;
+}
+
 CommandOptions options_of(ImportArguments& a) {
   Option cache = cache_option(a.cache);
   cache.help = "gpu-table: whether the L2 cache held the operands, if the table does not say it";
@@ -91,7 +104,7 @@ CommandOptions options_of(ImportArguments& a) {
              "timeloop, scalesim, zigzag, accelforge, onnx: write arch.yaml, workload.yaml and "
              "so on to DIR; gpu-table: add the measurements to this file (CSV)",
              &a.folder})},
-       onnx_options(a.onnx),
+       import_onnx_options(a.onnx),
        timeloop_options(a.timeloop),
        {{"--gpu", "NAME", "gpu-table: name of the GPU, if the table has none", &a.gpu},
         precision_option(a.precision,

@@ -15,8 +15,6 @@
 
 namespace mapsim {
 
-namespace {
-
 OnnxOptions options_of(const OnnxArguments& arguments) {
   OnnxOptions options;
   options.batch = arguments.batch;
@@ -28,8 +26,6 @@ OnnxOptions options_of(const OnnxArguments& arguments) {
       numbers_of(arguments.inputs, "--input", std::numeric_limits<std::int64_t>::min());
   return options;
 }
-
-}  // namespace
 
 std::map<std::string, std::int64_t> numbers_of(const std::vector<std::string>& texts,
                                                const char* option, std::int64_t least) {

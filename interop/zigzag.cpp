@@ -314,7 +314,7 @@ ZigzagImport import_zigzag(std::vector<Document> documents) {
   return ZigzagImporter{std::move(documents)}.read();
 }
 
-ZigzagImport read_zigzag(const std::vector<std::string>& paths) {
+ZigzagImport read_zigzag(const std::vector<std::string>& paths, const OnnxOptions& model) {
   std::vector<Document> documents;
   std::vector<std::string> notes;
   std::optional<NetworkGraph> graph;
@@ -323,7 +323,7 @@ ZigzagImport read_zigzag(const std::vector<std::string>& paths) {
       documents.push_back(read_yaml(path));
       continue;
     }
-    OnnxOptions options;
+    OnnxOptions options = model;
     options.operand_bits = Bits{8};
     const Network network = to_network(read_onnx(path, options), options);
     documents.push_back(zigzag_workload(network, path, notes));

@@ -10,6 +10,7 @@
 #include "arch/arch.hpp"
 #include "core/reader.hpp"
 #include "costmodel/mapping.hpp"
+#include "interop/onnx.hpp"
 #include "workloads/graph.hpp"
 #include "workloads/workload.hpp"
 
@@ -114,9 +115,9 @@ struct ZigzagImport {
 
 // Reads an accelerator, a workload (YAML, or an ONNX model) with a mapping, and results (the JSON
 // of a layer that ZigZag has mapped), or a chip of Stream alone. Keys tell the files apart. A layer
-// without a counterpart is left out, with a note that names it, its line and the reason. Throws
-// ConfigError.
-ZigzagImport read_zigzag(const std::vector<std::string>& paths);
+// without a counterpart is left out, with a note that names it, its line and the reason. A model
+// has the widths of ZigZag, whatever `model` says. Throws ConfigError.
+ZigzagImport read_zigzag(const std::vector<std::string>& paths, const OnnxOptions& model);
 ZigzagImport import_zigzag(std::vector<Document> documents);
 
 }  // namespace mapsim

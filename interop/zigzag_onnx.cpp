@@ -137,6 +137,12 @@ Document zigzag_workload(const Network& network, const std::string& file,
       "{}: operands of 8 b and sums of 16 b, as ZigZag reads a model; layers of one shape "
       "are one layer, and operators that only move data are left out",
       file));
+  for (const std::string& warning : network.warnings) {
+    notes.push_back(fmt::format("{}: {}", file, warning));
+  }
+  for (const auto& [kind, count] : network.unpriced) {
+    notes.push_back(fmt::format("{}: {}, {} x: not known, not priced", file, kind, count));
+  }
   if (!padded.empty()) {
     notes.push_back(
         fmt::format("{}: the padding of {} is read like the rest of the input; ZigZag does not "

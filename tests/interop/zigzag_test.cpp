@@ -319,9 +319,13 @@ TEST(ZigzagImports, TakeLayersOfAModel) {
        3});
   network.layers.push_back(
       {"fc", parse_workload("name: fc\ngemm: {m: 2, n: 8, k: 4}\n", "fc.yaml"), 1});
+  network.warnings = {"opset 99 is newer"};
+  network.unpriced = {{"Foo", 2}};
   std::vector<std::string> notes;
   std::vector<Document> documents;
   documents.push_back(zigzag_workload(network, "model.onnx", notes));
+  EXPECT_THAT(notes, Contains("model.onnx: opset 99 is newer"));
+  EXPECT_THAT(notes, Contains("model.onnx: Foo, 2 x: not known, not priced"));
   documents.push_back(parse_yaml(kAccelerator, "machine.yaml"));
   documents.push_back(
       parse_yaml("- {name: default, spatial_mapping: {D1: ['K, 4']}}\n", "mapping.yaml"));
@@ -335,6 +339,25 @@ TEST(ZigzagImports, TakeLayersOfAModel) {
   EXPECT_EQ(conv.tensors[conv.output()].partial_bits, Bits{16});
   EXPECT_EQ(import.layers[1].workload.macs(), 2 * 8 * 4);
   EXPECT_THAT(import.layers[1].constraints, HasSubstr("D1: {X: {dims: [K], factors: {K: 4}}}"));
+}
+
+// The symbolic dims of a model have the values that are given, and its operands the widths of
+// ZigZag.
+TEST(ZigzagImports, ReadModelsByTheirOptions) {
+  OnnxOptions options;
+  options.dims = {{"batch", 2}, {"seq", 16}};
+  options.operand_bits = Bits{32};
+  const ZigzagImport import = read_zigzag({std::string{kBuild} + "/models/attention.onnx",
+                                           source_path("tests/app/data/zigzag_machine.yaml")},
+                                          options);
+  ASSERT_FALSE(import.layers.empty());
+  for (const ZigzagImport::Layer& layer : import.layers) {
+    EXPECT_EQ(layer.workload.tensors[TensorId{0}].bits, Bits{8}) << layer.name;
+  }
+  EXPECT_THROW(read_zigzag({std::string{kBuild} + "/models/attention.onnx",
+                            source_path("tests/app/data/zigzag_machine.yaml")},
+                           {}),
+               ConfigError);
 }
 
 TEST(ZigzagImports, SurviveDamagedFiles) {
