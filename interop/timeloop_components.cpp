@@ -157,7 +157,7 @@ class ComponentReader {
   // Version 0.4: a list in which every node lies inside of the ones before it.
   void read_nodes(const Node& list, TimeloopComponent& around) {
     for (const Node* item : reader_.items(list, "a list of nodes")) {
-      if (item->tag == "!Hierarchical") {
+      if (item->tag == "!Hierarchical" || item->tag == "!Pipelined") {  // flattened alike
         const Fields fields = reader_.fields(*item, {"nodes", "name"});
         if (const Node* nodes = fields.require("nodes")) {
           read_nodes(*nodes, around);
@@ -166,13 +166,9 @@ class ComponentReader {
         read_parallel(*item, around);
       } else if (item->tag == "!Container" || item->tag == "!Component") {
         read_tagged(*item, around);
-      } else if (item->tag == "!Pipelined") {
-        reader_.error(*item,
-                      "the front end gives !Pipelined no meaning for Timeloop; its nodes can stand "
-                      "in its place, or in a !Parallel with what each keeps");
       } else {
         reader_.error(*item, fmt::format("a node {}; known here are !Container, !Component, "
-                                         "!Hierarchical and !Parallel",
+                                         "!Hierarchical, !Pipelined and !Parallel",
                                          item->tag.empty() ? "without a tag" : item->tag));
       }
     }

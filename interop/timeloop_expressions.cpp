@@ -125,7 +125,7 @@ class Resolver {
     for (Node& node : list.items) {
       if (Node* nodes = child_of(node, "nodes")) {
         Scope branch = scope;
-        walk_nodes(*nodes, node.tag == "!Hierarchical" ? scope : branch);
+        walk_nodes(*nodes, node.tag == "!Parallel" ? branch : scope);
         continue;
       }
       Scope own = scope;

@@ -268,15 +268,6 @@ TEST(FrontEnd, StillRefusesWhatIsNotKnown) {
   std::string unknown = tree;
   unknown.replace(unknown.find("64 * COLUMNS"), 12, "64 * COLUMNES");
   EXPECT_THROW(parse_timeloop(unknown + kLayer, "tree.yaml"), ConfigError);
-  std::string pipelined = tree;
-  pipelined.replace(pipelined.find("!Parallel"), 9, "!Pipelined");
-  try {
-    parse_timeloop(pipelined + kLayer, "tree.yaml");
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.diagnostics().front().message,
-                HasSubstr("the front end gives !Pipelined no meaning"));
-  }
 }
 
 TEST(FrontEnd, TakesEnergiesFromOurTablesAndSaysSo) {

@@ -230,5 +230,22 @@ TEST(TimeloopAttributes, OfReadsAndWritesCountBeforeThatOfBoth) {
   EXPECT_EQ(glb("bandwidth: 8, write_bandwidth: 16").write_bandwidth, 16);
 }
 
+TEST(TimeloopBranches, ArePipelinedAsTheyAreHierarchical) {
+  const auto nested = [](const std::string& tag) {
+    const std::string nodes = "BITS: 16}\n    - " + tag +
+                              "\n      nodes:\n      - !Component {name: "
+                              "DRAM, class: DRAM, attributes: {width: 4 * BITS, datawidth: BITS}}\n"
+                              "      - !Container {name: row, attributes: {DEPTH: 512}}\n";
+    const std::string out = with(kNodes,
+                                 "technology: 45nm}\n    - !Component\n      name: DRAM\n"
+                                 "      class: DRAM\n"
+                                 "      attributes: {width: 64, datawidth: 16}\n",
+                                 nodes);
+    return parse_timeloop(with(out, "depth: 512", "depth: DEPTH") + kProblem, "d.yaml").design;
+  };
+  EXPECT_EQ(nested("!Pipelined").machine, nested("!Hierarchical").machine);
+  EXPECT_EQ(nested("!Pipelined").machine.storages[1].words, 2048);
+}
+
 }  // namespace
 }  // namespace mapsim::timeloop_v4_test
