@@ -175,11 +175,12 @@ class ComponentReader {
   }
 
   // Components side by side, each for other tensors: one after the other, where each bypasses what
-  // the others keep. That is how the front end hands them to Timeloop.
+  // it does not keep. That is how the front end hands them to Timeloop.
   void read_parallel(const Node& node, const TimeloopComponent& around) {
     const Fields fields = reader_.fields(node, {"nodes", "name"});
     const Node* nodes = fields.require("nodes");
-    std::vector<std::pair<std::string, const Node*>> kept;  // by each branch
+    TimeloopPlacedConstraint parallel;
+    parallel.node = &node;
     for (const Node* item :
          nodes == nullptr ? std::vector<const Node*>{} : reader_.items(*nodes, "a list of nodes")) {
       const Node* name = value_of(*item, "name");
@@ -196,24 +197,15 @@ class ComponentReader {
                         "a branch of !Parallel has no instances of its own, in Timeloop's "
                         "front end either");
         }
-        kept.emplace_back(name == nullptr ? "" : name->text, keep);
+        parallel.branches.push_back({name == nullptr ? "" : name->text, keep});
       } else if (item->tag == "!Nothing") {
-        kept.emplace_back("", keep);
+        parallel.branches.push_back({"", keep});
       } else {
         reader_.error(*item, "a branch of !Parallel is a !Component or !Nothing here");
       }
     }
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      TimeloopPlacedConstraint constraint;
-      constraint.target = kept[i].first;
-      for (std::size_t j = 0; j < kept.size(); ++j) {
-        if (j != i) {
-          constraint.kept_beside.push_back(kept[j].second);
-        }
-      }
-      if (!constraint.target.empty()) {
-        out_.constraints.push_back(constraint);
-      }
+    if (!parallel.branches.empty()) {
+      out_.constraints.push_back(parallel);
     }
   }
 

@@ -26,12 +26,17 @@ struct TimeloopComponent {
   std::vector<std::string> unit_names;
 };
 
+// A branch of a !Parallel.
+struct TimeloopBranch {
+  std::string name;            // empty: keeps nothing itself
+  const Node* kept = nullptr;  // lists its data spaces
+};
+
 // Constraints inside of a component or container.
 struct TimeloopPlacedConstraint {
   std::string target;
-  const Node* node = nullptr;  // nullptr: only what follows
-  // The nodes that list what the others of a !Parallel keep.
-  std::vector<const Node*> kept_beside;
+  const Node* node = nullptr;  // if there are branches, the !Parallel
+  std::vector<TimeloopBranch> branches;
   // Of a container or a component that makes a fanout: the component above it. Else empty.
   std::string above;
 };

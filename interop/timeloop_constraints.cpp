@@ -13,24 +13,8 @@ namespace mapsim {
 
 namespace {
 
-bool asks_for_nothing(const Node& node) {
-  return node.kind == Node::Kind::kNull ||
-         (node.kind == Node::Kind::kSequence && node.items.empty()) ||
-         (node.kind == Node::Kind::kMap && node.entries.empty());
-}
-
 void refuse_key(Reader& reader, const Node& at, const std::string& key, const std::string& type) {
   reader.error(at, fmt::format("'{}' of a {} constraint has no counterpart here", key, type));
-}
-
-TensorSet tensors_named(Reader& reader, const Node& list, const Words& tensors) {
-  TensorSet named;
-  if (!asks_for_nothing(list)) {
-    for (const std::size_t t : reader.choice_list(&list, tensors, "data space")) {
-      named.insert(static_cast<TensorId>(t));
-    }
-  }
-  return named;
 }
 
 template <class Names>
@@ -39,6 +23,12 @@ bool is_among(const Names& names, const std::string& name) {
 }
 
 }  // namespace
+
+bool asks_for_nothing(const Node& node) {
+  return node.kind == Node::Kind::kNull ||
+         (node.kind == Node::Kind::kSequence && node.items.empty()) ||
+         (node.kind == Node::Kind::kMap && node.entries.empty());
+}
 
 TimeloopConstraints::TimeloopConstraints(const TimeloopArchSection& arch, const Workload& workload,
                                          ImportNotes& notes)
@@ -85,8 +75,8 @@ void TimeloopConstraints::read(Reader& reader, const Node& section) {
 }
 
 void TimeloopConstraints::read(Reader& reader, const TimeloopPlacedConstraint& placed) {
-  if (placed.node == nullptr) {
-    bypass_beside(reader, placed);
+  if (!placed.branches.empty()) {
+    read_branches(reader, placed);
     return;
   }
   for (const Entry* entry : reader.entries(*placed.node, "constraints")) {
@@ -105,15 +95,6 @@ void TimeloopConstraints::read(Reader& reader, const TimeloopPlacedConstraint& p
       if (loops != loops_.end() && entry->key.text == "spatial") {
         loops->second.of_front_end = true;
       }
-    }
-  }
-}
-
-void TimeloopConstraints::bypass_beside(Reader& reader, const TimeloopPlacedConstraint& placed) {
-  const auto target = find_target(placed.target, false);
-  for (const Node* kept : placed.kept_beside) {
-    if (target) {
-      add(target->level, {}, tensors_named(reader, *kept, tensors_), reader, *kept);
     }
   }
 }
@@ -216,38 +197,6 @@ void TimeloopConstraints::check_keys(Reader& reader, const Node& node, const std
         !asks_for_nothing(entry->value)) {
       refuse_key(reader, entry->key, key, type);
     }
-  }
-}
-
-void TimeloopConstraints::read_keeps(Reader& reader, const Node& node, const Target& target) {
-  check_keys(reader, node, "dataspace", {"keep", "bypass", "keep_only"});
-  const auto named = [&](const char* key) {
-    const Node* list = value_of(node, key);
-    return list == nullptr ? TensorSet{} : tensors_named(reader, *list, tensors_);
-  };
-  TensorSet keep = named("keep");
-  TensorSet bypass = named("bypass");
-  if (value_of(node, "keep_only") != nullptr) {
-    const TensorSet only = named("keep_only");
-    const std::uint32_t all = (1U << tensors_.size()) - 1;
-    keep = TensorSet::from_bits(keep.bits() | only.bits());
-    bypass = TensorSet::from_bits(bypass.bits() | (all & ~only.bits()));
-  }
-  if (!target.is_name) {
-    add(target.level, keep, bypass, reader, node);
-  } else if (!keep.empty()) {
-    reader.error(node, "nothing can be kept there: it is no storage");
-  }
-}
-
-void TimeloopConstraints::add(std::size_t level, TensorSet keep, TensorSet bypass, Reader& reader,
-                              const Node& node) {
-  auto& [kept, bypassed] = keeps_[level];
-  kept = TensorSet::from_bits(kept.bits() | keep.bits());
-  bypassed = TensorSet::from_bits(bypassed.bits() | bypass.bits());
-  if (!(kept & bypassed).empty()) {
-    reader.error(node,
-                 fmt::format("a data space is both kept and bypassed at {}", storages_[level]));
   }
 }
 

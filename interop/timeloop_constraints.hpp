@@ -13,6 +13,8 @@
 
 namespace mapsim {
 
+bool asks_for_nothing(const Node& node);  // as the front end writes what is not there
+
 // The constraints of a mapspace, of all files together: tensors kept and bypassed, dims that may be
 // unrolled along an axis and their factors, and factors and order of temporal loops. Several
 // constraints for one storage form one rule; one that repeats another is an error, as in Timeloop.
@@ -57,7 +59,7 @@ class TimeloopConstraints {
   void read_keeps(Reader& reader, const Node& node, const Target& target);
   void read_loops(Reader& reader, const Node& node, const Target& target, bool spatial);
   TimeloopFactorRules factors_of(Reader& reader, const Node& node) const;
-  void bypass_beside(Reader& reader, const TimeloopPlacedConstraint& placed);
+  void read_branches(Reader& reader, const TimeloopPlacedConstraint& placed);
   std::optional<Target> own_fanout(const std::string& name) const;
   std::optional<Target> find_target(const std::string& name, bool spatial) const;
   void demand_ones(Reader& reader, const Node& node, const TimeloopFactorRules& factors) const;

@@ -152,7 +152,7 @@ class Importer {
     }
     const bool placed = std::any_of(arch.constraints.begin(), arch.constraints.end(),
                                     [](const TimeloopPlacedConstraint& each) {
-                                      return each.node == nullptr || !asks_nothing(*each.node);
+                                      return !each.branches.empty() || !asks_nothing(*each.node);
                                     });
     for (const auto& [section, what] : {std::pair{Section::kMapping, "a mapping"},
                                         std::pair{Section::kConstraints, "constraints"},

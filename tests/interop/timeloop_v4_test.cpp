@@ -230,6 +230,31 @@ TEST(TimeloopAttributes, OfReadsAndWritesCountBeforeThatOfBoth) {
   EXPECT_EQ(glb("bandwidth: 8, write_bandwidth: 16").write_bandwidth, 16);
 }
 
+std::string branches(const std::string& last) {
+  return with(kNodes, "    - !Component\n      name: spad",
+              "    - !Parallel\n      nodes:\n"
+              "      - !Component {name: a, class: regfile, attributes: {depth: 8}, "
+              "constraints: {dataspace: {keep: [Weights]}}}\n"
+              "      - !Component {name: b, class: regfile, attributes: {depth: 8}, "
+              "constraints: {dataspace: {keep: [Inputs]}}}\n" +
+                  last + "    - !Component\n      name: spad") +
+         kProblem;
+}
+
+TEST(TimeloopBranches, KeepEachDataSpaceInOneOfThem) {
+  EXPECT_THAT(error_of(branches("")),
+              HasSubstr("no branch of !Parallel keeps Outputs; what bypasses all of them is kept "
+                        "by one more: - !Nothing {constraints: {dataspace: {keep: [Outputs]}}}"));
+  const TimeloopImport import = parse_timeloop(
+      branches("      - !Nothing {constraints: {dataspace: {keep: [Outputs]}}}\n"), "d.yaml");
+  ASSERT_EQ(import.constraints.size(), 3U);  // glb, a, b
+  EXPECT_EQ(import.constraints[1].bypass.size(), 2);
+  EXPECT_EQ(import.constraints[2].bypass.size(), 2);
+  EXPECT_THAT(error_of(branches(
+                  "      - !Nothing {constraints: {dataspace: {keep: [Outputs, Inputs]}}}\n")),
+              HasSubstr("Inputs is kept in two branches of !Parallel"));
+}
+
 TEST(TimeloopBranches, ArePipelinedAsTheyAreHierarchical) {
   const auto nested = [](const std::string& tag) {
     const std::string nodes = "BITS: 16}\n    - " + tag +
