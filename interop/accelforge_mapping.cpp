@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "costmodel/mapping_text.hpp"
+#include "interop/accelforge_chain.hpp"
 #include "interop/foreign_yaml.hpp"
 
 namespace mapsim {
@@ -80,10 +82,33 @@ class ForgeMappingWriter {
         add_loop(*node);
       }
     }
+    if (reader_.errors() == 0) {
+      check_whole(*path.compute);
+    }
     return {text_, ForgeMapping::State::kAlone};
   }
 
  private:
+  // Errors of the text stand where its lines come from.
+  void check_whole(const Node& compute) {
+    try {
+      parse_mapping(text_, "", arch_, forge_workload(einsum_));
+    } catch (const ConfigError& error) {
+      constexpr std::size_t kHead = 2;  // lines that no node has written
+      for (const Diagnostic& each : error.diagnostics()) {
+        const auto line = static_cast<std::size_t>(each.line);
+        const bool known = line > kHead && line - kHead <= written_.size();
+        reader_.error(known ? *written_[line - kHead - 1] : compute,
+                      fmt::format("{}: {}", einsum_.name, each.message));
+      }
+    }
+  }
+
+  void write_line(const Node& node, const std::string& line) {
+    text_ += fmt::format("  - {}\n", line);
+    written_.push_back(&node);
+  }
+
   bool has_tensor(const std::string& name) const {
     return std::any_of(einsum_.tensors.begin(), einsum_.tensors.end(),
                        [&](const ForgeTensor& each) { return each.name == name; });
@@ -129,7 +154,7 @@ class ForgeMappingWriter {
       }
     }
     if (!own.empty()) {
-      text_ += fmt::format("  - keep {}: [{}]\n", component->text, joined(own, ", "));
+      write_line(node, fmt::format("keep {}: [{}]", component->text, joined(own, ", ")));
     }
   }
 
@@ -158,7 +183,7 @@ class ForgeMappingWriter {
     }
     before = static_cast<std::int64_t>(extent);
     if (node.tag == "!Temporal") {
-      text_ += fmt::format("  - for {}: {}\n", *dim, before);
+      write_line(node, fmt::format("for {}: {}", *dim, before));
       return;
     }
     const Node *component = value_of(node, "component"), *name = value_of(node, "name");
@@ -168,7 +193,7 @@ class ForgeMappingWriter {
       reader_.error(node, "no fanout of the machine has this component and name");
       return;
     }
-    text_ += fmt::format("  - parallel {}: {} over X of {}\n", *dim, before, fanout);
+    write_line(node, fmt::format("parallel {}: {} over X of {}", *dim, before, fanout));
   }
 
   Reader& reader_;
@@ -177,6 +202,7 @@ class ForgeMappingWriter {
   std::vector<std::string> outer_;
   std::map<std::string, std::int64_t> extents_;
   std::string text_;
+  std::vector<const Node*> written_;  // of each line of the text, behind its head
 };
 
 }  // namespace

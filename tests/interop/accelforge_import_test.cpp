@@ -176,6 +176,9 @@ mapping:
     - !Nested
       nodes:
       - !Storage {tensors: [T2], component: Sums}
+      - !Temporal {rank_variable: m, tile_shape: 1}
+      - !Temporal {rank_variable: n1, tile_shape: 1}
+      - !Temporal {rank_variable: n2, tile_shape: 1}
       - !Compute {einsum: T2, component: MAC}
 )";
   const ForgeImport import = parse_accelforge(kMachine + kProducts + mapping, "m.yaml");

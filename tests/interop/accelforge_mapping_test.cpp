@@ -48,6 +48,9 @@ mapping:
   - !Temporal {rank_variable: m, tile_shape: 4}
   - !Storage {tensors: [A, B, Z], component: Buffer}
   - !Spatial {rank_variable: n, tile_shape: 2, component: Rows, name: X}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Temporal {rank_variable: n, tile_shape: 1}
+  - !Temporal {rank_variable: k, tile_shape: 1}
   - !Compute {einsum: Z, component: MAC}
 )";
 
@@ -109,7 +112,8 @@ std::string complaint(const std::string& old, const std::string& by) {
 TEST(ForgeMapping, CutsTheRankVariableOfASetThatTheEinsumHas) {
   EXPECT_EQ(imported(kProduct).layers.at(0).mapping,
             "mapping:\n  - keep Off: [A, B, Z]\n  - for m: 4\n  - keep Buffer: [A, B, Z]\n"
-            "  - parallel n: 2 over X of Rows_X\n");
+            "  - parallel n: 2 over X of Rows_X\n"
+            "  - for m: 1\n  - for n: 1\n  - for k: 1\n");
   EXPECT_EQ(imported(edited(kProduct, "rank_variable: m", "rank_variable: [m]")).layers[0].mapping,
             imported(kProduct).layers[0].mapping);
 }
@@ -150,7 +154,7 @@ TEST(ForgeMapping, RefusesNamesThatNothingHas) {
   EXPECT_THAT(complaint("component: MAC}", "component: MACC}"),
               HasSubstr("unknown compute unit 'MACC'; did you mean 'MAC'?"));
   EXPECT_THAT(complaint("component: MAC}", "component: Vector}"),
-              HasSubstr("m.yaml:34:37: mapping.nodes[4].component: Z is computed by MAC here, not "
+              HasSubstr("m.yaml:37:37: mapping.nodes[7].component: Z is computed by MAC here, not "
                         "by Vector"));
 }
 
@@ -158,21 +162,31 @@ TEST(ForgeMapping, RefusesFormsOfWhichAPartWouldBeLost) {
   EXPECT_THAT(complaint("!Temporal {", "!Temporal {initial_tile_shape: 2, "),
               HasSubstr("unknown key 'initial_tile_shape'"));
   EXPECT_THAT(complaint("  - !Compute {einsum: Z, component: MAC}\n", ""),
-              HasSubstr("m.yaml:33:5: mapping.nodes[3]: the last of these nodes is none that "
+              HasSubstr("m.yaml:36:5: mapping.nodes[6]: the last of these nodes is none that "
                         "computes"));
   EXPECT_THAT(complaint("component: MAC}\n",
                         "component: MAC}\n  - !Temporal {rank_variable: k, tile_shape: 1}\n"),
-              HasSubstr("m.yaml:34:5: mapping.nodes[4]: !Compute is the last of its nodes, and "
+              HasSubstr("m.yaml:37:5: mapping.nodes[7]: !Compute is the last of its nodes, and "
                         "others follow it"));
   EXPECT_THAT(complaint("!Compute {einsum: Z, component: MAC}",
                         "!Sequential {nodes: [!Compute {einsum: Z, component: MAC}]}"),
-              HasSubstr("mapping.nodes[4].nodes[0]: a branch is a !Nested with nodes of its own"));
+              HasSubstr("mapping.nodes[7].nodes[0]: a branch is a !Nested with nodes of its own"));
   EXPECT_THAT(complaint("!Compute {einsum: Z, component: MAC}",
                         "!Sequential\n    nodes:\n"
                         "    - !Nested {nodes: [!Compute {einsum: Z, component: MAC}]}\n"
                         "    - !Nested {nodes: [!Compute {einsum: Z, component: MAC}]}"),
               HasSubstr("Z is computed twice"));
   EXPECT_THAT(complaint("!Temporal", "!Toll"), HasSubstr("!Toll in a mapping has no counterpart"));
+}
+
+// What no mapping of a layer has stands at the node that it comes from.
+TEST(ForgeMapping, RefusesWhatNoMappingHasAtItsNode) {
+  EXPECT_THAT(
+      complaint("  - !Temporal {rank_variable: k, tile_shape: 1}\n", ""),
+      HasSubstr("m.yaml:35:5: mapping.nodes[5]: Z: the nest ends with k at extent 4, not 1"));
+  EXPECT_THAT(
+      complaint("  - !Spatial", "  - !Storage {tensors: [A], component: Buffer}\n  - !Spatial"),
+      HasSubstr("m.yaml:33:5: mapping.nodes[3]: Z: "));
 }
 
 TEST(ForgeMapping, RefusesLoopsOfNoEinsumBelow) {
@@ -193,6 +207,9 @@ TEST(ForgeMapping, NamesEinsumsThatGetNoMapping) {
   const std::string alone =
       edited(kFused, kFused.substr(kFused.find("  - !Sequential")),
              "  - !Storage {tensors: [T1], component: Off, persistent: True}\n"
+             "  - !Temporal {rank_variable: m, tile_shape: 1}\n"
+             "  - !Temporal {rank_variable: n0, tile_shape: 1}\n"
+             "  - !Temporal {rank_variable: n1, tile_shape: 1}\n"
              "  - !Compute {einsum: T1, component: MAC}\n");
   EXPECT_THAT(imported(alone).notes,
               Contains(HasSubstr("m.yaml:32: the mapping does not compute T2, which gets none")));
