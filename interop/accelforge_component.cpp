@@ -183,7 +183,7 @@ class ComponentReader {
   double bits_of_values(const Node& values) {
     std::vector<double> bits(names_.bits_of.size(), 0);
     for (const Entry* entry : reader_.entries(values, "a map of sets of tensors")) {
-      const ForgeSet set = read_forge_set(reader_, entry->key, names_, {});
+      const ForgeSet set = read_known_forge_set(reader_, entry->key, names_);
       for (std::size_t t = 0; t < bits.size(); ++t) {
         bits[t] =
             ((set.surely >> t) & 1U) != 0 ? number(entry->value) * names_.bits_of[t] : bits[t];

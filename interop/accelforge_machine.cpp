@@ -292,7 +292,7 @@ class ForgeMachineReader {
     }
     std::vector<double> scales(einsum_.tensors.size(), 1);
     for (const Entry* entry : reader_.entries(*bits, "a map of sets of tensors")) {
-      const ForgeSet set = set_of(&entry->key, {});
+      const ForgeSet set = read_known_forge_set(reader_, entry->key, names_);
       for (std::size_t t = 0; t < scales.size(); ++t) {
         if (((set.surely >> t) & 1U) != 0) {
           scales[t] = number(entry->value) / names_.bits_of[t];

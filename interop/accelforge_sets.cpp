@@ -206,6 +206,13 @@ class SetReader {
   int depth_ = 0;
 };
 
+void require_known(const ForgeSet& set, const std::string& name) {
+  if (!set.is_known()) {
+    throw ExpressionError{
+        0, fmt::format("what '{}' holds depends on a choice that is left to the mapping", name)};
+  }
+}
+
 ExpressionValue bits_per_value(const ForgeSet& set, const ForgeNames& names) {
   ExpressionValue bits;
   for (std::size_t t = 0; t < names.bits_of.size(); ++t) {
@@ -251,6 +258,7 @@ double evaluate_number(const std::string& text, const ForgeNames& names) {
     const bool bits = name.ends_with(kBitsWord);
     const std::string known = bits ? name.substr(0, name.size() - kBitsWord.size()) : name;
     if (const auto set = names.sets.find(known); set != names.sets.end()) {
+      require_known(set->second, known);
       const auto size = static_cast<std::size_t>(std::popcount(set->second.surely));
       return bits ? bits_per_value(set->second, names)
                   : list_value(std::vector<ExpressionValue>(size, text_value("")));
@@ -290,6 +298,16 @@ std::int64_t forge_count(double number) {
   return std::isnan(number)
              ? 0
              : static_cast<std::int64_t>(std::clamp(std::floor(number), -kMost, kMost));
+}
+
+ForgeSet read_known_forge_set(Reader& reader, const Node& node, const ForgeNames& names) {
+  const ForgeSet set = read_forge_set(reader, node, names);
+  try {
+    require_known(set, node.text);
+  } catch (const ExpressionError& error) {
+    reader.error(node, error.what());
+  }
+  return set;
 }
 
 ForgeSet read_forge_set(Reader& reader, const Node& node, const ForgeNames& names,

@@ -46,5 +46,7 @@ std::vector<const Node*> read_forge_list(Reader& reader, const Node* list, std::
 std::int64_t forge_count(double number);
 ForgeSet read_forge_set(Reader& reader, const Node& node, const ForgeNames& names,
                         const ForgeSet& otherwise = {});
+// The same where it is an error that the set is known in part.
+ForgeSet read_known_forge_set(Reader& reader, const Node& node, const ForgeNames& names);
 
 }  // namespace mapsim

@@ -97,6 +97,13 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"[{name: weight, source: B}]", "[{nam: weight, source: B}]",
              "renames.einsums[0].tensor_accesses[0]: unknown key 'nam'; did you mean 'name'?"},
         Form{"name: Buffer", "name: Off", "arch.nodes[2].name: a second node called 'Off'"},
+        Form{"tensors: {keep: ~Off, tile_shape: [{expression: m, operator: <=, value: 4}]}\n"
+             "  - !Compute\n",
+             "tensors: {may_keep: All}\n  - !Compute\n    enabled: len(Buffer) == 3\n",
+             "m.yaml:17:14: arch.nodes[3].enabled: what 'Buffer' holds depends on a choice that is "
+             "left to the mapping"},
+        Form{"tensors: {keep: ~Off,", "bits_per_value: {Buffer: 16}\n    tensors: {may_keep: All,",
+             "m.yaml:15:22: arch.nodes[2].bits_per_value: what 'Buffer' holds depends on a choice"},
         Form{"  - einsum: \"Z", "  - \"Z[m, n] = A[m, k] * B[k, n]\"\n  - einsum: \"Z",
              "workload.einsums[1]: a second einsum called 'Z'"}));
 
