@@ -154,11 +154,20 @@ class ComponentReader {
     }
   }
 
+  // The front end hands on nothing of such a node.
+  static bool is_disabled(const Node& node) {
+    const Node* enabled = value_of(node, "enabled");
+    return enabled != nullptr && foreign_boolean(enabled->text) == false;
+  }
+
   // Version 0.4: a list in which every node lies inside of the ones before it.
   void read_nodes(const Node& list, TimeloopComponent& around) {
     for (const Node* item : reader_.items(list, "a list of nodes")) {
+      if (is_disabled(*item)) {
+        continue;
+      }
       if (item->tag == "!Hierarchical" || item->tag == "!Pipelined") {  // flattened alike
-        const Fields fields = reader_.fields(*item, {"nodes", "name"});
+        const Fields fields = reader_.fields(*item, {"nodes", "name", "enabled"});
         if (const Node* nodes = fields.require("nodes")) {
           read_nodes(*nodes, around);
         }
@@ -177,7 +186,7 @@ class ComponentReader {
   // Components side by side, each for other tensors: one after the other, where each bypasses what
   // it does not keep. That is how the front end hands them to Timeloop.
   void read_parallel(const Node& node, const TimeloopComponent& around) {
-    const Fields fields = reader_.fields(node, {"nodes", "name"});
+    const Fields fields = reader_.fields(node, {"nodes", "name", "enabled"});
     const Node* nodes = fields.require("nodes");
     TimeloopPlacedConstraint parallel;
     parallel.node = &node;
@@ -185,7 +194,11 @@ class ComponentReader {
          nodes == nullptr ? std::vector<const Node*>{} : reader_.items(*nodes, "a list of nodes")) {
       const Node* name = value_of(*item, "name");
       const Node* keep = kept_by(*item);
-      if (keep == nullptr) {
+      if (is_disabled(*item)) {
+        if (keep != nullptr) {
+          parallel.branches.push_back({"", keep});
+        }
+      } else if (keep == nullptr) {
         reader_.error(*item,
                       "a branch of !Parallel says what it keeps: constraints: {dataspace: "
                       "{keep: [...]}}");

@@ -200,6 +200,32 @@ void TimeloopConstraints::check_keys(Reader& reader, const Node& node, const std
   }
 }
 
+// Dims that have no loop, by the data spaces that are iterated over or not.
+DimSet TimeloopConstraints::not_iterated(Reader& reader, const Node& node) const {
+  DimSet idle;
+  const auto dims_of = [&](const Node& list) {
+    DimSet dims;
+    const TensorSet named = read_timeloop_tensors(reader, list, tensors_);
+    for (const TensorId t : workload_.tensors.ids()) {
+      dims = named.contains(t) ? dims | workload_.tensors[t].dims() : dims;
+    }
+    return dims;
+  };
+  if (const Node* list = value_of(node, "no_iteration_over_dataspaces")) {
+    idle = dims_of(*list);
+  }
+  const Node* list = value_of(node, "must_iterate_over_dataspaces");
+  if (list != nullptr && !asks_for_nothing(*list)) {
+    const DimSet iterated = dims_of(*list);
+    for (const DimId d : workload_.dims.ids()) {
+      if (!iterated.contains(d)) {
+        idle.insert(d);
+      }
+    }
+  }
+  return idle;
+}
+
 // factors_only: those that are not named are 1.
 TimeloopFactorRules TimeloopConstraints::factors_of(Reader& reader, const Node& node) const {
   const Node* only = value_of(node, "factors_only");
@@ -215,9 +241,14 @@ TimeloopFactorRules TimeloopConstraints::factors_of(Reader& reader, const Node& 
         fmt::format("a constraint {} is ignored, as by Timeloop: the size of {} is {}", each.text,
                     workload_.dims[each.dim].name, workload_.dims[each.dim].bound));
   }
+  const DimSet idle = not_iterated(reader, node);
   for (const DimId d : workload_.dims.ids()) {
-    if (only != nullptr && !rules[d].factor && !free.contains(d)) {
-      rules[d].factor = 1;
+    if (idle.contains(d) && !rules[d].forbids() && rules[d].factor && !rules[d].at_most) {
+      reader.error(node, fmt::format("a factor of {} in a constraint that lets no loop go over it",
+                                     workload_.dims[d].name));
+    }
+    if (idle.contains(d) || (only != nullptr && !rules[d].factor && !free.contains(d))) {
+      rules[d] = {1, false};
     }
   }
   return rules;
@@ -237,7 +268,8 @@ void TimeloopConstraints::demand_ones(Reader& reader, const Node& node,
 void TimeloopConstraints::read_loops(Reader& reader, const Node& node, const Target& target,
                                      bool spatial) {
   const std::string type = spatial ? "spatial" : "temporal";
-  Words known{"factors", "permutation", "factors_only"};
+  Words known{"factors", "permutation", "factors_only", "no_iteration_over_dataspaces",
+              "must_iterate_over_dataspaces"};
   if (spatial) {
     known.insert(known.end(), {"split", "maximize_dims"});
   }

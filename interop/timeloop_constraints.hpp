@@ -58,6 +58,7 @@ class TimeloopConstraints {
   void read_one(Reader& reader, const std::string& type, const Node& node, const Target& target);
   void read_keeps(Reader& reader, const Node& node, const Target& target);
   void read_loops(Reader& reader, const Node& node, const Target& target, bool spatial);
+  DimSet not_iterated(Reader& reader, const Node& node) const;
   TimeloopFactorRules factors_of(Reader& reader, const Node& node) const;
   void read_branches(Reader& reader, const TimeloopPlacedConstraint& placed);
   std::optional<Target> own_fanout(const std::string& name) const;

@@ -3,23 +3,10 @@
 
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_constraints.hpp"
+#include "interop/timeloop_loops.hpp"
 
 // What constraints keep and bypass.
 namespace mapsim {
-
-namespace {
-
-TensorSet tensors_named(Reader& reader, const Node& list, const Words& tensors) {
-  TensorSet named;
-  if (!asks_for_nothing(list)) {
-    for (const std::size_t t : reader.choice_list(&list, tensors, "data space")) {
-      named.insert(static_cast<TensorId>(t));
-    }
-  }
-  return named;
-}
-
-}  // namespace
 
 // The front end, too, wants each data space in one branch.
 void TimeloopConstraints::read_branches(Reader& reader, const TimeloopPlacedConstraint& placed) {
@@ -35,7 +22,7 @@ void TimeloopConstraints::read_branches(Reader& reader, const TimeloopPlacedCons
     return joined(names, ", ");
   };
   for (const TimeloopBranch& branch : placed.branches) {
-    const TensorSet kept = tensors_named(reader, *branch.kept, tensors_);
+    const TensorSet kept = read_timeloop_tensors(reader, *branch.kept, tensors_);
     if (const auto target = find_target(branch.name, false)) {
       add(target->level, {}, TensorSet::from_bits(all & ~kept.bits()), reader, *branch.kept);
     }
@@ -54,18 +41,22 @@ void TimeloopConstraints::read_branches(Reader& reader, const TimeloopPlacedCons
 }
 
 void TimeloopConstraints::read_keeps(Reader& reader, const Node& node, const Target& target) {
-  check_keys(reader, node, "dataspace", {"keep", "bypass", "keep_only"});
+  check_keys(reader, node, "dataspace", {"keep", "bypass", "keep_only", "bypass_only"});
   const auto named = [&](const char* key) {
     const Node* list = value_of(node, key);
-    return list == nullptr ? TensorSet{} : tensors_named(reader, *list, tensors_);
+    return list == nullptr ? TensorSet{} : read_timeloop_tensors(reader, *list, tensors_);
   };
   TensorSet keep = named("keep");
   TensorSet bypass = named("bypass");
-  if (value_of(node, "keep_only") != nullptr) {
-    const TensorSet only = named("keep_only");
-    const std::uint32_t all = (1U << tensors_.size()) - 1;
-    keep = TensorSet::from_bits(keep.bits() | only.bits());
-    bypass = TensorSet::from_bits(bypass.bits() | (all & ~only.bits()));
+  const std::uint32_t all = (1U << tensors_.size()) - 1;
+  for (const bool kept : {true, false}) {  // all others are bypassed, or kept
+    const char* key = kept ? "keep_only" : "bypass_only";
+    if (value_of(node, key) != nullptr) {
+      const TensorSet only = named(key);
+      const TensorSet others = TensorSet::from_bits(all & ~only.bits());
+      keep = keep | (kept ? only : others);
+      bypass = bypass | (kept ? others : only);
+    }
   }
   if (!target.is_name) {
     add(target.level, keep, bypass, reader, node);

@@ -158,6 +158,22 @@ TimeloopFactorRules read_timeloop_factor_rules(Reader& reader, const Node* node,
   return rules;
 }
 
+TensorSet read_timeloop_tensors(Reader& reader, const Node& list, const Words& tensors) {
+  TensorSet named;
+  if (list.kind == Node::Kind::kNull ||
+      (list.kind != Node::Kind::kScalar && list.items.empty() && list.entries.empty())) {
+    return named;
+  }
+  if (std::any_of(list.items.begin(), list.items.end(),
+                  [](const Node& item) { return item.text == "*"; })) {
+    return TensorSet::from_bits((1U << tensors.size()) - 1);
+  }
+  for (const std::size_t t : reader.choice_list(&list, tensors, "data space")) {
+    named.insert(static_cast<TensorId>(t));
+  }
+  return named;
+}
+
 TimeloopOrder read_timeloop_order(Reader& reader, const Node* node, const Workload& workload) {
   const Words dims = names_of(workload.dims);
   TimeloopOrder order;

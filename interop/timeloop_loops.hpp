@@ -38,6 +38,10 @@ TimeloopFactorRules read_timeloop_factor_rules(Reader& reader, const Node* node,
                                                const Workload& workload,
                                                std::vector<IgnoredFactor>& ignored);
 
+// Reads a list of data spaces by their names; "*" is all of them. An empty list names none. Errors
+// go to the reader.
+TensorSet read_timeloop_tensors(Reader& reader, const Node& list, const Words& tensors);
+
 // Reads a permutation: names in one word (RSPQ) or apart (R, S, P, Q). Errors go to the reader.
 TimeloopOrder read_timeloop_order(Reader& reader, const Node* node, const Workload& workload);
 

@@ -208,12 +208,8 @@ class MappingReader {
     TensorSet named[2];
     for (const std::size_t which : {0, 1}) {
       const Node* list = fields.find(which == 0 ? "keep" : "bypass");
-      if (list == nullptr || list->items.empty()) {
-        continue;
-      }
-      for (const std::size_t tensor : reader_.choice_list(list, tensors_, "data space")) {
-        named[which].insert(static_cast<TensorId>(tensor));
-      }
+      named[which] =
+          list == nullptr ? TensorSet{} : read_timeloop_tensors(reader_, *list, tensors_);
     }
     if (!(named[0] & named[1]).empty()) {
       reader_.error(fields.node(), "a data space is both kept and bypassed");

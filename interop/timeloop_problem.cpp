@@ -259,8 +259,7 @@ class ProblemReader {
   }
 
   // [DIM] or [DIM, COEFFICIENT]
-  Product read_term(const Node& node) {
-    const std::vector<const Node*> items = reader_.items(node, "a term: [DIM, COEFFICIENT]");
+  Product read_term(const std::vector<const Node*>& items) {
     Product product;
     for (const Node* item : items) {
       const std::string word = item->kind == Node::Kind::kScalar ? item->text : "";
@@ -295,8 +294,12 @@ class ProblemReader {
     }
     for (const Node* rank : reader_.items(*ranks, "a list of ranks")) {
       std::vector<Product> products;
-      for (const Node* term : reader_.items(*rank, "a list of terms")) {
-        products.push_back(read_term(*term));
+      if (rank->kind == Node::Kind::kScalar) {  // [M, K] is [[[M]], [[K]]]
+        products.push_back(read_term({rank}));
+      } else {
+        for (const Node* term : reader_.items(*rank, "a list of terms")) {
+          products.push_back(read_term(reader_.items(*term, "a term: [DIM, COEFFICIENT]")));
+        }
       }
       space.text += rank_text(*rank, space.name, products);
     }

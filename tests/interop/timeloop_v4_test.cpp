@@ -272,5 +272,73 @@ TEST(TimeloopBranches, ArePipelinedAsTheyAreHierarchical) {
   EXPECT_EQ(nested("!Pipelined").machine.storages[1].words, 2048);
 }
 
+// What the front end expands: a text of the constraints, and the same in longer words.
+struct Macro {
+  const char* name;
+  const char* macro;
+  const char* expanded;
+};
+void PrintTo(const Macro& each, std::ostream* out) { *out << each.name; }
+
+class TimeloopMacro : public ::testing::TestWithParam<Macro> {};
+
+TEST_P(TimeloopMacro, IsExpanded) {
+  const auto read = [](const std::string& constraints) {
+    return constraints_text(parse_timeloop(
+        with(kNodes, "{dataspace: {keep_only: [Inputs, Outputs]}, temporal: {factors: []}}",
+             constraints) +
+            kProblem,
+        "d.yaml"));
+  };
+  EXPECT_EQ(read(GetParam().macro), read(GetParam().expanded));
+  EXPECT_NE(read(GetParam().macro), read("{}"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Constraints, TimeloopMacro,
+    ::testing::Values(Macro{"all", "{dataspace: {keep: ['*']}}",
+                            "{dataspace: {keep: [Weights, Inputs, Outputs]}}"},
+                      Macro{"bypass_only", "{dataspace: {bypass_only: [Weights]}}",
+                            "{dataspace: {keep: [Inputs, Outputs], bypass: [Weights]}}"},
+                      Macro{"no_iteration", "{temporal: {no_iteration_over_dataspaces: [Weights]}}",
+                            "{temporal: {factors: [K=1, R=1]}}"},
+                      Macro{"must_iterate",
+                            "{temporal: {must_iterate_over_dataspaces: [Inputs], factors: [R=3]}}",
+                            "{temporal: {factors: [K=1, R=3]}}"}),
+    [](const auto& row) { return std::string{row.param.name}; });
+
+TEST(TimeloopMacros, MayNotContradictFactors) {
+  EXPECT_THAT(error_of(with(kNodes, "{factors: []}",
+                            "{factors: [K=2], no_iteration_over_dataspaces: [Weights]}") +
+                       kProblem),
+              HasSubstr("a factor of K in a constraint that lets no loop go over it"));
+}
+
+TEST(TimeloopNodes, ThatAreNotEnabledAreNone) {
+  const TimeloopDesign without =
+      parse_timeloop(with(kNodes, "depth: 512", "depth: 256") + kProblem, "d.yaml").design;
+  EXPECT_EQ(parse_timeloop(
+                with(with(kNodes, "depth: 512", "depth: 256"), "    - !Component\n      name: spad",
+                     "    - !Component {name: l2, class: SRAM, enabled: False}\n"
+                     "    - !Container {name: six, spatial: {meshX: 6}, enabled: no}\n"
+                     "    - !Component\n      name: spad") +
+                    kProblem,
+                "d.yaml")
+                .design.machine,
+            without.machine);
+  EXPECT_THAT(
+      parse_timeloop(branches("      - !Component {name: c, class: regfile, enabled: False, "
+                              "constraints: {dataspace: {keep: [Outputs]}}}\n"),
+                     "d.yaml")
+          .design.machine.storages.size(),
+      5);
+}
+
+TEST(TimeloopProblem, MayHaveDimsForRanks) {
+  EXPECT_EQ(parse_timeloop(with(kProblem, "[[[K]], [[P]]]", "[K, P]"), "d.yaml").design.workload,
+            parse_timeloop(kProblem, "d.yaml").design.workload);
+  EXPECT_THAT(error_of(with(kProblem, "[[[K]], [[P]]]", "[K, L]")), HasSubstr("not 'L'"));
+}
+
 }  // namespace
 }  // namespace mapsim::timeloop_v4_test
