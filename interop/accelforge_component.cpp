@@ -32,10 +32,10 @@ bool has(const std::string& text, std::string_view word) {
   return text.find(word) != std::string::npos;
 }
 
-class ComponentReader {
+class ForgeComponentReader {
  public:
-  ComponentReader(Reader& reader, const Node& node, const Node* attributes, const ForgeNames& names,
-                  ImportNotes& notes)
+  ForgeComponentReader(Reader& reader, const Node& node, const Node* attributes,
+                       const ForgeNames& names, ImportNotes& notes)
       : reader_{reader}, node_{node}, attributes_{attributes}, names_{names}, notes_{notes} {}
 
   ForgeComponent read() {
@@ -331,7 +331,7 @@ class ComponentReader {
 
 ForgeComponent read_forge_component(Reader& reader, const Node& node, const Node* attributes,
                                     const ForgeNames& names, ImportNotes& notes) {
-  return ComponentReader{reader, node, attributes, names, notes}.read();
+  return ForgeComponentReader{reader, node, attributes, names, notes}.read();
 }
 
 }  // namespace mapsim

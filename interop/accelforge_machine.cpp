@@ -15,7 +15,7 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::array kRoles{Role::kInput, Role::kWeight, Role::kOutput};
+constexpr std::array kForgeRoles{Role::kInput, Role::kWeight, Role::kOutput};
 
 class ForgeMachineReader {
  public:
@@ -95,7 +95,7 @@ class ForgeMachineReader {
   // Tensors by their roles. What a part of the tensors of a role has cannot be said by roles.
   RoleSet roles_of(const Node& at, std::uint32_t tensors) {
     RoleSet roles;
-    for (const Role role : kRoles) {
+    for (const Role role : kForgeRoles) {
       std::uint32_t all = 0;
       for (std::size_t t = 0; t < einsum_.tensors.size(); ++t) {
         all |= einsum_.role_of(t) == role ? std::uint32_t{1} << t : 0;
@@ -151,7 +151,7 @@ class ForgeMachineReader {
         {memory.read_rate / scale, memory.write_rate / scale, memory.shares_port, &node});
     storage.physical = memory.physical;
     storage.keep = held.keep;
-    for (const Role role : kRoles) {
+    for (const Role role : kForgeRoles) {
       if (!held.free.contains(role) && !held.keep.contains(role)) {
         storage.bypass.insert(role);
       }

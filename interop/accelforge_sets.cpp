@@ -14,11 +14,11 @@ namespace mapsim {
 
 namespace {
 
-constexpr int kDeepest = 64;  // parentheses inside of each other
+constexpr int kDeepestSet = 64;  // parentheses inside of each other
 constexpr std::string_view kBitsOf = ".bits_per_value";
 constexpr std::string_view kBitsWord = "__bits_per_value";
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_name_byte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Python's precedences: | below ^ below & below - below ~.
 class SetReader {
@@ -53,7 +53,7 @@ class SetReader {
   std::string_view word() {
     space();
     const std::size_t begin = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) {
+    while (at_ < text_.size() && is_name_byte(text_[at_])) {
       ++at_;
     }
     return text_.substr(begin, at_ - begin);
@@ -70,7 +70,7 @@ class SetReader {
 
   // A if CONDITION else B
   ForgeSet choice() {
-    if (++depth_ > kDeepest) {
+    if (++depth_ > kDeepestSet) {
       fail("too many parentheses inside of each other");
     }
     ForgeSet set = any();
