@@ -8,6 +8,8 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <tuple>
 
 #include "costmodel/nest.hpp"
 #include "interop/foreign_yaml.hpp"
@@ -92,10 +94,42 @@ class LayerReader {
             &key, fmt::format("{} of a mapping is not known here", quoted(key.text)), true};
       }
     }
+    check_forms();
+    const Node* sources = value_of(node_, "operand_source");
+    for (std::size_t i = 0; sources != nullptr && i < sources->entries.size(); ++i) {
+      if (const Node& key = sources->entries[i].key; key.text != "I" && key.text != "W") {
+        throw ZigzagLeftOut{&key,
+                            fmt::format("the source of {}; known are I and W", quoted(key.text))};
+      }
+    }
     if (const Node* padding = value_of(node_, "padding");
         padding != nullptr && has_padding(*padding)) {
       notes.push_back(fmt::format(
           "{}: its padding is read like the rest of the input; ZigZag does not count it", name()));
+    }
+  }
+
+  // What has another form would be read past.
+  void check_forms() const {
+    using enum Node::Kind;
+    for (const auto& [name, form, what] :
+         {std::tuple{"spatial_mapping", kMap, "a map of lists"},
+          std::tuple{"spatial_mapping_hint", kMap, "a map of lists"},
+          std::tuple{"memory_operand_links", kMap, "a map"},
+          std::tuple{"temporal_ordering", kSequence, "a list"}}) {
+      const Node* value = mapping_ == nullptr ? nullptr : value_of(*mapping_, name);
+      if (value == nullptr || value->kind == kNull) {
+        continue;
+      }
+      const Node* wrong = value->kind == form ? nullptr : value;
+      for (const Entry& entry : value->entries) {
+        const bool list = std::string_view{what} == "a map of lists";
+        wrong = list && entry.value.kind != kSequence ? &entry.value : wrong;
+      }
+      if (wrong != nullptr) {
+        throw ZigzagLeftOut{
+            wrong, fmt::format("{} is {}, and here stands {}", name, what, describe(*wrong)), true};
+      }
     }
   }
 
@@ -118,6 +152,9 @@ class LayerReader {
     const Node& bits = need(node_, "operand_precision");
     std::vector<std::string> precision;
     std::string output, partial;
+    for (const char* operand : {"I", "W", "O"}) {
+      need(bits, operand);
+    }
     for (const Entry& entry : bits.entries) {
       const std::int64_t width = whole(entry.value, entry.value.text);
       if (width == 0) {
@@ -146,12 +183,23 @@ class LayerReader {
       for (const Node& item : list->items) {
         std::string sum = zigzag_upper(item.text);
         sum.erase(std::remove(sum.begin(), sum.end(), ' '), sum.end());
-        const std::size_t equals = std::min(sum.find('='), sum.size());
-        relations[sum.substr(0, equals)] = sum.substr(std::min(equals + 1, sum.size()));
+        const std::size_t equals = sum.find('=');
+        const bool known =
+            equals != std::string::npos &&
+            zigzag_upper(written.text).find("[" + sum.substr(0, equals) + "]") != std::string::npos;
+        if (!known) {
+          throw ZigzagLeftOut{&item, fmt::format("{} is no relation of an index of the equation",
+                                                 quoted(item.text))};
+        }
+        relations[sum.substr(0, equals)] = sum.substr(equals + 1);
       }
     }
     std::string text = written.text;
     text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+    const bool product = text.find('*') != std::string::npos;
+    if (const std::size_t equals = text.find('='); product && text.find('+') == std::string::npos) {
+      text.insert(std::min(equals, text.size()), "+");  // ZigZag reads both alike
+    }
     if (text.find("+=") == std::string::npos || text.find('*') == std::string::npos ||
         !text.starts_with("O[")) {
       throw ZigzagLeftOut{&written, "only sums of products into O are known here"};
@@ -177,9 +225,6 @@ class LayerReader {
   std::vector<std::string> roles() {
     std::string input = "I1", weight = "I2";
     const Node* links = mapping_ == nullptr ? nullptr : value_of(*mapping_, "memory_operand_links");
-    if (links != nullptr && links->kind != Node::Kind::kMap) {
-      throw ZigzagLeftOut{links, "memory_operand_links are a map of operands", true};
-    }
     const std::size_t count = links == nullptr ? 0 : links->entries.size();
     for (std::size_t i = 0; i < count; ++i) {
       const auto& [key, value] = links->entries[i];
@@ -247,27 +292,26 @@ class LayerReader {
       const bool exists =
           std::find(machine_.dims.begin(), machine_.dims.end(), key.text) != machine_.dims.end();
       if (!exists || (fixed != nullptr && value_of(*fixed, key.text) != nullptr)) {
-        continue;  // of another array, as ZigZag has it; or what is unrolled is given
+        notes.push_back(fmt::format(
+            "{}: spatial_mapping_hint of {} has no effect: {}", name(), key.text,
+            exists ? "spatial_mapping says what is unrolled there" : "the array has no such dim"));
+        continue;
       }
       std::optional<DimSet>& may = unrollings[axis_of(key)].may;
+      std::vector<std::string> known, unknown;
       for (const Node& item : list.items) {
-        if (const auto dim = workload.find_dim(zigzag_upper(item.text))) {
+        const auto dim = workload.find_dim(zigzag_upper(item.text));
+        (dim ? known : unknown).push_back(item.text);
+        if (dim) {
           may = may.value_or(DimSet{});
           may->insert(*dim);
         }
       }
-      notes.push_back(fmt::format("{}: {} may unroll {} (spatial_mapping_hint){}", name(), key.text,
-                                  fmt::join(names_of_items(list), ", "),
-                                  may ? "" : ": the layer has none of these, so that any may be"));
+      notes.push_back(fmt::format(
+          "{}: {} may unroll {} (spatial_mapping_hint){}", name(), key.text,
+          known.empty() ? "any dim" : joined(known, ", "),
+          unknown.empty() ? "" : fmt::format("; the layer has no {}", joined(unknown, ", "))));
     }
-  }
-
-  static std::vector<std::string> names_of_items(const Node& list) {
-    std::vector<std::string> names;
-    for (const Node& item : list.items) {
-      names.push_back(item.text);
-    }
-    return names;
   }
 
   // "K, 32"
@@ -277,7 +321,12 @@ class LayerReader {
     const std::int64_t size =
         whole(item, comma < item.text.size() ? item.text.substr(comma + 1) : "", true);
     const auto dim = workload.find_dim(zigzag_upper(item.text.substr(0, comma)));
-    if (size <= 1) {
+    const auto same = [&](const auto& each) { return dim && each.first == *dim; };
+    if (size < 1 || std::any_of(unrolling.factors.begin(), unrolling.factors.end(), same)) {
+      const char* why = size < 1 ? "no units" : "a second factor of its dim; ZigZag reads one";
+      throw ZigzagLeftOut{&item, fmt::format("{}: {}", quoted(item.text), why), true};
+    }
+    if (size == 1) {
       return;
     }
     if (!dim) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -266,6 +267,41 @@ TEST(ZigzagImports, KnowTheLinksOfOperands) {
   }
 }
 
+// A layer whose mapping, or which itself, would be read past in part is left out.
+TEST(ZigzagImports, LeaveOutWhatTheyWouldReadPast) {
+  for (const auto& [rule, note] : std::vector<std::pair<std::string, std::string>>{
+           {"spatial_mapping: [D1]", "spatial_mapping is a map of lists, and here stands a list"},
+           {"spatial_mapping: {D1: 'K, 4'}", "map of lists, and here stands the text 'K, 4'"},
+           {"spatial_mapping_hint: {D1: K}", "spatial_mapping_hint is a map of lists, and"},
+           {"temporal_ordering: {K: 2}", "temporal_ordering is a list, and here stands a map"},
+           {"memory_operand_links: I1", "memory_operand_links is a map, and here stands 'I1'"},
+           {"spatial_mapping: {D1: ['K, 0']}", "'K, 0': no units"},
+           {"spatial_mapping: {D1: ['K, 2', 'K, 4']}", "'K, 4': a second factor of its dim"}}) {
+    const ZigzagImport import = read(kAccelerator, kLayers, "- name: default\n  " + rule + "\n");
+    EXPECT_THAT(import.notes,
+                Contains(AllOf(HasSubstr("rules.yaml:2: layer_0 is left out: "), HasSubstr(note))))
+        << rule;
+  }
+  for (const auto& [from, to, note] : std::vector<std::array<std::string, 3>>{
+           {"iy=1*oy+1*fy]", "iy=1*oy+1*fy, iz=2*oy]", "4: layer_0 is left out: 'iz=2*oy' is no"},
+           {"iy=1*oy+1*fy]", "iy]", "4: layer_0 is left out: 'iy' is no relation of an index"},
+           {"I: 8, O: 16", "O: 16", "7: layer_0 is left out: no 'I'"},
+           {"{I: 0, W: 0}", "{I: 0, X: 0}", "8: layer_0 is left out: the source of 'X'"}}) {
+    std::string layers = kLayers;
+    layers.replace(layers.find(from), from.size(), to);
+    const ZigzagImport import = read(kAccelerator, layers);
+    EXPECT_THAT(import.notes, Contains(HasSubstr("layers.yaml:" + note))) << to;
+  }
+}
+
+// ZigZag reads = as +=.
+TEST(ZigzagImports, TakeAProductThatIsNoSum) {
+  std::string layers = kLayers;
+  layers.erase(layers.find("+="), 1);
+  EXPECT_EQ(read(kAccelerator, layers).layers.at(0).workload,
+            read(kAccelerator).layers.at(0).workload);
+}
+
 // The loops inside of what the array unrolls, innermost first in ZigZag's file.
 TEST(ZigzagImports, TakeAWholeOrderOfLoops) {
   const auto constraints = [](const std::string& order, std::string& note) {
@@ -303,7 +339,12 @@ TEST(ZigzagImports, RestrictWhatIsNotGivenToTheHints) {
   ASSERT_FALSE(hinted.layers.empty()) << hinted.notes.back();
   EXPECT_THAT(free.layers.at(0).constraints, Not(HasSubstr("D3: {X: {dims: [OX]}}")));
   EXPECT_THAT(hinted.layers.at(0).constraints, HasSubstr("D3: {X: {dims: [OX]}}"));
-  EXPECT_THAT(hinted.notes, Contains(HasSubstr("D3 may unroll OX, Z")));
+  EXPECT_THAT(hinted.notes,
+              Contains("layer_0: D3 may unroll OX (spatial_mapping_hint); the layer has no Z"));
+  EXPECT_THAT(hinted.notes, Contains("layer_0: spatial_mapping_hint of D1 has no effect: "
+                                     "spatial_mapping says what is unrolled there"));
+  EXPECT_THAT(hinted.notes, Contains("layer_0: spatial_mapping_hint of D9 has no effect: the array "
+                                     "has no such dim"));
   EXPECT_THAT(with(", spatial_hint: {D3: [OX]}").notes,
               Contains(HasSubstr("'spatial_hint' of a mapping is not known here")));
 }
