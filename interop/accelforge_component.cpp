@@ -228,6 +228,17 @@ class ForgeComponentReader {
     }
   }
 
+  // What the file leaves to the model of its class, where it gives the energies itself.
+  void note_model() {
+    const char* const kind = "what a class's model alone knows, and no figure has";
+    if (klass_ != nullptr && !out_.physical.area) {
+      notes_.add(*klass_, {kind, "area", out_.name});
+    }
+    if (klass_ != nullptr && !out_.physical.leakage) {
+      notes_.add(*klass_, {kind, "leak_power", out_.name});
+    }
+  }
+
   // Of all components, or of this one: 65e-9 -> 65.
   double attribute(const char* key) {
     const Node* own = extra_ == nullptr ? nullptr : value_of(*extra_, key);
@@ -240,7 +251,11 @@ class ForgeComponentReader {
   void take_missing(bool memory) {
     const bool energies = std::all_of(actions_.begin(), actions_.end(),
                                       [](const Action& action) { return action.energy; });
-    if (energies || is_dummy()) {
+    if (is_dummy()) {
+      return;
+    }
+    if (energies) {
+      note_model();
       return;
     }
     const Technology technology = nearest_technology(attribute("tech_node") * 1e9);

@@ -88,17 +88,19 @@ TEST(ForgePace, RefusesWhatIsNoProductWithNumbers) {
               HasSubstr("m.yaml:14:54: arch.nodes[1].total_latency: 'PORT' has no value"));
 }
 
-// Of the memory that `attributes` describe.
-Storage memory(const std::string& attributes) {
+// A machine with one memory, which `attributes` describe.
+ForgeImport imported(const std::string& attributes) {
   return parse_accelforge(
-             "arch:\n  nodes:\n  - !Memory\n    name: Off\n    tensors: {keep: All}\n" +
-                 attributes + R"(
+      "arch:\n  nodes:\n  - !Memory\n    name: Off\n    tensors: {keep: All}\n" + attributes + R"(
   - !Compute
     name: MAC
     actions: [{name: compute, energy: 0, throughput: 1e9}]
 )",
-             "m.yaml")
-      .arch->levels[LevelId{}];
+      "m.yaml");
+}
+
+Storage memory(const std::string& attributes) {
+  return imported(attributes).arch->levels[LevelId{}];
 }
 
 // Scales count what an action does not say itself, too: energies and areas of our tables, and
@@ -122,6 +124,15 @@ TEST(ForgePace, HasScalesWhereverRatesAreGiven) {
   EXPECT_NEAR(rated.bandwidth.write->count(), 6, 1e-9);
   const Storage counted = memory(parts + "a.n_calls for a in actions) / 1e9\n");
   EXPECT_NEAR(counted.bandwidth.read->count(), 1, 1e-9);
+}
+
+TEST(ForgePace, IsNotedWhereTheModelOfAClassAloneKnowsOfAreaAndLeakage) {
+  const std::string given =
+      "    component_class: Cells\n    size: inf\n    area: 0\n"
+      "    actions: [{name: read, energy: 0, latency: 0}, {name: write, energy: 0, latency: 0}]\n";
+  EXPECT_THAT(imported(given).notes,
+              testing::Contains("what a class's model alone knows, and no figure has: leak_power "
+                                "(Off m.yaml:6)"));
 }
 
 }  // namespace
