@@ -189,10 +189,11 @@ class ForgeMappingChecker {
   // A loop cuts at most one rank variable of an einsum, and one of at least one einsum.
   void check_variables(const Node& variable, const Einsums& below) {
     const std::size_t before = reader_.errors();
-    for (const Node& item : variable.items) {
-      reader_.choice(&item, variables_, "rank variable");
-    }
-    if (variable.kind != Node::Kind::kSequence) {
+    if (variable.kind == Node::Kind::kSequence) {
+      for (const Node* item : reader_.items(variable, "a list of rank variables")) {
+        reader_.choice(item, variables_, "rank variable");
+      }
+    } else {
       reader_.choice(&variable, variables_, "rank variable");
     }
     if (reader_.errors() > before) {

@@ -15,8 +15,8 @@ void check_forge_rename_list(Reader& reader, const Node& renames) {
   }
   for (const Node* item : read_forge_list(reader, &renames, "a map or a list of renames")) {
     const Fields fields = reader.fields(*item, {"name", "source", "expected_count"});
-    fields.require("name");
-    fields.require("source");
+    reader.text(fields.require("name"), "a name");
+    reader.text(fields.require("source"), "a set of tensors");
   }
 }
 
@@ -27,7 +27,7 @@ void check_forge_renames(const ForgeRenames& renames) {
   for (const Node* item : read_forge_list(reader, all, "a list of renames for each einsum")) {
     const Fields fields = reader.fields(*item, {"name", "tensor_accesses", "rank_variables"});
     const Node* name = fields.require("name");
-    if (name != nullptr && !names.insert(name->text).second) {
+    if (reader.text(name, "the name of an einsum") && !names.insert(name->text).second) {
       reader.error(*name, fmt::format("a second list of renames for {}", quoted(name->text)));
     }
     for (const char* key : {"tensor_accesses", "rank_variables"}) {

@@ -94,6 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
              "renames: unknown key 'einsum'; did you mean 'einsums'?"},
         Form{"- {name: Z, tensor", "- {name: Z}\n  - {name: Z, tensor",
              "renames.einsums[1].name: a second list of renames for 'Z'"},
+        Form{"- {name: Z, tensor", "- {name: [Z], tensor",
+             "renames.einsums[0].name: expected the name of an einsum, not a list"},
         Form{"[{name: weight, source: B}]", "[{nam: weight, source: B}]",
              "renames.einsums[0].tensor_accesses[0]: unknown key 'nam'; did you mean 'name'?"},
         Form{"name: Buffer", "name: Off", "arch.nodes[2].name: a second node called 'Off'"},

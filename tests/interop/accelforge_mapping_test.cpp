@@ -136,6 +136,8 @@ TEST(ForgeMapping, RefusesNamesThatNothingHas) {
   EXPECT_THAT(complaint("rank_variable: m", "rank_variable: [m, x]"),
               HasSubstr("m.yaml:31:35: mapping.nodes[1].rank_variable[1]: unknown rank variable "
                         "'x'; one of k, m, n"));
+  EXPECT_THAT(complaint("rank_variable: m", "rank_variable: []"),
+              HasSubstr("expected a list of rank variables, not an empty list"));
   EXPECT_THAT(complaint("rank_variable: m", "rank_variable: [m, n]"),
               HasSubstr("several rank variables of Z: m, n; write a loop for each"));
   EXPECT_THAT(
