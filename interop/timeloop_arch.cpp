@@ -22,31 +22,6 @@
 
 namespace mapsim {
 
-std::int64_t TimeloopMachine::fanout(std::size_t level, Axis axis) const {
-  const auto mesh = [axis](const auto& part) {
-    return axis == Axis::kX ? part.mesh_x : part.mesh_y;
-  };
-  const std::int64_t below = level + 1 < storages.size() ? mesh(storages[level + 1]) : mesh(*this);
-  return below / mesh(storages[level]);
-}
-
-bool TimeloopMachine::has_fanout(std::size_t level) const {
-  return fanout(level, Axis::kX) * fanout(level, Axis::kY) > 1;
-}
-
-const std::string& TimeloopMachine::child_name(std::size_t level) const {
-  return level + 1 < storages.size() ? storages[level + 1].name : compute_name;
-}
-
-std::string TimeloopMachine::fanout_name(std::size_t level) const {
-  for (const std::string& each : storages[level].fanout_names) {
-    if (is_timeloop_point(each) && each != storages[level].name) {
-      return each;
-    }
-  }
-  return timeloop_fanout_name(storages[level].name, child_name(level));
-}
-
 namespace {
 
 // What Timeloop reads (32 b), and with a word of one bit still a capacity here.
@@ -351,6 +326,11 @@ class ArchReader {
     const auto entries = attributes.whole({"entries"}, 0);
     const auto depth = attributes.whole({"depth", "memory_depth", "data_storage_depth"}, 0);
     const auto kilobytes = attributes.number({"sizeKB"});
+    if (entries && depth && *entries != *depth * storage.block) {
+      out_.notes.lines.push_back(
+          fmt::format("'depth' ({}) beside 'entries' ({}) of {}: the latter counts", *depth,
+                      *entries, component.name));
+    }
     // Timeloop holds a DRAM to its size, too, if it is given one (src/model/buffer.cpp: ParseSpecs,
     // PreEvaluationCheck).
     if (entries) {

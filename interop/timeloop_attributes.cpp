@@ -148,7 +148,10 @@ void TimeloopAttributes::ignore(const Entry& entry, const Entry& counts) {
   if (doubtful) {
     reader_.error(counts.value, message + ": leave one of them out");
   } else {
-    ignored_.push_back(message + ": the latter counts");
+    const std::string line = message + ": the latter counts";
+    if (!has(ignored_, line)) {
+      ignored_.push_back(line);
+    }
   }
 }
 
@@ -176,6 +179,9 @@ void TimeloopAttributes::finish(bool compute, ImportNotes& notes, std::set<const
   notes.lines.insert(notes.lines.end(), ignored_.begin(), ignored_.end());
   std::set<std::string> keys = asked_;
   for (const Entry* entry : component_.attributes) {
+    if (asked_.contains(plain(entry->key.text))) {
+      seen.insert(entry);  // around a storage, it may be around a MAC, too
+    }
     const bool first = keys.insert(plain(entry->key.text)).second;
     if (first && !says_nothing(entry->value) && seen.insert(entry).second) {
       check(*entry, compute, notes);

@@ -197,6 +197,31 @@ class Exporter {
 
 }  // namespace
 
+std::int64_t TimeloopMachine::fanout(std::size_t level, Axis axis) const {
+  const auto mesh = [axis](const auto& part) {
+    return axis == Axis::kX ? part.mesh_x : part.mesh_y;
+  };
+  const std::int64_t below = level + 1 < storages.size() ? mesh(storages[level + 1]) : mesh(*this);
+  return below / mesh(storages[level]);
+}
+
+bool TimeloopMachine::has_fanout(std::size_t level) const {
+  return fanout(level, Axis::kX) * fanout(level, Axis::kY) > 1;
+}
+
+const std::string& TimeloopMachine::child_name(std::size_t level) const {
+  return level + 1 < storages.size() ? storages[level + 1].name : compute_name;
+}
+
+std::string TimeloopMachine::fanout_name(std::size_t level) const {
+  for (const std::string& each : storages[level].fanout_names) {
+    if (is_timeloop_point(each) && each != storages[level].name) {
+      return each;
+    }
+  }
+  return timeloop_fanout_name(storages[level].name, child_name(level));
+}
+
 Arch to_arch(const TimeloopMachine& machine) {
   if (machine.storages.size() > kMaxLevels) {
     throw std::invalid_argument(

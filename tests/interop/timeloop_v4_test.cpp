@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "core/diagnostic.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using timeloop_design::kMapping;
 using timeloop_design::kNodes;
 using timeloop_design::kProblem;
@@ -338,6 +340,30 @@ TEST(TimeloopProblem, MayHaveDimsForRanks) {
   EXPECT_EQ(parse_timeloop(with(kProblem, "[[[K]], [[P]]]", "[K, P]"), "d.yaml").design.workload,
             parse_timeloop(kProblem, "d.yaml").design.workload);
   EXPECT_THAT(error_of(with(kProblem, "[[[K]], [[P]]]", "[K, L]")), HasSubstr("not 'L'"));
+}
+
+TEST(TimeloopAttributes, AroundStoragesMayBeAroundTheirMac) {
+  const std::string design =
+      with(kNodes, "{depth: 24, datawidth: 16}", "{datawidth: 16}") + kProblem;
+  const std::string around = with(design, "spatial: {meshX: 4, meshY: 2}",
+                                  "spatial: {meshX: 4, meshY: 2}\n      attributes: {depth: 24}");
+  EXPECT_EQ(parse_timeloop(around, "d.yaml").design.machine.storages[2].words, 24);
+  EXPECT_THAT(error_of(with(design, "class: intmac\n      attributes: {",
+                            "class: intmac\n      attributes: {depth: 24, ")),
+              HasSubstr("unknown attribute 'depth' of mac"));
+}
+
+TEST(TimeloopAttributes, OfTwoNamesAreNotedOnce) {
+  const auto notes = [](const std::string& text) {
+    const auto all = parse_timeloop(with(kNodes, "depth: 512", text) + kProblem, "d.yaml").notes;
+    return std::count_if(all.begin(), all.end(), [](const std::string& each) {
+      return each.find("beside") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(notes("depth: 512"), 0);
+  EXPECT_EQ(notes("depth: 512, memory_depth: 256"), 1);
+  EXPECT_EQ(notes("depth: 512, entries: 256"), 1);
+  EXPECT_EQ(notes("depth: 512, entries: 2048"), 0);  // of 4 words each
 }
 
 }  // namespace
