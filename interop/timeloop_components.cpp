@@ -141,7 +141,7 @@ class ComponentReader {
 
   // What the front end writes out even where it asks for nothing.
   void check_demands(const Fields& fields) {
-    for (const char* key : {"enabled", "area_scale", "energy_scale", "networks"}) {
+    for (const char* key : {"enabled", "area_share", "area_scale", "energy_scale", "networks"}) {
       const Node* value = fields.find(key);
       const bool neutral =
           value == nullptr ||

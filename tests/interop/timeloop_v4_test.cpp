@@ -366,5 +366,10 @@ TEST(TimeloopAttributes, OfTwoNamesAreNotedOnce) {
   EXPECT_EQ(notes("depth: 512, entries: 2048"), 0);  // of 4 words each
 }
 
+TEST(TimeloopComponents, HaveNoShareOfTheirAreas) {
+  EXPECT_THAT(error_of(with(kNodes, "class: DRAM", "class: DRAM\n      area_share: 2") + kProblem),
+              HasSubstr("'area_share' is not known here"));
+}
+
 }  // namespace
 }  // namespace mapsim::timeloop_v4_test
