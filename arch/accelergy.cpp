@@ -55,7 +55,44 @@ void read_tables(Reader& reader, const Node& section, const std::string& list, c
   }
 }
 
+void add_energy(std::map<std::string, Picojoules>& actions, const std::string& verb,
+                double energy) {
+  Picojoules& known = actions[verb];
+  known = std::max(known, Picojoules{energy});
+}
+
+// Version 0.2: a map from components to maps from actions to energies, or lists of these.
+EnergyReferences read_energy_maps(Reader& reader, const Node& tables) {
+  EnergyReferences ert;
+  for (const Entry* component : reader.entries(tables, "a map of components")) {
+    auto& known = ert.components[last_part(component->key.text)];
+    if (!known.empty()) {
+      reader.error(component->key, fmt::format("another component ends in {}, too",
+                                               quoted(last_part(component->key.text))));
+    }
+    for (const Entry* action : reader.entries(component->value, "a map of actions")) {
+      const std::vector<const Node*> energies =
+          action->value.kind == Node::Kind::kSequence
+              ? reader.items(action->value, "a list of energies")
+              : std::vector<const Node*>{&action->value};
+      for (const Node* each : energies) {
+        const Fields fields = reader.fields(*each, {"energy", "arguments"});
+        if (const auto energy = reader.number(fields.require("energy"), 0)) {
+          add_energy(known, action->key.text, *energy);
+        }
+      }
+    }
+  }
+  return ert;
+}
+
 EnergyReferences read_energies(Reader& reader, const Node& section, const std::string& list) {
+  for (const Entry& entry : section.entries) {
+    if (entry.key.text == list && entry.value.kind == Node::Kind::kMap) {
+      reader.fields(section, {"version", list});
+      return read_energy_maps(reader, entry.value);
+    }
+  }
   EnergyReferences ert;
   const Words keys{"name", "actions", "primitive_estimation(s)"};
   read_tables(reader, section, list, keys, [&](const Fields& component, const std::string& name) {
@@ -68,8 +105,7 @@ EnergyReferences read_energies(Reader& reader, const Node& section, const std::s
       const auto verb = reader.text(action.require("name"), "the name of an action");
       const auto energy = reader.number(action.require("energy"), 0);
       if (verb && energy) {
-        Picojoules& known = ert.components[name][*verb];
-        known = std::max(known, Picojoules{*energy});
+        add_energy(ert.components[name], *verb, *energy);
       }
     }
   });

@@ -241,6 +241,16 @@ void take_table_energies(const EnergyReferences& table, const TimeloopArchSectio
   TableEnergies{table, arch, machine, origins, notes, refuse}.run();
 }
 
+std::vector<std::string> unused_actions(const EnergyReferences& table,
+                                        const TimeloopMachine& machine,
+                                        const std::string& component) {
+  const bool named =
+      component == machine.compute_name
+          ? table.find(component, kComputeActions).has_value()
+          : table.find(component, kReadActions) && table.find(component, kWriteActions);
+  return named ? other_actions(table, component) : std::vector<std::string>{};
+}
+
 void take_own_energies(const TimeloopArchSection& arch, TimeloopMachine& machine,
                        std::map<std::string, std::string>& origins, ImportNotes& notes) {
   if (!machine.storages.empty() && !machine.compute_name.empty()) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "arch/accelergy.hpp"
 #include "interop/import_notes.hpp"
@@ -17,6 +18,11 @@ namespace mapsim {
 void take_table_energies(const EnergyReferences& table, const TimeloopArchSection& arch,
                          TimeloopMachine& machine, std::map<std::string, std::string>& origins,
                          ImportNotes& notes, const std::function<void(const std::string&)>& refuse);
+
+// Actions of a table that are not looked at: none where the largest of all is taken.
+std::vector<std::string> unused_actions(const EnergyReferences& table,
+                                        const TimeloopMachine& machine,
+                                        const std::string& component);
 
 // Sets the energies and areas of a design without Accelergy's tables from those of
 // arch/technology.hpp, by class, size, width and technology of each component. `origins` gets their

@@ -310,7 +310,7 @@ class Importer {
   void note_unused(const EnergyReferences& table) {
     note_strangers("ERT", table.components);
     for (const std::string& name : components()) {
-      for (const std::string& action : other_actions(table, name)) {
+      for (const std::string& action : unused_actions(table, import_.design.machine, name)) {
         notes_.trifles.push_back(
             {"ignored energies of actions that a dense run does not take", action, name});
       }

@@ -60,6 +60,19 @@ TEST(ParseErt, FindsTheFirstOfSeveralActions) {
   EXPECT_EQ(other_actions(ert, "a"), (std::vector<std::string>{"gated_read", "idle"}));
 }
 
+TEST(ParseErt, ReadsTheMapsOfVersion02) {
+  const std::string text =
+      "ERT:\n  version: 0.2\n  tables:\n"
+      "    chip.PE[0..3].RF:\n"
+      "      read: [{energy: 1, arguments: {data_delta: 0}}, {energy: 4}, {energy: 2}]\n"
+      "      write: {energy: 8}\n";
+  const EnergyReferences ert = parse_ert(text, "E.yaml");
+  EXPECT_EQ(ert.find("RF", kReadActions), Picojoules{4});
+  EXPECT_EQ(ert.find("RF", kWriteActions), Picojoules{8});
+  EXPECT_THROW(parse_ert(text + "    chip.RF: {read: {energy: 1}}\n", "E.yaml"), ConfigError);
+  EXPECT_THROW(parse_ert(text + "    chip.MAC: {compute: {}}\n", "E.yaml"), ConfigError);
+}
+
 TEST(ParseErt, ReadsTheSummary) {
   const EnergyReferences ert = parse_ert(
       "ERT_summary:\n  version: 0.3\n  table_summary:\n"

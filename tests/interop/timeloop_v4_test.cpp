@@ -371,5 +371,17 @@ TEST(TimeloopComponents, HaveNoShareOfTheirAreas) {
               HasSubstr("'area_share' is not known here"));
 }
 
+// The largest energy of a component is taken of all its actions.
+TEST(TimeloopEnergies, AreIgnoredOrTakenButNotBoth) {
+  const std::string table = with(timeloop_design::kEnergies,
+                                 "actions: [{name: read, energy: 0.5}, "
+                                 "{name: write, energy: 0.75}]",
+                                 "actions: [{name: access, energy: 0.5}]");
+  const auto notes = parse_timeloop(kNodes + kProblem + table, "d.yaml").notes;
+  EXPECT_THAT(notes, Contains(HasSubstr("spad: the table has no energy for its reads and writes; "
+                                        "the largest of its actions is taken")));
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("access"))));
+}
+
 }  // namespace
 }  // namespace mapsim::timeloop_v4_test
