@@ -55,8 +55,8 @@ void read_tables(Reader& reader, const Node& section, const std::string& list, c
   }
 }
 
-void add_energy(std::map<std::string, Picojoules>& actions, const std::string& verb,
-                double energy) {
+void keep_largest(std::map<std::string, Picojoules>& actions, const std::string& verb,
+                  double energy) {
   Picojoules& known = actions[verb];
   known = std::max(known, Picojoules{energy});
 }
@@ -78,7 +78,7 @@ EnergyReferences read_energy_maps(Reader& reader, const Node& tables) {
       for (const Node* each : energies) {
         const Fields fields = reader.fields(*each, {"energy", "arguments"});
         if (const auto energy = reader.number(fields.require("energy"), 0)) {
-          add_energy(known, action->key.text, *energy);
+          keep_largest(known, action->key.text, *energy);
         }
       }
     }
@@ -105,7 +105,7 @@ EnergyReferences read_energies(Reader& reader, const Node& section, const std::s
       const auto verb = reader.text(action.require("name"), "the name of an action");
       const auto energy = reader.number(action.require("energy"), 0);
       if (verb && energy) {
-        add_energy(ert.components[name], *verb, *energy);
+        keep_largest(ert.components[name], *verb, *energy);
       }
     }
   });
