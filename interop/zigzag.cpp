@@ -51,8 +51,13 @@ class ZigzagImporter {
   }
 
   ZigzagImport read() {
-    if (value_of(documents_.front().root, "cores") != nullptr && documents_.size() == 1) {
+    const Node* cores = value_of(documents_.front().root, "cores");
+    if (cores != nullptr && documents_.size() == 1) {
       import_.chip = read_stream_chip(documents_.front(), read_yaml, import_.notes);
+      if (import_.chip.cores.empty()) {
+        refuse(documents_.front(), *cores, "cores",
+               "no core has a counterpart here; " + import_.notes.back());
+      }
       return std::move(import_);
     }
     refuse_chip_with_others();

@@ -44,8 +44,10 @@ struct ZigzagMachine {
   bool computes = true;
   bool on_chip = false;
 };
-// Reads an accelerator; errors go to the reader.
-ZigzagMachine read_zigzag_machine(Reader& reader, std::vector<std::string>& notes);
+// Reads an accelerator; errors go to the reader. `core`: one of a chip, where `type` may be left
+// out.
+ZigzagMachine read_zigzag_machine(Reader& reader, std::vector<std::string>& notes,
+                                  bool core = false);
 
 // The unrolling along one dim of the array.
 struct ZigzagUnrolling {

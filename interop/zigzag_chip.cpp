@@ -78,7 +78,7 @@ std::vector<std::string> keys_left_out(const Fields& fields) {
 
 ZigzagMachine read_core(const Document& document, std::vector<std::string>& notes) {
   Reader reader{document};
-  ZigzagMachine machine = read_zigzag_machine(reader, notes);
+  ZigzagMachine machine = read_zigzag_machine(reader, notes, true);
   reader.finish();
   std::erase_if(notes, [&](const std::string& note) {  // soc.yaml has them
     return note.ends_with(machine.name + ": operator_types is left out");
@@ -86,8 +86,9 @@ ZigzagMachine read_core(const Document& document, std::vector<std::string>& note
   return machine;
 }
 
-// The operators of a core, by the names that ONNX and ours have in common.
-Words operators_of(const Document& core, std::vector<std::string>& left_out) {
+// The operators of a core, by the names that ONNX and ours have in common; empty: all; nullopt:
+// none that is known.
+std::optional<Words> operators_of(const Document& core, std::vector<std::string>& left_out) {
   Words known;
   const Node* list = value_of(core.root, "operator_types");
   for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
@@ -99,7 +100,8 @@ Words operators_of(const Document& core, std::vector<std::string>& left_out) {
       left_out.push_back(fmt::format("operator {}", word));
     }
   }
-  return known;
+  const bool none = known.empty() && list != nullptr && !list->items.empty();
+  return none ? std::nullopt : std::optional{std::move(known)};
 }
 
 // A link between two cores, or a bus that several share.
@@ -115,15 +117,28 @@ struct Link {
   }
 };
 
-std::vector<Link> read_links(Reader& reader, const Node* list, std::vector<std::string>& notes) {
+// The name of a core of the chip; any other is an error.
+std::string core_name(Reader& reader, const Node& node, const std::vector<Core>& cores) {
+  const bool known = std::any_of(cores.begin(), cores.end(), [&](const Core& core) {
+    return std::find(core.ids.begin(), core.ids.end(), node.text) != core.ids.end();
+  });
+  if (!known) {
+    reader.error(node, fmt::format("the chip has no core {}", describe(node)));
+  }
+  return node.text;
+}
+
+std::vector<Link> read_links(Reader& reader, const Node* list, const std::vector<Core>& cores,
+                             std::vector<std::string>& notes) {
   std::vector<Link> links;
   for (const Node* item :
        list == nullptr ? std::vector<const Node*>{} : reader.items(*list, "a list of links")) {
     const Fields fields = reader.fields(*item, {"type", "cores", "bandwidth", "unit_energy_cost"});
     Link link;
-    for (const Node& core : fields.require("cores") == nullptr ? std::vector<Node>{}
-                                                               : fields.require("cores")->items) {
-      link.cores.push_back(core.text);
+    if (const Node* joined_cores = fields.require("cores")) {
+      for (const Node* core : reader.items(*joined_cores, "a list of cores")) {
+        link.cores.push_back(core_name(reader, *core, cores));
+      }
     }
     link.bandwidth = reader.number(fields.require("bandwidth"), 0).value_or(0);
     link.is_bus = fields.has("type") &&
@@ -194,8 +209,8 @@ class ChipReader {
     const std::vector<Core> cores =
         list == nullptr ? std::vector<Core>{} : list_cores(reader, *list);
     const Node* off_chip = fields.find("offchip_core_id");
-    off_chip_ = off_chip == nullptr ? "" : off_chip->text;
-    links_ = read_links(reader, fields.find("core_connectivity"), notes_);
+    off_chip_ = off_chip == nullptr ? "" : core_name(reader, *off_chip, cores);
+    links_ = read_links(reader, fields.find("core_connectivity"), cores, notes_);
     const std::string name = reader.name(fields.find("name")).value_or("chip");
     if (const Node* energy = fields.find("unit_energy_cost");
         energy != nullptr && energy->text != "0") {
@@ -235,10 +250,15 @@ class ChipReader {
     }
   }
 
-  void add_core(const Core& core, ZigzagMachine machine, const Words& operators) {
+  void add_core(const Core& core, ZigzagMachine machine, const std::optional<Words>& operators) {
     const std::string ids = joined(core.ids, ", ");
     if (!machine.computes) {
       left_out_.push_back(fmt::format("{} ({}), which computes nothing", machine.name, ids));
+      return;
+    }
+    if (!operators) {
+      left_out_.push_back(
+          fmt::format("{} ({}), which runs no operator that is known here", machine.name, ids));
       return;
     }
     for (ZigzagMemory memory : behind_) {
@@ -263,7 +283,7 @@ class ChipReader {
       machine.name += "_";
     }
     found_.cores.push_back({machine.name, arch_of(machine),
-                            static_cast<std::int64_t>(core.ids.size()), operators, port});
+                            static_cast<std::int64_t>(core.ids.size()), *operators, port});
   }
 
   Arch arch_of(const ZigzagMachine& machine) {
@@ -337,7 +357,7 @@ class ChipReader {
   std::set<const Link*> ways_;  // of computing cores to the memory off the chip
   std::vector<std::string> left_out_;
   std::vector<ZigzagMachine> machines_;
-  std::vector<Words> operators_;
+  std::vector<std::optional<Words>> operators_;
   std::vector<ZigzagMemory> behind_;  // of the core off the chip
   ZigzagChip found_;
 };

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "interop/foreign_yaml.hpp"
 #include "interop/zigzag.hpp"
@@ -27,11 +28,12 @@ class MachineReader {
  public:
   MachineReader(Reader& reader, std::vector<std::string>& notes) : reader_{reader}, notes_{notes} {}
 
-  ZigzagMachine read() {
+  ZigzagMachine read(bool core) {
     const Fields fields =
         reader_.fields(reader_.root(), {"name", "memories", "operational_array", "dataflows",
                                         "type", "operator_types", "operand_precision"});
     machine_.name = reader_.name(fields.require("name")).value_or("");
+    machine_.on_chip = core;
     if (const Node* type = fields.find("type")) {
       const auto kind = reader_.choice(type, kCores, "type of core");
       machine_.computes = kind.value_or(0) < 2;
@@ -40,6 +42,10 @@ class MachineReader {
     for (const char* key : {"operator_types", "operand_precision"}) {
       if (const Node* node = fields.find(key)) {
         note(*node, fmt::format("{}: {} is left out", machine_.name, key));
+        if (key == std::string_view{"operator_types"} && node->kind != Node::Kind::kSequence) {
+          reader_.error(*node,
+                        fmt::format("expected a list of operators, not {}", describe(*node)));
+        }
       }
     }
     if (const Node* array = fields.require("operational_array")) {
@@ -407,8 +413,8 @@ class MachineReader {
 
 }  // namespace
 
-ZigzagMachine read_zigzag_machine(Reader& reader, std::vector<std::string>& notes) {
-  return MachineReader{reader, notes}.read();
+ZigzagMachine read_zigzag_machine(Reader& reader, std::vector<std::string>& notes, bool core) {
+  return MachineReader{reader, notes}.read(core);
 }
 
 }  // namespace mapsim

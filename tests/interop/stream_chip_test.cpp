@@ -222,6 +222,69 @@ TEST(StreamChip, UnrollsNothingThatCopiesOfASharedMemoryWouldHoldApart) {
   EXPECT_EQ(dims_of("I1, I2"), (AxisConstraint{{}, {"no_dim"}}));
 }
 
+TEST(StreamChip, IsRefusedWithoutACoreThatComputes) {
+  const fs::path root = fs::path{testing::TempDir()} / "mapsim_stream_chip_without_cores";
+  fs::create_directories(root);
+  std::ofstream{root / "dram.yaml"} << stream_core("dram", "offchip", 4);
+  try {
+    import_zigzag(
+        {parse_yaml("name: chip\ncores: {0: dram.yaml}\n", (root / "chip.yaml").string())});
+    ADD_FAILURE() << "it was read";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("chip.yaml:2:8: cores: no core has a counterpart here; "));
+    EXPECT_THAT(error.what(), HasSubstr("left out: dram (0), which computes nothing"));
+  }
+  fs::remove_all(root);
+}
+
+TEST(StreamChip, NamesItsOwnCores) {
+  const auto complaint = [](const std::string& more) -> std::string {
+    const Document chip =
+        parse_yaml("name: chip\ncores: {0: tpu.yaml, 1: dram.yaml}\n" + more + "\n", "chip.yaml");
+    std::vector<std::string> notes;
+    try {
+      read_stream_chip(chip, tpu_or_dram, notes);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(complaint("offchip_core_id: 1\ncore_connectivity: [{cores: [0, 1], bandwidth: 4}]"),
+            "");
+  EXPECT_THAT(complaint("offchip_core_id: 2"),
+              HasSubstr("chip.yaml:3:18: offchip_core_id: the chip has no core '2'"));
+  EXPECT_THAT(complaint("core_connectivity: [{cores: [0, 3], bandwidth: 4}]"),
+              HasSubstr("chip.yaml:3:33: core_connectivity[0].cores[1]: the chip has no core '3'"));
+  EXPECT_THAT(complaint("core_connectivity: [{cores: 0, bandwidth: 4}]"),
+              HasSubstr("expected a list of cores, not '0'"));
+}
+
+// A core without a type computes. Without a known operator it would be taken to run all.
+TEST(StreamChip, TakesCoresByTheirTypeAndOperators) {
+  const auto read = [](const std::string& from, const std::string& to,
+                       std::vector<std::string>& notes) {
+    return read_stream_chip(
+        parse_yaml("name: chip\ncores: {0: tpu.yaml, 1: dram.yaml}\noffchip_core_id: 1\n",
+                   "chip.yaml"),
+        [&](const std::string& path) {
+          std::string text = stream_core("tpu", "compute", 4);
+          text.replace(text.find(from), from.size(), to);
+          return path == "cores/dram.yaml" ? tpu_or_dram(path) : parse_yaml(text, path);
+        },
+        notes);
+  };
+  std::vector<std::string> with, without;
+  EXPECT_EQ(read("type: compute\n", "", without).cores.at(0).arch,
+            read("name: tpu", "name: tpu", with).cores.at(0).arch);
+  EXPECT_EQ(without, with);
+  std::vector<std::string> notes;
+  EXPECT_EQ(read("type", "operator_types: [Conv, Foo]\ntype", notes).cores.at(0).operators,
+            Words{"Conv"});
+  EXPECT_TRUE(read("type", "operator_types: [Foo]\ntype", notes).cores.empty());
+  EXPECT_THAT(notes, Contains(HasSubstr("tpu (0), which runs no operator that is known here")));
+  EXPECT_THROW(read("type", "operator_types: Conv\ntype", notes), ConfigError);
+}
+
 TEST(StreamChip, IsImportedAlone) {
   try {
     import_zigzag({parse_yaml("name: chip\ncores: {0: tpu.yaml}\n", "chip.yaml"),
