@@ -8,6 +8,8 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "core/diagnostic.hpp"
 #include "interop/onnx.hpp"
@@ -82,9 +84,50 @@ void check_attributes(const ModelNode& node, const std::string& file) {
   }
 }
 
+// What the operators that shapes of layers depend on have; none of another: not known.
+std::string_view attributes_of(std::string_view op) {
+  constexpr std::string_view kWindow = " auto_pad dilations group kernel_shape pads strides ";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kKnown{
+      {{"Conv", kWindow},
+       {"ConvInteger", kWindow},
+       {"QLinearConv", kWindow},
+       {"ConvTranspose",
+        " auto_pad dilations group kernel_shape output_padding output_shape pads strides "},
+       {"Gemm", " alpha beta broadcast transA transB "},
+       {"MatMul", " "},
+       {"Einsum", " equation "},
+       {"MaxPool", " auto_pad ceil_mode dilations kernel_shape pads storage_order strides "},
+       {"AveragePool",
+        " auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides "}}};
+  const auto known = std::find_if(kKnown.begin(), kKnown.end(),
+                                  [op](const auto& each) { return each.first == op; });
+  return known == kKnown.end() ? std::string_view{} : known->second;
+}
+
+// An attribute with a typing error would leave its default.
+std::vector<std::string> unknown_attributes(const Model& model) {
+  std::vector<std::string> found;
+  std::set<std::string> named;  // once, however many nodes have it
+  for (const ModelNode& node : model.graph.nodes) {
+    const std::string_view known = node.is_own() ? attributes_of(node.op) : "";
+    for (const ModelAttribute& attribute : node.attributes) {
+      const std::string word = fmt::format(" {} ", attribute.name);
+      if (!known.empty() && known.find(word) == std::string_view::npos &&
+          named.insert(node.op + word).second) {
+        found.push_back(
+            as_text(fmt::format("{} has the attribute {}, which is none of {} and not "
+                                "read",
+                                who(node), quoted(attribute.name), node.op)));
+      }
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> warnings(const Model& model, std::int64_t opset) {
+  std::vector<std::string> found = unknown_attributes(model);
   if (opset <= kNewestOpset) {
-    return {};
+    return found;
   }
   std::set<std::string> operators;
   for (const ModelNode& node : model.graph.nodes) {
@@ -92,10 +135,12 @@ std::vector<std::string> warnings(const Model& model, std::int64_t opset) {
       operators.insert(as_text(node.op));
     }
   }
-  return {
+  found.insert(
+      found.begin(),
       fmt::format("opset {} is newer than {}, the newest known here: an operator that changed "
                   "since is read in its older form; the model has {}",
-                  opset, kNewestOpset, fmt::join(operators, ", "))};
+                  opset, kNewestOpset, fmt::join(operators, ", ")));
+  return found;
 }
 
 // Whole numbers that the model has as constants.

@@ -369,6 +369,23 @@ TEST(Onnx, CallsOperatorsWithoutNamesByWhatTheyMake) {
   }
 }
 
+// A typing error would leave the default of an attribute.
+TEST(Onnx, WarnsOfAttributesThatAnOperatorDoesNotHave) {
+  Model model;
+  model.opsets[""] = 13;
+  ModelAttribute right, wrong;
+  right.name = "strides";
+  right.type = kOnnxIntegersAttribute;
+  wrong.name = "stride";
+  model.graph.nodes.push_back({"first", "Conv", "", "", {}, {"x"}, {right, wrong}});
+  model.graph.nodes.push_back({"second", "Conv", "", "", {}, {"y"}, {wrong}});
+  model.graph.nodes.push_back({"third", "Softmax", "", "", {}, {"z"}, {wrong}});
+  model.graph.nodes.push_back({"fourth", "Conv", "com.example", "", {}, {"w"}, {wrong}});
+  EXPECT_EQ(check_onnx(model, "m.onnx"),
+            std::vector<std::string>{"Conv 'first' has the attribute 'stride', which is none of "
+                                     "Conv and not read"});
+}
+
 // --dim of the batch is a batch; tokens are not.
 TEST(Onnx, KnowsTheBatchByItsName) {
   OnnxOptions options;
