@@ -276,6 +276,7 @@ class ZigzagImporter {
     std::optional<ZigzagResult> result;  // what is left out is named by its place in it
     try {
       result = read_zigzag_result(document);
+      note_accelerator(document);
       import_.layers.push_back(
           read_zigzag_layer(machine_, result->layer, &result->mapping, &*result, import_.notes));
     } catch (const ZigzagLeftOut& left) {
@@ -284,6 +285,17 @@ class ZigzagImporter {
     } catch (const ConfigError& error) {
       import_.notes.push_back(
           fmt::format("{}: left out: {}", document.file, error.diagnostics().front().message));
+    }
+  }
+
+  // The mapping of one accelerator may fit another.
+  void note_accelerator(const Document& document) {
+    const Node* inputs = value_of(document.root, "inputs");
+    const Node* accelerator = inputs == nullptr ? nullptr : value_of(*inputs, "accelerator");
+    const std::string name = accelerator == nullptr ? "" : zigzag_word(*accelerator, "name");
+    if (!name.empty() && name != machine_.name) {
+      import_.notes.push_back(fmt::format("{}:{}: the accelerator is {}, and here {}",
+                                          document.file, accelerator->line, name, machine_.name));
     }
   }
 

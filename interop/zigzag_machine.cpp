@@ -121,6 +121,9 @@ class MachineReader {
       unused.push_back(fmt::format("size of {}, the outermost memory: it holds every tensor",
                                    machine_.memories.back().name));
     }
+    if (has_type_) {
+      unused.emplace_back("mem_type, which ZigZag gives to CACTI alone");
+    }
     if (has_area_) {
       unused.emplace_back("areas, which have no unit");
     }
@@ -159,6 +162,7 @@ class MachineReader {
     ZigzagMemory memory;
     memory.name = name;
     has_latency_ = has_latency_ || fields.has("latency");
+    has_type_ = has_type_ || fields.has("mem_type");
     note_area(fields.find("area"));
     const std::int64_t size =
         reader_.integer(fields.require("size"), 1, std::numeric_limits<std::int64_t>::max())
@@ -406,6 +410,7 @@ class MachineReader {
   std::vector<MemoryPlace> places_;  // of memories
   bool in_memory_ = false;
   bool has_latency_ = false;
+  bool has_type_ = false;   // mem_type
   bool has_least_ = false;  // bandwidth_min
   bool has_area_ = false;
   std::vector<std::string> added_up_;  // memories with several ports of a direction

@@ -13,6 +13,7 @@
 #include "core/diagnostic.hpp"
 #include "interop/zigzag.hpp"
 #include "interop/zigzag_layer.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/graph_print.hpp"
 #include "workloads/load.hpp"
 
@@ -305,6 +306,17 @@ TEST(ZigzagMachines, NoteThatTheOutermostMemoryIsTheWholeArrays) {
       "D1");
   EXPECT_THAT(notes("[]"), is_noted);
   EXPECT_THAT(notes("[D1]"), Not(is_noted));
+}
+
+TEST(ZigzagResults, NameTheAcceleratorThatTheyAreOf) {
+  const std::string data = source_path("tests/app/data/zigzag_");
+  const auto notes = [&](const char* name) {
+    std::string text = read_yaml_text(data + "result.json");
+    text.replace(text.find("small"), 5, name);
+    return import_zigzag({parse_yaml(text, "result.json"), read_yaml(data + "machine.yaml")}).notes;
+  };
+  EXPECT_THAT(notes("other"), Contains("result.json:7: the accelerator is other, and here small"));
+  EXPECT_THAT(notes("small"), Not(Contains(HasSubstr("the accelerator is"))));
 }
 
 TEST(ZigzagMappings, AreAboutLayers) {
