@@ -71,7 +71,7 @@ const std::string kAll = "objectives: [latency, energy, throughput]\n";
 TEST_F(ChipSweeps, RowsArePlans) {
   const Campaign asked = chips(kNet + kAll, kGrid);
   const SweepSummary summary = run(asked, "a.sqlite");
-  EXPECT_EQ(summary.tally.mapped, 12) << summary_text(asked, summary);
+  EXPECT_EQ(summary.statistics.mapped, 12) << summary_text(asked, summary);
   Soc soc = load_soc(path("chip.yaml"), {kConfigs});
   const Network network = read_network(path("graph.yaml"), {});
   std::size_t row = 0;
