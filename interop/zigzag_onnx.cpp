@@ -134,8 +134,9 @@ Document zigzag_workload(const Network& network, const std::string& file,
     }
   }
   notes.push_back(fmt::format(
-      "{}: operands of 8 b and sums of 16 b, as ZigZag reads a model; layers of one shape "
-      "are one layer, and operators that only move data are left out",
+      "{}: operands of 8 b and sums of 16 b, which ZigZag takes where a node has no act_size, "
+      "weight_size or output_size; layers of one shape are one layer, and operators that only move "
+      "data are left out",
       file));
   for (const std::string& warning : network.warnings) {
     notes.push_back(fmt::format("{}: {}", file, warning));
