@@ -97,20 +97,7 @@ class Resolver {
     }
   }
 
-  // Names of dims and data spaces stay names, whatever variables are called.
-  void loops(Node& section) {
-    for (Node& item : section.items) {
-      loops(item);
-    }
-    for (Entry& entry : section.entries) {
-      const std::string& key = entry.key.text;
-      if (key == "factors" || key == "factors_only" || key == "split") {
-        resolve_tree(entry.value, global_);
-      } else {
-        loops(entry.value);
-      }
-    }
-  }
+  void loops(Node& section) { resolve_loops(section, global_); }
 
   void architecture(Node& section) {
     Scope scope = global_;
@@ -157,9 +144,25 @@ class Resolver {
     if (Node* attributes = child_of(node, "attributes")) {
       resolve_map(*attributes, scope);
     }
-    for (const char* key : {"spatial", "constraints"}) {
-      if (Node* value = child_of(node, key)) {
-        resolve_tree(*value, scope);
+    if (Node* spatial = child_of(node, "spatial")) {
+      resolve_tree(*spatial, scope);
+    }
+    if (Node* constraints = child_of(node, "constraints")) {
+      resolve_loops(*constraints, scope);
+    }
+  }
+
+  // Names of dims and data spaces stay names, whatever variables are called.
+  void resolve_loops(Node& section, const Scope& scope) {
+    for (Node& item : section.items) {
+      resolve_loops(item, scope);
+    }
+    for (Entry& entry : section.entries) {
+      const std::string& key = entry.key.text;
+      if (key == "factors" || key == "factors_only" || key == "split") {
+        resolve_tree(entry.value, scope);
+      } else {
+        resolve_loops(entry.value, scope);
       }
     }
   }
@@ -247,33 +250,34 @@ class Resolver {
     if (node.kind != Node::Kind::kScalar || resolve(node, scope)) {
       return;
     }
-    std::string text = node.text;
-    if (resolve_factors(text, scope)) {
-      node.text = text;
-    }
+    resolve_factors(node.text, scope);
   }
 
   // C=SPLIT of a list of factors, or several in one text, apart by blanks or commas.
   bool resolve_factors(std::string& text, const Scope& scope) const {
-    const std::size_t equals = text.find('=');
-    const std::size_t next = equals == std::string::npos ? equals : text.find('=', equals + 1);
-    if (equals == std::string::npos) {
-      return false;
-    }
-    if (next != std::string::npos) {
-      const std::size_t apart = text.find_last_of(" ,", next);
-      if (apart == std::string::npos || apart <= equals) {
+    std::string whole;
+    bool resolved = false;
+    for (std::size_t begin = 0; begin < text.size();) {
+      // One factor ends where the name of the next begins.
+      const std::size_t equals = text.find('=', begin);
+      const std::size_t next = equals == std::string::npos ? equals : text.find('=', equals + 1);
+      const std::size_t apart = next == std::string::npos ? next : text.find_last_of(" ,", next);
+      if (equals == std::string::npos ||
+          (next != std::string::npos && (apart == std::string::npos || apart <= equals))) {
         return false;
       }
-      std::string first = text.substr(0, apart);
-      std::string rest = text.substr(apart + 1);
-      const bool resolved = resolve_factors(first, scope);
-      if (resolve_factors(rest, scope) || resolved) {
-        text = first + text[apart] + rest;
-        return true;
-      }
-      return false;
+      const std::size_t end = apart == std::string::npos ? text.size() : apart + 1;
+      std::string factor = text.substr(begin, end - begin);
+      resolved = resolve_factor(factor, equals - begin, scope) || resolved;
+      whole += factor;
+      begin = end;
     }
+    text = whole;
+    return resolved;
+  }
+
+  // The value behind `equals` of one factor, which blanks or commas may follow.
+  bool resolve_factor(std::string& text, std::size_t equals, const Scope& scope) const {
     Node factor;
     factor.kind = Node::Kind::kScalar;
     factor.text = text.substr(equals + 1);

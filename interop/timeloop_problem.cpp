@@ -203,8 +203,8 @@ class ProblemReader {
                 ? fmt::format("{} beside 'instance', under which alone Timeloop reads sizes: put "
                               "it there, or leave it out",
                               quoted(key))
-                : fmt::format("unknown key {} of a problem; one of shape, instance, version{}",
-                              quoted(key), suggestion(key, known)));
+                : fmt::format("unknown key {} of a problem{}", quoted(key),
+                              suggestion(key, known)));
       }
     }
   }
