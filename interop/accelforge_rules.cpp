@@ -178,7 +178,8 @@ std::string ForgeRules::unrolling(const Fields& fields, const Fanout& fanout, st
     rules.push_back(share);
   }
   if (dims.empty()) {
-    rules.emplace_back("X: {dims: [no_dim]}");
+    rules.push_back(
+        fmt::format("X: {{dims: [{0}], factors: {{{0}: 1}}}}", einsum_.dims.front().name));
   } else if (dims.size() < einsum_.dims.size() || !factors.empty()) {
     rules.push_back(fmt::format(
         "X: {{dims: [{}]{}}}", joined(dims, ", "),

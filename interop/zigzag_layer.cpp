@@ -384,8 +384,9 @@ class LayerReader {
             dims.push_back(workload.dims[d].name);
           }
         }
-        if (dims.empty()) {
-          dims.emplace_back("no_dim");  // which no layer has: the dim of the array stays unused
+        if (dims.empty()) {  // the dim of the array stays unused
+          dims.push_back(workload.dims[DimId{0}].name);
+          factors.push_back(dims.front() + ": 1");
         }
       }
       text += fmt::format(
