@@ -135,7 +135,7 @@ class AccessReader {
       found.push_back(std::move(access));
       return;
     }
-    notes_.add(node, fmt::format("{}: {} stands twice in the equation; here and there its one "
+    notes_.add(node, fmt::format("{}: {} stands twice in the equation; as in AccelForge, its one "
                                  "access is {}, and the other costs nothing",
                                  found.front().name, access.name,
                                  known->output ? "that of the output" : "the last one"));

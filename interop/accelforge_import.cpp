@@ -238,7 +238,7 @@ class ForgeImporter {
           (einsum.names.sets.at("Intermediates").surely >> (einsum.tensors.size() - 1)) & 1U);
       if (einsum.copies) {
         notes_.add(*einsum.at, {"copies, which cost nothing where both tensors lie in the "
-                                "outermost memory, here and there",
+                                "outermost memory, as in AccelForge",
                                 einsum.name, ""});
       } else if (einsum.is_stream()) {
         add_stream(einsum, network);
@@ -361,7 +361,11 @@ class ForgeImporter {
     for (const std::string& fused : fused_) {
       if (import_.tree.empty()) {
         note(*mapping,
-             fmt::format("the mapping fuses {} with other einsums; it is left out", fused));
+             einsums_.size() > 1
+                 ? fmt::format("the mapping fuses {} with other einsums; it is left out", fused)
+                 : fmt::format("the mapping of {} does not keep every tensor in the outermost "
+                               "memory, as every mapping does here; it is left out",
+                               fused));
       }
     }
   }

@@ -247,7 +247,7 @@ class ForgeWorkloadReader {
               *entry.node,
               fmt::format(
                   "{}: rank {} of {} has {} elements and its index reaches {}: all of these count, "
-                  "here and there",
+                  "as in AccelForge",
                   entry.name, index.rank, access.name, size->second, reach));
         }
       }

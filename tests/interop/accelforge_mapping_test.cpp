@@ -128,6 +128,13 @@ TEST(ForgeMapping, CutsOneRankVariableOfEachEinsumInATree) {
                 "          - sequence:\n              - T1:\n                  - for m: 1\n"));
 }
 
+TEST(ForgeMapping, IsLeftOutWhereTheOutermostMemoryLacksATensor) {
+  const ForgeImport import = parse_accelforge(
+      kMachine + edited(kProduct, "[A, B, Z], component: Off", "[A, B], component: Off"), "m.yaml");
+  EXPECT_TRUE(import.layers.at(0).mapping.empty());
+  EXPECT_THAT(import.notes, Contains(HasSubstr("the mapping of Z does not keep every tensor in")));
+}
+
 TEST(ForgeMapping, RefusesNamesThatNothingHas) {
   EXPECT_THAT(
       complaint("rank_variable: m", "rank_variable: mm"),

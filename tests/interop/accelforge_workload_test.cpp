@@ -47,11 +47,11 @@ workload:
 
 TEST(ForgeWorkload, CountsOneAccessOfATensorThatStandsTwice) {
   const ForgeImport twice = parse_accelforge(workload("Z[m, n] = A[m, k] * A[k, n]"), "w.yaml");
-  EXPECT_THAT(twice.notes, Contains(HasSubstr("w.yaml:5: Z: A stands twice in the equation; here "
-                                              "and there its one access is the last one")));
+  EXPECT_THAT(twice.notes, Contains(HasSubstr("w.yaml:5: Z: A stands twice in the equation; as "
+                                              "in AccelForge, its one access is the last one")));
   EXPECT_EQ(twice.network->streams.at(0).in, Bits{8 * 4 * 3});
   const ForgeImport sum = parse_accelforge(workload("Z[m, n] = Z[m] + A[m, k]"), "w.yaml");
-  EXPECT_THAT(sum.notes, Contains(HasSubstr("Z: Z stands twice in the equation; here and there "
+  EXPECT_THAT(sum.notes, Contains(HasSubstr("Z: Z stands twice in the equation; as in AccelForge, "
                                             "its one access is that of the output")));
   EXPECT_EQ(sum.network->streams.at(0).out, Bits{8 * 8 * 3});
 }
