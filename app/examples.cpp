@@ -132,7 +132,7 @@ constexpr std::array kExamples = {
             "write all figures as JSON"},
     Example{"compare", "mapsim compare zigzag arch.yaml conv2_complete.json",
             "compare ZigZag's mapping, in our model, with the proven optimum"},
-    Example{"compare", "mapsim compare zigzag arch.yaml conv2_complete.json --all --json",
+    Example{"compare", "mapsim compare zigzag arch.yaml conv2_complete.json --json",
             "write all figures as JSON"},
     Example{"export", "mapsim export timeloop eyeriss resnet50/conv2_3x3 even.yaml -o map.yaml",
             "write a mapping for Timeloop"},
