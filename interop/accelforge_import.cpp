@@ -223,7 +223,7 @@ class ForgeImporter {
                                                                   return einsum.name == name->text;
                                                                 });
       if (!known) {
-        notes_.add(*name, {"renames of einsums that the workload has not", name->text, ""});
+        notes_.add(*name, {"renames of einsums that are not in the workload", name->text, ""});
       }
     }
   }

@@ -114,10 +114,8 @@ std::vector<std::string> unknown_attributes(const Model& model) {
       const std::string word = fmt::format(" {} ", attribute.name);
       if (!known.empty() && known.find(word) == std::string_view::npos &&
           named.insert(node.op + word).second) {
-        found.push_back(
-            as_text(fmt::format("{} has the attribute {}, which is none of {} and not "
-                                "read",
-                                who(node), quoted(attribute.name), node.op)));
+        found.push_back(as_text(fmt::format("{}: {} has no attribute {}; it is not read", who(node),
+                                            node.op, quoted(attribute.name))));
       }
     }
   }

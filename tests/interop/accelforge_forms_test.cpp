@@ -116,7 +116,7 @@ TEST(ForgeForm, OfNoEinsumIsNoted) {
   const ForgeImport import = parse_accelforge(text, "m.yaml");
   EXPECT_THAT(import.notes, Contains("sizes of ranks that no einsum has: KK (m.yaml:21)"));
   EXPECT_THAT(import.notes,
-              Contains("renames of einsums that the workload has not: Y (m.yaml:30)"));
+              Contains("renames of einsums that are not in the workload: Y (m.yaml:30)"));
 }
 
 // Errors of renames stand in their file.

@@ -381,9 +381,9 @@ TEST(Onnx, WarnsOfAttributesThatAnOperatorDoesNotHave) {
   model.graph.nodes.push_back({"second", "Conv", "", "", {}, {"y"}, {wrong}});
   model.graph.nodes.push_back({"third", "Softmax", "", "", {}, {"z"}, {wrong}});
   model.graph.nodes.push_back({"fourth", "Conv", "com.example", "", {}, {"w"}, {wrong}});
-  EXPECT_EQ(check_onnx(model, "m.onnx"),
-            std::vector<std::string>{"Conv 'first' has the attribute 'stride', which is none of "
-                                     "Conv and not read"});
+  EXPECT_EQ(
+      check_onnx(model, "m.onnx"),
+      std::vector<std::string>{"Conv 'first': Conv has no attribute 'stride'; it is not read"});
 }
 
 // --dim of the batch is a batch; tokens are not.
