@@ -24,12 +24,6 @@ bool is_among(const Names& names, const std::string& name) {
 
 }  // namespace
 
-bool asks_for_nothing(const Node& node) {
-  return node.kind == Node::Kind::kNull ||
-         (node.kind == Node::Kind::kSequence && node.items.empty()) ||
-         (node.kind == Node::Kind::kMap && node.entries.empty());
-}
-
 TimeloopConstraints::TimeloopConstraints(const TimeloopArchSection& arch, const Workload& workload,
                                          ImportNotes& notes)
     : machine_{arch.machine},

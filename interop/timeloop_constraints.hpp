@@ -13,8 +13,6 @@
 
 namespace mapsim {
 
-bool asks_for_nothing(const Node& node);  // as the front end writes what is not there
-
 // The constraints of a mapspace, of all files together: tensors kept and bypassed, dims that may be
 // unrolled along an axis and their factors, and factors and order of temporal loops. Several
 // constraints for one storage form one rule; one that repeats another is an error, as in Timeloop.

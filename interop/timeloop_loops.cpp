@@ -158,10 +158,15 @@ TimeloopFactorRules read_timeloop_factor_rules(Reader& reader, const Node* node,
   return rules;
 }
 
+bool asks_for_nothing(const Node& node) {
+  return node.kind == Node::Kind::kNull ||
+         (node.kind == Node::Kind::kSequence && node.items.empty()) ||
+         (node.kind == Node::Kind::kMap && node.entries.empty());
+}
+
 TensorSet read_timeloop_tensors(Reader& reader, const Node& list, const Words& tensors) {
   TensorSet named;
-  if (list.kind == Node::Kind::kNull ||
-      (list.kind != Node::Kind::kScalar && list.items.empty() && list.entries.empty())) {
+  if (asks_for_nothing(list)) {
     return named;
   }
   if (std::any_of(list.items.begin(), list.items.end(),

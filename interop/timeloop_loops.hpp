@@ -38,6 +38,9 @@ TimeloopFactorRules read_timeloop_factor_rules(Reader& reader, const Node* node,
                                                const Workload& workload,
                                                std::vector<IgnoredFactor>& ignored);
 
+// Null, [] or {}, as the front end writes what is not there.
+bool asks_for_nothing(const Node& node);
+
 // Reads a list of data spaces by their names; "*" is all of them. An empty list names none. Errors
 // go to the reader.
 TensorSet read_timeloop_tensors(Reader& reader, const Node& list, const Words& tensors);
