@@ -23,6 +23,7 @@
 #include "costmodel/timing/model.hpp"
 #include "mapper/branch/partial_folds.hpp"
 #include "mapper/front.hpp"
+#include "mapper/least_busiest.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "mapper/shared_budget.hpp"
@@ -337,7 +338,12 @@ Answer mapping_answer(const SearchArguments& arguments, const Provenance& origin
   }
   return best_answer(
       arguments, origin, space, options, saying, {},
-      [&] { return (*find_mapper(arguments.strategy))(space, of_search(arguments, options)); },
+      [&] {
+        const SearchOptions limited = of_search(arguments, options);
+        SearchResult result = (*find_mapper(arguments.strategy))(space, limited);
+        take_least_busiest(space, limited, result);
+        return result;
+      },
       [&](const SearchResult& result, check::Stop stop) {
         return certificate_file(origin, space, options.objective, result, options.threads, stop);
       });

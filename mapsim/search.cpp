@@ -10,6 +10,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/timing/model.hpp"
 #include "mapper/branch/partial_folds.hpp"
+#include "mapper/least_busiest.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
 #include "mapper/unfolded.hpp"
@@ -99,6 +100,9 @@ Solution search(const Arch& arch, const Workload& layer, const SearchRequest& re
                            : search_layer(problem, {}, constraints, how);
   if (unfolded && found.result.form != Form{}) {
     constraints = unfolded->constraints;  // in the dims of the form
+  }
+  if (found.result.form == Form{} && !timing_model(arch).is_engine) {
+    take_least_busiest(Mapspace{found.problem, constraints}, how.options, found.result);
   }
   SearchRequest asked = request;
   asked.options = kept(request.options);

@@ -12,6 +12,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "mapper/branch/partial_folds.hpp"
 #include "mapper/counting/why_empty.hpp"
+#include "mapper/least_busiest.hpp"
 #include "report/constraints.hpp"
 #include "report/json_cost.hpp"
 #include "report/json_head.hpp"
@@ -198,6 +199,12 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
                              {"value", std::isfinite(tried.value) ? Json(tried.value) : Json()}});
   }
   json["certificate"] = certificate_json(result.certificate);
+  if (result.best && result.cost && result.certificate.lower_bound > 0) {
+    if (const auto value = busiest_value(problem, options.objective, *result.best, *result.cost)) {
+      json["certificate"]["busiest"] = {
+          {"value", *value}, {"gap", std::max(0.0, *value / result.certificate.lower_bound - 1)}};
+    }
+  }
   if (strategy == "exact" && !options.partial_folds &&
       exact::has_partial_folds(space, options.objective)) {
     json["certificate"]["remainders_searched"] = false;  // docs/systolic.md

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mapper/counting/why_empty.hpp"
+#include "mapper/least_busiest.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/table.hpp"
@@ -130,7 +131,8 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
     case Proof::kInfeasible:
       return fmt::format("proven: nothing fits {}\n", over);
     case Proof::kBounded:
-      return (result.interrupted || proof.bound_but_for_free_boundaries
+      return (result.interrupted || proof.bound_but_for_free_boundaries ||
+                      space.problem().sparse() != nullptr
                   ? "not proven: "
                   : "proven to the requested gap: ") +
              bounded_text(proof, objective, over) + free_boundaries_text(proof, objective);
@@ -138,6 +140,25 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
       return fmt::format("no proof: the best seen {}\n", over);
   }
   return "";
+}
+
+// Nothing where no instance waits for another, or nothing is proven.
+std::string busiest_bound_text(const Mapspace& space, const Objective& objective,
+                               const SearchResult& result) {
+  const Certificate& proof = result.certificate;
+  const auto value = busiest_value(space.problem(), objective, *result.best, *result.cost);
+  if (!value || proof.status == Proof::kNone || !(proof.lower_bound > 0)) {
+    return "";
+  }
+  const double gap = *value / proof.lower_bound - 1;
+  const std::string figure = fmt::format("{} with the busiest instance: {}", to_string(objective),
+                                         objective_text(objective, *value));
+  return gap <= kRounding
+             ? fmt::format("({}, proven optimal, too)\n", figure)
+             : fmt::format(
+                   "({}, {} above a bound that holds for it, too: that of the mean over "
+                   "instances)\n",
+                   figure, percent(gap));
 }
 
 std::string forms_text(const std::vector<TriedForm>& forms) {
@@ -221,7 +242,8 @@ std::string search_text(const Mapspace& space, const Objective& objective,
   }
   if (result.best && result.cost) {
     text += cost_text(problem, *result.best, *result.cost) + "\n" +
-            certificate_text(space, objective, result);
+            certificate_text(space, objective, result) +
+            busiest_bound_text(space, objective, result);
   } else {
     const std::string& size = result.certificate.mapspace_size;
     const bool is_open = result.interrupted || result.certificate.status == Proof::kBounded;

@@ -42,6 +42,7 @@ search eyeriss alexnet/conv3 --max-energy 1pJ --budget 60s
 search tpu_v1 alexnet/conv3
 search systolic_32x32 alexnet/conv1 --objective latency
 search scnn_like zeros.yaml --save-mapping sparse.yaml
+search scnn_like zeros.yaml --objective edp
 eval scnn_like zeros.yaml sparse.yaml
 simulate scnn_like zeros.yaml sparse.yaml
 search teaching_flat configs/chains/teaching_convs.yaml --max-latency 1cycles

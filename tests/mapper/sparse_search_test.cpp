@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "arch/load.hpp"
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/graph/sparse_costs.hpp"
+#include "mapper/least_busiest.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/supported.hpp"
 #include "random_sparse.hpp"
@@ -54,6 +60,53 @@ TEST(SparseSearch, EqualsBruteForce) {
   }
   std::printf("%d compared, %d refused\n", compared, refused);
   EXPECT_GT(compared, 30);
+}
+
+Problem waiting_problem(const char* mask, int m) {
+  const std::string path = testing::TempDir() + "/mapsim_waiting_mask.txt";
+  std::ofstream{path} << mask;
+  return {
+      parse_arch("name: m\nclock: 1 GHz\nnodes:\n"
+                 "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+                 "    energy: {read: 20 pJ/word, write: 30 pJ/word}\n"
+                 "    format: {input: bitmask}\n"
+                 "  - fanout: PEs\n    x: 2\n"
+                 "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [input]}\n",
+                 "m.yaml"),
+      parse_workload(
+          fmt::format("name: w\ngemm: {{m: {}, n: 1, k: 4}}\ndensity: {{A: data {}}}\n", m, path),
+          "w.yaml")};
+}
+
+// All mappings have the same mean over instances; some of them leave one instance all the work.
+TEST(SparseSearch, TakesTheMappingWhoseBusiestInstanceIsDoneFirst) {
+  for (const auto& [mask, m] : {std::pair{"1 1 1 1\n1 1 1 1\n0 0 0 0\n0 0 0 0\n", 4},
+                                {"1 1 1 1\n0 0 0 0\n1 0 1 1\n0 0 0 0\n", 4},
+                                {"1 1 0 0\n1 1 0 0\n0 1 1 0\n0 0 0 0\n0 0 1 0\n1 1 0 0\n", 6}}) {
+    const Problem problem = waiting_problem(mask, m);
+    const Mapspace space{problem, Constraints{}};
+    SearchOptions options;
+    options.objective = Objective::kLatency;
+    SearchResult result = search_exact(space, options);
+    const double bound = result.certificate.lower_bound;
+    const auto value = [&](const Mapping& mapping) {
+      const Evaluation evaluation = evaluate(problem, mapping);
+      const Cost* cost = std::get_if<Cost>(&evaluation);
+      return cost == nullptr ? std::nullopt
+                             : busiest_value(problem, options.objective, mapping, *cost);
+    };
+    double least = 1e9;
+    space.enumerate([&](const Mapping& mapping) {
+      least = std::min(least, value(mapping).value_or(least));
+      return true;
+    });
+    take_least_busiest(space, options, result);
+    EXPECT_EQ(value(*result.best), least) << mask;
+    EXPECT_EQ(result.certificate.lower_bound, bound);
+    EXPECT_LE(bound, least);
+    EXPECT_NEAR(objective_value(options.objective, *result.cost),
+                bound * (1 + result.certificate.gap), 1e-9);
+  }
 }
 
 // Tables of formats and conditions can take minutes: each tile asks whether time is over.

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/least_busiest.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "costmodel/busiest.hpp"
+#include "mapper/baselines/neighbours.hpp"
+#include "mapper/mapspace/sample_statistics.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Neighbours that are tried, and operations that are counted for all of them: about a second.
+constexpr std::int64_t kMostNeighbours = 1'000;
+constexpr std::int64_t kMostCounted = 500'000'000;
+
+}  // namespace
+
+std::optional<double> busiest_value(const Problem& problem, const Objective& objective,
+                                    const Mapping& mapping, const Cost& cost) {
+  const bool leaks = problem.leakage(Cycles{1}) > Picojoules{0};
+  if (objective.mode != LatencyMode::kSteady ||
+      (!objective.function.uses_latency() && !(leaks && objective.function.uses_energy()))) {
+    return std::nullopt;
+  }
+  const std::optional<BusiestInstance> busiest = busiest_instance(problem, mapping, cost);
+  if (!busiest) {
+    return std::nullopt;
+  }
+  const Picojoules energy =
+      cost.energy.total - cost.energy.leakage + problem.leakage(busiest->steady);
+  return objective.function.value(energy.count(), static_cast<double>(busiest->steady.count()));
+}
+
+void take_least_busiest(const Mapspace& space, const SearchOptions& options, SearchResult& result) {
+  const Problem& problem = space.problem();
+  const Objective& objective = options.objective;
+  if (!result.best || !result.cost || result.interrupted || objective.exact_ties ||
+      space.constraints().factors.imperfect) {
+    return;
+  }
+  std::optional<double> least = busiest_value(problem, objective, *result.best, *result.cost);
+  const Neighbours neighbours{space};
+  Rng rng{options.seed};
+  Evaluator evaluator{problem};
+  PrimeNest at = to_prime_nest(space, *result.best);
+  const std::int64_t tries =
+      std::clamp<std::int64_t>(kMostCounted / problem.macs(), 10, kMostNeighbours);
+  for (std::int64_t i = 0; least && i < tries && !is_stopped(options); ++i) {
+    if (*least <= result.certificate.lower_bound * (1 + kRounding)) {
+      break;  // the bound is reached
+    }
+    PrimeNest next = at;
+    if (!neighbours.change(next, rng)) {
+      continue;
+    }
+    const Mapping mapping = to_mapping(space, next);
+    ++result.statistics.evaluations;
+    if (evaluator.evaluate(mapping) || !is_within_limits(objective, evaluator.cost()) ||
+        objective_value(objective, evaluator.cost()) > *least) {
+      continue;
+    }
+    const double value =
+        busiest_value(problem, objective, mapping, evaluator.cost()).value_or(*least);
+    if (value <= *least) {  // on a plateau, too, but the first mapping of it stays
+      at = std::move(next);
+      if (value < *least) {
+        least = value;
+        result.best = mapping;
+        result.cost = evaluator.cost();
+      }
+    }
+  }
+  Certificate& proof = result.certificate;
+  const double value = objective_value(objective, *result.cost);
+  if (proof.status == Proof::kOptimal && value > proof.lower_bound * (1 + kRounding)) {
+    proof.status = Proof::kBounded;
+  }
+  if (proof.status == Proof::kBounded) {
+    proof.gap = value / proof.lower_bound - 1;
+  }
+}
+
+}  // namespace mapsim
