@@ -50,7 +50,7 @@ const Words kFanoutKeys{"fanout",
                         "energy_per_hop",
                         "word",
                         "balance"};
-const Words kBalanceNames{"end", "barrier", "ideal"};  // of Balance
+const Words kBalanceNames{"end", "barrier", "ideal", "packed"};  // of Balance
 const Words kComputeKeys{"compute", "energy",  "issue_interval", "register_reuse",
                          "format",  "leakage", "area",           "timing"};
 

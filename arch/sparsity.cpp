@@ -27,7 +27,10 @@ const char* to_string(ZeroAct act) {
 }
 
 const char* to_string(Balance balance) {
-  return balance == Balance::kBarrier ? "barrier" : balance == Balance::kIdeal ? "ideal" : "end";
+  return balance == Balance::kBarrier  ? "barrier"
+         : balance == Balance::kIdeal  ? "ideal"
+         : balance == Balance::kPacked ? "packed"
+                                       : "end";
 }
 
 std::string to_string(const TensorFormat& format) {

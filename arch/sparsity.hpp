@@ -54,8 +54,9 @@ struct Condition {
 };
 
 // When instances of a fanout that have less work wait for the others: at the end, at every tile
-// that comes from outside, or never, because they share the work.
-enum class Balance : std::uint8_t { kEnd, kBarrier, kIdeal };
+// that comes from outside, or never, because they share the work. Packed: they are lanes that take
+// the next nonzeros of a tile and wait for each other at every batch.
+enum class Balance : std::uint8_t { kEnd, kBarrier, kIdeal, kPacked };
 
 struct StorageSparsity {                 // of one level
   std::map<Role, TensorFormat> formats;  // roles not named are dense

@@ -19,32 +19,86 @@ namespace {
 constexpr double kMostOperations = 2e8;
 
 // How the times of a loop's indices make that of the loop.
-enum class Joined : std::uint8_t { kSum, kMaximum, kMean };
+enum class Joined : std::uint8_t { kSum, kMaximum, kMean, kPacked };
 
 struct TimedLoop {
-  std::size_t loop = 0;  // of the nest
+  // Of the nest. Several: those over one dim whose indices are packed into lanes, the lanes last.
+  std::vector<std::size_t> loops;
   Joined joined = Joined::kSum;
 };
+
+// The loops over the dim of the lanes that are packed together with them: those of the tile from
+// which the lanes are fed, the innermost one of an operand with zeros that the compute units skip.
+std::vector<std::size_t> packed_loops(const Problem& problem, const Nest& nest, std::size_t lanes) {
+  const DimId dim = nest.loops[lanes].dim;
+  std::size_t tile = 0;
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    const Tensor& tensor = problem.workload().tensors[t];
+    for (const Placement& placement : nest.placements[t]) {
+      const bool feeds = tensor.role != Role::kOutput && tensor.dims().contains(dim) &&
+                         problem.sparse()->looks_at(tensor) && placement.position <= lanes;
+      tile = feeds ? std::max(tile, placement.position) : tile;
+    }
+  }
+  std::vector<std::size_t> loops;
+  for (std::size_t i = tile; i < lanes; ++i) {
+    if (nest.loops[i].dim == dim && !nest.loops[i].fanout) {
+      loops.push_back(i);
+    }
+  }
+  loops.push_back(lanes);
+  return loops;
+}
 
 // A nest's loops in the order in which times are joined, the last ones first. Instances that do not
 // wait at every tile go through the loops around them by themselves: their loops come before those,
 // up to the next barrier.
 std::vector<TimedLoop> timed_loops(const Problem& problem, const Nest& nest) {
+  const auto balance_of = [&](std::size_t i) {
+    const std::optional<FanoutId> fanout = nest.loops[i].fanout;
+    return fanout ? problem.arch().fanouts[*fanout].balance : Balance::kBarrier;
+  };
   std::vector<TimedLoop> order;
+  std::vector<bool> is_packed(nest.loops.size(), false);  // with lanes further in
+  for (std::size_t i = 0; i < nest.loops.size(); ++i) {
+    if (balance_of(i) == Balance::kPacked) {
+      for (const std::size_t loop : packed_loops(problem, nest, i)) {
+        is_packed[loop] = loop != i;
+      }
+    }
+  }
   std::size_t after_barrier = 0;
   for (std::size_t i = 0; i < nest.loops.size(); ++i) {
-    const std::optional<FanoutId> fanout = nest.loops[i].fanout;
-    const Balance balance = fanout ? problem.arch().fanouts[*fanout].balance : Balance::kBarrier;
-    if (balance != Balance::kBarrier) {
+    const Balance balance = balance_of(i);
+    if (balance == Balance::kPacked) {
+      order.push_back({packed_loops(problem, nest, i), Joined::kPacked});
+      after_barrier = order.size();
+    } else if (balance != Balance::kBarrier) {
       const Joined joined = balance == Balance::kEnd ? Joined::kMaximum : Joined::kMean;
-      order.insert(order.begin() + static_cast<std::ptrdiff_t>(after_barrier), {i, joined});
+      order.insert(order.begin() + static_cast<std::ptrdiff_t>(after_barrier), {{i}, joined});
       ++after_barrier;
-    } else {
-      order.push_back({i, fanout ? Joined::kMaximum : Joined::kSum});
-      after_barrier = fanout ? order.size() : after_barrier;
+    } else if (!is_packed[i]) {
+      order.push_back({{i}, nest.loops[i].fanout ? Joined::kMaximum : Joined::kSum});
+      after_barrier = nest.loops[i].fanout ? order.size() : after_barrier;
     }
   }
   return order;
+}
+
+std::int64_t indices_of(const Nest& nest, const TimedLoop& timed) {
+  std::int64_t indices = 1;
+  for (const std::size_t loop : timed.loops) {
+    indices *= nest.loops[loop].bound;
+  }
+  return indices;
+}
+
+// Steps that a loop multiplies those inside of it by, if all its indices take equally many.
+double repeated(const Nest& nest, const TimedLoop& timed) {
+  const bool is_packed = timed.joined == Joined::kPacked;
+  return timed.joined == Joined::kSum ? real(indices_of(nest, timed))
+         : is_packed ? real(indices_of(nest, timed)) / real(nest.loops[timed.loops.back()].bound)
+                     : 1;
 }
 
 // Counts the operations at which all tensors of known zeros have nonzeros, loop by loop.
@@ -58,14 +112,15 @@ class KnownTime {
       dims = dims | workload_.tensors[t].dims();
     }
     for (const TimedLoop& timed : timed_loops(problem, nest)) {
-      const NestLoop& loop = nest.loops[timed.loop];
       // What all indices of a loop have in common is counted once.
-      if (nest.perfect && !dims.contains(loop.dim)) {
-        times_ *= timed.joined == Joined::kSum ? real(loop.bound) : 1;
+      if (nest.perfect && !dims.contains(nest.loops[timed.loops.back()].dim)) {
+        times_ *= repeated(nest, timed);
         continue;
       }
       loops_.push_back(timed);
-      operations_ *= real(loop.bound);
+      operations_ *= real(indices_of(nest, timed));
+    }
+    for (const NestLoop& loop : nest.loops) {
       for (const auto& [t, hit] : known.hits()) {
         strides_.push_back(stride(t, loop.dim) * loop.extent);
       }
@@ -101,20 +156,42 @@ class KnownTime {
       }
       return hit ? 1 : 0;
     }
-    const NestLoop& loop = nest_.loops[loops_[i].loop];
+    const TimedLoop& timed = loops_[i];
     double sum = 0;
     double most = 0;
-    for (std::int64_t& at = index_[loops_[i].loop] = 0; at < loop.bound; ++at) {
-      const double time = joined(i + 1, elements);
+    double batches = 0;
+    const std::int64_t lanes = nest_.loops[timed.loops.back()].bound;
+    std::int64_t in_batch = 0;
+    for_each_index(timed.loops, 0, elements, [&](const Elements& at) {
+      const double time = joined(i + 1, at);
       sum += time;
       most = std::max(most, time);
+      if (timed.joined == Joined::kPacked && time > 0 && ++in_batch == lanes) {
+        batches += std::exchange(most, 0);
+        in_batch = 0;
+      }
+    });
+    return timed.joined == Joined::kPacked    ? batches + most
+           : timed.joined == Joined::kMaximum ? most
+           : timed.joined == Joined::kMean    ? sum / real(lanes)
+                                              : sum;
+  }
+
+  // Of the loops from `first` on.
+  template <class Visit>
+  void for_each_index(const std::vector<std::size_t>& loops, std::size_t first, Elements elements,
+                      const Visit& visit) {
+    if (first == loops.size()) {
+      visit(elements);
+      return;
+    }
+    const std::size_t loop = loops[first];
+    for (std::int64_t& at = index_[loop] = 0; at < nest_.loops[loop].bound; ++at) {
+      for_each_index(loops, first + 1, elements, visit);
       for (std::size_t t = 0; t < tensors_.size(); ++t) {
-        elements[t] += strides_[i * tensors_.size() + t];
+        elements[t] += strides_[loop * tensors_.size() + t];
       }
     }
-    return loops_[i].joined == Joined::kMaximum ? most
-           : loops_[i].joined == Joined::kMean  ? sum / real(loop.bound)
-                                                : sum;
   }
 
   // Does every piece begin within the tile that its loop cuts?
@@ -134,7 +211,7 @@ class KnownTime {
   const Nest& nest_;
   std::vector<const std::vector<char>*> tensors_;
   std::vector<TimedLoop> loops_;
-  std::vector<std::int64_t> strides_;  // per loop and tensor: from an index to the next
+  std::vector<std::int64_t> strides_;  // per loop of the nest and tensor: to the next index
   std::vector<std::int64_t> index_;    // per loop of the nest
   double times_ = 1, operations_ = 1;
 };
@@ -154,20 +231,26 @@ double expected_most(const Problem& problem, const Nest& nest, TensorId t) {
   const std::vector<TimedLoop> order = timed_loops(problem, nest);
   double outside = 1;
   for (const TimedLoop& timed : order) {
-    outside *= timed.joined == Joined::kSum ? real(nest.loops[timed.loop].bound) : 1;
+    outside *= timed.joined == Joined::kMaximum || timed.joined == Joined::kMean
+                   ? 1
+                   : repeated(nest, timed);
   }
   for (std::size_t i = order.size(); i-- > 0;) {
-    const NestLoop& loop = nest.loops[order[i].loop];
-    const bool indexes = dims.contains(loop.dim);
-    if (order[i].joined == Joined::kSum) {
-      outside /= real(loop.bound);
-      steps *= indexes ? 1 : real(loop.bound);
-      share *= indexes ? loop.bound : 1;
+    const bool indexes = dims.contains(nest.loops[order[i].loops.back()].dim);
+    const std::int64_t indices = indices_of(nest, order[i]);
+    const double times = repeated(nest, order[i]);
+    if (order[i].joined == Joined::kSum || order[i].joined == Joined::kPacked) {
+      outside /= times;
+      steps *= indexes ? 1 : times;
+      share *= indexes ? indices : 1;  // of packed indices the mean counts
+      shared *= indexes && order[i].joined == Joined::kPacked
+                    ? nest.loops[order[i].loops.back()].bound
+                    : 1;
     } else if (indexes && order[i].joined == Joined::kMean) {
-      share *= loop.bound;
-      shared *= loop.bound;
+      share *= indices;
+      shared *= indices;
     } else if (indexes) {
-      instances *= loop.bound;
+      instances *= indices;
       const double nonzeros = expected_maximum(
           hypergeometric(occupancy.size(), occupancy.nonzeros(), share), instances);
       most = std::max(most, outside * steps * nonzeros / real(shared));
@@ -176,10 +259,64 @@ double expected_most(const Problem& problem, const Nest& nest, TensorId t) {
   return most;
 }
 
+// The steps of an instance if nothing is skipped.
+double dense_steps(const Problem& problem, const Nest& nest) {
+  double steps = 1;
+  for (const TimedLoop& timed : timed_loops(problem, nest)) {
+    steps *= repeated(nest, timed);
+  }
+  return steps;
+}
+
 bool is_one_operation(const std::vector<ServedSpace>& sets) {
   return std::all_of(sets.begin(), sets.end(), [](const ServedSpace& space) {
     return std::all_of(space.begin(), space.end(), [](const ServedDim& d) { return d.count == 1; });
   });
+}
+
+// The share of the steps that lanes take which are packed with nonzeros of this tensor, its density
+// where none are: the last ones of a tile may leave lanes empty. nullopt: not known, but no less
+// than the density.
+std::optional<double> packed_share(const Problem& problem, const Nest& nest, TensorId t) {
+  const Tensor& tensor = problem.workload().tensors[t];
+  const DensityModel& occupancy = problem.sparse()->occupancy(t);
+  std::optional<double> share;
+  for (const TimedLoop& timed : timed_loops(problem, nest)) {
+    const NestLoop& lanes = nest.loops[timed.loops.back()];
+    if (timed.joined != Joined::kPacked || !tensor.dims().contains(lanes.dim)) {
+      continue;
+    }
+    const std::int64_t elements = indices_of(nest, timed);
+    const bool is_along =
+        occupancy.is_uniform() ||
+        (occupancy.pattern().kind == PatternKind::kStructured &&
+         occupancy.pattern().dim == lanes.dim && elements % occupancy.pattern().block == 0);
+    if (share || lanes.extent != 1 || !is_along) {
+      return std::nullopt;
+    }
+    const std::int64_t steps = elements / lanes.bound;
+    if (occupancy.is_uniform()) {
+      share = expected_groups(hypergeometric(occupancy.size(), occupancy.nonzeros(), elements),
+                              lanes.bound) /
+              real(steps);
+    } else {
+      const std::int64_t kept = elements / occupancy.pattern().block * occupancy.pattern().kept;
+      share = real(ceil_div(kept, lanes.bound)) / real(steps);
+    }
+  }
+  return share;
+}
+
+// The same of all tensors whose zeros are not data. Tensors are independent.
+double packed_share(const Problem& problem, const Nest& nest, const ServedByLeader& drawn) {
+  double share = 1;
+  for (const auto& [leader, spaces] : drawn) {
+    const std::optional<double> packed = nest.perfect && is_one_operation(spaces)
+                                             ? packed_share(problem, nest, leader)
+                                             : std::nullopt;
+    share *= packed ? *packed : all_hit(*problem.sparse(), problem.workload(), {{leader, spaces}});
+  }
+  return share;
 }
 
 // Steps of the busiest instance. `known`: of the tensors whose zeros are data, `sets`: of all.
@@ -195,11 +332,14 @@ BusiestInstance busiest_steps(const Problem& problem, const Nest& nest, const Se
   }
   BusiestInstance busiest;
   const double chance = all_hit(model, workload, drawn);
+  const double packed = packed_share(problem, nest, drawn);
   // At any data a maximum of means is no more than the mean of maxima.
   if (KnownTime time{problem, nest, known};
       !known.hits().empty() && time.operations() <= kMostOperations) {
-    busiest.steps = time.time() * chance;
+    busiest.steps = time.time() * packed;
     busiest.exact = drawn.empty();
+  } else if (known.hits().empty() && nest.perfect) {
+    busiest.steps = packed * dense_steps(problem, nest);
   }
   for (const auto& [leader, spaces] : drawn) {
     const bool is_element = model.occupancy(leader).is_uniform() && is_one_operation(spaces) &&

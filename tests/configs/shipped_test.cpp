@@ -235,6 +235,7 @@ struct Machine {
 
 constexpr std::int64_t kKi = 1024;
 const std::vector<Machine> kMachines{
+    {"dual_side_tensor_core", 3, 128, 195.84, {{"SMEM", 96 * kKi}, {"Registers", 64 * kKi}}},
     {"edge", 3, 256, 51.2, {{"Buffer", 128 * kKi}, {"Registers", 64}}},
     {"eyeriss", 3, 168, 33.6, {{"GLB", 100 * kKi}}},
     {"eyeriss_chip", 6, 168, 33.6, {{"GLB", 100 * kKi}, {"FilterBuffer", 8 * kKi}}},

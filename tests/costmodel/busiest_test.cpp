@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/busiest.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "arch/load.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/nest.hpp"
+#include "costmodel/sparse/occupancy.hpp"
 #include "tests/costmodel/random_zeros.hpp"
 #include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
@@ -165,6 +169,76 @@ TEST(BusiestInstance, WaitsAtEveryStepOrAtTheEnd) {
   // Waiting in each of the four steps: one of two independent weights is not zero, 3 of 4 times.
   EXPECT_NEAR(steps_of(row("barrier", "0.5"), together), 3, 1e-12);
   EXPECT_EQ(steps_of(row("ideal", "0.5"), together), 0);
+}
+
+// Rows and columns of lanes that are packed with the nonzeros of tiles of 16 x 12, of known places:
+// each column of A and row of B takes as many batches as it fills. Of drawn places the mean of the
+// batches is known, since tensors are independent.
+TEST(BusiestInstance, PacksNonzerosOfATileIntoLanes) {
+  constexpr int kM = 32;
+  constexpr int kN = 24;
+  constexpr int kK = 6;
+  const Arch arch = parse_arch(
+      "name: m\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n    format: {input: bitmask}\n"
+      "  - storage: Buffer\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n    format: {weight: bitmask}\n"
+      "  - fanout: rows\n    x: 4\n    balance: packed\n"
+      "  - fanout: columns\n    x: 3\n    balance: packed\n"
+      "  - compute: MAC\n    energy: 1 pJ\n    when_zero: skip\n",
+      "m.yaml");
+  const std::string nest =
+      "mapping:\n  - keep DRAM: [A, B, Z]\n  - for M: 16\n  - for N: 12\n  - keep Buffer: [A, B, "
+      "Z]\n  - for N: 3\n  - for K: 1\n  - for M: 4\n  - parallel M: 1 over X of rows\n"
+      "  - parallel N: 1 over X of columns\n";
+  const std::string sizes = fmt::format("name: w\ngemm: {{m: {}, n: {}, k: {}}}\n", kM, kN, kK);
+  const auto steps = [&](const Workload& workload) {
+    const Problem problem{arch, workload};
+    const Mapping mapping = parse_mapping(nest, "m.yaml", problem.arch(), problem.workload());
+    return busiest_instance(problem, mapping, std::get<Cost>(evaluate(problem, mapping)))->steps;
+  };
+  const auto groups = [&](double density, std::int64_t all, std::int64_t tile, std::int64_t lanes) {
+    const auto marked = static_cast<std::int64_t>(density * static_cast<double>(all));
+    return expected_groups(hypergeometric(all, marked, tile), lanes);
+  };
+  EXPECT_NEAR(steps(parse_workload(sizes + "density: {A: 0.25, B: 0.5}\n", "w.yaml")),
+              2 * 2 * kK * groups(0.25, kM * kK, 16, 4) * groups(0.5, kN * kK, 12, 3), 1e-9);
+  Rng rng{3};
+  const std::string folder = testing::TempDir();
+  std::vector<std::vector<int>> a(kM, std::vector<int>(kK));
+  std::vector<std::vector<int>> b(kK, std::vector<int>(kN));
+  for (const auto& [matrix, name] : {std::pair{&a, "/packed_a.txt"}, {&b, "/packed_b.txt"}}) {
+    std::ofstream file{folder + name};
+    for (std::vector<int>& row : *matrix) {
+      for (int& one : row) {
+        one = rng.below(3) == 0 ? 1 : 0;
+        file << one << ' ';
+      }
+      file << '\n';
+    }
+  }
+  int batches = 0;
+  for (int m = 0; m < kM; m += 16) {
+    for (int n = 0; n < kN; n += 12) {
+      for (int k = 0; k < kK; ++k) {
+        int rows = 0;
+        int columns = 0;
+        for (int i = 0; i < 16; ++i) {
+          rows += a[static_cast<std::size_t>(m + i)][static_cast<std::size_t>(k)];
+        }
+        for (int i = 0; i < 12; ++i) {
+          columns += b[static_cast<std::size_t>(k)][static_cast<std::size_t>(n + i)];
+        }
+        batches += (rows + 3) / 4 * ((columns + 2) / 3);
+      }
+    }
+  }
+  EXPECT_EQ(steps(parse_workload(sizes + fmt::format("density: {{A: data {0}/packed_a.txt, B: data "
+                                                     "{0}/packed_b.txt}}\n",
+                                                     folder),
+                                 "w.yaml")),
+            batches);
 }
 
 }  // namespace
