@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the archives of GCC 12 on Debian 12 take from glibc 2.32 to 2.36, so that a program that
-// has them can be linked against glibc 2.31 (MAPSIM_GLIBC_ROOT). Only then is this compiled.
+// has them can be linked against glibc 2.31 (tools/old_glibc.sh). Only mapsim_portable has it.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/random.h>

@@ -1,8 +1,4 @@
 # Every third-party dependency, named once. tools/setup-debian.sh installs the packages.
-# A static build finds archives only: libgomp, GMP and yaml-cpp.
-if(MAPSIM_STATIC)
-  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-endif()
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
@@ -15,21 +11,12 @@ find_path(GMP_INCLUDE_DIR gmpxx.h REQUIRED)
 find_library(GMP_LIBRARY gmp REQUIRED)
 find_library(GMPXX_LIBRARY gmpxx REQUIRED)
 
-# yaml-cpp 0.7 (Debian 12) exports the plain target name only, and never its archive.
-if(MAPSIM_STATIC)
-  find_library(YAML_CPP_ARCHIVE yaml-cpp REQUIRED)
-  add_library(yaml-cpp::yaml-cpp STATIC IMPORTED)
-  set_target_properties(yaml-cpp::yaml-cpp PROPERTIES IMPORTED_LOCATION ${YAML_CPP_ARCHIVE})
-elseif(NOT TARGET yaml-cpp::yaml-cpp)
+# yaml-cpp 0.7 (Debian 12) exports the plain target name only.
+if(NOT TARGET yaml-cpp::yaml-cpp)
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()
 add_library(mapsim_gmp INTERFACE)
 target_include_directories(mapsim_gmp SYSTEM INTERFACE ${GMP_INCLUDE_DIR})
 target_link_libraries(mapsim_gmp INTERFACE ${GMPXX_LIBRARY} ${GMP_LIBRARY})
 add_library(mapsim::gmp ALIAS mapsim_gmp)
-# Debian ships fmt as a shared library only, so the portable binary takes it header-only.
-if(MAPSIM_STATIC)
-  add_library(mapsim_fmt ALIAS fmt::fmt-header-only)
-else()
-  add_library(mapsim_fmt ALIAS fmt::fmt)
-endif()
+add_library(mapsim_fmt ALIAS fmt::fmt)

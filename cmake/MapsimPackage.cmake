@@ -1,4 +1,4 @@
-# Packages of what is installed (cpack): a tarball of any build, and of one for Debian a .deb.
+# Packages (cpack): a .deb of what is installed, and a tarball with the portable program.
 set(MAPSIM_MAINTAINER "mapsim maintainers <maintainers@mapsim.invalid>" CACHE STRING
     "Whom the .deb names: NAME <ADDRESS>")
 set(CPACK_PACKAGE_VENDOR mapsim)
@@ -13,27 +13,25 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
     GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
-if(MAPSIM_STATIC)
-  set(CPACK_GENERATOR TXZ)
-  set(CPACK_PACKAGE_FILE_NAME mapsim-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
-else()
-  set(CPACK_GENERATOR DEB)
-  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-  set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${MAPSIM_MAINTAINER}")
-  set(CPACK_DEBIAN_PACKAGE_SECTION science)
-  set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
-  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # of the program and the module
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-      "g++, libfmt-dev, libgmp-dev, libsqlite3-dev, libyaml-cpp-dev, python3-pandas")
-  if(MAPSIM_HAVE_PYTHON)
-    math(EXPR next "${Python3_VERSION_MINOR} + 1")
-    set(CPACK_DEBIAN_PACKAGE_DEPENDS
-        "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next})")
-  endif()
-  # What Debian asks of a package beyond the files that are installed anywhere.
-  set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/DebianFiles.cmake)
-  set(CPACK_MAPSIM_SOURCE ${PROJECT_SOURCE_DIR})
-  set(CPACK_MAPSIM_OBJCOPY ${CMAKE_OBJCOPY})
+set(CPACK_GENERATOR DEB)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${MAPSIM_MAINTAINER}")
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # of the program and the module
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+    "g++, libfmt-dev, libgmp-dev, libsqlite3-dev, libyaml-cpp-dev, python3-pandas")
+if(MAPSIM_HAVE_PYTHON)
+  math(EXPR next "${Python3_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS
+      "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next})")
 endif()
+if(MAPSIM_HAVE_PORTABLE)
+  list(APPEND CPACK_GENERATOR TGZ)
+endif()
+# What sets the two apart.
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/PackageKinds.cmake)
+set(CPACK_MAPSIM_TARBALL mapsim-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_MAPSIM_SOURCE ${PROJECT_SOURCE_DIR})
+set(CPACK_MAPSIM_OBJCOPY ${CMAKE_OBJCOPY})
 include(CPack)

@@ -98,8 +98,4 @@ function(mapsim_program name)
     mapsim_cold(${name})
   endif()
   mapsim_precompile(${name})
-  # libc stays shared: it must match the machine, and a static one cannot load the CUDA libraries.
-  if(MAPSIM_STATIC)
-    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
-  endif()
 endfunction()

@@ -4,7 +4,7 @@
 # time is up and goes on where it stopped when it is run again with the same folder. docs/gpu_validation.md
 #
 # usage: gpu_validate.sh MAPSIM FOLDER [ARCH.yaml] [SECONDS]
-#   MAPSIM   the program (preset `static` for a machine that has nothing but libc and CUDA)
+#   MAPSIM   the program (of the tarball for a machine that has nothing but libc and CUDA)
 #   FOLDER   everything goes here: measurements.csv, reports, cubins
 #   ARCH     default configs/arch/h200.yaml
 #   SECONDS  time for this run, default 480

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Unpacks the glibc of an older Debian below FOLDER. A static build with MAPSIM_GLIBC_ROOT=FOLDER links
-# against it, and so runs with that glibc and every later one.
+# Unpacks the glibc of an older Debian below FOLDER. The program of the tarball (MAPSIM_PORTABLE) is linked against
+# it, and so runs with that glibc and every later one.
 #
 # usage: old_glibc.sh FOLDER [SUITE]    SUITE: bullseye, glibc 2.31
 set -euo pipefail
@@ -10,8 +10,9 @@ suite="${2:-bullseye}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
-apt-get update -qq
-mirror="$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' | head -1)"
+mirror() { apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' | head -1; }
+[[ -n "$(mirror)" ]] || apt-get update -qq
+mirror="$(mirror)"
 mkdir -p "$work"/{state/lists/partial,cache/archives/partial}
 echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >"$work/sources"
 options=(-qq -o "Dir::Etc::sourcelist=$work/sources" -o Dir::Etc::sourceparts=- -o "Dir::State=$work/state"
