@@ -97,11 +97,11 @@ Design design(const Campaign& campaign, std::size_t number);
 
 inline constexpr std::size_t kMostPoints = 100'000'000;
 
-// Reads a campaign (docs/formats.md) and the files that it names. Values of lists and grids that
-// are wrong by themselves (campaign/own_error.hpp) are errors; whether a combination of values is
-// an architecture shows when that design is read. Throws ConfigError with all errors of the
-// campaign, or of a file that it names. `configs`: folder of shipped files (core/shipped.hpp),
-// which are found by name. `read_chip`: for campaigns of chips.
+// Reads a campaign (docs/formats.md) and the files that it names. A value of a list or
+// grid that is wrong whatever the others are (campaign/own_error.hpp) is an error. Whether a
+// combination of values is an architecture is found out when that design is read. Throws
+// ConfigError with all errors of the campaign, or of a file that it names. `configs`: folder of
+// shipped files (core/shipped.hpp), which are found by name. `read_chip`: for campaigns of chips.
 Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs = {},
                        const ReadChip& read_chip = {});
 Campaign parse_campaign(const std::string& text, const std::string& filename,

@@ -43,7 +43,7 @@ class Problem {
   std::int64_t macs() const { return macs_; }
   const TensorShape& shape(TensorId tensor) const { return shapes_[tensor]; }
   // Bits of one instance of `level` that tiles may use (half of a double-buffered level); nullopt =
-  // unlimited. With partitions, of the partition of `role`.
+  // unlimited. If the level is divided into partitions: those of the partition of `role`.
   std::optional<Bits> capacity(LevelId level, Role role) const;
   // May / must `tensor` be kept at `level`?
   bool may_keep(LevelId level, TensorId tensor) const;

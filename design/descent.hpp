@@ -21,10 +21,10 @@ struct Descent {
   std::function<bool(const Values&)> take{};        // values a design; false: interrupted
   std::function<bool(const Values&)> is_best{};     // of all that were taken
 };
-// Where it begins: the middle of the box, made smaller where that saves most area until it is
-// allowed. nullopt: nothing is.
+// The first design: the middle of the box, made smaller step by step, each where it saves most
+// area, until it is allowed. nullopt: no design is allowed.
 std::optional<Values> descent_start(const Descent& descent);
-// False: interrupted.
+// False if it was interrupted.
 bool descend(const Descent& descent);
 
 }  // namespace mapsim

@@ -22,8 +22,8 @@ struct TreeKeep {
   friend bool operator==(const TreeKeep&, const TreeKeep&) = default;
 };
 
-// A loop is over a dim of the node's einsum: a leaf's own, or a group's sink, its last. Parallel
-// loops stand in leaves only.
+// The loops of a leaf are over dims of its einsum, those of a group over dims of its last einsum
+// (the sink). Only leaves have parallel loops.
 using TreeItem = std::variant<TreeKeep, Temporal, Parallel>;
 
 // A group: a shared prefix of items, then a sequence of children. Or a leaf: the nest of one
@@ -37,8 +37,9 @@ struct TreeNode {
 };
 
 // The mapping of a chain (docs/model.md#fused-mappings): node 0 is the root, parents come before
-// their children. The outermost level keeps every tensor around the root; an intermediate without a
-// scope is spilled: its scope is there. A tree of one einsum is a lone root.
+// their children. The outermost level keeps every tensor outside of the root. An intermediate
+// without a scope is spilled, that is, its scope is the outermost level. A tree of one einsum is a
+// lone root.
 struct MappingTree {
   std::vector<TreeNode> nodes;
   friend bool operator==(const MappingTree&, const MappingTree&) = default;

@@ -32,8 +32,8 @@ bool may_keep(const Mapspace& space, LevelId level, TensorId t) {
 // turn cost at least as much as one that leaves out the first? It does if no rule demands the first
 // and no fanout lies between them: the same tile then moves to the second from further out, over
 // the same fanouts, and the first's reads and writes come on top. Of ramped latency this is not so:
-// it charges an edge beside the ports unless a port of its own is slower. Without this, machines of
-// n levels have some 2^n sliding-window edges.
+// it charges an edge in addition to the ports unless its own port is slower. Without this, machines
+// of n levels have some 2^n sliding-window edges.
 bool is_detour(const Mapspace& space, TensorId t, const Residence& first, const Residence& second) {
   const Arch& arch = space.problem().arch();
   return arch.levels.size() >= kLevelsWithDetours && !space.constraints().even && !arch.sparsity &&
