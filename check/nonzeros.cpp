@@ -235,6 +235,7 @@ FlowOfNonzeros NonzeroFlows::flow(TensorId t, LevelId parent, std::optional<Leve
     (condition.act == ZeroAct::kSkip ? skipped : gated) = missed;
     flow.made = 1 - missed;
   }
+  flow.unskipped = 1 - skipped;
   const auto idle = [&](LevelId level) {
     const StorageSparsity& zeros = model.machine().levels[level];
     return zeros.gated.count() * gated + zeros.skipped.count() * skipped;

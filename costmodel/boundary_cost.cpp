@@ -99,7 +99,7 @@ void BoundaryCost::charge_nonzeros(const BoundaryFlow& flow, const FlowOfNonzero
     const bool at_parent = i < ports_at_parent_;
     const EndFlow& busy = at_parent ? flow.busy_parent : flow.busy_child;
     out[ports_[i].component * step] +=
-        nonzeros.made * (at_parent ? parent_bits : child_bits) *
+        nonzeros.unskipped * (at_parent ? parent_bits : child_bits) *
         (ports_[i].crossing * busy.crossing + ports_[i].returning * busy.returning);
   }
   if (edge_rate_) {

@@ -17,6 +17,7 @@ struct EndFlow {
 struct FlowOfNonzeros {
   MovedShare parent, child;
   double made = 1;
+  double unskipped = 1;  // made or gated: they pass the ports
   double parent_idle_pj = 0, child_idle_pj = 0;
 };
 

@@ -15,11 +15,14 @@ Cycles transfer_time(double bits, const std::optional<BitsPerCycle>& bandwidth) 
   return Cycles{bandwidth ? static_cast<std::int64_t>(transfer_cycles(bits, *bandwidth)) : 0};
 }
 
-// Of the busiest instance.
+// Of the busiest instance. A gated access takes the time of one that is made.
 double sparse_bits(const TensorCounts& at, const SparseTensor& sparse, PortKind port) {
   double bits = 0;
   for (const Access access : kAccesses) {
-    bits += passes(access, port) ? bits_of(sparse.busiest, access, width_of(at, access)) : 0;
+    const SparseAccess& of = sparse.busiest[static_cast<std::size_t>(access)];
+    if (passes(access, port) && of.actual > 0) {
+      bits += bits_of(sparse.busiest, access, width_of(at, access)) * (1 + of.gated / of.actual);
+    }
   }
   return bits;
 }

@@ -116,17 +116,16 @@ class FlowMaker {
     for (const DimId d : extents.ids()) {
       extents[d] *= shared_[d];
     }
-    double unskipped = 1;
     for (const BoundCondition& condition : model_.conditions(parent_.level, t)) {
       const TensorId leader = condition.leader;
       const double hit = 1 - empty(leader, tile_shape(workload_.tensors[leader], extents));
       flow.made *= hit;
-      unskipped *= condition.act == ZeroAct::kSkip ? hit : 1;
+      flow.unskipped *= condition.act == ZeroAct::kSkip ? hit : 1;
     }
     const auto idle = [&](LevelId level) {
       const StorageSparsity& zeros = model_.machine().levels[level];
-      return zeros.gated.count() * (unskipped - flow.made) +
-             zeros.skipped.count() * (1 - unskipped);
+      return zeros.gated.count() * (flow.unskipped - flow.made) +
+             zeros.skipped.count() * (1 - flow.unskipped);
     };
     flow.parent_idle_pj = idle(parent_.level);
     flow.child_idle_pj = child_ ? idle(*child_) : 0;
