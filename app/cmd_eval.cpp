@@ -9,6 +9,7 @@
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/why.hpp"
+#include "report/accesses.hpp"
 #include "report/json.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
@@ -41,6 +42,9 @@ GapReport gap_of(const Problem& problem, const EvalArguments& arguments, const M
 Answer run_on_chip(const EvalArguments& arguments) {
   if (arguments.mapping.empty()) {
     throw UsageError("PLAN is required");
+  }
+  if (!arguments.csv.empty()) {
+    throw UsageError("--csv: it is of a mapping; --json has the figures of a plan");
   }
   PlanArguments plan;
   plan.soc = arguments.arch;
@@ -77,6 +81,9 @@ Answer run(const EvalArguments& arguments) {
   std::vector<std::string> warnings;
   if (cost != nullptr && arguments.why) {
     gap = gap_of(problem, arguments, mapping, *cost, warnings);
+  }
+  if (cost != nullptr) {
+    OutputFile{arguments.csv}.write(action_csv(problem, *cost));
   }
   Answer answer{code, ""};
   remark_warnings(warnings, answer);

@@ -100,9 +100,10 @@ std::optional<RankedKernel> best_of(const Gpu& gpu, const std::vector<GemmForm>&
 void refuse_mapping_options(const EvalArguments& arguments) {
   refuse({{arguments.why, "--why"}},
          "not for a GPU; 'bound' and the parts of the time below it show what limits a kernel");
-  refuse(
-      {{arguments.explain_energy, "--explain-energy"}, {arguments.objective.chosen, "--objective"}},
-      "not for a GPU; the answer also has the best kernel");
+  refuse({{arguments.explain_energy, "--explain-energy"},
+          {arguments.objective.chosen, "--objective"},
+          {!arguments.csv.empty(), "--csv"}},
+         "not for a GPU; the answer also has the best kernel");
 }
 
 }  // namespace

@@ -96,9 +96,10 @@ bool is_chain(const std::string& path) {
 }
 
 Answer run_on_chain(const EvalArguments& arguments) {
-  if (arguments.why || arguments.explain_energy || !arguments.constraints.empty()) {
+  if (arguments.why || arguments.explain_energy || !arguments.constraints.empty() ||
+      !arguments.csv.empty()) {
     throw UsageError(
-        "--why, --explain-energy and --constraints are for "
+        "--why, --explain-energy, --csv and --constraints are for "
         "mappings of one layer, not of a chain");
   }
   const TreeInput input = read_input(arguments.arch, arguments.workload, arguments.mapping);

@@ -79,6 +79,10 @@ CommandOptions options_of(EvalArguments& a) {
            {{"--explain-energy", "",
              "Print each kind of action with its count, its energy and the source of that figure",
              &a.explain_energy},
+            {"--csv", "FILE",
+             "Write the accesses of each level and tensor with their energies to FILE (CSV): made, "
+             "gated, skipped, and format bits",
+             &a.csv},
             {"--why", "", "Compare with the proven optimum (perfect factors), level by level",
              &a.why}},
            under("Comparison with the optimum (--why)",

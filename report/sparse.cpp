@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "costmodel/accesses.hpp"
 #include "costmodel/busiest.hpp"
 #include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/sparse/model.hpp"
+#include "report/accesses.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
 
@@ -71,6 +70,22 @@ bool skips(const Problem& problem) {
              });
 }
 
+// Which data sets a level's tiles are sure to fit in, unless in all.
+std::string fits_text(const Problem& problem, const ActionRow& row) {
+  const SparseModel& model = *problem.sparse();
+  for (const LevelId l : problem.arch().levels.ids()) {
+    for (const TensorId t : problem.workload().tensors.ids()) {
+      const Fits& fits = model.machine().levels[l].fits;
+      if (problem.arch().levels[l].name == row.node &&
+          problem.workload().tensors[t].name == row.tensor && is_compressed(model.format(l, t)) &&
+          fits.when != FitsWhen::kWorst) {
+        return ", fits " + to_string(fits);
+      }
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> zero_notes(const Problem& problem) {
@@ -123,32 +138,20 @@ std::string sparse_text(const Problem& problem, const Mapping& mapping, const Co
   if (!cost.sparse) {
     return note;
   }
-  const SparseModel& model = *problem.sparse();
   std::vector<std::vector<std::string>> rows{
-      {"", "format", "access", "made", "gated", "skipped", "format bits"}};
-  for (const LevelId l : problem.arch().levels.ids()) {
-    const Fits& fits = model.machine().levels[l].fits;
-    for (const TensorId t : problem.workload().tensors.ids()) {
-      if (!cost.counts.levels[l][t].kept) {
-        continue;
-      }
-      std::string name = problem.arch().levels[l].name + " " + problem.workload().tensors[t].name;
-      const bool is_sure = !is_compressed(model.format(l, t)) || fits.when == FitsWhen::kWorst;
-      std::string format =
-          to_string(model.format(l, t)) + (is_sure ? "" : ", fits " + to_string(fits));
-      for (const Access access : kAccesses) {
-        const SparseAccess& at = cost.sparse->levels[l][t].total[static_cast<std::size_t>(access)];
-        if (at.actual + at.gated + at.skipped > 0) {
-          rows.push_back({std::exchange(name, ""), std::exchange(format, ""), rule_of(access).name,
-                          amount(at.actual), amount(at.gated), amount(at.skipped),
-                          amount(at.format_bits)});
-        }
-      }
+      {"", "format", "access", "made", "gated", "skipped", "format bits", "energy"}};
+  std::string last;
+  for (const ActionRow& row : action_rows(problem, cost)) {
+    if (row.action == "leak" || row.action == "add" || row.action == "hop") {
+      continue;
     }
+    const std::string name = row.node + (row.tensor.empty() ? "" : " " + row.tensor);
+    const bool is_same = name == last;
+    last = name;
+    rows.push_back({is_same ? "" : name, is_same ? "" : row.format + fits_text(problem, row),
+                    row.action, amount(row.made), amount(row.gated), amount(row.skipped),
+                    row.tensor.empty() ? "" : amount(row.format_bits), energy_text(row.all())});
   }
-  const SparseCounts& counts = *cost.sparse;
-  rows.push_back({problem.arch().compute.name, "", "MAC", amount(counts.operations),
-                  amount(counts.gated), amount(counts.skipped), ""});
   return "zeros: stored elements on average over data sets, all instances\n" + table(rows) +
          busiest_text(problem, mapping, cost) + note;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "report/accesses.hpp"
 #include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
@@ -137,6 +138,7 @@ Page stepper_page(const Problem& problem, const Mapping& mapping, const Cost& co
        {},
        {PageFigure{"mapping", "What lies along the rows and columns of the array.",
                    show_mapping(problem, mapping, cost), ""}}});
+  page.sections.push_back({"actions", "Accesses and energy", {}, {action_table(problem, cost)}});
   return page;
 }
 
