@@ -30,16 +30,36 @@ void require_mask_size(const std::string& path, const std::vector<std::int64_t>&
   }
 }
 
-// Digits 0 and 1, row-major; blanks and commas between them do not matter.
+// Is this the number of elements along the last ranks: of one, of a row, of a matrix, or of all?
+bool is_whole(std::int64_t digits, const std::vector<std::int64_t>& box) {
+  std::int64_t elements = 1;
+  for (std::size_t r = box.size(); elements < digits && r-- > 0;) {
+    elements *= box[r];
+  }
+  return elements == digits;
+}
+
+// Digits 0 and 1, row by row; blanks and commas between them do not matter.
 std::vector<char> from_digits(const std::string& content, const std::string& path,
                               const std::vector<std::int64_t>& box) {
   constexpr std::string_view kBetween = " \t\r,;";
   std::vector<char> mask;
   int line = 1;
+  std::int64_t before = 0;  // digits on the lines before
+  const auto end_line = [&] {
+    const std::int64_t digits = std::ssize(mask) - before;
+    if (!is_whole(digits, box) && digits > 0 && std::ssize(mask) <= elements_of(box)) {
+      refuse_mask(path, line,
+                  fmt::format("a line of {} digits; the tensor is {}, so a row has {}", digits,
+                              extents_text(box), box.empty() ? 1 : box.back()));
+    }
+    before = std::ssize(mask);
+  };
   for (const char c : content) {
     if (c == '0' || c == '1') {
       mask.push_back(static_cast<char>(c - '0'));
     } else if (c == '\n') {
+      end_line();
       ++line;
     } else if (kBetween.find(c) == std::string_view::npos) {
       refuse_mask(path, line,
@@ -47,6 +67,7 @@ std::vector<char> from_digits(const std::string& content, const std::string& pat
                   ".npy or .mtx");
     }
   }
+  end_line();
   if (static_cast<std::int64_t>(mask.size()) != elements_of(box)) {
     refuse_mask(path, 0,
                 fmt::format("{} digits, but the tensor has {} = {} elements", mask.size(),

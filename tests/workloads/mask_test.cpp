@@ -85,6 +85,8 @@ TEST(Mask, ReadsDigits) {
   EXPECT_EQ(parse_mask("1 0 0\n0,1,1\n", "m.txt", kBox), kMask);
   EXPECT_EQ(parse_mask("100\r\n011", "m", kBox), kMask);
   EXPECT_EQ(parse_mask("1", "m", {}), (std::vector<char>{1}));
+  EXPECT_EQ(parse_mask("1\n0\n\n1\n", "m", {1, 3, 1}), (std::vector<char>{1, 0, 1}));
+  EXPECT_EQ(parse_mask("10\n01\n", "m", {2, 2, 1}), (std::vector<char>{1, 0, 0, 1}));
 }
 
 struct BadMask {
@@ -171,8 +173,10 @@ std::vector<BadMask> bad_text() {
       {"m.mtx", "%%MatrixMarket matrix array real general\n2 3\n1\n", "before value 2 of 6"},
       {"m.mtx", "%%MatrixMarket matrix array real general\n2 3\n1 0\n", "expected one value"},
       {"m.txt", "", "0 digits, but the tensor has 2 x 3 = 6 elements"},
-      {"m.txt", "100\n01\n", "5 digits"},
-      {"m.txt", "100\n0111\n", "7 digits"},
+      {"m.txt", "100\n", "3 digits"},
+      {"m.txt", "100\n011\n000\n", "9 digits"},
+      {"m.txt", "100\n01\n", "m.txt:2:1: a line of 2 digits; the tensor is 2 x 3, so a row has 3"},
+      {"m.txt", "10\n00\n11\n", "m.txt:1:1: a line of 2 digits"},
       {"m.txt", "100\n021\n", "m.txt:2:1: a mask as text has the digits 0 and 1 only"},
       {"m.txt",
        std::string{"100\n01\0"
