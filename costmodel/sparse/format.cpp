@@ -237,7 +237,7 @@ StoredTile stored_on_average(const TensorFormat& format, const DensityModel& occ
 }
 
 StoredTile stored_at_most(const TensorFormat& format, const DensityModel& occupancy,
-                          const TileShape& shape, double share) {
+                          const TileShape& shape, double share, double width) {
   const double points = real(points_of(shape));
   if (format.ideal || format.ranks.empty()) {
     return {points, 0};
@@ -247,8 +247,10 @@ StoredTile stored_at_most(const TensorFormat& format, const DensityModel& occupa
     StoredTile most;
     occupancy.for_each_tile(shape, [&](const std::vector<char>& tile) {
       const StoredTile stored = reader.read(tile);
-      most.elements = std::max(most.elements, stored.elements);
-      most.format_bits = std::max(most.format_bits, stored.format_bits);
+      const auto bits = [width](const StoredTile& of) {
+        return of.elements * width + of.format_bits;
+      };
+      most = bits(stored) > bits(most) ? stored : most;
     });
     return most;
   }

@@ -14,9 +14,10 @@ struct StoredTile {
 // The mean over all data sets, and over the tiles of one (docs/sparsity.md#formats).
 StoredTile stored_on_average(const TensorFormat& format, const DensityModel& occupancy,
                              const TileShape& shape);
-// What it takes at most in this share of data sets (1: in all). In no smaller a tile is it more.
+// What it takes at most in this share of data sets (1: in all), elements having `width` bits. In no
+// smaller a tile is it more.
 StoredTile stored_at_most(const TensorFormat& format, const DensityModel& occupancy,
-                          const TileShape& shape, double share);
+                          const TileShape& shape, double share, double width);
 
 // Whether a tile's elements and bits are proportional to its size, whatever its shape.
 bool is_proportional(const TensorFormat& format);

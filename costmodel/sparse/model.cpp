@@ -201,9 +201,10 @@ double SparseModel::stored_bits(LevelId level, TensorId t, const TileShape& tile
                                 Bits width) const {
   const Fits& fits = machine_.levels[level].fits;
   const TensorFormat& of = format(level, t);
-  const StoredTile stored = fits.when == FitsWhen::kExpected && !of.ideal
-                                ? stored_on_average(of, occupancy(t), tile)
-                                : stored_at_most(of, occupancy(t), tile, fits.share);
+  const StoredTile stored =
+      fits.when == FitsWhen::kExpected && !of.ideal
+          ? stored_on_average(of, occupancy(t), tile)
+          : stored_at_most(of, occupancy(t), tile, fits.share, real(width.count()));
   return stored.elements * real(width.count()) + stored.format_bits;
 }
 

@@ -293,6 +293,23 @@ TEST(Sparse, DenseFormatsChangeNothing) {
   }
 }
 
+// A tile with many nonzeros and one with a long run: the larger one must fit, not both at once.
+TEST(DensityModel, TheTileThatTakesMostIsOneTile) {
+  Workload workload =
+      parse_workload("name: w\ngemm: {m: 1, n: 64, k: 2}\ndensity: {B: banded 1}\n", "w.yaml");
+  Pattern pattern = *workload.tensors[TensorId{1}].pattern;
+  pattern.nonzero.assign(128, 0);
+  std::fill_n(pattern.nonzero.begin(), 8, char{1});
+  pattern.nonzero.back() = 1;
+  workload.tensors[TensorId{1}].pattern = Shared<Pattern>{pattern};
+  const DensityModel data{workload, TensorId{1}};
+  const TensorFormat runs{false, false, {{RankFormat::kRuns, 1}}};
+  const StoredTile most = stored_at_most(runs, data, {1, 64}, 1, 8);
+  EXPECT_EQ(most.elements, 8);
+  EXPECT_EQ(most.format_bits, 8);
+  EXPECT_EQ(stored_at_most(runs, data, {1, 64}, 1, 1).format_bits, 32) << "elements of one bit";
+}
+
 TEST(DensityModel, UniformZerosAreHypergeometric) {
   Workload workload =
       parse_workload("name: w\ngemm: {m: 4, n: 2, k: 4}\ndensity: {A: 0.25}\n", "w");
