@@ -52,8 +52,10 @@ constexpr std::array kRows{
     Row{"a ZigZag accelerator", "", "mapsim import zigzag reads it",
         " operational_array core_connectivity "},
     Row{"a chip", "soc", "it is the SOC of mapsim plan", " soc "},
-    Row{"a table of measured kernels", "", "mapsim import gpu-table reads it", ""}};
-static_assert(kRows.size() == static_cast<std::size_t>(FileKind::kTable) + 1);
+    Row{"a table of measured kernels", "", "mapsim import gpu-table reads it", ""},
+    Row{"the text that a command printed", "",
+        "--save-mapping FILE of mapsim search writes the mapping, and --json a result", ""}};
+static_assert(kRows.size() == static_cast<std::size_t>(FileKind::kText) + 1);
 
 const Row& row_of(FileKind kind) { return kRows[static_cast<std::size_t>(kind)]; }
 
@@ -101,6 +103,12 @@ std::optional<FileKind> kind_of_bytes(std::string_view text) {
   // The tag of a model's first field, ir_version, and its value; no text begins so.
   if (text.size() > 1 && text[0] == '\x08' && text[1] > 0 && text[1] < ' ') {
     return FileKind::kOnnx;
+  }
+  // "LAYER on ARCH", and below it a nest.
+  const std::string_view title = text.substr(0, text.find('\n'));
+  if (title.find(" on ") != std::string_view::npos && title.find(':') == std::string_view::npos &&
+      text.find("\nmapping:\n") != std::string_view::npos) {
+    return FileKind::kText;
   }
   const std::string_view head = text.substr(0, 200);
   return head.starts_with('{') && head.find("\"schema\":") != std::string_view::npos &&

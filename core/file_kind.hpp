@@ -33,7 +33,8 @@ enum class FileKind : std::uint8_t {
   kAccelForge,
   kZigzag,  // an accelerator of it, or a chip of Stream
   kSoc,     // engines on one memory
-  kTable    // of measured kernels, of many programs: has no sign of its own
+  kTable,   // of measured kernels, of many programs: has no sign of its own
+  kText     // what a command prints of a mapping
 };
 
 // "an architecture"

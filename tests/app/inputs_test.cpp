@@ -34,6 +34,7 @@ class WrongInputs : public InFolder {
     write("measured.csv", "# mapsim measurements 1\n");
     write("kernel.yaml", "kernel: {block: [128, 128, 32]}\n");
     write("result.json", "{\n  \"schema\": 2,\n  \"tool\": {\n    \"name\": \"mapsim\",\n");
+    write("printed.txt", "layer on arch\n  Z[M] += A[M]\n\nmapping:\n  MAC\n");
     write("model.onnx", "\x08\x07\x12\x04onnx");
     write("results.sqlite", std::string{"SQLite format 3\0", 16});
   }
@@ -71,7 +72,11 @@ TEST_F(WrongInputs, AreNamedAsWhatTheyAre) {
       {"topology.csv", "a SCALE-Sim topology; mapsim import scalesim reads it",
        "Layer name, IFMAP Height,"},
       {"measured.csv", "a measurements file; mapsim calibrate reads it", "# mapsim measurements 1"},
-      {"result.json", "a result that --json wrote; mapsim report reads it", "{"}};
+      {"result.json", "a result that --json wrote; mapsim report reads it", "{"},
+      {"printed.txt",
+       "the text that a command printed; --save-mapping FILE of mapsim search writes the mapping, "
+       "and --json a result",
+       "layer on arch"}};
   for (const auto& [name, what, line] : files) {
     const std::string is = what.substr(0, what.find(';'));
     const std::string use = what.substr(what.find(';'));
