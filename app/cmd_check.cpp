@@ -6,6 +6,7 @@
 #include "app/files.hpp"
 #include "app/inputs.hpp"
 #include "app/space.hpp"
+#include "app/startable_threads.hpp"
 #include "arch/load.hpp"
 #include "arch/print.hpp"
 #include "check/chain_proof.hpp"
@@ -220,8 +221,8 @@ Answer run(const CheckArguments& arguments) {
     return run_on_design(arguments);
   }
   const check::Certificate certificate = check::load_certificate(arguments.certificate);
-  check::Verdict verdict =
-      check::check_certificate(certificate, {arguments.threads, arguments.max_steps});
+  check::Verdict verdict = check::check_certificate(
+      certificate, {threads_to_use(arguments.threads), arguments.max_steps});
   for (const std::string& stranger : strangers(arguments, certificate)) {
     verdict.problems.push_back(stranger);
   }

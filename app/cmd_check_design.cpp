@@ -2,6 +2,7 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/places.hpp"
+#include "app/startable_threads.hpp"
 #include "app/watch.hpp"
 #include "check/design_proof.hpp"
 #include "design/certificate.hpp"
@@ -25,9 +26,9 @@ Answer run_on_design(const CheckArguments& arguments) {
       verdict.designs += check::volume(space.all());
     }
   }
-  Watch watch{{"checking", "stop"}};
   check::DesignCheckOptions options;
-  options.threads = arguments.threads;
+  options.threads = threads_to_use(arguments.threads);
+  Watch watch{{"checking", "stop"}};
   options.max_steps = arguments.max_steps;
   options.sample = arguments.sample;
   options.stop.flag = &watch.stop();

@@ -8,6 +8,7 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/import.hpp"
+#include "app/startable_threads.hpp"
 #include "app/watch.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/foreign_yaml.hpp"
@@ -86,7 +87,7 @@ Answer compare_zigzag(const CompareArguments& arguments) {
   const Mapspace space{problem, space_of(problem, layer)};
   SearchOptions options;
   options.budget = arguments.budget;
-  options.threads = arguments.threads;
+  options.threads = threads_to_use(arguments.threads);
   Watch watch;
   options.stop = &watch.stop();
   ComparisonRecord record;

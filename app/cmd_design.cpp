@@ -8,6 +8,7 @@
 #include "app/files.hpp"
 #include "app/places.hpp"
 #include "app/space.hpp"
+#include "app/startable_threads.hpp"
 #include "app/watch.hpp"
 #include "campaign/report.hpp"
 #include "campaign/sqlite.hpp"
@@ -60,7 +61,7 @@ DesignOptions options_of(const DesignArguments& arguments, const Campaign& campa
   options.gap = arguments.budget.gap;
   options.seconds = arguments.budget.seconds;
   options.bytes = arguments.budget.bytes;
-  options.threads = arguments.threads;
+  options.threads = threads_to_use(arguments.threads);
   options.certificate = !arguments.certificate_file.empty();
   return options;
 }

@@ -5,6 +5,7 @@
 #include "app/inputs.hpp"
 #include "app/places.hpp"
 #include "app/space.hpp"
+#include "app/startable_threads.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
@@ -27,7 +28,7 @@ GapReport gap_of(const Problem& problem, const EvalArguments& arguments, const M
                  const Cost& given, std::vector<std::string>& warnings) {
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
-  options.threads = arguments.threads;
+  options.threads = threads_to_use(arguments.threads);
   options.budget = arguments.budget;
   const Mapspace space{
       problem, read_space(problem, arguments.constraints, false, arguments.imperfect, &warnings)};

@@ -2,6 +2,7 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/space.hpp"
+#include "app/startable_threads.hpp"
 #include "app/watch.hpp"
 #include "arch/load.hpp"
 #include "report/histogram.hpp"
@@ -25,8 +26,9 @@ Answer run(const HistogramArguments& arguments) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
   OutputFile picture{arguments.svg};
-  const Watch watch;
   HistogramOptions options = arguments.options;
+  options.threads = threads_to_use(options.threads);
+  const Watch watch;
   options.stop = &watch.stop();
   const Mapspace space{problem, constraints};
   const Histogram histogram = make_histogram(space, options);

@@ -10,6 +10,7 @@
 #include "app/gpu_request.hpp"
 #include "app/onnx_model.hpp"
 #include "app/space.hpp"
+#include "app/startable_threads.hpp"
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
@@ -104,12 +105,13 @@ Answer run(const NetworkArguments& arguments) {
     return run_fused(arguments, arch, network);
   }
 
-  Watch watch;
   NetworkOptions options;
+  options.search.threads =
+      arguments.strategy == "exhaustive" ? 1 : threads_to_use(arguments.threads);
+  Watch watch;
   options.strategy = arguments.strategy;
   options.frames = frames_of(arch, arguments.batches);
   options.search.objective = complete(arguments.objective, arch.clock);
-  options.search.threads = arguments.threads;
   options.search.evaluations = arguments.evaluations;
   options.search.seed = static_cast<std::uint64_t>(arguments.seed);
   options.search.budget = arguments.budget;

@@ -13,6 +13,7 @@
 #include "app/gpu_request.hpp"
 #include "app/option.hpp"
 #include "app/space.hpp"
+#include "app/startable_threads.hpp"
 #include "app/trace_file.hpp"
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
@@ -374,7 +375,7 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   frames_of(problem.arch(), arguments.batches);  // or says that there are none
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
-  options.threads = arguments.threads;
+  options.threads = arguments.strategy == "exhaustive" ? 1 : threads_to_use(arguments.threads);
   options.evaluations = arguments.evaluations;
   options.seed = static_cast<std::uint64_t>(arguments.seed);
   options.budget = arguments.budget;

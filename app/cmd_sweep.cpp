@@ -8,6 +8,7 @@
 #include "app/files.hpp"
 #include "app/places.hpp"
 #include "app/space.hpp"
+#include "app/startable_threads.hpp"
 #include "app/watch.hpp"
 #include "campaign/mpi.hpp"
 #include "campaign/sqlite.hpp"
@@ -58,6 +59,7 @@ ExitCode code_of(const SweepSummary& summary) {
 }  // namespace
 
 Answer run(const SweepArguments& arguments) {
+  const int threads = is_started_by_mpi() ? 1 : threads_to_use(arguments.threads);
   // Before MPI, whose threads must not get the signals.
   Watch watch{{"sweeping", "stop; the same command goes on from here"}};
   std::optional<MpiJob> job;
@@ -77,7 +79,7 @@ Answer run(const SweepArguments& arguments) {
   options.database = arguments.database;
   options.shard = {static_cast<std::size_t>(arguments.shard - 1),
                    static_cast<std::size_t>(arguments.shards)};
-  options.threads = job ? 1 : arguments.threads;
+  options.threads = threads;
   options.remote = job ? job->remote() : Remote{};
   options.stop = &watch.stop();
   options.waiting = say_waiting;

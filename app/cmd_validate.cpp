@@ -12,6 +12,7 @@
 #include "app/gpu_device.hpp"
 #include "app/gpu_request.hpp"
 #include "app/measurement_file.hpp"
+#include "app/startable_threads.hpp"
 #include "app/validate_report.hpp"
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
@@ -200,7 +201,7 @@ class DeviceRun {
     }
     watch_.say(name_ + ": compiling");
     std::vector<BuiltKernel> runnable;
-    for (BuiltKernel& kernel : build_kernels(*gpu_, left, open_.compile, arguments_->threads)) {
+    for (BuiltKernel& kernel : build_kernels(*gpu_, left, open_.compile, threads_)) {
       const GpuMeasurement row = row_of(subject, kernel.spec);
       kernel.label = measured_what(row);
       if (!kernel.note.empty() && std::exchange(keeps_cubins_, false)) {
@@ -251,6 +252,7 @@ class DeviceRun {
   const Gpu* gpu_;
   MeasurementFile* file_;
   ValidationNotes* notes_;
+  int threads_ = threads_to_use(arguments_->threads);  // that compile
   Watch watch_{{"validating", "stop after this problem"}};
   OpenDevice open_;
   MeasureOptions options_;

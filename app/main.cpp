@@ -28,9 +28,6 @@ namespace mapsim {
 
 namespace {
 
-constexpr const char* kLimitsOfThreads =
-    " on processes (ulimit -u), on tasks of a control group, or on memory (ulimit -v)";
-
 void print(const std::string& text) {
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!whole || std::fflush(stdout) != 0) {
@@ -96,27 +93,6 @@ void print_size_notes(const Arguments& arguments) {
   fmt::print(stderr, "{}", notes);
 }
 
-// No more threads than can be started beside the one that watches for signals (app/watch.hpp).
-void limit_threads(int& threads) {
-  const int wanted = threads;
-  if (wanted > 1) {
-    threads = std::max(1, startable_threads(wanted + 1) - 1);
-  }
-  if (threads < wanted) {
-    fmt::print(stderr, "mapsim: {} of {} threads: a limit{} allows no more\n", threads, wanted,
-               kLimitsOfThreads);
-  }
-}
-
-template <class Arguments>
-void limit_threads_of(Arguments& arguments) {
-  if constexpr (requires { arguments.threads; }) {
-    limit_threads(arguments.threads);
-  } else if constexpr (requires { arguments.options.threads; }) {
-    limit_threads(arguments.options.threads);
-  }
-}
-
 template <class Arguments>
 Answer answer_to(const Arguments& arguments, const Say& say) {
   if constexpr (requires { run(arguments, say); }) {
@@ -153,7 +129,6 @@ int run_command(int argc, const char* const* argv, const char*& bound) {
   return std::visit(
       [&bound](auto& arguments) -> int {
         bound = bound_of_memory<std::decay_t<decltype(arguments)>>();
-        limit_threads_of(arguments);
         check_inputs(inputs_of(arguments));
         refuse_overwriting(arguments);
         OutputFile file{arguments.output.file};

@@ -109,5 +109,17 @@ TEST_F(TooFewThreads, LeaveASearchWithThoseThereAre) {
             best.substr(0, best.find("searched in")));
 }
 
+TEST_F(TooFewThreads, IsNotSaidWhereOneIsEnough) {
+  ASSERT_EQ(run("", "search teaching gemm.yaml --save-mapping map.yaml"), 0);
+  for (const std::string words :
+       {"eval teaching gemm.yaml map.yaml", "simulate teaching gemm.yaml map.yaml",
+        "search teaching gemm.yaml --strategy exhaustive", "roofline teaching gemm.yaml"}) {
+    run_without_thread(1, true, words + " --threads 4");
+    EXPECT_THAT(file("stderr"), testing::Not(HasSubstr("of 4 threads"))) << words;
+  }
+  run_without_thread(1, true, "eval teaching gemm.yaml map.yaml --why --threads 4");
+  EXPECT_THAT(file("stderr"), HasSubstr("mapsim: 1 of 4 threads"));
+}
+
 }  // namespace
 }  // namespace mapsim::resources_test
