@@ -16,6 +16,7 @@
 #include "mapper/graph/sparse_costs.hpp"
 #include "mapper/least_busiest.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
 #include "random_sparse.hpp"
 #include "workloads/load.hpp"
@@ -107,6 +108,58 @@ TEST(SparseSearch, TakesTheMappingWhoseBusiestInstanceIsDoneFirst) {
     EXPECT_NEAR(objective_value(options.objective, *result.cost),
                 bound * (1 + result.certificate.gap), 1e-9);
   }
+}
+
+// A weight is not moved where the inputs that it meets are zero: those of one instance, or of both
+// where one transfer serves both.
+TEST(SparseSearch, CountsTheZerosOfAllThatATransferServes) {
+  const std::string zeros =
+      "    format: {input: bitmask, weight: bitmask}\n"
+      "    when_empty: [{skip: weight, on: input}]\n";
+  const Problem problem(
+      parse_arch("name: m\nclock: 1 GHz\nnodes:\n"
+                 "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+                 "    energy: {read: 20 pJ/word, write: 30 pJ/word}\n" +
+                     zeros +
+                     "  - fanout: PEs\n    x: 2\n    multicast: true\n"
+                     "  - storage: Buffer\n    word: 8 b\n    capacity: 1 KiB\n"
+                     "    energy: {read: 2 pJ/word, write: 3 pJ/word}\n" +
+                     zeros + "  - compute: MAC\n    energy: 1 pJ\n    when_zero: skip\n",
+                 "m.yaml"),
+      parse_workload("name: w\ngemm: {m: 4, n: 4, k: 4}\ndensity: {A: 0.3}\n", "w.yaml"));
+  const Workload& workload = problem.workload();
+  const Tensor& input = workload.tensors[TensorId{0}];
+  ASSERT_EQ(input.role, Role::kInput);
+  const HeldMemory within(nullptr);
+  int compared = 0;
+  for (const DimId split : workload.dims.ids()) {
+    const Mapspace space{
+        problem, parse_constraints(fmt::format("mapspace: {{spatial: {{PEs: {{X: {{{}: 2}}}}}}}}\n",
+                                               workload.dims[split].name),
+                                   "s.yaml", problem)};
+    const exact::Unrolled unrolled(problem, space.unrolling_classes().front());
+    const exact::StateGraph graph(space, unrolled.used);
+    for (const exact::BoundaryEdge& edge : graph.edges()) {
+      const Tensor& tensor = workload.tensors[edge.tensor];
+      if (tensor.role != Role::kWeight || edge.from != 0 || edge.to != 1 || edge.crossed != 1) {
+        continue;
+      }
+      const exact::FlowsByTile flows(graph, unrolled, edge, within);
+      const exact::DivisorLattice& lattice = unrolled.lattices[edge.crossed];
+      for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
+        PerDim<std::int64_t> served(workload.dims.size());
+        for (const DimId d : workload.dims.ids()) {
+          const bool by_both = d == split && !tensor.dims().contains(d);
+          served[d] = lattice.extent(d, tile) * (by_both ? 2 : 1);
+        }
+        const double moved =
+            1 - problem.sparse()->occupancy(TensorId{0}).empty(tile_shape(input, served));
+        EXPECT_NEAR(flows.at(tile)->made, moved, 1e-12) << workload.dims[split].name << tile;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 3 * 8);
 }
 
 // Tables of formats and conditions can take minutes: each tile asks whether time is over.
