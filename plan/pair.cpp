@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "plan/blocks.hpp"
@@ -15,10 +14,10 @@ namespace mapsim {
 
 namespace {
 
-// A plan that a network could take, as a sequence of tasks.
-struct Candidate {
-  std::vector<PlanStep> steps;
-  std::vector<PairTask> tasks;
+// Plans that a network could take, and their tasks.
+struct Candidates {
+  std::vector<std::vector<PlanStep>> steps;
+  std::vector<std::vector<PairTask>> tasks;
 };
 
 // Tasks of a plan one after the other. Engines that are there several times are in nobody's way.
@@ -68,17 +67,16 @@ PlanProblem split_at(PlanProblem problem, const std::vector<Place>& places, std:
 
 // Plans for trying: the fastest, those that leave one engine free as far as that pays, those of one
 // engine, and those that change engines once.
-std::vector<Candidate> candidates_of(const Soc& soc, const PlanAnswer& answer) {
-  std::vector<Candidate> found;
+Candidates candidates_of(const Soc& soc, const PlanAnswer& answer) {
+  Candidates found;
   const auto add = [&](const PlanProblem& problem, const Weights& weights) {
     auto path = path_or_none(problem, weights);
     if (!path || !walk(answer.problem, weights, path->steps) ||
-        std::any_of(found.begin(), found.end(),
-                    [&](const Candidate& each) { return each.steps == path->steps; })) {
+        std::find(found.steps.begin(), found.steps.end(), path->steps) != found.steps.end()) {
       return;
     }
-    auto tasks = tasks_of(soc, answer.problem, path->steps);
-    found.push_back({std::move(path->steps), std::move(tasks)});
+    found.tasks.push_back(tasks_of(soc, answer.problem, path->steps));
+    found.steps.push_back(std::move(path->steps));
   };
   const Weights latency{1, 0, 0, {}};
   add(answer.problem, latency);
@@ -129,9 +127,9 @@ PlanProblem joined(PlanProblem a, const PlanProblem& b) {
 }
 
 // The plan with its starts in a schedule of both networks.
-Plan plan_in(const PlanAnswer& answer, const Candidate& candidate,
+Plan plan_in(const PlanAnswer& answer, const std::vector<PlanStep>& steps,
              const std::vector<double>& starts) {
-  Plan plan = plan_of(answer.problem, candidate.steps, &answer.prices);
+  Plan plan = plan_of(answer.problem, steps, &answer.prices);
   std::size_t task = 0;
   for (PlannedGroup& group : plan.groups) {
     for (PlannedMove& move : group.moves) {
@@ -154,7 +152,7 @@ PairAnswer make_pair_plan(const Soc& soc, const std::array<const Network*, 2>& n
                           const PlanOptions& options, const std::string& soc_file,
                           const std::array<std::string, 2>& network_files) {
   PairAnswer answer;
-  std::array<std::vector<Candidate>, 2> candidates;
+  std::array<Candidates, 2> candidates;
   Soc alone = soc;  // a bound of the pair: a short burst may take more than the chip's power, and
   alone.power = Milliwatts{0};  // what of both is in memory at a time is not known
   alone.memory.capacity = Bits{0};
@@ -165,24 +163,16 @@ PairAnswer make_pair_plan(const Soc& soc, const std::array<const Network*, 2>& n
     }
     candidates[n] = candidates_of(soc, answer.networks[n]);
   }
-  std::pair<std::size_t, std::size_t> best{0, 0};
-  answer.makespan = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < candidates[0].size(); ++i) {
-    for (std::size_t j = 0; j < candidates[1].size(); ++j) {
-      const double makespan =
-          schedule_pair(candidates[0][i].tasks, candidates[1][j].tasks).makespan;
-      ++answer.tried;
-      if (makespan < answer.makespan) {
-        answer.makespan = makespan;
-        best = {i, j};
-      }
-    }
-  }
-  const Candidate& first = candidates[0][best.first];
-  const Candidate& second = candidates[1][best.second];
-  const PairSchedule schedule = schedule_pair(first.tasks, second.tasks);
-  answer.plans = {plan_in(answer.networks[0], first, schedule.starts[0]),
-                  plan_in(answer.networks[1], second, schedule.starts[1])};
+  const BestPair best =
+      best_pair(candidates[0].tasks, candidates[1].tasks, PlanSearches::end_in(options.seconds));
+  answer.makespan = best.makespan;
+  answer.tried = best.tried;
+  answer.pairs = candidates[0].tasks.size() * candidates[1].tasks.size();
+  const PairSchedule schedule =
+      schedule_pair(candidates[0].tasks[best.first], candidates[1].tasks[best.second]);
+  answer.plans = {
+      plan_in(answer.networks[0], candidates[0].steps[best.first], schedule.starts[0]),
+      plan_in(answer.networks[1], candidates[1].steps[best.second], schedule.starts[1])};
   std::vector<double> capacities = capacities_of(soc);
   capacities.resize(soc.engines.size() + 1);  // a short burst may take more power than the limit
   const PlanProblem both = joined(answer.networks[0].problem, answer.networks[1].problem);

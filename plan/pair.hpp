@@ -27,6 +27,17 @@ struct PairSchedule {
 };
 PairSchedule schedule_pair(const std::vector<PairTask>& a, const std::vector<PairTask>& b);
 
+// Of two lists of plans, each a sequence of tasks, the two that are both done first.
+struct BestPair {
+  std::size_t first = 0, second = 0;
+  double makespan = 0;    // [s]
+  std::size_t tried = 0;  // pairs that are no better
+};
+// At `end` it stops with the best of those that were tried, at least one.
+BestPair best_pair(const std::vector<std::vector<PairTask>>& first,
+                   const std::vector<std::vector<PairTask>>& second,
+                   PlanSearches::Clock::time_point end);
+
 // Two networks, a frame (or a batch) of each from the same moment, each with its groups one after
 // the other.
 struct PairAnswer {
@@ -36,6 +47,7 @@ struct PairAnswer {
   double bound = 0;                    // no plans of these groups at these prices are done before
   double rate = 0;        // frames of each a second, with many of both in flight (linear program)
   std::size_t tried = 0;  // pairs of plans
+  std::size_t pairs = 0;  // there are
   // For comparison: one network behind the other, on the engine that is best for both.
   struct InTurn {
     std::string engine;

@@ -53,6 +53,35 @@ void set_starts(const std::vector<PairTask>& tasks, double begin, double end, do
   }
 }
 
+// What a sequence of tasks takes: until its end, and of each engine.
+struct Work {
+  double end = 0;
+  std::map<std::size_t, double> busy;
+};
+
+std::vector<Work> work_of(const std::vector<std::vector<PairTask>>& plans) {
+  std::vector<Work> all(plans.size());
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (const PairTask& task : plans[i]) {
+      all[i].end = task.end;
+      if (task.engine) {
+        all[i].busy[*task.engine] += task.end - task.start;
+      }
+    }
+  }
+  return all;
+}
+
+// Neither is done before its own end, nor an engine before the tasks of both are.
+double least_makespan(const Work& a, const Work& b) {
+  double least = std::max(a.end, b.end);
+  for (const auto& [engine, busy] : a.busy) {
+    const auto at = b.busy.find(engine);
+    least = std::max(least, busy + (at == b.busy.end() ? 0 : at->second));
+  }
+  return least;
+}
+
 }  // namespace
 
 PairSchedule schedule_pair(const std::vector<PairTask>& a, const std::vector<PairTask>& b) {
@@ -93,6 +122,44 @@ PairSchedule schedule_pair(const std::vector<PairTask>& a, const std::vector<Pai
     to = from;
   }
   return schedule;
+}
+
+BestPair best_pair(const std::vector<std::vector<PairTask>>& first,
+                   const std::vector<std::vector<PairTask>>& second,
+                   PlanSearches::Clock::time_point end) {
+  struct Pair {
+    double least = 0;
+    std::size_t i = 0, j = 0;
+  };
+  const std::vector<Work> one = work_of(first);
+  const std::vector<Work> other = work_of(second);
+  std::vector<Pair> pairs;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    for (std::size_t j = 0; j < second.size(); ++j) {
+      pairs.push_back({least_makespan(one[i], other[j]), i, j});
+    }
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.least < b.least; });
+  BestPair best;
+  best.makespan = std::numeric_limits<double>::infinity();
+  for (const auto& [least, i, j] : pairs) {
+    if (least >= best.makespan) {
+      best.tried = pairs.size();  // the others have no less
+      break;
+    }
+    if (best.tried > 0 && PlanSearches::Clock::now() >= end) {
+      break;
+    }
+    ++best.tried;
+    const double makespan = schedule_pair(first[i], second[j]).makespan;
+    if (makespan < best.makespan) {
+      best.makespan = makespan;
+      best.first = i;
+      best.second = j;
+    }
+  }
+  return best;
 }
 
 }  // namespace mapsim

@@ -44,6 +44,14 @@ double end_of(const Plan& plan) {
   return end;
 }
 
+std::string tried_text(const PairAnswer& answer) {
+  const std::string pairs = grouped(static_cast<std::int64_t>(answer.pairs));
+  return answer.tried == answer.pairs
+             ? fmt::format("{} pairs of plans tried", pairs)
+             : fmt::format("{} of {} pairs of plans tried (--budget)",
+                           grouped(static_cast<std::int64_t>(answer.tried)), pairs);
+}
+
 }  // namespace
 
 std::string pair_text(const Soc& soc, const std::array<const Network*, 2>& networks,
@@ -56,9 +64,8 @@ std::string pair_text(const Soc& soc, const std::array<const Network*, 2>& netwo
   text += gap < kRound ? "  no plans of these groups at these prices are done before\n"
                        : fmt::format(
                              "  no plans of these groups at these prices are done before "
-                             "{} (gap {}); {} pairs of plans tried\n",
-                             scaled(answer.bound, "s"), percent(gap),
-                             grouped(static_cast<std::int64_t>(answer.tried)));
+                             "{} (gap {}); {}\n",
+                             scaled(answer.bound, "s"), percent(gap), tried_text(answer));
   for (const PlanAnswer& network : answer.networks) {
     text += ended_early_text(network.searches);
   }

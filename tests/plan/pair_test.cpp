@@ -75,5 +75,32 @@ TEST(PairSchedule, IsTheBestOfAllOrders) {
   }
 }
 
+// The first one that is tried has the least work; others are left out where they cannot be better,
+// and once time is over.
+TEST(BestPair, IsTheBestOfAllPairs) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Rng rng{seed};
+    std::vector<std::vector<PairTask>> first;
+    std::vector<std::vector<PairTask>> second;
+    for (int i = 0; i < 4; ++i) {
+      first.push_back(random_tasks(rng));
+      second.push_back(random_tasks(rng));
+    }
+    double least = 1e9;
+    for (const auto& a : first) {
+      for (const auto& b : second) {
+        least = std::min(least, schedule_pair(a, b).makespan);
+      }
+    }
+    const BestPair found = best_pair(first, second, PlanSearches::Clock::time_point::max());
+    EXPECT_EQ(found.makespan, least) << seed;
+    EXPECT_EQ(schedule_pair(first[found.first], second[found.second]).makespan, least) << seed;
+    EXPECT_EQ(found.tried, 16U);
+    const BestPair hasty = best_pair(first, second, PlanSearches::Clock::now());
+    EXPECT_THAT(hasty.tried, testing::AnyOf(1, 16)) << "where none can be better";
+    EXPECT_EQ(hasty.makespan, schedule_pair(first[hasty.first], second[hasty.second]).makespan);
+  }
+}
+
 }  // namespace
 }  // namespace mapsim::pair_test
