@@ -123,6 +123,32 @@ TEST(Design, TellsItsTrueGapWhenItIsStopped) {
   }
 }
 
+// Where a limit chooses among mappings the bound of a box is worked out in other units.
+TEST(Design, TellsItsTrueGapWithinLimitsWhenItIsStopped) {
+  int bounded = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const RandomSpace space = random_space(seed);
+    FullSweep sweep;
+    DesignOptions options = random_question(space, seed, sweep, true);
+    options.wanted = Wanted::kBest;
+    options.top = 1;
+    const std::vector<FullSweep::Row> best = sweep.wanted(options);
+    if (best.empty() || !options.limits.on_figures()) {
+      continue;
+    }
+    std::atomic<bool> stop{false};
+    options.stop = &stop;
+    for (std::int64_t boxes = 3; boxes < 6; ++boxes) {
+      stop = false;
+      options.progress = [&](const DesignProgress& progress) { stop = progress.boxes >= boxes; };
+      const DesignAnswer found = search_design(space.campaign, options);
+      EXPECT_LE(found.lower_bound, *best.front().value * (1 + kRounding)) << "seed " << seed;
+      bounded += found.interrupted && found.lower_bound > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(bounded, 3);
+}
+
 // Stopped before any layer is searched to the end it has a machine all the same; and a bound, where
 // the whole space has a composite machine.
 TEST(Design, HasAnAnswerHoweverSoonItIsStopped) {
