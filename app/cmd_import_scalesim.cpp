@@ -83,6 +83,45 @@ std::string their_figures(const ScaleSimConfig& config, const ScaleSimFigures& f
                 : fmt::format("{},0,,{},{},,,,,,", f.cycles, f.overall_utilization, fixed);
 }
 
+// Of compressed weights. The tool's other figures count reads of the ifmap by its ratio, and
+// utilizations by the dense layer.
+std::string compressed_figures(const ScaleSimConfig& config, const ScaleSimFigures& f) {
+  return fmt::format("{},,,,,,,{},{},,,,,,", config.bandwidth ? "" : fmt::format("{}", f.cycles),
+                     f.filter.sram, f.ofmap.sram);
+}
+
+// The product of the words that are kept: windows by filters.
+ScaleSimLayer compressed(const ScaleSimLayer& layer, std::int64_t kept) {
+  ScaleSimLayer product = layer;
+  product.gemm = true;
+  product.ifmap_height = scalesim_gemm(layer).m;
+  product.ifmap_width = product.filter_width = kept;
+  product.filter_height = product.channels = product.stride = 1;
+  return product;
+}
+
+// Layers whose weights the tool compresses become products. Says which.
+std::vector<bool> compress(const ImportArguments& arguments, const ScaleSimConfig& config,
+                           std::vector<ScaleSimLayer>& layers, std::vector<std::string>& notes) {
+  std::vector<bool> is_compressed;
+  for (ScaleSimLayer& layer : layers) {
+    const std::int64_t words = layer.filter_height * layer.filter_width * layer.channels;
+    const std::int64_t kept = scalesim_kept(config, layer);
+    is_compressed.push_back(kept != words);
+    if (kept != words) {
+      notes.push_back(
+          fmt::format("{}:{}: {} has {} of {} words of a window after its weights are compressed "
+                      "({}): a product of so many, as in SCALE-Sim; its stalls, DRAM accesses, "
+                      "ifmap reads and metadata are left out",
+                      arguments.files[1], layer.line, layer.name, kept, words,
+                      config.sparse_block > 0 ? fmt::format("blocks of {}", config.sparse_block)
+                                              : layer.ratio));
+      layer = compressed(layer, kept);
+    }
+  }
+  return is_compressed;
+}
+
 // Ours of one copy, of the tool's dataflow on the machine that it describes: of the layer, whose
 // ifmap SRAM holds pixels, but for the one figure of the unfolded ifmap.
 std::string our_figures(const ScaleSimConfig& config, std::optional<std::int64_t> pixels,
@@ -130,11 +169,9 @@ void add_notes(const ImportArguments& arguments, const ScaleSimConfig& config,
     notes.push_back(fmt::format("{}: left out: {}", arguments.files[0], each));
   }
   for (const ScaleSimLayer& layer : layers) {
-    if (!layer.ratio.empty()) {
-      notes.push_back(
-          fmt::format("{}:{}: left out: the ratio {} of {}: the layer is dense, and so "
-                      "are the columns scalesim_*",
-                      arguments.files[1], layer.line, layer.ratio, layer.name));
+    if (!layer.ratio.empty() && !config.sparse) {
+      notes.push_back(fmt::format("{}:{}: left out: the ratio {} of {}: SparsitySupport is off",
+                                  arguments.files[1], layer.line, layer.ratio, layer.name));
     }
   }
   if (config.bandwidth) {
@@ -176,9 +213,10 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
   }
   const ScaleSimConfig config =
       parse_scalesim_config(read_text(arguments.files[0]), arguments.files[0]);
-  const std::vector<ScaleSimLayer> layers =
+  std::vector<ScaleSimLayer> layers =
       parse_scalesim_topology(read_text(arguments.files[1]), arguments.files[1]);
   ImportedFiles imported;
+  const std::vector<bool> is_compressed = compress(arguments, config, layers, imported.notes);
   const auto add = [&imported](const std::string& name, const std::string& text) {
     imported.files.push_back({name, "# Imported from SCALE-Sim.\n" + text});
     return text;
@@ -203,10 +241,11 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
     const Problem copy{arch, parse_workload(one, name)};
     const Cost cost = std::get<Cost>(evaluate(copy, scalesim_mapping(copy, config)));
     const ScaleSimFigures& figures = walks[l].figures;
-    table += fmt::format("{},{},{},{},{}\n", name, layer.copies,
-                         scalesim_folding(config, scalesim_gemm(layer)).folds(),
-                         their_figures(config, figures),
-                         our_figures(config, walks[l].pixels, copy, cost));
+    table += fmt::format(
+        "{},{},{},{},{}\n", name, layer.copies,
+        scalesim_folding(config, scalesim_gemm(layer)).folds(),
+        is_compressed[l] ? compressed_figures(config, figures) : their_figures(config, figures),
+        our_figures(config, walks[l].pixels, copy, cost));
     add_layer_notes(layer, name, figures, imported.notes);
   }
   add_notes(arguments, config, layers, imported.notes);

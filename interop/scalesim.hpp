@@ -25,9 +25,10 @@ struct ScaleSimConfig {
     friend bool operator==(const Ports&, const Ports&) = default;
   };
   std::optional<Ports> bandwidth{};
-  std::string not_modelled{};  // what else the tool does with the ports; empty: nothing
-  // Keys that are not used, with their lines, and support of sparse layers.
-  std::vector<std::string> left_out{};
+  std::string not_modelled{};           // what else the tool does with the ports; empty: nothing
+  std::vector<std::string> left_out{};  // keys that are not used, with their lines
+  bool sparse = false;                  // weights are compressed, by the ratio of each layer
+  std::int64_t sparse_block = 0;        // above 0: all weights, by rows in blocks of this size
   friend bool operator==(const ScaleSimConfig&, const ScaleSimConfig&) = default;
 };
 
@@ -41,12 +42,17 @@ struct ScaleSimLayer {
   std::int64_t channels = 1;
   std::int64_t filters = 1;
   std::int64_t stride = 1;
-  std::int64_t copies = 1;  // of a depthwise layer ("DP" in its name): one per channel
-  bool gemm = false;        // the row is M, N, K: an ifmap of M x K with a filter of 1 x K
-  int line = 0;             // in the topology
-  std::string ratio{};      // of non-zero weights, "2:4"; the layer here is dense
+  std::int64_t copies = 1;           // of a depthwise layer ("DP" in its name): one per channel
+  bool gemm = false;                 // the row is M, N, K: an ifmap of M x K with a filter of 1 x K
+  int line = 0;                      // in the topology
+  std::string ratio{};               // of non-zero weights, "2:4"; the layer here is dense
+  std::int64_t kept = 1, block = 1;  // the same as numbers
   friend bool operator==(const ScaleSimLayer&, const ScaleSimLayer&) = default;
 };
+
+// Of a window's words those that weights have after the tool has compressed them: n of each m, of
+// the last ones as many as there are; by rows half of each two blocks.
+std::int64_t scalesim_kept(const ScaleSimConfig& config, const ScaleSimLayer& layer);
 
 // They throw ConfigError with all errors, by line and column.
 ScaleSimConfig parse_scalesim_config(const std::string& text, const std::string& filename);

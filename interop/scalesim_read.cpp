@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "core/ascii.hpp"
 #include "core/diagnostic.hpp"
 #include "core/edit_distance.hpp"
@@ -133,11 +135,15 @@ class ConfigReader {
       read_bandwidth(config);
       read_beside(config);
     }
-    if (is_on("SparsitySupport")) {
-      config.left_out.push_back(
-          fmt::format("SparsitySupport (line {}): every layer is dense, and so are the columns "
-                      "scalesim_*",
-                      find({"SparsitySupport"})->line));
+    config.sparse = is_on("SparsitySupport");
+    const bool by_rows = is_on("OptimizedMapping");
+    const Cell* block = find({"BlockSize"});
+    if (config.sparse && by_rows) {
+      config.sparse_block = block != nullptr ? reader_.number(*block, "BlockSize") : 1;
+      if (block == nullptr || config.sparse_block % 2 != 0) {
+        reader_.error(block != nullptr ? *block : *find({"OptimizedMapping"}),
+                      "OptimizedMapping has an even BlockSize, such as 8");
+      }
     }
     add_left_out(config);
     return config;
@@ -334,7 +340,13 @@ ScaleSimLayer read_layer(LineReader& reader, const std::vector<Cell>& cells) {
     if (!is_ratio(cells.back().text)) {
       reader.error(cells.back(), "expected a ratio of non-zero weights, such as 2:4");
     }
-    layer.ratio = cells.back().text == "1:1" ? "" : cells.back().text;
+    const std::string& ratio = cells.back().text;
+    layer.ratio = ratio == "1:1" ? "" : ratio;
+    layer.kept = std::strtoll(ratio.c_str(), nullptr, 10);
+    layer.block = std::strtoll(ratio.c_str() + ratio.find(':') + 1, nullptr, 10);
+    if (is_ratio(ratio) && !(layer.kept >= 1 && layer.kept <= layer.block)) {
+      reader.error(cells.back(), "expected a ratio of non-zero weights, such as 2:4");
+    }
   }
   if (gemm) {
     layer.ifmap_height = values[0];
@@ -357,6 +369,16 @@ ScaleSimLayer read_layer(LineReader& reader, const std::vector<Cell>& cells) {
 }
 
 }  // namespace
+
+std::int64_t scalesim_kept(const ScaleSimConfig& config, const ScaleSimLayer& layer) {
+  const std::int64_t words = layer.filter_height * layer.filter_width * layer.channels;
+  if (!config.sparse) {
+    return words;
+  }
+  const std::int64_t pair = 2 * config.sparse_block;
+  return pair > 0 ? ceil_div(words, pair) * config.sparse_block
+                  : words / layer.block * layer.kept + std::min(words % layer.block, layer.kept);
+}
 
 ScaleSimConfig parse_scalesim_config(const std::string& text, const std::string& filename) {
   LineReader reader{text, filename};

@@ -353,11 +353,24 @@ TEST_F(Interop, ImportsScaleSimsLargeLayersAndCommentedRows) {
   ASSERT_EQ(run("import scalesim sparse.cfg sparse.csv -o sparse"), 0)
       << contents(folder() / "stderr");
   const std::string notes = contents(folder() / "stdout");
-  EXPECT_NE(notes.find("sparse.csv:2: left out: the ratio 2:4 of g: the layer is dense"),
-            std::string::npos)
+  EXPECT_NE(notes.find("sparse.csv:2: g has 64 of 128 words of a window"), std::string::npos)
       << notes;
-  EXPECT_NE(notes.find("sparse.cfg: left out: SparsitySupport (line "), std::string::npos) << notes;
+  EXPECT_NE(contents(folder() / "sparse/g.workload.yaml").find("k: 64"), std::string::npos);
   EXPECT_NE(notes.find("keys without a part here: ArayWidth (line "), std::string::npos) << notes;
+}
+
+// SCALE-Sim's own run of its sparse example (test/sparsity/golden_trace): cycles without stalls,
+// SRAM reads of the filter and writes of the ofmap.
+TEST_F(Interop, CompressesWeightsAsScaleSimDoes) {
+  std::ofstream{folder() / "s.csv"} << "Layer, IH, IW, FH, FW, C, F, S, Sparsity,\n"
+                                       "Conv1, 224, 224, 11, 11, 3, 96, 4, 1:4,\n";
+  std::ofstream{folder() / "s.cfg"}
+      << "[architecture_presets]\nArrayHeight: 128\nArrayWidth: 128\nIfmapSramSzkB: 256\n"
+         "FilterSramSzkB: 256\nOfmapSramSzkB: 256\nDataflow: ws\nSparsitySupport: true\n"
+         "OptimizedMapping: true\nBlockSize: 8\n";
+  ASSERT_EQ(run("import scalesim s.cfg s.csv -o s"), 0) << contents(folder() / "stderr");
+  const std::string table = contents(folder() / "s/scalesim.csv");
+  EXPECT_NE(table.find("\nConv1,1,2,6813,,,,,,,17664,580800,,,,,,"), std::string::npos) << table;
 }
 
 TEST_F(Interop, TellsWhatIsWrongWithScaleSimsFiles) {
