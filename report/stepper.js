@@ -374,14 +374,15 @@
       return this.nest.tile(first)[dim];
     }
     label(ink, lines, left, top, fill) {
+      // Words that are a little too wide are narrowed: none of its neighbours should be without.
       const widest = Math.max(...lines.map((line) => ink.measureText(line).width));
-      if (widest + 4 > this.wide || lines.length * 11 + 4 > this.high) return;
+      if (0.7 * widest + 4 > this.wide || lines.length * 11 + 4 > this.high) return;
       ink.fillStyle = fill;
       ink.textAlign = 'center';
       lines.forEach(
           (line, i) => ink.fillText(
               line, left + this.wide / 2,
-              top + this.high / 2 + 3.5 + 11 * (i - (lines.length - 1) / 2)));
+              top + this.high / 2 + 3.5 + 11 * (i - (lines.length - 1) / 2), this.wide - 4));
     }
     point([column, row]) {
       const {x, y} = this.nest.fanouts[this.fanout];

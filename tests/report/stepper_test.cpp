@@ -7,8 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "arch/load.hpp"
+#include "costmodel/mapping_text.hpp"
 #include "tests/report/small_problem.hpp"
+#include "tests/support/build_paths.hpp"
 #include "tests/support/in_chromium.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim::stepper_test {
 namespace {
@@ -110,6 +114,34 @@ TEST_F(InChromium, DrawsTheStepperLightAndDark) {
   const std::string light = contents(folder() / "light.png");
   EXPECT_GT(light.size(), 40'000U);
   EXPECT_NE(light, contents(folder() / "dark.png"));
+}
+
+// "C 128-191" is wider than "C 64-127": the words of some are narrowed, and none is left out.
+TEST_F(InChromium, TheStepperLabelsEveryInstanceThatHasWork) {
+  const Arch arch = load_arch(source_path("configs/arch/eyeriss.yaml"));
+  const Workload layer = load_workload(source_path("configs/workloads/alexnet/conv3.yaml"));
+  const Mapping mapping = parse_mapping(
+      "mapping: [keep DRAM: [I, W, O], keep GLB: [I], for K: 48, keep GLB: [O], for S: 1, for Q: 1,"
+      " for P: 1, parallel K: 6 over X of PEs, parallel C: 64 over Y of PEs,"
+      " parallel R: 1 over Y of PEs, keep spad: [W, O], for C: 16, keep spad: [I], for C: 1,"
+      " for K: 1]",
+      "m.yaml", arch, layer);
+  const Problem problem{arch, layer};
+  std::string html =
+      page_html(stepper_page(problem, mapping, std::get<Cost>(evaluate(problem, mapping))));
+  html.replace(html.rfind("</body>"), 7, R"(<script>
+    let labels = 0;
+    const plain = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function(...all) {
+      labels += all[0].startsWith('R ');
+      plain.apply(this, all);
+    };
+    document.getElementById('steps').dispatchEvent(
+        new KeyboardEvent('keydown', {key: 'End', bubbles: true}));
+    document.body.dataset.labels = labels;
+    </script></body>)");
+  write(html);
+  EXPECT_THAT(open("--dump-dom"), HasSubstr("data-labels=\"96\""));
 }
 
 TEST_F(InChromium, TheStepperCanBeReadOnAPhone) {
