@@ -12,12 +12,12 @@
 #include "arch/load.hpp"
 #include "check/engine.hpp"
 #include "check/graph.hpp"
+#include "check/mask_files.hpp"
 #include "check/sealed_file.hpp"
 #include "core/file_kind.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/timing/model.hpp"
 #include "workloads/load.hpp"
-#include "workloads/masks.hpp"
 
 namespace mapsim::check {
 
@@ -58,7 +58,9 @@ class CertificateReader {
     read.rules_text = lines_of(document_, "rules");
     read.size = read_size(*fields.find("mapspace"));
     read.records_inputs = fields.has("inputs");
-    compare_masks(fields.find("masks"), read.problem.workload());
+    if (const Node* masks = fields.find("masks")) {
+      compare_masks(reader_, *masks, read.problem.workload());
+    }
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
     if (read.rules.schedules && !runs_on_engine(read.problem.workload())) {
       reader_.error(*fields.find("workload"), "the engine runs convolutions and matrix products");
@@ -80,27 +82,6 @@ class CertificateReader {
   }
 
  private:
-  // The workload names the files of its zeros; the proof is about what they held.
-  void compare_masks(const Node* node, const Workload& workload) {
-    if (node == nullptr) {
-      return;
-    }
-    Words tensors;
-    for (const MaskFile& mask : masks_of(workload)) {
-      tensors.push_back(mask.tensor);
-    }
-    const Fields fields = reader_.fields(*node, tensors);
-    for (const MaskFile& mask : masks_of(workload)) {
-      const auto known = reader_.text(fields.require(mask.tensor), "the hash of a mask");
-      if (known && *known != fmt::format("{:016x}", mask.hash)) {
-        reader_.error(*fields.find(mask.tensor),
-                      fmt::format("{} does not say any more where the zeros of {} were when the "
-                                  "proof was written: its content differs",
-                                  mask.path, mask.tensor));
-      }
-    }
-  }
-
   // Decimal digits without leading zeros, of any number: exact counts are large.
   std::string read_size(const Node& node) {
     const std::string size = reader_.text(&node, "a number of mappings").value_or(kNotCounted);

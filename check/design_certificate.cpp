@@ -11,6 +11,7 @@
 
 #include "check/certificate.hpp"
 #include "check/goal.hpp"
+#include "check/mask_files.hpp"
 #include "core/diagnostic.hpp"
 #include "core/reader.hpp"
 #include "core/text_stream.hpp"
@@ -183,6 +184,14 @@ class DesignReader {
       const std::size_t layer = number(0, counts_.size());  // before it is used on the right
       found_.layers[layer] = {counts_[layer], parse_workload(section.text, file_)};
       described_[layer] = true;
+    } else if (section.name == "masks") {
+      const DesignLayer& layer = found_.layers[number(0, counts_.size())];
+      const Document document = parse_yaml(section.text, file_);
+      Reader reader{document};
+      if (layer.workload) {
+        compare_masks(reader, document.root, *layer.workload);
+      }
+      reader.finish();
     } else if (section.name == "moves") {
       DesignLayer& layer = found_.layers[number(0, counts_.size())];
       described_[section.numbers[0]] = true;

@@ -10,8 +10,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "check/mask_files.hpp"
 #include "check/plan_demands.hpp"
 #include "core/diagnostic.hpp"
+#include "core/hash.hpp"
+#include "workloads/pattern.hpp"
 
 namespace mapsim::check {
 
@@ -93,6 +96,19 @@ PlanClaim claim_of(const Json& json) {
     claim.alive = json.at("memory").at("alive");
   }
   return claim;
+}
+
+// A layer's mask that does not hold any more what it held when the layer was priced.
+std::optional<std::string> changed_mask(const Json& json) {
+  for (const Json& mask : json.value("masks", Json::array())) {
+    const std::string path = mask.at("path");
+    const auto zeros = read_mask(path, mask.at("extents").get<std::vector<std::int64_t>>());
+    if (fmt::format("{:016x}", fnv1a({zeros.data(), zeros.size()})) != mask.at("hash")) {
+      return check::changed_mask(path, fmt::format("{} of {}", mask.at("tensor").get<std::string>(),
+                                                   mask.at("layer").get<std::string>()));
+    }
+  }
+  return std::nullopt;
 }
 
 // What the objective of a frame weighs, and the other figure or nothing between equal plans. Of a
@@ -435,8 +451,10 @@ PlanClaim load_plan_claim(const std::string& path) {
 
 PlanClaim parse_plan_claim(const std::string& text, const std::string& name) {
   try {
-    PlanClaim claim = claim_of(Json::parse(text).at("plan_certificate"));
-    const auto wrong = damage(claim);
+    const Json json = Json::parse(text).at("plan_certificate");
+    PlanClaim claim = claim_of(json);
+    auto wrong = damage(claim);
+    wrong = wrong ? wrong : changed_mask(json);
     if (!wrong) {
       return claim;
     }

@@ -15,6 +15,7 @@
 #include "core/substitute.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/timing/model.hpp"
+#include "workloads/masks.hpp"
 #include "workloads/print.hpp"
 
 namespace mapsim {
@@ -87,6 +88,11 @@ std::string layers_text(const std::vector<DistinctLayer>& layers) {
     text += layer.stream ? fmt::format("--- moves {} {} {}\n", l, layer.stream->in.count(),
                                        layer.stream->out.count())
                          : fmt::format("--- layer {}\n{}", l, print_workload(layer.workload));
+    std::string masks;
+    for (const MaskFile& mask : masks_of(layer.workload)) {
+      masks += fmt::format("{}: \"{:016x}\"\n", mask.tensor, mask.hash);
+    }
+    text += layer.stream || masks.empty() ? "" : fmt::format("--- masks {}\n{}", l, masks);
   }
   return text;
 }

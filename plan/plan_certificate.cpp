@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "plan/plan.hpp"
 #include "plan/throughput.hpp"
+#include "workloads/masks.hpp"
 
 namespace mapsim {
 
@@ -26,6 +30,12 @@ Json prices_json(const std::vector<std::optional<Load>>& loads) {
   return prices;
 }
 
+std::vector<std::int64_t> extents_of_mask(const Workload& workload, const std::string& name) {
+  const auto tensor = std::find_if(workload.tensors.begin(), workload.tensors.end(),
+                                   [&](const Tensor& each) { return each.name == name; });
+  return tensor->pattern->box;
+}
+
 // What a plan is chosen from: operations, tensors and places by their numbers.
 Json head_json(const Soc& soc, const Network& network, const PlanOptions& options,
                const std::vector<Place>& places, const PlanProblem& problem) {
@@ -37,6 +47,15 @@ Json head_json(const Soc& soc, const Network& network, const PlanOptions& option
                {"places", Json::array()},
                {"tensors", Json::array()},
                {"groups", Json::array()}};
+  for (const NetworkLayer& layer : network.layers) {
+    for (const MaskFile& mask : masks_of(layer.workload)) {
+      json["masks"].push_back({{"layer", layer.name},
+                               {"tensor", mask.tensor},
+                               {"path", mask.path},
+                               {"extents", extents_of_mask(layer.workload, mask.tensor)},
+                               {"hash", fmt::format("{:016x}", mask.hash)}});
+    }
+  }
   for (std::size_t p = 0; p < places.size(); ++p) {
     json["places"].push_back(name_of(soc, places, p));
   }

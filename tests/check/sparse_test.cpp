@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "arch/load.hpp"
+#include "check/design_certificate.hpp"
 #include "check/nonzeros.hpp"
+#include "check/plan_proof.hpp"
+#include "check/sealed_file.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/sparse/model.hpp"
 #include "mapper/mapper.hpp"
@@ -141,6 +144,44 @@ TEST(SparseProofs, NameAMaskThatHasChanged) {
         << error.what();
   }
   std::filesystem::remove_all(folder);
+}
+
+// Proofs of plans and designs name masks, too.
+TEST(SparseProofs, OfPlansAndDesignsNameAMaskThatHasChanged) {
+  const std::string mask = testing::TempDir() + "/mapsim_plan_mask_test.txt";
+  const auto error_of = [](const auto& read) {
+    try {
+      read();
+      return std::string{};
+    } catch (const ConfigError& error) {
+      return std::string{error.what()};
+    }
+  };
+  const auto plan = [&] {
+    check::parse_plan_claim(
+        R"({"plan_certificate":{"soc":"s","network":"n","objective":"latency","operations":1,)"
+        R"("engines":1,"places":["p"],"tensors":[],"groups":[{"operations":[0],"reads":[],)"
+        R"("writes":[],"anchor":0,"on":[[1,1,1,1,0]]}],"masks":[{"layer":"fc","tensor":"B",)"
+        R"("extents":[4,2],"hash":"ff2ae34b492c9c21","path":")" +
+            mask + R"("}],"weights":{"latency":1,"energy":0,"bytes":0},"plan":[[0,0]],"value":1}})",
+        "plan.proof");
+  };
+  const auto design = [&] {
+    const std::string text =
+        "design_certificate: 1\ntool: t\nobjective: \"energy\"\nlatency: steady\nwanted: best\n"
+        "top: 1\ngap: 0\ncounts: [1]\nspaces:\n  - name: \"m\"\n--- layer 0\nname: w\n"
+        "gemm: {m: 4, n: 2, k: 4}\ndensity: {B: data " +
+        mask + "}\n--- masks 0\nB: \"ff2ae34b492c9c21\"\n";
+    check::parse_design_certificate(text + check::seal(text), "design.proof");
+  };
+  const std::string changed = "does not say any more where the zeros of B";
+  std::ofstream{mask} << "1 0\n0 1\n1 1\n0 0\n";
+  EXPECT_EQ(error_of(plan), "");
+  EXPECT_EQ(error_of(design).find(changed), std::string::npos) << error_of(design);
+  std::ofstream{mask} << "1 1\n0 1\n1 0\n0 0\n";
+  EXPECT_NE(error_of(plan).find(changed + " of fc"), std::string::npos) << error_of(plan);
+  EXPECT_NE(error_of(design).find(changed), std::string::npos) << error_of(design);
+  std::filesystem::remove(mask);
 }
 
 }  // namespace

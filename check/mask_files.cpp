@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/mask_files.hpp"
+
+#include <fmt/format.h>
+
+#include "workloads/masks.hpp"
+
+namespace mapsim::check {
+
+std::string changed_mask(const std::string& path, const std::string& tensor) {
+  return fmt::format(
+      "{} does not say any more where the zeros of {} were when the proof was written: its content "
+      "differs",
+      path, tensor);
+}
+
+void compare_masks(Reader& reader, const mapsim::Node& masks, const Workload& workload) {
+  Words tensors;
+  for (const MaskFile& mask : masks_of(workload)) {
+    tensors.push_back(mask.tensor);
+  }
+  const Fields fields = reader.fields(masks, tensors);
+  for (const MaskFile& mask : masks_of(workload)) {
+    const auto known = reader.text(fields.require(mask.tensor), "the hash of a mask");
+    if (known && *known != fmt::format("{:016x}", mask.hash)) {
+      reader.error(*fields.find(mask.tensor), changed_mask(mask.path, mask.tensor));
+    }
+  }
+}
+
+}  // namespace mapsim::check
