@@ -104,7 +104,7 @@ std::vector<GpuMeasurement> rows_of(const PredictArguments& arguments, const Gpu
     return rows_of_gpu(std::move(rows), arguments.table, name);
   }
   if (std::holds_alternative<std::string>(rows_of_gpu(rows, gpu.name))) {
-    notes.push_back(fmt::format("all rows are of {}, and predicted are times of {}",
+    notes.push_back(fmt::format("all rows are of {}, but the predicted times are those of {}",
                                 quoted(std::as_const(rows.front().gpu)), quoted(gpu.name)));
   }
   return rows;
@@ -119,8 +119,8 @@ Answer run(const PredictArguments& arguments) {
   const CacheEvidence cache = infer_cache(gpu, rows);
   const MeasuredPredictions predictions = predict_measurements(gpu, rows, library_kernels);
   if (predictions.groups.empty()) {
-    return {kNegative, fmt::format("{}: none of its {} measurements can {} predict\n",
-                                   arguments.table, rows.size(), gpu.name)};
+    return {kNegative, fmt::format("{}: the model of {} can predict none of the {} measurements\n",
+                                   arguments.table, gpu.name, rows.size())};
   }
   if (arguments.output.json) {
     const Provenance origin{

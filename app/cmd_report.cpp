@@ -65,7 +65,8 @@ MeasuredResult measured_of(const std::string& path, const std::string& arch,
     result.series.push_back(std::move(series));
   }
   if (result.series.empty()) {
-    throw UsageError(fmt::format("{}: none of its measurements can '{}' predict", path, gpu.name));
+    throw UsageError(
+        fmt::format("{}: the model of {} can predict none of the measurements", path, gpu.name));
   }
   return result;
 }

@@ -48,14 +48,16 @@ std::string with_blame(std::string text) {
 std::string cache_text(const CacheEvidence& cache) {
   std::string text;
   if (cache.hot + cache.cold > 0) {
-    text += fmt::format("cache: {} rows say that it was hot, {} cold\n", cache.hot, cache.cold);
+    text += fmt::format(
+        "cache: {} rows say that the L2 held the operands (hot), {} that it did not (cold)\n",
+        cache.hot, cache.cold);
   }
   if (cache.unsaid == 0) {
     return text;
   }
   text += fmt::format(
-      "cache: {} rows do not say whether it was hot or cold; {} of them are faster than DRAM can "
-      "bring A and B: all are taken as {}\n",
+      "cache: {} rows do not say whether the L2 held the operands; {} of them are faster than DRAM "
+      "can deliver A and B, so all are taken as {}\n",
       cache.unsaid, cache.too_fast, cache.taken_hot ? "hot" : "cold");
   return text;
 }

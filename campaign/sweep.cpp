@@ -315,10 +315,10 @@ std::string choices_text(const SweepProgress& progress) {
                         spent_text(progress.choosing_seconds));
   }
   if (progress.networks_open > 0) {
-    text += fmt::format(", {} not, as a layer has no mapping", count(progress.networks_open));
+    text += fmt::format(", {} not, because a layer has no mapping", count(progress.networks_open));
   }
   if (progress.networks_given_up > 0) {
-    text += fmt::format(", {} given up, as a search failed or files changed",
+    text += fmt::format(", {} given up, because a search failed or files changed",
                         count(progress.networks_given_up));
   }
   return text;

@@ -56,8 +56,9 @@ class ClaimReader {
     }
     const Entry* mapping = entry_of(document_.root, "mapping");
     if ((mapping != nullptr) != (claim.value < kInfinity)) {
-      reader_.error(*value, mapping != nullptr ? "there is a mapping, so something fits"
-                                               : "the mapping that has this value is missing");
+      reader_.error(*value, mapping != nullptr
+                                ? "the file has a mapping, so its value cannot be infinite"
+                                : "the mapping that has this value is missing");
     }
     reader_.finish();
     if (mapping != nullptr) {

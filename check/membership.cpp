@@ -148,7 +148,7 @@ class Reading {
     const std::int64_t instances = cut(loop.dim, loop.extent);
     begun_[loop.dim] = loop.extent;  // the region below begins behind all of them
     require(ceil_div(tile, instances) == loop.extent,
-            fmt::format("a block of {} that is not as small as {} instances make it",
+            fmt::format("a block of {} is larger than {} instances need",
                         problem_.workload().dims[loop.dim].name, instances));
     used_[loop.fanout][static_cast<std::size_t>(loop.axis)][loop.dim] *= instances;
   }

@@ -365,7 +365,7 @@ void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
   for (const auto& [share, plan] : claim.mix) {
     const Walked walked = Walk{claim, claim.weights}.run(plan);
     if (!walked.problem.empty()) {
-      verdict.problems.push_back("a plan of the mix is none: " + walked.problem);
+      verdict.problems.push_back("the mix has a plan that is not one: " + walked.problem);
       return;
     }
     if (!(share >= 0)) {

@@ -40,8 +40,8 @@ void check_supported_by_design(const Campaign& campaign) {
   }
   if (!campaign.unpriced.empty()) {
     const auto& [network, kind, count] = campaign.unpriced.front();
-    refuse(fmt::format("{}: nothing is known of {} x {}, which would be in no sum", network, count,
-                       kind));
+    refuse(fmt::format("{}: the cost of {} x {} is not known, so no total would be complete",
+                       network, count, kind));
   }
 }
 

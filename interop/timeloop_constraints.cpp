@@ -371,7 +371,7 @@ void TimeloopConstraints::spatial_rule(const Loops& loops, TimeloopConstraint& o
   }
   if (!along_x && !x_only && !y_only && (!fixed.empty() || order.given > 0)) {
     reader.error(*loops.node,
-                 fmt::format("{} without a split: along which axis it is, is not said; write "
+                 fmt::format("{} without a split does not say along which axis it is; write "
                              "'split', the number of dims of the permutation that go along X",
                              fixed.empty() ? "a permutation" : "a factor of " + fixed));
   }

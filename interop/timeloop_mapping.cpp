@@ -359,7 +359,7 @@ class MappingReader {
       return dims;
     };
     if (order.given > 0 && loops_of(order.dims) != loops_of(ruled)) {
-      reader_.error(node, fmt::format("another order of loops than by the constraints of {}",
+      reader_.error(node, fmt::format("the order of these loops contradicts the constraints of {}",
                                       storages_[level]));
     }
     order.dims = ruled;

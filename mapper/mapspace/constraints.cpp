@@ -337,7 +337,7 @@ std::string warning_of(const LackingRule& rule, const std::string& who) {
   const std::string dims = fmt::format("{}", fmt::join(rule.dims, ", "));
   return rule.preset.empty()
              ? fmt::format("{}: {} no {}: the rule is read without", rule.place, who, dims)
-             : fmt::format("{}: {} no {}: what is left of {} is another dataflow", rule.place, who,
+             : fmt::format("{}: {} no {}: the rest of {} is another dataflow", rule.place, who,
                            dims, rule.preset);
 }
 

@@ -44,8 +44,9 @@ TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
       "predict tell by the times, or --cache says it\n");
   ASSERT_EQ(run(fmt::format("calibrate all.csv --arch {} --save-arch own.yaml", kA100)), 0)
       << file("stdout") << file("stderr");
-  EXPECT_NE(file("stdout").find("cache: 16 rows do not say whether it was hot or cold; 0 of them"),
-            std::string::npos);
+  EXPECT_NE(
+      file("stdout").find("cache: 16 rows do not say whether the L2 held the operands; 0 of them"),
+      std::string::npos);
   EXPECT_NE(file("stdout").find("bf16, kernels of a library: 16 rows of 16 problems"),
             std::string::npos);
   EXPECT_NE(file("stdout").find("roofline"), std::string::npos);

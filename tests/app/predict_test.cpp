@@ -32,8 +32,8 @@ TEST_F(PredictCommand, ScoresATableAsItIs) {
   ASSERT_EQ(run("predict table.csv --arch a100_80gb --precision bf16"), 0) << file("stderr");
   EXPECT_TRUE(printed().starts_with(
       "a100_80gb on 3 measurements of a100_80gb; nothing is fitted\n"
-      "cache: 3 rows do not say whether it was hot or cold; 0 of them are faster than DRAM can "
-      "bring A and B: all are taken as cold\n"))
+      "cache: 3 rows do not say whether the L2 held the operands; 0 of them are faster than DRAM "
+      "can deliver A and B, so all are taken as cold\n"))
       << printed();
   EXPECT_NE(printed().find("bf16, library: 3 rows of 3 problems\n  calibrated on "),
             std::string::npos);
@@ -88,10 +88,16 @@ TEST_F(PredictCommand, TakesTheCacheThatIsSaid) {
   write("table.csv", kTable);
   const auto total = [this] { return printed().substr(printed().find("  all")); };
   ASSERT_EQ(run("predict table.csv --arch a100_80gb --precision bf16 --cache cold"), 0);
-  EXPECT_NE(printed().find("cache: 0 rows say that it was hot, 3 cold\n"), std::string::npos);
+  EXPECT_NE(
+      printed().find(
+          "cache: 0 rows say that the L2 held the operands (hot), 3 that it did not (cold)\n"),
+      std::string::npos);
   const std::string cold = total();
   ASSERT_EQ(run("predict table.csv --arch a100_80gb --precision bf16 --cache hot"), 0);
-  EXPECT_NE(printed().find("cache: 3 rows say that it was hot, 0 cold\n"), std::string::npos);
+  EXPECT_NE(
+      printed().find(
+          "cache: 3 rows say that the L2 held the operands (hot), 0 that it did not (cold)\n"),
+      std::string::npos);
   EXPECT_NE(total(), cold);
   ASSERT_EQ(run("import gpu-table table.csv --gpu a100_80gb --precision bf16 --cache hot -o h.csv"),
             0);
@@ -125,8 +131,9 @@ TEST_F(PredictCommand, SaysWhatItCannot) {
   EXPECT_EQ(file("stderr").find("and predicted are"), std::string::npos);
   write("other.csv", "gpu,m,n,k,latency_us\nRTX,8,8,8,1\n");
   EXPECT_EQ(run("predict other.csv --arch a100_80gb --precision bf16"), 0);
-  EXPECT_NE((printed() + file("stderr")).find("rows are of 'RTX', and predicted are times of "),
-            std::string::npos)
+  EXPECT_NE(
+      (printed() + file("stderr")).find("rows are of 'RTX', but the predicted times are those of "),
+      std::string::npos)
       << printed() << file("stderr");
   write("two.csv", "gpu,m,n,k,latency_us\nA,8,8,8,1\nB,8,8,8,1\n");
   EXPECT_EQ(run("predict two.csv --arch a100_80gb --precision bf16"), 2);

@@ -236,7 +236,7 @@ TEST_F(JointSweeps, SayWhatIsNotProven) {
   const Campaign narrow = designs("objectives: [{minimize: edp, max_latency: 1 cycles}]\n");
   const SweepSummary summary = run(narrow, "none.sqlite");
   EXPECT_EQ(summary.progress.networks_open, 8);
-  EXPECT_THAT(summary_text(narrow, summary), HasSubstr(", 8 not, as a layer has no mapping"));
+  EXPECT_THAT(summary_text(narrow, summary), HasSubstr(", 8 not, because a layer has no mapping"));
   for (const Record& row : rows("none.sqlite", "networks", {"edp_pj_s", "chosen", "proven"})) {
     EXPECT_THAT(row, ElementsAre(Cell{}, Cell{}, Cell{std::int64_t{0}}));
   }

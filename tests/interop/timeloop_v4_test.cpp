@@ -153,7 +153,8 @@ TEST(TimeloopMapping, MayNotSayOtherwiseThanItsNodes) {
       error_of(with(kRuled, "factors_only: [R=3]", "factors: [R=3, K=2]") +
                "mapping:\n  - {target: DRAM, type: temporal, factors: P=5}\n"
                "  - {target: glb, type: temporal, permutation: RKP}\n"),
-      HasSubstr("d.yaml:41:5: mapping[1]: another order of loops than by the constraints of glb"));
+      HasSubstr(
+          "d.yaml:41:5: mapping[1]: the order of these loops contradicts the constraints of glb"));
 }
 
 // Before version 0.4 Timeloop's model reads no constraints.

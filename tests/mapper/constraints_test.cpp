@@ -204,7 +204,7 @@ TEST(LoadConstraints, NamesRulesWhoseDimsAreNotThere) {
                                     {"column_out", "row_kernel", "column_kernel"}}));
   EXPECT_EQ(warning_of(preset[0], "small has"),
             "space.yaml:3:13: mapspace.dataflow: small has no column_out, row_kernel, "
-            "column_kernel: what is left of row_stationary is another dataflow");
+            "column_kernel: the rest of row_stationary is another dataflow");
   const std::vector<LackingRule> rules = lacking(
       "mapspace:\n"
       "  unroll: {PEs: {X: {dims: [gemm_m, column_out], factors: {row_kernel: 1}}}}\n"

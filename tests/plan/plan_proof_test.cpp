@@ -423,7 +423,7 @@ TEST(PlanProof, OfAStreamIsRefusedWithAnyLie) {
            {{"[0.5, 0]", "[0.5, 0, 0]"}, "a capacity and a dual of every engine"},
            {{"\"mix\": [{\"rate\": 0.5, \"plan\": [[0, 0]]}]", "\"mix\": []"},
             "a stream has a mix of plans"},
-           {{"\"plan\": [[0, 0]]", "\"plan\": []"}, "a plan of the mix is none"},
+           {{"\"plan\": [[0, 0]]", "\"plan\": []"}, "the mix has a plan that is not one"},
            {{"\"objective\": \"throughput\"", "\"objective\": \"latency\""}, "a frame has none"}}) {
     EXPECT_THAT(complaint(lie(stream_text(), changes)), testing::HasSubstr(says));
   }

@@ -194,7 +194,8 @@ std::optional<std::string> bad_epilogue(const KernelSpec& spec) {
     return "GELU, SiLU and quantising are in fp32, not for f64";
   }
   if (spec.epilogue.residual && spec.problem.adds_to_output) {
-    return "the residual is C itself where the problem adds to its output";
+    return "the problem adds to its output, which is a residual already; a second one is not "
+           "written";
   }
   return std::nullopt;
 }
