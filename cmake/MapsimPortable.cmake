@@ -5,15 +5,15 @@ if(NOT MAPSIM_PORTABLE MATCHES "^(AUTO|ON|OFF)$")
 endif()
 set(MAPSIM_HAVE_PORTABLE FALSE)
 if(NOT MAPSIM_PORTABLE STREQUAL "OFF")
-  if(EXISTS ${MAPSIM_GLIBC_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libc.so.6)
+  if(EXISTS ${MAPSIM_OLD_GLIBC}/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libc.so.6)
     set(MAPSIM_HAVE_PORTABLE TRUE)
   elseif(MAPSIM_PORTABLE STREQUAL "ON")
-    message(FATAL_ERROR "MAPSIM_PORTABLE is ON, but there is no glibc in ${MAPSIM_GLIBC_ROOT}; "
+    message(FATAL_ERROR "MAPSIM_PORTABLE is ON, but there is no glibc in ${MAPSIM_OLD_GLIBC}; "
                         "tools/old_glibc.sh FOLDER unpacks one")
   endif()
 endif()
 if(MAPSIM_HAVE_PORTABLE)
-  message(STATUS "Portable program: for the glibc in ${MAPSIM_GLIBC_ROOT}")
+  message(STATUS "Portable program: for the glibc in ${MAPSIM_OLD_GLIBC}")
 else()
   message(STATUS "Portable program: none (MAPSIM_PORTABLE=${MAPSIM_PORTABLE})")
 endif()
@@ -35,9 +35,9 @@ function(mapsim_make_portable program)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${program} UNITY_BUILD OFF
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/portable)
-  set(glibc ${MAPSIM_GLIBC_ROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
-  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc --sysroot=${MAPSIM_GLIBC_ROOT} -B${glibc}
-                      -L${glibc} -L${MAPSIM_GLIBC_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+  set(glibc ${MAPSIM_OLD_GLIBC}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc --sysroot=${MAPSIM_OLD_GLIBC} -B${glibc}
+                      -L${glibc} -L${MAPSIM_OLD_GLIBC}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
   add_dependencies(${target} mapsim_library)
   target_link_libraries(${target} PRIVATE $<TARGET_FILE:mapsim_library> ${archives}
                         -lpthread -ldl)  # parts of libc from 2.34 on
