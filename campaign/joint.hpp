@@ -83,7 +83,8 @@ inline bool makes_joint_choices(std::string_view strategy) {
 // unit does one per cycle. Not for engines, which may leave MACs out. If folds may leave a
 // remainder, a search for the least energy gives no line, since it leaves them out.
 std::vector<SupportLine> free_lines(const Problem& problem);
-// A layer without any search so far, and one that is priced instead of mapped [pJ, cycles].
+// A layer of which no search is done yet; and an operator that has a given cost and no mappings
+// [pJ, cycles].
 JointLayer unsearched_layer(double count, const Problem& problem);
 JointLayer priced_layer(double energy, double cycles);
 

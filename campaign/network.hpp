@@ -60,8 +60,8 @@ struct FrameCost {
 };
 FrameCost frame_cost(const SearchResult& found, LatencyMode mode);
 
-// Operators without a price that multiply: layers that are in no sum. By the beginnings of their
-// names (Conv_of_unknown_shape, LSTM); the cost of others is small.
+// Operators that multiply: where one has no price, the totals lack a layer. The list has the
+// beginnings of names (Conv_of_unknown_shape, LSTM). The cost of other operators is small.
 inline constexpr std::array kMultiplyingOps{"Attention",
                                             "com.microsoft.Attention",
                                             "com.microsoft.GroupQueryAttention",

@@ -15,8 +15,8 @@ namespace mapsim {
 struct DesignObjective {
   // Summed over the layers, each mapped for the least of it [pJ, s].
   ObjectiveFunction function = ObjectiveFunction::product(1, 0);
-  // The EDP of all layers together, total energy * total latency, with mappings chosen jointly for
-  // the least of it; `function` is that of EDP.
+  // The value is the EDP of all layers together, total energy * total latency, and the mappings are
+  // chosen jointly to minimise it. Then `function` is energy * latency.
   bool is_joint = false;
   friend bool operator==(const DesignObjective&, const DesignObjective&) = default;
 };

@@ -46,10 +46,10 @@ struct BlockEnd {
 // and nothing runs.
 //
 // Branch and bound over append schedules: a node appends a group, or the conversion of a tensor, to
-// what its server does. Bounds: the tail of every operation that has not run, behind what it waits
-// for; and the work that is left, shared among all servers. Of two nodes that have run the same and
-// have tensors in the same places, one that is nowhere earlier is dropped. After `most_nodes` what
-// is open counts by its bounds.
+// what its server does. A node has two bounds: the longest path from an operation that has not run
+// to the end, begun when its inputs are there; and the work that is left, shared among all servers.
+// Two nodes may have run the same operations and have tensors in the same places. Then the one that
+// is nowhere earlier is dropped. After `most_nodes` nodes, open nodes count by their bounds.
 struct BlockAnswer {
   std::vector<BlockEnd> ends;  // by place
   std::size_t nodes = 0;

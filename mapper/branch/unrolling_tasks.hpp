@@ -60,8 +60,8 @@ class UnrollingTasks {
   std::unique_ptr<SearchTables> build(std::size_t unrolling_class, const Incumbent& known = {},
                                       bool may_beam_search = false,
                                       const Pattern* pattern = nullptr) const;
-  // Tables with a part of the class's tiles, if possible at most `most_tiles`. Only the given
-  // deadline limits them.
+  // Tables for a part of the tiles of the class: at most `most_tiles`, if so few suffice. Only the
+  // given deadline limits them.
   std::unique_ptr<SearchTables> build_part(std::size_t unrolling_class, const Incumbent& known,
                                            std::size_t most_tiles, const Deadline* deadline) const;
   // The residency patterns of a class that the incumbent does not rule out, best bound first.

@@ -20,7 +20,8 @@ struct LabelQuery {
   // Otherwise PathObjective gives the second figure.
   std::optional<std::size_t> measured_capacity;
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // to be expanded at most
-  // Imperfect factors: the limit on labels, with bounded states counted (kStatesPerLabel).
+  // With imperfect factors: the limit on labels and on states that are bounded, together; so many
+  // states count as one label (kStatesPerLabel).
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   double gap = 0;  // Budget::gap
   // Called now and then with a lower bound of the class and the number of labels expanded since
