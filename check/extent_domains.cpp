@@ -21,8 +21,11 @@ ExtentDomains list_extent_domains(const Workload& workload, const Rules& rules) 
     const std::int64_t bound = workload.dims[d].bound;
     Extents extents{1, bound};
     const std::int64_t most = rules.pieces > 0 ? std::min(rules.pieces, bound) : bound;
-    for (std::int64_t n = 1; n <= most; ++n) {
-      extents.insert(ceil_div(bound, n));
+    for (std::int64_t n = 1; n <= most;) {
+      const std::int64_t extent = ceil_div(bound, n);
+      extents.insert(extent);
+      n = extent > 1 ? ceil_div(bound, extent - 1)
+                     : most + 1;  // the next one with a smaller extent
     }
     if (rules.pieces > 0) {
       const std::vector<std::int64_t> divisors = divisors_of(bound);

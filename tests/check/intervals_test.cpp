@@ -14,10 +14,12 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "check/closed_form_bound.hpp"
+#include "check/extent_domains.hpp"
 #include "core/rng.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "optima.hpp"
@@ -291,6 +293,30 @@ TEST(IntervalSpace, HasTheUnrollingsThatUseEnoughOfAFanout) {
     }
   }
   EXPECT_GT(in_lines, 10U);
+}
+
+// Without a step for each number up to a bound.
+TEST(ExtentDomains, HaveEachQuotientThatIsRoundedUp) {
+  check::Rules rules;
+  rules.tiles.resize(3);
+  for (const std::int64_t bound : {1, 2, 12, 97, 360, 1'001}) {
+    for (const std::int64_t pieces : {0, 1, 5, 400}) {
+      rules.pieces = pieces;
+      std::set<std::int64_t> expected;
+      for (std::int64_t n = 1; n <= bound; ++n) {
+        if (pieces == 0 || n <= pieces || bound % n == 0) {
+          expected.insert((bound + n - 1) / n);
+        }
+      }
+      expected.insert(1);
+      const auto found = list_extent_domains(gemm("gemm", {bound, 1, 1, {}, false}, {}), rules);
+      EXPECT_THAT(found[DimId{0}], testing::ElementsAreArray(expected)) << bound << " " << pieces;
+    }
+  }
+  rules.pieces = 0;
+  const std::int64_t large = std::int64_t{1} << 32;
+  const auto found = list_extent_domains(gemm("gemm", {large, 1, 1, {}, false}, {}), rules);
+  EXPECT_EQ(found[DimId{0}].size(), 131'071U);
 }
 
 TEST(WideProof, HoldsUntilItIsTamperedWith) {
