@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "core/arithmetic.hpp"
@@ -37,40 +38,54 @@ class UnrollingLister {
   }
 
   std::optional<std::vector<UnrollingClass>> list() {
-    at_fanout(0, UnrollingClass{{}, 1, {}}, all_);
-    return found_.size() > most_ ? std::nullopt : std::optional(by_instances(std::move(found_)));
+    Tiles tiles(all_.size());
+    for (const DimId d : all_.ids()) {
+      tiles[d] = &all_[d];
+    }
+    at_fanout(0, tiles);
+    return found_.size() > most_ ? std::nullopt : std::optional(by_instances(classes()));
   }
 
  private:
+  using Tiles = PerDim<const ExtentDomain*>;  // per dim, the extents that a tile may have
+
   const Arch& arch() const { return problem_.arch(); }
   const Workload& workload() const { return problem_.workload(); }
 
-  // `tiles`: per dim, the extents that a tile may have here.
-  void at_fanout(std::size_t index, const UnrollingClass& unrolling_class,
-                 const PerDim<ExtentDomain>& tiles) {
-    if (found_.size() > most_) {
-      return;
+  // Each unrolling is a class of its own.
+  std::vector<UnrollingClass> classes() {
+    const PerDim<std::int64_t> ones(workload().dims.size(), 1);
+    std::vector<UnrollingClass> all;
+    all.reserve(found_.size());
+    for (Unrolling& unrolling : found_) {
+      PerFanout<PerDim<std::int64_t>> factors(arch().fanouts.size(), ones);
+      for (const Unroll& unroll : unrolling) {
+        factors[unroll.fanout][unroll.dim] *= unroll.factor;
+      }
+      all.push_back({factors, 1, std::move(unrolling)});
     }
+    return all;
+  }
+
+  void at_fanout(std::size_t index, const Tiles& tiles) {
     if (index == arch().fanouts.size()) {
-      found_.push_back(unrolling_class);
+      found_.push_back(chosen_);
       return;
     }
-    UnrollingClass longer = unrolling_class;
-    longer.factors.push_back(PerDim<std::int64_t>(workload().dims.size(), 1));
     const auto fanout = static_cast<FanoutId>(index);
-    at_dim(fanout, Axis::kX, 0, arch().fanouts[fanout].x, longer, tiles);
+    at_dim(fanout, Axis::kX, 0, arch().fanouts[fanout].x, tiles);
   }
 
   void at_dim(FanoutId fanout, Axis axis, std::size_t index, std::int64_t left,
-              const UnrollingClass& unrolling_class, const PerDim<ExtentDomain>& tiles) {
+              const Tiles& tiles) {
     if (index == workload().dims.size()) {
-      if (!is_given(fanout) && !obeys(fanout, axis, unrolling_class)) {
+      if (!is_given(fanout) && !obeys(fanout, axis)) {
         return;
       }
       if (axis == Axis::kX) {
-        at_dim(fanout, Axis::kY, 0, arch().fanouts[fanout].y, unrolling_class, tiles);
+        at_dim(fanout, Axis::kY, 0, arch().fanouts[fanout].y, tiles);
       } else {
-        at_fanout(index_of(fanout) + 1, unrolling_class, below(tiles));
+        below(tiles, [&](const Tiles& inner) { at_fanout(index_of(fanout) + 1, inner); });
       }
       return;
     }
@@ -79,17 +94,20 @@ class UnrollingLister {
       if (found_.size() > most_) {
         return;
       }
-      PerDim<ExtentDomain> blocks = tiles;
-      UnrollingClass longer = unrolling_class;
-      if (factor > 1) {
-        blocks[dim] = blocks_of(dim, tiles[dim], factor);
-        if (blocks[dim].empty()) {
-          continue;
-        }
-        longer.first.push_back({dim, fanout, axis, factor});
-        longer.factors[fanout][dim] *= factor;
+      if (factor == 1) {
+        at_dim(fanout, axis, index + 1, left, tiles);
+        continue;
       }
-      at_dim(fanout, axis, index + 1, left / factor, longer, blocks);
+      ExtentDomain own;
+      const ExtentDomain& blocks = blocks_of(dim, *tiles[dim], factor, own);
+      if (blocks.empty()) {
+        continue;
+      }
+      Tiles smaller = tiles;
+      smaller[dim] = &blocks;
+      chosen_.push_back({dim, fanout, axis, factor});
+      at_dim(fanout, axis, index + 1, left / factor, smaller);
+      chosen_.pop_back();
     }
   }
 
@@ -100,12 +118,12 @@ class UnrollingLister {
 
   // Checks the rules of an axis, all dims of which are chosen, and after the last axis those of the
   // fanout.
-  bool obeys(FanoutId fanout, Axis axis, const UnrollingClass& unrolling_class) const {
+  bool obeys(FanoutId fanout, Axis axis) const {
     const AxisRule& rule = rules_[fanout].along(axis);
     std::int64_t dims = 0;
     std::int64_t instances = 1;
     PerDim<std::int64_t> along(workload().dims.size(), 1);
-    for (const Unroll& unroll : unrolling_class.first) {
+    for (const Unroll& unroll : chosen_) {
       if (unroll.fanout == fanout) {
         instances *= unroll.factor;
         dims += unroll.axis == axis ? 1 : 0;
@@ -144,24 +162,37 @@ class UnrollingLister {
     return all;
   }
 
-  ExtentDomain blocks_of(DimId dim, const ExtentDomain& tiles, std::int64_t factor) const {
-    ExtentDomain blocks;
+  // In `own`, or those of all extents, which many unrollings share.
+  const ExtentDomain& blocks_of(DimId dim, const ExtentDomain& tiles, std::int64_t factor,
+                                ExtentDomain& own) {
+    const bool is_whole = &tiles == &all_[dim];
+    const auto known = whole_.find({dim, factor});
+    if (is_whole && known != whole_.end()) {
+      return known->second;
+    }
     for (const std::int64_t tile : tiles) {
       if (const auto block = block_of(all_[dim], tile, factor)) {
-        blocks.push_back(*block);
+        own.push_back(*block);
       }
     }
-    return blocks;
+    return is_whole ? whole_[{dim, factor}] = std::move(own) : own;
   }
 
-  // The extents to which loops may cut these tiles.
-  PerDim<ExtentDomain> below(const PerDim<ExtentDomain>& tiles) const {
-    PerDim<ExtentDomain> all = all_;
-    for (const DimId d : all.ids()) {
-      const std::int64_t largest = *std::max_element(tiles[d].begin(), tiles[d].end());
-      all[d].resize(extent_of(all[d], largest) + 1);
+  // Calls visit() with the extents to which loops may cut these tiles.
+  template <class Visit>
+  void below(const Tiles& tiles, const Visit& visit) const {
+    PerDim<ExtentDomain> cut(tiles.size());
+    Tiles inner = tiles;
+    for (const DimId d : tiles.ids()) {
+      const std::int64_t largest = *std::max_element(tiles[d]->begin(), tiles[d]->end());
+      inner[d] = &all_[d];
+      if (largest < all_[d].back()) {
+        const auto end = all_[d].begin() + static_cast<std::ptrdiff_t>(extent_of(all_[d], largest));
+        cut[d].assign(all_[d].begin(), end + 1);
+        inner[d] = &cut[d];
+      }
     }
-    return all;
+    visit(inner);
   }
 
   const Problem& problem_;
@@ -169,7 +200,9 @@ class UnrollingLister {
   std::size_t most_;
   Unrolling given_;
   PerFanout<UnrollRule> rules_;
-  std::vector<UnrollingClass> found_;
+  std::map<std::pair<DimId, std::int64_t>, ExtentDomain> whole_;  // blocks of all extents
+  Unrolling chosen_;
+  std::vector<Unrolling> found_;
 };
 
 }  // namespace
