@@ -40,7 +40,7 @@ class ExactSearch {
         options_{options},
         deadline_{deadline},
         more_{more},
-        record_{space.problem(), options, branch::count_soon(space), more.front},
+        record_{space.problem(), options, branch::count_soon(space, deadline), more.front},
         source_{space, options.objective, deadline, more.ruled_out, record_},
         searcher_{space, options, more, source_.classes(), record_, deadline} {}
 

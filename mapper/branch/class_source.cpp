@@ -6,9 +6,10 @@
 
 namespace mapsim::branch {
 
-std::optional<std::int64_t> count_soon(const Mapspace& space) {
-  constexpr std::int64_t kSteps = 2'000'000;  // some milliseconds
-  return space.count_unless([](std::int64_t steps) { return steps > kSteps; })
+std::optional<std::int64_t> count_soon(const Mapspace& space, const Deadline& deadline) {
+  constexpr std::int64_t kSteps = 2'000'000;  // up to a tenth of a second
+  return space.count_unless(
+             [&deadline](std::int64_t steps) { return steps > kSteps || deadline.over(); })
              ? std::optional(space.class_count())
              : std::nullopt;
 }

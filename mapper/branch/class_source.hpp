@@ -17,9 +17,9 @@
 
 namespace mapsim::branch {
 
-// The number of classes of unrollings of a space; nullopt if counting takes more than a few
-// milliseconds.
-std::optional<std::int64_t> count_soon(const Mapspace& space);
+// The number of classes of unrollings of a space; nullopt if counting takes more than a tenth of a
+// second, or longer than there is time.
+std::optional<std::int64_t> count_soon(const Mapspace& space, const Deadline& deadline);
 
 // The classes of unrollings of a space, in the order in which they are searched: best bound first,
 // one of each set that symmetry makes equal. With perfect factors they are generated one by one

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,10 +15,12 @@
 #include "arch/load.hpp"
 #include "core/rng.hpp"
 #include "mapper/branch/best_first.hpp"
+#include "mapper/branch/class_source.hpp"
 #include "mapper/branch/unrolling_intervals.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/counting/counting.hpp"
 #include "mapper/counting/mapspace_size.hpp"
+#include "mapper/deadline.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/symmetry.hpp"
 #include "random_space.hpp"
@@ -385,6 +389,18 @@ TEST(UnrollingClasses, AreCountedWithoutAList) {
       EXPECT_EQ(mapspace_size(space), nests.get_str());
     }
   }
+}
+
+TEST(UnrollingClasses, AreNotCountedOnceTimeIsOver) {
+  Rng rng{1};
+  const Arch arch = random_machine(rng);
+  const Problem problem{arch, gemm("gemm", {8, 8, 8, {}, false}, {})};
+  const Mapspace space{problem, {}};
+  const std::atomic<bool> stop{true};
+  SearchOptions options;
+  options.stop = &stop;
+  EXPECT_EQ(branch::count_soon(space, Deadline{options}), std::nullopt);
+  EXPECT_GT(branch::count_soon(space, Deadline{SearchOptions{}}), 1);
 }
 
 // Bounds of many primes, whose exponents need two words.
