@@ -369,11 +369,16 @@ TEST(UnrollingIntervals, GenerateWhatAListHas) {
   EXPECT_GT(ruled, 10);
 }
 
+// And not once time is over.
 TEST(UnrollingClasses, AreCountedWithoutAList) {
+  const std::atomic<bool> stop{true};
+  SearchOptions over;
+  over.stop = &stop;
   for (std::uint64_t seed = 500; seed < 560; ++seed) {
     SCOPED_TRACE(seed);
     const SearchCase random = seed % 3 == 0 ? random_ruled_space(seed) : random_case(seed);
     const Mapspace space{random.problem, random.constraints};
+    EXPECT_EQ(branch::count_soon(space, Deadline{over}), std::nullopt);
     const std::vector<UnrollingClass>& list = space.unrolling_classes();
     EXPECT_EQ(space.class_count(), std::ssize(list));
     mpz_class nests;
@@ -389,18 +394,6 @@ TEST(UnrollingClasses, AreCountedWithoutAList) {
       EXPECT_EQ(mapspace_size(space), nests.get_str());
     }
   }
-}
-
-TEST(UnrollingClasses, AreNotCountedOnceTimeIsOver) {
-  Rng rng{1};
-  const Arch arch = random_machine(rng);
-  const Problem problem{arch, gemm("gemm", {8, 8, 8, {}, false}, {})};
-  const Mapspace space{problem, {}};
-  const std::atomic<bool> stop{true};
-  SearchOptions options;
-  options.stop = &stop;
-  EXPECT_EQ(branch::count_soon(space, Deadline{options}), std::nullopt);
-  EXPECT_GT(branch::count_soon(space, Deadline{SearchOptions{}}), 1);
 }
 
 // Bounds of many primes, whose exponents need two words.
