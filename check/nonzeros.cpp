@@ -49,7 +49,9 @@ double bits_for(double most) {
 }
 
 double coordinate_bits(const RankCode& code, double most) {
-  return code.bits > 0 ? real(code.bits) : bits_for(most);
+  return code.bits > 0
+             ? real(code.bits) * std::max(1.0, std::ceil(bits_for(most) / real(code.bits)))
+             : bits_for(most);
 }
 
 bool stores_zeros(const RankCode& code) {
@@ -159,16 +161,21 @@ double NonzeroFlows::padding_of_runs(TensorId t, const RankCode& code, double ch
   return padding;
 }
 
-MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given) {
+MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given, bool to_units) {
   const TensorFormat& format = problem_.sparse()->format(level, t);
   const double density = zeros_[t].nonzeros / zeros_[t].all;
   if (format.ideal || format.ranks.empty()) {
     return {format.ideal ? density : 1, 0};
   }
   const Shared<Pattern>& pattern = problem_.workload().tensors[t].pattern;
-  if (pattern && pattern->kind == PatternKind::kData && !is_proportional(format)) {
+  const bool is_data = pattern && pattern->kind == PatternKind::kData;
+  if (is_data && !to_units && !problem_.sparse()->is_constant(level, t)) {
     return data_share(t, format, given);
   }
+  // A given width of n:m structure in one rank counts the places of a block.
+  const double block = pattern && !is_data && format.ranks.size() == 1 && format.ranks[0].bits > 0
+                           ? real(pattern->block)
+                           : HUGE_VAL;
   // The ranks in the order of the format, each with its index in the tensor.
   Shape order(given.size());
   std::iota(order.begin(), order.end(), 0);
@@ -177,20 +184,23 @@ MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given) {
   }
   const double points = product(given, 0, given.size());
   Shape left = given;
+  Shape places = to_units ? zeros_[t].box : given;  // that coordinates tell apart
   double positions = 1;
   double exist = 1;
   MovedShare share;
   for (std::size_t c = 0; c < format.ranks.size(); ++c) {
     const std::size_t end = c + 1 == format.ranks.size() ? order.size() : c + 1;
     double children = 1;
+    double among = 1;
     for (std::size_t i = c; i < end; ++i) {
       const auto r = static_cast<std::size_t>(order[i]);
       children *= real(left[r]);
+      among *= real(places[r]);
       left[r] = 1;
     }
     const RankCode& code = format.ranks[c];
     const double child = product(left, 0, left.size());
-    const double some = stores_zeros(code) ? exist : 1 - empty(t, left);
+    const double some = stores_zeros(code) ? exist : to_units ? density : 1 - empty(t, left);
     const double entries = positions * children * some;
     double bits = 0;
     if (code.format == RankFormat::kBitmask) {
@@ -198,7 +208,7 @@ MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given) {
     } else if (code.format == RankFormat::kOffsets) {
       bits = positions * exist * (children + 1) * coordinate_bits(code, points);
     } else if (code.format == RankFormat::kCoordinates) {
-      bits = entries * coordinate_bits(code, children - 1);
+      bits = entries * coordinate_bits(code, std::min(among, block) - 1);
     } else if (code.format == RankFormat::kRuns) {
       bits = real(code.bits) * (entries + positions * padding_of_runs(t, code, children, child));
     }
@@ -212,8 +222,8 @@ MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given) {
 
 bool NonzeroFlows::is_plain(TensorId t, LevelId parent, std::optional<LevelId> child) const {
   const SparseModel& model = *problem_.sparse();
-  return !model.has_conditions() && is_proportional(model.format(parent, t)) &&
-         (!child || is_proportional(model.format(*child, t)));
+  return !model.has_conditions() && model.is_constant(parent, t) &&
+         (!child || model.is_constant(*child, t));
 }
 
 FlowOfNonzeros NonzeroFlows::flow(TensorId t, LevelId parent, std::optional<LevelId> child,
@@ -222,8 +232,8 @@ FlowOfNonzeros NonzeroFlows::flow(TensorId t, LevelId parent, std::optional<Leve
   const SparseModel& model = *problem_.sparse();
   const Shape shape = shape_of(t, extents);
   FlowOfNonzeros flow;
-  flow.parent = share(t, parent, shape);
-  flow.child = child ? share(t, *child, shape) : MovedShare{};
+  flow.parent = share(t, parent, shape, !child);
+  flow.child = child ? share(t, *child, shape, false) : MovedShare{};
   PerDim<std::int64_t> served = extents;
   for (const DimId d : served.ids()) {
     served[d] *= shared[d];

@@ -37,7 +37,7 @@ class NonzeroFlows {
   double empty(TensorId t, const Shape& shape);
   double blocks_empty(TensorId t, const Shape& shape) const;
   double data_empty(TensorId t, const Shape& shape) const;
-  MovedShare share(TensorId t, LevelId level, const Shape& shape);
+  MovedShare share(TensorId t, LevelId level, const Shape& shape, bool to_units);
   double padding_of_runs(TensorId t, const RankCode& code, double children, double child);
   MovedShare data_share(TensorId t, const TensorFormat& format, const Shape& shape) const;
   Shape shape_of(TensorId t, const PerDim<std::int64_t>& extents) const;

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "costmodel/nest.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -13,9 +15,10 @@ namespace {
 // A tree of fibers over the points of a tile: each rank's coordinates, in the order of the format.
 class FiberTree {
  public:
+  // `places`: that the coordinates of each code tell apart; none: those of the fiber.
   FiberTree(const TensorFormat& format, const std::vector<std::vector<std::int64_t>>& points,
-            const std::vector<char>& nonzero)
-      : format_{format}, points_{points}, nonzero_{nonzero} {}
+            const std::vector<char>& nonzero, std::vector<std::int64_t> places)
+      : format_{format}, points_{points}, nonzero_{nonzero}, places_{std::move(places)} {}
 
   double elements = 0;
   double bits = 0;
@@ -53,13 +56,18 @@ class FiberTree {
       entries += full ? 1 : 0;
     }
     const auto n = static_cast<std::int64_t>(children.size());
+    const std::int64_t among = places_.empty() ? n : places_[depth];
     const auto width = [&](std::int64_t most) {
-      return static_cast<double>(code.bits > 0 ? code.bits
-                                               : std::bit_width(static_cast<std::uint64_t>(most)));
+      const std::int64_t least = std::bit_width(static_cast<std::uint64_t>(most));
+      std::int64_t words = 1;  // of a given width
+      while (code.bits > 0 && words * code.bits < least) {
+        ++words;
+      }
+      return static_cast<double>(code.bits > 0 ? words * code.bits : least);
     };
     bits += code.format == RankFormat::kBitmask ? static_cast<double>(n)
             : code.format == RankFormat::kCoordinates
-                ? static_cast<double>(entries_of(children)) * width(n - 1)
+                ? static_cast<double>(entries_of(children)) * width(among - 1)
             : code.format == RankFormat::kRuns ? static_cast<double>(entries * code.bits)
             : code.format == RankFormat::kOffsets
                 ? static_cast<double>(n + 1) * width(static_cast<std::int64_t>(points_.size()))
@@ -78,6 +86,7 @@ class FiberTree {
   const TensorFormat& format_;
   const std::vector<std::vector<std::int64_t>>& points_;
   const std::vector<char>& nonzero_;
+  std::vector<std::int64_t> places_;
 };
 
 }  // namespace
@@ -126,7 +135,7 @@ ZeroAct Nonzeros::act(LevelId level, TensorId t, const std::vector<LoopIndices>&
   return act;
 }
 
-MovedShare Nonzeros::share(LevelId level, TensorId t, const PointSet& tile) const {
+MovedShare Nonzeros::share(LevelId level, TensorId t, const PointSet& tile, bool to_units) const {
   const TensorFormat& format = model().format(level, t);
   std::vector<std::vector<std::int64_t>> points;
   std::vector<char> nonzero;
@@ -152,7 +161,26 @@ MovedShare Nonzeros::share(LevelId level, TensorId t, const PointSet& tile) cons
   if (format.ideal || format.ranks.empty()) {
     return {format.ideal ? nonzeros / size : 1, 0};
   }
-  FiberTree tree{format, points, nonzero};
+  std::vector<std::int64_t> places;
+  const Shared<Pattern>& pattern = problem_.workload().tensors[t].pattern;
+  if (pattern && pattern->kind == PatternKind::kStructured && format.ranks.size() == 1 &&
+      format.ranks[0].bits > 0) {  // of a block
+    places = {to_units ? pattern->block
+                       : std::min(pattern->block, static_cast<std::int64_t>(points.size()))};
+  } else if (to_units) {
+    std::vector<std::int64_t> extents =
+        tile_shape(problem_.workload().tensors[t], bounds_of(problem_.workload()));
+    if (format.columns) {
+      std::reverse(extents.begin(), extents.end());
+    }
+    for (std::size_t c = 0; c < format.ranks.size(); ++c) {
+      places.push_back(extents[c]);
+    }
+    for (std::size_t r = format.ranks.size(); r < extents.size(); ++r) {
+      places.back() *= extents[r];
+    }
+  }
+  FiberTree tree{format, points, nonzero, places};
   tree.visit(0, all);
   return {tree.elements / size, tree.bits / size};
 }

@@ -30,8 +30,9 @@ class Nonzeros {
   ZeroAct act(LevelId level, TensorId t, const std::vector<LoopIndices>& instances,
               std::size_t depth, std::optional<std::size_t> moving, bool once) const;
 
-  // The bits of a tile in a level's format, per element.
-  MovedShare share(LevelId level, TensorId t, const PointSet& tile) const;
+  // The bits of a tile in a level's format, per element. `to_units`: of an element whose
+  // coordinates are those in the whole tensor.
+  MovedShare share(LevelId level, TensorId t, const PointSet& tile, bool to_units = false) const;
 
  private:
   bool is_hit(TensorId leader, const std::vector<LoopIndices>& units, const LoopWalk& now) const;

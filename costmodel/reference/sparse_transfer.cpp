@@ -93,7 +93,7 @@ void Transfer::count_at_parent(const Stream& stream, const StreamFlow& flow) {
       continue;
     }
     const ZeroAct act = child_.acts[i];
-    const MovedShare share = nonzeros_->share(*parent_.level, tensor_, tile);
+    const MovedShare share = nonzeros_->share(*parent_.level, tensor_, tile, !child_.level);
     const auto part = [&](PointSet& points) {
       const PointSet others = without(points, tile);
       const auto size = static_cast<double>(points.size() - others.size());

@@ -53,14 +53,23 @@ class SparseCounter {
   }
 
  private:
+  MovedShare taken(LevelId level, TensorId t) const {
+    refuse_parts(level, t);
+    return model_.taken(level, t);
+  }
+
   MovedShare share(LevelId level, TensorId t, std::size_t position) const {
+    refuse_parts(level, t);
+    return model_.moved(level, t,
+                        tile_shape(workload_.tensors[t], nest_.extents_at(workload_, position)));
+  }
+
+  void refuse_parts(LevelId level, TensorId t) const {
     if (!nest_.perfect && !model_.is_constant(level, t)) {
       refuse_partial(workload_, "the format " + to_string(model_.format(level, t)) + " of " +
                                     workload_.tensors[t].name + " at " +
                                     problem_.arch().levels[level].name);
     }
-    return model_.moved(level, t,
-                        tile_shape(workload_.tensors[t], nest_.extents_at(workload_, position)));
   }
 
   // From the outermost level inwards; each boundary is charged at both ends.
@@ -83,7 +92,8 @@ class SparseCounter {
                                                                          position, last, at_parent))
                                        : passed;
       };
-      charge(parent.level, t, true, share(parent.level, t, position), passed, again(true));
+      charge(parent.level, t, true,
+             last ? taken(parent.level, t) : share(parent.level, t, position), passed, again(true));
       if (!last) {
         const LevelId child = placements[static_cast<LevelId>(i + 1)].level;
         sparse_.levels[child][t].up = share(child, t, position);

@@ -43,10 +43,20 @@ Groups groups_of(const TensorFormat& format, const TileShape& shape) {
   return groups;
 }
 
-// Bits of a coordinate among n, or of an offset up to n.
+// Bits of a coordinate among n, or of an offset up to n: a given width as often as it takes.
 double width_of(const RankCode& code, std::int64_t n) {
   const auto most = static_cast<std::uint64_t>(code.format == RankFormat::kOffsets ? n : n - 1);
-  return real(code.bits > 0 ? code.bits : static_cast<std::int64_t>(std::bit_width(most)));
+  const std::int64_t least = std::bit_width(most);
+  return real(code.bits > 0 ? code.bits * std::max<std::int64_t>(1, ceil_div(least, code.bits))
+                            : least);
+}
+
+// Places that a coordinate of a given width tells apart: of n:m structure, those of a block.
+std::int64_t places_of(const TensorFormat& format, const RankCode& code,
+                       const DensityModel& occupancy, std::int64_t children) {
+  const bool by_block =
+      code.bits > 0 && format.ranks.size() == 1 && !occupancy.is_uniform() && !occupancy.is_data();
+  return by_block ? std::min(children, occupancy.pattern().block) : children;
 }
 
 // Runs of zeros that are too long for their field take entries of their own: of n children, those
@@ -188,23 +198,29 @@ bool is_compressed(const TensorFormat& format) {
                                      [](const RankCode& c) { return !stores_all(c.format); });
 }
 
-bool is_proportional(const TensorFormat& format) {
-  return format.ideal || format.ranks.empty() ||
-         (format.ranks.size() == 1 &&
-          (format.ranks[0].format == RankFormat::kBitmask ||
-           (format.ranks[0].format == RankFormat::kCoordinates && format.ranks[0].bits > 0)));
+bool is_proportional(const TensorFormat& format, const DensityModel& occupancy) {
+  if (format.ideal || format.ranks.empty()) {
+    return true;
+  }
+  const RankCode& code = format.ranks[0];
+  return format.ranks.size() == 1 &&
+         (code.format == RankFormat::kBitmask ||
+          (code.format == RankFormat::kCoordinates && code.bits > 0 &&
+           width_of(code, places_of(format, code, occupancy, occupancy.size())) ==
+               real(code.bits)));
 }
 
 StoredTile stored_on_average(const TensorFormat& format, const DensityModel& occupancy,
-                             const TileShape& shape) {
+                             const TileShape& shape, const TileShape& places) {
   const double points = real(points_of(shape));
   if (format.ideal || format.ranks.empty()) {
     return {points * (format.ideal ? occupancy.density() : 1), 0};
   }
-  if (occupancy.is_data()) {
+  if (occupancy.is_data() && points > 1) {
     return mean_of_data(format, occupancy, shape);
   }
   const Groups groups = groups_of(format, shape);
+  const Groups all = groups_of(format, places);
   StoredTile stored{points, 0};
   double share = 1;  // of the positions of fibers where there is one
   for (std::size_t code = 0; code < format.ranks.size(); ++code) {
@@ -221,11 +237,12 @@ StoredTile stored_on_average(const TensorFormat& format, const DensityModel& occ
       stored.elements = fibers * children * real(points_of(groups.child[code]));
       continue;
     }
-    share = 1 - occupancy.empty(groups.child[code]);
+    share = points > 1 ? 1 - occupancy.empty(groups.child[code]) : occupancy.density();
     const double full = positions * children * share;
     stored.elements = full * real(points_of(groups.child[code]));
     if (rank.format == RankFormat::kCoordinates) {
-      stored.format_bits += full * width_of(rank, groups.children[code]);
+      const std::int64_t among = places_of(format, rank, occupancy, all.children[code]);
+      stored.format_bits += full * width_of(rank, among);
     } else if (rank.format == RankFormat::kRuns) {
       stored.format_bits +=
           real(rank.bits) *
@@ -273,7 +290,8 @@ StoredTile stored_at_most(const TensorFormat& format, const DensityModel& occupa
         stored.format_bits += fibers * (children + 1) * width_of(rank, points_of(shape));
         break;
       case RankFormat::kCoordinates:
-        stored.format_bits += full * width_of(rank, groups.children[code]);
+        stored.format_bits +=
+            full * width_of(rank, places_of(format, rank, occupancy, groups.children[code]));
         break;
       case RankFormat::kRuns:
         stored.format_bits +=

@@ -184,7 +184,7 @@ double SparseModel::share_of_nonzeros(const Workload& workload,
 
 MovedShare SparseModel::moved(LevelId level, TensorId t, const TileShape& tile) const {
   const TensorFormat& of = format(level, t);
-  if (is_proportional(of)) {  // and of data, each tile's share is that of the whole
+  if (is_constant(level, t)) {  // and of data, each tile's share is that of the whole
     const double density = occupancy(t).density();
     if (of.ideal || of.ranks.empty()) {
       return {of.ideal ? density : 1, 0};
@@ -195,6 +195,16 @@ MovedShare SparseModel::moved(LevelId level, TensorId t, const TileShape& tile) 
   const StoredTile stored = stored_on_average(of, occupancy(t), tile);
   const double points = real(points_of(tile));
   return {stored.elements / points, stored.format_bits / points};
+}
+
+MovedShare SparseModel::taken(LevelId level, TensorId t) const {
+  if (is_constant(level, t)) {
+    return moved(level, t, {});
+  }
+  const TileShape one(occupancy(t).box().size(), 1);
+  const StoredTile stored =
+      stored_on_average(format(level, t), occupancy(t), one, occupancy(t).box());
+  return {stored.elements, stored.format_bits};
 }
 
 double SparseModel::stored_bits(LevelId level, TensorId t, const TileShape& tile,

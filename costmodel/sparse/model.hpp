@@ -33,8 +33,12 @@ class SparseModel {
   const Sparsity& machine() const { return machine_; }
 
   MovedShare moved(LevelId level, TensorId t, const TileShape& tile) const;
+  // Of an element that the compute units take: its coordinates are those in the whole tensor.
+  MovedShare taken(LevelId level, TensorId t) const;
   // Is moved() the same for all tiles?
-  bool is_constant(LevelId level, TensorId t) const { return is_proportional(format(level, t)); }
+  bool is_constant(LevelId level, TensorId t) const {
+    return is_proportional(format(level, t), occupancy(t));
+  }
   double stored_bits(LevelId level, TensorId t, const TileShape& tile, Bits width) const;
   // The least share of an element's width that is moved anywhere, and that is kept at any level.
   double least_moved(TensorId t) const { return least_moved_[t]; }

@@ -33,6 +33,7 @@ class DensityModel {
   DensityModel(const Workload& workload, TensorId tensor);
 
   double density() const { return static_cast<double>(nonzeros_) / static_cast<double>(size_); }
+  const TileShape& box() const { return box_; }
   std::int64_t size() const { return size_; }
   std::int64_t nonzeros() const { return nonzeros_; }
   bool is_dense() const { return nonzeros_ == size_; }

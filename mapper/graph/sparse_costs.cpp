@@ -137,7 +137,8 @@ class FlowMaker {
   std::pair<MovedShare, MovedShare> moved(const TileShape& tile) {
     const auto [at, fresh] = moved_.try_emplace(tile);
     if (fresh) {
-      at->second.first = model_.moved(parent_.level, edge_.tensor, tile);
+      at->second.first = child_ ? model_.moved(parent_.level, edge_.tensor, tile)
+                                : model_.taken(parent_.level, edge_.tensor);
       at->second.second = child_ ? model_.moved(*child_, edge_.tensor, tile) : MovedShare{};
     }
     return at->second;

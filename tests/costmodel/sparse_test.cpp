@@ -141,7 +141,8 @@ TEST(Sparse, ClosedFormCountsDataAsItIs) {
             const SparseAccess& model = expected.levels[l][t].total[i];
             const std::string where = "seed " + std::to_string(seed) + ", level " +
                                       std::to_string(index_of(l)) + ", " +
-                                      random.workload.tensors[t].name + " " + rule_of(access).name;
+                                      random.workload.tensors[t].name + " " + rule_of(access).name +
+                                      ", " + to_string(problem.sparse()->format(l, t));
             EXPECT_NEAR(made.actual, model.actual, 1e-9) << where;
             EXPECT_NEAR(made.gated, model.gated, 1e-9) << where;
             EXPECT_NEAR(made.skipped, model.skipped, 1e-9) << where;
@@ -291,6 +292,23 @@ TEST(Sparse, DenseFormatsChangeNothing) {
       EXPECT_EQ(cost->latency.ramped, same.latency.ramped) << seed;
     }
   }
+}
+
+// 32 of 64 places: a coordinate has 6 bits, whatever width it is given in; of 2:4, 2 in a block.
+TEST(DensityModel, CoordinatesTellAllPlacesApart) {
+  const auto bits = [](const char* density, std::int64_t width, const TileShape& tile) {
+    const Workload workload = parse_workload(
+        std::string{"name: w\ngemm: {m: 1, n: 8, k: 8}\ndensity: {B: "} + density + "}\n",
+        "w.yaml");
+    const TensorFormat format{false, false, {{RankFormat::kCoordinates, width}}};
+    return stored_on_average(format, DensityModel{workload, TensorId{1}}, tile, {8, 8}).format_bits;
+  };
+  EXPECT_EQ(bits("0.5", 0, {8, 8}), 32 * 6);
+  EXPECT_EQ(bits("0.5", 1, {8, 8}), 32 * 6);
+  EXPECT_EQ(bits("0.5", 4, {8, 8}), 32 * 8);
+  EXPECT_EQ(bits("0.5", 8, {8, 8}), 32 * 8);
+  EXPECT_EQ(bits("0.5", 0, {1, 1}), 0.5 * 6) << "as the compute units take it";
+  EXPECT_EQ(bits("structured 2:4 along K", 2, {8, 8}), 32 * 2);
 }
 
 // A tile with many nonzeros and one with a long run: the larger one must fit, not both at once.
