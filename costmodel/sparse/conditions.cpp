@@ -182,6 +182,21 @@ Passed ConditionChain::passed() const {
   return {all_hit(*model_, *workload_, skip_), all_hit(*model_, *workload_, any_)};
 }
 
+Passed ConditionChain::passed_nonzeros(TensorId t) const {
+  const bool is_known =
+      model_->occupancy(t).is_data() && std::any_of(any_.begin(), any_.end(), [&](const auto& of) {
+        return model_->occupancy(of.first).is_data();
+      });
+  if (!is_known) {
+    return passed();
+  }
+  const auto share = [&](ServedByLeader sets) {
+    sets[t] = {ServedSpace(workload_->dims.size())};
+    return all_hit(*model_, *workload_, sets) / model_->occupancy(t).density();
+  };
+  return {share(skip_), share(any_)};
+}
+
 Passed ConditionChain::passed_again(const FirstVisits& first) const {
   const bool is_known = std::any_of(any_.begin(), any_.end(), [&](const auto& of) {
     return model_->occupancy(of.first).is_data();

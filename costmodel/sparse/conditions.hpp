@@ -56,6 +56,9 @@ class ConditionChain {
       : model_{&model}, workload_{&workload} {}
   void enter(const std::vector<BoundCondition>& conditions, const ServedSpace& space);
   Passed passed() const;
+  // The same for elements of `t` that are not zero. Differs where both its zeros and a leader's are
+  // data.
+  Passed passed_nonzeros(TensorId t) const;
   // The same for transfers that are no first visits. Zeros at unknown places are as frequent there.
   Passed passed_again(const FirstVisits& first) const;
   // Served spaces of the innermost conditions, one per leader: to skip, and of any kind.

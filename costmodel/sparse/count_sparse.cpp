@@ -22,13 +22,13 @@ namespace {
 }
 
 void set_access(const AccessCounts& dense, Access access, const MovedShare& share,
-                const Passed& passed, SparseTensor::Accesses& out) {
+                const Passed& elements, const Passed& bits, SparseTensor::Accesses& out) {
   const auto n = static_cast<double>(dense.*rule_of(access).elements);
   SparseAccess& at = out[static_cast<std::size_t>(access)];
-  at.actual = n * share.elements * passed.made;
-  at.gated = n * share.elements * (passed.unskipped - passed.made);
-  at.skipped = n * share.elements * (1 - passed.unskipped);
-  at.format_bits = n * share.format_bits * passed.made;
+  at.actual = n * share.elements * elements.made;
+  at.gated = n * share.elements * (elements.unskipped - elements.made);
+  at.skipped = n * share.elements * (1 - elements.unskipped);
+  at.format_bits = n * share.format_bits * bits.made;
 }
 
 class SparseCounter {
@@ -87,17 +87,19 @@ class SparseCounter {
         chain.enter(conditions, served_space(problem_, nest_, t, parent, position, last));
       }
       const Passed passed = chain.passed();
+      const Passed nonzeros = chain.passed_nonzeros(t);
       const auto again = [&](bool at_parent) {
         return t == workload_.output() ? chain.passed_again(first_visits(problem_, nest_, t, parent,
                                                                          position, last, at_parent))
                                        : passed;
       };
       charge(parent.level, t, true,
-             last ? taken(parent.level, t) : share(parent.level, t, position), passed, again(true));
+             last ? taken(parent.level, t) : share(parent.level, t, position),
+             {passed, nonzeros, again(true)});
       if (!last) {
         const LevelId child = placements[static_cast<LevelId>(i + 1)].level;
         sparse_.levels[child][t].up = share(child, t, position);
-        charge(child, t, false, sparse_.levels[child][t].up, passed, again(false));
+        charge(child, t, false, sparse_.levels[child][t].up, {passed, nonzeros, again(false)});
       }
     }
   }
@@ -116,18 +118,28 @@ class SparseCounter {
     }
   }
 
-  // `again`: of the sums that are read back.
+  // Of transfers, of nonzeros among what they move, and of the sums that are read back.
+  struct Shares {
+    Passed all, nonzeros, again;
+  };
+
   void charge(LevelId level, TensorId t, bool at_parent, const MovedShare& share,
-              const Passed& passed, const Passed& again) {
+              const Shares& passed) {
     const TensorCounts& dense = counts_.levels[level][t];
     SparseTensor& at = sparse_.levels[level][t];
+    const TensorFormat& format = model_.format(level, t);
+    const bool by_nonzero = is_compressed(format);
+    const bool by_place = !format.ranks.empty() && format.ranks[0].format == RankFormat::kBitmask;
     for (const Access access : kAccesses) {
       const bool returns =
           access == Access::kReadback || (access == Access::kFill && t == workload_.output());
-      const Passed& chance = returns ? again : passed;
+      const Passed& all = returns ? passed.again : passed.all;
+      const Passed& nonzeros = returns ? passed.again : passed.nonzeros;
       if (rule_of(access).at_parent == at_parent) {
-        set_access(dense.total, access, share, chance, at.total);
-        set_access(dense.busiest, access, share, chance, at.busiest);
+        const Passed& elements = by_nonzero ? nonzeros : all;
+        const Passed& bits = by_place ? all : elements;
+        set_access(dense.total, access, share, elements, bits, at.total);
+        set_access(dense.busiest, access, share, elements, bits, at.busiest);
       }
     }
   }

@@ -155,12 +155,21 @@ void SparseModel::check_seen(const Arch& arch, const Workload& workload) const {
                              "for {}, which has a sliding window",
                              arch.levels[l].name, name, workload.tensors[t].name));
         }
-        if (has_data && is_data) {
-          refuse(
-              arch.name,
-              fmt::format("{}: a condition of a tensor on another, both of whose zeros are given "
-                          "as data ({}, {}), is not counted yet",
-                          arch.levels[l].name, workload.tensors[t].name, name));
+        bool is_counted = true;  // of both tensors together
+        for (std::size_t i = index_of(l); i < arch.levels.size(); ++i) {
+          const auto inner = static_cast<LevelId>(i);
+          const bool by_place = !format(inner, t).ranks.empty();  // a bitmask: also of zeros
+          is_counted =
+              is_counted && is_constant(inner, t) && !(by_place && condition.act == ZeroAct::kGate);
+        }
+        if (has_data && is_data && !is_counted) {
+          refuse(arch.name,
+                 fmt::format("{}: a condition of {} on {}, both of whose zeros are given as data, "
+                             "is counted where {} is dense or ideal there and further in, and "
+                             "skipped also where it is a bitmask or has coordinates of a width "
+                             "that is enough",
+                             arch.levels[l].name, workload.tensors[t].name, name,
+                             workload.tensors[t].name));
         }
       }
     }

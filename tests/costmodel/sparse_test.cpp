@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -292,6 +293,42 @@ TEST(Sparse, DenseFormatsChangeNothing) {
       EXPECT_EQ(cost->latency.ramped, same.latency.ramped) << seed;
     }
   }
+}
+
+// Three of B's five nonzeros meet one of A's two: rows 0 and 3 are transferred, 1 and 2 are not.
+TEST(Sparse, AMaskWaitsForAnother) {
+  const auto counts = [](const char* format, const char* act) {
+    const std::string machine = fmt::format(
+        "name: m\nnodes:\n  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+        "    energy: {{read: 8 pJ/word, write: 8 pJ/word}}\n"
+        "    format: {{input: bitmask, weight: {}}}\n"
+        "    when_empty: [{{{}: weight, on: input}}]\n  - compute: MAC\n    energy: 1 pJ\n",
+        format, act);
+    Workload workload = parse_workload(
+        "name: w\neinsum: {equation: 'Z[N] += A[K] * B[K][N]', dims: {N: 2, K: 4}, roles: {A: "
+        "input, B: weight}}\ndensity: {B: banded 1}\n",
+        "w.yaml");
+    Pattern b = *workload.tensors[TensorId{1}].pattern;
+    Pattern a = b;
+    b.nonzero = {1, 1, 1, 1, 0, 0, 0, 1};
+    a.nonzero = {1, 0, 0, 1};
+    a.box = {4};
+    workload.tensors[TensorId{0}].pattern = Shared<Pattern>{a};
+    workload.tensors[TensorId{1}].pattern = Shared<Pattern>{b};
+    const Problem problem{parse_arch(machine, "m.yaml"), workload};
+    const Mapping mapping =
+        parse_mapping("mapping:\n  - keep DRAM: [A, B, Z]\n  - for K: 1\n  - for N: 1\n", "m.yaml",
+                      problem.arch(), problem.workload());
+    const Cost cost = std::get<Cost>(evaluate(problem, mapping));
+    return cost.sparse->levels[LevelId{0}][TensorId{1}].total.front();
+  };
+  const SparseAccess skipped = counts("bitmask", "skip");
+  EXPECT_NEAR(skipped.actual, 3, 1e-12);
+  EXPECT_NEAR(skipped.skipped, 2, 1e-12);
+  EXPECT_NEAR(skipped.format_bits, 4, 1e-12);
+  EXPECT_NEAR(counts("ideal", "gate").gated, 2, 1e-12);
+  EXPECT_THROW(counts("bitmask", "gate"), ConfigError);
+  EXPECT_THROW(counts("coordinates", "skip"), ConfigError);
 }
 
 // 32 of 64 places: a coordinate has 6 bits, whatever width it is given in; of 2:4, 2 in a block.
