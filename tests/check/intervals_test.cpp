@@ -20,6 +20,7 @@
 
 #include "check/closed_form_bound.hpp"
 #include "check/extent_domains.hpp"
+#include "check/instance_bounds.hpp"
 #include "core/rng.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "optima.hpp"
@@ -317,6 +318,36 @@ TEST(ExtentDomains, HaveEachQuotientThatIsRoundedUp) {
   const std::int64_t large = std::int64_t{1} << 32;
   const auto found = list_extent_domains(gemm("gemm", {large, 1, 1, {}, false}, {}), rules);
   EXPECT_EQ(found[DimId{0}].size(), 131'071U);
+}
+
+// The largest one is what the instances further out leave of the dim.
+TEST(InstanceBounds, HaveTheTilesOfOneInstance) {
+  int smaller = 0;
+  for (std::uint64_t seed = 7'400'000; seed < 7'400'020; ++seed) {
+    const SearchCase random = random_two_fanouts(seed);
+    const check::Certificate proof = read(random, Objective::kEnergy);
+    const Arch& arch = proof.problem.arch();
+    const auto all = check::IntervalSpace{proof.problem, proof.rules}.list(200, {});
+    for (const check::Unrolling& unrolling : all.value_or(std::vector<check::Unrolling>{})) {
+      const check::ChoiceRanges ranges = check::ranges_of_axes(proof.problem, unrolling);
+      const check::InstanceBounds bounds{proof.problem, proof.rules, ranges};
+      for (const LevelId level : arch.levels.ids()) {
+        const auto capacities = bounds.capacities_at(level);
+        for (const DimId d : proof.problem.workload().dims.ids()) {
+          const std::int64_t bound = proof.problem.workload().dims[d].bound;
+          std::int64_t tile = bound;
+          for (const FanoutId f : arch.fanouts.ids()) {
+            for (const auto& along : unrolling.axes[f]) {
+              tile = arch.is_above(level, f) ? tile : (tile + along[d] - 1) / along[d];
+            }
+          }
+          EXPECT_EQ(capacities.extents[d].back(), tile) << "seed " << seed;
+          smaller += tile < bound ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(smaller, 50);
 }
 
 TEST(WideProof, HoldsUntilItIsTamperedWith) {
