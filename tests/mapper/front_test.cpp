@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -217,6 +218,34 @@ TEST(Front, StoppedEarlyHoldsNothingBelowTheWholeOne) {
     }
   }
   EXPECT_GT(cut, 5);
+}
+
+// A small space is enumerated where memory is short for a search; or a part of it, once time is
+// over.
+TEST(Front, IsThatOfAllMappingsWhereMemoryIsShort) {
+  int enumerated = 0;
+  for (std::uint64_t seed = 96'000; seed < 96'010; ++seed) {
+    const SearchCase random = random_imperfect_space(seed, 6'000);
+    const Mapspace space(random.problem, random.constraints);
+    SearchOptions options;
+    const Front whole = search_front(space, options);
+    options.budget.bytes = 1;
+    const Front tried = search_front(space, options);
+    EXPECT_TRUE(tried.complete) << "seed " << seed;
+    ASSERT_EQ(tried.points.size(), whole.points.size()) << "seed " << seed;
+    for (std::size_t p = 0; p < whole.points.size(); ++p) {
+      EXPECT_NEAR(tried.points[p].value, whole.points[p].value, 1e-9 * whole.points[p].value);
+      EXPECT_EQ(tried.points[p].measure, whole.points[p].measure) << "seed " << seed;
+    }
+    constexpr std::int64_t kBetweenLooks = 1024;
+    enumerated += tried.statistics.evaluations > kBetweenLooks ? 1 : 0;
+    const std::atomic<bool> stop{true};
+    options.stop = &stop;
+    EXPECT_EQ(search_front(space, options).complete,
+              std::stoll(whole.mapspace_size) < kBetweenLooks)
+        << "seed " << seed;
+  }
+  EXPECT_GT(enumerated, 2);
 }
 
 }  // namespace
