@@ -8,7 +8,9 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "check/mask_files.hpp"
 #include "check/plan_demands.hpp"
@@ -20,7 +22,22 @@ namespace mapsim::check {
 
 namespace {
 
-using Json = nlohmann::json;
+// Reads whole numbers only where they are wanted: what is none, or too large, has no conversion.
+template <class T, class = void>
+struct WholeNumbers : nlohmann::adl_serializer<T> {};
+template <class T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+struct WholeNumbers<T, void> : nlohmann::adl_serializer<T> {
+  template <class Json>
+  static void from_json(const Json& json, T& whole) {
+    if (!json.is_number_unsigned()) {
+      throw Json::type_error::create(302, json.dump() + " is no whole number", &json);
+    }
+    whole = static_cast<T>(*json.template get_ptr<const std::uint64_t*>());
+  }
+};
+using Json = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
+                                  std::uint64_t, double, std::allocator, WholeNumbers>;
 
 constexpr std::size_t kMostLabels = 5'000'000;
 
@@ -103,7 +120,8 @@ std::optional<std::string> changed_mask(const Json& json) {
   for (const Json& mask : json.value("masks", Json::array())) {
     const std::string path = mask.at("path");
     const auto zeros = read_mask(path, mask.at("extents").get<std::vector<std::int64_t>>());
-    if (fmt::format("{:016x}", fnv1a({zeros.data(), zeros.size()})) != mask.at("hash")) {
+    if (fmt::format("{:016x}", fnv1a({zeros.data(), zeros.size()})) !=
+        mask.at("hash").get<std::string>()) {
       return check::changed_mask(path, fmt::format("{} of {}", mask.at("tensor").get<std::string>(),
                                                    mask.at("layer").get<std::string>()));
     }
