@@ -40,6 +40,15 @@ double misses(double all, double marked, double drawn) {
   return static_cast<double>(std::exp(sum));
 }
 
+// The logarithm of the number of ways to choose.
+long double ln_choose(double all, double chosen) {
+  long double sum = 0;
+  for (double i = std::min(chosen, all - chosen); i >= 1; --i) {
+    sum += std::log1p((static_cast<long double>(all) - std::min(chosen, all - chosen)) / i);
+  }
+  return sum;
+}
+
 double bits_for(double most) {
   double bits = 0;
   for (; most >= 1; most = std::floor(most / 2)) {
@@ -91,15 +100,21 @@ double NonzeroFlows::empty(TensorId t, const Shape& shape) {
   return at->second;
 }
 
-// For every alignment of the tile to its blocks, place by place.
-double NonzeroFlows::blocks_empty(TensorId t, const Shape& shape) const {
+// The rank of blocks.
+std::size_t NonzeroFlows::block_rank(TensorId t) const {
   const Tensor& tensor = problem_.workload().tensors[t];
-  const Pattern& pattern = *tensor.pattern;
   std::size_t rank = 0;
   while (tensor.ranks[rank].terms.size() != 1 ||
-         tensor.ranks[rank].terms.front().dim != pattern.dim) {
+         tensor.ranks[rank].terms.front().dim != tensor.pattern->dim) {
     ++rank;
   }
+  return rank;
+}
+
+// For every alignment of the tile to its blocks, place by place.
+double NonzeroFlows::blocks_empty(TensorId t, const Shape& shape) const {
+  const Pattern& pattern = *problem_.workload().tensors[t].pattern;
+  const std::size_t rank = block_rank(t);
   const double lines = product(shape, 0, shape.size()) / real(shape[rank]);
   double sum = 0;
   const std::int64_t tiles = zeros_[t].box[rank] / shape[rank];
@@ -148,7 +163,7 @@ MovedShare NonzeroFlows::data_share(TensorId t, const TensorFormat& format,
 double NonzeroFlows::padding_of_runs(TensorId t, const RankCode& code, double children,
                                      double child) {
   constexpr double kNothing = 1e-18;  // of the entries
-  const auto [at, fresh] = zeros_[t].padding.try_emplace({real(code.bits), children, child}, 0);
+  const auto [at, fresh] = zeros_[t].sums.try_emplace({real(code.bits), children, child}, 0);
   double& padding = at->second;
   const double run = std::ldexp(1, static_cast<int>(code.bits));
   for (double s = run; fresh && s < children; s += run) {
@@ -255,11 +270,106 @@ FlowOfNonzeros NonzeroFlows::flow(TensorId t, LevelId parent, std::optional<Leve
   return flow;
 }
 
-// The bits that the machine reserves for a tile are part of the architecture's description, not a
-// probability that the proof must derive.
+// The most nonzeros of a tile in this share of data sets, by adding up their probabilities from
+// where nothing is left below.
+double NonzeroFlows::most_nonzeros(TensorId t, const Shape& shape, double share) {
+  const double points = product(shape, 0, shape.size());
+  Zeros& zeros = zeros_[t];
+  if (problem_.workload().tensors[t].pattern) {
+    return most_in_blocks(t, shape);
+  }
+  if (share >= 1) {
+    return std::min(points, zeros.nonzeros);
+  }
+  const auto [at, fresh] = zeros.sums.try_emplace({0, points, share}, 0);
+  if (!fresh) {
+    return at->second;
+  }
+  constexpr double kSpreads = 40;  // standard deviations below the mean: next to nothing
+  const double mean = points * zeros.nonzeros / zeros.all;
+  const double spread = std::sqrt(mean * (1 - zeros.nonzeros / zeros.all));
+  const double zero = zeros.all - zeros.nonzeros;
+  double x = std::max({0.0, points - zero, std::floor(mean - kSpreads * (spread + 1))});
+  long double log =
+      ln_choose(zeros.nonzeros, x) + ln_choose(zero, points - x) - ln_choose(zeros.all, points);
+  double below = static_cast<double>(std::exp(log));
+  for (; below < share && x < std::min(points, zeros.nonzeros); ++x) {
+    log += std::log(static_cast<long double>(zeros.nonzeros - x) * (points - x) /
+                    ((x + 1) * (zero - points + x + 1)));
+    below += static_cast<double>(std::exp(log));
+  }
+  at->second = x;
+  return x;
+}
+
+// Of n:m structure: the fullest of all alignments of a tile to its blocks, place by place.
+double NonzeroFlows::most_in_blocks(TensorId t, const Shape& shape) const {
+  const Pattern& pattern = *problem_.workload().tensors[t].pattern;
+  const std::size_t rank = block_rank(t);
+  std::int64_t most = 0;
+  for (std::int64_t tile = 0; tile < zeros_[t].box[rank] / shape[rank]; ++tile) {
+    std::map<std::int64_t, std::int64_t> covered;  // places per block
+    for (std::int64_t i = 0; i < shape[rank]; ++i) {
+      ++covered[(tile * shape[rank] + i) / pattern.block];
+    }
+    std::int64_t line = 0;
+    for (const auto& block : covered) {
+      line += std::min(block.second, pattern.kept);
+    }
+    most = std::max(most, line);
+  }
+  return real(most) * product(shape, 0, shape.size()) / real(shape[rank]);
+}
+
+// Tiles of data are measured, like what they move.
 double NonzeroFlows::stored_bits(TensorId t, LevelId level, const PerDim<std::int64_t>& extents,
                                  Bits width) {
-  return problem_.sparse()->stored_bits(level, t, shape_of(t, extents), width);
+  const Shape shape = shape_of(t, extents);
+  const double points = product(shape, 0, shape.size());
+  const Fits& fits = problem_.sparse()->machine().levels[level].fits;
+  const TensorFormat& format = problem_.sparse()->format(level, t);
+  const Shared<Pattern>& pattern = problem_.workload().tensors[t].pattern;
+  if (format.ideal || format.ranks.empty()) {
+    return points * real(width.count());
+  }
+  const bool is_data = pattern && pattern->kind == PatternKind::kData;
+  if (is_data) {
+    return problem_.sparse()->stored_bits(level, t, shape, width);
+  }
+  if (fits.when == FitsWhen::kExpected) {
+    const MovedShare mean = share(t, level, shape, false);
+    return points * (mean.elements * real(width.count()) + mean.format_bits);
+  }
+  const double block = pattern && format.ranks.size() == 1 && format.ranks[0].bits > 0
+                           ? real(pattern->block)
+                           : HUGE_VAL;
+  const double nonzeros = most_nonzeros(t, shape, fits.share);
+  Shape left = shape;
+  if (format.columns) {
+    std::reverse(left.begin(), left.end());
+  }
+  double bits = 0;
+  double fibers = 1;
+  double positions = 1;
+  for (std::size_t c = 0; c < format.ranks.size(); ++c) {
+    const RankCode& code = format.ranks[c];
+    const bool last = c + 1 == format.ranks.size();
+    const double children = last ? product(left, c, left.size()) : real(left[c]);
+    positions *= children;
+    const double full = stores_zeros(code) ? fibers * children : std::min(nonzeros, positions);
+    if (code.format == RankFormat::kBitmask) {
+      bits += fibers * children;
+    } else if (code.format == RankFormat::kOffsets) {
+      bits += fibers * (children + 1) * coordinate_bits(code, points);
+    } else if (code.format == RankFormat::kCoordinates) {
+      bits += full * coordinate_bits(code, std::min(children, block) - 1);
+    } else if (code.format == RankFormat::kRuns) {
+      const double longest = std::floor(std::ldexp(children, -static_cast<int>(code.bits)));
+      bits += real(code.bits) * (full + std::min(full, fibers) * longest);
+    }
+    fibers = full;
+  }
+  return fibers * points / positions * real(width.count()) + bits;
 }
 
 }  // namespace mapsim::check

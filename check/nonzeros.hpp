@@ -30,12 +30,17 @@ class NonzeroFlows {
   struct Zeros {
     Shape box;
     double all = 1, nonzeros = 1;
-    std::map<Shape, double> empty;                    // probabilities computed so far
-    std::map<std::array<double, 3>, double> padding;  // by bits of a run, children, their places
+    std::map<Shape, double> empty;  // probabilities computed so far
+    // Padding by the bits of a run, children and their places; the most nonzeros by 0, points and
+    // share of data sets
+    std::map<std::array<double, 3>, double> sums;
   };
 
   double empty(TensorId t, const Shape& shape);
   double blocks_empty(TensorId t, const Shape& shape) const;
+  std::size_t block_rank(TensorId t) const;
+  double most_nonzeros(TensorId t, const Shape& shape, double share);
+  double most_in_blocks(TensorId t, const Shape& shape) const;
   double data_empty(TensorId t, const Shape& shape) const;
   MovedShare share(TensorId t, LevelId level, const Shape& shape, bool to_units);
   double padding_of_runs(TensorId t, const RankCode& code, double children, double child);

@@ -24,7 +24,8 @@
 namespace mapsim::sparse_test {
 namespace {
 
-Problem problem_of(const char* format, const char* act, double density,
+template <class Density>
+Problem problem_of(const char* format, const char* act, Density density,
                    const char* sizes = "m: 8, n: 4, k: 8") {
   const std::string machine = fmt::format(
       "name: m\nclock: 1 GHz\nnodes:\n"
@@ -73,7 +74,12 @@ TEST(SparseBounds, MoveWhatTheCostModelMoves) {
   for (const char* format :
        {"bitmask", "coordinates 3 b", "runs 1 b", "runs 2 b", "csr", "ideal"}) {
     for (const char* sizes : {"m: 8, n: 4, k: 8", "m: 2, n: 2, k: 2", "m: 3, n: 1, k: 2"}) {
-      for (const double density : {0.25, 0.5}) {
+      for (const std::string& density :
+           std::vector<std::string>{"0.25", "0.5", "structured 1:4 along K"}) {
+        const bool is_structured = density.size() > 4;
+        if (is_structured && (sizes[3] != '8' || format[0] == 'r')) {
+          continue;
+        }
         const Problem problem = problem_of(format, "skip", density, sizes);
         const Workload& workload = problem.workload();
         const SparseModel& model = *problem.sparse();
@@ -107,6 +113,8 @@ TEST(SparseBounds, MoveWhatTheCostModelMoves) {
                              .empty(tile_shape(workload.tensors[condition.leader], tile));
             }
             EXPECT_NEAR(flow.made, made, 1e-12);
+            const double stored = model.stored_bits(LevelId{1}, t, shape, Bits{8});
+            EXPECT_NEAR(flows.stored_bits(t, LevelId{1}, tile, Bits{8}), stored, 1e-9);
           }
         }
       }
