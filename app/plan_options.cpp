@@ -36,7 +36,8 @@ Options plan_options(PlanArguments& a) {
        "frames",
        choice_of(a.options.objective, {"latency", "energy", "throughput"})},
       {"--fusion", "WORD",
-       "Fuse no more than this: none, vertical, horizontal, elision (default: all)",
+       "Which nodes may become one kernel: none; vertical: a node and those that follow it; "
+       "horizontal: also siblings; elision: also concats (default)",
        choice_of(a.options.fusion, {"none", "vertical", "horizontal", "elision"})},
       {"--sparse", "", "Weights are pruned 2:4: use sparse tensor cores where that is faster",
        &a.options.sparse},

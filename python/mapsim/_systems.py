@@ -119,9 +119,9 @@ def fuse(arch: Union[Arch, Named], chain: Named, max_group: int = 32, shared_loo
          **options: Unpack[Options]) -> Fusion:
     """The best way to run a chain of layers, fused or not, proven.
 
-    `chain`: a file, a shipped one by its name (shipped("chains")), or YAML. `max_group`: the most
-    layers that are fused; `shared_loops`: the most loops that they share. Options as of search(),
-    as far as they are for chains.
+    `chain`: a file, a shipped one by its name (shipped("chains")), or YAML. `max_group`: fuse at
+    most so many layers; `shared_loops`: let fused layers share at most so many loops. Other options are
+    those of search() that chains have, too.
 
     >>> fused = fuse("teaching_flat", "teaching_convs")
     >>> fused.proven, fused.energy_pj < fused.spilled_pj
@@ -170,7 +170,7 @@ class Plan(_Told, Proven):
 
     @property
     def complete(self) -> bool:
-        """Every operation has a price; else latency and energy are a part."""
+        """Whether every operation has a price; if not, latency and energy are those of a part of the network."""
         return not self.json["unpriced"]
 
     @property
@@ -274,14 +274,16 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
     """The best plan of a network, which is a graph, on a chip, proven.
 
     `chip`: a file, or a shipped name (shipped("soc")); or a machine. `objective`: "latency" or
-    "energy". `fusion`: no more than "none", "vertical", "horizontal", "elision". `launch`: of GPUs,
-    "graph" or "stream". `front`: also plans for other exchanges of latency and energy. `batch`: frames
-    at a time. `dims`: values of symbolic dims of a model's inputs. `engines`: use only these.
-    `precision`: the width of operands, "s8", "f16" or "f32"; with several of them ("s8,f16") each group
-    has the best one. `sparse`: weights are pruned 2:4. `at_once`: engines may
+    "energy". `fusion`: which nodes may become one kernel: "none", "vertical" (a node and those that
+    follow it), "horizontal" (also siblings) or "elision" (also concats). `launch`: how a GPU starts
+    kernels, "graph" or "stream". `front`: also return all plans that none beats in both latency and
+    energy. `batch`: frames at a time. `dims`: values of symbolic dims of a model's inputs. `engines`:
+    use only these. `precision`: the width of operands, "s8", "f16" or "f32"; with several of them
+    ("s8,f16") each group has the best one. `sparse`: weights are pruned 2:4. `at_once`: engines may
     work at the same time on a frame. `max_latency` ("2 ms"), `max_power` ("15 W") and `max_memory`
-    ("1 MiB") limit the plan; ValueError where no plan keeps the limits. `budget`: end each search, of a layer or
-    for a plan, after this time, "10 s" or seconds; `proven` is then False, and `json` has a bound.
+    ("1 MiB") limit the plan; ValueError where no plan keeps the limits. `budget`: end each search, of
+    a layer or for a plan, after this time, "10 s" or seconds; `proven` is then False, and `json` has a
+    bound.
 
     >>> planned = plan("teaching_chip", "graphs/squeezenet")
     >>> planned.proven, planned.complete, set(planned.json["groups"][0]) >= {"nodes", "engine"}
@@ -338,7 +340,7 @@ class Design(_Told, Proven):
 
     @property
     def settings(self) -> Dict[str, Union[int, str]]:
-        """The values that the space varies, of the best machine."""
+        """The values that the best machine has for the keys that the space varies."""
         return self.json["best"]["settings"] if self.arch else {}
 
     @property
