@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@
 #include "check/closed_form_bound.hpp"
 #include "check/extent_domains.hpp"
 #include "check/instance_bounds.hpp"
+#include "check/prover.hpp"
 #include "core/rng.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "optima.hpp"
@@ -259,7 +261,8 @@ std::string hasty_complaint(const std::string& proof) {
   return fmt::format("{}", fmt::join(verdict.problems, "\n"));
 }
 
-// Also of fanouts in a line, of which no more is there than along one axis.
+// Each known by a key of its own. Also of fanouts in a line, of which no more is there than along
+// one axis.
 TEST(IntervalSpace, HasTheUnrollingsThatUseEnoughOfAFanout) {
   std::size_t in_lines = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -268,6 +271,9 @@ TEST(IntervalSpace, HasTheUnrollingsThatUseEnoughOfAFanout) {
     const check::IntervalSpace space{proof.problem, proof.rules};
     const auto all = space.list(10'000, {});
     ASSERT_TRUE(all) << "seed " << seed;
+    std::set<std::vector<std::int64_t>> keys;
+    std::transform(all->begin(), all->end(), std::inserter(keys, keys.end()), check::key_of);
+    EXPECT_EQ(keys.size(), all->size()) << "seed " << seed;
     for (const FanoutId f : proof.problem.arch().fanouts.ids()) {
       const Fanout& fanout = proof.problem.arch().fanouts[f];
       if (proof.rules.spatial[f]) {
