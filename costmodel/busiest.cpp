@@ -275,8 +275,8 @@ bool is_one_operation(const std::vector<ServedSpace>& sets) {
 }
 
 // The share of the steps that lanes take which are packed with nonzeros of this tensor, its density
-// where none are: the last ones of a tile may leave lanes empty. nullopt: not known, but no less
-// than the density.
+// where none are: the last ones of a tile may leave lanes empty. At least that, if lanes take
+// several elements each. nullopt: not known, but no less than the density.
 std::optional<double> packed_share(const Problem& problem, const Nest& nest, TensorId t) {
   const Tensor& tensor = problem.workload().tensors[t];
   const DensityModel& occupancy = problem.sparse()->occupancy(t);
@@ -286,12 +286,12 @@ std::optional<double> packed_share(const Problem& problem, const Nest& nest, Ten
     if (timed.joined != Joined::kPacked || !tensor.dims().contains(lanes.dim)) {
       continue;
     }
-    const std::int64_t elements = indices_of(nest, timed);
+    const std::int64_t elements = indices_of(nest, timed) * lanes.extent;  // of the tile
     const bool is_along =
         occupancy.is_uniform() ||
         (occupancy.pattern().kind == PatternKind::kStructured &&
          occupancy.pattern().dim == lanes.dim && elements % occupancy.pattern().block == 0);
-    if (share || lanes.extent != 1 || !is_along) {
+    if (share || !is_along) {
       return std::nullopt;
     }
     const std::int64_t steps = elements / lanes.bound;

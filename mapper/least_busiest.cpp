@@ -18,8 +18,8 @@ constexpr std::int64_t kMostCounted = 500'000'000;
 
 }  // namespace
 
-std::optional<double> busiest_value(const Problem& problem, const Objective& objective,
-                                    const Mapping& mapping, const Cost& cost) {
+std::optional<BusiestValue> busiest_value(const Problem& problem, const Objective& objective,
+                                          const Mapping& mapping, const Cost& cost) {
   const bool leaks = problem.leakage(Cycles{1}) > Picojoules{0};
   if (objective.mode != LatencyMode::kSteady ||
       (!objective.function.uses_latency() && !(leaks && objective.function.uses_energy()))) {
@@ -31,7 +31,8 @@ std::optional<double> busiest_value(const Problem& problem, const Objective& obj
   }
   const Picojoules energy =
       cost.energy.total - cost.energy.leakage + problem.leakage(busiest->steady);
-  return objective.function.value(energy.count(), static_cast<double>(busiest->steady.count()));
+  const auto cycles = static_cast<double>(busiest->steady.count());
+  return BusiestValue{objective.function.value(energy.count(), cycles), busiest->exact};
 }
 
 void take_least_busiest(const Mapspace& space, const SearchOptions& options, SearchResult& result) {
@@ -41,7 +42,7 @@ void take_least_busiest(const Mapspace& space, const SearchOptions& options, Sea
       space.constraints().factors.imperfect) {
     return;
   }
-  std::optional<double> least = busiest_value(problem, objective, *result.best, *result.cost);
+  std::optional<BusiestValue> least = busiest_value(problem, objective, *result.best, *result.cost);
   const Neighbours neighbours{space};
   Rng rng{options.seed};
   Evaluator evaluator{problem};
@@ -49,7 +50,7 @@ void take_least_busiest(const Mapspace& space, const SearchOptions& options, Sea
   const std::int64_t tries =
       std::clamp<std::int64_t>(kMostCounted / problem.macs(), 10, kMostNeighbours);
   for (std::int64_t i = 0; least && i < tries && !is_stopped(options); ++i) {
-    if (*least <= result.certificate.lower_bound * (1 + kRounding)) {
+    if (least->value <= result.certificate.lower_bound * (1 + kRounding)) {
       break;  // the bound is reached
     }
     PrimeNest next = at;
@@ -59,15 +60,15 @@ void take_least_busiest(const Mapspace& space, const SearchOptions& options, Sea
     const Mapping mapping = to_mapping(space, next);
     ++result.statistics.evaluations;
     if (evaluator.evaluate(mapping) || !is_within_limits(objective, evaluator.cost()) ||
-        objective_value(objective, evaluator.cost()) > *least) {
+        objective_value(objective, evaluator.cost()) > least->value) {
       continue;
     }
-    const double value =
+    const BusiestValue found =
         busiest_value(problem, objective, mapping, evaluator.cost()).value_or(*least);
-    if (value <= *least) {  // on a plateau, too, but the first mapping of it stays
+    if (found.value <= least->value) {  // on a plateau, too, but the first mapping of it stays
       at = std::move(next);
-      if (value < *least) {
-        least = value;
+      if (found.value < least->value) {
+        least = found;
         result.best = mapping;
         result.cost = evaluator.cost();
       }

@@ -6,11 +6,16 @@
 
 namespace mapsim {
 
-// The objective of a mapping whose instances wait for the busiest one (costmodel/busiest.hpp). That
-// of the mean over instances, which searches minimise, bounds it from below for every mapping.
+// The objective of a mapping whose instances wait for the busiest one (costmodel/busiest.hpp), or a
+// lower bound of it.
+struct BusiestValue {
+  double value = 0;
+  bool exact = false;
+};
+// That of the mean over instances, which searches minimise, bounds it from below for every mapping.
 // nullopt: no instance waits, or the objective has no time in it.
-std::optional<double> busiest_value(const Problem& problem, const Objective& objective,
-                                    const Mapping& mapping, const Cost& cost);
+std::optional<BusiestValue> busiest_value(const Problem& problem, const Objective& objective,
+                                          const Mapping& mapping, const Cost& cost);
 
 // Goes from the best mapping to neighbours with less of busiest_value(), step by step. The proof
 // remains one of the mean: its bound is that of all mappings, its gap that of the new mapping.

@@ -202,7 +202,9 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   if (result.best && result.cost && result.certificate.lower_bound > 0) {
     if (const auto value = busiest_value(problem, options.objective, *result.best, *result.cost)) {
       json["certificate"]["busiest"] = {
-          {"value", *value}, {"gap", std::max(0.0, *value / result.certificate.lower_bound - 1)}};
+          {"value", value->value},
+          {"exact", value->exact},
+          {"gap", std::max(0.0, value->value / result.certificate.lower_bound - 1)}};
     }
   }
   if (strategy == "exact" && !options.partial_folds &&

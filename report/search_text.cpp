@@ -150,15 +150,16 @@ std::string busiest_bound_text(const Mapspace& space, const Objective& objective
   if (!value || proof.status == Proof::kNone || !(proof.lower_bound > 0)) {
     return "";
   }
-  const double gap = *value / proof.lower_bound - 1;
-  const std::string figure = fmt::format("{} with the busiest instance: {}", to_string(objective),
-                                         objective_text(objective, *value));
-  return gap <= kRounding
+  const double gap = value->value / proof.lower_bound - 1;
+  const std::string figure =
+      fmt::format("{} with the busiest instance: {}{}", to_string(objective),
+                  value->exact ? "" : "at least ", objective_text(objective, value->value));
+  return gap <= kRounding && value->exact
              ? fmt::format("({}, proven optimal, too)\n", figure)
              : fmt::format(
                    "({}, {} above a bound that holds for it, too: that of the mean over "
                    "instances)\n",
-                   figure, percent(gap));
+                   figure, percent(std::max(0.0, gap)));
 }
 
 std::string forms_text(const std::vector<TriedForm>& forms) {

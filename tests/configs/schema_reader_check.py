@@ -37,6 +37,7 @@ PROBLEMS = [
     ("nvdla_like_1024", "resnet50/conv2_3x3"), ("nvdla_like_1024", "resnet50/conv1"),
     ("nvdla_like_1024", "resnet50/fc"), ("systolic_32x32", "gemm/512"),
     ("systolic_32x32", "resnet50/conv2_3x3"), ("eyeriss_chip", "eyeriss/vgg16_conv4_2"), ("dual_side_tensor_core", "gemm/512"),
+    ("tensor_core_2_4", "gemm/512"),
     *(("eyeriss_chip", f"eyeriss/alexnet_conv{i}") for i in range(1, 6))]
 # Refusals for the form of a document, which a schema can tell as well.
 FORMAL = re.compile(r"unknown key|missing key|expected a (map|list)|expected \[height, width\]|"

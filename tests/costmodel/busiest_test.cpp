@@ -193,17 +193,22 @@ TEST(BusiestInstance, PacksNonzerosOfATileIntoLanes) {
       "Z]\n  - for N: 3\n  - for K: 1\n  - for M: 4\n  - parallel M: 1 over X of rows\n"
       "  - parallel N: 1 over X of columns\n";
   const std::string sizes = fmt::format("name: w\ngemm: {{m: {}, n: {}, k: {}}}\n", kM, kN, kK);
-  const auto steps = [&](const Workload& workload) {
+  const auto steps = [&](const Workload& workload, const std::string& loops) {
     const Problem problem{arch, workload};
-    const Mapping mapping = parse_mapping(nest, "m.yaml", problem.arch(), problem.workload());
+    const Mapping mapping = parse_mapping(loops, "m.yaml", problem.arch(), problem.workload());
     return busiest_instance(problem, mapping, std::get<Cost>(evaluate(problem, mapping)))->steps;
   };
   const auto groups = [&](double density, std::int64_t all, std::int64_t tile, std::int64_t lanes) {
     const auto marked = static_cast<std::int64_t>(density * static_cast<double>(all));
     return expected_groups(hypergeometric(all, marked, tile), lanes);
   };
-  EXPECT_NEAR(steps(parse_workload(sizes + "density: {A: 0.25, B: 0.5}\n", "w.yaml")),
-              2 * 2 * kK * groups(0.25, kM * kK, 16, 4) * groups(0.5, kN * kK, 12, 3), 1e-9);
+  const Workload uniform = parse_workload(sizes + "density: {A: 0.25, B: 0.5}\n", "w.yaml");
+  const double mean = 2 * 2 * kK * groups(0.25, kM * kK, 16, 4) * groups(0.5, kN * kK, 12, 3);
+  EXPECT_NEAR(steps(uniform, nest), mean, 1e-9);
+  // Lanes of four rows each take no fewer batches.
+  std::string wide = nest.substr(0, nest.find("  - for M: 4"));
+  wide += "  - parallel M: 4 over X of rows\n  - parallel N: 1 over X of columns\n  - for M: 1\n";
+  EXPECT_NEAR(steps(uniform, wide), mean, 1e-9);
   Rng rng{3};
   const std::string folder = testing::TempDir();
   std::vector<std::vector<int>> a(kM, std::vector<int>(kK));
@@ -237,7 +242,8 @@ TEST(BusiestInstance, PacksNonzerosOfATileIntoLanes) {
   EXPECT_EQ(steps(parse_workload(sizes + fmt::format("density: {{A: data {0}/packed_a.txt, B: data "
                                                      "{0}/packed_b.txt}}\n",
                                                      folder),
-                                 "w.yaml")),
+                                 "w.yaml"),
+                  nest),
             batches);
 }
 

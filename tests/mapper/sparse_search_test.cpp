@@ -93,8 +93,10 @@ TEST(SparseSearch, TakesTheMappingWhoseBusiestInstanceIsDoneFirst) {
     const auto value = [&](const Mapping& mapping) {
       const Evaluation evaluation = evaluate(problem, mapping);
       const Cost* cost = std::get_if<Cost>(&evaluation);
-      return cost == nullptr ? std::nullopt
-                             : busiest_value(problem, options.objective, mapping, *cost);
+      const auto busiest = cost == nullptr
+                               ? std::nullopt
+                               : busiest_value(problem, options.objective, mapping, *cost);
+      return busiest ? std::optional{busiest->value} : std::nullopt;
     };
     double least = 1e9;
     space.enumerate([&](const Mapping& mapping) {
