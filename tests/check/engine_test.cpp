@@ -241,6 +241,33 @@ TEST(EngineFront, IsWhatAllSchedulesComeTo) {
   }
 }
 
+// Or says that nothing keeps it.
+TEST(EngineFront, KeepsALimitOnLatency) {
+  int cut = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Problem problem = engine_case(seed);
+    const Mapspace space{problem, {}};
+    const Front whole = search_front(space, {});
+    if (whole.points.empty()) {
+      continue;
+    }
+    EXPECT_TRUE(whole.infeasible.reasons.empty()) << seed;
+    SearchOptions options;
+    options.objective.max_latency = Cycles{whole.points.front().measure - 1};
+    const Front faster = search_front(space, options);
+    ASSERT_EQ(faster.points.size(), whole.points.size() - 1) << seed;
+    for (std::size_t i = 0; i < faster.points.size(); ++i) {
+      EXPECT_EQ(faster.points[i].measure, whole.points[i + 1].measure) << seed;
+    }
+    cut += faster.points.empty() ? 0 : 1;
+    options.objective.max_latency = Cycles{whole.points.back().measure - 1};
+    const Front none = search_front(space, options);
+    EXPECT_TRUE(none.points.empty()) << seed;
+    EXPECT_THAT(none.infeasible.reasons, testing::Contains(testing::Key("latency limit"))) << seed;
+  }
+  EXPECT_GT(cut, 3);
+}
+
 TEST(EngineProof, HoldsAtRealSize) {
   ConvShape shape;
   shape.in_channels = shape.out_channels = 64;
