@@ -76,7 +76,7 @@ struct EvalArguments {
   ObjectiveArguments objective;
   int threads = 1;
   bool explain_energy = false;
-  std::string csv;  // accesses and energies go here, unless empty
+  std::string csv_file;  // accesses and energies go here, unless empty
   OneKernelArguments kernel;
   Output output;
 };

@@ -44,7 +44,7 @@ Answer run_on_chip(const EvalArguments& arguments) {
   if (arguments.mapping.empty()) {
     throw UsageError("PLAN is required");
   }
-  if (!arguments.csv.empty()) {
+  if (!arguments.csv_file.empty()) {
     throw UsageError("--csv: it is of a mapping; --json has the figures of a plan");
   }
   PlanArguments plan;
@@ -84,7 +84,7 @@ Answer run(const EvalArguments& arguments) {
     gap = gap_of(problem, arguments, mapping, *cost, warnings);
   }
   if (cost != nullptr) {
-    OutputFile{arguments.csv}.write(action_csv(problem, *cost));
+    OutputFile{arguments.csv_file}.write(action_csv(problem, *cost));
   }
   Answer answer{code, ""};
   remark_warnings(warnings, answer);

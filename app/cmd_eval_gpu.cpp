@@ -102,7 +102,7 @@ void refuse_mapping_options(const EvalArguments& arguments) {
          "not for a GPU; 'bound' and the parts of the time below it show what limits a kernel");
   refuse({{arguments.explain_energy, "--explain-energy"},
           {arguments.objective.chosen, "--objective"},
-          {!arguments.csv.empty(), "--csv"}},
+          {!arguments.csv_file.empty(), "--csv"}},
          "not for a GPU; the answer also has the best kernel");
 }
 

@@ -97,7 +97,7 @@ bool is_chain(const std::string& path) {
 
 Answer run_on_chain(const EvalArguments& arguments) {
   if (arguments.why || arguments.explain_energy || !arguments.constraints.empty() ||
-      !arguments.csv.empty()) {
+      !arguments.csv_file.empty()) {
     throw UsageError(
         "--why, --explain-energy, --csv and --constraints are for "
         "mappings of one layer, not of a chain");

@@ -82,7 +82,7 @@ CommandOptions options_of(EvalArguments& a) {
             {"--csv", "FILE",
              "Write the accesses of each level and tensor with their energies to FILE (CSV): made, "
              "gated, skipped, and format bits",
-             &a.csv},
+             &a.csv_file},
             {"--why", "", "Compare with the proven optimum (perfect factors), level by level",
              &a.why}},
            under("Comparison with the optimum (--why)",

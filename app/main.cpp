@@ -45,6 +45,9 @@ std::vector<std::string> outputs_of(const Arguments& arguments) {
   if constexpr (requires { arguments.certificate_file; }) {
     outputs.push_back(arguments.certificate_file);
   }
+  if constexpr (requires { arguments.csv_file; }) {
+    outputs.push_back(arguments.csv_file);
+  }
   if constexpr (requires { arguments.svg; }) {
     outputs.push_back(arguments.svg);
   }

@@ -71,6 +71,8 @@ const std::vector<Given> kGiven{
       "resnet50/conv5_1x1b"}},
     {"nvdla_fc1000", "nvdla_like_1024", 640, {"resnet50/fc"}},
     {"tpu_gemm", "tpu_v1_like", 65536, {"gemm/512", "gemm/4096", "bert_base/ffn_up"}},
+    {"dual_side_gemm", "dual_side_tensor_core", 128, {"gemm/512", "gemm/4096"}},
+    {"tensor_core_2_4", "tensor_core_2_4", 64, {"gemm/512", "gemm/4096", "bert_base/ffn_up"}},
 };
 
 TEST(ShippedConstraints, UnrollEveryLayerTheyAreForOverTheMacsTheySay) {
