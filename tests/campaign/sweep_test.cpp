@@ -210,6 +210,11 @@ TEST_F(Sweeps, OfNetworksAddUp) {
       results_table({"results", {}}, {path("a.sqlite"), "", true, ResultsFormat::kCsv});
   EXPECT_THAT(csv,
               testing::HasSubstr(fmt::format(",net,energy,steady,,none,exact,5,0,{},", 5 * each)));
+  // The area is that of the machine, however many layers it runs.
+  const double area = std::get<double>(cell("a.sqlite", 0, "area_mm2"));
+  EXPECT_THAT(csv, testing::HasSubstr(fmt::format(",{},1,", area)));
+  EXPECT_THAT(results_table({"results", {}}, {path("a.sqlite"), "", true, ResultsFormat::kText}),
+              testing::ContainsRegex(fmt::format("latency +area\n.* {:.4g} mm2\n", area)));
 }
 
 // A design that cannot run all layers has no sums, which would be small; layers that could not be
