@@ -14,7 +14,7 @@ pair in turn:
   outside  the outermost loops have all their iterations, those inside of them one
   drawn    loops drawn at random are shortened
 Layers of engines are walked in the form in which they are computed. Ends after --seconds; --after N goes on behind the
-first N pairs, which a run of the same seed has walked. Prints what was walked, and
+first N pairs, which a run of the same seed, with the same machines and layers, has walked. Prints what was walked, and
 the machines and layers that were not; exit 1 if anything differed.
 """
 import argparse
