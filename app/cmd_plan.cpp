@@ -137,8 +137,19 @@ Answer run_pair(const PlanArguments& arguments, const Soc& soc) {
   if (arguments.with.size() > 1) {
     throw UsageError("--with: two networks at a time");
   }
-  if (has_limit(arguments.options)) {
-    throw UsageError("--with: takes no limits");
+  for (const auto& [is_given, option] :
+       {std::pair{has_limit(arguments.options), "a limit"},
+        std::pair{arguments.options.front, "--front"},
+        std::pair{arguments.options.why.has_value(), "--why"},
+        std::pair{arguments.options.what_if, "--what-if"},
+        std::pair{!arguments.given.empty(), "--given"},
+        std::pair{!arguments.certificate_file.empty(), "--certificate"},
+        std::pair{!arguments.plan_file.empty(), "--save-plan"},
+        std::pair{!arguments.page_file.empty(), "--report"},
+        std::pair{!arguments.trace.empty(), "--trace"}}) {
+    if (is_given) {
+      throw UsageError(fmt::format("--with: {} is for the plan of one network", option));
+    }
   }
   if (arguments.options.objective != PlanObjective::kLatency) {
     throw UsageError("--with: is for latency");
@@ -164,6 +175,8 @@ Answer run_stream(const PlanArguments& arguments, const Soc& soc) {
     engine_of(soc, name, "--engine-batch");
   }
   for (const auto& [is_given, option] : {std::pair{arguments.options.why.has_value(), "--why"},
+                                         std::pair{arguments.options.what_if, "--what-if"},
+                                         std::pair{!arguments.page_file.empty(), "--report"},
                                          std::pair{!arguments.trace.empty(), "--trace"},
                                          std::pair{!arguments.plan_file.empty(), "--save-plan"},
                                          std::pair{!arguments.given.empty(), "--given"},

@@ -60,7 +60,7 @@ COMMANDS = """
 10 1 plan jetson_agx_orin graphs/bert_base_128 --objective throughput --certificate proof.yaml
 160 1 plan jetson_agx_orin graphs/googlenet
 960 6 plan jetson_agx_orin graphs/googlenet --at-once --what-if
-220 2 plan jetson_agx_orin graphs/googlenet --front --with graphs/resnet50
+220 2 plan jetson_agx_orin graphs/googlenet --with graphs/resnet50
 40 1 plan jetson_agx_orin graphs/resnet50 --objective energy --max-memory 8MiB --report page.html
 1 1 design eyeriss_10k --objective sum-edp --max-area 4mm2 --save-arch best.yaml
 1 1 design eyeriss_10k --max-energy 20mJ --max-latency 100ms --top 3

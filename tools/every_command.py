@@ -150,7 +150,7 @@ network teaching_flat graphs/resnet50 --fuse --json -o network.json
 plan eyeriss graphs/resnet50 --json -o plan.json --trace plan_trace.json
 plan jetson_agx_orin graphs/bert_base_128 --objective throughput
 plan jetson_agx_orin graphs/googlenet --at-once --what-if --budget 1s
-plan jetson_agx_orin graphs/googlenet --front --with graphs/squeezenet
+plan jetson_agx_orin graphs/googlenet --with graphs/squeezenet
 design eyeriss_10k --objective sum-edp --max-area 4mm2 --save-arch best_arch.yaml
 design campaign_long.yaml alexnet --objective latency --json -o design.json
 design eyeriss_10k --objective energy --max-latency 100ms --max-power 300mW --save-arch best_arch.yaml

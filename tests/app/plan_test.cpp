@@ -147,8 +147,21 @@ TEST_F(PlanCommand, ProvesPlansWithinLimits) {
   EXPECT_EQ(none.code, 1);
   EXPECT_THAT(none.out, testing::MatchesRegex("no plan of net on chip keeps the limits: the least "
                                               "latency of all plans is [0-9.]* us\n"));
-  EXPECT_THAT(run("plan chip.yaml net.yaml --with net.yaml --max-power 1W").err,
-              HasSubstr("--with: takes no limits"));
+}
+
+// Rather than leaving out the files that were asked for.
+TEST_F(PlanCommand, RefusesWhatIsOfOneNetworkOrOneFrame) {
+  for (const std::string option : {"--report a", "--certificate a", "--save-plan a", "--trace a",
+                                   "--front", "--what-if", "--max-power 1W"}) {
+    const Outcome two = run("plan chip.yaml net.yaml --with net.yaml " + option);
+    EXPECT_EQ(two.code, 2) << option;
+    EXPECT_THAT(two.err, HasSubstr("is for the plan of one network")) << option;
+    if (option != "--certificate a") {
+      const Outcome stream = run("plan chip.yaml net.yaml --objective throughput " + option);
+      EXPECT_EQ(stream.code, 2) << option;
+      EXPECT_THAT(stream.err, HasSubstr("is about the plan of one frame")) << option;
+    }
+  }
 }
 
 TEST_F(PlanCommand, SaysWhatRunsOnNoEngine) {
