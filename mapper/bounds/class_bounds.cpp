@@ -65,6 +65,15 @@ ClassBounds::Bound ClassBounds::of(const UnrollingClass& unrolling_class, bool c
   return bound;
 }
 
+ObjectiveKey ClassBounds::by_phases(const UnrollingClass& unrolling_class, double enough) {
+  const Bound bound = of(unrolling_class, /*closely=*/false);
+  return bound.cycles < kInfinity
+             ? key(*bound.shared_graph,
+                   bound.shared_graph->bound->by_phases(unrolling_class, enough) * (1 - kRounding),
+                   bound.cycles)
+             : bound.key;
+}
+
 // The rounding margin is for energies that are added in another order than those of one class.
 ObjectiveKey ClassBounds::of(const UnrollingBound::Boxes& boxes) {
   std::vector<FanoutId> used;

@@ -45,6 +45,9 @@ class ClassBounds {
   // `closely` is false: instead of EnergyBound uses energy_bound(), which is the same for all
   // classes and faster.
   Bound of(const UnrollingClass& unrolling_class, bool closely = true);
+  // A closer bound of a class with imperfect factors: EnergyBound::by_phases(). Energies of
+  // `enough` [pJ] and more need not be closer.
+  ObjectiveKey by_phases(const UnrollingClass& unrolling_class, double enough);
   // For all classes that choose from these boxes, one per fanout.
   ObjectiveKey of(const UnrollingBound::Boxes& boxes);
   // `shared_graph` and `may_stay` of a class, without the bound.

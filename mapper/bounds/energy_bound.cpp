@@ -113,6 +113,10 @@ double EnergyBound::of(const UnrollingClass& unrolling_class) const {
   return UnrollingBound(graph_->space(), paths_, pairs_, unrolling_class).least();
 }
 
+double EnergyBound::by_phases(const UnrollingClass& unrolling_class, double enough) const {
+  return UnrollingBound(graph_->space(), paths_, pairs_, unrolling_class).least_by_phases(enough);
+}
+
 double EnergyBound::of(const UnrollingBound::Boxes& boxes) const {
   return UnrollingBound(graph_->space(), paths_, pairs_, boxes).least();
 }

@@ -26,6 +26,8 @@ class EnergyBound {
   explicit EnergyBound(const StateGraph& graph);  // `graph` outlives the bound
   // [pJ]; infinite: no level can serve some tensor.
   double of(const UnrollingClass& unrolling_class) const;
+  // The same by phases (UnrollingBound::least_by_phases()).
+  double by_phases(const UnrollingClass& unrolling_class, double enough) const;
   // A lower bound for all classes in the boxes [pJ].
   double of(const UnrollingBound::Boxes& boxes) const;
   // See UnrollingBound::patterns().

@@ -110,7 +110,8 @@ class UnrollingBound::Patterns {
   // Chooses the serving nodes of the tensors from this one on.
   void choose(std::size_t tensor) {
     if (tensor == tensors_.size()) {
-      bound_.for_each_order([this](const Fills& fills) { combine(fills); });
+      bound_.for_each_order(
+          [this](const Fills& fills, const std::vector<TensorId>&) { combine(fills); });
       return;
     }
     const auto t = static_cast<TensorId>(tensor);

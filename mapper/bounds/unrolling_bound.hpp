@@ -32,7 +32,7 @@ using TensorPair = std::pair<TensorId, TensorId>;
 
 // Weights (>= 0) of a sum over traffic: of the bits that each level reads, writes and updates, and
 // of the energy of operations and additions. With the energies of an architecture [pJ/b] the sum is
-// energy; with 1 for one port and 0 otherwise it is the bits of that port.
+// energy; with 1 for one port and 0 otherwise, the bits of that port.
 struct BoundWeights {
   struct Level {
     double read = 0;
@@ -51,25 +51,24 @@ struct Pattern {
   PerTensor<std::size_t> serving;                   // a node per tensor
   ObjectiveKey bound;  // a lower bound of the mappings of the pattern; of a front, in both figures
 };
-// Makes a key of lower bounds: of the energy [pJ], then of the bits of each port's busiest
-// instance.
+// Makes a key of lower bounds: energy [pJ], then bits of the busiest instance of each port.
 using ObjectiveKeyOf = std::function<ObjectiveKey(const std::vector<double>&)>;
 
 // A lower bound of the energy [pJ] of all nests of a class of unrollings, whatever their tiles and
-// loops. It is a closed form of traffic that no mapping avoids: each tensor's compulsory traffic to
-// the node that serves the compute units, and refetches for lack of capacity (unrolling_bound.cpp
-// has the terms). The least over all serving nodes and orders of refetched tensors counts. For
-// boxes (box_bound.cpp) each figure is taken where it costs least, which bounds all their classes.
+// loops: the traffic that no mapping avoids (unrolling_bound.cpp), the least over all serving nodes
+// and orders of refetched tensors. For boxes (box_bound.cpp) each figure is taken where it costs
+// least, which bounds all their classes.
 class UnrollingBound {
  public:
-  // `pairs`: pairs of tensors of which any two elements take part in at most one common operation
-  // (meet_once). All arguments outlive the bound.
+  // `pairs`: the pairs of tensors that meet_once(). All arguments outlive the bound.
   UnrollingBound(const Mapspace& space, const PerTensor<TensorPaths>& paths,
                  const std::vector<TensorPair>& pairs, const UnrollingClass& unrolling_class);
   using Boxes = PerFanout<const branch::FactorBox*>;
   UnrollingBound(const Mapspace& space, const PerTensor<TensorPaths>& paths,
                  const std::vector<TensorPair>& pairs, const Boxes& boxes);
   double least();  // [pJ]; infinite: no node can serve some tensor
+  // The same, higher, in some 0.1 ms (phases.hpp). Bounds of `enough` and more need not be closer.
+  double least_by_phases(double enough);
   // The residency patterns that the incumbent does not rule out, best bound first. `first_only`:
   // the best pattern alone; of a front, the first that is found. All `weights` of a pattern are
   // bounded for the same mappings at once (residency_patterns.cpp).
@@ -118,15 +117,16 @@ class UnrollingBound {
   struct Stay;  // the tile of one tensor at a node, while another tensor moves
   double operations(TensorId moves, std::size_t to, TensorId stays, std::size_t at) const;
   double operations(const Stay& stay, std::size_t dim, double capacity, Extents& extents) const;
-  // Per tensor, a lower bound of the elements that arrive at its serving node, over all instances.
-  using Fills = PerTensor<double>;
-  void for_each_order(const std::function<void(const Fills&)>& visit) const;
+  using Fills = PerTensor<double>;  // elements that arrive at all instances of serving nodes
+  using VisitOrder = std::function<void(const Fills&, const std::vector<TensorId>&)>;
+  void for_each_order(const VisitOrder& visit) const;
   Fills fills_in(const std::vector<TensorId>& order,
                  const PerTensor<PerTensor<double>>& if_moves) const;
   double sum_of(const Fills& fills) const;
   double least_to_come(std::size_t tensor) const;
   double combine(std::size_t tensor, double best);
   class Patterns;  // residency_patterns.cpp
+  class Phases;    // phases.cpp
 
   const Problem& problem_;
   const BranchEntry& entry_;
@@ -144,6 +144,7 @@ class UnrollingBound {
   PerTensor<Traffic> traffic_;
   PerTensor<std::vector<Choice>> choices_;
   PerTensor<Choice> chosen_;
+  Phases* phases_ = nullptr;
 };
 
 }  // namespace mapsim::exact

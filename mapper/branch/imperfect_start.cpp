@@ -17,7 +17,9 @@ namespace {
 using exact::ObjectiveKey;
 
 constexpr std::int64_t kPaddedLabels = 3'000;  // of the search of a padded problem
-constexpr std::size_t kMostInVain = 30;        // padded problems in a row without a better mapping
+// Padded problems in a row without a better mapping, at most: before and after classes are bounded.
+constexpr std::size_t kFirstInVain = 8;
+constexpr std::size_t kMostInVain = 30;
 
 class Start {
  public:
@@ -30,10 +32,10 @@ class Start {
         order_{start.order},
         charged_{start.charged} {}
 
-  // Searches padded problems of the classes with the best bounds, until kMostInVain in a row found
-  // nothing better. All problems of a batch know the same, so the result does not depend on the
-  // number of threads. If time is over, until one found something: that takes milliseconds.
-  void find_incumbents() {
+  // Searches padded problems of the classes with the best bounds, until `most_in_vain` in a row
+  // found nothing better. All problems of a batch know the same, so the result does not depend on
+  // the number of threads. If time is over, until one found something: that takes milliseconds.
+  void find_incumbents(std::size_t most_in_vain) {
     std::size_t in_vain = 0;
     exact::UnrollingTasks::for_batches(order_, [&](std::span<const std::size_t> batch) {
       std::vector<std::size_t> open;
@@ -75,8 +77,31 @@ class Start {
           in_vain = 0;
         }
       }
-      return in_vain < kMostInVain && (!deadline_.over() || !has_any);
+      return in_vain < most_in_vain && (!deadline_.over() || !has_any);
     });
+  }
+
+  // Closer bounds of the classes that may have something better, which take some 0.1 ms each.
+  void bound_by_phases() {
+    std::vector<std::size_t> open;
+    for (const std::size_t unrolling_class : order_) {
+      if (!classes_.is_idle(unrolling_class) &&
+          !exact::worse(record_.bound(unrolling_class), goal())) {
+        open.push_back(unrolling_class);
+      }
+    }
+    const auto& function = options_.objective.function;
+    const double enough =
+        function.uses_latency() ? exact::kInfinity : goal().first * (1 + 8 * kRounding);
+#pragma omp taskloop grainsize(8) shared(open)
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      caught_.run([&] {
+        if (!deadline_.over()) {
+          record_.relax(open[i], classes_.bound_by_phases(open[i], enough), 0);
+        }
+      });
+    }
+    sort();
   }
 
   // Sorts the classes by their bounds on coarse lattices, which are cheap; there are hundreds of
@@ -101,6 +126,10 @@ class Start {
         }
       });
     }
+    sort();
+  }
+
+  void sort() {
     std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
       return record_.bound(a) < record_.bound(b);
     });
@@ -146,10 +175,17 @@ class Start {
 std::int64_t prepare_imperfect(const ImperfectStart& start, bool find_incumbents) {
   Start search(start);
   if (find_incumbents) {
-    search.find_incumbents();
+    search.find_incumbents(kFirstInVain);
   }
+  search.bound_by_phases();
+  if (find_incumbents) {
+    search.find_incumbents(kMostInVain);
+  }
+  // Bounds by phases are of energy. Where it alone counts, each class has its coarse lattices when
+  // it is searched.
+  const bool is_timed = start.options.objective.function.uses_latency();
   for (const std::size_t most : imperfect::kTilesToBoundClasses) {
-    if (!start.deadline.over()) {
+    if (is_timed && !start.deadline.over()) {
       search.bound_coarsely(most);
     }
   }

@@ -47,6 +47,10 @@ class UnrollingTasks {
   const ObjectiveKey& bound(std::size_t unrolling_class) const {
     return at(unrolling_class).bound.key;
   }
+  // A closer one, with imperfect factors: ClassBounds::by_phases().
+  ObjectiveKey bound_by_phases(std::size_t unrolling_class, double enough) const {
+    return bounds_->by_phases(unrolling(unrolling_class), enough);
+  }
   const StateGraph& graph(std::size_t unrolling_class) const {
     return *at(unrolling_class).bound.shared_graph->graph;
   }
