@@ -112,4 +112,8 @@ std::optional<PlanValue> least_plan(const PlanClaim& claim, const PlanWeights& w
 std::optional<bool> has_plan_below(const PlanClaim& claim, PlanValue below, std::size_t most_labels,
                                    std::size_t& labels);
 
+// Checks where the tensors of a plan lie in memory. Adds to the verdict.
+void check_memory(const PlanClaim& claim, PlanVerdict& verdict);
+bool is_close(double a, double b);  // equal but for rounding
+
 }  // namespace mapsim::check

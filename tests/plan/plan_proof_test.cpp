@@ -356,6 +356,10 @@ TEST(PlanProof, OfAFrameIsRefusedWithAnyLie) {
            {{"[[0, 0]]", "[[0.5, 0]]"}, "0.5 is no whole number"},
            {{"\"operations\": 1,", "\"operations\": 1e30,"}, "1e+30 is no whole number"},
            {{"\"engines\": 1", "\"engines\": -1"}, "-1 is no whole number"},
+           {{"\"operations\": 1,", "\"operations\": 18446744073709551615,"},
+            "an operation is in no group"},
+           {{"\"network\": \"", "\"network\": \"\\u001b"}, "a name has control characters"},
+           {{"\"network\": \"", "\"network\": \"\\n"}, "a name has control characters"},
            {{"[[0, 0]]", "[]"}, "an operation is in no group"},
            {{"[[0, 0]]", "[[2, 0]]"}, "it runs a group where that does not run"},
            {{"[[0, 0]]", "[[0, 1]]"}, "it runs a group where that does not run"},
@@ -382,6 +386,7 @@ TEST(PlanProof, OfAFrameIsRefusedWithAnyLie) {
             "a stream has a mix of plans"},
            // Offsets that need more than they must, and a size that calls that the least.
            {{"\"offset\": 8", "\"offset\": 4"}, "share bytes"},
+           {{"\"offset\": 8", "\"offset\": -8"}, "no bytes, no place or no time"},
            {{"\"offset\": 8", "\"offset\": 24"}, "another peak than is claimed"},
            {{"\"offset\": 8", "\"offset\": 24", "16, \"alive\": 16", "32, \"alive\": 32"},
             "more or less is alive at once"},
