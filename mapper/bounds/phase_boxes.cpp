@@ -3,18 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <queue>
 
 #include "core/arithmetic.hpp"
 #include "costmodel/crossing.hpp"
+#include "mapper/graph/parts.hpp"
 
 namespace mapsim::exact {
 
 namespace {
 
-constexpr int kMostSteps = 400;  // of which each takes some 0.5 us
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kMostHalvings = 400;  // of which each takes some 0.5 us
 constexpr auto kNoDim = static_cast<DimId>(kMaxDims);
 // Per dim, the number of an extent.
 using Digits = std::array<std::uint32_t, kMaxDims + 1>;
@@ -97,7 +96,7 @@ class PhaseBoxes {
       all.most[index_of(d)] = static_cast<std::uint32_t>(extents_[d].size() - 1);
     }
     push(all);
-    for (int step = 0; !sets_.empty() && step < kMostSteps; ++step) {
+    for (int step = 0; !sets_.empty() && step < kMostHalvings; ++step) {
       const BoxSet set = sets_.top();
       if (set.bound >= enough || set.bound >= found_ - tolerance) {
         return std::min(set.bound, found_);

@@ -28,9 +28,9 @@ namespace mapsim::exact {
 
 namespace {
 
-constexpr std::size_t kMostTensors = 4;  // more have too many orders
-constexpr std::size_t kMostPaths = 8;    // choices of first keeps
-constexpr double kTolerance = 1e-4;      // of the bound
+constexpr std::size_t kMostSorted = 4;  // more have too many orders
+constexpr std::size_t kMostPaths = 8;   // choices of first keeps
+constexpr double kTolerance = 1e-4;     // of the bound
 
 }  // namespace
 
@@ -187,7 +187,7 @@ double UnrollingBound::Phases::least_outer(const Charged& charged) const {
     }
     paths *= is_known ? firsts[t].size() : 0;
   }
-  if (paths == 0 || paths > kMostPaths || !slide_apart(tensors) || tensors.size() > kMostTensors) {
+  if (paths == 0 || paths > kMostPaths || !slide_apart(tensors) || tensors.size() > kMostSorted) {
     return 0;
   }
   double least = kInfinity;
