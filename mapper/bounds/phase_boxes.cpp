@@ -18,13 +18,19 @@ constexpr auto kNoDim = static_cast<DimId>(kMaxDims);
 // Per dim, the number of an extent.
 using Digits = std::array<std::uint32_t, kMaxDims + 1>;
 
+// Points of a window, at least, if neither dim's indices need be neighbours: a sum of two sets of
+// numbers has at least |A| + |B| - 1 elements.
+std::int64_t points_apart(const Rank& rank, const PerDim<std::int64_t>& indices) {
+  return indices[rank.terms[0].dim] + indices[rank.terms[1].dim] - 1;
+}
+
 // Elements of a tensor's part of a box, tabulated by the extents of each rank.
 class ElementTable {
  public:
-  // `extent_of(extent, dim)`: the extent that counts.
-  template <class ExtentOf>
+  // `extent_of(extent, dim)`: the extent that counts. `points_of`: of a window.
+  template <class ExtentOf, class PointsOf>
   ElementTable(const Workload& workload, TensorId t, const PerDim<ExtentDomain>& extents,
-               const ExtentOf& extent_of) {
+               const ExtentOf& extent_of, const PointsOf& points_of) {
     for (const Rank& rank : workload.tensors[t].ranks) {
       if (rank.terms.size() > 2) {
         continue;  // counted as one element
@@ -40,7 +46,7 @@ class ElementTable {
           if (of.other != kNoDim) {
             box[of.other] = extent_of(extents[of.other][k], of.other);
           }
-          of.elements.push_back(real(of.other == kNoDim ? box[of.one] : rank_points(rank, box)));
+          of.elements.push_back(real(of.other == kNoDim ? box[of.one] : points_of(rank, box)));
         }
       }
     }
@@ -78,14 +84,15 @@ class PhaseBoxes {
              const std::pair<TensorId, TensorId>& tensors, const CostOfRates& cost)
       : extents_{extents},
         capacities_{capacities},
-        first_{workload, tensors.first, extents, kSame},
-        second_{workload, tensors.second, extents, kSame},
+        first_{workload, tensors.first, extents, kSame, points_apart},
+        second_{workload, tensors.second, extents, kSame, points_apart},
         cost_{cost} {
     for (const SharedTiles& capacity : capacities) {
       for (const SharedTiles::Tile& tile : capacity.tiles) {
-        tiles_.emplace_back(workload, tile.tensor, extents, [&](std::int64_t extent, DimId d) {
-          return ceil_div(extent, capacity.shares[d]);
-        });
+        tiles_.emplace_back(
+            workload, tile.tensor, extents,
+            [&](std::int64_t extent, DimId d) { return ceil_div(extent, capacity.shares[d]); },
+            rank_points);
       }
     }
   }

@@ -25,8 +25,9 @@ struct SharedTiles {
 // neither.
 using CostOfRates = std::function<double(double first, double second)>;
 
-// The least cost of all boxes of operations whose tiles fit the capacities. `extents`: those that a
-// box may have, ascending, the first one being 1 or the only one. The larger a box, the fewer
+// The least cost of all boxes of operations whose tiles fit the capacities. A box has so many
+// indices per dim, which need not be neighbours; tiles have neighbours. `extents`: the numbers that
+// a box may have, ascending, the first one being 1 or the only one. The larger a box, the fewer
 // elements of any tensor it needs per operation. Sets of boxes are halved, least bound first, until
 // the bound is `enough`, within `tolerance` of a box that fits, or after some hundred steps. So the
 // result may be lower than the least cost. Infinite: no box fits.

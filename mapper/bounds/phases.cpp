@@ -103,6 +103,23 @@ PerDim<ExtentDomain> UnrollingBound::Phases::extents(const PerDim<std::int64_t>&
   return extents;
 }
 
+// The extents that a box may have over all instances, whatever tiles the space has. With n phases
+// along a dim of bound D some phase has ceil(D/n) indices or more; D / ceil(D/n) is at most n.
+PerDim<ExtentDomain> UnrollingBound::Phases::any_extents(std::span<const TensorId> staying) const {
+  PerDim<ExtentDomain> extents(workload_.dims.size());
+  for (const DimId d : extents.ids()) {
+    const std::int64_t bound = workload_.dims[d].bound;
+    const bool lies_in_tiles = std::any_of(staying.begin(), staying.end(), [&](TensorId t) {
+      return workload_.tensors[t].dims().contains(d);
+    });
+    for (std::int64_t extent = lies_in_tiles ? 1 : bound; extent <= bound;) {
+      extents[d].push_back(extent);
+      extent = extent < bound ? ceil_div(bound, (bound - 1) / extent) : bound + 1;
+    }
+  }
+  return extents;
+}
+
 double UnrollingBound::Phases::least(const Fills& fills, const std::vector<TensorId>& order,
                                      double best) {
   const double enough = std::min(enough_, best);
@@ -244,8 +261,7 @@ double UnrollingBound::Phases::least_outer(const FirstBoundaries& first,
         std::min(least, least_cost_of_boxes(workload_, extents, capacities, {order[0], order[1]},
                                             cost, least, charged.tolerance));
   };
-  const PerDim<ExtentDomain> whole =
-      extents(PerDim<std::int64_t>(workload_.dims.size(), 1), std::span(order).subspan(staying));
+  const PerDim<ExtentDomain> whole = any_extents(std::span(order).subspan(staying));
   const bool stays = std::find(order.begin() + static_cast<std::ptrdiff_t>(staying), order.end(),
                                output) != order.end();
   if (!stays || !(narrow < wide) || first[output].to == serving) {

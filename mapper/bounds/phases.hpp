@@ -39,6 +39,7 @@ class UnrollingBound::Phases {
   bool may_share(std::size_t node, TensorId one, TensorId other) const;
   PerDim<ExtentDomain> extents(const PerDim<std::int64_t>& instances,
                                std::span<const TensorId> staying) const;
+  PerDim<ExtentDomain> any_extents(std::span<const TensorId> staying) const;
   double least_served(const Fills& fills, const std::vector<TensorId>& order, double enough,
                       double tolerance) const;
   std::vector<SharedTiles> capacities_at(std::size_t node, const std::vector<TensorId>& order,

@@ -12,6 +12,7 @@
 #include "core/rng.hpp"
 #include "costmodel/evaluate.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/mapper.hpp"
 #include "mapper/mapspace/unrolling.hpp"
 #include "random_space.hpp"
 #include "tests/support/build_paths.hpp"
@@ -151,6 +152,63 @@ nodes:
     closer += closer_bounds(space, Objective::kEnergy, text);
   }
   EXPECT_GT(closer, tried_of(24) / 4);
+}
+
+// DRAM, an array of three with the dims, and two levels in it with these capacities.
+SearchCase case_of(const std::string& dims, const std::string& outer, const std::string& inner,
+                   const std::string& layer) {
+  const std::string arch = fmt::format(R"(name: g
+nodes:
+  - {{storage: DRAM, capacity: unlimited, energy: {{read: 50 pJ/b, write: 50 pJ/b}}}}
+  - {{fanout: PEs, x: {{size: 3, dims: [{}]}}, multicast: true, spatial_reduction: true}}
+  - storage: L1
+    capacity: {{{}}}
+    keep: [input, weight, output]
+    energy: {{read: 0.001 pJ/b, write: 0.001 pJ/b}}
+  - storage: spad
+    capacity: {{{}}}
+    keep: [input, weight, output]
+    energy: {{read: 0.0001 pJ/b, write: 0.0001 pJ/b}}
+  - {{compute: MAC, energy: 1 pJ}}
+)",
+                                       dims, outer, inner);
+  SearchCase at{{parse_arch(arch, "arch"), parse_workload(layer, "layer")}, {}};
+  at.constraints.factors.imperfect = true;
+  return at;
+}
+
+double least_energy(const SearchCase& at) {
+  const SearchResult result = search_exact(Mapspace{at.problem, at.constraints}, {});
+  EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+  return result.cost ? result.cost->energy.total.count() : 0;
+}
+
+// While a loop over r inside the instances moves, r of the instances are apart: each has a block.
+// A[3p + r] with such r shares more than with neighbours.
+TEST(Phases, KnowThatInstancesMayWorkOnIndicesThatAreNoNeighbours) {
+  const SearchCase at = case_of("r", "input: 8 B, weight: 6 B, output: 1 b",
+                                "input: 2 B, weight: 2 B, output: 1 b", R"(name: w
+einsum:
+  equation: Z[k][p] += A[3*p+r] * B[k][r]
+  dims: {k: 3, p: 11, r: 8}
+  roles: {A: input, B: weight}
+precision: {A: 16 b, B: 16 b, Z: 1 b, partial: 1 b}
+)");
+  EXPECT_NEAR(least_energy(at), 58'123.5, 0.1);
+}
+
+// Of 13, tiles of 13, 7 and 1 in three instances: together they may work on two or three.
+TEST(Phases, KnowThatInstancesTogetherHaveOtherExtentsThanTiles) {
+  SearchCase at = case_of("H, M, N, K", "input: 3 B, weight: 1 B, output: 2 B",
+                          "input: 1 B, weight: 1 B, output: 1 B", R"(name: w
+einsum:
+  equation: Z[H][M][N] += A[H][M][K] * B[K][N]
+  dims: {H: 7, M: 13, N: 5, K: 3}
+  roles: {A: input, B: weight}
+precision: {A: 8 b, B: 8 b, Z: 8 b, partial: 8 b}
+)");
+  at.constraints.factors.pieces = 2;
+  EXPECT_NEAR(least_energy(at), 586'613.8, 0.1);
 }
 
 }  // namespace
