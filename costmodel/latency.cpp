@@ -20,8 +20,10 @@ double sparse_bits(const TensorCounts& at, const SparseTensor& sparse, PortKind 
   double bits = 0;
   for (const Access access : kAccesses) {
     const SparseAccess& of = sparse.busiest[static_cast<std::size_t>(access)];
-    if (passes(access, port) && of.actual > 0) {
-      bits += bits_of(sparse.busiest, access, width_of(at, access)) * (1 + of.gated / of.actual);
+    if (passes(access, port)) {
+      const double made = bits_of(sparse.busiest, access, width_of(at, access));
+      bits += of.actual > 0 ? made * (1 + of.gated / of.actual)
+                            : made + of.gated * static_cast<double>(width_of(at, access).count());
     }
   }
   return bits;
