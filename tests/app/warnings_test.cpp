@@ -18,8 +18,8 @@ TEST_F(Warnings, WarnsOfRulesWhoseDimsALayerLacks) {
   const std::string rules = kRoot + "/configs/constraints/row_stationary.yaml";
   const std::string warning = rules +
                               ":7:13: mapspace.dataflow: small_gemm has no column_out, "
-                              "row_kernel, column_kernel: what is left of row_stationary is "
-                              "another dataflow";
+                              "row_kernel, column_kernel: the rest of row_stationary is another "
+                              "dataflow";
   const std::string search =
       fmt::format("search {}/configs/arch/eyeriss.yaml {}/small_gemm.yaml --constraints {}", kRoot,
                   kData, rules);
