@@ -286,4 +286,20 @@ std::string result_difference(const SearchResult& a, const SearchResult& b) {
   return a.infeasible == b.infeasible && a.interrupted == b.interrupted ? "" : "infeasible";
 }
 
+PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mapping& mapping) {
+  PerDim<std::int64_t> extents = bounds_of(problem.workload());
+  PerFanout<PerDim<std::int64_t>> used(problem.arch().fanouts.size(),
+                                       PerDim<std::int64_t>(extents.size(), 1));
+  for (const MappingNode& node : mapping.nodes) {
+    if (const auto* parallel = std::get_if<Parallel>(&node)) {
+      std::int64_t& extent = extents[parallel->dim];
+      used[parallel->fanout][parallel->dim] *= (extent + parallel->extent - 1) / parallel->extent;
+      extent = parallel->extent;
+    } else if (const auto* loop = std::get_if<Temporal>(&node)) {
+      extents[loop->dim] = loop->extent;
+    }
+  }
+  return used;
+}
+
 }  // namespace mapsim

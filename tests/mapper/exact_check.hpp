@@ -42,4 +42,7 @@ std::string exact_mismatch(const SearchCase& random, bool all = true);
 // Do two results differ in anything but the seconds? Names the field; empty: no.
 std::string result_difference(const SearchResult& a, const SearchResult& b);
 
+// Instances per dim of each fanout that a mapping uses, both axes together.
+PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mapping& mapping);
+
 }  // namespace mapsim

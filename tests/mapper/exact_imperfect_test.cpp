@@ -292,23 +292,6 @@ TEST(FewMappings, SayWhatALimitWouldHaveToBe) {
   EXPECT_EQ(result.infeasible.smallest_need.at("latency limit"), 98);
 }
 
-// Instances per dim of each fanout, both axes together.
-PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mapping& mapping) {
-  PerDim<std::int64_t> extents = bounds_of(problem.workload());
-  PerFanout<PerDim<std::int64_t>> used(problem.arch().fanouts.size(),
-                                       PerDim<std::int64_t>(extents.size(), 1));
-  for (const MappingNode& node : mapping.nodes) {
-    if (const auto* parallel = std::get_if<Parallel>(&node)) {
-      std::int64_t& extent = extents[parallel->dim];
-      used[parallel->fanout][parallel->dim] *= (extent + parallel->extent - 1) / parallel->extent;
-      extent = parallel->extent;
-    } else if (const auto* loop = std::get_if<Temporal>(&node)) {
-      extents[loop->dim] = loop->extent;
-    }
-  }
-  return used;
-}
-
 // Whatever the tiles, the last of which are partial, and however many instances idle.
 // Also when nobody waits for them.
 TEST(ImperfectFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {

@@ -11,6 +11,7 @@
 #include "arch/load.hpp"
 #include "core/rng.hpp"
 #include "costmodel/evaluate.hpp"
+#include "exact_check.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/unrolling.hpp"
@@ -20,23 +21,6 @@
 
 namespace mapsim::phases_test {
 namespace {
-
-// Instances per dim of each fanout, both axes together.
-PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mapping& mapping) {
-  PerDim<std::int64_t> extents = bounds_of(problem.workload());
-  PerFanout<PerDim<std::int64_t>> used(problem.arch().fanouts.size(),
-                                       PerDim<std::int64_t>(extents.size(), 1));
-  for (const MappingNode& node : mapping.nodes) {
-    if (const auto* parallel = std::get_if<Parallel>(&node)) {
-      std::int64_t& extent = extents[parallel->dim];
-      used[parallel->fanout][parallel->dim] *= (extent + parallel->extent - 1) / parallel->extent;
-      extent = parallel->extent;
-    } else if (const auto* loop = std::get_if<Temporal>(&node)) {
-      extents[loop->dim] = loop->extent;
-    }
-  }
-  return used;
-}
 
 // Per class of unrollings the least value of all mappings.
 std::vector<double> optima_of(const Mapspace& space, const Objective& objective) {
