@@ -286,7 +286,7 @@ std::string result_difference(const SearchResult& a, const SearchResult& b) {
   return a.infeasible == b.infeasible && a.interrupted == b.interrupted ? "" : "infeasible";
 }
 
-PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mapping& mapping) {
+PerFanout<PerDim<std::int64_t>> used_instances(const Problem& problem, const Mapping& mapping) {
   PerDim<std::int64_t> extents = bounds_of(problem.workload());
   PerFanout<PerDim<std::int64_t>> used(problem.arch().fanouts.size(),
                                        PerDim<std::int64_t>(extents.size(), 1));

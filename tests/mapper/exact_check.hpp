@@ -43,6 +43,6 @@ std::string exact_mismatch(const SearchCase& random, bool all = true);
 std::string result_difference(const SearchResult& a, const SearchResult& b);
 
 // Instances per dim of each fanout that a mapping uses, both axes together.
-PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mapping& mapping);
+PerFanout<PerDim<std::int64_t>> used_instances(const Problem& problem, const Mapping& mapping);
 
 }  // namespace mapsim

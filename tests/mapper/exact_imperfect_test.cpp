@@ -311,7 +311,7 @@ TEST(ImperfectFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
       space.enumerate([&](const Mapping& mapping) {
         const Evaluation evaluation = evaluate(random.problem, mapping);
         if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
-          const auto used = instances_of(random.problem, mapping);
+          const auto used = used_instances(random.problem, mapping);
           for (std::size_t g = 0; g < classes.size(); ++g) {
             if (space.unrolling_classes()[g].factors == used) {
               best[g] = std::min(best[g], objective_value(objective, *cost));

@@ -28,7 +28,7 @@ std::vector<double> optima_of(const Mapspace& space, const Objective& objective)
   space.enumerate([&](const Mapping& mapping) {
     const Evaluation evaluation = evaluate(space.problem(), mapping);
     if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
-      const auto used = instances_of(space.problem(), mapping);
+      const auto used = used_instances(space.problem(), mapping);
       for (std::size_t g = 0; g < best.size(); ++g) {
         if (space.unrolling_classes()[g].factors == used) {
           best[g] = std::min(best[g], objective_value(objective, *cost));
