@@ -43,7 +43,10 @@ double UnrollingBound::least_by_phases(double enough) {
 }
 
 UnrollingBound::Phases::Phases(const UnrollingBound& bound, double enough)
-    : bound_{bound}, workload_{bound.problem_.workload()}, enough_{enough} {}
+    : bound_{bound},
+      workload_{bound.problem_.workload()},
+      all_extents_{domains(workload_, Factors{true})},
+      enough_{enough} {}
 
 // Does some rank have several dims of more than one index?
 bool UnrollingBound::Phases::slides(TensorId t) const {
@@ -85,14 +88,15 @@ bool UnrollingBound::Phases::slide_apart(const std::vector<TensorId>& tensors) c
          1;
 }
 
-// The extents that a box may have in one of so many instances. Along dims of tensors that stay it
-// lies in their tiles. Along others there may be loops outside the fanouts, too, and an instance
-// may have more than its share of the indices; the whole bound stands for what it has.
-PerDim<ExtentDomain> UnrollingBound::Phases::extents(const PerDim<std::int64_t>& instances,
+// The extents that a box may have, of a domain. Along dims of tensors that stay it lies in their
+// tiles. Along others there may be loops outside the fanouts, too, and an instance may have more
+// than its share of the indices; the whole bound stands for what it has.
+PerDim<ExtentDomain> UnrollingBound::Phases::extents(const PerDim<ExtentDomain>& domains,
+                                                     const PerDim<std::int64_t>& instances,
                                                      std::span<const TensorId> staying) const {
   PerDim<ExtentDomain> extents(workload_.dims.size());
   for (const DimId d : extents.ids()) {
-    const ExtentDomain& all = bound_.domains_[d];
+    const ExtentDomain& all = domains[d];
     const std::int64_t most = ceil_div(workload_.dims[d].bound, instances[d]);
     const bool lies_in_tiles = std::any_of(staying.begin(), staying.end(), [&](TensorId t) {
       return workload_.tensors[t].dims().contains(d);
@@ -103,21 +107,28 @@ PerDim<ExtentDomain> UnrollingBound::Phases::extents(const PerDim<std::int64_t>&
   return extents;
 }
 
-// The extents that a box may have over all instances, whatever tiles the space has. With n phases
-// along a dim of bound D some phase has ceil(D/n) indices or more; D / ceil(D/n) is at most n.
-PerDim<ExtentDomain> UnrollingBound::Phases::any_extents(std::span<const TensorId> staying) const {
-  PerDim<ExtentDomain> extents(workload_.dims.size());
-  for (const DimId d : extents.ids()) {
-    const std::int64_t bound = workload_.dims[d].bound;
-    const bool lies_in_tiles = std::any_of(staying.begin(), staying.end(), [&](TensorId t) {
-      return workload_.tensors[t].dims().contains(d);
-    });
-    for (std::int64_t extent = lies_in_tiles ? 1 : bound; extent <= bound;) {
-      extents[d].push_back(extent);
-      extent = extent < bound ? ceil_div(bound, (bound - 1) / extent) : bound + 1;
+// The capacities in which these tiles lie. A box has its parts in all instances.
+std::vector<SharedTiles> UnrollingBound::Phases::capacities(const std::vector<Kept>& kept) const {
+  std::vector<SharedTiles> all;
+  std::vector<std::size_t> nodes;  // of `all`
+  for (const Kept& each : kept) {
+    const auto capacity = bound_.problem_.capacity(static_cast<LevelId>(each.node),
+                                                   workload_.tensors[each.tensor].role);
+    if (!capacity) {
+      continue;
     }
+    std::size_t at = 0;
+    while (at < all.size() && !(nodes[at] == each.node &&
+                                may_share(each.node, all[at].tiles.front().tensor, each.tensor))) {
+      ++at;
+    }
+    if (at == all.size()) {
+      all.push_back({{}, real(capacity->count()), instances(each.node)});
+      nodes.push_back(each.node);
+    }
+    all[at].tiles.push_back({each.tensor, each.bits});
   }
-  return extents;
+  return all;
 }
 
 double UnrollingBound::Phases::least(const Fills& fills, const std::vector<TensorId>& order,
@@ -148,7 +159,7 @@ double UnrollingBound::Phases::least_served(const Fills& fills, const std::vecto
   }
   const std::size_t node = bound_.chosen_[order.front()].node;
   return least_cost_of_boxes(
-      workload_, extents(instances(node), std::span(order).subspan(staying)),
+      workload_, extents(bound_.domains_, instances(node), std::span(order).subspan(staying)),
       capacities_at(node, order, staying), {order[0], order[1]},
       [&](double first, double second) {
         Fills more = fills;
@@ -164,25 +175,16 @@ double UnrollingBound::Phases::least_served(const Fills& fills, const std::vecto
 std::vector<SharedTiles> UnrollingBound::Phases::capacities_at(std::size_t node,
                                                                const std::vector<TensorId>& order,
                                                                std::size_t staying) const {
-  std::vector<SharedTiles> all;
+  std::vector<Kept> kept;
   for (std::size_t i = staying; i < order.size(); ++i) {
-    const TensorId t = order[i];
-    const auto capacity =
-        bound_.problem_.capacity(static_cast<LevelId>(node), workload_.tensors[t].role);
-    if (!capacity) {
-      continue;
-    }
-    const auto shared = std::find_if(all.begin(), all.end(), [&](const SharedTiles& each) {
-      return may_share(node, each.tiles.front().tensor, t);
-    });
-    SharedTiles& tiles = shared != all.end() ? *shared : all.emplace_back();
-    tiles.tiles.push_back({t, bound_.width(t, node)});
-    if (tiles.tiles.size() == 1) {
-      tiles.capacity = real(capacity->count());
-      tiles.shares = PerDim<std::int64_t>(workload_.dims.size(), 1);
-      for (std::size_t k = 0; k < staying; ++k) {
-        tiles.capacity -= may_share(node, order[k], t) ? bound_.width(order[k], node) : 0;
-      }
+    kept.push_back({order[i], node, bound_.width(order[i], node)});
+  }
+  std::vector<SharedTiles> all = capacities(kept);
+  for (SharedTiles& tiles : all) {
+    tiles.shares = PerDim<std::int64_t>(workload_.dims.size(), 1);
+    for (std::size_t k = 0; k < staying; ++k) {
+      tiles.capacity -=
+          may_share(node, order[k], tiles.tiles.front().tensor) ? bound_.width(order[k], node) : 0;
     }
   }
   return all;
@@ -261,7 +263,11 @@ double UnrollingBound::Phases::least_outer(const FirstBoundaries& first,
         std::min(least, least_cost_of_boxes(workload_, extents, capacities, {order[0], order[1]},
                                             cost, least, charged.tolerance));
   };
-  const PerDim<ExtentDomain> whole = any_extents(std::span(order).subspan(staying));
+  // Over all instances, whatever tiles the space has: with n phases along a dim of bound D some
+  // phase has ceil(D/n) indices or more, and D / ceil(D/n) is at most n.
+  const PerDim<ExtentDomain> whole =
+      extents(all_extents_, PerDim<std::int64_t>(workload_.dims.size(), 1),
+              std::span(order).subspan(staying));
   const bool stays = std::find(order.begin() + static_cast<std::ptrdiff_t>(staying), order.end(),
                                output) != order.end();
   if (!stays || !(narrow < wide) || first[output].to == serving) {
@@ -296,25 +302,12 @@ std::vector<SharedTiles> UnrollingBound::Phases::capacities_of(const FirstBounda
                                                                const std::vector<TensorId>& order,
                                                                std::size_t staying,
                                                                double bits_of_sums) const {
-  std::vector<SharedTiles> all;
+  std::vector<Kept> kept;
   for (std::size_t i = staying; i < order.size(); ++i) {
     const TensorId t = order[i];
-    const std::size_t node = first[t].to;
-    const auto capacity =
-        bound_.problem_.capacity(static_cast<LevelId>(node), workload_.tensors[t].role);
-    if (!capacity) {
-      continue;
-    }
-    const auto shared = std::find_if(all.begin(), all.end(), [&](const SharedTiles& each) {
-      const TensorId other = each.tiles.front().tensor;
-      return first[other].to == node && may_share(node, other, t);
-    });
-    SharedTiles& tiles = shared != all.end() ? *shared : all.emplace_back();
-    tiles.tiles.push_back({t, t == bound_.output_ ? bits_of_sums : element_bits(t)});
-    tiles.capacity = real(capacity->count());
-    tiles.shares = instances(node);
+    kept.push_back({t, first[t].to, t == bound_.output_ ? bits_of_sums : element_bits(t)});
   }
-  return all;
+  return capacities(kept);
 }
 
 // A lower bound of what a first boundary costs if `elements` leave the source (sums: arrive there),

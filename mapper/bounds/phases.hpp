@@ -24,6 +24,11 @@ class UnrollingBound::Phases {
  private:
   // Where a tensor is kept first: the boundary behind its source.
   using FirstBoundaries = PerTensor<PathBoundary>;
+  struct Kept {
+    TensorId tensor{};
+    std::size_t node = 0;
+    double bits = 0;  // of an element
+  };
   // What is charged for the outermost level: elements beyond those that are charged already.
   struct Charged {
     Fills fills;           // that arrive at the serving nodes
@@ -37,9 +42,10 @@ class UnrollingBound::Phases {
   PerDim<std::int64_t> instances(std::size_t node) const;
   double element_bits(TensorId t) const;
   bool may_share(std::size_t node, TensorId one, TensorId other) const;
-  PerDim<ExtentDomain> extents(const PerDim<std::int64_t>& instances,
+  PerDim<ExtentDomain> extents(const PerDim<ExtentDomain>& domains,
+                               const PerDim<std::int64_t>& instances,
                                std::span<const TensorId> staying) const;
-  PerDim<ExtentDomain> any_extents(std::span<const TensorId> staying) const;
+  std::vector<SharedTiles> capacities(const std::vector<Kept>& kept) const;
   double least_served(const Fills& fills, const std::vector<TensorId>& order, double enough,
                       double tolerance) const;
   std::vector<SharedTiles> capacities_at(std::size_t node, const std::vector<TensorId>& order,
@@ -56,6 +62,7 @@ class UnrollingBound::Phases {
 
   const UnrollingBound& bound_;
   const Workload& workload_;
+  PerDim<ExtentDomain> all_extents_;  // all ceil(D/n)
   double enough_;
 };
 
