@@ -176,6 +176,22 @@ double NonzeroFlows::padding_of_runs(TensorId t, const RankCode& code, double ch
   return padding;
 }
 
+// A given width of the last code counts the places of a block of n:m structure, where that is all
+// ranks or the one along which the blocks lie.
+double NonzeroFlows::places_in_block(TensorId t, const TensorFormat& format,
+                                     std::size_t code) const {
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const std::size_t codes = format.ranks.size();
+  if (!tensor.pattern || tensor.pattern->kind == PatternKind::kData || code + 1 < codes ||
+      format.ranks[code].bits == 0) {
+    return HUGE_VAL;
+  }
+  const std::size_t last = format.columns ? 0 : tensor.ranks.size() - 1;
+  return codes == 1 || (codes == tensor.ranks.size() && block_rank(t) == last)
+             ? real(tensor.pattern->block)
+             : HUGE_VAL;
+}
+
 MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given, bool to_units) {
   const TensorFormat& format = problem_.sparse()->format(level, t);
   const double density = zeros_[t].nonzeros / zeros_[t].all;
@@ -187,10 +203,6 @@ MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given, bo
   if (is_data && !to_units && !problem_.sparse()->is_constant(level, t)) {
     return data_share(t, format, given);
   }
-  // A given width of n:m structure in one rank counts the places of a block.
-  const double block = pattern && !is_data && format.ranks.size() == 1 && format.ranks[0].bits > 0
-                           ? real(pattern->block)
-                           : HUGE_VAL;
   // The ranks in the order of the format, each with its index in the tensor.
   Shape order(given.size());
   std::iota(order.begin(), order.end(), 0);
@@ -223,7 +235,7 @@ MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given, bo
     } else if (code.format == RankFormat::kOffsets) {
       bits = positions * exist * (children + 1) * coordinate_bits(code, points);
     } else if (code.format == RankFormat::kCoordinates) {
-      bits = entries * coordinate_bits(code, std::min(among, block) - 1);
+      bits = entries * coordinate_bits(code, std::min(among, places_in_block(t, format, c)) - 1);
     } else if (code.format == RankFormat::kRuns) {
       bits = real(code.bits) * (entries + positions * padding_of_runs(t, code, children, child));
     }
@@ -340,9 +352,6 @@ double NonzeroFlows::stored_bits(TensorId t, LevelId level, const PerDim<std::in
     const MovedShare mean = share(t, level, shape, false);
     return points * (mean.elements * real(width.count()) + mean.format_bits);
   }
-  const double block = pattern && format.ranks.size() == 1 && format.ranks[0].bits > 0
-                           ? real(pattern->block)
-                           : HUGE_VAL;
   const double nonzeros = most_nonzeros(t, shape, fits.share);
   Shape left = shape;
   if (format.columns) {
@@ -362,7 +371,7 @@ double NonzeroFlows::stored_bits(TensorId t, LevelId level, const PerDim<std::in
     } else if (code.format == RankFormat::kOffsets) {
       bits += fibers * (children + 1) * coordinate_bits(code, points);
     } else if (code.format == RankFormat::kCoordinates) {
-      bits += full * coordinate_bits(code, std::min(children, block) - 1);
+      bits += full * coordinate_bits(code, std::min(children, places_in_block(t, format, c)) - 1);
     } else if (code.format == RankFormat::kRuns) {
       const double longest = std::floor(std::ldexp(children, -static_cast<int>(code.bits)));
       bits += real(code.bits) * (full + std::min(full, fibers) * longest);

@@ -39,6 +39,7 @@ class NonzeroFlows {
   double empty(TensorId t, const Shape& shape);
   double blocks_empty(TensorId t, const Shape& shape) const;
   std::size_t block_rank(TensorId t) const;
+  double places_in_block(TensorId t, const TensorFormat& format, std::size_t code) const;
   double most_nonzeros(TensorId t, const Shape& shape, double share);
   double most_in_blocks(TensorId t, const Shape& shape) const;
   double data_empty(TensorId t, const Shape& shape) const;

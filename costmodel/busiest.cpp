@@ -9,6 +9,7 @@
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/sparse/conditions.hpp"
+#include "costmodel/sparse/packing.hpp"
 #include "costmodel/timing/model.hpp"
 
 namespace mapsim {
@@ -26,29 +27,6 @@ struct TimedLoop {
   std::vector<std::size_t> loops;
   Joined joined = Joined::kSum;
 };
-
-// The loops over the dim of the lanes that are packed together with them: those of the tile from
-// which the lanes are fed, the innermost one of an operand with zeros that the compute units skip.
-std::vector<std::size_t> packed_loops(const Problem& problem, const Nest& nest, std::size_t lanes) {
-  const DimId dim = nest.loops[lanes].dim;
-  std::size_t tile = 0;
-  for (const TensorId t : problem.workload().tensors.ids()) {
-    const Tensor& tensor = problem.workload().tensors[t];
-    for (const Placement& placement : nest.placements[t]) {
-      const bool feeds = tensor.role != Role::kOutput && tensor.dims().contains(dim) &&
-                         problem.sparse()->looks_at(tensor) && placement.position <= lanes;
-      tile = feeds ? std::max(tile, placement.position) : tile;
-    }
-  }
-  std::vector<std::size_t> loops;
-  for (std::size_t i = tile; i < lanes; ++i) {
-    if (nest.loops[i].dim == dim && !nest.loops[i].fanout) {
-      loops.push_back(i);
-    }
-  }
-  loops.push_back(lanes);
-  return loops;
-}
 
 // A nest's loops in the order in which times are joined, the last ones first. Instances that do not
 // wait at every tile go through the loops around them by themselves: their loops come before those,

@@ -40,6 +40,7 @@ class LoopWalk {
   void enter(const IterationTile& box);
 
   const std::vector<WalkLoop>& loops() const { return loops_; }
+  const LoopIndices& moment() const { return moment_; }
   const std::vector<KeptAt>& keeps(TensorId tensor) const { return keeps_[tensor]; }
 
   // Every instance below the first `depth` loops, the first one first.

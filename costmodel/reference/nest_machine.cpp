@@ -160,7 +160,7 @@ void NestMachine::multiply() {
       const std::int64_t point = path.projection.first_point(*iteration);
       double& value = operand.at(point);
       if (nonzeros_) {
-        act = stronger(act, path.holders.back().acts[unit]);
+        act = stronger(act, path.holders.back().acts[unit].operations);
         if (path.tensor != workload_.output() && nonzeros_->is_zero(path.tensor, point) &&
             nonzeros_->model().looks_at(workload_.tensors[path.tensor])) {
           act = stronger(act, nonzeros_->model().machine().when_zero);

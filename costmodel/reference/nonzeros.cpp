@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "costmodel/nest.hpp"
@@ -15,10 +17,15 @@ namespace {
 // A tree of fibers over the points of a tile: each rank's coordinates, in the order of the format.
 class FiberTree {
  public:
-  // `places`: that the coordinates of each code tell apart; none: those of the fiber.
+  // `places`: that the coordinates of each code tell apart, of a fiber no more than it has unless
+  // they are those in the `whole` tensor.
   FiberTree(const TensorFormat& format, const std::vector<std::vector<std::int64_t>>& points,
-            const std::vector<char>& nonzero, std::vector<std::int64_t> places)
-      : format_{format}, points_{points}, nonzero_{nonzero}, places_{std::move(places)} {}
+            const std::vector<char>& nonzero, std::vector<std::int64_t> places, bool whole)
+      : format_{format},
+        points_{points},
+        nonzero_{nonzero},
+        places_{std::move(places)},
+        whole_{whole} {}
 
   double elements = 0;
   double bits = 0;
@@ -56,7 +63,7 @@ class FiberTree {
       entries += full ? 1 : 0;
     }
     const auto n = static_cast<std::int64_t>(children.size());
-    const std::int64_t among = places_.empty() ? n : places_[depth];
+    const std::int64_t among = whole_ ? places_[depth] : std::min(n, places_[depth]);
     const auto width = [&](std::int64_t most) {
       const std::int64_t least = std::bit_width(static_cast<std::uint64_t>(most));
       std::int64_t words = 1;  // of a given width
@@ -87,6 +94,7 @@ class FiberTree {
   const std::vector<std::vector<std::int64_t>>& points_;
   const std::vector<char>& nonzero_;
   std::vector<std::int64_t> places_;
+  bool whole_;
 };
 
 }  // namespace
@@ -107,11 +115,82 @@ bool Nonzeros::is_hit(TensorId leader, const std::vector<LoopIndices>& units,
   });
 }
 
-ZeroAct Nonzeros::act(LevelId level, TensorId t, const std::vector<LoopIndices>& instances,
-                      std::size_t depth, std::optional<std::size_t> moving, bool once) const {
+// The temporal loops whose indices are packed into lanes that all share a transfer, and the loop
+// over the lanes, which take nonzeros of the leader. nullopt: there are no such lanes.
+std::optional<std::vector<std::size_t>> Nonzeros::packed_loops(
+    TensorId leader, const std::vector<LoopIndices>& served) const {
+  const Workload& workload = problem_.workload();
+  const std::vector<WalkLoop>& loops = walk_.loops();
+  const auto takes = [&](TensorId t, DimId d) {
+    return t != workload.output() && model().looks_at(workload.tensors[t]) &&
+           workload.tensors[t].dims().contains(d);
+  };
+  for (std::size_t k = 0; k < loops.size(); ++k) {
+    const bool is_shared = std::any_of(served.begin(), served.end(), [&](const LoopIndices& unit) {
+      return unit[k] != served.front()[k];
+    });
+    if (!is_shared || !takes(leader, loops[k].dim) ||
+        model().machine().when_zero != ZeroAct::kSkip ||
+        problem_.arch().fanouts[*loops[k].fanout].balance != Balance::kPacked) {
+      continue;
+    }
+    std::size_t fed = 0;
+    for (const TensorId t : workload.tensors.ids()) {
+      for (const KeptAt& keep : walk_.keeps(t)) {
+        fed = takes(t, loops[k].dim) && keep.depth <= k ? std::max(fed, keep.depth) : fed;
+      }
+    }
+    std::vector<std::size_t> packed;
+    for (std::size_t i = fed; i < k; ++i) {
+      if (!loops[i].fanout && loops[i].dim == loops[k].dim) {
+        packed.push_back(i);
+      }
+    }
+    packed.push_back(k);
+    return packed;
+  }
+  return std::nullopt;
+}
+
+// Lanes take the nonzeros of a tile in order. Is there a batch whose number is that of the present
+// step among those that the tile would take without zeros?
+bool Nonzeros::is_filled(TensorId leader, const std::vector<LoopIndices>& served,
+                         const std::vector<std::size_t>& loops) const {
+  const LoopIndices& moment = walk_.moment();
+  std::int64_t steps = 1;
+  std::int64_t batch = 0;
+  for (std::size_t i = 0; i + 1 < loops.size(); ++i) {
+    batch = batch * walk_.loops()[loops[i]].bound + moment[loops[i]];
+    steps *= walk_.loops()[loops[i]].bound;
+  }
+  const std::int64_t lanes = walk_.loops()[loops.back()].bound;
+  std::int64_t taken = 0;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    std::vector<LoopIndices> then = served;
+    std::int64_t rest = step;
+    for (std::size_t i = loops.size() - 1; i-- > 0;) {
+      const std::int64_t bound = walk_.loops()[loops[i]].bound;
+      for (LoopIndices& unit : then) {
+        unit[loops[i]] = rest % bound - moment[loops[i]];
+      }
+      rest /= bound;
+    }
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      std::vector<LoopIndices> units;
+      std::copy_if(then.begin(), then.end(), std::back_inserter(units),
+                   [&](const LoopIndices& unit) { return unit[loops.back()] == lane; });
+      taken += is_hit(leader, units, walk_) ? 1 : 0;
+    }
+  }
+  return batch * lanes < taken;
+}
+
+Nonzeros::Acts Nonzeros::act(LevelId level, TensorId t, const std::vector<LoopIndices>& instances,
+                             std::size_t depth, std::optional<std::size_t> moving,
+                             bool once) const {
   const std::vector<BoundCondition>& conditions = model().conditions(level, t);
   if (conditions.empty()) {
-    return ZeroAct::kNothing;
+    return {};
   }
   std::vector<LoopIndices> served;
   for (const LoopIndices& unit : units_) {
@@ -121,7 +200,7 @@ ZeroAct Nonzeros::act(LevelId level, TensorId t, const std::vector<LoopIndices>&
       served.push_back(unit);
     }
   }
-  ZeroAct act = ZeroAct::kNothing;
+  Acts acts;
   for (const BoundCondition& condition : conditions) {
     LoopWalk ahead = walk_;
     bool hit = false;
@@ -130,9 +209,43 @@ ZeroAct Nonzeros::act(LevelId level, TensorId t, const std::vector<LoopIndices>&
       hit = hit || is_hit(condition.leader, served, ahead);
       advanced = once || hit ? std::nullopt : ahead.advance();
     } while (advanced && (!moving || *advanced > *moving));
-    act = hit ? act : stronger(act, condition.act);
+    acts.operations = hit ? acts.operations : stronger(acts.operations, condition.act);
+    const auto packed = packed_loops(condition.leader, served);
+    const bool by_batch = packed && packed->size() > 1 &&
+                          (once || (moving && packed->at(packed->size() - 2) <= *moving));
+    hit = by_batch ? is_filled(condition.leader, served, *packed) : hit;
+    acts.transfer = hit ? acts.transfer : stronger(acts.transfer, condition.act);
   }
-  return act;
+  return acts;
+}
+
+// Per code: that its coordinates tell apart, of the fibers of a tile at most.
+std::vector<std::int64_t> Nonzeros::places_of(TensorId t, const TensorFormat& format,
+                                              bool to_units) const {
+  std::vector<std::int64_t> places(format.ranks.size(), std::numeric_limits<std::int64_t>::max());
+  const Tensor& tensor = problem_.workload().tensors[t];
+  std::vector<std::size_t> ranks(tensor.ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  if (format.columns) {
+    std::reverse(ranks.begin(), ranks.end());
+  }
+  if (to_units) {
+    const std::vector<std::int64_t> extents = tile_shape(tensor, bounds_of(problem_.workload()));
+    std::fill(places.begin(), places.end(), 1);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      places[std::min(i, places.size() - 1)] *= extents[ranks[i]];
+    }
+  }
+  if (!tensor.pattern || tensor.pattern->kind != PatternKind::kStructured ||
+      format.ranks.back().bits == 0) {
+    return places;
+  }
+  const std::vector<Term>& innermost = tensor.ranks[ranks.back()].terms;
+  const bool along = innermost.size() == 1 && innermost.front().dim == tensor.pattern->dim;
+  if (places.size() == 1 || (places.size() == ranks.size() && along)) {
+    places.back() = std::min(places.back(), tensor.pattern->block);
+  }
+  return places;
 }
 
 MovedShare Nonzeros::share(LevelId level, TensorId t, const PointSet& tile, bool to_units) const {
@@ -161,26 +274,7 @@ MovedShare Nonzeros::share(LevelId level, TensorId t, const PointSet& tile, bool
   if (format.ideal || format.ranks.empty()) {
     return {format.ideal ? nonzeros / size : 1, 0};
   }
-  std::vector<std::int64_t> places;
-  const Shared<Pattern>& pattern = problem_.workload().tensors[t].pattern;
-  if (pattern && pattern->kind == PatternKind::kStructured && format.ranks.size() == 1 &&
-      format.ranks[0].bits > 0) {  // of a block
-    places = {to_units ? pattern->block
-                       : std::min(pattern->block, static_cast<std::int64_t>(points.size()))};
-  } else if (to_units) {
-    std::vector<std::int64_t> extents =
-        tile_shape(problem_.workload().tensors[t], bounds_of(problem_.workload()));
-    if (format.columns) {
-      std::reverse(extents.begin(), extents.end());
-    }
-    for (std::size_t c = 0; c < format.ranks.size(); ++c) {
-      places.push_back(extents[c]);
-    }
-    for (std::size_t r = format.ranks.size(); r < extents.size(); ++r) {
-      places.back() *= extents[r];
-    }
-  }
-  FiberTree tree{format, points, nonzero, places};
+  FiberTree tree{format, points, nonzero, places_of(t, format, to_units), to_units};
   tree.visit(0, all);
   return {tree.elements / size, tree.bits / size};
 }

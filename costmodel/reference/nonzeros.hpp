@@ -24,11 +24,15 @@ class Nonzeros {
   }
   const SparseModel& model() const { return *problem_.sparse(); }
 
+  struct Acts {
+    ZeroAct transfer = ZeroAct::kNothing;
+    ZeroAct operations = ZeroAct::kNothing;  // which differ where lanes are packed: those of a step
+  };
   // What the level does with a transfer that serves instances below the first `depth` loops from
   // now on until the loop `moving`, or one outside it, advances; without one to the end; with
   // `once`, in this step only.
-  ZeroAct act(LevelId level, TensorId t, const std::vector<LoopIndices>& instances,
-              std::size_t depth, std::optional<std::size_t> moving, bool once) const;
+  Acts act(LevelId level, TensorId t, const std::vector<LoopIndices>& instances, std::size_t depth,
+           std::optional<std::size_t> moving, bool once) const;
 
   // The bits of a tile in a level's format, per element. `to_units`: of an element whose
   // coordinates are those in the whole tensor.
@@ -36,6 +40,11 @@ class Nonzeros {
 
  private:
   bool is_hit(TensorId leader, const std::vector<LoopIndices>& units, const LoopWalk& now) const;
+  std::optional<std::vector<std::size_t>> packed_loops(
+      TensorId leader, const std::vector<LoopIndices>& served) const;
+  std::vector<std::int64_t> places_of(TensorId t, const TensorFormat& format, bool to_units) const;
+  bool is_filled(TensorId leader, const std::vector<LoopIndices>& served,
+                 const std::vector<std::size_t>& loops) const;
 
   const Problem& problem_;
   const LoopWalk& walk_;

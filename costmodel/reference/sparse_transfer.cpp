@@ -59,9 +59,10 @@ void Transfer::count_nonzeros() {
       for (const std::size_t i : part.children) {
         instances.push_back(child_.instances[i]);
       }
-      const ZeroAct act = stronger(
-          parent_.acts[part.parent],
-          nonzeros_->act(*parent_.level, tensor_, instances, child_.depth, moving_, forgets_));
+      const Nonzeros::Acts& above = parent_.acts[part.parent];
+      Nonzeros::Acts act =
+          nonzeros_->act(*parent_.level, tensor_, instances, child_.depth, moving_, forgets_);
+      act = {stronger(above.transfer, act.transfer), stronger(above.operations, act.operations)};
       for (const std::size_t i : part.children) {
         child_.acts[i] = act;
         child_.shares[i] = child_.level && !changes_[i].next.empty()
@@ -69,7 +70,7 @@ void Transfer::count_nonzeros() {
                                : MovedShare{};
         const PointSet& down = is_output_ ? changes_[i].returning : changes_[i].entering;
         add(child_.nonzeros[i], Access::kFill, static_cast<double>(down.size()), child_.shares[i],
-            act);
+            act.transfer);
       }
     }
     count_at_parent(stream, flows_[s]);
@@ -79,7 +80,7 @@ void Transfer::count_nonzeros() {
 void Transfer::count_leaving(std::size_t child) {
   if (is_output_) {
     add(child_.nonzeros[child], Access::kDrain, static_cast<double>(changes_[child].leaving.size()),
-        child_.shares[child], child_.acts[child]);
+        child_.shares[child], child_.acts[child].transfer);
   }
 }
 
@@ -92,7 +93,7 @@ void Transfer::count_at_parent(const Stream& stream, const StreamFlow& flow) {
     if (tile.empty()) {
       continue;
     }
-    const ZeroAct act = child_.acts[i];
+    const ZeroAct act = child_.acts[i].transfer;
     const MovedShare share = nonzeros_->share(*parent_.level, tensor_, tile, !child_.level);
     const auto part = [&](PointSet& points) {
       const PointSet others = without(points, tile);

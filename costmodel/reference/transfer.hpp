@@ -30,7 +30,7 @@ struct Holder {
   std::int64_t footprint = 0;               // points of the first instance's first tile
   // Of a data set, one per instance: what became of the present tile, what an element of it takes,
   // and what became of all accesses so far.
-  std::vector<ZeroAct> acts;
+  std::vector<Nonzeros::Acts> acts;
   std::vector<MovedShare> shares;
   std::vector<SparseTensor::Accesses> nonzeros;
 };

@@ -6,15 +6,22 @@
 #include "core/arithmetic.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/crossing.hpp"
+#include "costmodel/sparse/packing.hpp"
 
 namespace mapsim {
 
 namespace {
 
-[[noreturn]] void refuse(const Workload& workload, TensorId leader, const std::string& why) {
-  throw ConfigError(
-      {{workload.name, 0, 0, "",
-        "conditions on " + workload.tensors[leader].name + " are not counted " + why, ""}});
+// Lanes that are packed with the nonzeros of this tensor share a transfer: the batches that its
+// tile takes without zeros.
+bool is_packed(const SparseModel& model, const Workload& workload, TensorId leader,
+               const std::vector<ServedSpace>& sets) {
+  bool packed = false;
+  for (const DimId d : workload.dims.ids()) {
+    packed = packed || (sets.size() == 1 && sets[0][d].batches != 1 &&
+                        workload.tensors[leader].dims().contains(d));
+  }
+  return packed && model.looks_at(workload.tensors[leader]);
 }
 
 // The tile of the leader; only of uniform zeros may it be scattered, and of no window.
@@ -29,9 +36,9 @@ TileShape leader_tile(const SparseModel& model, const Workload& workload, Tensor
     for (const Term& term : rank.terms) {
       const bool needs_whole = rank.terms.size() > 1 || !model.occupancy(leader).is_uniform();
       if (needs_whole && !space[term.dim].is_whole) {
-        refuse(workload, leader,
-               "in a nest with loops over " + workload.dims[term.dim].name +
-                   " outside and inside of instances that do not share the transfer");
+        refuse_conditions(workload, leader,
+                          "in a nest with loops over " + workload.dims[term.dim].name +
+                              " outside and inside of instances that do not share the transfer");
       }
     }
   }
@@ -86,14 +93,15 @@ double all_hit(const SparseModel& model, const Workload& workload, TensorId lead
     return points_of(tile) == 1 ? occupancy.density() : 1 - occupancy.empty(tile);
   }
   if (!occupancy.is_uniform() || least.size() > 2) {
-    refuse(workload, leader, "where they hold for tiles that do not lie within each other");
+    refuse_conditions(workload, leader,
+                      "where they hold for tiles that do not lie within each other");
   }
   // Two boxes around one operation: inclusion and exclusion.
   ServedSpace both(least[0].size());
   for (const DimId d : both.ids()) {
     both[d] = least[0][d].count <= least[1][d].count ? least[0][d] : least[1][d];
     if (!least[0][d].is_whole || !least[1][d].is_whole) {
-      refuse(workload, leader, "where they hold for scattered tiles of several tensors");
+      refuse_conditions(workload, leader, "where they hold for scattered tiles of several tensors");
     }
   }
   const TileShape a = leader_tile(model, workload, leader, least[0]);
@@ -125,6 +133,7 @@ ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tens
   for (const DimId d : space.ids()) {
     space[d].count = tile[d];
   }
+  const bool skips = problem.sparse()->machine().when_zero == ZeroAct::kSkip;
   PerDim<bool> skipped(tile.size(), false);  // a loop over the dim is inside and not served
   for (std::size_t i = child_position; i-- > 0;) {
     const NestLoop& loop = nest.loops[i];
@@ -135,6 +144,11 @@ ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tens
     if (is_served) {
       space[loop.dim].count *= loop.bound;
       space[loop.dim].is_whole = space[loop.dim].is_whole && !skipped[loop.dim];
+      if (skips && loop.fanout &&
+          problem.arch().fanouts[*loop.fanout].balance == Balance::kPacked) {
+        space[loop.dim].batches =
+            batches_of(problem, nest, i, moving, space[loop.dim].count == loop.bound);
+      }
     } else {
       skipped[loop.dim] = true;
     }
@@ -171,6 +185,11 @@ FirstVisits first_visits(const Problem& problem, const Nest& nest, TensorId tens
 void ConditionChain::enter(const std::vector<BoundCondition>& conditions,
                            const ServedSpace& space) {
   for (const BoundCondition& condition : conditions) {
+    if (condition.act == ZeroAct::kGate &&
+        is_packed(*model_, *workload_, condition.leader, {space})) {
+      refuse_conditions(*workload_, condition.leader,
+                        "that gate what lanes share that are packed: skip it");
+    }
     any_[condition.leader] = {space};
     if (condition.act == ZeroAct::kSkip) {
       skip_[condition.leader] = {space};
@@ -199,7 +218,8 @@ Passed ConditionChain::passed_nonzeros(TensorId t) const {
 
 Passed ConditionChain::passed_again(const FirstVisits& first) const {
   const bool is_known = std::any_of(any_.begin(), any_.end(), [&](const auto& of) {
-    return model_->occupancy(of.first).is_data();
+    return model_->occupancy(of.first).is_data() ||
+           is_packed(*model_, *workload_, of.first, of.second);
   });
   const Passed all = passed();
   if (!is_known || first.share >= 1) {
@@ -218,7 +238,14 @@ double all_hit(const SparseModel& model, const Workload& workload, const ServedB
   known.restrict_to(among);
   double chance = 1;
   for (const auto& [leader, spaces] : sets) {
-    chance *= model.occupancy(leader).is_data() ? 1 : all_hit(model, workload, leader, spaces);
+    if (is_packed(model, workload, leader, spaces)) {
+      if (!known.hits().empty()) {
+        refuse_conditions(workload, leader, "where lanes are packed and other zeros are data");
+      }
+      chance *= packed_hit(model, workload, leader, spaces[0], among);
+    } else {
+      chance *= model.occupancy(leader).is_data() ? 1 : all_hit(model, workload, leader, spaces);
+    }
   }
   return chance * known.share();
 }
@@ -229,7 +256,7 @@ KnownZeros known_sets(const SparseModel& model, const Workload& workload,
   for (const auto& [leader, spaces] : sets) {
     const DensityModel& occupancy = model.occupancy(leader);
     for (const ServedSpace& space : spaces) {
-      if (occupancy.is_data()) {
+      if (occupancy.is_data() && !is_packed(model, workload, leader, spaces)) {
         known.require(leader, occupancy, leader_tile(model, workload, leader, space));
       }
     }

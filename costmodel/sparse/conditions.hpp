@@ -10,11 +10,12 @@
 
 namespace mapsim {
 
-// The indices along one dim of the operations that a transfer serves: their number, and whether
-// they are contiguous.
+// The indices along one dim of the operations that a transfer serves: their number, whether they
+// are contiguous, and of packed lanes the batches that a tile without zeros takes (0: not counted).
 struct ServedDim {
   std::int64_t count = 1;
   bool is_whole = true;  // an aligned block
+  std::int64_t batches = 1;
 };
 using ServedSpace = PerDim<ServedDim>;
 
@@ -54,6 +55,7 @@ class ConditionChain {
  public:
   explicit ConditionChain(const SparseModel& model, const Workload& workload)
       : model_{&model}, workload_{&workload} {}
+  // Throws ConfigError of lanes that are packed but do not skip.
   void enter(const std::vector<BoundCondition>& conditions, const ServedSpace& space);
   Passed passed() const;
   // The same for elements of `t` that are not zero. Differs where both its zeros and a leader's are

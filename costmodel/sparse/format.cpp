@@ -51,11 +51,16 @@ double width_of(const RankCode& code, std::int64_t n) {
                             : least);
 }
 
-// Places that a coordinate of a given width tells apart: of n:m structure, those of a block.
-std::int64_t places_of(const TensorFormat& format, const RankCode& code,
-                       const DensityModel& occupancy, std::int64_t children) {
-  const bool by_block =
-      code.bits > 0 && format.ranks.size() == 1 && !occupancy.is_uniform() && !occupancy.is_data();
+// Places that a coordinate of a given width tells apart: of n:m structure those of a block, if it
+// is one of all ranks or of the innermost one alone and blocks lie along that.
+std::int64_t places_of(const TensorFormat& format, std::size_t code, const DensityModel& occupancy,
+                       std::int64_t children) {
+  const std::size_t ranks = occupancy.box().size();
+  const std::size_t codes = format.ranks.size();
+  const bool is_structured = !occupancy.is_uniform() && !occupancy.is_data();
+  const bool by_block = is_structured && format.ranks[code].bits > 0 && code + 1 == codes &&
+                        (codes == 1 || (codes == ranks && occupancy.block_rank() ==
+                                                              (format.columns ? 0 : ranks - 1)));
   return by_block ? std::min(children, occupancy.pattern().block) : children;
 }
 
@@ -206,8 +211,7 @@ bool is_proportional(const TensorFormat& format, const DensityModel& occupancy) 
   return format.ranks.size() == 1 &&
          (code.format == RankFormat::kBitmask ||
           (code.format == RankFormat::kCoordinates && code.bits > 0 &&
-           width_of(code, places_of(format, code, occupancy, occupancy.size())) ==
-               real(code.bits)));
+           width_of(code, places_of(format, 0, occupancy, occupancy.size())) == real(code.bits)));
 }
 
 StoredTile stored_on_average(const TensorFormat& format, const DensityModel& occupancy,
@@ -241,7 +245,7 @@ StoredTile stored_on_average(const TensorFormat& format, const DensityModel& occ
     const double full = positions * children * share;
     stored.elements = full * real(points_of(groups.child[code]));
     if (rank.format == RankFormat::kCoordinates) {
-      const std::int64_t among = places_of(format, rank, occupancy, all.children[code]);
+      const std::int64_t among = places_of(format, code, occupancy, all.children[code]);
       stored.format_bits += full * width_of(rank, among);
     } else if (rank.format == RankFormat::kRuns) {
       stored.format_bits +=
@@ -291,7 +295,7 @@ StoredTile stored_at_most(const TensorFormat& format, const DensityModel& occupa
         break;
       case RankFormat::kCoordinates:
         stored.format_bits +=
-            full * width_of(rank, places_of(format, rank, occupancy, groups.children[code]));
+            full * width_of(rank, places_of(format, code, occupancy, groups.children[code]));
         break;
       case RankFormat::kRuns:
         stored.format_bits +=

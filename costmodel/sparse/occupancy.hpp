@@ -41,6 +41,7 @@ class DensityModel {
   bool is_uniform() const { return !pattern_; }
   bool is_data() const { return pattern_ && pattern_->kind == PatternKind::kData; }
   const Pattern& pattern() const { return *pattern_; }
+  std::size_t block_rank() const { return block_rank_; }  // structured
   // Probability that a tile has zeros only; for data, the share of such tiles.
   double empty(const TileShape& shape) const;
   // The most nonzeros of a tile in this share of all data sets (1: in all). Not for data.

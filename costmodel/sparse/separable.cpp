@@ -60,11 +60,18 @@ std::string why_not(const Problem& problem, TensorId t) {
 }  // namespace
 
 std::string why_not_separable(const Problem& problem) {
+  if (problem.sparse() == nullptr || !problem.sparse()->has_conditions()) {
+    return "";
+  }
+  for (const Fanout& fanout : problem.arch().fanouts) {
+    if (fanout.balance == Balance::kPacked) {
+      return fanout.name +
+             " packs nonzeros into lanes, which decides about transfers of whole nests";
+    }
+  }
   std::string why;
   for (const TensorId t : problem.workload().tensors.ids()) {
-    if (problem.sparse() != nullptr && problem.sparse()->has_conditions() && why.empty()) {
-      why = why_not(problem, t);
-    }
+    why = why.empty() ? why_not(problem, t) : why;
   }
   return why;
 }
