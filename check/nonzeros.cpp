@@ -162,7 +162,10 @@ MovedShare NonzeroFlows::data_share(TensorId t, const TensorFormat& format,
 // All that is left after s tiles is at most `children` times the probability that s are empty.
 double NonzeroFlows::padding_of_runs(TensorId t, const RankCode& code, double children,
                                      double child) {
-  constexpr double kNothing = 1e-18;  // of the entries
+  constexpr double kNothing = 1e-18;             // of the entries
+  if (problem_.workload().tensors[t].pattern) {  // every nonzero has one, or the machine is refused
+    return 0;
+  }
   const auto [at, fresh] = zeros_[t].sums.try_emplace({real(code.bits), children, child}, 0);
   double& padding = at->second;
   const double run = std::ldexp(1, static_cast<int>(code.bits));
@@ -373,7 +376,8 @@ double NonzeroFlows::stored_bits(TensorId t, LevelId level, const PerDim<std::in
     } else if (code.format == RankFormat::kCoordinates) {
       bits += full * coordinate_bits(code, std::min(children, places_in_block(t, format, c)) - 1);
     } else if (code.format == RankFormat::kRuns) {
-      const double longest = std::floor(std::ldexp(children, -static_cast<int>(code.bits)));
+      const double longest =
+          pattern ? 0 : std::floor(std::ldexp(children, -static_cast<int>(code.bits)));
       bits += real(code.bits) * (full + std::min(full, fibers) * longest);
     }
     fibers = full;

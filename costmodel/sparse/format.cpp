@@ -69,8 +69,8 @@ std::int64_t places_of(const TensorFormat& format, std::size_t code, const Densi
 // most as many entries as there are children, times the chance of s empty ones.
 double padding_entries(const DensityModel& occupancy, std::int64_t run_bits, std::int64_t children,
                        std::int64_t child_points) {
-  constexpr double kLeast = 1e-18;  // of the entries
-  if (run_bits >= 62) {
+  constexpr double kLeast = 1e-18;                  // of the entries
+  if (run_bits >= 62 || !occupancy.is_uniform()) {  // of structure: counts_runs()
     return 0;
   }
   EmptyByPoints empty{occupancy};
@@ -203,6 +203,22 @@ bool is_compressed(const TensorFormat& format) {
                                      [](const RankCode& c) { return !stores_all(c.format); });
 }
 
+bool counts_runs(const TensorFormat& format, const DensityModel& occupancy) {
+  if (occupancy.is_uniform() || occupancy.is_data()) {
+    return true;
+  }
+  const std::size_t last = occupancy.box().size() - 1;
+  const std::int64_t longest = 2 * (occupancy.pattern().block - occupancy.pattern().kept);
+  bool counted = true;
+  for (std::size_t code = 0; code < format.ranks.size(); ++code) {
+    const std::int64_t bits = format.ranks[code].bits;
+    counted = counted && (format.ranks[code].format != RankFormat::kRuns ||
+                          (code == last && occupancy.block_rank() == (format.columns ? 0 : last) &&
+                           (bits >= 62 || longest < std::int64_t{1} << bits)));
+  }
+  return counted;
+}
+
 bool is_proportional(const TensorFormat& format, const DensityModel& occupancy) {
   if (format.ideal || format.ranks.empty()) {
     return true;
@@ -298,10 +314,11 @@ StoredTile stored_at_most(const TensorFormat& format, const DensityModel& occupa
             full * width_of(rank, places_of(format, code, occupancy, groups.children[code]));
         break;
       case RankFormat::kRuns:
-        stored.format_bits +=
-            real(rank.bits) *
-            (full + std::min(full, fibers) *
-                        std::floor(std::ldexp(children, -static_cast<int>(rank.bits))));
+        stored.format_bits += real(rank.bits) * full;
+        if (occupancy.is_uniform()) {
+          stored.format_bits += real(rank.bits) * std::min(full, fibers) *
+                                std::floor(std::ldexp(children, -static_cast<int>(rank.bits)));
+        }
         break;
     }
     fibers = full;

@@ -26,6 +26,10 @@ StoredTile stored_at_most(const TensorFormat& format, const DensityModel& occupa
 
 // Whether a tile's elements and bits are proportional to its size, whatever its shape.
 bool is_proportional(const TensorFormat& format, const DensityModel& occupancy);
+// Are the entries of runs counted? Of n:m structure they are where every nonzero has one: in the
+// last of as many codes as ranks, along which the blocks lie, if the field holds the zeros of two
+// blocks.
+bool counts_runs(const TensorFormat& format, const DensityModel& occupancy);
 // Does it store a part of the elements only?
 bool is_compressed(const TensorFormat& format);
 

@@ -91,12 +91,13 @@ void SparseModel::bind(const Arch& arch, const Workload& workload, LevelId level
                          tensor.name, tensor.ranks.size(), to_string(format), format.ranks.size()));
     }
     const DensityModel& occupancy = occupancies_[index_of(t)];
-    const bool runs = std::any_of(format.ranks.begin(), format.ranks.end(),
-                                  [](const RankCode& c) { return c.format == RankFormat::kRuns; });
-    if (runs && !occupancy.is_uniform() && !occupancy.is_data()) {
-      refuse(arch.name, fmt::format("{}: runs of a tensor with n:m structure ({}) are not counted; "
-                                    "a bitmask or coordinates are",
-                                    arch.levels[level].name, tensor.name));
+    if (!counts_runs(format, occupancy)) {
+      refuse(arch.name,
+             fmt::format("{}: runs of a tensor with n:m structure ({}) are counted in the "
+                         "last of as many codes as ranks, along which the blocks lie, "
+                         "and if they hold the zeros of two blocks; a bitmask or "
+                         "coordinates are, too",
+                         arch.levels[level].name, tensor.name));
     }
     if (is_compressed(format)) {
       least_moved_[t] = occupancy.density();

@@ -71,8 +71,9 @@ TEST(SparseProofs, HoldAndDoNotHoldOfMoreNonzeros) {
 // would raise a bound, which no certificate of an optimum shows. In the small layer a tile may be
 // as large as all zeros together, which still leaves it a chance to be empty.
 TEST(SparseBounds, MoveWhatTheCostModelMoves) {
-  for (const char* format : {"bitmask", "coordinates 3 b", "runs 1 b", "runs 2 b", "csr", "ideal",
-                             "[dense, coordinates 1 b]", "[dense, coordinates 1 b, by columns]"}) {
+  for (const char* format :
+       {"bitmask", "coordinates 3 b", "runs 1 b", "runs 2 b", "csr", "ideal",
+        "[dense, coordinates 1 b]", "[dense, runs 3 b]", "[dense, coordinates 1 b, by columns]"}) {
     for (const char* sizes : {"m: 8, n: 4, k: 8", "m: 2, n: 2, k: 2", "m: 3, n: 1, k: 2"}) {
       for (const std::string& density :
            std::vector<std::string>{"0.25", "0.5", "structured 1:4 along K"}) {

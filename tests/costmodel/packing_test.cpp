@@ -202,7 +202,8 @@ TEST(Packing, StructuredZerosFillEveryBatch) {
       "    format: {weight: [dense, coordinates 1 b, by columns]}\n"
       "    when_empty: [{skip: output, on: weight}]\n"
       "  - storage: Buffer\n    word: 8 b\n    capacity: unlimited\n"
-      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n    format: {weight: bitmask}\n"
+      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n"
+      "    format: {weight: [dense, runs 3 b, by columns]}\n"
       "    when_empty: [{skip: output, on: weight}]\n"
       "  - fanout: lanes\n    x: 4\n    spatial_reduction: true\n    balance: packed\n"
       "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [weight]}\n",
@@ -222,6 +223,14 @@ TEST(Packing, StructuredZerosFillEveryBatch) {
   // Columns of B are blocks whose coordinates take 2 b.
   const auto& reads = cost.sparse->levels[LevelId{0}][TensorId{1}].total;
   EXPECT_EQ(reads[static_cast<std::size_t>(Access::kRead)].format_bits, 2 * 16 / 2 * 2);
+  // A run of zeros is at most as long as those of two blocks, which 3 b hold, and 2 b do not.
+  const auto& fills = cost.sparse->levels[LevelId{1}][TensorId{1}].total;
+  EXPECT_EQ(fills[static_cast<std::size_t>(Access::kFill)].format_bits, 2 * 16 / 2 * 3);
+  Sparsity shorter = *drawn.arch.sparsity;
+  shorter.levels[LevelId{1}].formats[Role::kWeight].ranks.back().bits = 2;
+  Arch refused = drawn.arch;
+  refused.sparsity = Shared<Sparsity>{shorter};
+  EXPECT_THROW((Problem{refused, drawn.workload}), ConfigError);
   // So it is of all such zeros.
   const std::vector<double> found = simulated(drawn, operands_with_zeros(drawn.workload, 1));
   const std::vector<double> expected = numbers(*cost.sparse);
