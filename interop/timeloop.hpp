@@ -46,6 +46,7 @@ struct TimeloopStorage {
   std::int64_t metadata_word_bits = 0;
   std::int64_t metadata_width = 0;  // b of a row; 0: not given
   std::int64_t metadata_bits = 0;
+  DimSet packed;  // over these dims the lanes below it take the next nonzeros
   // Further names of the fanout below it (containers, or points that keep nothing), and of nodes
   // with one instance below each of its own.
   std::vector<std::string> fanout_names;

@@ -20,9 +20,19 @@ const Node& sizes_of(const Node& problem) {
   return instance == nullptr ? problem : *instance;
 }
 
+// How far a share may be from the number that a file has for it: 0.3333 is a third.
+double rounding(const std::string& text) {
+  constexpr std::size_t kFewest = 3;  // fewer digits are meant as they are
+  const std::size_t point = text.find('.');
+  const std::size_t digits = point == std::string::npos ? 0 : text.size() - point - 1;
+  return digits < kFewest ? 0 : 0.5 * std::pow(10.0, -static_cast<double>(digits));
+}
+
 // n:m along one of the tensor's dims, a reduction dim if there is one: what a fixed share of each
 // tile means. Empty: no dim that it divides.
-std::string structured(const Workload& workload, const Tensor& tensor, double density) {
+std::string structured(const Workload& workload, const Tensor& tensor, double density,
+                       const std::string& text) {
+  const double off = rounding(text);
   const DimSet kept = workload.tensors[workload.output()].dims();
   for (const bool reduction : {true, false}) {
     for (const Rank& rank : tensor.ranks) {
@@ -33,7 +43,8 @@ std::string structured(const Workload& workload, const Tensor& tensor, double de
       for (std::int64_t block = 2; block <= std::min(kMostBlock, dim.bound); ++block) {
         const double kept_of_block = density * static_cast<double>(block);
         const double whole = std::round(kept_of_block);
-        if (dim.bound % block == 0 && whole >= 1 && std::abs(kept_of_block - whole) < 1e-9) {
+        if (dim.bound % block == 0 && whole >= 1 &&
+            std::abs(kept_of_block - whole) < 1e-9 + off * static_cast<double>(block)) {
           return fmt::format("structured {}:{} along {}", static_cast<std::int64_t>(whole), block,
                              dim.name);
         }
@@ -61,7 +72,7 @@ class DensityImport {
     }
     if (distribution == "banded") {
       const Node* width = value_of(node, "band_width");
-      set(node, tensor,
+      set(node, workload_, tensor,
           fmt::format("banded {}", width == nullptr ? std::string{"0"} : width->text));
       return;
     }
@@ -81,20 +92,27 @@ class DensityImport {
     if (!(*density > 0 && *density <= 1)) {
       reader_.error(*share, "a density is above 0 and at most 1");
     } else if (*density < 1) {
-      set(*share, tensor,
-          distribution == "hypergeometric" ? share->text : fixed(tensor, t, *density, share->text));
+      set(*share, workload_, tensor,
+          distribution == "hypergeometric" ? share->text : fixed(*share, t, *density));
     }
   }
 
  private:
-  std::string fixed(const Tensor& tensor, TensorId t, double density, const std::string& text) {
-    const std::string found = structured(workload_, tensor, density);
-    if (found.empty() || sparse_.has_runs(t)) {
-      notes_.lines.push_back(fmt::format(
-          "{}: fixed_structured is a share of every tile, whatever its shape; written as uniform, "
-          "{}: all places are equally likely",
-          tensor.name,
-          found.empty() ? "since no n:m along a dim is this share" : "since it is stored in runs"));
+  std::string fixed(const Node& at, TensorId t, double density) {
+    const Tensor& tensor = workload_.tensors[t];
+    const std::string& text = at.text;
+    const std::string found = structured(workload_, tensor, density, text);
+    Workload with = workload_;
+    if (!found.empty()) {
+      set(at, with, tensor, found);
+    }
+    if (found.empty() || !sparse_.is_counted(t, with)) {
+      notes_.lines.push_back(
+          fmt::format("{}: fixed_structured is a share of every tile, whatever its shape; written "
+                      "as uniform, {}: all places are equally likely",
+                      tensor.name,
+                      found.empty() ? "since no n:m along a dim is this share"
+                                    : "since it is stored in runs that are too short for n:m"));
       sparse_.share_out(t);
       return text;
     }
@@ -106,7 +124,7 @@ class DensityImport {
   }
 
   // Read as a file of ours has it.
-  void set(const Node& at, const Tensor& tensor, const std::string& text) {
+  void set(const Node& at, Workload& workload, const Tensor& tensor, const std::string& text) {
     Entry entry;
     entry.key = at;
     entry.key.kind = Node::Kind::kScalar;
@@ -118,7 +136,7 @@ class DensityImport {
     map.text.clear();
     map.items.clear();
     map.entries = {entry};
-    read_density(reader_, &map, "", workload_);
+    read_density(reader_, &map, "", workload);
   }
 
   Reader& reader_;

@@ -210,7 +210,10 @@ class FormatOfTile {
     }
     const RankCode last = code_of(given.ranks.back());
     if (ranks.empty() || ranks.back().rank != 0) {
-      out_.format.ranks = {last};  // single elements, or a rank without a loop
+      // Single elements, or a rank without a loop. Runs are those of the last rank.
+      const std::size_t dense = last.format == RankFormat::kRuns ? tensor_.ranks.size() - 1 : 0;
+      out_.format.ranks = std::vector<RankCode>(dense);
+      out_.format.ranks.push_back(last);
       return;
     }
     std::vector<RankCode> codes;

@@ -43,7 +43,6 @@ struct Found {
   const Node* node = nullptr;
   bool of_nodes = false;  // constraints that the front end of version 0.4 puts to nodes
 };
-
 using Section = TimeloopSection;
 
 constexpr const char* kIgnoredSections = "ignored sections";
@@ -94,8 +93,11 @@ class Importer {
     if (import_.has_machine && import_.has_workload) {
       ImportNotes of_constraints;
       import_.constraints = read_constraints(arch, false, of_constraints);
+      TimeloopSparse sparse{import_.design, of_sparse_};
+      const std::size_t before = errors();
+      find_sparse(arch, sparse);
       read_mapping(arch);
-      read_sparse(arch);
+      read_sparse(sparse, before);
       notes_.lines.insert(notes_.lines.end(), of_constraints.lines.begin(),
                           of_constraints.lines.end());
     } else {
@@ -104,7 +106,7 @@ class Importer {
     finish();
     notes_.lines.insert(notes_.lines.begin(), first_.lines.begin(), first_.lines.end());
     import_.notes = notes_.text();
-    const std::vector<std::string> idle = notes_on_settings(options_.settings, asked_);
+    const Words idle = notes_on_settings(options_.settings, asked_);
     import_.notes.insert(import_.notes.end(), idle.begin(), idle.end());
     return std::move(import_);
   }
@@ -403,16 +405,19 @@ class Importer {
     }
   }
 
-  // Formats and conditions name tensors, and formats are those of the mapping's tiles.
-  void read_sparse(const TimeloopArchSection& arch) {
-    const std::size_t before = errors();
-    TimeloopSparse sparse{import_.design, notes_};
+  // Lanes that take nonzeros may have more indices in a mapping than there are lanes.
+  void find_sparse(const TimeloopArchSection& arch, TimeloopSparse& sparse) {
     for (const TimeloopPlacedSparse& each : arch.sparse) {
       sparse.read(sections_[Section::kArch].front().source->reader, each.component, *each.node);
     }
     if (const auto found = sections_.find(Section::kSparse); found != sections_.end()) {
       sparse.read(found->second.front().source->reader, *found->second.front().node);
     }
+    sparse.mark_lanes(import_.design.machine);
+  }
+
+  // Formats are those of the mapping's tiles. `before`: errors before they were found.
+  void read_sparse(TimeloopSparse& sparse, std::size_t before) {
     const Found& problem = sections_[Section::kProblem].front();
     if (sparse.is_empty() && errors() == before) {
       if (has_densities(*problem.node)) {
@@ -422,8 +427,8 @@ class Importer {
       }
       return;
     }
-    Workload& workload = import_.design.workload;
-    read_timeloop_densities(problem.source->reader, *problem.node, sparse, workload, notes_);
+    read_timeloop_densities(problem.source->reader, *problem.node, sparse, import_.design.workload,
+                            of_sparse_);
     if (errors() > before) {
       return;
     }
@@ -431,14 +436,9 @@ class Importer {
       sparse.take_energies(*table_);
     }
     import_.design.machine.sparsity = Shared<Sparsity>{sparse.result()};
-    std::erase_if(notes_.trifles, [](const ImportNotes::Trifle& each) {
-      return each.kind == std::string_view{kOfFormats} && describes_words(each.what);
-    });
-    for (ImportNotes::Trifle& each : notes_.trifles) {
-      if (each.kind == std::string_view{kOfFormats}) {
-        each.kind = "not read, attributes of formats of sparse tensors";
-      }
-    }
+    split_into_batches(import_.design, of_sparse_);
+    notes_.lines.insert(notes_.lines.end(), of_sparse_.lines.begin(), of_sparse_.lines.end());
+    name_unread_words(notes_);
   }
 
   std::size_t errors() const {
@@ -474,6 +474,7 @@ class Importer {
   std::vector<TimeloopCompound> compounds_;
   std::optional<EnergyReferences> table_;  // an ERT
   ImportNotes notes_;
+  ImportNotes of_sparse_;
   ImportNotes first_;                   // what concerns every energy
   std::set<std::string> unknown_hops_;  // storages
 };

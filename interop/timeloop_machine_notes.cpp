@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_attributes.hpp"
 
 namespace mapsim {
 
@@ -51,6 +54,17 @@ std::string note_on_networks(const TimeloopMachine& machine,
                    "{}: neither energy_per_hop nor wire_energy: hops cost nothing, as by "
                    "the table of wires that comes with Timeloop",
                    joined(silent, ", "));
+}
+
+void name_unread_words(ImportNotes& notes) {
+  std::erase_if(notes.trifles, [](const ImportNotes::Trifle& each) {
+    return each.kind == std::string_view{kOfFormats} && describes_words(each.what);
+  });
+  for (ImportNotes::Trifle& each : notes.trifles) {
+    if (each.kind == std::string_view{kOfFormats}) {
+      each.kind = "not read, attributes of formats of sparse tensors";
+    }
+  }
 }
 
 }  // namespace mapsim

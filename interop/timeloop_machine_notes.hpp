@@ -21,4 +21,7 @@ std::vector<std::string> notes_on_unread(const TimeloopArchSection& arch, bool o
 std::string note_on_networks(const TimeloopMachine& machine,
                              const std::set<std::string>& unknown_hops);
 
+// Attributes of formats of sparse tensors: widths of words are read, the others are not.
+void name_unread_words(ImportNotes& notes);
+
 }  // namespace mapsim

@@ -147,6 +147,18 @@ class MappingReader {
     }
   }
 
+  // Lanes that take the next nonzeros may have more indices than there are lanes, a whole number of
+  // times.
+  bool fills_lanes(std::size_t level, Axis axis, std::int64_t taken, std::int64_t lanes) const {
+    const std::vector<TimeloopLoop>& loops = blocks_[level].spatial;
+    return taken % lanes == 0 &&
+           std::any_of(loops.begin(), loops.end(), [&](const TimeloopLoop& loop) {
+             return loop.axis == axis && loop.bound % (taken / lanes) == 0 &&
+                    loop.residual == loop.bound &&
+                    machine_.storages[level].packed.contains(loop.dim);
+           });
+  }
+
   // What goes along an axis, against the instances that there are.
   void check_instances(const Node& node, std::size_t level) {
     for (const Axis axis : {Axis::kX, Axis::kY}) {
@@ -159,7 +171,7 @@ class MappingReader {
         }
       }
       const std::int64_t instances = machine_.fanout(level, axis);
-      if (taken > instances) {
+      if (taken > instances && !fills_lanes(level, axis, taken, instances)) {
         reader_.error(node, fmt::format("{} along {} below {}, which has {} there",
                                         fmt::join(factors, " "), to_string(axis), storages_[level],
                                         instances == 1 ? "no more than one instance"

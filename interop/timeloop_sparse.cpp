@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "costmodel/sparse/format.hpp"
 #include "interop/foreign_yaml.hpp"
 
 namespace mapsim {
@@ -236,11 +237,15 @@ std::optional<TimeloopRank> TimeloopSparse::read_rank(Reader& reader, const Node
 void TimeloopSparse::read_actions(Reader& reader, const Node& list, std::size_t level) {
   for (const Node* item : reader.items(list, "a list of actions")) {
     const Node* type = find_key(*item, "type");
-    const std::string word = type == nullptr ? "" : type->text;
+    const std::string word = type == nullptr ? "" : underscored(type->text);
+    if (word == "skipping_spatial" || word == "position_skipping") {
+      read_lanes(reader, *item, level, word == "position_skipping");
+      continue;
+    }
     if (word != "gating" && word != "skipping") {
       reader.error(type == nullptr ? *item : *type,
-                   fmt::format("expected gating or skipping, not {}: instances do not wait for "
-                               "work, and lanes are not filled with nonzeros here",
+                   fmt::format("expected gating, skipping, skipping_spatial or position_skipping, "
+                               "not {}",
                                type == nullptr ? "nothing" : describe(*type)));
       continue;
     }
@@ -259,6 +264,42 @@ void TimeloopSparse::read_actions(Reader& reader, const Node& list, std::size_t 
     } else if (!choices.empty()) {
       check_keys(reader, *choices.front(), {"target", "condition_on"});
       read_condition(reader, *choices.front(), act, level);
+    }
+  }
+}
+
+// Lanes take the next nonzeros of the leaders (spatial skipping), or of the target itself (`own`:
+// position skipping); then the other operands are read once per batch.
+void TimeloopSparse::read_lanes(Reader& reader, const Node& node, std::size_t level, bool own) {
+  check_keys(reader, node, {"type", "target", "condition_on"});
+  const Node* target = find_key(node, "target");
+  const Node* on = find_key(node, "condition_on");
+  const Workload& workload = design_.workload;
+  if (!own) {
+    const std::size_t before = reader.errors();
+    read_condition(reader, node, ZeroAct::kSkip, level);
+    if (reader.errors() == before) {
+      for (const Node* item : reader.items(*on, "a list of data spaces")) {
+        levels_[level].packed.insert(*workload.find_tensor(item->text));
+      }
+    }
+    return;
+  }
+  if (on != nullptr && !on->items.empty()) {
+    reader.error(*on, "positions are those of the target: expected no condition");
+  }
+  const auto t = tensor(reader, target);
+  if (!t || *t == workload.output()) {
+    reader.error(target == nullptr ? node : *target,
+                 "lanes take the nonzeros of an operand: expected one as the target");
+    return;
+  }
+  levels_[level].packed.insert(*t);
+  for (const TensorId other : workload.tensors.ids()) {
+    if (other != *t && other != workload.output()) {
+      Condition condition{ZeroAct::kSkip, workload.tensors[other].role, {}};
+      condition.leaders.insert(workload.tensors[*t].role);
+      levels_[level].sparsity.when_empty.push_back(condition);
     }
   }
 }
@@ -345,13 +386,23 @@ bool TimeloopSparse::is_empty() const {
          });
 }
 
-bool TimeloopSparse::has_runs(TensorId t) const {
-  return std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
-    const std::optional<TimeloopRanks>& format = level.formats[index_of(t)];
-    return format &&
-           std::any_of(format->ranks.begin(), format->ranks.end(),
-                       [](const TimeloopRank& rank) { return rank.format == RankFormat::kRuns; });
-  });
+bool TimeloopSparse::is_counted(TensorId t, const Workload& with_density) const {
+  const DensityModel occupancy{with_density, t};
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const bool has_format = levels_[l].formats[index_of(t)].has_value();
+    if (has_format && !counts_runs(stored_as(t, l).format, occupancy)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+StoredAs TimeloopSparse::stored_as(TensorId t, std::size_t level) const {
+  std::vector<std::optional<TimeloopRanks>> formats;
+  for (const Level& each : levels_) {
+    formats.push_back(each.formats[index_of(t)]);
+  }
+  return to_format(design_.workload, t, level, formats, design_.blocks);
 }
 
 void TimeloopSparse::write_formats(std::size_t l) {
@@ -360,11 +411,7 @@ void TimeloopSparse::write_formats(std::size_t l) {
   for (const auto& [index, place] : level.places) {
     const TensorId t{static_cast<TensorId>(index)};
     const Tensor& tensor = design_.workload.tensors[t];
-    std::vector<std::optional<TimeloopRanks>> formats;
-    for (const Level& each : levels_) {
-      formats.push_back(each.formats[index]);
-    }
-    const StoredAs stored = to_format(design_.workload, t, l, formats, design_.blocks);
+    const StoredAs stored = stored_as(t, l);
     const std::string where =
         fmt::format("{}, format of {}", design_.machine.storages[l].name, tensor.name);
     if (!stored.wrong.empty()) {
@@ -406,6 +453,7 @@ void TimeloopSparse::set_fits(std::size_t l) {
 }
 
 Sparsity TimeloopSparse::result() {
+  set_lanes();
   RoleSet compressed;
   Words joined_storages;
   for (std::size_t l = 0; l < levels_.size(); ++l) {

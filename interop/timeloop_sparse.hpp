@@ -13,8 +13,8 @@
 namespace mapsim {
 
 // Reads the sections `sparse_optimizations` of whole designs ({targets: [...]}) and of single
-// components. Errors are what has no counterpart: UB, spatial and position skipping, a choice among
-// several conditions, conditions on the output.
+// components. Errors are what has no counterpart: UB, a choice among several conditions, conditions
+// on the output.
 class TimeloopSparse {
  public:
   TimeloopSparse(const TimeloopDesign& design, ImportNotes& notes)
@@ -27,12 +27,14 @@ class TimeloopSparse {
 
   void read(Reader& reader, const Node& section);
   void read(Reader& reader, const std::string& component, const Node& section);
+  // Below which storages lanes take the next nonzeros.
+  void mark_lanes(TimeloopMachine& machine) const;
   // Takes the energies of gated and skipped accesses.
   void take_energies(const EnergyReferences& table);
   // Is the design dense? So it is if no target has an optimisation.
   bool is_empty() const;
-  // Does a level store this tensor in runs?
-  bool has_runs(TensorId t) const;
+  // Are the formats of a tensor with this density counted? Not all are of n:m structure.
+  bool is_counted(TensorId t, const Workload& with_density) const;
   // Marks a tensor with uniform density in files, of which every tile has its exact share of
   // nonzeros.
   void share_out(TensorId t) { shared_out_.insert(t); }
@@ -49,6 +51,7 @@ class TimeloopSparse {
     std::vector<std::optional<TimeloopRanks>> formats;
     std::map<std::size_t, Place> places;
     StorageSparsity sparsity;
+    TensorSet packed;  // whose nonzeros the lanes below take
   };
 
   void read_format(Reader& reader, const Node& node, std::size_t level);
@@ -57,11 +60,14 @@ class TimeloopSparse {
                                         bool innermost);
   std::int64_t whole_in_row(std::int64_t bits, const TimeloopStorage& storage);
   void read_actions(Reader& reader, const Node& list, std::size_t level);
+  void read_lanes(Reader& reader, const Node& node, std::size_t level, bool own);
   void read_condition(Reader& reader, const Node& node, ZeroAct act, std::size_t level);
   void read_compute(Reader& reader, const Node& list);
   std::optional<TensorId> tensor(Reader& reader, const Node* node) const;
+  StoredAs stored_as(TensorId t, std::size_t level) const;
   void write_formats(std::size_t l);
   void set_fits(std::size_t l);
+  void set_lanes();
 
   const TimeloopDesign& design_;
   ImportNotes& notes_;
@@ -69,6 +75,9 @@ class TimeloopSparse {
   Sparsity sparsity_;
   TensorSet shared_out_;
 };
+
+// More indices than lanes become batches of loops in time: `for K: 16` outside of 16 of 64 lanes.
+void split_into_batches(TimeloopDesign& design, ImportNotes& notes);
 
 // Reads `densities` and `commonDensity` of a problem: hypergeometric becomes uniform;
 // fixed_structured becomes n:m along a dim that m divides or, if there is none, uniform with a

@@ -255,6 +255,7 @@ Arch to_arch(const TimeloopMachine& machine) {
     fanout.y = machine.fanout(l, Axis::kY);
     fanout.multicast = {Role::kInput, Role::kWeight};
     fanout.spatial_reduction = true;
+    fanout.balance = machine.storages[l].packed.empty() ? fanout.balance : Balance::kPacked;
     if (const auto& per_hop = machine.storages[l].energy_per_hop) {
       fanout.energy_per_hop = PicojoulesPerBit{*per_hop / static_cast<double>(bits)};
     }
