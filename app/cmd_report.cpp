@@ -111,6 +111,9 @@ Answer run(const ReportArguments& arguments) {
   input.designs = arguments.designs;
   for (const std::string& path : arguments.results) {
     refuse_same_file(arguments.output.file, path);
+    const std::size_t source = input.sources.size();
+    const std::size_t studies = input.results.studies.size();
+    const std::size_t searches = input.results.design_searches.size();
     input.sources.push_back(std::filesystem::path{path}.filename().string());
     switch (kind_of(path)) {
       case Kind::kDatabase:
@@ -124,6 +127,12 @@ Answer run(const ReportArguments& arguments) {
       case Kind::kJson:
         read_json_results(read_text(path), path, input.results);
         break;
+    }
+    for (std::size_t i = studies; i < input.results.studies.size(); ++i) {
+      input.results.studies[i].source = source;
+    }
+    for (std::size_t i = searches; i < input.results.design_searches.size(); ++i) {
+      input.results.design_searches[i].source = source;
     }
   }
   const Page page = report_page(input);

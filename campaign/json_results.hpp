@@ -35,6 +35,7 @@ struct DesignSearchResult {
   std::vector<DesignResult> answers;  // the same designs, with sums of their layers only
   std::string proof;                  // how each design was decided, in words
   std::vector<std::string> edges;     // axes of which the best design has an end value, in words
+  std::size_t source = 0;             // as of Study
 };
 struct JsonResults {
   std::vector<Study> studies;

@@ -80,4 +80,9 @@ std::string setting_value(const DesignResult& design, const std::string& path);
 
 std::string layers_name(const Study& study);  // "alexnet", "3 layers"
 
+// What lights up together: designs of one campaign, layers of one network. Files may have
+// campaigns of the same name, and layers without a network are only known by their campaign.
+std::string designs_link(std::size_t source, const std::string& campaign);
+std::string layers_link(const Study& study);
+
 }  // namespace mapsim

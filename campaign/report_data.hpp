@@ -107,6 +107,7 @@ struct Study {
   // have the texts of its machine and layer.
   std::optional<MappedLayer> stepped{};
   std::size_t unlisted = 0;  // designs of the campaign that no shard read here computed
+  std::size_t source = 0;    // which of the files of a report it is read from
 
   void count(const LayerResult& layer);  // into reasons
   void sum_up();                         // sums and reasons anew, from the layers

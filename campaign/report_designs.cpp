@@ -142,7 +142,11 @@ PageFigure front_figure(const DesignSearchResult& result, const std::string& nam
   const std::string caption = fmt::format(
       "The {} of designs of {} against their area, {}. Numbers are those of the designs.",
       result.found.objective, result.campaign, result.found.remark);
-  return {name, caption, design_front_svg(result.found), csv_of_front(result)};
+  return {name,
+          caption,
+          design_front_svg(result.found),
+          csv_of_front(result),
+          {designs_link(result.source, result.campaign), ""}};
 }
 
 PageFigure steps_figure(const DesignSearchResult& result, const std::string& name) {
@@ -195,6 +199,7 @@ PageTable answers_table(const DesignSearchResult& result, const std::string& nam
                            design.seconds() / latency.factor(),
                            design.area_mm2 ? TableCell{*design.area_mm2} : TableCell{}});
     table.rows.push_back(std::move(row));
+    table.links.push_back({designs_link(result.source, result.campaign), ""});
   }
   return table;
 }

@@ -177,6 +177,15 @@ std::string short_name(const DesignResult& design, const Differences& found) {
 
 }  // namespace
 
+std::string designs_link(std::size_t source, const std::string& campaign) {
+  return fmt::format("{} {}", source + 1, campaign);
+}
+
+std::string layers_link(const Study& study) {
+  return study.network.empty() ? designs_link(study.source, study.campaign)
+                               : "network " + study.network;
+}
+
 std::string layers_name(const Study& study) {
   if (!study.network.empty()) {
     return study.network;
@@ -223,7 +232,11 @@ PageFigure designs_figure(const Study& study, const StudyPoints& all, const std:
       "objective, {}.{}",
       all.points.size(), layers_name(study), front, areas ? ", area" : "", areas ? " together" : "",
       study.objective, some);
-  return {name, caption, designs_svg(caption, drawn), csv};
+  return {name,
+          caption,
+          designs_svg(caption, drawn),
+          csv,
+          {designs_link(study.source, study.campaign), ""}};
 }
 
 PageFigure design_energy_figure(const Study& study, const StudyPoints& points,
@@ -247,7 +260,11 @@ PageFigure design_energy_figure(const Study& study, const StudyPoints& points,
                       ? "all designs"
                       : fmt::format("{} of {} designs", designs.size(), study.designs.size()),
                   paths);
-  return {name, caption, bars_svg(caption, names, {panel}), csv_of(names, "design", panel)};
+  return {name,
+          caption,
+          bars_svg(caption, names, {panel}),
+          csv_of(names, "design", panel),
+          {designs_link(study.source, study.campaign), ""}};
 }
 
 PageFigure layers_figure(const Study& study, const DesignResult& design, const std::string& name,
@@ -284,7 +301,8 @@ PageFigure layers_figure(const Study& study, const DesignResult& design, const s
       "limits it. The stroke across a bar is the time that the MAC units alone would need.{}",
       layers_name(study), design_words(study, design),
       study.network.empty() ? "" : ", each as often as it occurs", some);
-  return {name, caption, bars_svg(caption, names, {energy, latency}), csv};
+  return {
+      name, caption, bars_svg(caption, names, {energy, latency}), csv, {"", layers_link(study)}};
 }
 
 PageFigure breakdown_figure(const Study& study, const DesignResult& design, const std::string& name,
@@ -379,7 +397,7 @@ PageFigure roofline_figure(const Study& study, const DesignResult& design,
       study.network.empty() ? layers_name(study)
                             : fmt::format("the layers of {}", layers_name(study)),
       chart.note.empty() ? "" : " Memory-bound operators have no MACs to count, and no dot.");
-  return {name, caption, roofline_svg(caption, chart), csv};
+  return {name, caption, roofline_svg(caption, chart), csv, {"", layers_link(study)}};
 }
 
 PageFigure histogram_figure(const HistogramResult& histogram, const std::string& name) {

@@ -132,12 +132,14 @@ std::optional<PageFigure> sensitivity_figure(const Study& study, const std::stri
   }
   const std::string caption = fmt::format(
       "What one setting is worth: design {} beside the designs of this campaign that differ from "
-      "it "
-      "in that setting alone. In brackets its own value; at the ends of a bar the value that "
-      "changes "
-      "the figure most, down and up.",
+      "it in that setting alone. In brackets its own value; at the ends of a bar the value that "
+      "changes the figure most, down and up.",
       best->number);
-  return PageFigure{name, caption, tornado_svg(caption, rows, drawn), csv};
+  return PageFigure{name,
+                    caption,
+                    tornado_svg(caption, rows, drawn),
+                    csv,
+                    {designs_link(study.source, study.campaign), ""}};
 }
 
 }  // namespace mapsim

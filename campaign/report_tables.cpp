@@ -218,6 +218,7 @@ PageTable designs_table(const Study& study, const StudyPoints& points, std::size
     row.push_back(front.contains(fmt::format("{}", design.number)) ? TableCell{"front"}
                                                                    : TableCell{});
     table.rows.push_back(std::move(row));
+    table.links.push_back({designs_link(study.source, study.campaign), ""});
   }
   drop_idle_columns(table);
   table.caption = designs_caption(study, listed.size());
@@ -264,6 +265,7 @@ PageTable sums_table(const std::vector<Study>& studies, const std::string& name)
            figure(joules * design->seconds() / edp.factor), figure(100 * design->utilization()),
            static_cast<double>(missing), chosen_cell(study, *design),
            design == best ? TableCell{"best"} : TableCell{}});
+      table.links.push_back({designs_link(study.source, study.campaign), ""});
     }
   }
   drop_idle_columns(table);
@@ -293,6 +295,7 @@ PageTable points_table(const std::vector<Study>& studies, const std::string& nam
                    {"reason", "reason", true}},
                   {}};
   for (const Study& study : studies) {
+    const PageLinks links{designs_link(study.source, study.campaign), layers_link(study)};
     for (const DesignResult& design : study.designs) {
       for (const LayerResult& layer : design.layers) {
         const bool mapped = layer.energy_pj.has_value();
@@ -311,6 +314,7 @@ PageTable points_table(const std::vector<Study>& studies, const std::string& nam
              layer.gap ? TableCell{100 * *layer.gap} : TableCell{},
              layer.status.empty() ? TableCell{"not computed"} : TableCell{layer.status},
              words(layer.reason)});
+        table.links.push_back(links);
       }
     }
   }

@@ -107,7 +107,9 @@ PageFigure gantt(const Soc& soc, const PlanAnswer& answer) {
       "Groups in time: nodes alone (light blue), with epilogues and as chains (blue), merged "
       "siblings (green), parts of a concat (orange); conversions of tensors (grey). A bar's name "
       "and times appear where the pointer rests on it.",
-      canvas.finish("timeline of the plan"), csv};
+      canvas.finish("timeline of the plan"),
+      csv,
+      {"", "plan"}};
 }
 
 // Tensors over time: each from the start of its first group to the end of its last one.
@@ -133,8 +135,11 @@ PageFigure memory_map(const PlanAnswer& answer) {
   }
   canvas.words({0, 10}, bytes_text(Bits{8 * answer.memory.peak}));
   canvas.words({0, kMapHeight}, "0");
-  return {"memory", "Offsets of tensors over time; weights are not in it.",
-          canvas.finish("memory map of the plan"), csv};
+  return {"memory",
+          "Offsets of tensors over time; weights are not in it.",
+          canvas.finish("memory map of the plan"),
+          csv,
+          {"", "plan"}};
 }
 
 PageTable passes_table(const PlanAnswer& answer) {

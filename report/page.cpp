@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <unordered_map>
+#include <utility>
 
 #include "report/chart.hpp"
 #include "report/markup.hpp"
@@ -80,6 +81,20 @@ std::string number_column(const PageTable& table, std::size_t column) {
   return fmt::format("\"data\":[{}]", data);
 }
 
+// Runs of rows with equal links: [rows, designs, layers].
+std::string links_json(const std::vector<PageLinks>& links) {
+  std::string runs;
+  for (auto from = links.begin(); from != links.end();) {
+    const auto to =
+        std::find_if(from, links.end(), [&](const auto& each) { return each != *from; });
+    runs += fmt::format("[{},{},{}],", to - from, json_string(from->designs),
+                        json_string(from->layers));
+    from = to;
+  }
+  drop_last_comma(runs);
+  return runs.empty() ? "" : fmt::format(",\n\"links\":[{}]", runs);
+}
+
 std::string table_data(const PageTable& table) {
   std::string text = "{\"columns\":[";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -87,7 +102,16 @@ std::string table_data(const PageTable& table) {
     text += fmt::format("{}{{\"key\":{},{}}}", i == 0 ? "" : ",\n", json_string(column.key),
                         column.is_text ? text_column(table, i) : number_column(table, i));
   }
-  return text + "]}";
+  return text + "]" + links_json(table.links) + "}";
+}
+
+std::string links_attributes(const PageLinks& links) {
+  std::string text;
+  for (const auto& [name, value] :
+       {std::pair{"designs", links.designs}, {"layers", links.layers}}) {
+    text += value.empty() ? "" : fmt::format(" data-{}=\"{}\"", name, markup(value));
+  }
+  return text;
 }
 
 // Captions are numbered through the page, figures and tables apart.
@@ -163,10 +187,11 @@ std::string part_html(const PageFigure& figure, Numbers& numbers) {
                        json_string(figure.csv));
   }
   return fmt::format(
-      "<figure id=\"{0}\">\n{1}<figcaption><b>Figure {2}.</b> {3}<span class=\"save\">"
+      "<figure id=\"{0}\"{6}>\n{1}<figcaption><b>Figure {2}.</b> {3}<span class=\"save\">"
       "<a href=\"#{0}\" download=\"{0}.svg\" data-of=\"{0}\">SVG</a>{4}</span></figcaption>\n{5}"
       "</figure>\n",
-      figure.name, plot_html(figure.svg), ++numbers.figures, markup(figure.caption), link, data);
+      figure.name, plot_html(figure.svg), ++numbers.figures, markup(figure.caption), link, data,
+      links_attributes(figure.links));
 }
 
 std::string part_html(const PageTable& table, Numbers& numbers) {

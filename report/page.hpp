@@ -9,11 +9,20 @@ namespace mapsim {
 // A page of figures and tables: one HTML file that needs no other file and no network. Only
 // sorting, filtering and saving need its script. Equal values give equal bytes.
 
+// What the marks of a figure or the rows of a table stand for. Equal designs or layers light up
+// together, but only within the same list of designs and the same network. Empty: none.
+struct PageLinks {
+  std::string designs;  // names the list that numbers count in ("17: ..." in a mark's title)
+  std::string layers;   // names the network whose layers titles begin with
+  bool operator==(const PageLinks&) const = default;
+};
+
 struct PageFigure {
   std::string name;     // of its files, without suffix; unique in the page
   std::string caption;  // plain text
   std::string svg;
   std::string csv;  // may be empty
+  PageLinks links{};
 };
 
 // Numbers are in the unit of their column's title.
@@ -28,6 +37,7 @@ struct PageTable {
   std::string caption;
   std::vector<TableColumn> columns;
   std::vector<std::vector<TableCell>> rows;
+  std::vector<PageLinks> links{};  // of each row, by its columns `design` and `layer`; or empty
 };
 
 // Preformatted text that a reader opens by its title.

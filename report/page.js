@@ -34,15 +34,20 @@
   };
 
   // What stands for one design ("17: ...") or one layer, in figures and tables, lights up together.
-  // A mark says what it stands for in its title, a row in the columns `design` and `layer`.
+  // A mark says what it stands for in its title, a row in the columns `design` and `layer`. Numbers
+  // of designs count in the list `designs`, names of layers in the network `layers`: a figure
+  // names them in its attributes, a table for each of its rows. Without one there is no key.
+  const key_of = (kind, within, name) => within ? [[kind, within, name].join("\t")] : [];
   const keys_of = (title) => {
-    const [, design] = /^(\d+): /.exec(title) || [];
-    const [name] = title.split(/(?: \u00D7\d+)?(?:, |: )/, 1);
-    return [design === undefined ? `layer ${name}` : `design ${design}`];
+    const {designs, layers} = title.closest("figure").dataset;
+    const words = title.textContent;
+    const [, design] = /^(\d+): /.exec(words) || [];
+    const [name] = words.split(/(?: \u00D7\d+)?(?:, |: )/, 1);
+    return design && designs ? key_of("design", designs, design) : key_of("layer", layers, name);
   };
   const marks = new Map();  // by key
   for (const title of document.querySelectorAll(".marks title")) {
-    for (const key of keys_of(title.textContent)) {
+    for (const key of keys_of(title)) {
       if (!marks.has(key)) marks.set(key, []);
       marks.get(key).push(title.parentElement);
     }
@@ -63,7 +68,7 @@
     if (row) return row.dataset.keys.split("\n");
     const mark = target.closest(".marks > *");
     const title = mark && mark.querySelector("title");
-    return title ? keys_of(title.textContent) : null;
+    return title ? keys_of(title) : null;
   };
   document.addEventListener("pointerover", (event) => {
     if (!pinned && event.target.closest) light(keys_at(event.target) || []);
@@ -103,7 +108,10 @@
   class Table {
     constructor(figure) {
       const id = figure.id;
-      this.columns = JSON.parse(document.getElementById(id + "-data").textContent).columns;
+      const data = JSON.parse(document.getElementById(id + "-data").textContent);
+      this.columns = data.columns;
+      this.links = (data.links || []).flatMap(([rows, designs, layers]) =>
+        Array(rows).fill({design: designs, layer: layers}));
       this.size = this.columns[0].data.length;
       this.keyed = Object.fromEntries(this.columns.map((column) => [column.key, column]));
       this.heads = [...figure.querySelectorAll("th")];
@@ -149,8 +157,9 @@
       for (const row of this.rows.slice(0, this.shown)) {
         const line = document.createElement("tr");
         const keys = ["design", "layer"].flatMap((name) => {
-          const value = this.keyed[name] && cell(this.keyed[name], row);
-          return value === null || value === undefined ? [] : [`${name} ${value}`];
+          const value = this.keyed[name] && this.links[row] && cell(this.keyed[name], row);
+          return value === null || value === undefined ? [] :
+            key_of(name, this.links[row][name], value);
         });
         if (keys.length) {
           line.dataset.keys = keys.join("\n");

@@ -129,6 +129,56 @@ TEST_F(InChromium, LightsUpWhatBelongsTogetherAndZooms) {
   EXPECT_EQ(noted("restored"), "true");
 }
 
+// Of two networks, two campaigns of one name in two files: what lights up when the first mark of a
+// design (a dot) and of a layer (a bar) is pointed at, as numbers of sections, and rows of points.
+TEST_F(InChromium, LightsUpOnlyTheSameDesignsAndLayers) {
+  Study other = small_study();
+  other.network = "other";
+  Study stranger = small_study();
+  stranger.source = 1;
+  std::vector<Study> studies{small_study(), other, stranger};
+  for (Study& study : studies) {
+    for (DesignResult& design : study.designs) {
+      design.layers.push_back(design.layers.front());
+      design.layers.back().layer = "fc";
+    }
+  }
+  std::string html = page_html(page_of(studies));
+  const std::string probe = R"(<script>
+    const sections = [...document.querySelectorAll('section')];
+    const point_at = (name, mark) => {
+      mark.dispatchEvent(new Event('pointerover', {bubbles: true}));
+      const lit = [...document.querySelectorAll('.lit')];
+      document.documentElement.dataset[name] = [...new Set(lit.map((one) =>
+        sections.indexOf(one.closest('section'))))].sort().join();
+    };
+    const marks = [...sections[0].querySelectorAll('.marks > *')];
+    point_at('design', marks.find((mark) => mark.textContent.startsWith('3: ')));
+    point_at('layer', marks.find((mark) => mark.textContent.startsWith('conv, ')));
+    point_at('node', marks.find((mark) => mark.textContent.startsWith('DRAM, ')));
+    document.querySelector('#points-table button:last-of-type').click();
+    const row = [...document.querySelectorAll('#points-table tbody tr')].find((one) =>
+      one.textContent.includes('other') && one.textContent.includes('fc'));
+    point_at('row', row);
+    document.documentElement.dataset.rows =
+      document.querySelectorAll('#points-table .lit').length;
+    </script></body>)";
+  html.replace(html.rfind("</body>"), 7, probe);
+  write(html);
+  const std::string dom = open("--dump-dom");
+  const auto noted = [&dom](const std::string& name) {
+    std::smatch found;
+    const std::regex attribute{"data-" + name + "=\"([^\"]*)\""};
+    return std::regex_search(dom, found, attribute) ? found[1].str() : std::string{"missing"};
+  };
+  EXPECT_EQ(noted("design"), "0,1,3,4");  // the campaign's two networks, sums, points
+  EXPECT_EQ(noted("layer"), "0,2,4");     // the network, in both files
+  EXPECT_EQ(noted("node"), "");
+  EXPECT_EQ(noted("row"), "0,1,3,4");
+  // 12 points of its layer and design: 6 of `fc` in `other`, and 2 + 2 - 1 more of design 1.
+  EXPECT_EQ(noted("rows"), "9");
+}
+
 // Figures keep their letters and scroll in their boxes; the page does not.
 TEST_F(InChromium, CanBeReadOnAPhone) {
   EXPECT_THAT(on_a_phone(page_html(page_of({small_study()}))),
