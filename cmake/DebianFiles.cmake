@@ -14,7 +14,10 @@ License: Apache-2.0
 License: Apache-2.0
  On Debian systems the whole text of the Apache License 2.0 is in
  /usr/share/common-licenses/Apache-2.0.
+Comment: What others wrote is listed, with its licences, in
+ /usr/share/doc/mapsim/licenses/THIRD_PARTY.md.
 ")
+file(REMOVE ${doc}/LICENSE ${doc}/licenses/GPL-3.txt ${doc}/licenses/LGPL-3.txt)  # Debian has them
 # Sweeps under mpirun are for those who build: the module would make everybody install MPI.
 file(GLOB module ${usr}/lib/*/mapsim/mapsim_mpi.so ${usr}/lib/mapsim/mapsim_mpi.so)
 if(module)

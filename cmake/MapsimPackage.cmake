@@ -25,6 +25,9 @@ if(MAPSIM_HAVE_PYTHON)
   math(EXPR next "${Python3_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PACKAGE_DEPENDS
       "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next})")
+  set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/debian/postinst"
+      "${PROJECT_SOURCE_DIR}/cmake/debian/prerm")
+  set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 endif()
 if(MAPSIM_HAVE_PORTABLE)
   list(APPEND CPACK_GENERATOR TGZ)

@@ -48,6 +48,7 @@ def describe(root, version, tag):
     info = root / f"mapsim-{version}.dist-info"
     info.mkdir()
     shutil.copy(SOURCE / "LICENSE", info / "LICENSE")
+    shutil.copytree(SOURCE / "licenses", info / "licenses")  # of the libraries in it
     python = ".".join(re.match(r"cp(\d)(\d+)", tag).groups())
     (info / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: mapsim\nVersion: {version}\n"

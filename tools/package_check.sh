@@ -45,7 +45,11 @@ make_root() {
   cp /etc/resolv.conf "$work/$1/etc/"
   mount -t proc proc "$work/$1/proc"
 }
-within() { chroot "$work/$1" /bin/sh -c "cd /tmp && $2"; }
+# As a user's shell there: nothing of this machine's environment but the way to its packages.
+within() {
+  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy:+http_proxy="$http_proxy"} \
+    ${https_proxy:+https_proxy="$https_proxy"} chroot "$work/$1" /bin/sh -c "cd /tmp && $2"
+}
 
 if command -v lintian >/dev/null; then
   lintian --allow-root --fail-on error,warning "$deb"  # ends the script where it fails
@@ -64,7 +68,9 @@ within deb 'mapsim plan jetson_agx_orin graphs/squeezenet' >/dev/null
 within deb 'mapsim search teaching_flat teaching_convs' | grep 'proven: '
 within deb 'python3 -c "import mapsim; best = mapsim.search(\"eyeriss\", \"alexnet/conv3\"); print(repr(best)); assert mapsim.check(best.proof())"'
 within deb 'dpkg -L mapsim' | grep -c -e man1/mapsim.1.gz$ -e /libmapsim.a$ -e include/mapsim/mapsim/mapsim.hpp$ | grep -qx 3
-within deb 'dpkg --purge mapsim >/dev/null && test ! -e /usr/share/mapsim && test ! -e /usr/lib/python3/dist-packages/mapsim'
+within deb 'test -f /usr/share/doc/mapsim/copyright && test -f /usr/share/doc/mapsim/licenses/THIRD_PARTY.md'
+within deb 'dpkg --purge mapsim >/dev/null && test ! -e /usr/share/mapsim && test ! -e /usr/share/doc/mapsim &&
+            test ! -e /usr/lib/python3/dist-packages/mapsim'
 echo "the .deb works in a clean root, and leaves nothing"
 
 if [[ -n "$tarball" ]]; then

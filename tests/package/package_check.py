@@ -55,8 +55,13 @@ def lintian_problems(deb):
 
 
 def deb_problems(deb, root):
-    run(["dpkg-deb", "-x", deb, root / "deb"])
+    run(["dpkg-deb", "-R", deb, root / "deb"])
     usr = root / "deb/usr"
+    for script in ("postinst", "prerm"):  # which compile the module, and remove what Python compiled
+        if not os.access(root / "deb/DEBIAN" / script, os.X_OK):
+            yield f"the .deb has no {script}"
+    if not (usr / "share/doc/mapsim/licenses/THIRD_PARTY.md").is_file():
+        yield "the .deb does not say what of others is in it"
     found = run([usr / "bin/mapsim", "search", "eyeriss", "alexnet/conv3"], cwd=root)
     if "proven optimal" not in found.stdout:
         yield f"the program of the .deb: {found.stderr}"
@@ -74,6 +79,8 @@ def wheel_problems(build, source, root):
     files = [path for path in (root / "wheel").rglob("*") if path.is_file()]
     if len(recorded) != len(files):
         yield f"the wheel has {len(files)} files and records {len(recorded)}"
+    if not list((root / "wheel").glob("*.dist-info/licenses/THIRD_PARTY.md")):
+        yield "the wheel does not say what of others is in it"
     yield from python_problems("the wheel", root / "wheel", root)
 
 

@@ -47,6 +47,12 @@ def library_problems(program):
         yield "the program asks for glibc {}.{}".format(*highest)
 
 
+def licence_problems(folder):
+    for name in ("LICENSE", "licenses/THIRD_PARTY.md", "licenses/GPL-3.txt", "licenses/LGPL-3.txt"):
+        if not (folder / "share/doc/mapsim" / name).is_file():
+            yield f"the tarball lacks {name}, which is to accompany the libraries in its program"
+
+
 def runner(folder, root):
     """Runs the program with the glibc of this root: within it, or by its loader where nobody may change the root.
     A bare root has no /proc, so that the shipped files are found by the working folder."""
@@ -85,6 +91,6 @@ if __name__ == "__main__":
         shutil.copy(build_folder / "models/resnet50.onnx", tree / "share/mapsim")  # of the tests
         for libraries in ("lib", "lib64"):
             shutil.copytree(glibc_folder / libraries, here / libraries)
-        failures = [*library_problems(tree / "bin/mapsim"), *run_problems(tree, here)]
+        failures = [*licence_problems(tree), *library_problems(tree / "bin/mapsim"), *run_problems(tree, here)]
     print("\n".join(failures) or "the tarball works")
     sys.exit(bool(failures))
