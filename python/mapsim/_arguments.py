@@ -8,6 +8,7 @@ import functools
 import inspect
 import operator
 import os
+import re
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, TypeVar
 
 from . import _mapsim
@@ -105,9 +106,12 @@ def optional(kind: Kind) -> Kind:
 
 
 def fraction(name: str, value: Any) -> float:
-    """At least 0, and below 1."""
+    """At least 0, and below 1; or text such as "1 %"."""
+    percent = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", value) if isinstance(value, str) else None
+    if percent:
+        value = float(percent.group(1)) / 100
     if isinstance(value, bool) or not hasattr(value, "__float__"):
-        raise wrong(name, "a number such as 0.01", value)
+        raise wrong(name, "a number such as 0.01, or a text such as '1 %'", value)
     if not 0 <= float(value) < 1:
         raise ValueError(f"{name}: {value} is not at least 0 and below 1")
     return float(value)

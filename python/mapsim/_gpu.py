@@ -10,7 +10,13 @@ from ._results import _page, frame
 
 
 class Kernels:
-    """Tensor-core kernels of a layer on a GPU, fastest first."""
+    """Tensor-core kernels of a layer on a GPU, fastest first.
+
+    >>> import mapsim
+    >>> ranked = mapsim.kernels("a100_40gb", "gemm:1024x1024x1024", top=3, precision="f16", path="mma")
+    >>> len(ranked.table), ranked.triton().count("triton.Config("), "main(" in ranked.cuda_program(top=2)
+    (3, 3, True)
+    """
 
     def __init__(self, text: str, told: str, asked: Tuple[Any, Any, int, Dict[str, str]]):
         self._told = told
@@ -72,7 +78,14 @@ class Kernels:
 
 
 class Predictions:
-    """Predicted beside measured times of a table's kernels."""
+    """Predicted beside measured times of a table's kernels.
+
+    >>> import mapsim
+    >>> rows = "m,n,k,latency_us\\n4096,4096,4096,620\\n8192,8192,8192,4700\\n"
+    >>> predicted = mapsim.predict(rows, "a100_40gb", precision="f16")
+    >>> predicted.rows, len(predicted.table) > 0
+    (2, True)
+    """
 
     def __init__(self, text: str, rows: int, notes: List[str]):
         self.json: Dict[str, Any] = json.loads(text)

@@ -120,8 +120,17 @@ def _value(name: str, value: Any) -> Any:
 class Arch:
     """A machine, or a GPU: a value that is never changed. The file formats are in docs/formats.md.
 
-    >>> Arch.load("teaching").set("Buffer.capacity", "64 KiB")
+    >>> arch = Arch.load("teaching")
+    >>> arch.set("Buffer.capacity", "64 KiB")
     Arch('teaching')
+    >>> Arch.from_yaml(arch.yaml)
+    Arch('teaching')
+    >>> Arch.from_dict({"name": "tiny", "clock": "1 GHz", "nodes": [
+    ...     {"storage": "DRAM", "capacity": "unlimited", "word": "8 b", "energy": {"read": "100 pJ/word", "write": "100 pJ/word"}},
+    ...     {"compute": "MAC", "energy": "1 pJ"}]})
+    Arch('tiny')
+    >>> arch.is_gpu, Arch.load("h100_sxm").is_gpu, arch.figure[:4]
+    (False, True, '<svg')
     """
 
     def __init__(self, handle: "_mapsim.Arch"):
@@ -220,6 +229,11 @@ class Workload:
     {'M': 64, 'N': 64, 'K': 128}
     >>> Workload.einsum("O[m] += A[m][k] * B[k]", m=8, k=4).equation
     'O[m] += A[m][k] * B[k]'
+    >>> Workload.from_dict({"name": "fc", "gemm": {"m": 8, "n": 8, "k": 4}}).name
+    'fc'
+    >>> same = Workload.from_yaml(Workload.gemm(8, 8, 4).yaml)
+    >>> same.macs
+    256
     """
 
     def __init__(self, handle: "_mapsim.Workload"):
@@ -258,6 +272,9 @@ class Workload:
 
         `precision`: {"input": "16 b", "partial": "32 b"}, for example; by default operands and
         outputs have 8 bits, and sums 32. `name`: what results call the layer.
+
+        >>> Workload.gemm(64, 64, 128, batch=12, precision={"input": "16 b", "partial": "32 b"}).macs
+        6291456
         """
         batched = {} if batch is None else {"batch": batch}
         return cls._of(name, "gemm" if batch is None else "batched_gemm",

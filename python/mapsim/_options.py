@@ -29,7 +29,7 @@ class Options(TypedDict, total=False):
     budget_labels  end after this much work of the search, which is the same on every computer
     memory         end when the search would take more than this, "4 GiB", with the best mapping so far
                    and its gap; else three quarters of what the machine has
-    gap            end when the best mapping is proven to be within this share of the optimum: 0.01
+    gap            end when the best mapping is proven to be within this share of the optimum: 0.01, "1 %"
     strategy       "exact" (the default); to compare with: "exhaustive", "random", "annealing",
                    "genetic"
     evaluations    the number of mappings that random, annealing and genetic evaluate (10,000)
@@ -48,7 +48,7 @@ class Options(TypedDict, total=False):
     budget: Union[None, str, float]
     budget_labels: Optional[int]
     memory: str
-    gap: float
+    gap: Union[str, float]
     strategy: str
     evaluations: int
     seed: int

@@ -40,7 +40,17 @@ def _write_trace(path: Union[str, "os.PathLike[str]"], trace: str) -> None:
 
 
 class Proven:
-    """An answer with a proof."""
+    """An answer with a proof.
+
+    >>> import mapsim, os, tempfile
+    >>> best = mapsim.search("teaching", "teaching/conv")
+    >>> mapsim.check(best.proof()).holds
+    True
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     best.save_certificate(os.path.join(folder, "proof.json"))
+    ...     mapsim.check(os.path.join(folder, "proof.json")).holds
+    True
+    """
 
     def proof(self) -> str:
         """The proof as a text, for check()."""
@@ -52,7 +62,19 @@ class Proven:
 
 
 class _Costed:
-    """A mapping with its cost, from the JSON of the library (docs/results.md)."""
+    """A mapping with its cost, from the JSON of the library (docs/results.md).
+
+    >>> import mapsim
+    >>> best = mapsim.search("teaching", "teaching/conv")
+    >>> best.json["cost"]["energy_pj"] == best.energy_pj
+    True
+    >>> best.edp == best.energy_pj * best.latency_cycles and best.latency_cycles <= best.latency_cycles_ramped
+    True
+    >>> 0 < best.utilization <= 1
+    True
+    >>> len(best.accesses)  # rows: levels by tensors that they keep
+    5
+    """
 
     def __init__(self, handle: Any):
         self._handle = handle
@@ -108,6 +130,8 @@ class _Costed:
 
         >>> import mapsim
         >>> best = mapsim.search("teaching", "teaching/conv")
+        >>> len(best.breakdown) == len(best.json["energy_terms"])
+        True
         >>> sum(term["energy_pj"] for term in best.json["energy_terms"]) == best.energy_pj
         True
         """
@@ -126,7 +150,19 @@ class _Costed:
 
 
 class Result(_Costed, Proven):
-    """The best mapping of a layer on a machine, and what is proven of it."""
+    """The best mapping of a layer on a machine, and what is proven of it.
+
+    >>> import mapsim
+    >>> best = mapsim.search("teaching", "teaching/conv")
+    >>> best.feasible, best.energy_pj, best.latency_cycles
+    (True, 177888.0, 512)
+    >>> best.mapping.splitlines()[0], best.nest.splitlines()[0].split("#")[0].strip()
+    ('mapping:', 'keep DRAM: I, W, O')
+    >>> best.certificate["status"], best.warnings
+    ('optimal', [])
+    >>> best.figure[:4]
+    '<svg'
+    """
 
     @property
     def feasible(self) -> bool:
@@ -196,7 +232,14 @@ class Result(_Costed, Proven):
                 f"{self.certificate['status']})")
 
     def save_trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Write the mapping in time, as `search --trace` does, for https://ui.perfetto.dev."""
+        """Write the mapping in time, as `search --trace` does, for https://ui.perfetto.dev.
+
+        >>> import mapsim, os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mapsim.search("teaching", "teaching/conv").save_trace(os.path.join(folder, "trace.json"))
+        ...     os.listdir(folder)
+        ['trace.json']
+        """
         _write_trace(path, self._handle.trace())
 
     def _repr_html_(self) -> str:
@@ -208,7 +251,13 @@ class Result(_Costed, Proven):
 
 
 class Evaluation(_Costed):
-    """The cost of one mapping."""
+    """The cost of one mapping.
+
+    >>> import mapsim
+    >>> evaluated = mapsim.evaluate("teaching", "teaching/conv", "teaching_weight_stationary")
+    >>> evaluated.fits, evaluated.figure[:4]
+    (True, '<svg')
+    """
 
     @property
     def fits(self) -> bool:
@@ -235,7 +284,15 @@ class Evaluation(_Costed):
         return Gap(*self._handle.gap(asked_of(options)))
 
     def save_trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Write the mapping in time, as `simulate --trace` does, for https://ui.perfetto.dev."""
+        """Write the mapping in time, as `simulate --trace` does, for https://ui.perfetto.dev.
+
+        >>> import mapsim, os, tempfile
+        >>> evaluated = mapsim.evaluate("teaching", "teaching/conv", "teaching_weight_stationary")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     evaluated.save_trace(os.path.join(folder, "trace.json"))
+        ...     os.listdir(folder)
+        ['trace.json']
+        """
         _write_trace(path, self._handle.trace())
 
     def __str__(self) -> str:
@@ -250,7 +307,15 @@ class Evaluation(_Costed):
 
 
 class Gap:
-    """A mapping beside the optimum of a mapspace."""
+    """A mapping beside the optimum of a mapspace.
+
+    >>> import mapsim
+    >>> gap = mapsim.evaluate("teaching", "teaching/conv", "teaching_weight_stationary").why()
+    >>> gap
+    Gap(205 %)
+    >>> gap.excess > 2, len(gap.shares) > 0, len(gap.reliefs) > 0
+    (True, True, True)
+    """
 
     def __init__(self, text: str, told: str):
         self._told = told
@@ -282,7 +347,13 @@ class Gap:
 
 
 class Simulation:
-    """A mapping walked step by step, beside the closed form."""
+    """A mapping walked step by step, beside the closed form.
+
+    >>> import mapsim
+    >>> walked = mapsim.simulate("teaching", "teaching/conv", "teaching_weight_stationary")
+    >>> walked.steps, walked.agrees, len(walked.differences)
+    (576, True, 0)
+    """
 
     def __init__(self, answer: Dict[str, Any]):
         self.json = answer
@@ -296,7 +367,13 @@ class Simulation:
 
 
 class Roofline:
-    """Bounds that no mapping can beat, from peak rates and the layer's data."""
+    """Bounds that no mapping can beat, from peak rates and the layer's data.
+
+    >>> import mapsim
+    >>> bound = mapsim.roofline("teaching", "teaching/conv")
+    >>> bound.limiter, bound.least_energy_pj, bound.least_cycles
+    ('math', 138432.0, 288)
+    """
 
     def __init__(self, text: str, told: str):
         self._told = told
@@ -328,7 +405,15 @@ class Roofline:
 
 
 class Front:
-    """Points of which none beats another, proven where `complete`."""
+    """Points of which none beats another, proven where `complete`.
+
+    >>> import mapsim
+    >>> front = mapsim.pareto("teaching", "teaching/conv")
+    >>> front
+    Front(3 points, proven)
+    >>> front.complete, len(front.points), front.figure[:4]
+    (True, 3, '<svg')
+    """
 
     def __init__(self, front: Any):
         self._front = front
@@ -363,7 +448,13 @@ class Front:
 
 
 class NetworkResult:
-    """Every distinct layer of a network, or chain of layers, searched once, and the totals."""
+    """Every distinct layer of a network, or chain of layers, searched once, and the totals.
+
+    >>> import mapsim
+    >>> result = mapsim.network("nvdla_like_1024", "alexnet")
+    >>> len(result.layers), result.totals["macs"], result.warnings
+    (8, 724406816, [])
+    """
 
     def __init__(self, text: str, told: str):
         self._told = _by_argument(told)
@@ -408,7 +499,15 @@ class NetworkResult:
 
 
 class Check:
-    """The verdict of the checker, which shares only the cost model with the search, on a proof."""
+    """The verdict of the checker, which shares only the cost model with the search, on a proof.
+
+    >>> import mapsim
+    >>> checked = mapsim.check(mapsim.search("teaching", "teaching/conv"))
+    >>> checked.holds, checked.problems, checked.verified[0]
+    (True, [], 'the claim')
+    >>> "the hashes of the input files" in checked.unverified
+    True
+    """
 
     def __init__(self, text: str):
         self.json: Dict[str, Any] = json.loads(text)
@@ -426,7 +525,13 @@ class Check:
 
 
 class Histogram:
-    """Energies of mappings within 5 % of the peak MAC rate."""
+    """Energies of mappings within 5 % of the peak MAC rate.
+
+    >>> import mapsim
+    >>> drawn = mapsim.histogram("teaching", "gemm:64x64x128", mappings=100)
+    >>> min(drawn.energies_pj) >= drawn.optimum_pj, drawn.figure[:4]
+    (True, '<svg')
+    """
 
     def __init__(self, energies: List[float], optimum: float, figure: str):
         self.energies_pj = energies  # one a distinct mapping

@@ -33,7 +33,15 @@ class _Told:
 
 
 class Fusion(_Told, Proven):
-    """The mapping tree of a chain of least energy, and what fusion brings."""
+    """The mapping tree of a chain of least energy, and what fusion brings.
+
+    >>> import mapsim
+    >>> fused = mapsim.fuse("teaching_flat", "teaching_convs")
+    >>> fused.energy_pj <= fused.on_chip_pj <= fused.spilled_pj
+    True
+    >>> fused.proven, len(fused.intermediates), mapsim.check(fused.proof()).holds
+    (True, 1, True)
+    """
 
     def __init__(self, handle: "_mapsim.Chain"):
         super().__init__(handle.json, handle.text)
@@ -77,7 +85,13 @@ class Fusion(_Told, Proven):
 
 
 class FusionCurve(_Told):
-    """The least energy of a chain over the capacity of a level."""
+    """The least energy of a chain over the capacity of a level.
+
+    >>> import mapsim
+    >>> curve = mapsim.fusion_curve("teaching_flat", "teaching_convs", "Buffer")
+    >>> len(curve.steps), curve.figure[:4]
+    (3, '<svg')
+    """
 
     def __init__(self, text: str, told: str, figure: str):
         super().__init__(text, told)
@@ -146,7 +160,15 @@ def fusion_curve(arch: Union[Arch, Named], chain: Named, level: str, max_group: 
 
 
 class Plan(_Told, Proven):
-    """A network on a chip: which nodes become one kernel, and which engine runs each."""
+    """A network on a chip: which nodes become one kernel, and which engine runs each.
+
+    >>> import mapsim
+    >>> planned = mapsim.plan("teaching_chip", "graphs/squeezenet")
+    >>> planned.latency_s > 0, planned.energy_pj > 0, planned.proven, planned.complete
+    (True, True, True, True)
+    >>> len(planned.groups), len(planned.engines), len(planned.passes)
+    (38, 2, 4)
+    """
 
     def __init__(self, text: str, told: str, trace: str, proof: str):
         super().__init__(text, told)
@@ -204,7 +226,14 @@ class Plan(_Told, Proven):
         return self._proof
 
     def save_trace(self, path: Named) -> None:
-        """The plan in time, for https://ui.perfetto.dev."""
+        """The plan in time, for https://ui.perfetto.dev.
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     plan("teaching_chip", "graphs/squeezenet").save_trace(os.path.join(folder, "trace.json"))
+        ...     os.listdir(folder)
+        ['trace.json']
+        """
         Path(path).write_text(self._trace, encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -213,7 +242,15 @@ class Plan(_Told, Proven):
 
 
 class Stream(_Told, Proven):
-    """A stream of frames on a chip, many in flight."""
+    """A stream of frames on a chip, many in flight.
+
+    >>> import mapsim
+    >>> most = mapsim.stream("teaching_chip", "graphs/squeezenet")
+    >>> most.frames_per_second <= most.bound * (1 + 1e-9), len(most.limits) > 0
+    (True, True)
+    >>> mapsim.check(most.proof()).holds
+    True
+    """
 
     def __init__(self, text: str, told: str, proof: str):
         super().__init__(text, told)
@@ -320,7 +357,17 @@ def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "
 
 
 class Design(_Told, Proven):
-    """The best machine of a space, and the proof that none is better."""
+    """The best machine of a space, and the proof that none is better.
+
+    >>> import mapsim
+    >>> best = mapsim.design("teaching_buffers", ["teaching/gemm"], objective="energy", top=2, certificate=True)
+    >>> best.proven, best.value > 0, best.settings["nodes.Buffer.capacity"]
+    (True, True, '32 KiB')
+    >>> len(best.answers), len(best.steps) > 0, len(best.layers)
+    (2, True, 1)
+    >>> best.certificate == best.proof()
+    True
+    """
 
     def __init__(self, text: str, told: str, arch: str, certificate: str):
         super().__init__(text, told)
@@ -388,7 +435,7 @@ def _work(name: str, value: Any) -> List[str]:
            budget=kinds.budget, threads=kinds.threads, certificate=kinds.switch)
 def design(space: Named, work: Union[Named, Sequence[Named]] = (), objective: str = "",
            max_area: str = "", max_energy: str = "", max_latency: str = "", max_power: str = "",
-           top: int = 1, front: bool = False, gap: float = 0.0,
+           top: int = 1, front: bool = False, gap: Union[str, float] = 0.0,
            budget: Union[None, str, float] = None, threads: int = 1,
            certificate: bool = False) -> Design:
     """The best machine of a space of designs, proven.

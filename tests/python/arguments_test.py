@@ -90,6 +90,8 @@ def without_a_mapping():
     (lambda: mapsim.search(EASY, LAYER, threads=-1), ValueError, "threads: -1 is too small; at least 0"),
     (lambda: mapsim.search(EASY, LAYER, threads=100_000), ValueError, "threads: 100000 is too large; at most 1024"),
     (lambda: mapsim.search(EASY, LAYER, imperfect="yes"), TypeError, "imperfect: expected True or False"),
+    (lambda: mapsim.search(EASY, LAYER, gap="2"), TypeError, "gap: expected a number such as 0.01, or a text such as '1 %'"),
+    (lambda: mapsim.search(EASY, LAYER, gap="100 %"), ValueError, "gap: 1.0 is not at least 0 and below 1"),
     (lambda: mapsim.search(EASY, LAYER, gap=1), ValueError, "gap: 1 is not at least 0 and below 1"),
     (lambda: mapsim.search(EASY, LAYER, budget=-1), ValueError, "budget: '-1.0 s' is negative"),
     (lambda: mapsim.design(SPACE, gap=2), ValueError, "gap: 2 is not at least 0"),

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,11 @@ def test_a_histogram_has_a_figure():
     assert "no mapping met is within 5 % of the peak MAC rate" in repr(mapsim.histogram("eyeriss", "alexnet/conv3", mappings=200))
 
 
+def test_a_gap_is_a_share_or_a_percentage():
+    told = [mapsim.search(EASY, LAYER, gap=gap).json["statistics"]["labels"] for gap in (0.02, "2%", " 2.0 %")]
+    assert told[0] == told[1] == told[2]
+
+
 def test_whatever_is_public_has_a_docstring():
     bare = []
     for name in mapsim.__all__:
@@ -157,6 +163,28 @@ def test_whatever_is_public_has_a_docstring():
         public = [(f"{name}.{member}", value) for member, value in members
                   if not member.startswith("_") and (callable(value) or isinstance(value, (property, classmethod)))]
         bare += [told for told, each in [(name, thing), *public] if not inspect.getdoc(each)]
+    assert bare == []
+
+
+def examples_of(thing):
+    """The code of the examples in a docstring."""
+    return "".join(example.source for example in doctest.DocTestParser().get_examples(inspect.getdoc(thing) or ""))
+
+
+def members_of(base):
+    """What a class defines for all to see, by name."""
+    return {name: value for name, value in vars(base).items() if not name.startswith("_") and
+            (inspect.isfunction(value) or isinstance(value, (property, classmethod, cached_property)))}
+
+
+def test_whatever_is_public_stands_in_an_example():
+    values = [name for name in mapsim.__all__ if name not in ("Diagnostic", "Error", "Options", "UnsupportedSearch")]
+    bare = [name for name in values if not examples_of(getattr(mapsim, name))]
+    for name in values:
+        bases = [base for base in getattr(getattr(mapsim, name), "__mro__", ()) if base.__module__.startswith("mapsim")]
+        of_class = "".join(map(examples_of, bases))
+        bare += [f"{name}.{member}" for base in bases for member, value in members_of(base).items()
+                 if f".{member}" not in of_class + examples_of(value)]
     assert bare == []
 
 
