@@ -7,6 +7,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "mapper/mapper.hpp"
 
@@ -81,8 +82,7 @@ class Deadline {
   mutable std::atomic<bool> has_refused_{false};  // memory
 };
 
-// Does work that may exceed the limits of time or memory. Returns false if it did; the work is then
-// left incomplete.
+// Does work that may exceed a limit. Returns false if it did; the work is then left incomplete.
 template <class Work>
 bool is_within_budget(const Work& work) {
   try {
@@ -94,8 +94,19 @@ bool is_within_budget(const Work& work) {
   return false;
 }
 
-// Memory that an object takes from a deadline's limit and gives back when it is destroyed. Without
-// a deadline nothing is counted. Threads may take at once.
+// Lengthens a table to `size` entries of one value. The system clears memory when it is first
+// touched, which takes seconds for a large table: check() is called before each piece.
+template <class T, class Check>
+void fill_in_pieces(std::vector<T>& table, std::size_t size, const T& value, const Check& check) {
+  constexpr std::size_t kPiece = (std::size_t{1} << 22U) / sizeof(T);
+  table.reserve(size);
+  while (table.size() < size) {
+    check();
+    table.resize(std::min(size, table.size() + kPiece), value);
+  }
+}
+
+// Memory of a deadline's limit, if there is one, until it is destroyed. Threads may take at once.
 class HeldMemory {
  public:
   explicit HeldMemory(const Deadline* deadline) : deadline_{deadline} {}
@@ -123,6 +134,12 @@ class HeldMemory {
     if (deadline_ != nullptr) {
       deadline_->check();
     }
+  }
+  // Lengthens a table to `size` entries, whose memory it takes.
+  template <class T>
+  void fill(std::vector<T>& table, std::size_t size, const T& value) {
+    take((size - std::min(size, table.size())) * sizeof(T));
+    fill_in_pieces(table, size, value, [this] { check(); });
   }
 
  private:

@@ -46,6 +46,12 @@ COMMANDS = """
 1 1 search teaching --gemm 180180x180180x180180 --curve Buffer
 1 1 search teaching --gemm 180181x180211x180221 --imperfect --objective edp --certificate proof.yaml
 1 1 search nv_full vgg16/conv3_2 --objective edp --certificate proof.yaml --why
+1 1 search simba_package --gemm 1000000x1000000x1000 --imperfect --objective edp
+1 1 search simba_package --gemm 1000003x999983x1009 --imperfect
+1 1 search simba_package --gemm 720720x720720x720 --pareto --imperfect
+1 1 search tpu_pod_like --gemm 720720x720720x720 --imperfect --objective edp
+1 1 search eyeriss --einsum O[a][b][c][d]+=A[a][e][f][g]*B[b][e][f][h][c][d] --dims a=720,b=5040,c=24,d=60,e=60,f=8,g=12,h=12
+1 1 search simba_package --einsum O[a][b][c][d]+=A[a][e][f][c]*B[b][e][f][d] --dims a=240,b=360,c=120,d=60,e=30,f=80 --certificate proof.yaml
 1 1 search teaching_flat configs/chains/resnet50_conv2_block.yaml --certificate proof.yaml
 1 1 search teaching_flat configs/chains/attention_1024.yaml --pareto --svg front.svg
 1 1 search teaching_flat configs/chains/resnet50_conv2_block.yaml --curve Buffer

@@ -143,6 +143,11 @@ search eyeriss vgg16/conv3_2 --strategy annealing --evaluations 100000000 --save
 search tpu_pod_like --gemm 997x1009x1013 --imperfect --certificate new_proof.yaml
 search tpu_pod_like --gemm 5040x5040x5040 --objective edp --why --budget 20s
 search nv_full vgg16/conv3_2 --certificate new_proof.yaml
+search simba_package --gemm 1000000x1000000x1000 --imperfect --objective edp -o answer.txt
+search tpu_pod_like --gemm 720720x720720x720 --imperfect --objective edp -o answer.txt
+search simba_package --gemm 300000x100000x1000 --imperfect -o answer.txt
+search eyeriss --einsum O[a][b][c][d]+=A[a][e][f][g]*B[b][e][f][h][c][d] --dims a=720,b=5040,c=24,d=60,e=60,f=8,g=12,h=12 -o answer.txt
+search simba_package --einsum O[a][b][c][d]+=A[a][e][f][c]*B[b][e][f][d] --dims a=240,b=360,c=120,d=60,e=30,f=80 -o answer.txt --certificate new_proof.yaml
 network eyeriss vgg16 --json -o network.json
 network simba_like resnet50 --json -o network.json
 network nv_full resnet50 --batches

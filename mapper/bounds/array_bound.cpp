@@ -31,7 +31,8 @@ ArrayBound::ArrayBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCo
       array_{array},
       bound_{bound},
       nodes_{bound.nodes()},
-      least_(bound.nodes().size(), kInfinity) {
+      held_{costs.deadline()} {
+  held_.fill(least_, bound.nodes().size(), kInfinity);
   for (std::size_t stage = graph.stages(); stage-- > 0;) {
     for (std::size_t residency = graph.residencies(); residency-- > 0;) {
       if (graph.reachable(stage, residency)) {

@@ -38,6 +38,7 @@ class ArrayBound {
   ArrayTime& array_;
   const CompletionBound& bound_;
   const NodeIndex& nodes_;
+  HeldMemory held_;  // of least_
   std::vector<double> least_;
 };
 

@@ -205,6 +205,7 @@ std::optional<RowTiles> surviving_tiles(const StateGraph& graph,
       break;
     }
     ExtentLattice finer(graph.space(), unrolling_class, graph.used(), count);
+    finer.watch(&deadline);
     if (tiles.size() < kFiner * finer.size()) {
       break;  // extents are too few to join
     }

@@ -186,7 +186,8 @@ void CompletionBound::fill_energies(BoundRows& rows, const Scope& scope,
     live_[at] = leads_on ? 1 : 0;
     offsets_[at] = leads_on ? offsets_[at] : 0;
     filled_ += leads_on ? tiles_of_stage_[id.stage] : 0;
-    held_.grow_to(to_go_.size() * filled_ * sizeof(double));
+    held_.grow_to((to_go_.size() * filled_ + so_far_.capacity()) * sizeof(double) +
+                  tiles_.capacity() * sizeof(std::uint32_t));
   }
 }
 

@@ -49,8 +49,7 @@ double* CostSoFar::row(std::size_t stage, std::size_t residency) {
   }
   Row& row = rows_[stage * graph_.residencies() + residency];
   if (row.empty()) {
-    held_.take(tiles_.size() * sizeof(double));
-    row.assign(tiles_.size(), kInfinity);
+    held_.fill(row, tiles_.size(), kInfinity);
   }
   return row.data();
 }

@@ -128,13 +128,19 @@ bool ImperfectRows::relax_loops(const BoundRow& row, const CompletionBound& behi
 // The least value behind a fanout; of a coarse lattice, over all bins to which the extents may
 // lead.
 void ImperfectRows::relax_crossing(std::size_t fanout, double* row) const {
-  std::vector<double> behind(row, row + tiles_.size());
+  std::vector<double> behind;
+  behind.reserve(tiles_.size() + 1);
+  tiles_.in_pieces([&](std::size_t first, std::size_t last) {
+    behind.insert(behind.end(), row + first, row + last);
+  });
   if (!tiles_.is_coarse()) {
     behind.push_back(kInfinity);  // ExtentLattice::crossings() leads here where it leads nowhere
     const std::vector<std::uint32_t>& crossings = tiles_.crossings(fanout);
-    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-      row[tile] = behind[crossings[tile]];
-    }
+    tiles_.in_pieces([&](std::size_t first, std::size_t last) {
+      for (std::size_t tile = first; tile < last; ++tile) {
+        row[tile] = behind[crossings[tile]];
+      }
+    });
     return;
   }
   for (const DimId d : tiles_.ids()) {

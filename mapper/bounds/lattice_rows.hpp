@@ -20,7 +20,11 @@ class LatticeRows : public BoundRows {
   // If there are several components, all cost tables must be made (EdgeCosts::prepare) before
   // threads fill rows at once.
   LatticeRows(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
-      : graph_{graph}, unrolled_{unrolled}, costs_{costs}, digits_(unrolled.lattices.size()) {}
+      : graph_{graph},
+        unrolled_{unrolled},
+        costs_{costs},
+        held_{costs.deadline()},
+        digits_(unrolled.lattices.size()) {}
   std::size_t components() const override { return costs_.components(); }
   std::size_t tiles(std::size_t stage) const override { return lattice(stage).size(); }
   bool fill(const BoundRow& row, const CompletionBound& behind) override;
@@ -55,6 +59,7 @@ class LatticeRows : public BoundRows {
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   EdgeCosts& costs_;
+  HeldMemory held_;                            // of the digits
   std::vector<std::optional<Digits>> digits_;  // per lattice; nullopt: not listed
 };
 

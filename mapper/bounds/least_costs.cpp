@@ -61,11 +61,7 @@ LeastCosts::LeastCosts(const exact::StateGraph& graph, const ExtentLattice& tile
       footprint_projections_(projections_.size()),
       footprints_(coefficients.size()) {}
 
-void LeastCosts::grow(Row& row, std::size_t size, double value) {
-  held_.check();
-  held_.take(size * sizeof(double));
-  row.assign(size, value);
-}
+void LeastCosts::grow(Row& row, std::size_t size, double value) { held_.fill(row, size, value); }
 
 void LeastCosts::prepare() {
   for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {

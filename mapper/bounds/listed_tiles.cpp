@@ -16,12 +16,13 @@ void LatticeRows::list_digits() {
       if (lattice.positions(d).size() == 1) {
         continue;  // no loop runs over it
       }
+      held_.take(lattice.size() * sizeof(std::uint16_t));
       made.digits[d] = lattice.digits_of_tiles(d);
       if (!unrolled_.windows.contains(d)) {
         continue;
       }
       std::vector<std::uint32_t>& rests = made.rests[d];
-      rests.resize(lattice.size());
+      held_.fill(rests, lattice.size(), std::uint32_t{0});
       std::uint32_t block = 0;
       lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
         block += digit == 0 && first > 0 ? static_cast<std::uint32_t>(last - first) : 0;

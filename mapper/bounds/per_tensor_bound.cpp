@@ -9,7 +9,10 @@
 namespace mapsim::exact {
 
 PerTensorBound::PerTensorBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
-    : graph_{graph}, unrolled_{unrolled}, operations_{costs.mac({}, 0)[0]} {
+    : graph_{graph},
+      unrolled_{unrolled},
+      deadline_{costs.deadline()},
+      operations_{costs.mac({}, 0)[0]} {
   const std::size_t tensors = graph.problem().workload().tensors.size();
   for (std::size_t t = 0; t < tensors; ++t) {
     tensors_.emplace_back(graph, unrolled, static_cast<TensorId>(t), operations_, costs.deadline());
@@ -67,7 +70,10 @@ double PerTensorBound::to_go(std::size_t stage, std::size_t residency, std::size
 }
 
 PerTensorBound::Selection::Selection(const PerTensorBound& per_tensor, double most)
-    : per_tensor_{per_tensor}, most_{most}, parts_(per_tensor.tensors_.size() + 1) {}
+    : per_tensor_{per_tensor},
+      held_{per_tensor.deadline_},
+      most_{most},
+      parts_(per_tensor.tensors_.size() + 1) {}
 
 // Consecutive rows mostly differ in the residences of the first tensors, so sums over the last
 // tensors are kept from row to row.
@@ -93,6 +99,8 @@ std::span<const std::uint32_t> PerTensorBound::Selection::tiles(std::size_t stag
 void PerTensorBound::Selection::start(std::size_t stage) {
   stage_ = stage;
   Part& all = parts_.back();
+  held_.grow_to(parts_.size() * per_tensor_.tiles(stage) *
+                (sizeof(std::uint32_t) + sizeof(double)));
   all.tiles.resize(per_tensor_.tiles(stage));
   std::iota(all.tiles.begin(), all.tiles.end(), std::uint32_t{0});
   all.sums.assign(all.tiles.size(), per_tensor_.operations_);

@@ -55,6 +55,7 @@ class PerTensorBound {
     void extend(std::size_t i);
 
     const PerTensorBound& per_tensor_;
+    HeldMemory held_;
     double most_;
     std::size_t stage_ = kNone;
     std::vector<Part> parts_;  // one per tensor, and an empty one
@@ -69,6 +70,7 @@ class PerTensorBound {
 
   const StateGraph& graph_;
   const Unrolled& unrolled_;
+  const Deadline* deadline_;
   double operations_;
   std::deque<TensorBound> tensors_;  // per tensor
 };

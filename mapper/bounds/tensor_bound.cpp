@@ -21,9 +21,8 @@ TensorBound::TensorBound(const StateGraph& graph, const Unrolled& unrolled, Tens
     entries += lattice(stage).size() * residences().size();
     longest = std::max(longest, lattice(stage).size());
   }
-  held_.take(2 * entries * sizeof(double));  // to_go_ and so_far_
-  to_go_.assign(entries, kInfinity);
-  nowhere_.assign(longest, kInfinity);
+  held_.fill(to_go_, entries, kInfinity);
+  held_.fill(nowhere_, longest, kInfinity);
 }
 
 void TensorBound::find_to_go(EdgeCosts& costs) {
@@ -33,7 +32,7 @@ void TensorBound::find_to_go(EdgeCosts& costs) {
 }
 
 void TensorBound::find_cost_so_far(EdgeCosts& costs) {
-  so_far_.assign(to_go_.size(), kInfinity);
+  held_.fill(so_far_, to_go_.size(), kInfinity);
   for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {
     find_cost_so_far(stage, costs);
     for (std::size_t residence = 0; residence < residences().size(); ++residence) {
@@ -57,10 +56,10 @@ void TensorBound::make_halfway(std::size_t stage) {
     for (const DimId d : moves_.slides) {
       Halfway& loops = halfway_[residence][d];
       const std::size_t size = tiles.loops(d).size() * (tiles.size() / tiles.positions(d).size());
-      held_.take((size - std::min(size, loops.values.size())) * sizeof(double));
+      held_.fill(loops.values, size, 0.0);
       loops.values.resize(size);
       loops.known = false;
-      nowhere_.resize(std::max(nowhere_.size(), loops.values.size()), kInfinity);
+      held_.fill(nowhere_, size, kInfinity);
     }
   }
 }
@@ -86,9 +85,11 @@ void TensorBound::copy_behind(std::size_t stage, EdgeCosts& costs) {
     } else if (!last) {
       const double* next = to_go(stage + 1, residence);
       const auto fanout = graph_.end_of(stage).fanout;
-      for (std::size_t tile = 0; tile < lattice(stage).size(); ++tile) {
-        here[tile] = next[fanout ? unrolled_.crossings[*fanout][tile] : tile];
-      }
+      lattice(stage).in_pieces([&](std::size_t first, std::size_t end) {
+        for (std::size_t tile = first; tile < end; ++tile) {
+          here[tile] = next[fanout ? unrolled_.crossings[*fanout][tile] : tile];
+        }
+      });
     }
   }
 }
@@ -137,10 +138,12 @@ void TensorBound::copy_before(std::size_t stage) {
     }
     const double* before = so_far(stage - 1, residence);
     const auto fanout = graph_.end_of(stage - 1).fanout;
-    for (std::size_t tile = 0; tile < lattice(stage - 1).size(); ++tile) {
-      double& there = here[fanout ? unrolled_.crossings[*fanout][tile] : tile];
-      there = std::min(there, before[tile]);
-    }
+    lattice(stage - 1).in_pieces([&](std::size_t first, std::size_t end) {
+      for (std::size_t tile = first; tile < end; ++tile) {
+        double& there = here[fanout ? unrolled_.crossings[*fanout][tile] : tile];
+        there = std::min(there, before[tile]);
+      }
+    });
   }
 }
 
@@ -150,6 +153,7 @@ void TensorBound::find_cost_so_far(std::size_t stage, EdgeCosts& costs) {
   const DivisorLattice& tiles = lattice(stage);
   make_halfway(stage);
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+    held_.check();
     double* here = &so_far_[row(stage, residence)];
     const DimSet fixed = locked(stage, residence);
     for (const DimId d : moves_.slides) {

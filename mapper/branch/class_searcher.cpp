@@ -132,6 +132,7 @@ void ClassSearcher::search_tiles(std::size_t unrolling_class, exact::LabelQuery 
                                  std::size_t most_tiles, const Deadline* deadline,
                                  Outcome& outcome) {
   const auto tables = classes_.build_part(unrolling_class, query.known, most_tiles, deadline);
+  offer_beam(*tables, unrolling_class, outcome.found);
   if (!query.known.rules_out(tables->root())) {
     query.labels = std::min(query.labels, kPartLabels);
     const exact::LabelResult found = exact::search_labels(*tables, query, deadline_);
@@ -139,6 +140,19 @@ void ClassSearcher::search_tiles(std::size_t unrolling_class, exact::LabelQuery 
     outcome.taken.expanded += found.expanded;
     outcome.taken.budget += found.expanded;
   }
+}
+
+// The nest of a beam search, if there was one. Labels may find nothing that fits before they are
+// stopped.
+bool ClassSearcher::offer_beam(const exact::SearchTables& tables, std::size_t unrolling_class,
+                               std::vector<ObjectiveKey>& keys) {
+  if (tables.beam.steps.empty()) {
+    return false;
+  }
+  record_.offer(classes_.mapping(tables, unrolling_class, tables.beam.steps), tables.beam.key,
+                unrolling_class);
+  keys.push_back(tables.beam.key);
+  return true;
 }
 
 void ClassSearcher::offer(const exact::SearchTables& tables, std::size_t unrolling_class,
@@ -175,6 +189,7 @@ bool ClassSearcher::is_ruled_out_coarsely(std::size_t unrolling_class,
 
 TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
                                                     exact::LabelQuery query) {
+  deadline_.check();
   const std::int64_t budget = query.budget;
   Outcome outcome;
   const bool is_bounded_coarsely = more_.front == nullptr && space_.is_listable();
@@ -331,14 +346,8 @@ ClassSearcher::Labelled ClassSearcher::search_labels(std::size_t unrolling_class
   }
   const auto tables = classes_.build(unrolling_class, query.known, true, pattern);
   labelled.states = tables->bound.nodes().size();
-  if (!tables->beam.steps.empty()) {  // keep it in case that the label search is stopped
-    const ObjectiveKey& key = tables->beam.key;
-    record_.offer(classes_.mapping(*tables, unrolling_class, tables->beam.steps), key,
-                  unrolling_class);
-    labelled.found.push_back(key);
-    if (is_front) {
-      query.known.insert(key);
-    }
+  if (offer_beam(*tables, unrolling_class, labelled.found) && is_front) {
+    query.known.insert(tables->beam.key);
   }
   const ObjectiveKey root = tables->root();
   if (query.known.rules_out(root)) {

@@ -64,6 +64,8 @@ class ClassSearcher {
                        exact::LabelResult& all);
   Labelled search_labels(std::size_t unrolling_class, exact::LabelQuery query,
                          const exact::Pattern* pattern);
+  bool offer_beam(const exact::SearchTables& tables, std::size_t unrolling_class,
+                  std::vector<exact::ObjectiveKey>& keys);
   void offer(const exact::SearchTables& tables, std::size_t unrolling_class,
              const exact::LabelResult& found, std::vector<exact::ObjectiveKey>& keys);
 

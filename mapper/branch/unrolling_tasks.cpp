@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -22,6 +23,7 @@ namespace {
 constexpr std::size_t kSecondBatch = 4;
 constexpr std::size_t kLargestBatch = 64;
 constexpr std::int64_t kBounds = 32;  // classes per task
+constexpr std::size_t kAllTiles = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
@@ -107,9 +109,9 @@ std::unique_ptr<SearchTables> UnrollingTasks::build(std::size_t unrolling_class,
                                                     const Pattern* pattern) const {
   return std::make_unique<SearchTables>(
       graph(unrolling_class),
-      Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry()), objective_, known,
-      may_beam_search, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern),
-      deadline_);
+      Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry(), kAllTiles, deadline_),
+      objective_, known, may_beam_search, left_out(unrolling_class, pattern),
+      least_second(unrolling_class, pattern), deadline_);
 }
 
 std::unique_ptr<SearchTables> UnrollingTasks::build_part(std::size_t unrolling_class,
@@ -118,8 +120,8 @@ std::unique_ptr<SearchTables> UnrollingTasks::build_part(std::size_t unrolling_c
                                                          const Deadline* deadline) const {
   return std::make_unique<SearchTables>(
       graph(unrolling_class),
-      Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry(), most_tiles),
-      objective_, known, false, std::vector<bool>{}, least_second(unrolling_class, nullptr),
+      Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry(), most_tiles, deadline),
+      objective_, known, true, std::vector<bool>{}, least_second(unrolling_class, nullptr),
       deadline);
 }
 
@@ -127,8 +129,9 @@ bool UnrollingTasks::is_ruled_out(std::size_t unrolling_class, const Incumbent& 
                                   const Pattern* pattern) const {
   return is_ruled_out_by_energy(
       graph(unrolling_class),
-      Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry()), objective_, known,
-      left_out(unrolling_class, pattern), least_second(unrolling_class, pattern), deadline_);
+      Unrolled(space_.problem(), unrolling(unrolling_class), space_.entry(), kAllTiles, deadline_),
+      objective_, known, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern),
+      deadline_);
 }
 
 std::vector<bool> UnrollingTasks::left_out(std::size_t unrolling_class,

@@ -92,8 +92,8 @@ const std::vector<double>& ArrayTime::cycles(std::size_t index) {
     const BoundaryEdge& edge = graph_.edges()[index];
     const DivisorLattice& lattice = unrolled_.lattices[edge.crossed];
     const std::vector<double>& elements = costs_.elements(index);
-    cycles.assign(lattice.size(), 1.0);
-    std::vector<double> distinct(lattice.size(), 1.0);
+    unrolled_.held->fill(cycles, lattice.size(), 1.0);
+    auto distinct = lattice.filled(1.0);
     const DimSet moving = graph_.problem().shape(edge.tensor).dims;
     for (const DimId d : graph_.problem().workload().dims.ids()) {
       lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {

@@ -28,8 +28,7 @@ const std::vector<double>& EdgeCosts::footprints(TensorId t, std::size_t crossed
   if (points.empty()) {
     const DivisorLattice& lattice = unrolled_.lattices[crossed];
     const Tensor& tensor = graph_.problem().workload().tensors[t];
-    grow(points, lattice.size());
-    std::fill(points.begin(), points.end(), 1.0);
+    held_.fill(points, lattice.size(), 1.0);
     for (const Rank& rank : tensor.ranks) {
       multiply_rank(lattice, rank, fanouts_above, points);
     }
@@ -88,8 +87,7 @@ const std::vector<double>& EdgeCosts::visits(TensorId t, std::size_t crossed) {
   }
   const DivisorLattice& lattice = unrolled_.lattices[crossed];
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
-  grow(visits, lattice.size());
-  std::fill(visits.begin(), visits.end(), 1.0);
+  held_.fill(visits, lattice.size(), 1.0);
   for (const DimId d : graph_.problem().workload().dims.ids()) {
     if (relevant.contains(d)) {
       continue;
@@ -120,17 +118,18 @@ const std::vector<double>& EdgeCosts::bits(std::size_t index) {
     if (graph_.problem().sparse() != nullptr) {
       const Bits each = residence.narrow ? tensor.bits : tensor.partial_bits;
       std::vector<double> stored = stored_bits(graph_, unrolled_, edge, each, held_);
-      grow(bits, stored.size());
+      held_.take(stored.size() * sizeof(double));
       bits = std::move(stored);
       forbid(edge, bits);
       return bits;
     }
     const std::vector<double>& points = footprints(edge.tensor, edge.crossed, residence.fanouts);
-    grow(bits, points.size());
-    std::copy(points.begin(), points.end(), bits.begin());
-    for (double& b : bits) {
-      b *= width;
-    }
+    held_.fill(bits, points.size(), width);
+    lattice_of(index).in_pieces([&](std::size_t first, std::size_t last) {
+      for (std::size_t tile = first; tile < last; ++tile) {
+        bits[tile] *= points[tile];
+      }
+    });
     forbid(edge, bits);
   }
   return bits;
@@ -238,12 +237,6 @@ void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t 
   }
 }
 
-void EdgeCosts::grow(std::vector<double>& table, std::size_t size) {
-  held_.check();
-  held_.take(size * sizeof(double));
-  table.resize(size);
-}
-
 double EdgeCosts::bytes() const {
   double numbers = 0;
   for (std::size_t i = 0; i < plain_.size(); ++i) {
@@ -264,8 +257,7 @@ void EdgeCosts::leave_out(std::vector<bool> edges) {
       }
     }
   }
-  grow(infinite_, components_ * longest);
-  std::fill(infinite_.begin(), infinite_.end(), kInfinity);
+  held_.fill(infinite_, components_ * longest, kInfinity);
 }
 
 void EdgeCosts::prepare() {
@@ -320,10 +312,12 @@ const std::vector<double>& EdgeCosts::plain(std::size_t index) {
     const DivisorLattice& lattice = lattice_of(index);
     const Table& of = table(index);
     const bool windows = !graph_.moves(graph_.edges()[index].tensor).slides.empty();
-    const std::size_t row = windows ? row_size(lattice) : lattice.size();
-    grow(costs, components_ * lattice.size());
+    const std::size_t row = windows ? row_size(lattice) : DivisorLattice::kTilesToCheck;
+    held_.fill(costs, components_ * lattice.size(), 0.0);
     for (std::size_t tile = 0; tile < lattice.size(); tile += row) {
-      evaluate_row(of, tile, row, SlidingLoop{}, &costs[tile], lattice.size());
+      lattice.check();
+      evaluate_row(of, tile, std::min(row, lattice.size() - tile), SlidingLoop{}, &costs[tile],
+                   lattice.size());
     }
   }
   return costs;
@@ -341,7 +335,7 @@ const std::vector<double>& EdgeCosts::sliding(std::size_t index, DimId dim) {
     const std::size_t stride = lattice.stride(dim);
     const std::size_t block = stride * lattice.positions(dim).size();
     const std::size_t step = loops.size() * (lattice.size() / lattice.positions(dim).size());
-    grow(costs, components_ * step);
+    held_.fill(costs, components_ * step, 0.0);
     const Table& of = table(index);
     std::size_t entry = 0;
     for (const DivisorLattice::Loop& loop : loops) {

@@ -104,7 +104,7 @@ std::vector<std::size_t> DivisorLattice::crossing(const DivisorLattice& inner) c
       digits[d].push_back(static_cast<std::size_t>(there - inner.positions_[d].begin()));
     }
   }
-  std::vector<std::size_t> tiles(size_, 0);
+  auto tiles = filled(std::size_t{0});
   for (const DimId d : positions_.ids()) {
     sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
       for (std::size_t tile = first; tile < last; ++tile) {

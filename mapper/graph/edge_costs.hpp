@@ -120,7 +120,6 @@ class EdgeCosts {
                            std::size_t fanouts_above) const;
 
   // Grows a table to this number of entries, and counts its memory.
-  void grow(std::vector<double>& table, std::size_t size);
 
   const StateGraph& graph_;
   const Unrolled& unrolled_;

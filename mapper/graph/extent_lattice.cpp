@@ -129,7 +129,7 @@ void ExtentLattice::list_digits() {
 void ExtentLattice::make_crossings() {
   const auto nowhere = static_cast<std::uint32_t>(size_);
   for (std::size_t fanout = 0; fanout < used_.size() && !coarse_; ++fanout) {
-    std::vector<std::uint32_t>& crossings = crossings_.emplace_back(size_, 0);
+    std::vector<std::uint32_t>& crossings = crossings_.emplace_back(filled(std::uint32_t{0}));
     for (const DimId d : domains_.ids()) {
       sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
         const std::size_t behind = behind_[fanout][d][bin].last;
@@ -144,7 +144,8 @@ void ExtentLattice::make_crossings() {
 }
 
 Projection::Projection(const ExtentLattice& tiles, DimSet dims)
-    : TileIndex(tiles.dims()), of_tile_(tiles.size(), 0) {
+    : TileIndex(tiles.dims()), of_tile_{tiles.filled(std::uint32_t{0})} {
+  watch(tiles.deadline());
   PerDim<std::size_t> radices(tiles.dims(), 1);
   for (const DimId d : radices.ids()) {
     radices[d] = dims.contains(d) ? tiles.radix(d) : 1;

@@ -166,7 +166,7 @@ class FlowMaker {
 }  // namespace
 
 FlowsByTile::FlowsByTile(const StateGraph& graph, const Unrolled& unrolled,
-                         const BoundaryEdge& edge, const HeldMemory& within) {
+                         const BoundaryEdge& edge, HeldMemory& within) {
   FlowMaker maker{graph, unrolled, edge};
   if (!maker.depends_on_tile()) {
     return;
@@ -174,6 +174,7 @@ FlowsByTile::FlowsByTile(const StateGraph& graph, const Unrolled& unrolled,
   const DivisorLattice& lattice = unrolled.lattices[edge.crossed];
   const PositionsAlong positions(lattice, maker.dims());
   std::vector<std::uint32_t> flow(positions.size());
+  within.take(lattice.size() * sizeof(std::uint32_t));
   index_.reserve(lattice.size());
   for_each_tile(
       lattice, positions, within,

@@ -20,7 +20,7 @@ class FlowsByTile {
  public:
   FlowsByTile() = default;
   FlowsByTile(const StateGraph& graph, const Unrolled& unrolled, const BoundaryEdge& edge,
-              const HeldMemory& within);
+              HeldMemory& within);
   bool empty() const { return flows_.empty(); }
   const FlowOfNonzeros* at(std::size_t tile) const {
     return flows_.empty() ? nullptr : &flows_[index_[tile]];

@@ -225,6 +225,7 @@ void relax(const DivisorLattice& lattice, DimId dim, std::span<const LoopTo> ste
 }
 
 void relax_neutral(const TileIndex& tiles, DimId dim, double* row) {
+  tiles.check();
   if (tiles.stride(dim) > 1) {
     relax_runs(tiles, dim, row);
   } else {
@@ -233,6 +234,7 @@ void relax_neutral(const TileIndex& tiles, DimId dim, double* row) {
 }
 
 void spread_neutral(const TileIndex& tiles, DimId dim, double* row) {
+  tiles.check();
   if (tiles.stride(dim) > 1) {
     spread_runs(tiles, dim, row);
   } else {

@@ -25,7 +25,7 @@ void TileIndex::set_radices(const PerDim<std::size_t>& radices, DimSet windows) 
 }
 
 std::vector<std::uint16_t> TileIndex::digits_of_tiles(DimId d) const {
-  std::vector<std::uint16_t> digits(size_);
+  auto digits = filled(std::uint16_t{0});
   sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
     std::fill(&digits[first], digits.data() + last, static_cast<std::uint16_t>(digit));
   });

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "core/index.hpp"
+#include "mapper/deadline.hpp"
 
 namespace mapsim::exact {
 
@@ -33,11 +35,45 @@ class TileIndex {
   // digit of d. This visits all tiles without a division.
   template <class Visit>
   void sweep(DimId d, const Visit& visit) const {
+    const bool has_long_runs = strides_[d] >= kTilesToCheck;
+    std::size_t checked = 0;
     for (std::size_t first = 0; first < size_;) {
       for (std::size_t digit = 0; digit < radices_[d]; ++digit, first += strides_[d]) {
+        if (has_long_runs) {
+          check();
+        }
         visit(digit, first, first + strides_[d]);
       }
+      if (first - checked >= kTilesToCheck) {
+        check();
+        checked = first;
+      }
     }
+  }
+  // Work on so many tiles takes tens of milliseconds at most. Sweeps over more throw OutOfBudget
+  // once the time of the deadline is over, which outlives the tiles.
+  static constexpr std::size_t kTilesToCheck = std::size_t{1} << 18U;
+  void watch(const Deadline* deadline) { deadline_ = deadline; }
+  const Deadline* deadline() const { return deadline_; }
+  void check() const {
+    if (deadline_ != nullptr && size_ >= kTilesToCheck) {
+      deadline_->check();
+    }
+  }
+  // Calls visit(first, last) for pieces [first, last) of the tiles.
+  template <class Visit>
+  void in_pieces(const Visit& visit) const {
+    for (std::size_t first = 0; first < size_; first += kTilesToCheck) {
+      check();
+      visit(first, std::min(size_, first + kTilesToCheck));
+    }
+  }
+  // A table with one entry for each tile.
+  template <class T>
+  std::vector<T> filled(const T& value) const {
+    std::vector<T> table;
+    fill_in_pieces(table, size_, value, [this] { check(); });
+    return table;
   }
   // The digit of d of every tile.
   std::vector<std::uint16_t> digits_of_tiles(DimId d) const;
@@ -54,6 +90,9 @@ class TileIndex {
   PerDim<std::size_t> strides_;
   PerDim<std::vector<Loop>> steps_;
   std::size_t size_ = 1;
+
+ private:
+  const Deadline* deadline_ = nullptr;
 };
 
 }  // namespace mapsim::exact

@@ -151,8 +151,11 @@ void thin_out(Domains& domains, const PerDim<std::size_t>& tracked, std::size_t 
 }  // namespace
 
 Unrolled::Unrolled(const Problem& problem, const UnrollingClass& unrolling_class,
-                   const BranchEntry& entry_in, std::size_t most_tiles)
-    : windows{window_dims(problem.workload())}, unrolling{unrolling_class.first}, entry{entry_in} {
+                   const BranchEntry& entry_in, std::size_t most_tiles, const Deadline* deadline)
+    : windows{window_dims(problem.workload())},
+      held{std::make_shared<HeldMemory>(deadline)},
+      unrolling{unrolling_class.first},
+      entry{entry_in} {
   PerDim<std::int64_t> bounds(problem.workload().dims.size());
   for (const DimId d : bounds.ids()) {
     bounds[d] = problem.workload().dims[d].bound;
@@ -180,12 +183,13 @@ Unrolled::Unrolled(const Problem& problem, const UnrollingClass& unrolling_class
   }
   thin_out(domains, tracked, most_tiles);
   tracked = PerDim<std::size_t>(bounds.size(), 0);
-  lattices.emplace_back(bounds, tracked, windows, domains);
+  lattices.emplace_back(bounds, tracked, windows, domains).watch(deadline);
   for (std::size_t f = 0; f < used.size(); ++f) {
     for (const DimId d : bounds.ids()) {
       tracked[d] += tracks[f][d] ? 1 : 0;
     }
-    lattices.emplace_back(bounds, tracked, windows, domains);
+    lattices.emplace_back(bounds, tracked, windows, domains).watch(deadline);
+    held->take(lattices[f].size() * sizeof(std::size_t));
     crossings.push_back(lattices[f].crossing(lattices[f + 1]));
   }
 }
@@ -281,7 +285,7 @@ double WindowTable::count(std::size_t tile, SlidingLoop slide) const {
 }
 
 std::vector<std::uint32_t> index_rank(const DivisorLattice& lattice, const Rank& rank) {
-  std::vector<std::uint32_t> index(lattice.size(), 0);
+  auto index = lattice.filled(std::uint32_t{0});
   for (const Term& term : rank.terms) {
     const auto radix = static_cast<std::uint32_t>(lattice.positions(term.dim).size());
     lattice.sweep(term.dim, [&](std::size_t digit, std::size_t first, std::size_t last) {
@@ -297,6 +301,7 @@ const std::vector<std::uint32_t>& VolumeFactory::tiles_of_rank(TensorId tensor, 
                                                                std::size_t crossed) {
   auto& index = tiles_of_rank_[{index_of(tensor), rank, crossed}];
   if (!index) {
+    unrolled_.held->take(unrolled_.lattices[crossed].size() * sizeof(std::uint32_t));
     index = std::make_unique<std::vector<std::uint32_t>>(
         index_rank(unrolled_.lattices[crossed], problem_.workload().tensors[tensor].ranks[rank]));
   }

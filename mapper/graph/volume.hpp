@@ -28,14 +28,18 @@ struct Unrolled {
   std::vector<DivisorLattice> lattices;             // used.size() + 1
   std::vector<std::vector<std::size_t>> crossings;  // [used fanout][tile above] = tile below
 
+  std::shared_ptr<HeldMemory> held;  // of the crossings and of other tables per tile
+
   Unrolling unrolling;  // which axis takes which factor
   BranchEntry entry;    // a dim whose size differs between entries is not unrolled
 
   // With at most `most_tiles` tiles per lattice: extents are left out until it fits, as far as
-  // possible. The remaining nests are a subset of the space.
+  // possible. The remaining nests are a subset of the space. Throws OutOfBudget at the deadline, if
+  // one is given.
   Unrolled(const Problem& problem, const UnrollingClass& unrolling_class,
            const BranchEntry& entry = {},
-           std::size_t most_tiles = std::numeric_limits<std::size_t>::max());
+           std::size_t most_tiles = std::numeric_limits<std::size_t>::max(),
+           const Deadline* deadline = nullptr);
   std::int64_t bound(DimId d) const { return lattices.front().bound(d); }  // temporal
   // The number of tiles of this extent along a dim, in the mean entry.
   double tiles_along(DimId d, std::int64_t extent) const {

@@ -52,6 +52,7 @@ HistorySearch::HistorySearch(const StateGraph& graph, const UnrollingClass& unro
       coefficients_{make_coefficients(graph, tiles_, exact::tracked(graph.problem(), objective))},
       costs_{graph, tiles_, coefficients_, components_, deadline},
       known_{query.known.without_tags()} {
+  tiles_.watch(&deadline_);
   setting_.emplace(capacities_.width(), deadline_);
   scratch_.resize(components_ + 1);
 }
@@ -83,6 +84,11 @@ bool HistorySearch::make_bound() {
       }
       held_.take(bytes_of(*listed) + tiles_.bytes_of_digits());
       tiles_.list_digits();
+    }
+    const std::size_t least =
+        tiles_.bytes_of_crossings() + components_ * tiles_.size() * sizeof(double);
+    if (least > deadline_.most_bytes()) {
+      deadline_.refuse();
     }
     held_.take(tiles_.bytes_of_crossings());
     tiles_.make_crossings();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "core/arithmetic.hpp"
@@ -40,14 +41,20 @@ class UnrollingLister {
   std::optional<std::vector<UnrollingClass>> list() {
     Tiles tiles(all_.size());
     for (const DimId d : all_.ids()) {
-      tiles[d] = &all_[d];
+      tiles[d] = all_[d];
     }
     at_fanout(0, tiles);
     return found_.size() > most_ ? std::nullopt : std::optional(by_instances(classes()));
   }
 
  private:
-  using Tiles = PerDim<const ExtentDomain*>;  // per dim, the extents that a tile may have
+  using Extents = std::span<const std::int64_t>;
+  using Tiles = PerDim<Extents>;  // per dim, the extents that a tile may have, ascending
+  // The blocks of all extents of a dim that have one, which many unrollings share.
+  struct Blocks {
+    ExtentDomain tiles;
+    ExtentDomain blocks;  // of these
+  };
 
   const Arch& arch() const { return problem_.arch(); }
   const Workload& workload() const { return problem_.workload(); }
@@ -85,7 +92,7 @@ class UnrollingLister {
       if (axis == Axis::kX) {
         at_dim(fanout, Axis::kY, 0, arch().fanouts[fanout].y, tiles);
       } else {
-        below(tiles, [&](const Tiles& inner) { at_fanout(index_of(fanout) + 1, inner); });
+        at_fanout(index_of(fanout) + 1, below(tiles));
       }
       return;
     }
@@ -99,12 +106,12 @@ class UnrollingLister {
         continue;
       }
       ExtentDomain own;
-      const ExtentDomain& blocks = blocks_of(dim, *tiles[dim], factor, own);
+      const Extents blocks = blocks_of(dim, tiles[dim], factor, own);
       if (blocks.empty()) {
         continue;
       }
       Tiles smaller = tiles;
-      smaller[dim] = &blocks;
+      smaller[dim] = blocks;
       chosen_.push_back({dim, fanout, axis, factor});
       at_dim(fanout, axis, index + 1, left / factor, smaller);
       chosen_.pop_back();
@@ -162,37 +169,38 @@ class UnrollingLister {
     return all;
   }
 
-  // In `own`, or those of all extents, which many unrollings share.
-  const ExtentDomain& blocks_of(DimId dim, const ExtentDomain& tiles, std::int64_t factor,
-                                ExtentDomain& own) {
-    const bool is_whole = &tiles == &all_[dim];
-    const auto known = whole_.find({dim, factor});
-    if (is_whole && known != whole_.end()) {
-      return known->second;
+  // In `own`, unless the tiles are the first of all extents: blocks grow with tiles.
+  Extents blocks_of(DimId dim, Extents tiles, std::int64_t factor, ExtentDomain& own) {
+    if (tiles.data() == all_[dim].data()) {
+      const Blocks& known = all_blocks(dim, factor);
+      const auto end = std::upper_bound(known.tiles.begin(), known.tiles.end(), tiles.back());
+      return Extents{known.blocks}.first(static_cast<std::size_t>(end - known.tiles.begin()));
     }
     for (const std::int64_t tile : tiles) {
       if (const auto block = block_of(all_[dim], tile, factor)) {
         own.push_back(*block);
       }
     }
-    return is_whole ? whole_[{dim, factor}] = std::move(own) : own;
+    return own;
   }
-
-  // Calls visit() with the extents to which loops may cut these tiles.
-  template <class Visit>
-  void below(const Tiles& tiles, const Visit& visit) const {
-    PerDim<ExtentDomain> cut(tiles.size());
-    Tiles inner = tiles;
-    for (const DimId d : tiles.ids()) {
-      const std::int64_t largest = *std::max_element(tiles[d]->begin(), tiles[d]->end());
-      inner[d] = &all_[d];
-      if (largest < all_[d].back()) {
-        const auto end = all_[d].begin() + static_cast<std::ptrdiff_t>(extent_of(all_[d], largest));
-        cut[d].assign(all_[d].begin(), end + 1);
-        inner[d] = &cut[d];
+  const Blocks& all_blocks(DimId dim, std::int64_t factor) {
+    const auto [known, is_new] = blocks_.try_emplace({dim, factor});
+    for (std::size_t i = 0; is_new && i < all_[dim].size(); ++i) {
+      if (const auto block = block_of(all_[dim], all_[dim][i], factor)) {
+        known->second.tiles.push_back(all_[dim][i]);
+        known->second.blocks.push_back(*block);
       }
     }
-    visit(inner);
+    return known->second;
+  }
+
+  // The extents to which loops may cut these tiles: the first ones of all.
+  Tiles below(const Tiles& tiles) const {
+    Tiles inner(tiles.size());
+    for (const DimId d : tiles.ids()) {
+      inner[d] = Extents{all_[d]}.first(extent_of(all_[d], tiles[d].back()) + 1);
+    }
+    return inner;
   }
 
   const Problem& problem_;
@@ -200,7 +208,7 @@ class UnrollingLister {
   std::size_t most_;
   Unrolling given_;
   PerFanout<UnrollRule> rules_;
-  std::map<std::pair<DimId, std::int64_t>, ExtentDomain> whole_;  // blocks of all extents
+  std::map<std::pair<DimId, std::int64_t>, Blocks> blocks_;  // by dim and factor
   Unrolling chosen_;
   std::vector<Unrolling> found_;
 };

@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "arch/load.hpp"
 #include "mapper/counting/mapspace_size.hpp"
+#include "mapper/deadline.hpp"
 #include "mapper/front.hpp"
 #include "mapper/graph/volume.hpp"
 #include "mapper/histogram.hpp"
@@ -247,6 +250,56 @@ TEST(Memory, IsNotSpentOnWaysToFillAnArray) {
     ASSERT_TRUE(found.cost);
     EXPECT_LE(found.certificate.lower_bound, objective_value(objective, *found.cost));
   }
+}
+
+// Tables of gigabytes would be filled before anybody asks for the time: 4 to 10 s.
+TEST(Time, IsNotSpentOnLargeTables) {
+  const Problem imperfect{load_arch(source_path("configs/arch/simba_package.yaml")),
+                          gemm("g", {1'000'000, 1'000'000, 1'000, {}, false}, {})};
+  const Problem eight{
+      load_arch(source_path("configs/arch/eyeriss.yaml")),
+      parse_workload("name: eight\neinsum:\n"
+                     "  equation: O[a][b][c][d] += A[a][e][f][g] * B[b][e][f][h][c][d]\n"
+                     "  dims: {a: 720, b: 5040, c: 24, d: 60, e: 60, f: 8, g: 12, h: 12}\n"
+                     "precision: {A: 8 b, B: 8 b, O: 8 b}\n",
+                     "eight.yaml")};
+  Constraints constraints;
+  constraints.factors.imperfect = true;
+  SearchOptions options;
+  options.budget.bytes = std::size_t{12} << 30U;
+  const std::int64_t peak = peak_mebibytes();
+  for (const Mapspace& space : {Mapspace{imperfect, constraints}, Mapspace{eight, {}}}) {
+    options.objective = space.problem().workload().dims.size() == 3 ? Objective::kEdp : Objective{};
+    options.budget.seconds = 0.05;
+    const double before = cpu_seconds();
+    const SearchResult found = search_exact(space, options);
+    EXPECT_LT(cpu_seconds() - before, kSanitized ? 15 : 1.5);
+    EXPECT_TRUE(found.cost);
+  }
+  EXPECT_LT(peak_mebibytes() - peak, kSanitized ? 900 : 300);
+}
+
+TEST(Time, IsAskedForBeforeEachPieceOfATable) {
+  std::vector<double> table{1};
+  int asked = 0;
+  fill_in_pieces(table, 10'000'000, 2.0, [&] { ++asked; });
+  EXPECT_THAT(asked, testing::AllOf(testing::Gt(10), testing::Lt(100)));
+  EXPECT_EQ(table.size(), 10'000'000);
+  EXPECT_EQ(std::accumulate(table.begin(), table.end(), 0.0), 19'999'999);
+  SearchOptions options;
+  options.budget.seconds = 0;
+  options.budget.bytes = 1'000'000;
+  const Deadline over{options};
+  HeldMemory held{&over};
+  std::vector<double> none;
+  EXPECT_THROW(held.fill(none, 1'000, 0.0), OutOfBudget);
+  EXPECT_THAT(none, testing::IsEmpty());
+  options.budget.seconds = std::numeric_limits<double>::infinity();
+  const Deadline small{options};
+  HeldMemory little{&small};
+  EXPECT_THROW(little.fill(none, 1'000'000, 0.0), OutOfBudget);
+  little.fill(none, 1'000, 0.0);
+  EXPECT_EQ(small.peak_bytes(), 8'000);
 }
 
 // Where a mapping fits, it is found whatever the time: also where the unrolling is given and
