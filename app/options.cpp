@@ -8,6 +8,7 @@
 
 #include "arch/gpu_words.hpp"
 #include "core/diagnostic.hpp"
+#include "core/memory.hpp"
 #include "mapper/objective.hpp"
 
 namespace mapsim {
@@ -197,8 +198,10 @@ Option labels_option(Budget& budget, const std::string& help) {
 
 Option memory_option(std::size_t& bytes) {
   return {"--memory", "SIZE", "Memory limit of a search, such as 8 GiB [3/4 of the machine's]",
-          reads(parse_size,
-                [&bytes](Bits limit) { bytes = static_cast<std::size_t>(limit.count() / 8); })};
+          reads(parse_size, [&bytes](Bits limit) {
+            bytes = static_cast<std::size_t>(limit.count() / 8);
+            keep_freed_memory(bytes);
+          })};
 }
 
 Option gap_option(Budget& budget) {

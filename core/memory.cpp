@@ -38,13 +38,15 @@ std::size_t search_bytes(int searches) {
   return machine_bytes() / 4 * 3 / static_cast<std::size_t>(std::max(1, searches));
 }
 
-void keep_freed_memory() {
+void keep_freed_memory([[maybe_unused]] std::size_t limit) {
 #ifdef __GLIBC__
-  constexpr int kGibibyte = 1 << 30;
+  constexpr std::size_t kLeast = 128 << 10;  // glibc's default
+  constexpr std::size_t kMost = 1 << 30;
   constexpr int kTopPad = 64 << 20;
-  mallopt(M_MMAP_THRESHOLD, kGibibyte);
-  mallopt(M_TRIM_THRESHOLD, kGibibyte);
-  mallopt(M_TOP_PAD, kTopPad);
+  const auto large = static_cast<int>(std::clamp(limit / 16, kLeast, kMost));
+  mallopt(M_MMAP_THRESHOLD, large);
+  mallopt(M_TRIM_THRESHOLD, large);
+  mallopt(M_TOP_PAD, std::min(large, kTopPad));
   rlimit space{};  // an arena takes 64 MiB of addresses; a thread without one maps every block
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
     mallopt(M_ARENA_MAX, 1);

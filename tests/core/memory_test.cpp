@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -50,6 +51,23 @@ std::size_t arenas() {
   }
   keep_freed_memory();
   std::exit(static_cast<int>(arenas()));
+}
+
+// Exits with 1 if a block of 4 MiB is one that goes back to the system when it is freed.
+[[noreturn]] void map_a_block(std::size_t limit) {
+  constexpr std::size_t kBlock = 4 << 20;
+  keep_freed_memory(limit);
+  const std::vector<char> block(kBlock);
+  std::exit(mallinfo2().hblkhd >= block.size() ? 1 : 0);
+}
+
+TEST(FreedMemory, OfLargeTablesIsGivenBackWhereSearchesHaveALimit) {
+  if (kSanitized) {
+    GTEST_SKIP() << "a sanitizer has its own allocator";
+  }
+  EXPECT_EXIT(map_a_block(std::size_t{32} << 20U), testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(map_a_block(std::size_t{128} << 20U), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(map_a_block(std::numeric_limits<std::size_t>::max()), testing::ExitedWithCode(0), "");
 }
 
 // Each takes 64 MiB of addresses, and a thread that finds none for its own maps every block.
