@@ -33,9 +33,21 @@ bool is_special(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+// The file to which symbolic links lead, be it there or not: a link stays, and what it names is
+// written.
+std::string behind_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as of the kernel
+  std::filesystem::path file{path};
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(file, error); ++i) {
+    file = file.parent_path() / std::filesystem::read_symlink(file, error);
+  }
+  return file.string();
+}
+
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_{path} {
+OutputFile::OutputFile(const std::string& path) : path_{behind_links(path)} {
   if (path.empty()) {
     return;
   }

@@ -50,6 +50,21 @@ TEST_F(FolderFiles, AreReadTogetherWhereThereIsOneOfEachKind) {
   EXPECT_THAT(file("stdout"), HasSubstr("36 equal"));
 }
 
+// What they name is written, beside it and whole; the links stay.
+TEST_F(FolderFiles, ThatAreLinksAreWrittenThrough) {
+  write("d/answer.txt", "old");
+  std::filesystem::create_symlink("answer.txt", folder() / "d/link.txt");
+  std::filesystem::create_symlink("d/link.txt", folder() / "to_link.txt");
+  std::filesystem::create_symlink("d/new.txt", folder() / "to_new.txt");
+  for (const std::string place : {"to_link.txt", "to_new.txt"}) {
+    ASSERT_EQ(run("show teaching -o " + place), 0) << file("stderr");
+    EXPECT_TRUE(std::filesystem::is_symlink(folder() / place));
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(folder() / "d/link.txt"));
+  EXPECT_THAT(file("d/answer.txt"), HasSubstr("teaching"));
+  EXPECT_EQ(file("d/answer.txt"), file("d/new.txt"));
+}
+
 TEST_F(FolderFiles, OfAKindThatIsGivenAreLeftOut) {
   write("d/prob/other.yaml", problem_);
   ASSERT_EQ(run("import timeloop d d/prob/other.yaml -o in"), 0) << file("stderr");
