@@ -66,7 +66,9 @@ Store::Store(const std::string& path, Open how, DatabaseWait wait)
     : database_{[&] {
                   if (std::error_code error;
                       how == Open::kExisting && !std::filesystem::is_regular_file(path, error)) {
-                    refuse(path, "no such file");
+                    refuse(path, std::filesystem::exists(path, error)
+                                     ? "is not a file; a database of 'mapsim sweep' is needed"
+                                     : "no such file");
                   }
                   return path;
                 }(),

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 
 #include "campaign/network.hpp"
@@ -261,6 +262,9 @@ void create_leases(Database& database) {
 
 std::int64_t check_store(Database& database) {
   if (pragma(database, "application_id") != kApplication) {
+    if (std::error_code error; std::filesystem::file_size(database.path(), error) == 0) {
+      database.refuse("is empty: a sweep that could not begin left it; 'mapsim sweep' fills it");
+    }
     database.refuse("is not a database of mapsim");
   }
   const std::int64_t schema = pragma(database, "user_version");

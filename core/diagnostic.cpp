@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -67,6 +68,13 @@ std::string render(const std::vector<Diagnostic>& diagnostics, std::size_t unlis
   return text;
 }
 
+// Does it begin with a character that turns the text after it (U+202A to U+202E, U+2066 to U+2069)?
+// A name in a right-to-left script needs none.
+bool turns_text(std::string_view text) {
+  const std::string_view first = text.substr(0, 3);
+  return (first >= "\u202A" && first <= "\u202E") || (first >= "\u2066" && first <= "\u2069");
+}
+
 }  // namespace
 
 std::string to_string(const Diagnostic& diagnostic) {
@@ -102,6 +110,9 @@ std::string printable(const std::string& text) {
     } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {
       shown += "\uFFFD";  // U+0080 to U+009F have no pictures
       ++i;
+    } else if (turns_text(std::string_view{text}.substr(i))) {
+      shown += "\uFFFD";
+      i += 2;
     } else {
       shown += text[i];
     }

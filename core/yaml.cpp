@@ -246,6 +246,13 @@ void check_text(const std::string& file, const std::string& text) {
       {{file, static_cast<int>(line), static_cast<int>(*bad - line_begin) + 1, "", message, ""}}};
 }
 
+// Of a text without a document. To yaml-cpp a comment goes on beyond a carriage return.
+std::string what_is_missing(const std::string& text) {
+  return text.find('\r') == std::string::npos || text.find('\n') != std::string::npos
+             ? "the file is empty"
+             : "lines end in carriage returns alone; end them in line feeds";
+}
+
 // What yaml-cpp says, and the usual reason where the line begins with a tab.
 std::string syntax_message(const std::string& what, const std::string& line) {
   const std::size_t content = line.find_first_not_of(" \t");
@@ -314,7 +321,7 @@ Document parse_yaml(std::string text, const std::string& filename, Tags tags) {
     std::istringstream stream{text};
     YAML::Parser parser{stream};
     if (!parser.HandleNextDocument(builder)) {
-      fail(filename, "the file is empty");
+      fail(filename, what_is_missing(text));
     }
     parser.HandleNextDocument(builder);
   } catch (const YAML::Exception& error) {

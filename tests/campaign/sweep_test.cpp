@@ -253,6 +253,11 @@ TEST_F(Sweeps, MergeRefusesContradictionsAndStrangers) {
   EXPECT_THAT(error("c.sqlite"), testing::HasSubstr("the same of campaigns (campaign small)"));
   EXPECT_THAT(error("a.sqlite"), testing::HasSubstr("with itself"));
   EXPECT_EQ(error("none.sqlite"), path("none.sqlite") + ": no such file");
+  EXPECT_EQ(error(""), path("") + ": is not a file; a database of 'mapsim sweep' is needed");
+  std::ofstream{path("new.sqlite")};
+  EXPECT_EQ(error("new.sqlite"),
+            path("new.sqlite") +
+                ": is empty: a sweep that could not begin left it; 'mapsim sweep' fills it");
   Database{path("other.sqlite")}.execute("CREATE TABLE t (a)");
   EXPECT_EQ(error("other.sqlite"), path("other.sqlite") + ": is not a database of mapsim");
   EXPECT_EQ(error("gemm.yaml"), path("gemm.yaml") + ": file is not a database");

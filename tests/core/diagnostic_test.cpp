@@ -41,6 +41,8 @@ TEST(Printable, ShowsControlCharactersAsPictures) {
   EXPECT_EQ(printable("\xC2\x9B"
                       "1m\xC2\xA0\xC3\xA9"),
             "\uFFFD1m\u00A0\u00E9");
+  EXPECT_EQ(printable("a\u202Eb\u2066c\u05D0\u200F\u2065\u202F"),
+            "a\uFFFDb\uFFFDc\u05D0\u200F\u2065\u202F");
   EXPECT_EQ(to_string({"f\x1b", 1, 2, "a\x1b", "b\x1b", "\x1b c"}),
             "f\u241B:1:2: a\u241B: b\u241B\n\u241B c\n ^");
 }

@@ -79,6 +79,8 @@ TEST(ParseYaml, TellsWhatIsNoDocument) {
 
 TEST(ParseYaml, TellsWhatIsNoText) {
   EXPECT_EQ(yaml_error(""), "f.yaml: the file is empty");
+  EXPECT_EQ(yaml_error("# c\ra: 1\r"),
+            "f.yaml: lines end in carriage returns alone; end them in line feeds");
   EXPECT_EQ(yaml_error(std::string{"a: 1\nb\0c", 8}),
             "f.yaml:2:2: byte 0x00 is not UTF-8 text; is this a binary file?");
   EXPECT_EQ(yaml_error("\xFF\xFE"
