@@ -268,14 +268,14 @@ FlowOfNonzeros NonzeroFlows::flow(TensorId t, LevelId parent, std::optional<Leve
   for (const DimId d : served.ids()) {
     served[d] *= shared[d];
   }
-  double gated = 0;
-  double skipped = 0;
+  // Zeros of several leaders are independent: what is made passes all of them.
   for (const BoundCondition& condition : model.conditions(parent, t)) {
-    const double missed = empty(condition.leader, shape_of(condition.leader, served));
-    (condition.act == ZeroAct::kSkip ? skipped : gated) = missed;
-    flow.made = 1 - missed;
+    const double passed = 1 - empty(condition.leader, shape_of(condition.leader, served));
+    flow.made *= passed;
+    flow.unskipped *= condition.act == ZeroAct::kSkip ? passed : 1;
   }
-  flow.unskipped = 1 - skipped;
+  const double skipped = 1 - flow.unskipped;
+  const double gated = flow.unskipped - flow.made;
   const auto idle = [&](LevelId level) {
     const StorageSparsity& zeros = model.machine().levels[level];
     return zeros.gated.count() * gated + zeros.skipped.count() * skipped;

@@ -2,9 +2,10 @@
 #include "costmodel/sparse/separable.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
+#include <vector>
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/sparse/count_sparse.hpp"
@@ -14,13 +15,36 @@ namespace mapsim {
 
 namespace {
 
-// Each transfer of a tensor waits for one leader, at every level further in for the same, and the
+// A tile that is fetched anew while loops move none of its elements serves a part of the operations
+// each time, and n parts wait for their leaders no less often than all of them together. That holds
+// of a product of leaders, too, if each of these loops moves one of them at most.
+std::string why_not_together(const Workload& workload, TensorId t,
+                             const std::vector<BoundCondition>& conditions) {
+  const DimSet own = workload.tensors[t].dims();
+  for (const DimId d : workload.dims.ids()) {
+    std::vector<std::string> moved;
+    for (const BoundCondition& each : conditions) {
+      const Tensor& leader = workload.tensors[each.leader];
+      if (workload.dims[d].bound > 1 && !own.contains(d) && leader.dims().contains(d)) {
+        moved.push_back(leader.name);
+      }
+    }
+    if (moved.size() > 1) {
+      return fmt::format("waits for {}, which {} indexes all, but not {} itself",
+                         fmt::join(moved, " and "), workload.dims[d].name,
+                         workload.tensors[t].name);
+    }
+  }
+  return "";
+}
+
+// At every level further in a transfer of a tensor waits for the same leaders at least, and the
 // compute units leave out whatever the levels do.
 std::string why_not(const Problem& problem, TensorId t) {
   const SparseModel& model = *problem.sparse();
   const Workload& workload = problem.workload();
   const ZeroAct unit = model.machine().when_zero;
-  std::optional<BoundCondition> outer;
+  std::vector<BoundCondition> outer;
   for (const LevelId l : problem.arch().levels.ids()) {
     if (!problem.may_keep(l, t)) {
       continue;
@@ -28,31 +52,34 @@ std::string why_not(const Problem& problem, TensorId t) {
     const std::vector<BoundCondition>& here = model.conditions(l, t);
     const std::string where =
         fmt::format("{} at {}", workload.tensors[t].name, problem.arch().levels[l].name);
-    if (here.size() > 1) {
-      return where + " waits for several tensors";
+    for (const BoundCondition& each : outer) {
+      if (std::none_of(here.begin(), here.end(), [&](const BoundCondition& inner) {
+            return inner.act == each.act && inner.leader == each.leader;
+          })) {
+        return where + " does not state the conditions of the levels further out";
+      }
     }
-    if (outer &&
-        (here.empty() || here.front().act != outer->act || here.front().leader != outer->leader)) {
-      return where + " does not state the condition of the levels further out";
+    for (const BoundCondition& each : here) {
+      const Tensor& leader = workload.tensors[each.leader];
+      if (!is_stated(model, l, each.leader)) {
+        return where + " waits for " + leader.name +
+               ", of which no format says where its zeros are";
+      }
+      if (!model.looks_at(leader)) {
+        return "the compute units do not look at zeros of " + leader.name + " (when_zero)";
+      }
+      if (unit != ZeroAct::kSkip && !(unit == ZeroAct::kGate && each.act == ZeroAct::kGate)) {
+        return fmt::format("the compute units do not {}, too (when_zero)", to_string(each.act));
+      }
+      if (!model.occupancy(each.leader).is_uniform() || has_window(leader)) {
+        return fmt::format("{} waits for {}, which has a window or is not of uniform density",
+                           where, leader.name);
+      }
     }
-    if (here.empty()) {
-      continue;
+    if (const std::string why = why_not_together(workload, t, here); !why.empty()) {
+      return fmt::format("{} {}", where, why);
     }
-    outer = here.front();
-    const Tensor& leader = workload.tensors[outer->leader];
-    if (!is_stated(model, l, outer->leader)) {
-      return where + " waits for " + leader.name + ", of which no format says where its zeros are";
-    }
-    if (!model.looks_at(leader)) {
-      return "the compute units do not look at zeros of " + leader.name + " (when_zero)";
-    }
-    if (unit != ZeroAct::kSkip && !(unit == ZeroAct::kGate && outer->act == ZeroAct::kGate)) {
-      return fmt::format("the compute units do not {}, too (when_zero)", to_string(outer->act));
-    }
-    if (!model.occupancy(outer->leader).is_uniform() || has_window(leader)) {
-      return fmt::format("{} waits for {}, which has a window or is not of uniform density", where,
-                         leader.name);
-    }
+    outer = here;
   }
   return "";
 }

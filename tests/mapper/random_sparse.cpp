@@ -23,21 +23,27 @@ std::string formats(Rng& rng) {
                      random_format(rng), pick(rng, {"dense", "bitmask", "coordinates"}));
 }
 
-// One condition for the whole machine, so that every level states the same; or none.
-std::string condition(Rng& rng, bool skip) {
-  const std::string act = skip ? "skip" : "gate";
-  return rng.below(3) == 0
-             ? ""
-             : fmt::format(
-                   "    when_empty: [{{{}: weight, on: input}}{}]\n", act,
-                   rng.below(2) == 0 ? "" : fmt::format(", {{{}: output, on: weight}}", act));
+// Conditions that every level states; or none. Of a layer of two inputs, both lead.
+std::string conditions(Rng& rng, bool skip) {
+  std::string list;
+  for (const std::string& each :
+       {std::string{"weight, on: input"}, std::string{"input, on: weight"},
+        pick(rng, {"output, on: weight", "output, on: input"})}) {
+    if (rng.below(2) == 0) {
+      list += fmt::format("{}{{{}: {}}}", list.empty() ? "" : ", ",
+                          skip && rng.below(4) != 0 ? "skip" : "gate", each);
+    }
+  }
+  return list.empty() || rng.below(4) == 0 ? "" : "    when_empty: [" + list + "]\n";
 }
 
 }  // namespace
 
 std::string random_sparse_machine(Rng& rng, bool deep) {
   const bool skip = rng.below(2) == 0;
-  const std::string when_empty = condition(rng, skip);
+  const std::string when_empty = conditions(rng, skip);
+  // Levels further in may state more.
+  const std::string outermost = rng.below(4) == 0 ? "" : when_empty;
   const std::string fanout =
       rng.below(2) == 0
           ? ""
@@ -61,12 +67,21 @@ std::string random_sparse_machine(Rng& rng, bool deep) {
       "  - storage: Buffer\n    word: 8 b\n    capacity: {} b\n"
       "    energy: {{read: 2 pJ/word, write: 3 pJ/word}}\n    fits: {}\n{}{}{}"
       "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {}\n    gated_energy: 0.1 pJ\n{}",
-      4 + rng.below(60), random_format(rng), when_empty, fanout, 60 + rng.below(400),
+      4 + rng.below(60), random_format(rng), outermost, fanout, 60 + rng.below(400),
       pick(rng, {"worst", "expected", "90 %"}), formats(rng), when_empty, registers,
       skip ? "skip" : "gate", reuse);
 }
 
 std::string random_sparse_layer(Rng& rng, bool deep) {
+  if (!deep && rng.below(3) == 0) {
+    return fmt::format(
+        "name: w\neinsum:\n  equation: 'Z[M][N] += A[M][K] * B[K][L] * C[L][N]'\n"
+        "  dims: {}\n  roles: {{A: input, B: weight, C: input}}\n"
+        "density: {{A: {}, B: {}, C: {}}}\n",
+        pick(rng,
+             {"{M: 2, K: 2, L: 2, N: 2}", "{M: 1, K: 4, L: 3, N: 1}", "{M: 4, K: 1, L: 2, N: 2}"}),
+        pick(rng, {"0.2", "0.5"}), pick(rng, {"0.3", "0.7", "1"}), pick(rng, {"0.3", "0.6"}));
+  }
   const std::string bounds =
       deep ? pick(rng, {"{m: 2, n: 2, k: 2}", "{m: 2, n: 1, k: 4}", "{m: 4, n: 2, k: 1}"})
            : pick(rng, {"{m: 4, n: 2, k: 4}", "{m: 2, n: 4, k: 4}", "{m: 6, n: 2, k: 2}"});
