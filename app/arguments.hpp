@@ -57,7 +57,7 @@ struct NetworkArguments {
   std::string constraints;  // of every layer; empty: none
   ObjectiveArguments objective;
   std::string strategy = "exact";
-  bool batches = false, even = false;
+  bool batches = false, even = false, imperfect = false;
   std::int64_t evaluations = 10'000, seed = 1;
   int threads = 1;
   Budget budget{.bytes = search_bytes()};  // of each layer

@@ -45,6 +45,7 @@ void refuse_beside_fusion(const NetworkArguments& a, const Objective& objective)
       {!a.constraints.empty(), "--constraints"},
       {a.strategy != "exact", "--strategy"},
       {a.even, "--even"},
+      {a.imperfect, "--imperfect"},
       {a.batches, "--batches"},
       {a.budget.gap > 0, "--gap"},
       {a.budget.labels != Budget{}.labels, "--budget-labels"}};
@@ -120,11 +121,9 @@ Answer run(const NetworkArguments& arguments) {
   LackingLayers lacking;
   options.constraints = [&](const Problem& problem) {
     std::vector<LackingRule> rules;
-    Constraints constraints = arguments.constraints.empty()
-                                  ? Constraints{}
-                                  : load_constraints(arguments.constraints, problem, &rules);
+    Constraints constraints =
+        read_space(problem, arguments.constraints, arguments.even, arguments.imperfect, rules);
     lacking.add(rules, problem.workload().name);
-    constraints.even = constraints.even || arguments.even;
     return constraints;
   };
   options.progress = [&](std::size_t layer) {

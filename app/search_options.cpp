@@ -61,6 +61,12 @@ Options result_options(SearchArguments& a) {
        .excludes = {"--pareto", "--curve"}}};
 }
 
+Option imperfect_option(bool& imperfect) {
+  return {"--imperfect", "",
+          "Imperfect factors: a tile may be any ceil(bound / n), with a smaller last one",
+          &imperfect};
+}
+
 Options front_options(SearchArguments& a) {
   return {{.names = "--pareto",
            .type = "",
@@ -102,11 +108,7 @@ CommandOptions options_of(SearchArguments& a) {
                   under("Objective and limits", objective_options(a.objective)),
                   under("Fronts and curves", front_options(a)),
                   under("Mapspace and strategy",
-                        joined({{constraints_option(a.constraints),
-                                 {"--imperfect", "",
-                                  "Imperfect factors: a tile may be any ceil(bound / n), with a "
-                                  "smaller last one",
-                                  &a.imperfect}},
+                        joined({{constraints_option(a.constraints), imperfect_option(a.imperfect)},
                                 strategy_options(a)})),
                   under("Time and memory",
                         joined({budget_options(a.budget), {threads_option(a.threads)}})),
@@ -134,18 +136,19 @@ CommandOptions options_of(NetworkArguments& a) {
                                  "Mapping constraints of every layer (YAML, or the name of a "
                                  "shipped file)",
                                  &a.constraints},
-                                FileKind::kConstraints)},
+                                FileKind::kConstraints),
+                          imperfect_option(a.imperfect)},
                          strategy_options(a)})),
-           under(
-               "Time and memory",
-               {budget_option(a.budget,
-                              "Stop each search of a distinct layer after this time (10 s, 2 min); "
-                              "by edp a layer may have several; with --fuse stop all "
-                              "chains together after it"),
-                labels_option(a.budget,
-                              "Stop each search after about N labels (partial "
-                              "mappings): repeatable on any machine"),
-                gap_option(a.budget), memory_option(a.budget.bytes), threads_option(a.threads)}),
+           under("Time and memory",
+                 {budget_option(
+                      a.budget,
+                      "Stop each search of a distinct layer after this time (10 s, 2 min); "
+                      "--objective edp may search a layer several times; with --fuse stop all "
+                      "chains together after it"),
+                  labels_option(a.budget,
+                                "Stop each search after about N labels (partial "
+                                "mappings): repeatable on any machine"),
+                  gap_option(a.budget), memory_option(a.budget.bytes), threads_option(a.threads)}),
            under("Fusion", joined({{{"--fuse", "",
                                      "Search chains of layers for the best mapping trees "
                                      "(docs/fusion.md); the network is a graph",

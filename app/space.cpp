@@ -15,13 +15,9 @@
 namespace mapsim {
 
 Constraints read_space(const Problem& problem, const std::string& file, bool even, bool imperfect,
-                       std::vector<std::string>* warnings) {
-  std::vector<LackingRule> lacking;
+                       std::vector<LackingRule>& lacking) {
   Constraints constraints =
       file.empty() ? Constraints{} : load_constraints(file, problem, &lacking, imperfect);
-  if (warnings != nullptr) {
-    std::ranges::copy(warnings_of(problem, lacking), std::back_inserter(*warnings));
-  }
   constraints.even = constraints.even || even;
   constraints.factors.imperfect = constraints.factors.imperfect || imperfect;
   if (constraints.factors.imperfect && constraints.one_loop_per_dim) {
@@ -29,6 +25,16 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
         "--imperfect: {} says 'one_loop_per_dim: true', which is a rule about perfect factors; "
         "without that line the space has imperfect ones",
         file));
+  }
+  return constraints;
+}
+
+Constraints read_space(const Problem& problem, const std::string& file, bool even, bool imperfect,
+                       std::vector<std::string>* warnings) {
+  std::vector<LackingRule> lacking;
+  Constraints constraints = read_space(problem, file, even, imperfect, lacking);
+  if (warnings != nullptr) {
+    std::ranges::copy(warnings_of(problem, lacking), std::back_inserter(*warnings));
   }
   check_supported(problem, constraints, "exact");
   return constraints;

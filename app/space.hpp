@@ -17,6 +17,9 @@ namespace mapsim {
 // lacks.
 Constraints read_space(const Problem& problem, const std::string& file, bool even, bool imperfect,
                        std::vector<std::string>* warnings = nullptr);
+// The same for any strategy, with the rules whose dims the workload lacks.
+Constraints read_space(const Problem& problem, const std::string& file, bool even, bool imperfect,
+                       std::vector<LackingRule>& lacking);
 
 // What the simulation of so many MACs is: "a walk of as many steps, about 4 minutes", at the half
 // million a second of docs/performance.md.

@@ -48,6 +48,23 @@ TEST_F(Warnings, WarnsOfARuleOfANetworkOnce) {
   EXPECT_EQ(network.err, "mapsim: warning: " + warnings[0].get<std::string>() + "\n");
 }
 
+// The rules of a network's searches are those of a search, and so is its space.
+TEST_F(Warnings, SearchesANetworkWithImperfectFactorsAsALayer) {
+  write("layer.yaml", "name: seven\ngemm: {m: 7, n: 10, k: 11}\n");
+  write("net.yaml", "name: net\nlayers: [{workload: layer.yaml}]\n");
+  const auto energy = [this](const std::string& words) {
+    return Json::parse(run(fmt::format("{} --json", words)).out);
+  };
+  const Json whole = energy(fmt::format("network {} net.yaml --imperfect", kTeaching));
+  const Json alone = energy(fmt::format("search {} layer.yaml --imperfect", kTeaching));
+  const Json perfect = energy(fmt::format("network {} net.yaml", kTeaching));
+  EXPECT_EQ(whole["layers"][0]["energy_pj"], alone["cost"]["energy_pj"]);
+  EXPECT_EQ(whole["layers"][0]["status"], "optimal");
+  EXPECT_LT(whole["layers"][0]["energy_pj"], perfect["layers"][0]["energy_pj"]);
+  EXPECT_THAT(run(fmt::format("network {} net.yaml --imperfect --fuse", kTeaching)).err,
+              HasSubstr("--imperfect is not for --fuse, so far"));
+}
+
 // As search and network say it: once, however many designs and questions there are.
 TEST_F(Warnings, WarnsOfWhatACampaignAsks) {
   write("campaign.yaml",
