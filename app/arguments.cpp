@@ -116,9 +116,11 @@ CLI::Option* add(CLI::App& command, const Option& option) {
     }
   };
   if (option.repeats) {
-    return command.add_option_function<Words>(
-        option.names, [read](const Words& texts) { std::ranges::for_each(texts, read); },
-        option.help);
+    return command
+        .add_option_function<Words>(
+            option.names, [read](const Words& texts) { std::ranges::for_each(texts, read); },
+            option.help)
+        ->allow_extra_args(false);  // one value each time: what follows may be an argument
   }
   return command.add_option_function<std::string>(option.names, read, option.help);
 }

@@ -59,6 +59,7 @@ struct DeviceArguments {
 struct ValidateArguments {
   std::string arch;
   std::vector<std::string> workloads;
+  InlineLayer layer;
   std::string device = "cuda";    // or replay=FILE
   std::string precision, layout;  // as of KernelListArguments
   std::string path;               // wmma, mma or wgmma; empty: wmma, or all that a file has

@@ -38,8 +38,7 @@ Options subject_options(ValidateArguments& a) {
   };
   return {
       arch_argument(a.arch, "GPU (YAML, or the name of a shipped one)"),
-      input(required(
-                {"WORKLOAD", "", "Workloads (YAML, or the names of shipped ones)", &a.workloads}),
+      input({"WORKLOAD", "", "Workloads (YAML, or the names of shipped ones)", &a.workloads},
             FileKind::kWorkload),
       {"--device", "cuda|replay=FILE",
        "cuda: measure on this machine's GPU (default); replay=FILE: take the measurements from "
@@ -102,6 +101,7 @@ void refuse_out(const std::string& file, const char* ending, const char* instead
 
 CommandOptions options_of(ValidateArguments& a) {
   return {joined({subject_options(a),
+                  layer_options(a.layer),
                   protocol_options(a),
                   {{"--measurements", "FILE",
                     "Add the measurements to FILE (CSV); skip what FILE has", &a.measurements},
@@ -116,6 +116,9 @@ CommandOptions options_of(ValidateArguments& a) {
                   tool_options(a.tools),
                   output_options(a.output)}),
           "", [&a](const auto& /*given*/) {
+            std::string more = a.workloads.empty() ? "" : a.workloads.back();
+            take_layer(a.layer, more);
+            a.workloads = a.workloads.empty() ? Words{more} : a.workloads;
             refuse_out(a.output.file, ".csv", "measurements are added to --measurements FILE");
           }};
 }

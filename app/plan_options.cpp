@@ -74,8 +74,7 @@ Options plan_options(PlanArguments& a) {
        "Also plan for chips with faster transitions, free launches, twice the bandwidth",
        &a.options.what_if},
       {"--front", "",
-       "Also print plans for other exchanges of latency and energy: the corners of the convex "
-       "front",
+       "Also print the plans that trade latency for energy: the corners of the convex Pareto front",
        &a.options.front},
       {"--why", "NODE", "Also explain a node: the groups it may be in, and their prices",
        Read{take_why}},

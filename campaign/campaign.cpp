@@ -322,7 +322,10 @@ class CampaignReader {
       files.push_back(found(pattern, kind));
       std::error_code error;
       if (!fs::exists(files.front(), error)) {
-        reader_.error(node, fmt::format("no such file: {}", quoted(pattern)));
+        const bool many = pattern.find('*') != std::string::npos;
+        const std::string unknown = many ? "" : unknown_name(pattern, kind, configs_);
+        reader_.error(node, unknown.empty() ? fmt::format("no such file: {}", quoted(pattern))
+                                            : fmt::format("{}: {}", quoted(pattern), unknown));
         return;
       }
     }

@@ -143,6 +143,11 @@ Parsed<Rate> parse_rate(std::string_view text, const Form& form) {
   }
   const Amount amount = std::get<Amount>(parsed);
   const std::size_t slash = amount.unit.find('/');
+  if (slash == std::string_view::npos && amount.unit.ends_with("Bps")) {
+    const std::string_view bytes = amount.unit.substr(0, amount.unit.size() - 2);  // "G" and "B"
+    return fmt::format("{} is not a rate; write it like '{:g} {}/s'", whole(text), amount.number,
+                       bytes);
+  }
   if (slash == std::string_view::npos) {
     return fmt::format("{} does not say per what; write it like '{}'", whole(text), form.example);
   }

@@ -299,7 +299,7 @@ TEST_F(WrongInputs, AreNotShippedFilesThatOtherFilesName) {
   write("campaign.yaml", "name: c\narchitectures: [{file: teachin}]\nworkloads: [teaching/gem]\n");
   const std::string wrong = complaint("sweep campaign.yaml --db c.sqlite");
   EXPECT_THAT(wrong, testing::HasSubstr("teachin: cannot be opened"));
-  EXPECT_THAT(wrong, testing::HasSubstr("no such file: 'teaching/gem'"));
+  EXPECT_THAT(wrong, testing::HasSubstr("'teaching/gem': no such file, and a workload"));
 }
 
 TEST_F(WrongInputs, OfInlineLayersShowThePlaceInWhatWasWritten) {

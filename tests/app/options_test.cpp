@@ -55,6 +55,21 @@ TEST_F(EveryCommand, KeepsWhatAnotherMeaningOfAnOptionWroteOnce) {
   EXPECT_EQ(file("old.csv"), "measurements");
 }
 
+TEST_F(EveryCommand, TakesOneValueOfAnOptionThatMayBeRepeated) {
+  EXPECT_THAT(problem("import timeloop --set a=1 --set b=2 design.yaml -o in"),
+              HasSubstr("design.yaml: "));
+  EXPECT_THAT(problem("compare timeloop --set a design.yaml"), HasSubstr("'a' is not NAME=VALUE"));
+}
+
+TEST_F(EveryCommand, TakesAnInlineLayer) {
+  write("none.csv", "");
+  EXPECT_THAT(problem("validate h100_sxm"), HasSubstr("WORKLOAD is required: a file, a name"));
+  EXPECT_THAT(problem("validate h100_sxm --gemm 64x64 --device replay=none.csv"),
+              HasSubstr("expected MxNxK"));
+  EXPECT_THAT(problem("validate h100_sxm gemm/4096 --gemm 64x64x64 --device replay=none.csv"),
+              HasSubstr("the layer is given by --gemm already"));
+}
+
 TEST_F(EveryCommand, SaysWhatWasBuilt) {
   const std::string version = out("--version");
   EXPECT_THAT(version, ContainsRegex("^mapsim 0\\.[0-9.]+\ncommit (unknown|[0-9a-f]{12})\nwith "));

@@ -310,6 +310,22 @@ TEST(CampaignFile, SaysWhatIsWrong) {
   }
 }
 
+TEST(CampaignFile, SuggestsTheNamesOfShippedFiles) {
+  const auto problem = [](const std::string& work) {
+    return error_text([&] {
+      parse_campaign("name: c\narchitectures: [{file: teaching}]\n" + work + "\n", "c.yaml",
+                     {kConfigs});
+    });
+  };
+  EXPECT_THAT(
+      problem("networks: [alexnett]"),
+      ::testing::StartsWith("c.yaml:3:12: networks[0]: 'alexnett': no such file, and a "
+                            "network of that name is not shipped; did you mean 'alexnet'?"));
+  EXPECT_THAT(problem("workloads: [alexnet]"),
+              ::testing::StartsWith("c.yaml:3:13: workloads[0]: 'alexnet': no such file; that is "
+                                    "the name of a network, and a workload is needed here"));
+}
+
 TEST(CampaignFile, ReadsTheExampleOfTheDocuments) {
   const Campaign campaign =
       parse_campaign(yaml_example("Campaign"), kConfigs + "campaigns/campaign.yaml");

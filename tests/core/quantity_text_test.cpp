@@ -108,6 +108,8 @@ TEST(ParseBandwidth, GivesBitsPerCycleWhateverTheUnit) {
   EXPECT_EQ(value(parse_bandwidth("1e9 word/s", Bits{16}, clock)), 32);
   EXPECT_EQ(problem(parse_bandwidth("1 TB/s", std::nullopt, Hertz{1e-310})),
             "'1 TB/s' is out of range");
+  EXPECT_EQ(problem(parse_bandwidth("16 GBps", std::nullopt, clock)),
+            "'16 GBps' is not a rate; write it like '16 GB/s'");
 }
 
 }  // namespace
