@@ -18,7 +18,7 @@ namespace mapsim {
 namespace {
 
 void refuse(const std::string& option, const std::string& word, const Words& known) {
-  throw std::invalid_argument{option + ": '" + word + "' is none" + suggestion(word, known)};
+  throw std::invalid_argument{option + ": '" + word + "' is unknown" + suggestion(word, known)};
 }
 
 GpuLayerOptions layer_options(const KernelWords& words) {

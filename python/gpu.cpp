@@ -78,7 +78,7 @@ void bind_gpus(py::module_& m) {
     const auto text = [&asked](const char* key) { return asked[key].cast<std::string>(); };
     const auto precision = precision_named(text("precision"));
     if (!precision && !text("precision").empty()) {
-      throw std::invalid_argument{"precision: '" + text("precision") + "' is none"};
+      throw std::invalid_argument{"precision: '" + text("precision") + "' is unknown"};
     }
     GpuTableContext context{text("gpu"), precision, std::nullopt, name};
     if (problem.size() == 3) {

@@ -33,7 +33,7 @@ Enum word_of(const py::dict& asked, const char* key, const Words& words) {
       return static_cast<Enum>(i);
     }
   }
-  throw std::invalid_argument{std::string{key} + ": '" + word + "' is none" +
+  throw std::invalid_argument{std::string{key} + ": '" + word + "' is unknown" +
                               suggestion(word, words)};
 }
 

@@ -73,7 +73,7 @@ def one_of(*words: str) -> Kind:
         if not isinstance(value, str):
             raise wrong(name, f"one of {', '.join(map(repr, words))}", value)
         if value not in words:
-            raise ValueError(f"{name}: {value!r} is none{_mapsim.suggestion(value, list(words))}")
+            raise ValueError(f"{name}: {value!r} is unknown{_mapsim.suggestion(value, list(words))}")
         return value
     return read
 

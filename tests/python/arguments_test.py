@@ -108,8 +108,8 @@ def without_a_mapping():
     (lambda: mapsim.sweep(EASY, [], GRID), ValueError, "workloads: at least one layer"),
     (lambda: mapsim.sweep(EASY, LAYER, {"Bufer.capacity": ["16 KiB"]}), ValueError, "did you mean 'Buffer'"),
     (lambda: mapsim.sweep(EASY, LAYER, {"Buffer.capasity": ["16 KiB"]}), mapsim.ConfigError, "did you mean 'capacity'"),
-    (lambda: mapsim.shipped("arhc"), ValueError, "kind: 'arhc' is none; did you mean 'arch'"),
-    (lambda: mapsim.shipped("layers"), ValueError, "kind: 'layers' is none; one of arch, workloads, networks"),
+    (lambda: mapsim.shipped("arhc"), ValueError, "kind: 'arhc' is unknown; did you mean 'arch'"),
+    (lambda: mapsim.shipped("layers"), ValueError, "kind: 'layers' is unknown; one of arch, workloads, networks"),
     (lambda: mapsim.check("path/to/cert"), mapsim.ConfigError, "path/to/cert: cannot be opened"),
     (lambda: mapsim.check({"status": "optimal"}), TypeError, "proof: expected a proof: its text, its file, or a Result"),
     (lambda: mapsim.evaluate(EASY, LAYER, without_a_mapping()), ValueError, "mapping: .* has no mapping"),
@@ -117,7 +117,7 @@ def without_a_mapping():
     (lambda: mapsim.Workload("gemm"), TypeError, r"Workload.load\('gemm'\) reads"),
     (lambda: mapsim.Arch.from_yaml("teaching"), ValueError, r"'teaching' is no YAML; Arch.load\(\) takes"),
     (lambda: mapsim.Workload.conv(8, (8, 8, 8), 8, 3), TypeError, "size: expected a whole number, or a pair"),
-    (lambda: mapsim.Workload.conv(8, 8, 8, 3, padding="smae"), ValueError, "padding: 'smae' is none; did you mean 'same'"),
+    (lambda: mapsim.Workload.conv(8, 8, 8, 3, padding="smae"), ValueError, "padding: 'smae' is unknown; did you mean 'same'"),
     (lambda: mapsim.Workload.gemm(8, 8, 8, precision="f16"), TypeError, "precision: expected a dict such as"),
 ])
 def test_wrong_arguments_say_what_would_be_right(call, error, text):

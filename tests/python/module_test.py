@@ -106,7 +106,7 @@ def test_kernels_are_written_as_cuda():
     assert "mma.sync" in plain and "; bias; GELU; rounded to 8 bits" in rounded
     program = ranked.cuda_program(top=2)
     assert "int main(" in program and "cudaEventRecord" in program
-    with pytest.raises(ValueError, match="activation: 'rellu' is none; did you mean 'relu'"):
+    with pytest.raises(ValueError, match="activation: 'rellu' is unknown; did you mean 'relu'"):
         ranked.cuda(activation="rellu")
     with pytest.raises(ValueError, match="path: kernels of mma and wgmma are timed"):
         mapsim.kernels("a100_40gb", "gemm:1024x1024x1024", path="wmma").cuda_program()
@@ -340,7 +340,7 @@ def test_networks_are_planned_on_chips(tmp_path):
     assert fast.latency_s <= plan.latency_s and fast.energy_pj >= plan.energy_pj
     unfused = mapsim.plan("teaching_chip", "graphs/squeezenet", fusion="none")
     assert unfused.latency_s >= fast.latency_s
-    with pytest.raises(ValueError, match="fusion: 'vertikal' is none; did you mean 'vertical'"):
+    with pytest.raises(ValueError, match="fusion: 'vertikal' is unknown; did you mean 'vertical'"):
         mapsim.plan("teaching_chip", "graphs/squeezenet", fusion="vertikal")
     small = mapsim.plan("teaching_chip", "graphs/squeezenet", engines=["small"])
     assert [row["name"] for row in rows_of(small.engines)] == ["small"]
