@@ -149,15 +149,6 @@ double NonzeroFlows::data_empty(TensorId t, const Shape& shape) const {
   return static_cast<double>(empties) / static_cast<double>(hit.size());
 }
 
-// Formats of given data are measured on the elements, by the closed form's reader, which the
-// reference simulator has confirmed tile by tile.
-MovedShare NonzeroFlows::data_share(TensorId t, const TensorFormat& format,
-                                    const Shape& shape) const {
-  const StoredTile stored = stored_on_average(format, problem_.sparse()->occupancy(t), shape);
-  const double points = product(shape, 0, shape.size());
-  return {stored.elements / points, stored.format_bits / points};
-}
-
 // Entries of `children` tiles of `child` places each that runs need where their field is too short.
 // All that is left after s tiles is at most `children` times the probability that s are empty.
 double NonzeroFlows::padding_of_runs(TensorId t, const RankCode& code, double children,
@@ -204,7 +195,9 @@ MovedShare NonzeroFlows::share(TensorId t, LevelId level, const Shape& given, bo
   const Shared<Pattern>& pattern = problem_.workload().tensors[t].pattern;
   const bool is_data = pattern && pattern->kind == PatternKind::kData;
   if (is_data && !to_units && !problem_.sparse()->is_constant(level, t)) {
-    return data_share(t, format, given);
+    // Measured on the elements, by the closed form's reader, which the reference simulator has
+    // confirmed tile by tile.
+    return problem_.sparse()->moved(level, t, given);
   }
   // The ranks in the order of the format, each with its index in the tensor.
   Shape order(given.size());

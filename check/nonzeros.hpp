@@ -45,7 +45,6 @@ class NonzeroFlows {
   double data_empty(TensorId t, const Shape& shape) const;
   MovedShare share(TensorId t, LevelId level, const Shape& shape, bool to_units);
   double padding_of_runs(TensorId t, const RankCode& code, double children, double child);
-  MovedShare data_share(TensorId t, const TensorFormat& format, const Shape& shape) const;
   Shape shape_of(TensorId t, const PerDim<std::int64_t>& extents) const;
 
   const Problem& problem_;

@@ -100,14 +100,13 @@ class TileReader {
   }
 
   StoredTile read(const std::vector<char>& tile) {
-    std::vector<char> ordered(tile.size());
     if (format_.columns) {
+      ordered_.resize(tile.size());
       for (std::size_t i = 0; i < tile.size(); ++i) {
-        ordered[i] = tile[static_cast<std::size_t>(by_columns(static_cast<std::int64_t>(i)))];
+        ordered_[i] = tile[static_cast<std::size_t>(by_columns(static_cast<std::int64_t>(i)))];
       }
-    } else {
-      ordered = tile;
     }
+    const std::vector<char>& ordered = format_.columns ? ordered_ : tile;
     StoredTile stored{1, 0};
     std::vector<char> exists{1};  // fibers of the code
     for (std::size_t code = 0; code < format_.ranks.size(); ++code) {
@@ -180,6 +179,7 @@ class TileReader {
   const TileShape& shape_;
   Groups groups_;
   std::vector<std::int64_t> strides_;
+  std::vector<char> ordered_;  // a tile by columns
 };
 
 StoredTile mean_of_data(const TensorFormat& format, const DensityModel& occupancy,

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 #include "core/arithmetic.hpp"
 #include "core/diagnostic.hpp"
@@ -28,7 +31,14 @@ bool slides(const Workload& workload, TensorId t) {
 
 }  // namespace
 
-SparseModel::SparseModel(const Arch& arch, const Workload& workload) : machine_{*arch.sparsity} {
+struct SparseModel::ReadTiles {
+  using Key = std::tuple<LevelId, TensorId, TileShape, std::int64_t>;  // and width; none: the mean
+  std::mutex mutex;
+  std::map<Key, StoredTile> tiles;
+};
+
+SparseModel::SparseModel(const Arch& arch, const Workload& workload)
+    : machine_{*arch.sparsity}, read_{std::make_shared<ReadTiles>()} {
   if (!std::holds_alternative<std::monostate>(arch.compute.timing)) {
     refuse(arch.name, "formats and conditions are for machines whose compute has no 'timing'");
   }
@@ -192,6 +202,30 @@ double SparseModel::share_of_nonzeros(const Workload& workload,
   return share * known.share();
 }
 
+// On average, or (`at_most`: of elements as wide) what the machine says must fit.
+StoredTile SparseModel::stored(LevelId level, TensorId t, const TileShape& tile,
+                               std::optional<Bits> at_most) const {
+  const TensorFormat& of = format(level, t);
+  const auto read = [&] {
+    return at_most ? stored_at_most(of, occupancy(t), tile, machine_.levels[level].fits.share,
+                                    real(at_most->count()))
+                   : stored_on_average(of, occupancy(t), tile);
+  };
+  if (!occupancy(t).is_data()) {
+    return read();
+  }
+  const ReadTiles::Key key{level, t, tile, at_most ? at_most->count() : 0};
+  {
+    const std::lock_guard lock{read_->mutex};
+    if (const auto known = read_->tiles.find(key); known != read_->tiles.end()) {
+      return known->second;
+    }
+  }
+  const StoredTile found = read();
+  const std::lock_guard lock{read_->mutex};
+  return read_->tiles.emplace(key, found).first->second;
+}
+
 MovedShare SparseModel::moved(LevelId level, TensorId t, const TileShape& tile) const {
   const TensorFormat& of = format(level, t);
   if (is_constant(level, t)) {  // and of data, each tile's share is that of the whole
@@ -202,9 +236,9 @@ MovedShare SparseModel::moved(LevelId level, TensorId t, const TileShape& tile) 
     const bool mask = of.ranks[0].format == RankFormat::kBitmask;
     return {density, mask ? 1 : density * real(of.ranks[0].bits)};
   }
-  const StoredTile stored = stored_on_average(of, occupancy(t), tile);
+  const StoredTile found = stored(level, t, tile, std::nullopt);
   const double points = real(points_of(tile));
-  return {stored.elements / points, stored.format_bits / points};
+  return {found.elements / points, found.format_bits / points};
 }
 
 MovedShare SparseModel::taken(LevelId level, TensorId t) const {
@@ -212,20 +246,18 @@ MovedShare SparseModel::taken(LevelId level, TensorId t) const {
     return moved(level, t, {});
   }
   const TileShape one(occupancy(t).box().size(), 1);
-  const StoredTile stored =
+  const StoredTile found =
       stored_on_average(format(level, t), occupancy(t), one, occupancy(t).box());
-  return {stored.elements, stored.format_bits};
+  return {found.elements, found.format_bits};
 }
 
 double SparseModel::stored_bits(LevelId level, TensorId t, const TileShape& tile,
                                 Bits width) const {
   const Fits& fits = machine_.levels[level].fits;
   const TensorFormat& of = format(level, t);
-  const StoredTile stored =
-      fits.when == FitsWhen::kExpected && !of.ideal
-          ? stored_on_average(of, occupancy(t), tile)
-          : stored_at_most(of, occupancy(t), tile, fits.share, real(width.count()));
-  return stored.elements * real(width.count()) + stored.format_bits;
+  const bool mean = fits.when == FitsWhen::kExpected && !of.ideal;
+  const StoredTile found = stored(level, t, tile, mean ? std::nullopt : std::optional{width});
+  return found.elements * real(width.count()) + found.format_bits;
 }
 
 }  // namespace mapsim

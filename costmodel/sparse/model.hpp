@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,8 @@ class SparseModel {
   void check_seen(const Arch& arch, const Workload& workload) const;
   // Share of the operations with all these operands nonzero. Unknown zeros are independent.
   double share_of_nonzeros(const Workload& workload, const IdSet<TensorId>& tensors) const;
+  StoredTile stored(LevelId level, TensorId t, const TileShape& tile,
+                    std::optional<Bits> at_most) const;
 
   Sparsity machine_;
   std::vector<DensityModel> occupancies_;
@@ -69,6 +73,10 @@ class SparseModel {
   bool has_conditions_ = false;
   double effectual_ = 1;
   double least_operated_ = 1, least_stepped_ = 1;
+  // Tiles of data that were read before: reading one shape takes a walk over the whole mask, and
+  // every unrolling, boundary and level asks again.
+  struct ReadTiles;
+  std::shared_ptr<ReadTiles> read_;
 };
 
 }  // namespace mapsim
