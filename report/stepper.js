@@ -15,7 +15,8 @@
     if (bits < 8) return `${bits} b`;
     const [unit, size] = [['GiB', 2 ** 33], ['MiB', 2 ** 23], ['KiB', 2 ** 13], ['B', 8]].find(
         ([, least]) => bits >= least);
-    return `${+ (bits / size).toPrecision(4)} ${unit}`;
+    const tenths = bits / size * 10;  // rounded as in the text: ties to even
+    return `${(tenths % 1 === 0.5 ? 2 * Math.round(tenths / 2) : Math.round(tenths)) / 10} ${unit}`;
   };
   const span = ([begin, size]) => (size === 1 ? `${begin}` : `${begin}\u2013${begin + size - 1}`);
 

@@ -9,6 +9,7 @@
 
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "report/figures.hpp"
 #include "tests/report/small_problem.hpp"
 #include "tests/support/build_paths.hpp"
 #include "tests/support/in_chromium.hpp"
@@ -142,6 +143,18 @@ TEST_F(InChromium, TheStepperLabelsEveryInstanceThatHasWork) {
     </script></body>)");
   write(html);
   EXPECT_THAT(open("--dump-dom"), HasSubstr("data-labels=\"96\""));
+}
+
+// 1.25 KiB lies between two figures: the text and the stepper take the same one.
+TEST_F(InChromium, TheStepperRoundsAsTheTextDoes) {
+  const Arch arch = load_arch(source_path("configs/arch/teaching.yaml"));
+  const Workload layer = parse_workload("name: g\ngemm: {m: 1280, n: 1, k: 1}\n", "g.yaml");
+  const Mapping mapping = parse_mapping(
+      "mapping: [keep DRAM: [A, B, Z], keep Buffer: [A], for M: 1]", "m.yaml", arch, layer);
+  const Problem problem{arch, layer};
+  write(page_html(stepper_page(problem, mapping, std::get<Cost>(evaluate(problem, mapping)))));
+  EXPECT_EQ(bytes_text(Bits{8 * 1280}), "1.2 KiB");
+  EXPECT_THAT(open("--dump-dom"), HasSubstr("1.2 KiB of 32 KiB"));
 }
 
 TEST_F(InChromium, TheStepperCanBeReadOnAPhone) {
