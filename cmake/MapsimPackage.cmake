@@ -4,10 +4,10 @@ set(MAPSIM_MAINTAINER "mapsim maintainers <maintainers@mapsim.invalid>" CACHE ST
 set(CPACK_PACKAGE_VENDOR mapsim)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "find and prove the best mapping of neural-network layers onto hardware")
 set(CPACK_PACKAGE_DESCRIPTION "mapsim searches for the mapping of a deep-learning layer onto a machine (a
- systolic array, an NVDLA-like engine, a GPU, or one described in a file) that
- needs the least energy or time, and proves that no other mapping is better.
- This package has the program, its machines and layers, the C++ library and
- the Python module.")
+systolic array, an NVDLA-like engine, a GPU, or one described in a file) that
+needs the least energy or time, and proves that no other mapping is better.
+This package has the program, its machines and layers, the C++ library and
+the Python module.")
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
