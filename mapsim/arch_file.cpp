@@ -14,6 +14,15 @@
 
 namespace mapsim {
 
+namespace {
+
+// Is a path that of a value, or of a part of it?
+bool lies_in(const std::string& path, const std::string& value) {
+  return path == value || path.starts_with(value + ".") || path.starts_with(value + "[");
+}
+
+}  // namespace
+
 ArchFile::ArchFile(Document document) : document_{std::move(document)} {}
 
 ArchFile ArchFile::load(const std::string& path) {
@@ -35,7 +44,10 @@ void ArchFile::set(const std::string& path, const std::string& value) {
     throw std::invalid_argument{"'" + path + "': " + *wrong};
   }
   const std::string line = value.substr(0, value.find('\n'));
-  settings_.push_back({path, line, path_of(document_, *find(document_.root, full))});
+  const std::string place = path_of(document_, *find(document_.root, full));
+  std::erase_if(settings_,
+                [&place](const Setting& earlier) { return lies_in(earlier.place, place); });
+  settings_.push_back({path, line, place});
 }
 
 // The error with what concerns a value that was set shown in its setting: the file has at that
@@ -43,10 +55,8 @@ void ArchFile::set(const std::string& path, const std::string& value) {
 ConfigError ArchFile::in_settings(const ConfigError& error) const {
   std::vector<Diagnostic> all = error.diagnostics();
   for (Diagnostic& each : all) {
-    const auto set = std::ranges::find_if(settings_, [&each](const Setting& setting) {
-      return each.path == setting.place || each.path.starts_with(setting.place + ".") ||
-             each.path.starts_with(setting.place + "[");
-    });
+    const auto set = std::ranges::find_if(
+        settings_, [&each](const Setting& setting) { return lies_in(each.path, setting.place); });
     if (set != settings_.end()) {
       each.file = set->path;
       each.line = 1;

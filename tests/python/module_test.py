@@ -207,7 +207,7 @@ def test_errors_carry_place_and_caret():
         mapsim.search("eyeris", LAYER)
     for path, value in [("Buffer.capacity", "64 KiX"), ("Buffer.energy.write", "a lot")]:
         with pytest.raises(mapsim.ConfigError) as caught:
-            mapsim.search(EASY.set(path, value), LAYER)
+            EASY.set(path, "1 pJ/word" if "energy" in path else "16 KiB").set(path, value)
         place = caught.value.diagnostics[0]
         assert (place.file, place.line, place.column) == (path, 1, 1)
         assert place.path.endswith(path.split(".", 1)[1])
