@@ -4,7 +4,9 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -71,6 +73,34 @@ bool is_any(const RowTiles& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return !row.empty(); });
 }
 
+// Refuses a lattice whose numbers do not fit, or whose least tables, the crossings and a row of
+// each component, need more memory than there is.
+void refuse_if_too_large(const ExtentLattice& tiles, std::size_t components,
+                         const Deadline& deadline) {
+  const std::size_t bytes = tiles.bytes_of_crossings() + components * tiles.size() * sizeof(double);
+  if (tiles.size() >= std::numeric_limits<std::uint32_t>::max() || bytes > deadline.most_bytes()) {
+    deadline.refuse();
+  }
+}
+
+// Asks for the time before each piece: rows may have hundreds of millions of tiles.
+void sort_in_pieces(std::vector<std::uint32_t>& tiles, const HeldMemory& held) {
+  constexpr std::size_t kPiece = ExtentLattice::kTilesToCheck;
+  const auto at = [&tiles](std::size_t i) {
+    return tiles.begin() + static_cast<std::ptrdiff_t>(std::min(i, tiles.size()));
+  };
+  for (std::size_t first = 0; first < tiles.size(); first += kPiece) {
+    held.check();
+    std::sort(at(first), at(first + kPiece));
+  }
+  for (std::size_t run = kPiece; run < tiles.size(); run *= 2) {
+    for (std::size_t first = 0; first + run < tiles.size(); first += 2 * run) {
+      held.check();
+      std::inplace_merge(at(first), at(first + run), at(first + 2 * run));
+    }
+  }
+}
+
 // Replaces each coarse tile by the tiles that it stands for.
 void refine(const ExtentLattice& coarse, const ExtentLattice& fine, RowTiles& rows,
             HeldMemory& held) {
@@ -78,10 +108,15 @@ void refine(const ExtentLattice& coarse, const ExtentLattice& fine, RowTiles& ro
   std::size_t tiles = 0;
   for (std::vector<std::uint32_t>& row : rows) {
     std::vector<std::uint32_t> longer;
+    std::size_t checked = 0;
     for (const std::uint32_t tile : row) {
       children.add(tile, longer);
+      if (longer.size() - checked >= ExtentLattice::kTilesToCheck) {
+        checked = longer.size();
+        held.check();
+      }
     }
-    std::sort(longer.begin(), longer.end());
+    sort_in_pieces(longer, held);
     row = std::move(longer);
     tiles += row.size();
     held.grow_to(tiles * sizeof(std::uint32_t));
@@ -223,6 +258,7 @@ std::optional<RowTiles> surviving_tiles(const StateGraph& graph,
       return listed;
     }
   }
+  refuse_if_too_large(tiles, pruning.components, deadline);
   if (listed) {
     refine(*coarse, tiles, *listed, held);
   }

@@ -85,11 +85,6 @@ bool HistorySearch::make_bound() {
       held_.take(bytes_of(*listed) + tiles_.bytes_of_digits());
       tiles_.list_digits();
     }
-    const std::size_t least =
-        tiles_.bytes_of_crossings() + components_ * tiles_.size() * sizeof(double);
-    if (least > deadline_.most_bytes()) {
-      deadline_.refuse();
-    }
     held_.take(tiles_.bytes_of_crossings());
     tiles_.make_crossings();
     if (components_ > 1 && omp_get_num_threads() > 1) {
