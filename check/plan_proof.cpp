@@ -112,9 +112,9 @@ PlanClaim claim_of(const Json& json) {
 }
 
 // A layer's mask that does not hold any more what it held when the layer was priced.
-std::optional<std::string> changed_mask(const Json& json) {
+std::optional<std::string> changed_mask(const Json& json, const std::string& name) {
   for (const Json& mask : json.value("masks", Json::array())) {
-    const std::string path = mask.at("path");
+    const std::string path = mask_path(name, mask.at("path").get<std::string>());
     const auto zeros = read_mask(path, mask.at("extents").get<std::vector<std::int64_t>>());
     if (fmt::format("{:016x}", fnv1a({zeros.data(), zeros.size()})) !=
         mask.at("hash").get<std::string>()) {
@@ -452,7 +452,7 @@ PlanClaim parse_plan_claim(const std::string& text, const std::string& name) {
     const Json json = Json::parse(text).at("plan_certificate");
     PlanClaim claim = claim_of(json);
     auto wrong = damage(claim);
-    wrong = wrong ? wrong : changed_mask(json);
+    wrong = wrong ? wrong : changed_mask(json, name);
     if (!wrong) {
       return claim;
     }

@@ -49,8 +49,8 @@ bool has_window(const Workload& workload, const Tensor& tensor) {
 // What a file says of one tensor, or of all tensors of a role.
 class DensityReader {
  public:
-  DensityReader(Reader& reader, const Workload& workload, std::string folder)
-      : reader_{reader}, workload_{workload}, folder_{std::move(folder)} {}
+  DensityReader(Reader& reader, const Workload& workload, std::string file)
+      : reader_{reader}, workload_{workload}, file_{std::move(file)} {}
 
   void read(const Node& node, Tensor& tensor) {
     const std::optional<std::string> text = reader_.text(&node, "a density");
@@ -149,7 +149,7 @@ class DensityReader {
       return false;
     }
     if (form == "data") {
-      const std::filesystem::path path = std::filesystem::path{folder_} / rest;
+      const std::filesystem::path path = mask_path(file_, rest);
       try {
         pattern.nonzero = read_mask(path.string(), pattern.box);
       } catch (const ConfigError& error) {  // at its place in the workload
@@ -183,7 +183,7 @@ class DensityReader {
 
   Reader& reader_;
   const Workload& workload_;
-  std::string folder_;
+  std::string file_;
 };
 
 }  // namespace
@@ -198,7 +198,7 @@ void read_density(Reader& reader, const Node* node, const std::string& file, Wor
     keys.emplace_back(to_string(role));
   }
   const Fields fields = reader.fields(*node, keys);
-  DensityReader density{reader, workload, std::filesystem::path{file}.parent_path().string()};
+  DensityReader density{reader, workload, file};
   std::set<std::string> seen;
   std::set<std::string> wrong;  // what has been reported, once
   const auto read = [&](const std::string& key, Tensor& tensor) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <numeric>
+#include <system_error>
 
 #include "core/diagnostic.hpp"
 #include "workloads/mask.hpp"
@@ -98,6 +99,16 @@ std::vector<char> parse_mask(const std::string& content, const std::string& path
   }
   return path.ends_with(".mtx") ? from_matrix_market(content, path, box)
                                 : from_digits(content, path, box);
+}
+
+std::string mask_path(const std::string& file, const std::string& named) {
+  const std::filesystem::path folder = std::filesystem::path{file}.parent_path();
+  const std::filesystem::path there = folder / named;
+  const std::filesystem::path beside = folder / there.filename();
+  std::error_code unknown;
+  const bool has_moved =
+      !std::filesystem::exists(there, unknown) && std::filesystem::exists(beside, unknown);
+  return (std::filesystem::path{named}.is_absolute() && has_moved ? beside : there).string();
 }
 
 std::vector<char> read_mask(const std::string& path, const std::vector<std::int64_t>& box) {

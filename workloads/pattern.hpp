@@ -27,6 +27,9 @@ struct Pattern {
 // (.npy), or text of the digits 0 and 1. Throws ConfigError that names the file, and the line where
 // there is one.
 std::vector<char> read_mask(const std::string& path, const std::vector<std::int64_t>& box);
+// The file of a mask that `file` names: from its folder, or, if it is named from the root and not
+// there, beside it. So a proof, which names masks from the root, may move with them.
+std::string mask_path(const std::string& file, const std::string& named);
 std::vector<char> parse_mask(const std::string& content, const std::string& path,
                              const std::vector<std::int64_t>& box);
 

@@ -143,6 +143,17 @@ TEST(SparseProofs, NameAMaskThatHasChanged) {
                         workload};
   const std::string proof = proof_of(problem, {}, Objective::kEnergy);
   EXPECT_EQ(faults_of(proof), "");
+  // It moves with its mask.
+  const std::filesystem::path moved = folder / "moved";
+  std::filesystem::create_directories(moved);
+  std::filesystem::rename(mask, moved / "b.txt");
+  EXPECT_THROW(check::parse_certificate(proof, (folder / "c.proof").string()), ConfigError);
+  EXPECT_EQ(check::parse_certificate(proof, (moved / "c.proof").string())
+                .problem.workload()
+                .tensors[TensorId{1}]
+                .pattern->nonzero,
+            workload.tensors[TensorId{1}].pattern->nonzero);
+  std::filesystem::rename(moved / "b.txt", mask);
   std::ofstream{mask} << "1 1\n0 1\n1 0\n0 0\n";  // as many nonzeros, elsewhere
   try {
     faults_of(proof);
@@ -173,7 +184,7 @@ TEST(SparseProofs, OfPlansAndDesignsNameAMaskThatHasChanged) {
         R"("writes":[],"anchor":0,"on":[[1,1,1,1,0]]}],"masks":[{"layer":"fc","tensor":"B",)"
         R"("extents":[4,2],"hash":"ff2ae34b492c9c21","path":")" +
             mask + R"("}],"weights":{"latency":1,"energy":0,"bytes":0},"plan":[[0,0]],"value":1}})",
-        "plan.proof");
+        testing::TempDir() + "/moved_plan/plan.proof");
   };
   const auto design = [&] {
     const std::string text =
@@ -187,6 +198,11 @@ TEST(SparseProofs, OfPlansAndDesignsNameAMaskThatHasChanged) {
   std::ofstream{mask} << "1 0\n0 1\n1 1\n0 0\n";
   EXPECT_EQ(error_of(plan), "");
   EXPECT_EQ(error_of(design).find(changed), std::string::npos) << error_of(design);
+  const std::filesystem::path moved = testing::TempDir() + "/moved_plan";
+  std::filesystem::create_directories(moved);
+  std::filesystem::rename(mask, moved / "mapsim_plan_mask_test.txt");
+  EXPECT_EQ(error_of(plan), "");
+  std::filesystem::remove_all(moved);
   std::ofstream{mask} << "1 1\n0 1\n1 0\n0 0\n";
   EXPECT_NE(error_of(plan).find(changed + " of fc"), std::string::npos) << error_of(plan);
   EXPECT_NE(error_of(design).find(changed), std::string::npos) << error_of(design);
