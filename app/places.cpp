@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/places.hpp"
 
+#include <sys/auxv.h>
+
 #include <filesystem>
 #include <system_error>
 
@@ -12,10 +14,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Linux says which file the process runs; empty where it does not.
+// Of the file that the process runs. Where /proc is not mounted, by the path that it was started
+// by; empty where neither is known.
 fs::path program_folder() {
   std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path running = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    return running.parent_path();
+  }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel passes the address as a number
+  const auto* const started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  return started == nullptr ? fs::path{} : fs::canonical(started, error).parent_path();
 }
 
 bool is_there(const fs::path& path) {

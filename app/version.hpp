@@ -6,5 +6,6 @@ namespace mapsim {
 
 // What --version says: the version, the commit that was built, and what is built in.
 std::string version_text();
+bool built_with_mpi();
 
 }  // namespace mapsim

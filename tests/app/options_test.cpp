@@ -82,6 +82,15 @@ TEST_F(EveryCommand, SaysWhatWasBuilt) {
   }
 }
 
+// As in the .deb, which leaves the module out.
+TEST_F(EveryCommand, SaysThatTheModuleForMpiIsNotThere) {
+  std::filesystem::copy_file(kProgram, folder() / "alone");
+  EXPECT_EQ(shell("./alone --version"), 0);
+  EXPECT_THAT(file("stdout"),
+              *kMpirun != '\0' ? HasSubstr("no mapsim_mpi.so beside it") : HasSubstr("without"));
+  EXPECT_THAT(out("--version"), Not(HasSubstr("mapsim_mpi.so")));
+}
+
 TEST_F(EveryCommand, TakesTheUsualNamesOfPrecisions) {
   const std::string wanted = out(kGpuSearch + " --precision f16");
   EXPECT_THAT(wanted, HasSubstr("4096 x 4096 x 4096, f16"));

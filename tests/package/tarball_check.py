@@ -55,13 +55,14 @@ def licence_problems(folder):
 
 def runner(folder, root):
     """Runs the program with the glibc of this root: within it, or by its loader where nobody may change the root.
-    A bare root has no /proc, so that the shipped files are found by the working folder."""
+    A bare root has no /proc, so that the shipped files are found by the path of the program; the loader is no such
+    path, and they are found by the working folder."""
     work, program = folder / "share/mapsim", folder / "bin/mapsim"
     loader = [root / "lib64/ld-linux-x86-64.so.2", "--library-path", root / "lib/x86_64-linux-gnu"]
 
     def enter():
         os.chroot(root)
-        os.chdir("/" / work.relative_to(root))
+        os.chdir("/")
 
     def within(words):
         return run(["/" / program.relative_to(root), *words], preexec_fn=enter, env={})
@@ -88,7 +89,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="mapsim_") as name:
         here = Path(name)
         tree = unpacked(cpack_program, build_folder, here)
-        shutil.copy(build_folder / "models/resnet50.onnx", tree / "share/mapsim")  # of the tests
+        for place in (here, tree / "share/mapsim"):
+            shutil.copy(build_folder / "models/resnet50.onnx", place)  # of the tests
         for libraries in ("lib", "lib64"):
             shutil.copytree(glibc_folder / libraries, here / libraries)
         failures = [*licence_problems(tree), *library_problems(tree / "bin/mapsim"), *run_problems(tree, here)]
