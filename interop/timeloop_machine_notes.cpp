@@ -16,8 +16,9 @@ std::vector<std::string> notes_on_widths(const TimeloopMachine& machine) {
     const std::int64_t bits = machine.storages.front().word_bits;
     if (storage.word_bits != bits && storage.name.find("inter_") != 0) {
       notes.push_back(fmt::format(
-          "{}: a word of {} b holds one element, as one of {} b does at {}; written as {} b",
-          storage.name, storage.word_bits, bits, machine.storages.front().name, bits));
+          "{}: its words have {} b and those of {} {} b, but in Timeloop each holds one element; "
+          "written with words of {} b",
+          storage.name, storage.word_bits, machine.storages.front().name, bits, bits));
     }
   }
   return notes;

@@ -128,6 +128,8 @@ class _Costed:
     def breakdown(self) -> Any:
         """The energy by node, tensor and action, in pJ, with counts: a DataFrame, or dicts.
 
+        `energy_pj` is that of all, `pj_per_bit` or `pj` that of one bit or one operation.
+
         >>> import mapsim
         >>> best = mapsim.search("teaching", "teaching/conv")
         >>> len(best.breakdown) == len(best.json["energy_terms"])

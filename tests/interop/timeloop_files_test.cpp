@@ -73,8 +73,9 @@ TEST(TimeloopFiles, AMachineAloneHasTheSameNotes) {
   const TimeloopImport alone = parse_timeloop(kMachine, "a.yaml");
   EXPECT_EQ(alone.notes, read().notes);
   EXPECT_THAT(alone.notes, Contains(HasSubstr("glb: neither energy_per_hop nor wire_energy")));
-  EXPECT_THAT(alone.notes, Contains(HasSubstr("spad: a word of 8 b holds one element, as one of "
-                                              "16 b does at DRAM; written as 16 b")));
+  EXPECT_THAT(alone.notes, Contains(HasSubstr("spad: its words have 8 b and those of DRAM 16 b, "
+                                              "but in Timeloop each holds one element; written "
+                                              "with words of 16 b")));
 }
 
 // As in Timeloop's buffer.hpp and arithmetic.hpp (kDefaultWordBits).
