@@ -241,7 +241,7 @@ class ArchReader {
     }
     read_kind(fields, storage);
     if (fields.has("energy") || !has_lookup_) {
-      storage.energy = read_storage_energy(reader_, fields.require("energy"), usable);
+      storage.energy = read_storage_energy(reader_, given_energy(fields), usable);
     } else if (!lookup_.energy(storage)) {
       report_no_energy(fields, storage.name);
     }
@@ -277,6 +277,17 @@ class ArchReader {
     if (const auto i = reader_.choice(fields.find("kind"), kKindNames, "kind")) {
       storage.kind = static_cast<StorageKind>(*i);
     }
+  }
+
+  // Needed where no table of the machine has one.
+  const Node* given_energy(const Fields& fields) {
+    if (!fields.has("energy")) {
+      reader_.error(fields.node(),
+                    fmt::format("missing key 'energy'; or the machine names a technology whose "
+                                "table has it: 'technology: {}'",
+                                kTechnologyNames.front()));
+    }
+    return fields.find("energy");
   }
 
   void report_no_energy(const Fields& fields, const std::string& name) {
@@ -382,7 +393,7 @@ class ArchReader {
     arch_.compute.name = read_name(fields.find("compute"));
     if (fields.has("energy") || !has_lookup_) {
       arch_.compute.energy =
-          reader_.quantity(fields.require("energy"), parse_energy).value_or(Picojoules{0});
+          reader_.quantity(given_energy(fields), parse_energy).value_or(Picojoules{0});
     } else if (!lookup_.energy(arch_.compute)) {
       report_no_energy(fields, arch_.compute.name);
     }
