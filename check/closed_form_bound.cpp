@@ -88,9 +88,23 @@ double port_bound(const Problem& problem) {
   return cycles;
 }
 
+double least_energy(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
+                    Paths paths) {
+  if (paths == Paths::kByPhases) {
+    return least_paths_by_phases(problem, rules, ranges);
+  }
+  std::vector<TensorId> all;
+  double alone = 0;
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    alone += paths == Paths::kAlone ? least_paths(problem, rules, ranges, {t}) : 0;
+    all.push_back(t);
+  }
+  return paths == Paths::kAlone ? alone : least_paths(problem, rules, ranges, all);
+}
+
 // The goal's figures of a lower bound of the compute units' cycles.
 Figures bound_from(const Problem& problem, const Rules& rules, const Goal& goal,
-                   const ChoiceRanges& ranges, double cycles, bool together) {
+                   const ChoiceRanges& ranges, double cycles, Paths paths) {
   if (!(cycles < kInfinity)) {
     return {kInfinity, kInfinity};
   }
@@ -100,12 +114,7 @@ Figures bound_from(const Problem& problem, const Rules& rules, const Goal& goal,
   double energy = problem.mac_energy().count() * static_cast<double>(problem.macs()) +
                   problem.leakage(Cycles{1}).count() * cycles;
   if (goal.needs_energy()) {
-    std::vector<TensorId> all;
-    for (const TensorId t : problem.workload().tensors.ids()) {
-      energy += together ? 0 : least_paths(problem, rules, ranges, {t});
-      all.push_back(t);
-    }
-    energy += together ? least_paths(problem, rules, ranges, all) : 0;
+    energy += least_energy(problem, rules, ranges, paths);
   }
   return goal.figures(energy, cycles, 0);
 }
@@ -113,9 +122,9 @@ Figures bound_from(const Problem& problem, const Rules& rules, const Goal& goal,
 }  // namespace
 
 Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal& goal,
-                          const Unrolling& unrolling, bool together) {
+                          const Unrolling& unrolling, Paths paths) {
   if (rules.imperfect) {
-    return closed_form_bound(problem, rules, goal, ranges_of_axes(problem, unrolling), together);
+    return closed_form_bound(problem, rules, goal, ranges_of_axes(problem, unrolling), paths);
   }
   const SpatialFactors& factors = unrolling.factors;
   const PerDim<std::int64_t> bounds = temporal_bounds(problem.workload(), factors);
@@ -126,11 +135,11 @@ Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal
   const TimingModel& model = timing_model(problem.arch());
   cycles = model.array != nullptr ? array_bound(problem, unrolling, bounds, cycles)
                                   : model.cycles_of_steps(problem, cycles);
-  return bound_from(problem, rules, goal, ranges_of(problem.workload(), factors), cycles, together);
+  return bound_from(problem, rules, goal, ranges_of(problem.workload(), factors), cycles, paths);
 }
 
 Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal& goal,
-                          const ChoiceRanges& ranges, bool together) {
+                          const ChoiceRanges& ranges, Paths paths) {
   double steps = 1;
   double whole_steps = 1;
   for (const DimId d : problem.workload().dims.ids()) {
@@ -149,7 +158,18 @@ Figures closed_form_bound(const Problem& problem, const Rules& rules, const Goal
       timing_model(problem.arch())
           .cycles_of_steps(problem, std::max(steps, whole_steps) *
                                         static_cast<double>(problem.arch().compute.issue_interval));
-  return bound_from(problem, rules, goal, ranges, cycles, together);
+  return bound_from(problem, rules, goal, ranges, cycles, paths);
+}
+
+std::vector<Paths> ways_to_bound(const Rules& rules, const Goal& goal) {
+  std::vector<Paths> ways{Paths::kAlone};
+  if (goal.needs_energy()) {
+    ways.push_back(Paths::kTogether);
+  }
+  if (goal.needs_energy() && rules.imperfect) {  // perfect factors have quick completion bounds
+    ways.push_back(Paths::kByPhases);
+  }
+  return ways;
 }
 
 }  // namespace mapsim::check

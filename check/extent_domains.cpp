@@ -9,23 +9,25 @@
 
 namespace mapsim::check {
 
-namespace {
-
-using Extents = std::set<std::int64_t>;
-
-}  // namespace
+std::vector<std::int64_t> even_extents(std::int64_t bound) {
+  std::vector<std::int64_t> extents;
+  for (std::int64_t extent = bound; extent >= 1;) {
+    extents.push_back(extent);
+    extent = extent > 1 ? ceil_div(bound, ceil_div(bound, extent - 1)) : 0;
+  }
+  std::reverse(extents.begin(), extents.end());
+  return extents;
+}
 
 ExtentDomains list_extent_domains(const Workload& workload, const Rules& rules) {
   ExtentDomains domains(workload.dims.size());
   for (const DimId d : domains.ids()) {
     const std::int64_t bound = workload.dims[d].bound;
-    Extents extents{1, bound};
-    const std::int64_t most = rules.pieces > 0 ? std::min(rules.pieces, bound) : bound;
-    for (std::int64_t n = 1; n <= most;) {
-      const std::int64_t extent = ceil_div(bound, n);
-      extents.insert(extent);
-      n = extent > 1 ? ceil_div(bound, extent - 1)
-                     : most + 1;  // the next one with a smaller extent
+    std::set<std::int64_t> extents{1, bound};
+    for (const std::int64_t extent : even_extents(bound)) {
+      if (rules.pieces <= 0 || ceil_div(bound, extent) <= rules.pieces) {
+        extents.insert(extent);
+      }
     }
     if (rules.pieces > 0) {
       const std::vector<std::int64_t> divisors = divisors_of(bound);

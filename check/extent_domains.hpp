@@ -8,6 +8,9 @@
 
 namespace mapsim::check {
 
+// Every ceil(bound/n), ascending.
+std::vector<std::int64_t> even_extents(std::int64_t bound);
+
 // Imperfect factors: the extents that tiles may have, per dim, ascending from 1 to the bound D.
 // They are every ceil(D/n), or only those with n <= `pieces` and the divisors, and the extents that
 // the rules list.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "check/extent_domains.hpp"
 #include "core/arithmetic.hpp"
 #include "core/factor.hpp"
 #include "costmodel/nest.hpp"
@@ -38,6 +39,16 @@ double InstanceBounds::most_copies(TensorId t, const Node& at) const {
     copies *= is_before(f, at) ? ranges_[f].most_lacking[t] : 1;
   }
   return copies;
+}
+
+PerDim<std::int64_t> InstanceBounds::most_along(const Node& at) const {
+  PerDim<std::int64_t> along(bounds_.size(), 1);
+  for (const FanoutId f : ranges_.ids()) {
+    for (const DimId d : along.ids()) {
+      along[d] = is_before(f, at) ? std::min(bounds_[d], along[d] * ranges_[f].most[d]) : along[d];
+    }
+  }
+  return along;
 }
 
 // Imperfect factors: the fewest instances along the dim that have work, among those outside of a
@@ -129,10 +140,8 @@ void InstanceBounds::add_imperfect(DimId d, const Node& at, SharedCapacities& ca
       extents.push_back(extent);
     }
   };
-  for (std::int64_t extent = bounds_[d]; extent >= least;) {
-    add(extent);
-    extent = extent > 1 ? ceil_div(bounds_[d], ceil_div(bounds_[d], extent - 1)) : 0;
-  }
+  const std::vector<std::int64_t> even = even_extents(bounds_[d]);
+  std::for_each(even.begin(), even.end(), add);
   std::for_each(rules_.tiles[d].begin(), rules_.tiles[d].end(), add);
   std::sort(extents.begin(), extents.end());
   capacities.extents.push_back(std::move(extents));

@@ -28,6 +28,9 @@ class InstanceBounds {
   double fewest_copies(TensorId t, const Node& at) const;
   double most_copies(TensorId t, const Node& at) const;
 
+  // Per dim, the instances of a level at most.
+  PerDim<std::int64_t> most_along(const Node& at) const;
+
   // Upper bounds of the instances that one transfer across a boundary serves.
   struct Merged {
     PerDim<std::int64_t> along;  // per dim

@@ -29,7 +29,9 @@ class Provable {
         space_{certificate.problem, certificate.rules},
         target_{{{{wanted, 0}}}, false, 0},
         least_{wanted} {
-    steps_.push_back({0, 0});  // the closed-form bound
+    for (const Paths paths : ways_to_bound(certificate.rules, certificate.goal)) {
+      steps_.push_back({0, 0, options.effort.stop, paths});
+    }
     for (const std::size_t tiles : kCoarseTiles) {
       if (tiles < options.effort.tiles) {
         steps_.push_back({tiles, 0, options.effort.stop});

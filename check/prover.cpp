@@ -21,12 +21,12 @@ BoundedUnrolling Prover::bound_of(const Unrolling& unrolling, const Target& targ
                                   const Effort& effort) {
   const Goal& goal = certificate_.goal;
   BoundedUnrolling found;
-  for (const bool together : {false, true}) {  // all tensors together give a better bound
-    if (together && !goal.needs_energy()) {
-      continue;
+  for (const Paths paths : ways_to_bound(certificate_.rules, goal)) {
+    if (paths > effort.paths) {
+      break;
     }
     const Figures closed_form =
-        closed_form_bound(problem_, certificate_.rules, goal, unrolling, together);
+        closed_form_bound(problem_, certificate_.rules, goal, unrolling, paths);
     if (target.is_met_by(closed_form)) {
 #pragma omp atomic
       ++verdict_.by_unrolling_bound;
@@ -54,13 +54,13 @@ BoundedUnrolling Prover::bound_of(const Unrolling& unrolling, const Target& targ
 
 double Prover::bound_of(const ChoiceRanges& ranges, const Target& target) const {
   double bound = 0;
-  for (const bool together : {false, true}) {
-    if (together && (!certificate_.goal.needs_energy() || bound >= target.threshold())) {
-      continue;
-    }
+  for (const Paths paths : ways_to_bound(certificate_.rules, certificate_.goal)) {
     const Figures figures =
-        closed_form_bound(problem_, certificate_.rules, certificate_.goal, ranges, together);
+        closed_form_bound(problem_, certificate_.rules, certificate_.goal, ranges, paths);
     bound = std::max(bound, target.is_met_by(figures) ? target.threshold() : target.of(figures));
+    if (bound >= target.threshold() || paths == Paths::kTogether) {  // phases take too long
+      break;
+    }
   }
   return bound;
 }

@@ -8,10 +8,6 @@
 
 namespace mapsim::check {
 
-namespace {
-
-// A lower bound of the distinct points of a tile: F(a, b) of docs/model.md for ranks of two dims;
-// for longer ranks the sum of the extents, less one for each dim after the first.
 double least_points(const Tensor& tensor, const PerDim<std::int64_t>& extents) {
   double points = 1;
   for (const Rank& rank : tensor.ranks) {
@@ -32,6 +28,8 @@ double least_points(const Tensor& tensor, const PerDim<std::int64_t>& extents) {
   }
   return points;
 }
+
+namespace {
 
 // How many index combinations of a window's dims have one coordinate, at most. The last index
 // follows from the others; indices of the whole window with one coordinate are a/g or b/g apart.

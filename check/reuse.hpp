@@ -25,6 +25,10 @@ struct SharedCapacities {
   std::vector<Capacity> all;
 };
 
+// A lower bound of the distinct points of a tile: F(a, b) of docs/model.md for ranks of two dims;
+// for longer ranks the sum of the extents, less one for each dim after the first.
+double least_points(const Tensor& tensor, const PerDim<std::int64_t>& extents);
+
 // An upper bound m of the operations that take part in one *stay* of an element of `t` at a level.
 // A stay lasts from the transfer of the element until it is replaced. The bound counts the
 // operations of all instances that one transfer serves: `merged` of them per dim. 0: not even the

@@ -43,4 +43,10 @@ namespace mapsim::check {
 double least_paths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
                    const std::vector<TensorId>& together, const BranchEntry& entry = {});
 
+// The same of all tensors, which phases (phases.hpp) bound in pairs: at each level, and at the
+// outermost one those whose first keeps move furthest in, whatever levels these are at. 0: there
+// are too many paths.
+double least_paths_by_phases(const Problem& problem, const Rules& rules,
+                             const ChoiceRanges& ranges);
+
 }  // namespace mapsim::check

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "check/closed_form_bound.hpp"
 #include "check/extent_domains.hpp"
 #include "check/goal.hpp"
 #include "check/graph.hpp"
@@ -24,12 +25,13 @@ struct BoundedUnrolling {
 // Tiles of the coarse lattices that are tried before the finest one (imperfect factors).
 inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
 
-// Limits for imperfect factors: tiles of the finest lattice, and labels. With perfect factors every
-// unrolling is decided.
+// Limits for imperfect factors: tiles of the finest lattice, labels, and how the closed form bounds
+// paths at most. With perfect factors every unrolling is decided.
 struct Effort {
   std::size_t tiles = 2'000'000;
   std::int64_t labels = 200'000;
   Stop stop = {};
+  Paths paths = Paths::kByPhases;
 };
 
 // Bounds one unrolling: first by the completion bound, then by label searches if that leaves it

@@ -68,9 +68,10 @@ std::size_t boxes_hold(const Problem& problem, const Constraints& constraints,
     if (boxes++ % every != 0) {
       return false;
     }
-    for (const bool together : {false, true}) {
+    for (const check::Paths paths :
+         {check::Paths::kAlone, check::Paths::kTogether, check::Paths::kByPhases}) {
       const check::Figures floor =
-          closed_form_bound(proof.problem, proof.rules, proof.goal, box, together);
+          closed_form_bound(proof.problem, proof.rules, proof.goal, box, paths);
       for (std::size_t u = 0; u < all.size(); ++u) {
         bool within = true;
         for (const FanoutId f : box.ids()) {
@@ -78,7 +79,7 @@ std::size_t boxes_hold(const Problem& problem, const Constraints& constraints,
         }
         if (within) {
           const check::Figures own =
-              closed_form_bound(proof.problem, proof.rules, proof.goal, all[u], together);
+              closed_form_bound(proof.problem, proof.rules, proof.goal, all[u], paths);
           EXPECT_FALSE(check::exceeds(floor.first, own.first)) << floor.first << " " << own.first;
           EXPECT_FALSE(check::exceeds(floor.second, own.second));
           ++checked;

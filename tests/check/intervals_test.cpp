@@ -74,9 +74,10 @@ class Divided {
         found = std::min(found, least(half));
       }
     }
-    for (const bool together : {false, true}) {
-      const check::Figures bound = closed_form_bound(proof_.problem, proof_.rules, proof_.goal,
-                                                     space_.ranges(set), together);
+    for (const check::Paths paths :
+         {check::Paths::kAlone, check::Paths::kTogether, check::Paths::kByPhases}) {
+      const check::Figures bound =
+          closed_form_bound(proof_.problem, proof_.rules, proof_.goal, space_.ranges(set), paths);
       EXPECT_LE(bound.first, found * (1 + 1e-10));
       tight += bound.first > 0.9 * found ? 1 : 0;
     }

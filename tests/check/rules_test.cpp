@@ -23,6 +23,7 @@ namespace mapsim::rules_test {
 namespace {
 
 using check::Certificate;
+using check::Paths;
 
 check::Allowed random_numbers(Rng& rng, std::int64_t bound) {
   std::vector<std::int64_t> values;
@@ -170,14 +171,15 @@ std::int64_t survey(const SearchCase& random, Certificate& certificate) {
 int floors_hold(const Certificate& certificate, std::uint64_t seed) {
   int higher = 0;
   for (const check::Claim& claim : certificate.claims) {
-    const auto floor = [&](bool together) {
+    const auto floor = [&](Paths paths) {
       return closed_form_bound(certificate.problem, certificate.rules, certificate.goal,
-                               claim.unrolling, together)
+                               claim.unrolling, paths)
           .first;
     };
-    EXPECT_LE(floor(true), claim.bound * (1 + 1e-10)) << "seed " << seed;
-    EXPECT_LE(floor(false), floor(true) * (1 + 1e-10)) << "seed " << seed;
-    higher += floor(true) > floor(false) * (1 + 1e-10) ? 1 : 0;
+    EXPECT_LE(floor(Paths::kByPhases), claim.bound * (1 + 1e-10)) << "seed " << seed;
+    EXPECT_LE(floor(Paths::kTogether), claim.bound * (1 + 1e-10)) << "seed " << seed;
+    EXPECT_LE(floor(Paths::kAlone), floor(Paths::kTogether) * (1 + 1e-10)) << "seed " << seed;
+    higher += floor(Paths::kTogether) > floor(Paths::kAlone) * (1 + 1e-10) ? 1 : 0;
   }
   return higher;
 }
