@@ -2,6 +2,7 @@
 #include "mapper/bounds/class_bounds.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/arithmetic.hpp"
 #include "costmodel/timing/model.hpp"
@@ -74,20 +75,37 @@ ObjectiveKey ClassBounds::by_phases(const UnrollingClass& unrolling_class, doubl
              : bound.key;
 }
 
-// The rounding margin is for energies that are added in another order than those of one class.
-ObjectiveKey ClassBounds::of(const UnrollingBound::Boxes& boxes) {
-  std::vector<FanoutId> used;
+// At least: cycles of the compute units. Steps along a dim are a whole number.
+double ClassBounds::least_cycles(const UnrollingBound::Boxes& boxes, double fewest_steps) const {
+  const Problem& problem = space_.problem();
   double instances = 1;
+  for (const branch::FactorBox* box : boxes) {
+    instances *= box->instances;
+  }
+  double steps = 1;
+  for (const DimId d : problem.workload().dims.ids()) {
+    double along = 1;
+    for (const branch::FactorBox* box : boxes) {
+      along *= box->most[d];
+    }
+    const std::int64_t bound = problem.workload().dims[d].bound;
+    steps *= along > 1 ? std::ceil(real(bound) / along * (1 - kRounding))
+                       : space_.entry().mean_size(d, bound);
+  }
+  const double whole = std::max(steps, fewest_steps) * real(problem.arch().compute.issue_interval);
+  return timing_model(problem.arch()).cycles_of_steps(problem, std::max(steps_ / instances, whole));
+}
+
+// The rounding margin is for energies that are added in another order than those of one class.
+ObjectiveKey ClassBounds::of(const UnrollingBound::Boxes& boxes, double fewest_steps) {
+  std::vector<FanoutId> used;
   for (const FanoutId f : boxes.ids()) {
-    instances *= boxes[f]->instances;
     if (boxes[f]->instances > 1) {
       used.push_back(f);
     }
   }
-  const Problem& problem = space_.problem();
   const SharedGraph& shared = shared_graph(used, std::nullopt);
-  return key(shared, shared.bound->of(boxes) * (1 - kRounding),
-             timing_model(problem.arch()).cycles_of_steps(problem, steps_ / instances));
+  return key(shared, shared.bound->of(boxes) * (1 - kRounding), least_cycles(boxes, fewest_steps));
 }
 
 ObjectiveKey ClassBounds::key(const SharedGraph& shared_graph, double energy, double cycles) const {

@@ -48,8 +48,10 @@ class ClassBounds {
   // A closer bound of a class with imperfect factors: EnergyBound::by_phases(). Energies of
   // `enough` [pJ] and more need not be closer.
   ObjectiveKey by_phases(const UnrollingClass& unrolling_class, double enough);
-  // For all classes that choose from these boxes, one per fanout.
-  ObjectiveKey of(const UnrollingBound::Boxes& boxes);
+  // For all classes that choose from these boxes, one per fanout, if none of them has fewer than
+  // `fewest_steps`.
+  ObjectiveKey of(const UnrollingBound::Boxes& boxes, double fewest_steps = 0);
+  const Objective& objective() const { return objective_; }
   // `shared_graph` and `may_stay` of a class, without the bound.
   Bound shared_graph_of(const UnrollingClass& unrolling_class);
 
@@ -57,6 +59,7 @@ class ClassBounds {
   const SharedGraph& shared_graph(const std::vector<FanoutId>& used,
                                   const std::optional<TensorSet>& may_stay);
   ObjectiveKey key(const SharedGraph& shared_graph, double energy, double cycles) const;
+  double least_cycles(const UnrollingBound::Boxes& boxes, double fewest_steps) const;
   double least_cycles(const UnrollingClass& unrolling_class,
                       const std::optional<TensorSet>& may_stay) const;
 

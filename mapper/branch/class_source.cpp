@@ -31,6 +31,10 @@ ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
     bounds_.emplace(space, objective);
     classes_.emplace(*bounds_, space, objective, &deadline);
     intervals_.emplace(space, *bounds_);
+    for (UnrollingClass& unrolling_class : intervals_->of_fewest_steps()) {
+      order_.push_back(classes_->add(std::move(unrolling_class)));
+      add_to_record(order_.back());
+    }
     record_.bound_others(intervals_->bound());
     return;
   }
@@ -53,7 +57,7 @@ void ClassSource::add_to_record(std::size_t unrolling_class) {
 
 std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Incumbent& known,
                                              bool in_haste) {
-  if (is_listed()) {
+  if (is_listed() || place < order_.size()) {
     return order_[place];
   }
   if (!generate(known, in_haste)) {

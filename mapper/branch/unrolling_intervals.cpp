@@ -15,8 +15,19 @@ using exact::Incumbent;
 
 namespace {
 
+// Classes with the fewest steps that come before their turn.
+constexpr std::size_t kMostEarly = 8;
+
+template <class Entry>
+std::vector<std::int64_t> counts_of(const Entry& unrolling) {
+  std::vector<std::int64_t> counts;
+  for (const Interval& count : unrolling.counts) {
+    counts.push_back(count.least);
+  }
+  return counts;
+}
+
 // The counts that are allowed, from the least to the most of them; least > most: none is.
-template <class Interval>
 Interval within(const Allowed& allowed, const Interval& interval) {
   if (allowed.values.empty()) {
     return {std::max(interval.least, allowed.least), std::min(interval.most, allowed.most)};
@@ -61,6 +72,9 @@ UnrollingIntervals::UnrollingIntervals(const Mapspace& space, exact::ClassBounds
                               ? Interval{count, count}
                               : Interval{1, std::min(place.size, workload.dims[place.dim].bound)});
   }
+  if (bounds.objective().function.uses_latency() && !space.entry().varies()) {
+    fewest_ = fewest_steps(workload, places_, root.counts);
+  }
   // One node for each set of fanouts in use.
   for (std::uint32_t used = 0; used < 1U << fanouts.size(); ++used) {
     Entry entry = root;
@@ -97,8 +111,32 @@ void UnrollingIntervals::add_places(FanoutId fanout) {
 std::optional<UnrollingClass> UnrollingIntervals::next(const Incumbent& known,
                                                        const std::function<bool()>& over,
                                                        bool in_haste) {
-  const std::optional<Entry> found = queue_.next(*this, known, over, in_haste);
-  return found ? class_of(found->counts) : std::nullopt;
+  while (const std::optional<Entry> found = queue_.next(*this, known, over, in_haste)) {
+    if (!early_.contains(counts_of(*found))) {
+      return class_of(found->counts);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<UnrollingClass> UnrollingIntervals::of_fewest_steps() {
+  std::vector<UnrollingClass> found;
+  for (const FewSteps& few : fewest_) {
+    if (bounds_.objective().function.uses_energy() || found.size() == kMostEarly) {
+      break;
+    }
+    Entry entry{{}, 0, false, PerFanout<bool>(space_.problem().arch().fanouts.size(), false), {}};
+    for (std::size_t i = 0; i < few.counts.size(); ++i) {
+      entry.counts.push_back({few.counts[i], few.counts[i]});
+      entry.busy[places_[i].fanout] = entry.busy[places_[i].fanout] || few.counts[i] > 1;
+    }
+    const std::optional<Entry> unrolling = bounded(std::move(entry));
+    if (unrolling && unrolling->key.first < exact::kInfinity) {
+      early_.insert(few.counts);
+      found.push_back(*class_of(unrolling->counts));
+    }
+  }
+  return found;
 }
 
 // Of equal bounds, intervals come before classes, since they may contain one that comes first.
@@ -257,7 +295,7 @@ std::optional<UnrollingIntervals::Entry> UnrollingIntervals::bounded(Entry entry
   for (const FactorBox& box : boxes) {
     of_fanouts.push_back(&box);
   }
-  entry.key = bounds_.of(of_fanouts);
+  entry.key = bounds_.of(of_fanouts, fewest_.empty() ? 0 : fewest_.front().steps);
   return entry;
 }
 

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "mapper/bounds/boxes.hpp"
 #include "mapper/bounds/class_bounds.hpp"
 #include "mapper/branch/bound_queue.hpp"
+#include "mapper/branch/fewest_steps.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim::branch {
@@ -25,6 +27,11 @@ class UnrollingIntervals {
   // All arguments outlive the object.
   UnrollingIntervals(const Mapspace& space, exact::ClassBounds& bounds);
 
+  // If latency alone counts: some classes with the fewest steps, which next() then leaves out. It
+  // is not known what else they need, but they may have a mapping that rules out most sets of
+  // others.
+  std::vector<UnrollingClass> of_fewest_steps();
+
   // As of BestFirst.
   std::optional<UnrollingClass> next(const exact::Incumbent& known,
                                      const std::function<bool()>& over, bool in_haste = false);
@@ -35,18 +42,6 @@ class UnrollingIntervals {
   }
 
  private:
-  // Where instances may lie.
-  struct Place {
-    FanoutId fanout{};
-    Axis axis = Axis::kX;
-    DimId dim{};
-    std::int64_t size = 1;  // instances along the axis
-  };
-  struct Interval {
-    std::int64_t least = 1;
-    std::int64_t most = 1;
-    friend auto operator<=>(const Interval&, const Interval&) = default;
-  };
   struct Entry {
     exact::ObjectiveKey key;
     double cycles = 0;             // of a class
@@ -75,7 +70,10 @@ class UnrollingIntervals {
   const Mapspace& space_;
   exact::ClassBounds& bounds_;
   PerTensor<exact::TensorUse> uses_;
-  std::vector<Place> places_;  // fanouts outermost first, X before Y, dims in order
+  std::vector<FewSteps> fewest_;               // empty: not known, or time does not count
+  std::size_t tried_ = 0;                      // of them
+  std::set<std::vector<std::int64_t>> early_;  // counts of classes that came before their turn
+  std::vector<Place> places_;                  // fanouts outermost first, X before Y, dims in order
   DimSet all_dims_;
   std::vector<UnrollRule> rules_;  // of fanouts without a given unrolling
   BoundQueue<Entry> queue_;

@@ -180,7 +180,7 @@ TEST(SparseSearch, CountsTheZerosOfAllThatATransferServes) {
   const Workload& workload = problem.workload();
   const Tensor& input = workload.tensors[TensorId{0}];
   ASSERT_EQ(input.role, Role::kInput);
-  const HeldMemory within(nullptr);
+  HeldMemory within(nullptr);
   int compared = 0;
   for (const DimId split : workload.dims.ids()) {
     const Mapspace space{
@@ -231,7 +231,7 @@ TEST(SparseSearch, StopsWhileItMakesTables) {
   SearchOptions options;
   options.stop = &stop;
   const Deadline deadline(options);
-  const HeldMemory within(&deadline);
+  HeldMemory within(&deadline);
   std::size_t formats = 0;
   for (const exact::BoundaryEdge& edge : graph.edges()) {
     stop = false;
