@@ -131,7 +131,7 @@ class ConstraintsReader {
     }
     const std::size_t count = extents(workload_, factors);
     if (factors.imperfect && count > kMostExtents) {
-      reader_.error(*fields.find("factors"),
+      reader_.error(fields.place("factors"),
                     fmt::format("{} extents are too many ({} at most); pieces: 64, say, takes of "
                                 "ceil(bound / n) those with n up to 64",
                                 count, kMostExtents));

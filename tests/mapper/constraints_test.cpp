@@ -67,6 +67,18 @@ TEST(LoadConstraints, TakesFactorsThatNeedNotDivideWhereTheCallerSaysSo) {
   EXPECT_EQ(constraints.spatial, (Unrolling{{kM, kPes, Axis::kX, 3}}));
 }
 
+// The file has no place for it: the caller asked for imperfect factors.
+TEST(LoadConstraints, SaysOfTheCallersFactorsThatExtentsAreTooMany) {
+  const Problem large{small_problem().arch(), gemm("large", {10'000'000, 4, 6, {}, false})};
+  try {
+    parse_constraints("mapspace:\n  one_loop_per_dim: true\n", "space.yaml", large, nullptr, true);
+    ADD_FAILURE() << "no error";
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string(error.what()).find("extents are too many"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(LoadConstraints, LeavesFreeWhatIsNotSaid) {
   EXPECT_EQ(parse("mapspace: {}\n"), Constraints{});
   EXPECT_EQ(parse("mapspace: {tiling: uneven}\n"), Constraints{});
