@@ -29,8 +29,9 @@ class Provable {
         space_{certificate.problem, certificate.rules},
         target_{{{{wanted, 0}}}, false, 0},
         least_{wanted} {
-    for (const Paths paths : ways_to_bound(certificate.rules, certificate.goal)) {
-      steps_.push_back({0, 0, options.effort.stop, paths});
+    steps_.push_back({0, 0, options.effort.stop, Paths::kTogether});
+    if (ways_to_bound(certificate.rules, certificate.goal).back() == Paths::kByPhases) {
+      steps_.push_back({0, 0, options.effort.stop, Paths::kByPhases});
     }
     for (const std::size_t tiles : kCoarseTiles) {
       if (tiles < options.effort.tiles) {
