@@ -8,10 +8,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "app/arguments.hpp"
@@ -33,21 +35,30 @@ bool is_special(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-// The file to which symbolic links lead, be it there or not: a link stays, and what it names is
-// written.
-std::string behind_links(const std::string& path) {
+// Where symbolic links lead, be it there or not.
+struct Target {
+  std::string file;
+  std::optional<int> descriptor;  // an open file of this process, as of /dev/stdout
+};
+
+Target behind_links(const std::string& path) {
   constexpr int kMostLinks = 40;  // as of the kernel
   std::filesystem::path file{path};
   std::error_code error;
+  const std::filesystem::path open_files = std::filesystem::canonical("/proc/self/fd", error);
   for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(file, error); ++i) {
+    if (!open_files.empty() &&
+        std::filesystem::canonical(file.parent_path(), error) == open_files) {
+      return {path, std::atoi(file.filename().c_str())};
+    }
     file = file.parent_path() / std::filesystem::read_symlink(file, error);
   }
-  return file.string();
+  return {file.string(), {}};
 }
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_{behind_links(path)} {
+OutputFile::OutputFile(const std::string& path) : path_{behind_links(path).file} {
   if (path.empty()) {
     return;
   }
@@ -55,8 +66,10 @@ OutputFile::OutputFile(const std::string& path) : path_{behind_links(path)} {
     throw UsageError(
         "'-' names no file (./- does); what a command prints goes to standard output without -o");
   }
-  if (is_special(path)) {
-    descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  // What is open already goes on where it is: a link to it stays, and what it names is written.
+  if (const auto open_file = behind_links(path).descriptor; open_file || is_special(path)) {
+    descriptor_ = open_file ? fcntl(*open_file, F_DUPFD_CLOEXEC, 0)
+                            : open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) {
       refuse(path);
     }
@@ -90,7 +103,7 @@ void OutputFile::drop() {
 }
 
 void OutputFile::remove() const {
-  if (!path_.empty() && !is_special(path_)) {
+  if (!path_.empty() && !is_special(path_) && !behind_links(path_).descriptor) {
     unlink(path_.c_str());
   }
 }
@@ -146,7 +159,7 @@ void refuse_same_file(const std::string& output, const std::string& other) {
                     S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
   // Of what is not there yet, the paths tell.
   const auto path = [](const std::string& file) {
-    return std::filesystem::absolute(file).lexically_normal();
+    return std::filesystem::absolute(behind_links(file).file).lexically_normal();
   };
   if (same || path(output) == path(other)) {
     throw UsageError(

@@ -12,8 +12,11 @@
 namespace mapsim::folder_files_test {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 const std::string kData = source_path("tests/app/data/");
 
@@ -63,6 +66,22 @@ TEST_F(FolderFiles, ThatAreLinksAreWrittenThrough) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder() / "d/link.txt"));
   EXPECT_THAT(file("d/answer.txt"), HasSubstr("teaching"));
   EXPECT_EQ(file("d/answer.txt"), file("d/new.txt"));
+}
+
+TEST_F(FolderFiles, ThatAreOpenAlreadyAreWrittenOn) {
+  ASSERT_EQ(shell(fmt::format("{{ echo first; '{}' show teaching -o /dev/stdout; echo last; }}",
+                              kProgram)),
+            0)
+      << file("stderr");
+  EXPECT_THAT(file("stdout"),
+              AllOf(StartsWith("first\n"), HasSubstr("teaching"), EndsWith("last\n")));
+}
+
+// Two outputs, of which one names the other's file through a link.
+TEST_F(FolderFiles, ThatAreNamedTwiceAreRefused) {
+  std::filesystem::create_symlink("out.yaml", folder() / "link.yaml");
+  EXPECT_EQ(run("search teaching alexnet/conv3 -o out.yaml --certificate link.yaml"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("would be written over"));
 }
 
 TEST_F(FolderFiles, OfAKindThatIsGivenAreLeftOut) {
