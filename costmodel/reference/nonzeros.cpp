@@ -125,25 +125,30 @@ std::optional<std::vector<std::size_t>> Nonzeros::packed_loops(
     return t != workload.output() && model().looks_at(workload.tensors[t]) &&
            workload.tensors[t].dims().contains(d);
   };
+  const auto is_packing = [&](std::size_t i) {
+    return loops[i].fanout && problem_.arch().fanouts[*loops[i].fanout].balance == Balance::kPacked;
+  };
   for (std::size_t k = 0; k < loops.size(); ++k) {
     const bool is_shared = std::any_of(served.begin(), served.end(), [&](const LoopIndices& unit) {
       return unit[k] != served.front()[k];
     });
     if (!is_shared || !takes(leader, loops[k].dim) ||
-        model().machine().when_zero != ZeroAct::kSkip ||
-        problem_.arch().fanouts[*loops[k].fanout].balance != Balance::kPacked) {
+        model().machine().when_zero != ZeroAct::kSkip || !is_packing(k)) {
       continue;
     }
     std::size_t fed = 0;
     for (const TensorId t : workload.tensors.ids()) {
       for (const KeptAt& keep : walk_.keeps(t)) {
-        fed = takes(t, loops[k].dim) && keep.depth <= k ? std::max(fed, keep.depth) : fed;
+        const bool holds = workload.tensors[t].dims().contains(loops[k].dim) && keep.depth <= k;
+        fed = holds ? std::max(fed, keep.depth) : fed;
       }
     }
     std::vector<std::size_t> packed;
     for (std::size_t i = fed; i < k; ++i) {
       if (!loops[i].fanout && loops[i].dim == loops[k].dim) {
         packed.push_back(i);
+      } else if (loops[i].dim == loops[k].dim && is_packing(i)) {
+        packed.clear();  // these lanes take them
       }
     }
     packed.push_back(k);

@@ -135,22 +135,25 @@ ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tens
   }
   const bool skips = problem.sparse()->machine().when_zero == ZeroAct::kSkip;
   PerDim<bool> skipped(tile.size(), false);  // a loop over the dim is inside and not served
-  for (std::size_t i = child_position; i-- > 0;) {
+  for (std::size_t i = nest.loops.size(); i-- > 0;) {
     const NestLoop& loop = nest.loops[i];
-    const bool is_served = loop.fanout
+    ServedDim& served = space[loop.dim];
+    const bool packs =
+        skips && loop.fanout && problem.arch().fanouts[*loop.fanout].balance == Balance::kPacked;
+    const bool is_served = i >= child_position ? packs
+                           : loop.fanout
                                ? i >= parent.position && problem.is_merged(*loop.fanout, tensor) &&
                                      !apart.contains(loop.dim)
                                : i >= moving;
-    if (is_served) {
-      space[loop.dim].count *= loop.bound;
-      space[loop.dim].is_whole = space[loop.dim].is_whole && !skipped[loop.dim];
-      if (skips && loop.fanout &&
-          problem.arch().fanouts[*loop.fanout].balance == Balance::kPacked) {
-        space[loop.dim].batches =
-            batches_of(problem, nest, i, moving, space[loop.dim].count == loop.bound);
-      }
-    } else {
-      skipped[loop.dim] = true;
+    if (i < child_position && is_served) {
+      served.count *= loop.bound;
+      served.is_whole = served.is_whole && !skipped[loop.dim];
+    }
+    skipped[loop.dim] = skipped[loop.dim] || (i < child_position && !is_served);
+    if (is_served && served.batches != 1) {
+      served.batches = 0;  // those of several loops over lanes
+    } else if (is_served && packs) {
+      served.batches = batches_of(problem, nest, i, moving, served.count == loop.bound);
     }
   }
   return space;

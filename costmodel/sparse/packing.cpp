@@ -17,7 +17,8 @@ void refuse_conditions(const Workload& workload, TensorId leader, const std::str
 namespace {
 
 constexpr const char* kOneElement =
-    "where lanes are packed, unless a lane takes one element of it at a time";
+    "where lanes are packed, unless a lane takes one element of it at a time, and what the lanes "
+    "share is moved per batch or per tile";
 
 // Data: per tile of `length` elements along a rank, in a line of which all elements are among those
 // that are marked.
@@ -57,17 +58,20 @@ std::vector<std::size_t> packed_loops(const Problem& problem, const Nest& nest, 
   const DimId dim = nest.loops[lanes].dim;
   std::size_t tile = 0;
   for (const TensorId t : problem.workload().tensors.ids()) {
-    const Tensor& tensor = problem.workload().tensors[t];
     for (const Placement& placement : nest.placements[t]) {
-      const bool feeds = tensor.role != Role::kOutput && tensor.dims().contains(dim) &&
-                         problem.sparse()->looks_at(tensor) && placement.position <= lanes;
+      const bool feeds =
+          problem.workload().tensors[t].dims().contains(dim) && placement.position <= lanes;
       tile = feeds ? std::max(tile, placement.position) : tile;
     }
   }
   std::vector<std::size_t> loops;
   for (std::size_t i = tile; i < lanes; ++i) {
-    if (nest.loops[i].dim == dim && !nest.loops[i].fanout) {
+    const NestLoop& loop = nest.loops[i];
+    if (loop.dim == dim && !loop.fanout) {
       loops.push_back(i);
+    } else if (loop.dim == dim &&
+               problem.arch().fanouts[*loop.fanout].balance == Balance::kPacked) {
+      loops.clear();  // they are packed by these lanes
     }
   }
   loops.push_back(lanes);

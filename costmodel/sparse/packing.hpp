@@ -12,13 +12,13 @@ namespace mapsim {
 // Lanes that are packed with the nonzeros of a tile (docs/sparsity.md#time).
 
 // The loops over the dim of the lanes that are packed together with them, the lanes last: those of
-// the tile from which the lanes are fed, the innermost one of an operand with zeros that the
-// compute units skip.
+// the innermost tile around them of a tensor with the dim, since all that lanes work on is there,
+// but for those that packed lanes further out take.
 std::vector<std::size_t> packed_loops(const Problem& problem, const Nest& nest, std::size_t lanes);
 
 // The batches that the tile takes without zeros, if a transfer serves one batch of these lanes:
 // after every one of the first `moving` loops comes another. `alone`: it serves no more than the
-// lanes. 0: not counted.
+// lanes. 1: it serves all of the tile. 0: not counted.
 std::int64_t batches_of(const Problem& problem, const Nest& nest, std::size_t lanes,
                         std::size_t moving, bool alone);
 

@@ -145,9 +145,10 @@ Problem row(const std::string& balance, const std::string& density) {
                      "w.yaml")};
 }
 
-double steps_of(const Problem& problem, const std::string& nest) {
-  const Mapping mapping = parse_mapping("mapping:\n  - keep DRAM: [I, W, O]\n" + nest, "m.yaml",
-                                        problem.arch(), problem.workload());
+double steps_of(const Problem& problem, const std::string& nest,
+                const std::string& tensors = "I, W, O") {
+  const Mapping mapping = parse_mapping("mapping:\n  - keep DRAM: [" + tensors + "]\n" + nest,
+                                        "m.yaml", problem.arch(), problem.workload());
   const Cost cost = std::get<Cost>(evaluate(problem, mapping));
   const auto busiest = busiest_instance(problem, mapping, cost);
   return busiest ? busiest->steps : 0;
@@ -245,6 +246,33 @@ TEST(BusiestInstance, PacksNonzerosOfATileIntoLanes) {
                                  "w.yaml"),
                   nest),
             batches);
+}
+
+// Lanes within lanes over one dim: a loop in time is packed by the first lanes inside it. The outer
+// ones take the five of eight pairs with a nonzero, two at a time; both lanes of a pair are inside.
+TEST(BusiestInstance, PacksALoopIntoTheFirstLanesInside) {
+  std::string text =
+      "name: m\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n    format: {input: bitmask}\n";
+  for (const char* fanout : {"outer", "inner"}) {
+    text += fmt::format("  - fanout: {}\n    x: 2\n    balance: packed\n", fanout);
+  }
+  const Arch arch = parse_arch(
+      text + "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [input]}\n", "m.yaml");
+  const std::string mask = testing::TempDir() + "/lanes_within_lanes.txt";
+  std::ofstream{mask} << "1 0 0 0 1 0 0 0 1 0 0 0 1 0 0 1\n";
+  const auto steps = [&](const std::string& density) {
+    const Problem problem{
+        arch,
+        parse_workload("name: w\ngemm: {m: 1, n: 1, k: 16}\ndensity: {A: " + density + "}\n", "w")};
+    return steps_of(problem,
+                    "  - for K: 4\n  - parallel K: 2 over X of outer\n"
+                    "  - parallel K: 1 over X of inner\n",
+                    "A, B, Z");
+  };
+  EXPECT_EQ(steps("data " + mask), 3);
+  EXPECT_NEAR(steps("0.5"), 2, 1e-12);  // of four without zeros, at least the mean
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,12 @@ Drawn draw(Rng& rng) {
                      "    capacity: unlimited\n" + format;
   text += "  - storage: Buffer\n    word: 8 b\n    capacity: unlimited\n" + energy + format;
   text += fmt::format("    when_empty: [{}]\n", random_conditions(rng));
+  // A level between the loops whose indices are packed and the lanes.
+  const bool has_local = rng.below(3) == 0;
+  if (has_local) {
+    text += "  - storage: Local\n    word: 8 b\n    capacity: unlimited\n" + energy + format;
+    text += rng.below(2) == 0 ? "" : fmt::format("    when_empty: [{}]\n", random_conditions(rng));
+  }
   for (const char* fanout : {"rows", "columns"}) {
     text += fmt::format(
         "  - fanout: {}\n    x: 2\n    multicast: true\n    spatial_reduction: true\n"
@@ -80,6 +87,11 @@ Drawn draw(Rng& rng) {
     drawn.nest += loop;
   }
   drawn.nest += "  - keep Buffer: [A, B, Z]\n";
+  if (has_local) {
+    const char* kept[] = {"A", "B", "Z", "A, Z", "B, Z"};
+    inside.insert(inside.begin() + static_cast<std::ptrdiff_t>(rng.below(inside.size() + 1)),
+                  fmt::format("  - keep Local: [{}]\n", kept[rng.below(5)]));
+  }
   for (const std::string& loop : inside) {
     drawn.nest += loop;
   }
@@ -134,7 +146,7 @@ std::vector<double> simulated(const Drawn& drawn, const PerTensor<DenseTensor>& 
 TEST(Packing, TransfersAreMadePerBatchOfKnownZeros) {
   int compared = 0;
   int mattered = 0;
-  for (std::uint64_t seed = 0; seed < tried_of(1000U); ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(1500U); ++seed) {
     Rng rng{seed};
     Drawn drawn = draw(rng);
     PerTensor<DenseTensor> operands = draw_data(rng, drawn.workload);
@@ -158,6 +170,75 @@ TEST(Packing, TransfersAreMadePerBatchOfKnownZeros) {
   std::printf("%d cases, %d packed\n", compared, mattered);
   EXPECT_GT(compared, tried_of(200));
   EXPECT_GT(mattered, tried_of(20));
+}
+
+// Sums are kept above the lanes, inside the loop whose indices are packed. A tile with the dim of
+// the lanes has to be there, so that both are moved in which a row of A is not zero; without, there
+// is a sum per batch: rows of A have nonzeros for 1, 1, 2 and no batches.
+TEST(Packing, TilesAboveLanesAreThoseOfABatchOrHoldIt) {
+  const std::string machine =
+      "name: m\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n    format: {input: bitmask}\n"
+      "    when_empty: [{skip: output, on: input}]\n"
+      "  - storage: L1\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n"
+      "  - fanout: lanes\n    x: 2\n    multicast: true\n    spatial_reduction: true\n"
+      "    balance: packed\n"
+      "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [input]}\n";
+  const auto sums = [&](int k, const std::string& rows, const std::string& loops) {
+    const std::string mask = testing::TempDir() + "/tiles_above_lanes.txt";
+    std::ofstream{mask} << rows;
+    Drawn drawn;
+    drawn.arch = parse_arch(machine, "m.yaml");
+    drawn.workload = parse_workload(
+        fmt::format("name: w\ngemm: {{m: 4, n: 1, k: {}}}\ndensity: {{A: data {}}}\n", k, mask),
+        "w.yaml");
+    drawn.nest = "mapping:\n  - keep DRAM: [A, B, Z]\n" + loops;
+    const Problem problem(drawn.arch, drawn.workload);
+    const Mapping mapping = parse_mapping(drawn.nest, "t.yaml", drawn.arch, drawn.workload);
+    const Cost cost = std::get<Cost>(evaluate(problem, mapping));
+    const std::vector<double> found = simulated(drawn, operands_with_zeros(drawn.workload, 1));
+    const std::vector<double> expected = numbers(*cost.sparse);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i], expected[i], 1e-9) << i << drawn.nest;
+    }
+    return cost.sparse->levels[LevelId{0}][TensorId{2}]
+        .total[static_cast<std::size_t>(Access::kUpdate)]
+        .actual;
+  };
+  EXPECT_EQ(sums(1, "1\n0\n1\n0\n",
+                 "  - for M: 2\n  - keep L1: [Z]\n  - parallel M: 1 over X of lanes\n"),
+            4);
+  EXPECT_EQ(sums(4, "1 0 1 0\n0 0 0 1\n1 1 1 0\n0 0 0 0\n",
+                 "  - for K: 2\n  - for M: 1\n  - keep L1: [Z]\n"
+                 "  - parallel K: 1 over X of lanes\n"),
+            4);
+}
+
+// Lanes that pack a loop share sums with lanes around them over the same dim, which pack by
+// themselves.
+TEST(Packing, SumsOfLanesWithinLanesAreRefused) {
+  std::string machine =
+      "name: m\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n    format: {input: bitmask}\n"
+      "    when_empty: [{skip: output, on: input}]\n";
+  for (const char* fanout : {"outer", "inner"}) {
+    machine += fmt::format(
+        "  - fanout: {}\n    x: 2\n    spatial_reduction: true\n    balance: packed\n", fanout);
+  }
+  Drawn drawn;
+  drawn.arch = parse_arch(
+      machine + "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [input]}\n", "m.yaml");
+  drawn.workload =
+      parse_workload("name: w\ngemm: {m: 4, n: 1, k: 8}\ndensity: {A: 0.5}\n", "w.yaml");
+  for (const char* loops : {"  - parallel K: 4 over X of outer\n  - for K: 2\n",
+                            "  - for K: 4\n  - parallel K: 2 over X of outer\n"}) {
+    drawn.nest = std::string{"mapping:\n  - keep DRAM: [A, B, Z]\n"} + loops +
+                 "  - for M: 1\n  - parallel K: 1 over X of inner\n";
+    EXPECT_FALSE(counted(drawn)) << loops;
+  }
 }
 
 // Of zeros anywhere, the mean over all data sets.
