@@ -53,7 +53,7 @@ class CertificateReader {
     const Goal goal = read_goal(*objective, arch);
     reader_.finish();
     Problem problem{std::move(arch),
-                    parse_workload(value_of(document_, "workload"), document_.file)};
+                    parse_proven_workload(value_of(document_, "workload"), document_.file)};
     Certificate read{document_.file, *tool, std::move(problem), goal, {}, {}, {}, 0, 0, {}};
     read.rules_text = lines_of(document_, "rules");
     read.size = read_size(*fields.find("mapspace"));

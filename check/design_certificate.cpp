@@ -182,7 +182,7 @@ class DesignReader {
       documents_.push_back(parse_yaml(section.text, file_));
     } else if (section.name == "layer") {
       const std::size_t layer = number(0, counts_.size());  // before it is used on the right
-      found_.layers[layer] = {counts_[layer], parse_workload(section.text, file_)};
+      found_.layers[layer] = {counts_[layer], parse_proven_workload(section.text, file_)};
       described_[layer] = true;
     } else if (section.name == "masks") {
       const DesignLayer& layer = found_.layers[number(0, counts_.size())];

@@ -49,8 +49,8 @@ bool has_window(const Workload& workload, const Tensor& tensor) {
 // What a file says of one tensor, or of all tensors of a role.
 class DensityReader {
  public:
-  DensityReader(Reader& reader, const Workload& workload, std::string file)
-      : reader_{reader}, workload_{workload}, file_{std::move(file)} {}
+  DensityReader(Reader& reader, const Workload& workload, std::string file, bool may_move)
+      : reader_{reader}, workload_{workload}, file_{std::move(file)}, may_move_{may_move} {}
 
   void read(const Node& node, Tensor& tensor) {
     const std::optional<std::string> text = reader_.text(&node, "a density");
@@ -149,7 +149,9 @@ class DensityReader {
       return false;
     }
     if (form == "data") {
-      const std::filesystem::path path = mask_path(file_, rest);
+      const std::filesystem::path path = may_move_
+                                             ? std::filesystem::path{mask_path(file_, rest)}
+                                             : std::filesystem::path{file_}.parent_path() / rest;
       try {
         pattern.nonzero = read_mask(path.string(), pattern.box);
       } catch (const ConfigError& error) {  // at its place in the workload
@@ -184,12 +186,14 @@ class DensityReader {
   Reader& reader_;
   const Workload& workload_;
   std::string file_;
+  bool may_move_;
 };
 
 }  // namespace
 
 // A name wins over a role.
-void read_density(Reader& reader, const Node* node, const std::string& file, Workload& workload) {
+void read_density(Reader& reader, const Node* node, const std::string& file, Workload& workload,
+                  bool may_move) {
   if (node == nullptr) {
     return;
   }
@@ -198,7 +202,7 @@ void read_density(Reader& reader, const Node* node, const std::string& file, Wor
     keys.emplace_back(to_string(role));
   }
   const Fields fields = reader.fields(*node, keys);
-  DensityReader density{reader, workload, file};
+  DensityReader density{reader, workload, file, may_move};
   std::set<std::string> seen;
   std::set<std::string> wrong;  // what has been reported, once
   const auto read = [&](const std::string& key, Tensor& tensor) {

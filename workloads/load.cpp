@@ -280,13 +280,39 @@ void read_own_precision(Reader& reader, const Fields& fields, const Precision& o
   }
 }
 
-Workload read_workload(const Document& document) {
+// `may_move`: its masks, with the file.
+std::optional<Workload> layer_of(Reader& reader, const Fields& fields, const std::string& name,
+                                 const LayerDefaults& defaults, bool may_move) {
+  std::optional<Workload> workload;
+  int forms = 0;
+  for (const NamedForm& form : kShapeForms) {
+    if (!fields.has(form.key)) {
+      continue;
+    }
+    ++forms;
+    if (const Node* node = fields.find(form.key)) {
+      workload = form.read(reader, *node, defaults);
+    }
+  }
+  if (forms != 1 && fields.node().kind == Node::Kind::kMap) {
+    reader.error(fields.node(), "expected one of conv2d, gemm, batched_gemm, einsum");
+  }
+  if (workload) {
+    workload->name = name;
+    read_own_precision(reader, fields, defaults.precision, *workload);
+    read_density(reader, fields.find("density"), reader.file(), *workload, may_move);
+  }
+  return workload;
+}
+
+Workload read_workload(const Document& document, bool may_move = false) {
   Reader reader{document};
   Words keys = layer_keys();
   keys.insert(keys.begin(), "name");
   const Fields fields = reader.fields(reader.root(), keys);
   const std::optional<std::string> name = reader.name(fields.require("name"));
-  const std::optional<Workload> workload = read_layer(reader, fields, name.value_or(""));
+  const std::optional<Workload> workload =
+      layer_of(reader, fields, name.value_or(""), {}, may_move);
   reader.finish();
   return *workload;
 }
@@ -325,26 +351,7 @@ std::optional<HeightWidth> read_pair(Reader& reader, const Node* node, std::int6
 
 std::optional<Workload> read_layer(Reader& reader, const Fields& fields, const std::string& name,
                                    const LayerDefaults& defaults) {
-  std::optional<Workload> workload;
-  int forms = 0;
-  for (const NamedForm& form : kShapeForms) {
-    if (!fields.has(form.key)) {
-      continue;
-    }
-    ++forms;
-    if (const Node* node = fields.find(form.key)) {
-      workload = form.read(reader, *node, defaults);
-    }
-  }
-  if (forms != 1 && fields.node().kind == Node::Kind::kMap) {
-    reader.error(fields.node(), "expected one of conv2d, gemm, batched_gemm, einsum");
-  }
-  if (workload) {
-    workload->name = name;
-    read_own_precision(reader, fields, defaults.precision, *workload);
-    read_density(reader, fields.find("density"), reader.file(), *workload);
-  }
-  return workload;
+  return layer_of(reader, fields, name, defaults, false);
 }
 
 std::optional<Workload> read_layer_or_file(Reader& reader, const Document& document,
@@ -381,6 +388,10 @@ Workload load_workload(const std::string& path) {
 
 Workload parse_workload(const std::string& text, const std::string& filename) {
   return read_workload(parse_yaml(text, filename));
+}
+
+Workload parse_proven_workload(const std::string& text, const std::string& filename) {
+  return read_workload(parse_yaml(text, filename), true);
 }
 
 }  // namespace mapsim

@@ -11,5 +11,7 @@ namespace mapsim {
 // workloads/inline_layer.hpp has it, gemm:64x64x64.
 Workload load_workload(const std::string& path);
 Workload parse_workload(const std::string& text, const std::string& filename);
+// The same of a proof, which may have moved with its masks and has hashes of them to compare.
+Workload parse_proven_workload(const std::string& text, const std::string& filename);
 
 }  // namespace mapsim

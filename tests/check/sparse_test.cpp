@@ -130,8 +130,9 @@ TEST(SparseProofs, NameAMaskThatHasChanged) {
   std::filesystem::create_directories(folder);
   const std::string mask = (folder / "b.txt").string();
   std::ofstream{mask} << "1 0\n0 1\n1 1\n0 0\n";
-  const Workload workload = parse_workload(
-      "name: w\ngemm: {m: 4, n: 2, k: 4}\ndensity: {B: data " + mask + "}\n", "w.yaml");
+  const std::string workload_text =
+      "name: w\ngemm: {m: 4, n: 2, k: 4}\ndensity: {B: data " + mask + "}\n";
+  const Workload workload = parse_workload(workload_text, "w.yaml");
   const Problem problem{parse_arch("name: m\nnodes:\n"
                                    "  - storage: DRAM\n    capacity: unlimited\n    word: 8 b\n"
                                    "    energy: {read: 20 pJ/word, write: 30 pJ/word}\n"
@@ -153,6 +154,8 @@ TEST(SparseProofs, NameAMaskThatHasChanged) {
                 .tensors[TensorId{1}]
                 .pattern->nonzero,
             workload.tensors[TensorId{1}].pattern->nonzero);
+  // A layer that is no proof has no hash of its mask, so it has what it names or nothing.
+  EXPECT_THROW(parse_workload(workload_text, (moved / "w.yaml").string()), ConfigError);
   std::filesystem::rename(moved / "b.txt", mask);
   std::ofstream{mask} << "1 1\n0 1\n1 0\n0 0\n";  // as many nonzeros, elsewhere
   try {
