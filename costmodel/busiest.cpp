@@ -252,24 +252,48 @@ bool is_one_operation(const std::vector<ServedSpace>& sets) {
   });
 }
 
+bool has_zeros_along(const Problem& problem, TensorId t, DimId d) {
+  return problem.workload().tensors[t].dims().contains(d) &&
+         !problem.sparse()->occupancy(t).is_dense();
+}
+
+// The dims of the loops that are joined inside of this one, but for its own.
+DimSet dims_inside(const Nest& nest, const std::vector<TimedLoop>& order, std::size_t of) {
+  DimSet dims;
+  for (std::size_t i = of + 1; i < order.size(); ++i) {
+    for (const std::size_t loop : order[i].loops) {
+      if (nest.loops[loop].dim != nest.loops[order[of].loops.back()].dim) {
+        dims.insert(nest.loops[loop].dim);
+      }
+    }
+  }
+  return dims;
+}
+
 // The share of the steps that lanes take which are packed with nonzeros of this tensor, its density
 // where none are: the last ones of a tile may leave lanes empty. At least that, if lanes take
-// several elements each. nullopt: not known, but no less than the density.
-std::optional<double> packed_share(const Problem& problem, const Nest& nest, TensorId t) {
+// several elements each. nullopt: not known, but no less than the density; so it is where zeros of
+// other tensors decide about the same lanes, or where lanes go through several lines of this one.
+std::optional<double> packed_share(const Problem& problem, const Nest& nest, TensorId t,
+                                   const ServedByLeader& sets) {
   const Tensor& tensor = problem.workload().tensors[t];
   const DensityModel& occupancy = problem.sparse()->occupancy(t);
+  const std::vector<TimedLoop> order = timed_loops(problem, nest);
   std::optional<double> share;
-  for (const TimedLoop& timed : timed_loops(problem, nest)) {
-    const NestLoop& lanes = nest.loops[timed.loops.back()];
-    if (timed.joined != Joined::kPacked || !tensor.dims().contains(lanes.dim)) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const NestLoop& lanes = nest.loops[order[i].loops.back()];
+    if (order[i].joined != Joined::kPacked || !tensor.dims().contains(lanes.dim)) {
       continue;
     }
-    const std::int64_t elements = indices_of(nest, timed) * lanes.extent;  // of the tile
+    const std::int64_t elements = indices_of(nest, order[i]) * lanes.extent;  // of the tile
     const bool is_along =
         occupancy.is_uniform() ||
         (occupancy.pattern().kind == PatternKind::kStructured &&
          occupancy.pattern().dim == lanes.dim && elements % occupancy.pattern().block == 0);
-    if (share || !is_along) {
+    const bool is_alone = std::none_of(sets.begin(), sets.end(), [&](const auto& set) {
+      return set.first != t && has_zeros_along(problem, set.first, lanes.dim);
+    });
+    if (share || !is_along || !is_alone || !(tensor.dims() & dims_inside(nest, order, i)).empty()) {
       return std::nullopt;
     }
     const std::int64_t steps = elements / lanes.bound;
@@ -286,15 +310,42 @@ std::optional<double> packed_share(const Problem& problem, const Nest& nest, Ten
 }
 
 // The same of all tensors whose zeros are not data. Tensors are independent.
-double packed_share(const Problem& problem, const Nest& nest, const ServedByLeader& drawn) {
+double packed_share(const Problem& problem, const Nest& nest, const ServedByLeader& drawn,
+                    const ServedByLeader& sets) {
   double share = 1;
   for (const auto& [leader, spaces] : drawn) {
     const std::optional<double> packed = nest.perfect && is_one_operation(spaces)
-                                             ? packed_share(problem, nest, leader)
+                                             ? packed_share(problem, nest, leader, sets)
                                              : std::nullopt;
     share *= packed ? *packed : all_hit(*problem.sparse(), problem.workload(), {{leader, spaces}});
   }
   return share;
+}
+
+// Are lanes that known zeros fill filled less by the share of the others on average? They may need
+// fewer batches of several lanes than that, unless the others leave out all lanes alike.
+bool is_thinned(const Problem& problem, const Nest& nest, const ServedByLeader& sets,
+                const ServedByLeader& drawn) {
+  const std::vector<TimedLoop> order = timed_loops(problem, nest);
+  bool thinned = true;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const DimId dim = nest.loops[order[i].loops.back()].dim;
+    const DimSet inside = dims_inside(nest, order, i);
+    bool fills = !nest.perfect;  // do known zeros, or ends of tiles, tell the lanes apart?
+    bool varies = !nest.perfect;
+    for (const auto& [t, spaces] : sets) {
+      if (drawn.count(t) == 0 && has_zeros_along(problem, t, dim)) {
+        fills = true;
+        varies = varies || !(problem.workload().tensors[t].dims() & inside).empty();
+      }
+    }
+    for (const auto& [t, spaces] : drawn) {
+      const bool decides = has_zeros_along(problem, t, dim) ||
+                           (varies && !(problem.workload().tensors[t].dims() & inside).empty());
+      thinned = thinned && !(order[i].joined == Joined::kPacked && fills && decides);
+    }
+  }
+  return thinned;
 }
 
 // Steps of the busiest instance. `known`: of the tensors whose zeros are data, `sets`: of all.
@@ -310,11 +361,11 @@ BusiestInstance busiest_steps(const Problem& problem, const Nest& nest, const Se
   }
   BusiestInstance busiest;
   const double chance = all_hit(model, workload, drawn);
-  const double packed = packed_share(problem, nest, drawn);
+  const double packed = packed_share(problem, nest, drawn, sets);
   // At any data a maximum of means is no more than the mean of maxima.
   if (KnownTime time{problem, nest, known};
       !known.hits().empty() && time.operations() <= kMostOperations) {
-    busiest.steps = time.time() * packed;
+    busiest.steps = is_thinned(problem, nest, sets, drawn) ? time.time() * packed : 0;
     busiest.exact = drawn.empty();
   } else if (known.hits().empty() && nest.perfect) {
     busiest.steps = packed * dense_steps(problem, nest);
