@@ -35,10 +35,16 @@ void TimeloopSparse::set_lanes() {
           design_.machine.storages[l].name, joined(names, " and of ")));
     }
   }
-  if (!roles.empty() && sparsity_.when_zero == ZeroAct::kNothing) {
-    sparsity_.when_zero = ZeroAct::kSkip;
-    sparsity_.zeros_of = roles;
+  if (roles.empty() || sparsity_.when_zero == ZeroAct::kSkip) {
+    return;
   }
+  if (sparsity_.when_zero == ZeroAct::kGate) {
+    notes_.lines.push_back(
+        "the compute units skip zeros of what fills the lanes, so that no lane takes them, and do "
+        "not gate those of other operands");
+  }
+  sparsity_.when_zero = ZeroAct::kSkip;
+  sparsity_.zeros_of = roles;
 }
 
 void split_into_batches(TimeloopDesign& design, ImportNotes& notes) {

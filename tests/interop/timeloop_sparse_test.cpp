@@ -265,6 +265,13 @@ TEST(TimeloopSparse, LanesTakeTheNextNonzeros) {
   const auto& sums = cost.sparse->levels[LevelId{1}][TensorId{2}].total;
   EXPECT_EQ(sums[static_cast<std::size_t>(Access::kUpdate)].actual, 16 * 8 * 2);
   EXPECT_EQ(cost.sparse->steps, 16 * 8 * 2);
+  // Compute units that gate get no zeros of A either.
+  const TimeloopImport gating = parse_timeloop(
+      text + "    - {name: MAC, compute-optimization: [{type: gating}]}\n", "d.yaml");
+  EXPECT_EQ(print_arch(to_arch(gating.design.machine)), written);
+  EXPECT_TRUE(std::any_of(gating.notes.begin(), gating.notes.end(), [](const std::string& note) {
+    return has_line(note, "and do not gate those of other operands");
+  }));
   // Five lanes do not share 16 indices out.
   put("'MAC[0..3]'", "'MAC[0..4]'");
   put("meshX: 4", "meshX: 5");
