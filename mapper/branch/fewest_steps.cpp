@@ -17,11 +17,11 @@ namespace mapsim::branch {
 
 namespace {
 
-// Limits, which take up to 0.1 s: ways that are looked at and that are compared, of all axes, and
-// ways that are kept after an axis.
+// Limits, which take up to 0.1 s: of all axes together ways that are looked at, those that are
+// listed, and comparisons of two.
 constexpr std::int64_t kMostSeen = 2'000'000;
-constexpr std::int64_t kMostCompared = 80'000;
-constexpr std::size_t kMostKept = 3'000;
+constexpr std::int64_t kMostListed = 40'000;
+constexpr std::int64_t kMostCompared = 4'000'000;
 constexpr std::size_t kMostFound = 64;
 
 using Steps = PerDim<std::int64_t>;  // left along each dim
@@ -43,7 +43,11 @@ class AxisWays {
  public:
   struct Work {
     std::int64_t seen = 0;
+    std::int64_t listed = 0;
     std::int64_t compared = 0;
+    bool is_too_much() const {
+      return seen > kMostSeen || listed > kMostListed || compared > kMostCompared;
+    }
   };
   AxisWays(const std::vector<Place>& places, const std::vector<Interval>& counts, std::size_t begin,
            std::size_t end, Work& work, bool is_last)
@@ -74,7 +78,11 @@ class AxisWays {
                      [](const Way& a, const Way& b) { return product(a.left) < product(b.left); });
     std::vector<Way> kept;
     for (Way& way : ways) {
+      if (work_.is_too_much()) {
+        break;
+      }
       const bool is_worse = std::any_of(kept.begin(), kept.end(), [&](const Way& other) {
+        ++work_.compared;
         return std::equal(other.left.begin(), other.left.end(), way.left.begin(),
                           [](std::int64_t a, std::int64_t b) { return a <= b; });
       });
@@ -92,7 +100,7 @@ class AxisWays {
       if (!may_use(way, room)) {
         keep(way);
       }
-      return work_.seen <= kMostSeen && work_.compared <= kMostCompared;
+      return !work_.is_too_much();
     }
     std::int64_t& left = way.left[places_[place].dim];
     const std::int64_t before = left;
@@ -116,7 +124,7 @@ class AxisWays {
     }
     const bool is_new = ways_.try_emplace({way.left.begin(), way.left.end()}, way.counts).second;
     if (!is_last_) {
-      ++work_.compared;
+      ++work_.listed;
     } else if (is_new) {
       few_.emplace(steps, std::vector<std::int64_t>{way.left.begin(), way.left.end()});
       if (few_.size() > kMostFound) {
@@ -177,7 +185,7 @@ std::vector<FewSteps> fewest_steps(const Workload& workload, const std::vector<P
       }
     }
     ways = longer.best();
-    if (ways.size() > kMostKept) {
+    if (work.is_too_much()) {
       return {};
     }
   }
