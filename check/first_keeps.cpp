@@ -119,10 +119,10 @@ class SourceTraffic {
       }
     }
     double cost = least(summed, capacities);
-    const auto wait_at = [&](const std::optional<LevelId>& at, double room, double bits) {
+    const auto wait_at = [&](const std::optional<LevelId>& at, double most_bits, double bits) {
       std::vector<SharedBox> beside = capacities;
       SharedBox& waiting = beside.emplace_back();
-      waiting.capacity.bits = room;
+      waiting.capacity.bits = most_bits;
       waiting.capacity.tiles.push_back({sums.id, bits});
       waiting.shares = costs_.instances().most_along(at);
       cost = std::min(cost, least(extents, beside));

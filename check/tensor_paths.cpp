@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "check/first_keeps.hpp"
-#include "check/geometry.hpp"
 #include "check/goal.hpp"
 #include "check/path_costs.hpp"
 #include "check/phases.hpp"
@@ -23,7 +22,6 @@ class TensorPaths {
       : problem_{problem},
         arch_{problem.arch()},
         rules_{rules},
-        ranges_{ranges},
         entry_{entry},
         costs_{problem, rules, ranges, entry} {
     for (const TensorId t : together) {
@@ -393,7 +391,6 @@ class TensorPaths {
   const Problem& problem_;
   const Arch& arch_;
   const Rules& rules_;
-  const ChoiceRanges& ranges_;
   const BranchEntry& entry_;
   PathCosts costs_;
   std::vector<MovedTensor> moved_;

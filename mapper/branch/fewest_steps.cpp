@@ -94,22 +94,22 @@ class AxisWays {
   }
 
  private:
-  bool add(Way& way, std::size_t place, std::int64_t room) {
+  bool add(Way& way, std::size_t place, std::int64_t free) {
     if (place == end_) {
       ++work_.seen;
-      if (!may_use(way, room)) {
+      if (!may_use(way, free)) {
         keep(way);
       }
       return !work_.is_too_much();
     }
     std::int64_t& left = way.left[places_[place].dim];
     const std::int64_t before = left;
-    const std::int64_t most = std::min(counts_[place].most, room);
+    const std::int64_t most = std::min(counts_[place].most, free);
     bool is_complete = true;
     for (std::int64_t count = counts_[place].least; count <= most && is_complete;) {
       left = ceil_div(before, count);
       way.counts[place] = count;
-      is_complete = add(way, place + 1, room / count);
+      is_complete = add(way, place + 1, free / count);
       count = left > 1 ? std::max(count + 1, ceil_div(before, left - 1)) : most + 1;
     }
     left = before;
@@ -134,11 +134,11 @@ class AxisWays {
     }
   }
 
-  // Would more instances along a dim, for which there is room, leave fewer steps?
-  bool may_use(const Way& way, std::int64_t room) const {
+  // Would more instances along a dim, for which instances are free, leave fewer steps?
+  bool may_use(const Way& way, std::int64_t free) const {
     for (std::size_t i = begin_; i < end_; ++i) {
-      const std::int64_t more = way.counts[i] * room;
-      if (way.left[places_[i].dim] > 1 && room > 1 && more <= counts_[i].most &&
+      const std::int64_t more = way.counts[i] * free;
+      if (way.left[places_[i].dim] > 1 && free > 1 && more <= counts_[i].most &&
           ceil_div(before_[places_[i].dim], more) < way.left[places_[i].dim]) {
         return true;
       }

@@ -119,8 +119,6 @@ class EdgeCosts {
   std::int64_t real_extent(const DivisorLattice& lattice, DimId d, std::size_t digit,
                            std::size_t fanouts_above) const;
 
-  // Grows a table to this number of entries, and counts its memory.
-
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   const Deadline* deadline_;
