@@ -2,8 +2,8 @@
 #include "check/path_objective.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "costmodel/boundary_cost.hpp"
 #include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
@@ -27,7 +27,7 @@ PathObjective::PathObjective(const Problem& problem, const Graph& graph, const G
 }
 
 double PathObjective::whole(double cycles) const {
-  return is_of_mean_entry_ ? cycles : std::ceil(cycles * (1 - noise_));
+  return is_of_mean_entry_ ? cycles : ceil_of_sum(cycles * (1 - noise_));
 }
 
 double PathObjective::cycles_of(double steps) const {

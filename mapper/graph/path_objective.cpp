@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
+
+#include "costmodel/boundary_cost.hpp"
 
 namespace mapsim::exact {
 
@@ -43,7 +44,7 @@ PathObjective::PathObjective(const StateGraph& graph, const Objective& objective
 }
 
 double PathObjective::whole(double cycles) const {
-  return is_entry_ ? cycles : std::ceil(cycles * (1 - noise_));
+  return is_entry_ ? cycles : ceil_of_sum(cycles * (1 - noise_));
 }
 
 // The rule of latency_into().

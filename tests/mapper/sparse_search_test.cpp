@@ -111,6 +111,38 @@ TEST(SparseSearch, TakesLeadersThatNoLoopMovesTogether) {
   }
 }
 
+// What is read and what is gated are together 6 elements of 8 b: 16 cycles of 3 b, where a sum of
+// floating-point numbers is 48.000000000000005 b.
+TEST(SparseSearch, TakesNoCycleForTheRoundingOfItsSums) {
+  const Problem problem{
+      parse_arch("name: m\nclock: 1 GHz\nnodes:\n  - storage: DRAM\n    word: 8 b\n"
+                 "    capacity: unlimited\n    energy: {read: 10 pJ/word, write: 10 pJ/word}\n"
+                 "    bandwidth: {shared: 3 b/cycle}\n"
+                 "    format: {input: runs 2 b, weight: coo}\n"
+                 "    when_empty: [{gate: weight, on: [input]}, {skip: output, on: [weight]}]\n"
+                 "  - storage: L1\n    word: 8 b\n    capacity: 96 b\n    fits: expected\n"
+                 "    energy: {read: 3 pJ/word, write: 5 pJ/word}\n"
+                 "    bandwidth: {shared: 4 B/cycle}\n"
+                 "    format: {weight: bitmask, output: bitmask, input: bitmask}\n"
+                 "    when_empty: [{gate: weight, on: [input]}, {skip: output, on: [weight]}]\n"
+                 "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [input, weight]}\n"
+                 "    register_reuse: [input]\n",
+                 "m.yaml"),
+      parse_workload("name: w\neinsum:\n"
+                     "  equation: 'Z[m] += A[m][k] * B[k][l] * C[l][p] * D[p][m]'\n"
+                     "  dims: {k: 3, l: 1, m: 3, p: 4}\n"
+                     "  roles: {A: input, B: weight, C: input, D: weight}\n"
+                     "density: {A: 0.111111111111, B: 0.333333333333, C: 0.25, "
+                     "D: 0.0833333333333, Z: 0.333333333333}\n",
+                     "w.yaml")};
+  const Mapspace space{problem, Constraints{}};
+  SearchOptions options;
+  options.objective = Objective::kLatency;
+  const SearchResult exact = search_exact(space, options);
+  EXPECT_EQ(exact.cost->latency.steady, Cycles{16});
+  EXPECT_EQ(exact.certificate.lower_bound, 16);
+}
+
 Problem waiting_problem(const char* mask, int m) {
   const std::string path = testing::TempDir() + "/mapsim_waiting_mask.txt";
   std::ofstream{path} << mask;
