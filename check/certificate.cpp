@@ -60,6 +60,9 @@ class CertificateReader {
     read.records_inputs = fields.has("inputs");
     if (const Node* masks = fields.find("masks")) {
       compare_masks(reader_, *masks, read.problem.workload());
+    } else if (const std::string unproven = unproven_mask(read.problem.workload());
+               !unproven.empty()) {
+      reader_.error(*fields.find("workload"), unproven);
     }
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
     if (read.rules.schedules && !runs_on_engine(read.problem.workload())) {

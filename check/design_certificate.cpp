@@ -71,8 +71,16 @@ class DesignReader {
     read_head();
     found_.layers.resize(counts_.size());
     described_.resize(counts_.size());
+    has_masks_.resize(counts_.size());
     for (const Section& section : sections_) {
       read_section(section);
+    }
+    for (std::size_t l = 0; l < found_.layers.size(); ++l) {
+      const std::optional<Workload>& workload = found_.layers[l].workload;
+      const std::string unproven = workload && !has_masks_[l] ? unproven_mask(*workload) : "";
+      if (!unproven.empty()) {
+        refuse(file_, 0, unproven);
+      }
     }
     for (std::size_t s = 0; s < names_.size(); ++s) {
       if (s >= documents_.size()) {
@@ -191,6 +199,7 @@ class DesignReader {
       if (layer.workload) {
         compare_masks(reader, document.root, *layer.workload);
       }
+      has_masks_[section.numbers[0]] = true;
       reader.finish();
     } else if (section.name == "moves") {
       DesignLayer& layer = found_.layers[number(0, counts_.size())];
@@ -316,7 +325,7 @@ class DesignReader {
   std::vector<Section> sections_;
   DesignCertificate found_;
   std::vector<double> counts_;
-  std::vector<bool> described_;  // of the layers
+  std::vector<bool> described_, has_masks_;  // of the layers
   std::vector<std::string> names_;
   std::vector<std::vector<GridAxis>> axes_;
   std::vector<Document> documents_;

@@ -28,4 +28,14 @@ void compare_masks(Reader& reader, const mapsim::Node& masks, const Workload& wo
   }
 }
 
+std::string unproven_mask(const Workload& workload) {
+  const std::vector<MaskFile> masks = masks_of(workload);
+  return masks.empty()
+             ? ""
+             : fmt::format(
+                   "no hash under 'masks' says what {} held when the proof was written, so "
+                   "the zeros of {} may be others now; write the proof again",
+                   masks.front().path, masks.front().tensor);
+}
+
 }  // namespace mapsim::check

@@ -13,6 +13,9 @@ namespace mapsim::check {
 // Reports the masks of a workload whose content is not the one that `masks` (tensor: hash) has.
 void compare_masks(Reader& reader, const mapsim::Node& masks, const Workload& workload);
 
+// What is wrong with a proof that has no hashes of a workload's masks; empty: it needs none.
+std::string unproven_mask(const Workload& workload);
+
 // What is wrong with a mask that held this.
 std::string changed_mask(const std::string& path, const std::string& tensor);
 

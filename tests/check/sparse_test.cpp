@@ -154,6 +154,17 @@ TEST(SparseProofs, NameAMaskThatHasChanged) {
                 .tensors[TensorId{1}]
                 .pattern->nonzero,
             workload.tensors[TensorId{1}].pattern->nonzero);
+  // A proof without the hash proves nothing about what is in the mask.
+  std::string silent = proof.substr(0, proof.rfind("digest:"));
+  const std::size_t hash = silent.find("masks:");
+  silent.erase(hash, silent.find("\n", silent.find("  B: ", hash)) + 1 - hash);
+  try {
+    check::parse_certificate(silent + check::seal(silent), (moved / "c.proof").string());
+    ADD_FAILURE() << "nothing says what the mask held";
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string{error.what()}.find("no hash under 'masks' says what"), std::string::npos)
+        << error.what();
+  }
   // A layer that is no proof has no hash of its mask, so it has what it names or nothing.
   EXPECT_THROW(parse_workload(workload_text, (moved / "w.yaml").string()), ConfigError);
   std::filesystem::rename(moved / "b.txt", mask);
@@ -189,18 +200,20 @@ TEST(SparseProofs, OfPlansAndDesignsNameAMaskThatHasChanged) {
             mask + R"("}],"weights":{"latency":1,"energy":0,"bytes":0},"plan":[[0,0]],"value":1}})",
         testing::TempDir() + "/moved_plan/plan.proof");
   };
-  const auto design = [&] {
+  const auto design = [&](const std::string& masks = "--- masks 0\nB: \"ff2ae34b492c9c21\"\n") {
     const std::string text =
         "design_certificate: 1\ntool: t\nobjective: \"energy\"\nlatency: steady\nwanted: best\n"
         "top: 1\ngap: 0\ncounts: [1]\nspaces:\n  - name: \"m\"\n--- layer 0\nname: w\n"
         "gemm: {m: 4, n: 2, k: 4}\ndensity: {B: data " +
-        mask + "}\n--- masks 0\nB: \"ff2ae34b492c9c21\"\n";
+        mask + "}\n" + masks;
     check::parse_design_certificate(text + check::seal(text), "design.proof");
   };
   const std::string changed = "does not say any more where the zeros of B";
   std::ofstream{mask} << "1 0\n0 1\n1 1\n0 0\n";
   EXPECT_EQ(error_of(plan), "");
   EXPECT_EQ(error_of(design).find(changed), std::string::npos) << error_of(design);
+  EXPECT_NE(error_of([&] { design(""); }).find("no hash under 'masks' says what"),
+            std::string::npos);
   const std::filesystem::path moved = testing::TempDir() + "/moved_plan";
   std::filesystem::create_directories(moved);
   std::filesystem::rename(mask, moved / "mapsim_plan_mask_test.txt");
