@@ -134,6 +134,7 @@ class ArchReader {
       read_node(*items[i], i == 0, i + 1 == items.size());
     }
     arch_.sparsity = sparsity_.result();
+    check_packed();
     if (reader_.errors() > 0) {
       return arch_;  // the names of the nodes may be wrong
     }
@@ -190,6 +191,16 @@ class ArchReader {
           reader_.error(node, "nothing may follow the compute; there is one, the innermost node");
         }
         return read_compute(reader_.fields(node, with(kComputeKeys, kComputeSparsityKeys)));
+    }
+  }
+
+  // Lanes are packed with the places at which compute units do not skip.
+  void check_packed() {
+    const bool skips = arch_.sparsity && arch_.sparsity->when_zero == ZeroAct::kSkip;
+    for (const Node& balance : skips ? std::vector<Node>{} : packed_) {
+      reader_.error(balance,
+                    "packed lanes take the next places at which the compute units do not skip, and "
+                    "these skip none: add 'when_zero: skip', or {skip: [weight]}, to the compute");
     }
   }
 
@@ -352,6 +363,9 @@ class ArchReader {
     read_hop_energy(fields, fanout);
     fanout.balance = static_cast<Balance>(
         reader_.choice(fields.find("balance"), kBalanceNames, "balance").value_or(0));
+    if (fanout.balance == Balance::kPacked) {
+      packed_.push_back(fields.place("balance"));
+    }
     count_instances(fields, fanout);
     if (arch_.fanouts.size() == kMaxFanouts) {
       reader_.error(fields.node(), fmt::format("too many fanouts; at most {}", kMaxFanouts));
@@ -439,6 +453,7 @@ class ArchReader {
   SparsityReader sparsity_;
   Arch arch_;
   std::map<std::string, int> lines_;  // of the names so far
+  std::vector<Node> packed_;          // where lanes are said to be packed
   std::int64_t instances_ = 1;
   Lookup lookup_;
   bool has_lookup_ = false;       // names something to look numbers up in, known or not

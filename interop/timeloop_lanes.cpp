@@ -17,9 +17,29 @@ void TimeloopSparse::mark_lanes(TimeloopMachine& machine) const {
   }
 }
 
-// Lanes that get nonzeros alone leave out the operations at zeros.
+// Over which dims the mapping spreads lanes that take nonzeros; without one, over which it may.
+DimSet TimeloopSparse::lane_dims(std::size_t l) const {
+  DimSet packed;
+  for (const TensorId t : design_.workload.tensors.ids()) {
+    packed = levels_[l].packed.contains(t) ? packed | design_.workload.tensors[t].dims() : packed;
+  }
+  if (l >= design_.blocks.size()) {
+    return packed;
+  }
+  DimSet dims;
+  for (const TimeloopLoop& loop : design_.blocks[l].spatial) {
+    if (packed.contains(loop.dim)) {
+      dims.insert(loop.dim);
+    }
+  }
+  return dims;
+}
+
+// Lanes that get nonzeros alone leave out the operations at zeros. Those of another operand that
+// lie in other lanes save nothing: lanes take steps together.
 void TimeloopSparse::set_lanes() {
   RoleSet roles;
+  DimSet dims;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Words names;
     for (const TensorId t : design_.workload.tensors.ids()) {
@@ -29,19 +49,32 @@ void TimeloopSparse::set_lanes() {
       }
     }
     if (!names.empty()) {
+      dims = dims | lane_dims(l);
       notes_.lines.push_back(fmt::format(
           "{}: the lanes below take the next nonzeros of {} (balance: packed), of the whole tile "
           "from which they are fed; in Timeloop, of one step",
           design_.machine.storages[l].name, joined(names, " and of ")));
     }
   }
-  if (roles.empty() || sparsity_.when_zero == ZeroAct::kSkip) {
+  const ZeroAct given = sparsity_.when_zero;
+  bool all_alike = true;
+  for (const TensorId t : design_.workload.tensors.ids()) {
+    const Tensor& tensor = design_.workload.tensors[t];
+    const bool has_zeros = tensor.density < 1 || tensor.pattern;
+    all_alike = all_alike && (t == design_.workload.output() || roles.contains(tensor.role) ||
+                              !has_zeros || (tensor.dims() & dims).empty());
+  }
+  if (roles.empty() || (given == ZeroAct::kSkip && all_alike)) {
     return;
   }
-  if (sparsity_.when_zero == ZeroAct::kGate) {
-    notes_.lines.push_back(
+  if (given != ZeroAct::kNothing) {
+    notes_.lines.push_back(fmt::format(
         "the compute units skip zeros of what fills the lanes, so that no lane takes them, and do "
-        "not gate those of other operands");
+        "not {} those of other operands{}",
+        to_string(given),
+        given == ZeroAct::kGate ? ""
+                                : ": lanes take steps together, so that a zero in one saves none; "
+                                  "in Timeloop it does"));
   }
   sparsity_.when_zero = ZeroAct::kSkip;
   sparsity_.zeros_of = roles;

@@ -295,6 +295,9 @@ void TimeloopSparse::read_lanes(Reader& reader, const Node& node, std::size_t le
     return;
   }
   levels_[level].packed.insert(*t);
+  if (!may_name_roles(reader, node)) {
+    return;
+  }
   for (const TensorId other : workload.tensors.ids()) {
     if (other != *t && other != workload.output()) {
       Condition condition{ZeroAct::kSkip, workload.tensors[other].role, {}};
@@ -302,6 +305,20 @@ void TimeloopSparse::read_lanes(Reader& reader, const Node& node, std::size_t le
       levels_[level].sparsity.when_empty.push_back(condition);
     }
   }
+}
+
+// Conditions are between roles, each of which is one operand then.
+bool TimeloopSparse::may_name_roles(Reader& reader, const Node& node) const {
+  const auto shared = [&](Role role) {
+    const Workload& workload = design_.workload;
+    return std::count_if(workload.tensors.begin(), workload.tensors.end(),
+                         [&](const Tensor& each) { return each.role == role; }) > 1;
+  };
+  const bool may = !shared(Role::kInput) && !shared(Role::kWeight);
+  if (!may) {
+    reader.error(node, "conditions among three and more operands have no counterpart here");
+  }
+  return may;
 }
 
 void TimeloopSparse::read_condition(Reader& reader, const Node& node, ZeroAct act,
@@ -328,15 +345,9 @@ void TimeloopSparse::read_condition(Reader& reader, const Node& node, ZeroAct ac
     condition.leaders.insert(workload.tensors[*leader].role);
   }
   condition.target = workload.tensors[*t].role;
-  const auto shared = [&](Role role) {
-    return std::count_if(workload.tensors.begin(), workload.tensors.end(),
-                         [&](const Tensor& each) { return each.role == role; }) > 1;
-  };
-  if (shared(Role::kInput) || shared(Role::kWeight)) {
-    reader.error(node, "conditions among three and more operands have no counterpart here");
-    return;
+  if (may_name_roles(reader, node)) {
+    levels_[level].sparsity.when_empty.push_back(condition);
   }
-  levels_[level].sparsity.when_empty.push_back(condition);
 }
 
 void TimeloopSparse::read_compute(Reader& reader, const Node& list) {

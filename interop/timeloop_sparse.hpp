@@ -62,11 +62,13 @@ class TimeloopSparse {
   void read_actions(Reader& reader, const Node& list, std::size_t level);
   void read_lanes(Reader& reader, const Node& node, std::size_t level, bool own);
   void read_condition(Reader& reader, const Node& node, ZeroAct act, std::size_t level);
+  bool may_name_roles(Reader& reader, const Node& node) const;
   void read_compute(Reader& reader, const Node& list);
   std::optional<TensorId> tensor(Reader& reader, const Node* node) const;
   StoredAs stored_as(TensorId t, std::size_t level) const;
   void write_formats(std::size_t l);
   void set_fits(std::size_t l);
+  DimSet lane_dims(std::size_t l) const;
   void set_lanes();
 
   const TimeloopDesign& design_;

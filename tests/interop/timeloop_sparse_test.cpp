@@ -224,6 +224,12 @@ TEST(TimeloopSparse, WhatHasNoCounterpartIsRefusedByName) {
                        "expected no condition"));
   EXPECT_TRUE(has_line(refused(actions("{type: position-skipping, target: Z, condition-on: []}")),
                        "the nonzeros of an operand"));
+  // Here, and not in the machine file that a message would name otherwise.
+  std::string three = design("{A: 0.5}", "", actions("{type: position-skipping, target: A}"));
+  const std::string b = "      - {name: B, projection: [[[K]], [[N]]]}\n";
+  three.insert(three.find(b), "      - {name: C, projection: [[[K]]]}\n");
+  EXPECT_TRUE(has_line(error_of(three), "d.yaml:28:")) << error_of(three);
+  EXPECT_TRUE(has_line(error_of(three), "three and more operands have no counterpart"));
   EXPECT_TRUE(has_line(refused(actions("{type: skipping, options: [{target: B, condition-on: [A]}, "
                                        "{target: A, condition-on: [B]}]}")),
                        "several options"));
@@ -272,6 +278,21 @@ TEST(TimeloopSparse, LanesTakeTheNextNonzeros) {
   EXPECT_TRUE(std::any_of(gating.notes.begin(), gating.notes.end(), [](const std::string& note) {
     return has_line(note, "and do not gate those of other operands");
   }));
+  // Nor do lanes that take places of K leave out zeros of B, which are along K, too.
+  put("densities: {A: 0.25}",
+      "densities: {A: 0.25, B: {distribution: hypergeometric, density: 0.5}}");
+  const TimeloopImport skipping = parse_timeloop(
+      text + "    - {name: MAC, compute-optimization: [{type: skipping}]}\n", "d.yaml");
+  const Arch packed = to_arch(skipping.design.machine);
+  EXPECT_TRUE(has_line(print_arch(packed), "when_zero: {skip: [input]}")) << print_arch(packed);
+  EXPECT_TRUE(
+      std::any_of(skipping.notes.begin(), skipping.notes.end(), [](const std::string& note) {
+        return has_line(note, "a zero in one saves none; in Timeloop it does");
+      }));
+  const Cost both = std::get<Cost>(
+      evaluate(Problem{packed, skipping.design.workload}, to_mapping(skipping.design)));
+  EXPECT_EQ(both.sparse->steps, 16 * 8 * 2);
+  put(", B: {distribution: hypergeometric, density: 0.5}", "");
   // Five lanes do not share 16 indices out.
   put("'MAC[0..3]'", "'MAC[0..4]'");
   put("meshX: 4", "meshX: 5");
