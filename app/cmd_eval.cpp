@@ -95,8 +95,8 @@ Answer run(const EvalArguments& arguments) {
       origin.inputs.push_back(input_file("constraints", arguments.constraints));
     }
     origin.warnings = warnings;
-    const std::vector<std::string> notes = zero_notes(problem);  // text has them in its table
-    origin.warnings.insert(origin.warnings.end(), notes.begin(), notes.end());
+    std::ranges::copy(zero_notes(problem, &mapping),  // text has them in its table
+                      std::back_inserter(origin.warnings));
     answer.text = evaluation_json(origin, problem, mapping, evaluation, gap);
     return answer;
   }

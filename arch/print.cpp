@@ -224,10 +224,12 @@ void print_compute(const Arch& arch, std::string& text) {
   text += fmt::format("    format: {}\n", to_string(compute.format));
   if (arch.sparsity) {
     const Sparsity& zeros = *arch.sparsity;
-    text += zeros.zeros_of == RoleSet{Role::kInput, Role::kWeight}
+    const auto [kept, block] = zeros.structure;
+    text += zeros.zeros_of == RoleSet{Role::kInput, Role::kWeight} && block == 0
                 ? fmt::format("    when_zero: {}\n", to_string(zeros.when_zero))
-                : fmt::format("    when_zero: {{{}: {}}}\n", to_string(zeros.when_zero),
-                              role_list(zeros.zeros_of));
+                : fmt::format("    when_zero: {{{}: {}{}}}\n", to_string(zeros.when_zero),
+                              role_list(zeros.zeros_of),
+                              block == 0 ? "" : fmt::format(", structure: {}:{}", kept, block));
     text += fmt::format("    gated_energy: {} pJ\n    skipped_energy: {} pJ\n", zeros.gated.count(),
                         zeros.skipped.count());
   }

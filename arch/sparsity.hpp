@@ -66,9 +66,16 @@ struct StorageSparsity {                 // of one level
   friend bool operator==(const StorageSparsity&, const StorageSparsity&) = default;
 };
 
+// `kept` of each `block` of neighbours may be nonzero; 0 of 0: any.
+struct BlockStructure {
+  std::uint8_t kept = 0, block = 0;
+  friend bool operator==(const BlockStructure&, const BlockStructure&) = default;
+};
+
 struct Sparsity {  // of a machine
   PerLevel<StorageSparsity> levels;
   ZeroAct when_zero = ZeroAct::kNothing;  // of compute units, at a zero of one of these operands
+  BlockStructure structure;  // along a dim of their sums; where it lacks, operands are dense
   RoleSet zeros_of{Role::kInput, Role::kWeight};
   Picojoules gated{0}, skipped{0};  // energy of such an operation
   friend bool operator==(const Sparsity&, const Sparsity&) = default;

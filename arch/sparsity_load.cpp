@@ -15,6 +15,7 @@ namespace mapsim {
 namespace {
 
 constexpr std::int64_t kMostCodeBits = 64;
+constexpr int kLargestBlock = 255;
 
 const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
 const Words kCodeNames{"dense", "bitmask", "coordinates", "runs", "offsets"};  // of RankFormat
@@ -207,7 +208,7 @@ void SparsityReader::read_storage(const Fields& fields, std::optional<Bits> word
   }
 }
 
-// gate, skip, nothing, or {skip: [weight]}: at zeros of these only.
+// gate, skip, nothing, or {skip: [weight], structure: 2:4}: at zeros of these only.
 void SparsityReader::read_when_zero(const Node& node) {
   if (node.kind != Node::Kind::kMap) {
     if (const auto act = reader_.choice(&node, kActNames, "act")) {
@@ -215,10 +216,26 @@ void SparsityReader::read_when_zero(const Node& node) {
     }
     return;
   }
-  const Fields fields = reader_.fields(node, {"gate", "skip"});
+  const Fields fields = reader_.fields(node, {"gate", "skip", "structure"});
   if (fields.has("gate") == fields.has("skip")) {
     reader_.error(node, "expected one of 'gate' and 'skip', such as {skip: [weight]}");
     return;
+  }
+  if (const auto text = reader_.text(fields.find("structure"), "N:M, such as 2:4")) {
+    std::istringstream words = stream_of(*text);
+    int kept = 0;
+    char colon = 0;
+    int block = 0;
+    words >> kept >> colon >> block;
+    if (!words || colon != ':' || !words.eof() || kept < 1 || block <= kept ||
+        block > kLargestBlock) {
+      reader_.error(
+          *fields.find("structure"),
+          fmt::format("expected N:M, such as 2:4, where N is less than M and M at most {}",
+                      kLargestBlock));
+      return;
+    }
+    sparsity_.structure = {static_cast<std::uint8_t>(kept), static_cast<std::uint8_t>(block)};
   }
   sparsity_.when_zero = fields.has("gate") ? ZeroAct::kGate : ZeroAct::kSkip;
   sparsity_.zeros_of = {};

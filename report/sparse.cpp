@@ -50,12 +50,24 @@ std::vector<std::string> skipped_unseen(const Problem& problem) {
   const SparseModel& model = *problem.sparse();
   const Workload& workload = problem.workload();
   for (const TensorId t : workload.tensors.ids()) {
-    if (t != workload.output() && model.machine().when_zero == ZeroAct::kSkip &&
-        model.looks_at(workload.tensors[t]) && !is_stated(model, LevelId{0}, t)) {
+    if (model.machine().when_zero == ZeroAct::kSkip && model.looks_at(t) &&
+        !is_stated(model, LevelId{0}, t)) {
       unseen.push_back(workload.tensors[t].name);
     }
   }
   return unseen;
+}
+
+// Operands whose zeros lack the structure that the compute units take.
+std::vector<std::string> without_structure(const Problem& problem) {
+  std::vector<std::string> others;
+  const Workload& workload = problem.workload();
+  for (const TensorId t : workload.tensors.ids()) {
+    if (workload.tensors[t].density < 1 && problem.sparse()->lacks_structure(workload, t)) {
+      others.push_back(workload.tensors[t].name);
+    }
+  }
+  return others;
 }
 
 bool skips(const Problem& problem) {
@@ -68,6 +80,33 @@ bool skips(const Problem& problem) {
                    level.when_empty.begin(), level.when_empty.end(),
                    [](const Condition& condition) { return condition.act == ZeroAct::kSkip; });
              });
+}
+
+// Lanes that are packed over a dim along which only tensors have zeros that nobody skips.
+std::vector<std::string> packing_nothing(const Problem& problem, const Mapping& mapping) {
+  std::vector<std::string> notes;
+  const Workload& workload = problem.workload();
+  for (const NestLoop& loop : make_nest(workload, mapping).loops) {
+    if (!loop.fanout || problem.arch().fanouts[*loop.fanout].balance != Balance::kPacked) {
+      continue;
+    }
+    bool skipped = false;
+    std::vector<std::string> others;
+    for (const TensorId t : workload.tensors.ids()) {
+      const Tensor& tensor = workload.tensors[t];
+      if (t != workload.output() && tensor.dims().contains(loop.dim) && tensor.density < 1) {
+        skipped = skipped || problem.sparse()->looks_at(t);
+        others.push_back(tensor.name);
+      }
+    }
+    if (!skipped && !others.empty()) {
+      notes.push_back(fmt::format(
+          "{} packs lanes over {}, but the compute units do not skip zeros of {} (when_zero), so "
+          "that lanes take all places (docs/sparsity.md#time)",
+          problem.arch().fanouts[*loop.fanout].name, workload.dims[loop.dim].name, names(others)));
+    }
+  }
+  return notes;
 }
 
 // Which data sets a level's tiles are sure to fit in, unless in all.
@@ -88,7 +127,7 @@ std::string fits_text(const Problem& problem, const ActionRow& row) {
 
 }  // namespace
 
-std::vector<std::string> zero_notes(const Problem& problem) {
+std::vector<std::string> zero_notes(const Problem& problem, const Mapping* mapping) {
   std::vector<std::string> notes;
   if (const auto ideal = without_format(problem); !ideal.empty()) {
     notes.push_back(
@@ -105,6 +144,13 @@ std::vector<std::string> zero_notes(const Problem& problem) {
         "the time (docs/sparsity.md#conditions)",
         names(unseen)));
   }
+  if (const auto others = without_structure(problem); !others.empty()) {
+    const auto [kept, block] = problem.sparse()->machine().structure;
+    notes.push_back(fmt::format(
+        "{0} takes zeros of {1} only if they are 'structured {2}:{3}' along a dim of its sums: it "
+        "stores and multiplies these as other numbers (docs/sparsity.md#conditions)",
+        problem.arch().compute.name, names(others), kept, block));
+  }
   const bool has_zeros =
       std::any_of(problem.workload().tensors.begin(), problem.workload().tensors.end(),
                   [](const Tensor& tensor) { return tensor.density < 1; });
@@ -112,6 +158,9 @@ std::vector<std::string> zero_notes(const Problem& problem) {
     notes.emplace_back(
         "the time is that of the mean over instances; one of them may have more to do than the "
         "others (docs/sparsity.md#time)");
+  }
+  if (mapping != nullptr) {
+    std::ranges::copy(packing_nothing(problem, *mapping), std::back_inserter(notes));
   }
   return notes;
 }
@@ -132,7 +181,7 @@ std::string busiest_text(const Problem& problem, const Mapping& mapping, const C
 
 std::string sparse_text(const Problem& problem, const Mapping& mapping, const Cost& cost) {
   std::string note;
-  for (const std::string& line : zero_notes(problem)) {
+  for (const std::string& line : zero_notes(problem, &mapping)) {
     note += line + "\n";
   }
   if (!cost.sparse) {

@@ -162,7 +162,7 @@ void NestMachine::multiply() {
       if (nonzeros_) {
         act = stronger(act, path.holders.back().acts[unit].operations);
         if (path.tensor != workload_.output() && nonzeros_->is_zero(path.tensor, point) &&
-            nonzeros_->model().looks_at(workload_.tensors[path.tensor])) {
+            nonzeros_->model().looks_at(path.tensor)) {
           act = stronger(act, nonzeros_->model().machine().when_zero);
         }
       }

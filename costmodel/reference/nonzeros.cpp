@@ -122,8 +122,7 @@ std::optional<std::vector<std::size_t>> Nonzeros::packed_loops(
   const Workload& workload = problem_.workload();
   const std::vector<WalkLoop>& loops = walk_.loops();
   const auto takes = [&](TensorId t, DimId d) {
-    return t != workload.output() && model().looks_at(workload.tensors[t]) &&
-           workload.tensors[t].dims().contains(d);
+    return model().looks_at(t) && workload.tensors[t].dims().contains(d);
   };
   const auto is_packing = [&](std::size_t i) {
     return loops[i].fanout && problem_.arch().fanouts[*loops[i].fanout].balance == Balance::kPacked;

@@ -21,7 +21,7 @@ bool is_packed(const SparseModel& model, const Workload& workload, TensorId lead
     packed = packed || (sets.size() == 1 && sets[0][d].batches != 1 &&
                         workload.tensors[leader].dims().contains(d));
   }
-  return packed && model.looks_at(workload.tensors[leader]);
+  return packed && model.looks_at(leader);
 }
 
 // The tile of the leader; only of uniform zeros may it be scattered, and of no window.
@@ -295,7 +295,7 @@ AwaitedSets awaited_sets(const Problem& problem, const Nest& nest) {
   }
   const ServedSpace one(workload.dims.size());
   for (const TensorId t : workload.tensors.ids()) {
-    if (t != workload.output() && model.looks_at(workload.tensors[t])) {
+    if (model.looks_at(t)) {
       if (model.machine().when_zero == ZeroAct::kSkip) {
         awaited.skip[t] = {one};
       }

@@ -29,6 +29,16 @@ bool slides(const Workload& workload, TensorId t) {
   });
 }
 
+// Blocks of other sizes are others, even where all their zeros would do: 1:4 stores two of four.
+bool has_structure(const BlockStructure& structure, const Workload& workload,
+                   const Tensor& tensor) {
+  const Pattern* pattern = tensor.pattern ? &*tensor.pattern : nullptr;
+  return structure.block == 0 ||
+         (pattern != nullptr && pattern->kind == PatternKind::kStructured &&
+          pattern->kept == structure.kept && pattern->block == structure.block &&
+          !workload.tensors[workload.output()].dims().contains(pattern->dim));
+}
+
 }  // namespace
 
 struct SparseModel::ReadTiles {
@@ -54,22 +64,23 @@ SparseModel::SparseModel(const Arch& arch, const Workload& workload)
     least_moved_.push_back(1);
     least_stored_.push_back(1);
   }
+  for (const TensorId t : workload.tensors.ids()) {
+    const Tensor& tensor = workload.tensors[t];
+    if (t != workload.output() && machine_.zeros_of.contains(tensor.role) &&
+        has_structure(machine_.structure, workload, tensor)) {
+      looked_at_.insert(t);
+    }
+  }
   for (const LevelId l : arch.levels.ids()) {
     bind(arch, workload, l);
   }
   check_seen(arch, workload);
-  IdSet<TensorId> looked_at;
-  for (const TensorId t : workload.tensors.ids()) {
-    if (t != workload.output() && looks_at(workload.tensors[t])) {
-      looked_at.insert(t);
-    }
-  }
-  effectual_ = share_of_nonzeros(workload, looked_at);
+  effectual_ = share_of_nonzeros(workload, looked_at_);
   // A tile is empty no more often than any one of its elements is zero. An operation of nonzeros
   // alone is made, and takes its time.
   const IdSet<TensorId> none;
-  IdSet<TensorId> acting = machine_.when_zero == ZeroAct::kNothing ? none : looked_at;
-  IdSet<TensorId> skipping = machine_.when_zero == ZeroAct::kSkip ? looked_at : none;
+  IdSet<TensorId> acting = machine_.when_zero == ZeroAct::kNothing ? none : looked_at_;
+  IdSet<TensorId> skipping = machine_.when_zero == ZeroAct::kSkip ? looked_at_ : none;
   for (const TensorId t : workload.tensors.ids()) {
     IdSet<TensorId> leaders;
     for (const LevelId l : arch.levels.ids()) {
@@ -92,8 +103,9 @@ void SparseModel::bind(const Arch& arch, const Workload& workload, LevelId level
   for (const TensorId t : workload.tensors.ids()) {
     const Tensor& tensor = workload.tensors[t];
     const auto given = machine_.levels[level].formats.find(tensor.role);
-    const TensorFormat format =
-        given == machine_.levels[level].formats.end() ? TensorFormat{} : given->second;
+    const bool is_dense =
+        given == machine_.levels[level].formats.end() || lacks_structure(workload, t);
+    const TensorFormat format = is_dense ? TensorFormat{} : given->second;
     formats_[level].push_back(format);
     if (format.ranks.size() > tensor.ranks.size()) {
       refuse(arch.name,

@@ -53,7 +53,13 @@ class SparseModel {
   // operations that are made, and of those that take time.
   double least_operated() const { return least_operated_; }
   double least_stepped() const { return least_stepped_; }
-  bool looks_at(const Tensor& tensor) const { return machine_.zeros_of.contains(tensor.role); }
+  // Do the compute units act on zeros of this operand (when_zero)?
+  bool looks_at(TensorId t) const { return looked_at_.contains(t); }
+  // Do they name it, but its zeros lack the structure that they take? Then all of it is dense.
+  bool lacks_structure(const Workload& workload, TensorId t) const {
+    return machine_.structure.block > 0 && t != workload.output() && !looks_at(t) &&
+           machine_.zeros_of.contains(workload.tensors[t].role);
+  }
   double stepped() const { return machine_.when_zero == ZeroAct::kSkip ? effectual_ : 1; }
 
  private:
@@ -77,6 +83,7 @@ class SparseModel {
   // every unrolling, boundary and level asks again.
   struct ReadTiles;
   std::shared_ptr<ReadTiles> read_;
+  IdSet<TensorId> looked_at_;
 };
 
 }  // namespace mapsim

@@ -119,8 +119,8 @@ double packed_hit(const SparseModel& model, const Workload& workload, TensorId l
   }
   for (const TensorId t : workload.tensors.ids()) {
     const Tensor& other = workload.tensors[t];
-    if (t != leader && t != workload.output() && model.looks_at(other) &&
-        other.dims().contains(along) && !model.occupancy(t).is_dense()) {
+    if (t != leader && model.looks_at(t) && other.dims().contains(along) &&
+        !model.occupancy(t).is_dense()) {
       refuse_conditions(workload, leader,
                         "where lanes are packed with nonzeros of " + other.name + ", too");
     }

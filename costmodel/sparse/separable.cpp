@@ -65,7 +65,7 @@ std::string why_not(const Problem& problem, TensorId t) {
         return where + " waits for " + leader.name +
                ", of which no format says where its zeros are";
       }
-      if (!model.looks_at(leader)) {
+      if (!model.looks_at(each.leader)) {
         return "the compute units do not look at zeros of " + leader.name + " (when_zero)";
       }
       if (unit != ZeroAct::kSkip && !(unit == ZeroAct::kGate && each.act == ZeroAct::kGate)) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "arch/load.hpp"
+#include "arch/print.hpp"
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
 #include "costmodel/evaluate.hpp"
@@ -407,6 +408,41 @@ TEST(DensityModel, StructureKnowsItsBlocks) {
   EXPECT_EQ(a.empty({1, 4}), 0);
   EXPECT_EQ(a.at_most({2, 4}, 1), 4);
   EXPECT_EQ(a.at_most({1, 2}, 1), 2);
+}
+
+// A machine that takes blocks of 2:4 along K skips those. Of all others it stores and makes what it
+// stores and makes without zeros.
+TEST(Sparse, OtherZerosThanAMachineTakesAreNumbers) {
+  const Arch arch = parse_arch(
+      "name: m\nclock: 1 GHz\nnodes:\n"
+      "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+      "    bandwidth: {shared: 3 b/cycle}\n"
+      "    energy: {read: 2 pJ/word, write: 3 pJ/word}\n    format: {weight: coordinates 2 b}\n"
+      "  - storage: Buffer\n    word: 8 b\n    capacity: 1 KiB\n"
+      "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n    format: {weight: coordinates 2 b}\n"
+      "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [weight], structure: 2:4}\n",
+      "m.yaml");
+  EXPECT_EQ(parse_arch(print_arch(arch), "m.yaml"), arch);
+  const auto cost = [&](const std::string& density) {
+    const Workload workload =
+        parse_workload("name: w\ngemm: {m: 4, n: 4, k: 8}\n" + density, "w.yaml");
+    const Mapping mapping = parse_mapping(
+        "mapping:\n  - keep DRAM: [A, B, Z]\n  - for M: 2\n  - keep Buffer: [A, B, Z]\n"
+        "  - for M: 1\n  - for N: 1\n  - for K: 1\n",
+        "t.yaml", arch, workload);
+    return std::get<Cost>(evaluate(Problem(arch, workload), mapping));
+  };
+  const Cost dense = cost("");
+  const Cost taken = cost("density: {B: structured 2:4 along K}\n");
+  EXPECT_EQ(taken.sparse->steps, 4 * 4 * 8 / 2);
+  EXPECT_LT(taken.energy.total.count(), dense.energy.total.count());
+  for (const char* other : {"0.5", "0.1", "structured 1:4 along K", "structured 1:2 along K",
+                            "structured 2:4 along N", "structured 3:4 along K", "banded 1"}) {
+    const Cost found = cost(fmt::format("density: {{B: {}}}\n", other));
+    EXPECT_EQ(found.energy.total.count(), dense.energy.total.count()) << other;
+    EXPECT_EQ(found.latency.steady, dense.latency.steady) << other;
+    EXPECT_EQ(found.sparse->steps, 4 * 4 * 8) << other;
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "report/histogram.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
+#include "report/sparse.hpp"
 #include "report/table.hpp"
 #include "tests/report/small_problem.hpp"
 #include "workloads/conv.hpp"
@@ -223,6 +224,31 @@ TEST(RooflineText, SaysWhatLimits) {
   const Workload padded = conv2d("padded", shape);
   EXPECT_THAT(roofline_text(problem.arch(), padded, roofline(problem.arch(), padded)),
               HasSubstr(", counted on the padded input, whose zeros move like pixels\n"));
+}
+
+// Lanes that are packed with places of which none is left out.
+TEST(SparseText, NamesLanesThatArePackedForNothing) {
+  const Arch arch = parse_arch(
+      "name: m\nnodes:\n  - storage: DRAM\n    capacity: unlimited\n"
+      "    energy: {read: 1 pJ/B, write: 1 pJ/B}\n    format: {input: bitmask, weight: bitmask}\n"
+      "  - fanout: lanes\n    x: 4\n    balance: packed\n"
+      "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [weight]}\n",
+      "m.yaml");
+  const auto text = [&](const std::string& density, const std::string& dim) {
+    const Problem problem{
+        arch, parse_workload("name: w\ngemm: {m: 4, n: 4, k: 4}\n" + density, "w.yaml")};
+    std::string nest = "mapping:\n  - keep DRAM: [A, B, Z]\n";
+    for (const char* other : {"M", "N", "K"}) {
+      nest += other == dim ? "" : fmt::format("  - for {}: 1\n", other);
+    }
+    nest += fmt::format("  - parallel {}: 1 over X of lanes\n", dim);
+    const Mapping mapping = parse_mapping(nest, "t.yaml", arch, problem.workload());
+    return sparse_text(problem, mapping, std::get<Cost>(evaluate(problem, mapping)));
+  };
+  const std::string note = "lanes packs lanes over M, but the compute units do not skip zeros of A";
+  EXPECT_THAT(text("density: {A: 0.5, B: 0.5}\n", "M"), HasSubstr(note));
+  EXPECT_THAT(text("density: {B: 0.5}\n", "M"), Not(HasSubstr("packs lanes")));
+  EXPECT_THAT(text("density: {A: 0.5, B: 0.5}\n", "K"), Not(HasSubstr("packs lanes")));
 }
 
 }  // namespace
