@@ -119,11 +119,7 @@ std::vector<ZeroCount> zero_counts(const Problem& problem, const Mapping& mappin
       }
     }
   }
-  // The clocks of a run do not pack the nonzeros of several steps into lanes.
-  const bool packs =
-      std::any_of(arch.fanouts.begin(), arch.fanouts.end(),
-                  [](const Fanout& fanout) { return fanout.balance == Balance::kPacked; });
-  if (const auto busiest = busiest_instance(problem, mapping, cost); busiest && !packs) {
+  if (const auto busiest = busiest_instance(problem, mapping, cost)) {
     counts.push_back({"busiest instance, steps", busiest->steps, simulation.busiest_steps});
   }
   counts.erase(std::remove_if(counts.begin(), counts.end(),

@@ -26,7 +26,15 @@ NestMachine::NestMachine(const Problem& problem, const Workload& workload, const
     : problem_{problem}, workload_{problem.workload()}, walk_{workload, mapping} {
   if (!masks.empty()) {
     nonzeros_ = std::make_unique<Nonzeros>(problem, walk_, projections, std::move(masks));
-    clock_.emplace(problem.arch(), walk_);
+    const auto& fanouts = problem.arch().fanouts;
+    const bool packs = std::any_of(fanouts.begin(), fanouts.end(), [](const Fanout& fanout) {
+      return fanout.balance == Balance::kPacked;
+    });
+    if (packs) {
+      packed_clock_ = std::make_unique<PackedClock>(problem.arch(), workload_, walk_);
+    } else {
+      clock_.emplace(problem.arch(), walk_);
+    }
   }
   for (const TensorId t : workload_.tensors.ids()) {
     add_path(t, projections[t]);
@@ -177,6 +185,9 @@ void NestMachine::multiply() {
     skipped_ += act == ZeroAct::kSkip ? 1 : 0;
     if (clock_ && act != ZeroAct::kSkip) {
       clock_->take_step(unit);
+    }
+    if (packed_clock_ && act != ZeroAct::kSkip) {
+      packed_clock_->take_step(units[unit], walk_.moment());
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "costmodel/reference/instance_clock.hpp"
 #include "costmodel/reference/loop_walk.hpp"
+#include "costmodel/reference/packed_clock.hpp"
 #include "costmodel/reference/point_set.hpp"
 #include "costmodel/reference/transfer.hpp"
 
@@ -46,7 +47,7 @@ class NestMachine {
   // Of the data set whose nonzeros `masks` gave.
   SparseCounts sparse_counts() const;
   // Steps until the last instance is done; instances skip steps where they can.
-  double busiest_steps() const { return clock_->time(); }
+  double busiest_steps() const { return clock_ ? clock_->time() : packed_clock_->time(); }
 
  private:
   // One tensor: who holds it, outermost level first and the compute units last, and what moves it.
@@ -71,8 +72,9 @@ class NestMachine {
   const Workload& workload_;
   LoopWalk walk_;
   std::unique_ptr<Nonzeros> nonzeros_;
-  double gated_ = 0, skipped_ = 0;  // operations
-  std::optional<InstanceClock> clock_;
+  double gated_ = 0, skipped_ = 0;      // operations
+  std::optional<InstanceClock> clock_;  // one of both, if zeros are skipped
+  std::unique_ptr<PackedClock> packed_clock_;
   std::deque<TensorPath> chains_;  // one per tensor, the output last
   std::int64_t steps_ = 0;
   std::int64_t macs_ = 0;

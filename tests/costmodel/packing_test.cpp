@@ -7,11 +7,13 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arch/load.hpp"
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
+#include "costmodel/busiest.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/reference/data_set.hpp"
@@ -127,6 +129,16 @@ bool matters(const Drawn& drawn, const std::vector<double>& packed) {
   return closed_form(apart, drawn) != packed;
 }
 
+// Until the last batch is done: as counted, and as simulated.
+std::pair<double, double> busiest(const Drawn& drawn, const PerTensor<DenseTensor>& operands) {
+  const Problem problem(drawn.arch, drawn.workload);
+  const Mapping mapping = parse_mapping(drawn.nest, "t.yaml", drawn.arch, drawn.workload);
+  const Simulation simulation = simulate(problem, mapping, operands, kMaxCaseMacs);
+  const Cost cost = std::get<Cost>(evaluate(problem, mapping));
+  const auto steps = busiest_instance(problem, mapping, cost);
+  return {steps ? steps->steps : simulation.busiest_steps, simulation.busiest_steps};
+}
+
 // nullopt: such lanes are not counted.
 std::optional<std::vector<double>> counted(const Drawn& drawn) {
   try {
@@ -164,6 +176,8 @@ TEST(Packing, TransfersAreMadePerBatchOfKnownZeros) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       ASSERT_NEAR(found[i], (*expected)[i], 1e-9) << "seed " << seed << ", " << i << drawn.nest;
     }
+    const auto [counted_steps, simulated_steps] = busiest(drawn, operands);
+    ASSERT_NEAR(counted_steps, simulated_steps, 1e-9) << "seed " << seed << drawn.nest;
     ++compared;
     mattered += matters(drawn, *expected) ? 1 : 0;
   }
