@@ -221,7 +221,7 @@ PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds, 
   }
   cost.energy += gpu.energy.constant.count() * best->passes.count() * 1e9;  // mW s in pJ
   cost.how = before_path(forms[best->form].problem) + to_string(best->kernel);
-  return {cost, ""};
+  return {cost, "", least_gain_of_pruning(gpu, forms[best->form].problem)};
 }
 
 double persistent_seconds(const Gpu& gpu, const KernelParts& step, double weights,

@@ -56,6 +56,7 @@ WinogradAnswer winograd_on_gpu(const Gpu& gpu, const Workload& workload, const W
 struct PrunedAnswer {
   std::optional<AlgorithmCost> cost{};
   std::string problem;
+  double least_gain = 1;  // over another kernel, below which it is not taken
 };
 PrunedAnswer pruned_on_gpu(const Gpu& gpu, const Workload& workload, bool adds,
                            SearchEnd end = SearchEnd::max());

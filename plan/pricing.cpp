@@ -131,12 +131,13 @@ Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool
 // others are not is noted.
 void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
                              SearchEnd end, Known& known) const {
-  const auto take = [&](const std::string& name, double seconds, Load load, std::string how) {
+  const auto take = [&](const std::string& name, double seconds, Load load, std::string how,
+                        double least_gain = 1) {
     const double now = known.price.load.latency;
     known.price.notes.push_back(fmt::format("{}: {}, {:.2f} times as fast as {}", name,
                                             scaled(seconds, "s"), now / seconds,
                                             known.price.how.substr(0, known.price.how.find(' '))));
-    if (seconds < now) {
+    if (seconds * least_gain < now) {
       known.price.load = load;
       known.price.how = std::move(how);
     }
@@ -161,7 +162,10 @@ void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds
   if (pruned.cost) {
     const AlgorithmCost& cost = *pruned.cost;
     take("2:4 sparse weights", cost.seconds, {cost.seconds, cost.energy, cost.bytes, {}, 0},
-         cost.how);
+         cost.how, pruned.least_gain);
+    known.price.notes.push_back(fmt::format(
+        "2:4 sparse weights are taken from {:.2f} times as fast on (docs/sparsity.md#gpus)",
+        pruned.least_gain));
   } else {
     known.price.notes.push_back("no 2:4 sparse weights: " + pruned.problem);
   }

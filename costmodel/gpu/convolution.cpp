@@ -320,7 +320,11 @@ void add_pruned(const Gpu& gpu, const Workload& workload, const Operands& operan
       note = "zeros are multiplied as other numbers are: " + *why;
     } else {
       pruned = std::get<0>(std::move(found));
-      note = "dense tensor cores: zeros are multiplied as other numbers are";
+      note = fmt::format(
+          "dense tensor cores: zeros are multiplied as other numbers are; sparse ones are taken "
+          "where they are predicted to be {:.2f} times as fast, of which published times are sure "
+          "(docs/sparsity.md#gpus)",
+          least_gain_of_pruning(gpu, pruned.front().problem));
     }
   }
   for (GemmForm& form : forms) {
@@ -432,6 +436,29 @@ std::variant<std::vector<GemmForm>, std::string> pruned_forms(const Gpu& gpu,
                       : "sparse kernels have operands of 8 b and 16 b";
   }
   return pruned;
+}
+
+// Of 192 GEMMs that this model prunes, the tenth-lowest share of the predicted gain that was
+// measured: of those that arithmetic bounds, and of those that memory does.
+// github.com/bcacdwk/vllmbench, slidesparse/benchmark_kernel: the best algorithms of cuBLASLt and
+// of cuSPARSELt, January 2026; A100 80GB PCIe and RTX 4090 in f16, H100 PCIe in bf16; from 64 rows
+// on.
+double least_gain_of_pruning(const Gpu& gpu, const GemmProblem& problem) {
+  constexpr double kOfArithmetic = 0.91;      // of 127
+  constexpr double kOfMemory = 0.70;          // of 32, on the A100 and the RTX 4090
+  constexpr double kOfMemoryOnHopper = 0.38;  // of 33
+  constexpr std::int64_t kHopper = 90;
+  GemmProblem dense = problem;
+  dense.pruned_b = false;
+  const auto [a, b, c] = matrix_bytes(dense);
+  const double operations =
+      real(problem.batch) * real(problem.m) * real(problem.n) * real(problem.k);
+  const double rate =
+      gpu.rate(problem.precision).chip * static_cast<double>(gpu.sms) * gpu.clock.count();
+  if ((a + b + c) / gpu.dram_bandwidth.count() <= operations / rate) {
+    return 1 / kOfArithmetic;
+  }
+  return 1 / (gpu.compute_capability < kHopper ? kOfMemory : kOfMemoryOnHopper);
 }
 
 Seconds pass_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmForm& form) {

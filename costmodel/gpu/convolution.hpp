@@ -54,6 +54,9 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
 // of K that is contiguous in memory.
 std::variant<std::vector<GemmForm>, std::string> pruned_forms(const Gpu& gpu,
                                                               const std::vector<GemmForm>& forms);
+// How many times as fast as the fastest dense kernel one of sparse tensor cores has to be predicted
+// to be, so that of ten that were measured nine would be faster (docs/sparsity.md#gpus).
+double least_gain_of_pruning(const Gpu& gpu, const GemmProblem& problem);
 
 // Time of the passes: a launch and the DRAM's time each.
 Seconds pass_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmForm& form);

@@ -146,7 +146,7 @@ std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProble
 }
 
 struct Candidate {
-  Seconds key{0};  // total, or that of a kernel that is ranked before it
+  Seconds key{0};  // total, or that of a kernel that is ranked before it; with its handicap
   std::size_t form = 0;
   bool waived = false;
   KernelChoice kernel;
@@ -163,6 +163,15 @@ bool is_stopped(const GpuSearchOptions& options) {
 
 bool is_late(const GpuSearchOptions& options) {
   return options.end != SearchEnd::max() && std::chrono::steady_clock::now() >= options.end;
+}
+
+// What multiplies a form's times in the order of kernels: where dense forms compete, sparse ones
+// have to be faster by more than their prediction is wrong.
+double handicap(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index) {
+  const bool competes = std::any_of(forms.begin(), forms.end(),
+                                    [](const GemmForm& form) { return !form.problem.pruned_b; });
+  const GemmProblem& problem = forms[index].problem;
+  return competes && problem.pruned_b ? least_gain_of_pruning(gpu, problem) : 1;
 }
 
 // A kernel with its rasters: they are legal together, and share a bound of their times.
@@ -183,9 +192,11 @@ bool asks_for_least(const KernelChoice& kernel) {
 }
 
 // Bounds of all legal kernels of a form on a path; once time is over, of those that ask for least.
-void add_rasters(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
-                 const GpuSearchOptions& options, GpuSearchResult& result,
+void add_rasters(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index,
+                 GpuPath path, const GpuSearchOptions& options, GpuSearchResult& result,
                  std::vector<Rasters>& open) {
+  const GemmForm& form = forms[index];
+  const double longer = handicap(gpu, forms, index);
   const GpuCalibration calibration = gpu.calibration(form.problem.precision, path);
   const Seconds passes = pass_time(gpu, calibration, form);
   const std::int64_t rasters = std::ssize(kRasters);
@@ -206,7 +217,8 @@ void add_rasters(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPat
     }
     if (!illegal(gpu, form.problem, kernel)) {
       result.legal += rasters;
-      open.push_back({least_time(gpu, calibration, form.problem, kernel) + passes, index, kernel});
+      const Seconds least = least_time(gpu, calibration, form.problem, kernel) + passes;
+      open.push_back({Seconds{least.count() * longer}, index, kernel});
     } else if (is_least) {
       refused = kernel;
     }
@@ -250,13 +262,16 @@ class Cutoff {
   std::set<std::pair<Seconds, Seconds>> ordered_;  // key and time of the `top` best different times
 };
 
-Candidate candidate_of(const Gpu& gpu, const GpuCalibration& calibration, const GemmForm& form,
-                       std::size_t index, const KernelChoice& kernel) {
+Candidate candidate_of(const Gpu& gpu, const GpuCalibration& calibration,
+                       const std::vector<GemmForm>& forms, std::size_t index,
+                       const KernelChoice& kernel) {
+  const GemmForm& form = forms[index];
   const Seconds passes = pass_time(gpu, calibration, form);
   const Seconds total = estimate(gpu, calibration, form.problem, kernel).time.total;
   const std::optional<Seconds> deeper =
       deeper_sibling(gpu, calibration, form.problem, kernel, total);
-  return {std::max(total, deeper.value_or(total)) + passes, index, deeper.has_value(), kernel,
+  const Seconds key = std::max(total, deeper.value_or(total)) + passes;
+  return {Seconds{key.count() * handicap(gpu, forms, index)}, index, deeper.has_value(), kernel,
           total + passes};
 }
 
@@ -267,7 +282,7 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
   double resolution = 0;
   for (std::size_t i = 0; i < forms.size(); ++i) {
     for (const GpuPath path : searched_paths(gpu, forms[i], options.path)) {
-      add_rasters(gpu, forms[i], i, path, options, result, open);
+      add_rasters(gpu, forms, i, path, options, result, open);
       resolution =
           std::max(resolution, gpu.calibration(forms[i].problem.precision, path).resolution);
     }
@@ -289,7 +304,7 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
     const GpuCalibration calibration = gpu.calibration(form.problem.precision, next.kernel.path);
     for (const std::int64_t raster : kRasters) {
       next.kernel.raster = raster;
-      candidates.push_back(candidate_of(gpu, calibration, form, next.form, next.kernel));
+      candidates.push_back(candidate_of(gpu, calibration, forms, next.form, next.kernel));
       cutoff.add(candidates.back());
     }
   }
@@ -405,7 +420,7 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
     } else if (result.ranked.size() < options.top) {
       result.ranked.push_back(rank_kernel(gpu, forms, candidate.form, candidate.kernel));
       result.ranked.back().as_good_as_first = near(candidate);
-    } else if (candidate.key.count() > first.total.count() * (1 + apart)) {
+    } else if (candidate.key.count() > std::max(first.key, first.total).count() * (1 + apart)) {
       break;
     }
   }
