@@ -20,8 +20,8 @@ constexpr int kLargestBlock = 255;
 const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
 const Words kCodeNames{"dense", "bitmask", "coordinates", "runs", "offsets"};  // of RankFormat
 const Words kActNames{"nothing", "gate", "skip"};                              // of ZeroAct
-constexpr const char* kNotAFormat =
-    "expected a format: dense, ideal, bitmask, coordinates, runs N b, csr, csc, coo, or a list of "
+constexpr const char* kAFormat =
+    "a format: dense, ideal, bitmask, coordinates, runs N b, csr, csc, coo, or a list of "
     "codes, one per rank, such as [offsets 16 b, coordinates 4 b]";
 
 // Formats by their names.
@@ -87,7 +87,7 @@ std::optional<RankCode> SparsityReader::read_code(const Node& node) {
 TensorFormat SparsityReader::read_format(const Node& node) {
   TensorFormat format;
   if (node.kind == Node::Kind::kSequence) {
-    for (const Node* item : reader_.items(node, kNotAFormat)) {
+    for (const Node* item : reader_.items(node, kAFormat)) {
       if (item->kind == Node::Kind::kScalar && item->text == "by columns") {
         format.columns = true;
       } else if (const auto code = read_code(*item)) {
@@ -102,7 +102,12 @@ TensorFormat SparsityReader::read_format(const Node& node) {
       format.ranks.push_back(*code);
     }
   } else {
-    reader_.error(node, kNotAFormat);
+    reader_.error(node, fmt::format("expected {}", kAFormat));
+  }
+  if (format.columns && node.items.size() == 1) {
+    reader_.error(node,
+                  "'by columns' is the order of ranks whose codes come before it, as in [offsets, "
+                  "coordinates, by columns]");
   }
   if (!format.ranks.empty() && format.ranks.back().format == RankFormat::kOffsets) {
     reader_.error(node,

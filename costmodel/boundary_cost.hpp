@@ -22,10 +22,9 @@ namespace mapsim {
 // the ports that it passes, the effect of padding, and the time of the first fill or the last
 // drain.
 
-// The least whole number of cycles from `cycles` on. Where zeros make the bits of a port fractions,
-// sums of them in another order differ by some units in the last place, so that 16 cycles may come
-// as 16 + 4e-15. 1e-14 is some 45 of these units; for times below 10^11 cycles it is less than a
-// thousandth of a cycle.
+// The least whole number of cycles from `cycles` on. Sums of fractions of bits in another order
+// differ by some units in the last place, so that 16 cycles may come as 16 + 4e-15. 1e-14 is some
+// 45 of these units; for times below 10^11 cycles it is less than a thousandth of a cycle.
 inline double ceil_of_sum(double cycles) {
   constexpr double kSumError = 1e-14;
   const double nearest = std::round(cycles);
@@ -38,8 +37,7 @@ inline double transfer_cycles(double bits, BitsPerCycle rate) {
 
 // Energy [pJ per bit] of an end's flow.
 struct EndEnergy {
-  double crossing_pj = 0;
-  double returning_pj = 0;
+  double crossing_pj = 0, returning_pj = 0;
   double of(const EndFlow& flow) const {
     return flow.crossing * crossing_pj + flow.returning * returning_pj;
   }
@@ -116,8 +114,7 @@ class BoundaryCost {
   // otherwise 0.
   struct Passage {
     std::size_t component = 0;
-    double crossing = 0;
-    double returning = 0;
+    double crossing = 0, returning = 0;
   };
 
   bool is_partial_at_child(const BoundaryFlow& flow) const {
@@ -139,8 +136,7 @@ class BoundaryCost {
   double most_once_ = 0;          // the same, and the rounding error of a bound
   // Bits that an element moves on average. At the child: a partial sum, or any other element
   double partial_bits_ = 0, final_bits_ = 0;
-  double parent_bits_ = 0;  // at the parent
-  double least_bits_ = 0;   // at the parent, if sums were final
+  double parent_bits_ = 0, least_bits_ = 0;  // at the parent; there, if sums were final
   // The width of a final sum or another element, and of a partial sum [b]
   double width_ = 0, partial_width_ = 0;
   EndEnergy parent_, child_;
