@@ -102,8 +102,8 @@ class ExactSearch {
     std::size_t joined = 0;
     while (std::optional<TaskWindow::Start> start = window_->next()) {
       start->known = within_gap(std::move(start->known), options_.budget.gap);
-      const std::optional<std::size_t> unrolling_class = source_.find(
-          start->index, start->known, start->index == 0 || goes_on_in_haste(start->index));
+      const std::optional<std::size_t> unrolling_class =
+          source_.find(start->index, start->known, goes_on_in_haste(start->index));
       if (!unrolling_class) {
         window_->close();
         break;

@@ -325,6 +325,23 @@ TEST(Time, IsNotNeededForAnAnswer) {
   }
 }
 
+// Where a mapping is known when time is over, no class of unrollings is sought any more: on an
+// array of three fanouts that took a second.
+TEST(Time, IsNotSpentOnFindingAClassInVain) {
+  const Problem problem{load_arch(source_path("configs/arch/tpu_pod_like.yaml")),
+                        gemm("g", {997, 1'009, 1'013, {}, false}, {})};
+  Constraints constraints;
+  constraints.factors.imperfect = true;
+  SearchOptions options;
+  options.objective = Objective::kEdp;
+  options.budget.seconds = 0;
+  const SearchResult found = search_exact(Mapspace{problem, constraints}, options);
+  EXPECT_TRUE(found.cost);
+  EXPECT_TRUE(found.classes.empty());
+  EXPECT_GT(found.certificate.lower_bound, 0);
+  EXPECT_EQ(found.certificate.status, Proof::kBounded);
+}
+
 // So many levels that are alike, and two fanouts: a row of a bound for each way to keep the
 // tensors, and some 2^levels ways to keep a window at several levels in turn. Once time is over no
 // more is done than an answer takes.
