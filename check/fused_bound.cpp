@@ -61,7 +61,8 @@ class TreeBounding {
   FusedBound run() {
     bound_rest();
     reached_[0][{}] = 0;
-    for (std::size_t end = 1; end <= chain_.einsums.size(); ++end) {
+    const bool is_closed = rest_[0] >= enough_;
+    for (std::size_t end = 1; end <= chain_.einsums.size() && !is_closed; ++end) {
       for (std::size_t first = end; first-- > 0 && end - first <= space_.most_einsums;) {
         for (const auto& [before, so_far] : reached_[first]) {
           for (const Passing& after : behind(before, end - 1)) {
@@ -83,18 +84,29 @@ class TreeBounding {
 
   // What each einsum needs if it had all capacities to itself, and found what others pass to it
   // wherever that is best: a branch, with the loops of its group around it, is a nest of the whole
-  // einsum. Of one whose boxes have halos only its operations count.
+  // einsum. Of one whose boxes have halos only its operations count, and so of all once the sum is
+  // enough.
   void bound_rest() {
     std::vector<bool> divide(chain_.einsums.size(), true);
     divide = space_.most_einsums > 1 ? have_boxes_that_divide(chain_) : divide;
+    std::vector<double> least;
+    double sum = 0;
+    for (const Workload& einsum : chain_.einsums) {
+      const Problem problem{arch_, einsum};
+      least.push_back(objective_.of_operations(problem, static_cast<double>(problem.macs())));
+      sum += least.back();
+    }
     rest_.assign(chain_.einsums.size() + 1, 0.0);
     for (std::size_t e = chain_.einsums.size(); e-- > 0;) {
-      const Problem problem{arch_, einsum(e)};
-      const auto macs = static_cast<double>(problem.macs());
-      rest_[e] = rest_[e + 1] + (divide[e] ? least_of(e) : objective_.of_operations(problem, macs));
+      if (divide[e] && sum < enough_) {
+        const double others = sum - least[e];
+        least[e] = std::max(least[e], least_of(e, enough_ - others));
+        sum = others + least[e];
+      }
+      rest_[e] = rest_[e + 1] + least[e];
     }
   }
-  double least_of(std::size_t e) {
+  double least_of(std::size_t e, double enough) {
     std::vector<Branch> branches{{e, bounds_of(einsum(e)), {}}};
     branches[0].entry.sources.resize(einsum(e).tensors.size());
     branches[0].entry.run.entries = objective_.is_timed() ? 1 : 0;
@@ -114,7 +126,7 @@ class TreeBounding {
       }
     }
     const TakenBits nothing(bounds_.capacities().size(), 0.0);
-    double least = enough_;
+    double least = enough;
     for (const Branch& branch : branches) {
       least = std::min(least, bounds_.least(branch, nothing, least));
     }

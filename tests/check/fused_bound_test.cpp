@@ -146,6 +146,33 @@ TEST(BranchBounds, KnowNothingThatIsNotSo) {
   EXPECT_GT(inferred, 100);
 }
 
+// What operations alone need, or little more, takes no search of all einsums: that is what a search
+// claims that was stopped early.
+TEST(FusedBound, OfAWeakClaimIsCheap) {
+  const Arch arch = load_arch(source_path("configs/arch/nvdla_like_1024.yaml"));
+  const EinsumChain chain = parse_chain(
+      "name: wide\nchain:\n"
+      "  - {name: a, conv2d: {in_channels: 720, out_channels: 840, input: [242, 242], kernel: [3, "
+      "3]},"
+      " out: t}\n"
+      "  - {name: b, conv2d: {in_channels: 840, out_channels: 720, input: [240, 240], kernel: [1, "
+      "1]},"
+      " in: {I: t}}\n",
+      "chain.yaml");
+  const check::ChainObjective objective{arch, kJustEnergy};
+  double operations = 0;
+  for (const Workload& einsum : chain.einsums) {
+    operations +=
+        objective.of_operations(Problem{arch, einsum}, static_cast<double>(einsum.macs()));
+  }
+  const check::FusedSpace space{kMaxEinsums, kMaxDims, true};
+  EXPECT_EQ(check::bound_trees(arch, chain, space, kJustEnergy, operations, {}).value, operations);
+  EXPECT_EQ(check::bound_trees(arch, chain, space, kJustEnergy, operations, {}).branches, 0);
+  const auto more = check::bound_trees(arch, chain, space, kJustEnergy, 1.01 * operations, {});
+  EXPECT_EQ(more.value, 1.01 * operations);
+  EXPECT_EQ(more.labels, 0);
+}
+
 // A smaller space has no smaller least.
 TEST(FusedBound, KnowsTheSpace) {
   const TinyChain tiny = tiny_chain(2);
