@@ -7,6 +7,7 @@
 #include <map>
 
 #include "arch/physical.hpp"
+#include "mapper/branch/class_search.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/fusion/chain_front.hpp"
 #include "mapper/fusion/chain_hull.hpp"
@@ -121,10 +122,11 @@ class ChainSearch {
   std::optional<MappingTree> each_by_itself() const {
     SearchOptions options = options_;
     options.budget.seconds = 0;
+    const Deadline no_time(options);
     std::shared_ptr<const GroupChain> way;
     CutState before;
     for (std::size_t e = 0; e < chain_.einsums.size(); ++e) {
-      auto found = search_exact(Mapspace{problems_[e], {}}, options);
+      SearchResult found = search_classes(Mapspace{problems_[e], {}}, options, no_time);
       if (!found.best) {
         return std::nullopt;
       }
