@@ -188,6 +188,9 @@ Answer run_on_chain(const CheckArguments& arguments) {
   check::Stop stop;
   stop.flag = &watch.stop();
   check::ChainVerdict verdict = check::check_chain(claim, arguments.max_steps, stop);
+  if (watch.stop()) {
+    return {kInterrupted, "", kNoVerdict};
+  }
   if (!chain.empty() && chain != print_chain(claim.chain)) {
     verdict.problems.push_back(fmt::format("it is not about the chain of {}", arguments.layer));
   }
@@ -195,8 +198,7 @@ Answer run_on_chain(const CheckArguments& arguments) {
     verdict.problems.push_back(
         fmt::format("it is not about the architecture of {}", arguments.machine));
   }
-  const ExitCode code =
-      watch.stop() ? kInterrupted : (verdict.problems.empty() ? kDone : kNegative);
+  const ExitCode code = verdict.problems.empty() ? kDone : kNegative;
   if (arguments.output.json) {
     const Provenance origin{"check", {input_file("certificate", arguments.certificate)}};
     return {code, chain_check_json(origin, claim, verdict)};

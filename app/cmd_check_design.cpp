@@ -36,7 +36,7 @@ Answer run_on_design(const CheckArguments& arguments) {
     verdict = check::check_design(certificate, options);
   }
   if (watch.stop()) {
-    return {kInterrupted, "", "interrupted: the proof was neither verified nor refuted"};
+    return {kInterrupted, "", kNoVerdict};
   }
   const ExitCode code = verdict.problems.empty() ? kDone : kNegative;
   if (arguments.output.json) {

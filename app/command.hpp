@@ -37,6 +37,8 @@ Answer run_on_gpu(const EvalArguments& arguments, const Document& machine);
 bool is_chain(const std::string& path);
 Answer run_on_chain(const SearchArguments& arguments);
 Answer run_on_chain(const EvalArguments& arguments);
+// Of a check that was stopped.
+inline constexpr const char* kNoVerdict = "interrupted: the proof was neither verified nor refuted";
 Answer run_on_chain(const CheckArguments& arguments);
 Answer run_on_plan(const CheckArguments& arguments);
 Answer run_on_design(const CheckArguments& arguments);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -125,6 +126,17 @@ TEST_F(CommandLine, DrawsTheCurveOfAChain) {
 }
 
 // The proof of a chain holds, is about its files, and about nothing else.
+// Nothing was refuted, and nothing verified.
+TEST_F(CommandLine, HasNoVerdictOfACheckThatWasStopped) {
+  run("search teaching_flat " + kRoot + "/configs/chains/teaching_convs.yaml --certificate p.yaml");
+  const Outcome stopped =
+      run("check p.yaml --json -o verdict.json", "timeout --preserve-status -s INT 0.5");
+  EXPECT_EQ(stopped.code, 130);
+  EXPECT_EQ(stopped.out, "");
+  EXPECT_EQ(stopped.err, "mapsim: interrupted: the proof was neither verified nor refuted\n");
+  EXPECT_FALSE(std::filesystem::exists(folder() / "verdict.json"));
+}
+
 TEST_F(CommandLine, ProvesAChain) {
   const std::string chain = kRoot + "/configs/chains/teaching_convs.yaml";
   const Outcome found =
