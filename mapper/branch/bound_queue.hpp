@@ -34,7 +34,7 @@ class BoundQueue {
 
   // The next class. nullopt: the incumbent rules out all that are left, or `over` says that time is
   // up. `in_haste`: if time is up, finds a class even so, though perhaps not the best, by splitting
-  // the better half.
+  // the better half, unless most halves have none.
   template <class Tree>
   std::optional<Entry> next(Tree& tree, const exact::Incumbent& known,
                             const std::function<bool()>& over, bool in_haste) {
@@ -81,8 +81,13 @@ class BoundQueue {
 
   template <class Tree>
   std::optional<Entry> any_class(Tree& tree, const exact::Incumbent& known) {
-    while (!is_exhausted(known)) {
-      for (std::optional<Entry> best = pop(tree); best;) {
+    constexpr std::size_t kMostSplits = 2'000;  // up to a tenth of a second
+    for (std::size_t splits = 0; !is_exhausted(known);) {
+      if (splits > kMostSplits) {
+        is_stopped_ = true;
+        return std::nullopt;
+      }
+      for (std::optional<Entry> best = pop(tree); best; ++splits) {
         if (best->is_class) {
           return best;
         }

@@ -24,6 +24,8 @@ void add_imperfect(std::int64_t bound, std::int64_t most, ExtentDomain& extents)
 }
 
 // Lists unrollings fanout by fanout, outermost first.
+constexpr std::int64_t kMostListingSteps = 1'600'000;  // a tenth of a second
+
 class UnrollingLister {
  public:
   UnrollingLister(const Problem& problem, const PerDim<ExtentDomain>& all,
@@ -44,7 +46,7 @@ class UnrollingLister {
       tiles[d] = all_[d];
     }
     at_fanout(0, tiles);
-    return found_.size() > most_ ? std::nullopt : std::optional(by_instances(classes()));
+    return is_beyond() ? std::nullopt : std::optional(by_instances(classes()));
   }
 
  private:
@@ -58,6 +60,9 @@ class UnrollingLister {
 
   const Arch& arch() const { return problem_.arch(); }
   const Workload& workload() const { return problem_.workload(); }
+
+  // Rules may refuse nearly all of the unrollings that are tried.
+  bool is_beyond() const { return found_.size() > most_ || steps_ > kMostListingSteps; }
 
   // Each unrolling is a class of its own.
   std::vector<UnrollingClass> classes() {
@@ -85,6 +90,7 @@ class UnrollingLister {
 
   void at_dim(FanoutId fanout, Axis axis, std::size_t index, std::int64_t left,
               const Tiles& tiles) {
+    ++steps_;
     if (index == workload().dims.size()) {
       if (!is_given(fanout) && !obeys(fanout, axis)) {
         return;
@@ -98,7 +104,7 @@ class UnrollingLister {
     }
     const auto dim = static_cast<DimId>(index);
     for (const std::int64_t factor : factors(fanout, axis, dim, left)) {
-      if (found_.size() > most_) {
+      if (is_beyond()) {
         return;
       }
       if (factor == 1) {
@@ -211,6 +217,7 @@ class UnrollingLister {
   std::map<std::pair<DimId, std::int64_t>, Blocks> blocks_;  // by dim and factor
   Unrolling chosen_;
   std::vector<Unrolling> found_;
+  std::int64_t steps_ = 0;
 };
 
 }  // namespace

@@ -342,6 +342,27 @@ TEST(Time, IsNotSpentOnFindingAClassInVain) {
   EXPECT_EQ(found.certificate.status, Proof::kBounded);
 }
 
+// Nor on listing unrollings, nearly all of which a rule refuses, nor on looking for one that it
+// does not: both took minutes.
+TEST(Time, IsNotSpentOnRulesThatAreHardToMeet) {
+  const Problem problem{
+      load_arch(source_path("configs/arch/tpu_pod_like.yaml")),
+      parse_workload("name: conv\nconv2d: {in_channels: 131, out_channels: 139, input: [127, 113],"
+                     " kernel: [3, 3], stride: 2, batch: 13}\n",
+                     "conv.yaml")};
+  Constraints constraints;
+  constraints.factors.imperfect = true;
+  constraints.unroll.emplace_back().fanout = FanoutId{2};
+  constraints.unroll.back().min_utilization = 0.97;
+  SearchOptions options;
+  options.objective = Objective::kEdp;
+  options.budget.seconds = 0;
+  const double before = cpu_seconds();
+  const SearchResult found = search_exact(Mapspace{problem, constraints}, options);
+  EXPECT_LT(cpu_seconds() - before, kSanitized ? 15 : 1.5);
+  EXPECT_TRUE(found.interrupted);
+}
+
 // So many levels that are alike, and two fanouts: a row of a bound for each way to keep the
 // tensors, and some 2^levels ways to keep a window at several levels in turn. Once time is over no
 // more is done than an answer takes.
