@@ -24,7 +24,7 @@ bool is_packed(const SparseModel& model, const Workload& workload, TensorId lead
   return packed && model.looks_at(leader);
 }
 
-// The tile of the leader; only of uniform zeros may it be scattered, and of no window.
+// The tile of the leader; of a window or known zeros it may not be scattered, nor along blocks.
 TileShape leader_tile(const SparseModel& model, const Workload& workload, TensorId leader,
                       const ServedSpace& space) {
   const Tensor& tensor = workload.tensors[leader];
@@ -34,7 +34,9 @@ TileShape leader_tile(const SparseModel& model, const Workload& workload, Tensor
   }
   for (const Rank& rank : tensor.ranks) {
     for (const Term& term : rank.terms) {
-      const bool needs_whole = rank.terms.size() > 1 || !model.occupancy(leader).is_uniform();
+      const DensityModel& occupancy = model.occupancy(leader);
+      const bool needs_whole = rank.terms.size() > 1 || occupancy.is_data() ||
+                               (!occupancy.is_uniform() && occupancy.pattern().dim == term.dim);
       if (needs_whole && !space[term.dim].is_whole) {
         refuse_conditions(workload, leader,
                           "in a nest with loops over " + workload.dims[term.dim].name +

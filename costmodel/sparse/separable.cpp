@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/crossing.hpp"
+#include "costmodel/sparse/conditions.hpp"
 #include "costmodel/sparse/count_sparse.hpp"
 #include "costmodel/sparse/model.hpp"
 
@@ -33,6 +34,30 @@ std::string why_not_together(const Workload& workload, TensorId t,
       return fmt::format("waits for {}, which {} indexes all, but not {} itself",
                          fmt::join(moved, " and "), workload.dims[d].name,
                          workload.tensors[t].name);
+    }
+  }
+  return "";
+}
+
+// The chance of a leader's part has to be that of the tile's extents. Of known zeros it is that of
+// one place and not of another; parts of a nest that are scattered have more blocks of n:m.
+std::string why_not_alone(const Problem& problem, TensorId t, TensorId leader) {
+  const Workload& workload = problem.workload();
+  const DensityModel& occupancy = problem.sparse()->occupancy(leader);
+  if (has_window(workload.tensors[leader])) {
+    return "which has a window";
+  }
+  if (occupancy.is_data()) {
+    return "whose zeros are data";
+  }
+  if (occupancy.is_uniform()) {
+    return "";
+  }
+  const DimId along = occupancy.pattern().dim;
+  for (const Fanout& fanout : problem.arch().fanouts) {
+    if (fanout.x * fanout.y > 1 && !dims_apart(workload.tensors[t]).contains(along)) {
+      return fmt::format("whose blocks lie along {}, which instances of {} may scatter",
+                         workload.dims[along].name, fanout.name);
     }
   }
   return "";
@@ -71,9 +96,8 @@ std::string why_not(const Problem& problem, TensorId t) {
       if (unit != ZeroAct::kSkip && !(unit == ZeroAct::kGate && each.act == ZeroAct::kGate)) {
         return fmt::format("the compute units do not {}, too (when_zero)", to_string(each.act));
       }
-      if (!model.occupancy(each.leader).is_uniform() || has_window(leader)) {
-        return fmt::format("{} waits for {}, which has a window or is not of uniform density",
-                           where, leader.name);
+      if (const std::string why = why_not_alone(problem, t, each.leader); !why.empty()) {
+        return fmt::format("{} waits for {}, {}", where, leader.name, why);
       }
     }
     if (const std::string why = why_not_together(workload, t, here); !why.empty()) {

@@ -111,6 +111,43 @@ TEST(SparseSearch, TakesLeadersThatNoLoopMovesTogether) {
   }
 }
 
+// Of n:m structure every tile of the same extents has the same chance on average, and parts of a
+// tile have zeros no more often than the tile.
+TEST(SparseSearch, TakesLeadersOfBlocks) {
+  int compared = 0;
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    Rng rng{seed};
+    const std::string machine = random_sparse_machine(rng, false);
+    const char* along[] = {"A: structured 1:2 along K", "A: structured 2:4 along K, B: 0.5",
+                           "B: structured 1:4 along K, A: 0.5", "A: structured 1:2 along M",
+                           "B: structured 1:2 along N, A: structured 1:2 along K"};
+    const std::string layer =
+        fmt::format("name: w\ngemm: {{m: 4, n: 2, k: 4}}\ndensity: {{{}}}\n", along[rng.below(5)]);
+    try {
+      const Problem problem(parse_arch(machine, "m.yaml"), parse_workload(layer, "w.yaml"));
+      check_supported(problem, {}, "exact");
+      const Mapspace space{problem, Constraints{}};
+      SearchOptions options;
+      options.objective = rng.below(2) == 0 ? Objective::kEnergy : Objective::kEdp;
+      const SearchResult exact = search_exact(space, options);
+      const SearchResult brute = search_exhaustive(space, options);
+      ASSERT_EQ(exact.best.has_value(), brute.best.has_value()) << seed << machine << layer;
+      if (brute.best) {
+        const double best = objective_value(options.objective, *brute.cost);
+        EXPECT_NEAR(objective_value(options.objective, *exact.cost), best, 1e-11 * best)
+            << seed << "\n"
+            << machine << layer;
+        EXPECT_NEAR(exact.certificate.lower_bound, best, 1e-11 * best) << seed;
+        compared += problem.sparse()->has_conditions() ? 1 : 0;
+      }
+    } catch (const ConfigError&) {
+    } catch (const UnsupportedSearch&) {
+    }
+  }
+  std::printf("%d compared\n", compared);
+  EXPECT_GT(compared, 3);
+}
+
 // What is read and what is gated are together 6 elements of 8 b: 16 cycles of 3 b, where a sum of
 // floating-point numbers is 48.000000000000005 b.
 TEST(SparseSearch, TakesNoCycleForTheRoundingOfItsSums) {
