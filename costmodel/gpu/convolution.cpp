@@ -321,9 +321,8 @@ void add_pruned(const Gpu& gpu, const Workload& workload, const Operands& operan
     } else {
       pruned = std::get<0>(std::move(found));
       note = fmt::format(
-          "dense tensor cores: zeros are multiplied as other numbers are; sparse ones are taken "
-          "where they are predicted to be {:.2f} times as fast, of which published times are sure "
-          "(docs/sparsity.md#gpus)",
+          "dense tensor cores: zeros are multiplied as other numbers are; sparse ones have to be "
+          "predicted {:.2f} times as fast, the error of that prediction (docs/sparsity.md#gpus)",
           least_gain_of_pruning(gpu, pruned.front().problem));
     }
   }
