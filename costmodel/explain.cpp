@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/explain.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "costmodel/accesses.hpp"
@@ -53,6 +55,15 @@ void add_accesses(const Storage& level, TensorId tensor, double density, const T
   }
 }
 
+// Of what is not done, a node's table of energies has actions of its own.
+std::string idle_source(const std::string& done, const std::string& node, const char* act,
+                        double each) {
+  const std::size_t end = done.find(": " + node + " ");
+  return each > 0 && end != std::string::npos
+             ? fmt::format("{}: {} {}_*", done.substr(0, end), node, act)
+             : "";
+}
+
 // What is moved, what says where it lies, and what an access costs that is not made.
 void add_sparse_accesses(const Arch& arch, LevelId l, TensorId tensor, const TensorCounts& at,
                          const SparseTensor& sparse, Terms& terms) {
@@ -68,18 +79,19 @@ void add_sparse_accesses(const Arch& arch, LevelId l, TensorId tensor, const Ten
     add_term(terms, {level.name, tensor, name, of.actual, width, 1, each, {}, source});
     add_term(terms,
              {level.name, tensor, name + ", format", of.format_bits, Bits{1}, 1, each, {}, source});
-    add_term(
-        terms,
-        {level.name, tensor, name + ", gated", of.gated, width, 1, zeros.gated.count(), {}, ""});
-    add_term(terms, {level.name,
-                     tensor,
-                     name + ", skipped",
-                     of.skipped,
-                     width,
-                     1,
-                     zeros.skipped.count(),
-                     {},
-                     ""});
+    const auto add_idle = [&](const char* act, double count, double pj) {
+      add_term(terms, {level.name,
+                       tensor,
+                       name + ", " + act,
+                       count,
+                       width,
+                       1,
+                       pj,
+                       {},
+                       idle_source(source, level.name, act, pj)});
+    };
+    add_idle("gated", of.gated, zeros.gated.count());
+    add_idle("skipped", of.skipped, zeros.skipped.count());
   }
 }
 

@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <variant>
 
 #include "arch/load.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/evaluate.hpp"
+#include "costmodel/mapping_text.hpp"
 #include "tests/costmodel/random_case.hpp"
 #include "workloads/load.hpp"
 
@@ -168,6 +172,47 @@ nodes:
   tight.replace(tight.find("nodes:"), 6, "leakage: false\nnodes:");
   const Problem without{parse_arch(tight, "tight.yaml"), workload};
   EXPECT_EQ(std::get<Cost>(evaluate(without, mapping)).energy.leakage, Picojoules{0});
+}
+
+// What a table says of accesses that are not made comes from the table.
+TEST(ExplainEnergy, NamesTheTableOfGatedAccesses) {
+  const std::filesystem::path folder =
+      std::filesystem::path{testing::TempDir()} / "mapsim_gated_explain_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder / "E.yaml"} << R"(ERT:
+  version: '0.4'
+  tables:
+  - name: DRAM
+    actions: [{name: read, energy: 8}, {name: write, energy: 8}, {name: gated_read, energy: 2}]
+  - name: MAC
+    actions: [{name: mac, energy: 1}]
+)";
+  std::ofstream{folder / "m.yaml"} << R"(name: m
+ert: E.yaml
+nodes:
+  - storage: DRAM
+    word: 8 b
+    capacity: unlimited
+    format: {input: bitmask}
+    when_empty: [{gate: weight, on: input}]
+  - {compute: MAC, when_zero: gate}
+)";
+  const Problem problem{
+      load_arch((folder / "m.yaml").string()),
+      parse_workload("name: w\ngemm: {m: 2, n: 2, k: 4}\ndensity: {A: 0.5}\n", "w.yaml")};
+  const Mapping mapping = parse_mapping(
+      "mapping:\n  - keep DRAM: [A, B, Z]\n  - for M: 1\n  - for N: 1\n  - for K: 1\n", "t.yaml",
+      problem.arch(), problem.workload());
+  int gated = 0;
+  for (const EnergyTerm& term :
+       explain_energy(problem, std::get<Cost>(evaluate(problem, mapping)))) {
+    if (term.action == "read, gated") {
+      EXPECT_TRUE(term.source.ends_with("E.yaml: DRAM gated_*")) << term.source;
+      ++gated;
+    }
+  }
+  EXPECT_EQ(gated, 1);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
