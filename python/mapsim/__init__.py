@@ -25,14 +25,14 @@ from typing import (TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional,
 
 from . import _arguments as kinds
 from . import _mapsim
+from ._answers import Check, Histogram, Roofline, Simulation
 from ._arguments import arguments, as_read, told, wrong
 from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
 from ._gpu import Kernels, Predictions
 from ._inputs import (Arch, Named, Workload, configs_folders, file_of, gpu, is_name, layer,
                       layers, machine, machine_or_gpu, read_file, shipped, table, text_or_file)
 from ._options import Options, asked_of, searches
-from ._results import (Check, Evaluation, Front, Gap, Histogram, NetworkResult, Proven, Result, Roofline,
-                       Simulation, frame)
+from ._results import Evaluation, Front, Gap, NetworkResult, Proven, Result, frame
 from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
                        stream)
 

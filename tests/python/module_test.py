@@ -23,7 +23,7 @@ ENDLESS = {"strategy": "random", "evaluations": 10**12}  # draws until it is sto
 
 
 @pytest.mark.parametrize("module", ["mapsim", "mapsim._errors", "mapsim._inputs",
-                                    "mapsim._gpu", "mapsim._results", "mapsim._systems"])
+                                    "mapsim._answers", "mapsim._gpu", "mapsim._results", "mapsim._systems"])
 def test_examples_of_docstrings_are_true(module):
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.failed == 0 and outcome.attempted > 0
