@@ -120,7 +120,7 @@ def changes(value):
                 ("words", f"{value} b"), ("listed", [value]), ("large", 2**31), ("truth", True),
                 ("below", -1)]
     if isinstance(value, str):
-        number = re.match(r"[0-9.]+ ?(.*)", value)
+        number = re.fullmatch(r"\d+(?:\.\d+)? ?((?:[A-Za-z%][A-Za-z0-9%/]*)?)", value)
         forms = [("listed", [value]), ("whole", 3), ("unlimited", "unlimited"), ("other", "q-1"),
                  ("truth", False)]
         if number:
@@ -154,10 +154,11 @@ def changed(document, path, value):
 
 
 def mutants(kind, document, counts):
+    """Units are those of a key, wherever it stands; other changes are made at every place."""
     for path, value in places(document):
         general = tuple("*" if isinstance(step, int) else step for step in path)
         for what, new in changes(value):
-            key = (kind, general, what)
+            key = (kind, general[-1:] if what.startswith("in ") else general, what)
             counts[key] = counts.get(key, 0) + 1
             if counts[key] <= MOST_PER_PLACE:
                 yield f"{'/'.join(map(str, path))}: {what}", changed(document, path, new)
@@ -199,8 +200,8 @@ def first_problems(probe, found):
     return chosen, verdicts
 
 
-def is_valid(validator, text):
-    return next(iter(validator.iter_errors(yaml.load(text, Loader=Loader))), None)
+def first_error(validator, document):
+    return next(iter(validator.iter_errors(document)), None)
 
 
 def main(program, source):
@@ -209,21 +210,22 @@ def main(program, source):
     probe = Probe(program, source)
     found = list(documents(source))
     chosen, verdicts = first_problems(probe, found)
-    cases = [(kind, name, "as it is", text, verdict)
-             for (kind, name, text), verdict in zip(found, verdicts)]
+    loaded = [yaml.load(text, Loader=Loader) for _, _, text in found]
+    cases = [(kind, name, "as it is", document, verdict)
+             for (kind, name, _), document, verdict in zip(found, loaded, verdicts)]
     counts = {}
-    questions = []
-    for (kind, name, text), problem, verdict in zip(found, chosen, verdicts):
+    questions, changed_ones = [], []
+    for (kind, name, _), document, problem, verdict in zip(found, loaded, chosen, verdicts):
         if verdict == "accepted":
-            for what, mutant in mutants(kind, yaml.load(text, Loader=Loader), counts):
+            for what, mutant in mutants(kind, document, counts):
                 dumped = yaml.dump(mutant, Dumper=DUMPER, sort_keys=False, allow_unicode=True)
-                questions.append((kind, name, what, dumped, problem))
-    answers = probe.verdicts([(q[0], q[1], q[3], q[4]) for q in questions])
-    cases += [(*q[:4], answer) for q, answer in zip(questions, answers)]
+                questions.append((kind, name, dumped, problem))
+                changed_ones.append((kind, name, what, mutant))
+    cases += [(*one, answer) for one, answer in zip(changed_ones, probe.verdicts(questions))]
     wrong = 0
     accepted = 0
-    for kind, name, what, text, verdict in cases:
-        error = is_valid(schemas[schema_kind(kind)], text)
+    for kind, name, what, document, verdict in cases:
+        error = first_error(schemas[schema_kind(kind)], document)
         accepted += verdict == "accepted"
         if verdict == "accepted" and error:
             print(f"{name}: {what}: read, but the schema says {error.message[:160]}")
