@@ -18,6 +18,7 @@
 #include "proven.hpp"
 #include "tests/mapper/random_space.hpp"
 #include "tests/mapper/random_sparse.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::exact_bounds_test {
@@ -80,21 +81,21 @@ std::size_t compare_bounds(const Problem& problem, const Constraints& constraint
 
 TEST(ExactBounds, AreTheOptimaOfEveryUnrolling) {
   std::size_t compared = 0;
-  for (std::uint64_t seed = 120'000; seed < 120'090; ++seed) {
+  for (std::uint64_t seed = 120'000; seed < 120'000 + tried_of(90U); ++seed) {
     SCOPED_TRACE(seed);
     const SearchCase random = seed % 3 == 0   ? random_tall_space(seed, 3'000)
                               : seed % 3 == 1 ? random_ruled_space(seed, 3'000)
                                               : random_space(seed, 3'000);
     compared += compare_bounds(random.problem, random.constraints, kObjectives[seed / 3 % 3]);
   }
-  EXPECT_GT(compared, 200U);
+  EXPECT_GT(compared, tried_of(200U));
 }
 
 // Formats and conditions of every kind.
 TEST(ExactBounds, OfLayersWithZerosAreOptima) {
   std::size_t compared = 0;
   int layers = 0;
-  for (std::uint64_t seed = 121'000; seed < 121'030; ++seed) {
+  for (std::uint64_t seed = 121'000; seed < 121'000 + tried_of(30U); ++seed) {
     SCOPED_TRACE(seed);
     Rng rng{seed};
     const bool deep = rng.below(4) == 0;
@@ -109,8 +110,8 @@ TEST(ExactBounds, OfLayersWithZerosAreOptima) {
     } catch (const UnsupportedSearch&) {
     }
   }
-  EXPECT_GT(layers, 15);
-  EXPECT_GT(compared, 40U);
+  EXPECT_GT(layers, tried_of(15));
+  EXPECT_GT(compared, tried_of(40U));
 }
 
 // The same with imperfect factors, where each unrolling has a claim of its own: no bound above the

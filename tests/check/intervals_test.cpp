@@ -28,6 +28,7 @@
 #include "optima.hpp"
 #include "proven.hpp"
 #include "tests/mapper/random_space.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
@@ -121,15 +122,15 @@ void expect_admissible(const SearchCase& random, const Objective& objective,
 TEST_P(IntervalBounds, AreAtMostTheLeastOfAllMappingsOfTheirSets) {
   int tight = 0;
   std::size_t unrollings = 0;
-  for (std::uint64_t i = 0; i < 25; ++i) {
+  for (std::uint64_t i = 0; i < tried_of(25U); ++i) {
     const std::uint64_t seed = 7'100'000 + 1'000 * GetParam() + i;
     SCOPED_TRACE(seed);
     expect_admissible(i % 2 == 0 ? random_imperfect_space(seed, 20'000)
                                  : random_ruled_imperfect_space(seed, 10'000),
                       kIntervalObjectives[i % kIntervalObjectives.size()], unrollings, tight);
   }
-  EXPECT_GT(unrollings, 25U);
-  EXPECT_GT(tight, 30);
+  EXPECT_GT(unrollings, tried_of(25U));
+  EXPECT_GT(tight, tried_of(30));
 }
 
 // Two fanouts above and below a small buffer, which each split any dim along both axes. Capacities
@@ -172,7 +173,7 @@ nodes:
 
 TEST_P(IntervalBounds, OfTwoFanoutsAreAtMostTheLeastOfAllMappings) {
   const char* const more = std::getenv("MAPSIM_MORE_SEEDS");  // for long runs by hand
-  const std::uint64_t seeds = more != nullptr ? std::stoull(more) : 10;
+  const std::uint64_t seeds = more != nullptr ? std::stoull(more) : tried_of(10U);
   int tight = 0;
   std::size_t unrollings = 0;
   for (std::uint64_t i = 0; i < seeds; ++i) {

@@ -46,7 +46,7 @@ double settled(const DesignCounts& counts) {
 }
 
 TEST(Design, IsTheBestOfAFullSweep) {
-  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+  for (std::uint64_t seed = 1; seed <= tried_of(16U); ++seed) {
     EXPECT_EQ(compare_with_sweep(random_space(seed), seed), "") << "seed " << seed;
   }
 }
@@ -54,10 +54,10 @@ TEST(Design, IsTheBestOfAFullSweep) {
 // The best mappings of many designs break a limit that other ones keep.
 TEST(Design, ChoosesMappingsThatKeepLimits) {
   int by_choice = 0;
-  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+  for (std::uint64_t seed = 1; seed <= tried_of(24U); ++seed) {
     EXPECT_EQ(compare_with_sweep(random_space(seed), seed, &by_choice), "") << "seed " << seed;
   }
-  EXPECT_GT(by_choice, 8);
+  EXPECT_GT(by_choice, tried_of(8));
 }
 
 // Better by another choice of mappings than any sweep whose rows are filtered.

@@ -11,6 +11,7 @@
 #include "interop/scalesim_import.hpp"
 #include "tests/interop/scalesim_runs.hpp"
 #include "tests/interop/scalesim_walk.hpp"
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::scalesim_figures_test {
 namespace {
@@ -84,7 +85,7 @@ TEST(ScaleSimFigures, AreThoseOfAWalkThroughTheRequests) {
   int rounded = 0;
   int flushed = 0;
   int drained = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(600U); ++seed) {
     const ToolRun run = random_scalesim_run(seed);
     const ScaleSimFigures figures = scalesim_figures(run.config, run.layer);
     rounded += scalesim_gemm(run.layer) == whole_gemm(run.layer) ? 0 : 1;
@@ -92,16 +93,16 @@ TEST(ScaleSimFigures, AreThoseOfAWalkThroughTheRequests) {
     drained += figures.ofmap.dram_start < figures.cycles ? 1 : 0;
     expect_equal(figures, walked(run, figures), run.text);
   }
-  EXPECT_GT(rounded, 50);
-  EXPECT_GT(flushed, 50);
-  EXPECT_GT(drained, 50);
+  EXPECT_GT(rounded, tried_of(50));
+  EXPECT_GT(flushed, tried_of(50));
+  EXPECT_GT(drained, tried_of(50));
 }
 
 TEST(ScaleSimFigures, AreThoseOfAWalkThroughTheRequestsAtAGivenBandwidth) {
   int rounded = 0;
   int stalled = 0;
   int full = 0;  // only the ofmap was late
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(600U); ++seed) {
     ToolRun run = random_scalesim_run(seed);
     Rng rng{seed};
     run.layer.channels *= 3;
@@ -116,9 +117,9 @@ TEST(ScaleSimFigures, AreThoseOfAWalkThroughTheRequestsAtAGivenBandwidth) {
     full += scalesim_figures(fast.config, run.layer).stall_cycles > 0 ? 1 : 0;
     expect_equal(figures, walked(run, figures), run.text);
   }
-  EXPECT_GT(rounded, 50);
-  EXPECT_GT(stalled, 150);
-  EXPECT_GT(full, 20);
+  EXPECT_GT(rounded, tried_of(50));
+  EXPECT_GT(stalled, tried_of(150));
+  EXPECT_GT(full, tried_of(20));
 }
 
 // A column fold that stays is asked for from its last row on, so that the window goes round all

@@ -276,7 +276,7 @@ TEST(LinearFolds, EqualTheLeastOfBothSpaces) {
   int looked_at = 0;
   int linear = 0;
   int proven = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(100U); ++seed) {
     Rng rng{seed};
     const Problem problem{parse_arch(random_arch_text(rng), "a.yaml"),
                           parse_workload(random_image_text(rng), "w.yaml")};
@@ -324,9 +324,9 @@ TEST(LinearFolds, EqualTheLeastOfBothSpaces) {
           << "seed " << seed;
     }
   }
-  EXPECT_GE(looked_at, 60);
-  EXPECT_GE(linear, 5);
-  EXPECT_GE(proven, 30);
+  EXPECT_GE(looked_at, tried_of(60));
+  EXPECT_GE(linear, tried_of(4));
+  EXPECT_GE(proven, tried_of(30));
 }
 
 // Where no rank is a window, merged dims have the tiles that they had apart.

@@ -76,7 +76,7 @@ PerFanout<PerDim<std::int64_t>> factors_of(const Problem& problem, const Mapping
 TEST(Patterns, BoundEveryMappingOfTheirs) {
   int met = 0;
   int tight = 0;
-  for (std::uint64_t seed = 120'000; seed < 120'060; ++seed) {
+  for (std::uint64_t seed = 120'000; seed < 120'000 + tried_of(60U); ++seed) {
     const SearchCase random = draw(seed);
     if (random.problem.places_matter()) {
       continue;
@@ -120,7 +120,7 @@ TEST(Patterns, BoundEveryMappingOfTheirs) {
       return true;
     });
   }
-  EXPECT_GT(met, 5'000);
+  EXPECT_GT(met, tried_of(5'000));
   EXPECT_GT(tight, met / 20);
 }
 
@@ -128,7 +128,7 @@ TEST(Patterns, BoundEveryMappingOfTheirs) {
 // result on any number of threads.
 TEST(Patterns, FindTheOptimum) {
   int found = 0;
-  for (std::uint64_t seed = 130'000; seed < 130'080; ++seed) {
+  for (std::uint64_t seed = 130'000; seed < 130'000 + tried_of(80U); ++seed) {
     const SearchCase random = draw(seed);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kLatency, Objective::kEdp}) {
@@ -154,7 +154,7 @@ TEST(Patterns, FindTheOptimum) {
       }
     }
   }
-  EXPECT_GT(found, 200);
+  EXPECT_GT(found, tried_of(200));
 }
 
 // All ports of this machine are equally busy: 1.8 million labels without patterns.

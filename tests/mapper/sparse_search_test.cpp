@@ -19,6 +19,7 @@
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
 #include "random_sparse.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::sparse_search_test {
@@ -28,7 +29,7 @@ namespace {
 TEST(SparseSearch, EqualsBruteForce) {
   int compared = 0;
   int refused = 0;
-  for (std::uint64_t seed = 0; seed < 35; ++seed) {
+  for (std::uint64_t seed = 0; seed < tried_of(35U); ++seed) {
     Rng rng{seed};
     const bool deep = rng.below(3) == 0;
     const std::string machine = random_sparse_machine(rng, deep);
@@ -60,7 +61,7 @@ TEST(SparseSearch, EqualsBruteForce) {
     }
   }
   std::printf("%d compared, %d refused\n", compared, refused);
-  EXPECT_GT(compared, 25);
+  EXPECT_GT(compared, tried_of(25));
 }
 
 // A tensor may wait for two others if no loop that leaves its tile moves both: parts of the
