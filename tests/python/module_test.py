@@ -57,7 +57,7 @@ def test_options_are_those_of_the_program():
 
 
 @pytest.mark.parametrize("answer", [
-    lambda: mapsim.search(EASY, LAYER), lambda: mapsim.fuse("teaching_flat", "teaching_convs"),
+    lambda: mapsim.search(EASY, LAYER),
     lambda: mapsim.plan("teaching_chip", "graphs/squeezenet"),
     lambda: mapsim.stream("teaching_chip", "graphs/squeezenet"),
     lambda: mapsim.design("teaching_buffers", "teaching/gemm", "energy", certificate=True)])
@@ -399,9 +399,11 @@ def test_proofs_of_the_best_machine_are_checked():
         mapsim.check(proof.replace("64", "63", 1), "forged")
 
 
-def test_proofs_of_chains_are_checked():
-    proof = mapsim.fuse("teaching_flat", "teaching_convs").proof()
-    checked = mapsim.check(proof)
+def test_proofs_of_chains_are_saved_and_checked(tmp_path):
+    fused = mapsim.fuse("teaching_flat", "teaching_convs")
+    fused.save_certificate(tmp_path / "proof")
+    proof = fused.proof()
+    checked = mapsim.check(tmp_path / "proof")
     assert checked and checked.json["chain"] == "teaching_convs"
     with pytest.raises(mapsim.ConfigError, match="digest"):
         mapsim.check(proof.replace("lower_bound: ", "lower_bound: 9"), "forged")
