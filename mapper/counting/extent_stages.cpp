@@ -65,28 +65,37 @@ Unrolling of_dim(const Unrolling& unrolling, DimId dim) {
   return own;
 }
 
-std::vector<Extents> splits(const Mapspace& space, const std::vector<FanoutId>& used,
-                            const Unrolling& own, DimId dim) {
+bool visit_splits(const Mapspace& space, const std::vector<FanoutId>& used, const Unrolling& own,
+                  DimId dim, const std::function<bool(const Extents&)>& visit) {
   const ExtentDomain& domain = space.domains()[dim];
-  std::vector<Extents> found;
   Extents split(used.size() + 1, 0);
-  const std::function<void(std::size_t, std::size_t)> descend = [&](std::size_t stage,
+  const std::function<bool(std::size_t, std::size_t)> descend = [&](std::size_t stage,
                                                                     std::size_t from) {
     if (stage == used.size()) {
       split[stage] = from;
-      found.push_back(split);
-      return;
+      return visit(split);
     }
     for (std::size_t to = 0; to <= from; ++to) {
       PerDim<std::int64_t> tile(space.domains().size(), 1);
       tile[dim] = domain[to];
-      if (const auto block = behind(space.domains(), own, used[stage], tile)) {
-        split[stage] = from - to;
-        descend(stage + 1, extent_of(domain, (*block)[dim]));
+      const auto block = behind(space.domains(), own, used[stage], tile);
+      split[stage] = from - to;
+      if (block && !descend(stage + 1, extent_of(domain, (*block)[dim]))) {
+        return false;
       }
     }
+    return true;
   };
-  descend(0, domain.size() - 1);
+  return descend(0, domain.size() - 1);
+}
+
+std::vector<Extents> splits(const Mapspace& space, const std::vector<FanoutId>& used,
+                            const Unrolling& own, DimId dim) {
+  std::vector<Extents> found;
+  visit_splits(space, used, own, dim, [&](const Extents& split) {
+    found.push_back(split);
+    return true;
+  });
   return found;
 }
 

@@ -3,6 +3,7 @@
 #include <gmpxx.h>
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "mapper/mapspace/mapspace.hpp"
@@ -48,6 +49,9 @@ class ExtentStages {
 // stage. `own`: the part of the unrolling that concerns the dim.
 std::vector<Extents> splits(const Mapspace& space, const std::vector<FanoutId>& used,
                             const Unrolling& own, DimId dim);
+// The same, one by one, until visit() returns false. Returns false if it did.
+bool visit_splits(const Mapspace& space, const std::vector<FanoutId>& used, const Unrolling& own,
+                  DimId dim, const std::function<bool(const Extents&)>& visit);
 Unrolling of_dim(const Unrolling& unrolling, DimId dim);
 
 // r! / prod a_p!, where r is the number of extents of the dim and a_p that of stage p: how many

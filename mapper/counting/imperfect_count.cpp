@@ -26,6 +26,21 @@ std::size_t work_of(const mpz_class& a, const mpz_class& b) {
   return kWorkOfSum + mpz_size(a.get_mpz_t()) * mpz_size(b.get_mpz_t());
 }
 
+// Asks whether to stop about once a millisecond.
+struct Polls {
+  const std::function<bool()>& stop;
+  std::size_t since = 0;  // work since the last poll
+
+  bool go_on(std::size_t work) {
+    since += work;
+    if (since < kWorkOfPoll) {
+      return true;
+    }
+    since = 0;
+    return !stop();
+  }
+};
+
 // Counts the nests of all unrollings that use the same fanouts. The words of an unrolling are a
 // product over dims, and the number of nests is linear in them. So unrollings are summed dim by
 // dim, along a tree of what they do with one dim after the other. Equal subtrees are one node.
@@ -64,16 +79,19 @@ class ExtentCount {
     std::vector<Words> below(1);
     below.front()[0] = 1;
     for (std::size_t depth = dims_.size(); depth-- > 0;) {
-      const std::vector<Words> factors = words_of(dims_[depth]);
+      const auto factors = words_of(dims_[depth], stop);
+      if (!factors) {
+        return std::nullopt;
+      }
       std::vector<Words> here(nodes_[depth].size());
       for (std::size_t node = 0; node < here.size(); ++node) {
-        if (!sum_up(nodes_[depth][node], factors, below, stop, here[node])) {
+        if (!sum_up(nodes_[depth][node], *factors, below, stop, here[node])) {
           return std::nullopt;
         }
       }
       below = std::move(here);
     }
-    return weigh(below.front());
+    return weigh(below.front(), stop);
   }
 
  private:
@@ -103,12 +121,19 @@ class ExtentCount {
     return entry->second;
   }
 
-  std::vector<Words> words_of(DimId dim) const {
+  std::optional<std::vector<Words>> words_of(DimId dim, const std::function<bool()>& stop) const {
     std::vector<Words> all;
+    Polls polls{stop};
     for (const Unrolling& own : owns_[dim]) {
       Words& words = all.emplace_back();
-      for (const Extents& split : splits(space_, stages_.placements().used_fanouts(), own, dim)) {
-        words[code(split)] += weight_of_split(space_, dim, split);
+      const bool is_done = visit_splits(space_, stages_.placements().used_fanouts(), own, dim,
+                                        [&](const Extents& split) {
+                                          mpz_class& weight = words[code(split)];
+                                          weight += weight_of_split(space_, dim, split);
+                                          return polls.go_on(work_of(weight, weight));
+                                        });
+      if (!is_done) {
+        return std::nullopt;
       }
     }
     return all;
@@ -132,15 +157,13 @@ class ExtentCount {
         by_child[child][extents] += number;
       }
     }
-    std::size_t since = kWorkOfPoll;  // work since the last poll
+    Polls polls{stop, kWorkOfPoll};
     for (const auto& [child, factor] : by_child) {
       for (const auto& [extents, number] : below[child]) {
         for (const auto& [more, times] : factor) {
-          since += work_of(number, times);
-          if (since >= kWorkOfPoll && stop()) {
+          if (!polls.go_on(work_of(number, times))) {
             return false;
           }
-          since = since >= kWorkOfPoll ? 0 : since;
           mpz_addmul(sum[extents + more].get_mpz_t(), number.get_mpz_t(), times.get_mpz_t());
         }
       }
@@ -150,9 +173,10 @@ class ExtentCount {
 
   // The words with distinguishable extents, each counted once per permutation of the extents of its
   // dims.
-  mpz_class weigh(const Words& words) const {
+  std::optional<mpz_class> weigh(const Words& words, const std::function<bool()>& stop) const {
     std::vector<std::map<std::size_t, mpz_class>> known(stages_.size());
     mpz_class sum;
+    Polls polls{stop};
     for (const auto& [extents, number] : words) {
       mpz_class product = number;
       std::uint64_t left = extents;
@@ -165,12 +189,15 @@ class ExtentCount {
         product *= ways;
       }
       sum += product;
+      if (!polls.go_on(work_of(product, product))) {
+        return std::nullopt;
+      }
     }
     mpz_class copies = 1;
     for (const DimId d : dims_) {
       copies *= factorial(space_.domains()[d].size() - 1);
     }
-    return sum / copies;
+    return mpz_class(sum / copies);
   }
 
   const Mapspace& space_;

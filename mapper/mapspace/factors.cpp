@@ -23,9 +23,9 @@ void add_imperfect(std::int64_t bound, std::int64_t most, ExtentDomain& extents)
   }
 }
 
-// Lists unrollings fanout by fanout, outermost first.
 constexpr std::int64_t kMostListingSteps = 1'600'000;  // a tenth of a second
 
+// Lists unrollings fanout by fanout, outermost first.
 class UnrollingLister {
  public:
   UnrollingLister(const Problem& problem, const PerDim<ExtentDomain>& all,

@@ -342,6 +342,18 @@ TEST(Time, IsNotSpentOnFindingAClassInVain) {
   EXPECT_EQ(found.certificate.status, Proof::kBounded);
 }
 
+// One dim of 4,000 extents, whose splits among the stages are millions of large numbers.
+TEST(Time, BoundsCountingOfManyExtents) {
+  const Problem problem{load_arch(source_path("configs/arch/tpu_pod_like.yaml")),
+                        gemm("g", {4'000'000, 4, 4, {}, false}, {})};
+  Constraints constraints;
+  constraints.factors.imperfect = true;
+  const Mapspace space{problem, constraints};
+  const double before = cpu_seconds();
+  EXPECT_FALSE(mapspace_size_unless(space, [&] { return cpu_seconds() - before > 0.5; }));
+  EXPECT_LT(cpu_seconds() - before, kSanitized ? 10 : 1);
+}
+
 // Nor on listing unrollings, nearly all of which a rule refuses, nor on looking for one that it
 // does not: both took minutes.
 TEST(Time, IsNotSpentOnRulesThatAreHardToMeet) {
