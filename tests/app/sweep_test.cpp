@@ -168,7 +168,7 @@ TEST_F(SweepProgram, KilledAtAnyMomentGoesOnAndEndsWithTheSameRows) {
   std::int64_t before = 0;
   int kills = 0;
   int half_done = 0;
-  for (int i = 0; i < 25 || ((half_done == 0 || kills < 5) && i < 250); ++i) {
+  for (int i = 0; i < tried_of(25) || ((half_done == 0 || kills < 5) && i < 250); ++i) {
     if (before == 60) {  // it was faster than the kill: once more
       remove_database("killed.sqlite");
       before = 0;
