@@ -52,6 +52,9 @@ COMMANDS = """
 1 1 search tpu_pod_like --gemm 720720x720720x720 --imperfect --objective edp
 1 1 search eyeriss --einsum O[a][b][c][d]+=A[a][e][f][g]*B[b][e][f][h][c][d] --dims a=720,b=5040,c=24,d=60,e=60,f=8,g=12,h=12
 1 1 search simba_package --einsum O[a][b][c][d]+=A[a][e][f][c]*B[b][e][f][d] --dims a=240,b=360,c=120,d=60,e=30,f=80 --certificate proof.yaml
+1 1 search tpu_pod_like --conv 360,120,120,720,3,3,stride=2,batch=12 --imperfect --objective edp --certificate proof.yaml
+1 1 search gpu_like --conv 720,64,64,720,3,3,batch=8 --imperfect --objective edp
+1 1 search tpu_pod_like --gemm 4000000x4x4 --imperfect
 1 1 search teaching_flat configs/chains/resnet50_conv2_block.yaml --certificate proof.yaml
 1 1 search teaching_flat configs/chains/attention_1024.yaml --pareto --svg front.svg
 1 1 search teaching_flat configs/chains/resnet50_conv2_block.yaml --curve Buffer
