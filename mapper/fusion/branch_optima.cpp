@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "mapper/bounds/class_bounds.hpp"
 #include "mapper/branch/best_first.hpp"
@@ -17,6 +18,7 @@ using exact::kInfinity;
 
 namespace {
 
+constexpr std::size_t kAllTiles = std::numeric_limits<std::size_t>::max();
 constexpr double kCutoffSlack = 1e-9;  // what is no better than a cutoff may be overlooked
 
 std::size_t bytes_of(const std::vector<MappingNode>& nest) {
@@ -272,7 +274,7 @@ double BranchOptima::search(const Branch& branch, const TakenBits& taken,
   ClassesOfBranch classes{space, objective, objective_, deadline_};
   double ruled_out = kInfinity;
   while (const auto unrolling = classes.next(query.known)) {
-    exact::Unrolled unrolled(problem, *unrolling, branch.entry);
+    exact::Unrolled unrolled(problem, *unrolling, branch.entry, kAllTiles, &deadline_);
     const exact::StateGraph graph(space, unrolled.used);
     exact::SearchTables tables(graph, std::move(unrolled), objective, query.known, false, {}, 0,
                                &deadline_);
