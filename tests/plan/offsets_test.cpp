@@ -53,6 +53,47 @@ std::int64_t least_of_all_orders(const std::vector<Buffer>& buffers) {
   return best;
 }
 
+// Pieces of a rectangle of time and bytes that cuts leave; after a quarter of the time one of five
+// is missing, so that some moments are crowded and others are not.
+std::vector<Buffer> pieces(std::uint64_t seed, std::size_t count, std::int64_t capacity,
+                           std::int64_t times) {
+  Rng rng{seed};
+  std::vector<Buffer> all{{"", capacity, 0, static_cast<std::size_t>(times - 1), 0}};
+  while (all.size() < count) {
+    Buffer& one = all[static_cast<std::size_t>(rng.between(0, std::ssize(all) - 1))];
+    const auto time = static_cast<std::int64_t>(one.last - one.first) + 1;
+    Buffer other = one;
+    if (rng.between(0, 1) == 0) {
+      if (time < 2) {
+        continue;
+      }
+      other.first = one.first + static_cast<std::size_t>(rng.between(1, time - 1));
+      one.last = other.first - 1;
+    } else if (one.bytes < 2) {
+      continue;
+    } else {
+      one.bytes = rng.between(1, one.bytes - 1);
+      other.bytes -= one.bytes;
+    }
+    all.push_back(other);
+  }
+  std::erase_if(all, [&](const Buffer& piece) {
+    return piece.first >= static_cast<std::size_t>(times) / 4 && rng.between(0, 9) >= 8;
+  });
+  return all;
+}
+
+// Nothing is left over in the crowded moments.
+TEST(Offsets, PackCrowdedMoments) {
+  constexpr std::int64_t kCapacity = 4096;
+  for (const std::size_t count : {50, 150, 200}) {
+    const std::vector<Buffer> buffers = pieces(1, count, kCapacity, 64);
+    const OffsetSearch found = find_offsets(buffers, kCapacity, 20'000);
+    ASSERT_TRUE(found.offsets) << count;
+    expect_apart(buffers, *found.offsets, kCapacity);
+  }
+}
+
 TEST(Offsets, FitTheLeastCapacityOfAllOrdersAndNoLess) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Rng rng{seed};
