@@ -94,7 +94,7 @@ function(mapsim_options target)
   if(MAPSIM_SANITIZE)
     # Without the checks that AddressSanitizer makes anyhow, and with its own as calls: each takes 30 %
     # of the time to compile. The sanitizers' code makes gcc warn of what is not so.
-    target_compile_options(${target} PRIVATE -Wno-error -O1 -g1 -UNDEBUG -D_GLIBCXX_ASSERTIONS
+    target_compile_options(${target} PRIVATE -Wno-error -Og -g1 -UNDEBUG -D_GLIBCXX_ASSERTIONS
                            -fsanitize=${MAPSIM_SANITIZE} -fno-sanitize=null,alignment,object-size,vptr
                            -fno-sanitize-recover=all -fno-omit-frame-pointer
                            $<$<CXX_COMPILER_ID:GNU>:--param=asan-instrumentation-with-call-threshold=0>)
