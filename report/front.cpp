@@ -162,7 +162,9 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
   const Problem& problem = space.problem();
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";
   if (front.points.empty()) {
-    return text + fmt::format("no feasible mapping among {}\n", space_text(space, front)) +
+    return text +
+           fmt::format("no feasible mapping {}among {}\n", front.complete ? "" : "found ",
+                       space_text(space, front)) +
            infeasible_text(front.infeasible, true) + statistics_text(front.statistics);
   }
   const std::string name = objective_name(subject.objective);

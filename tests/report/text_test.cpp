@@ -6,6 +6,7 @@
 
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "report/front.hpp"
 #include "report/histogram.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
@@ -207,6 +208,16 @@ TEST(CertificateText, ClaimsNoMoreThanIsProven) {
   result.certificate = {Proof::kNone, 0, 0, "12"};
   EXPECT_EQ(certificate_text(space, Objective::kEdp, result),
             "no proof: the best seen of the 12 mappings (perfect factors) in the mapspace\n");
+}
+
+TEST(FrontText, SaysThatNothingWasFoundInTime) {
+  const Problem problem = testing::small_problem();
+  const Mapspace space{problem, {}};
+  Front front;
+  front.mapspace_size = "12";
+  EXPECT_THAT(front_text(space, {}, front), HasSubstr("no feasible mapping found among"));
+  front.complete = true;
+  EXPECT_THAT(front_text(space, {}, front), HasSubstr("no feasible mapping among"));
 }
 
 TEST(RooflineText, SaysWhatLimits) {
