@@ -2,6 +2,8 @@
 #include "costmodel/sparse/conditions.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "core/arithmetic.hpp"
 #include "core/diagnostic.hpp"
@@ -71,10 +73,8 @@ bool contains(const ServedSpace& outer, const ServedSpace& inner) {
   return all;
 }
 
-// Of one leader, whose zeros are not data.
-double all_hit(const SparseModel& model, const Workload& workload, TensorId leader,
-               const std::vector<ServedSpace>& sets) {
-  // Of sets within each other the smallest decides.
+// Of sets within each other the smallest decides.
+std::vector<ServedSpace> least_of(const std::vector<ServedSpace>& sets) {
   std::vector<ServedSpace> least;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     bool decides = true;
@@ -86,6 +86,54 @@ double all_hit(const SparseModel& model, const Workload& workload, TensorId lead
       least.push_back(sets[i]);
     }
   }
+  return least;
+}
+
+// Where tiles of a leader cut its blocks, some have parts of more blocks than others: the chance
+// that the tile around an index along the blocks has a nonzero. Empty: it is the same for all.
+std::vector<double> hit_by_place(const SparseModel& model, const Workload& workload,
+                                 TensorId leader, const std::vector<ServedSpace>& sets) {
+  const DensityModel& occupancy = model.occupancy(leader);
+  const std::vector<ServedSpace> least = least_of(sets);
+  if (occupancy.is_uniform() || occupancy.is_data() || least.size() != 1) {
+    return {};
+  }
+  const TileShape tile = leader_tile(model, workload, leader, least.front());
+  const std::int64_t length = tile[occupancy.block_rank()];
+  const std::int64_t block = occupancy.pattern().block;
+  if (length % block == 0 || block % length == 0) {
+    return {};
+  }
+  std::vector<double> hit;
+  const std::int64_t bound = occupancy.box()[occupancy.block_rank()];
+  for (std::int64_t start = 0; start < bound; start += length) {
+    double empty = 1;  // a line along the blocks
+    const std::int64_t end = std::min(start + length, bound);
+    for (std::int64_t at = start; at < end;) {
+      const std::int64_t here = std::min(end, (at / block + 1) * block) - at;
+      const Hypergeometric of = hypergeometric(block, occupancy.pattern().kept, here);
+      empty *= of.first == 0 ? of.probability.front() : 0;
+      at += here;
+    }
+    hit.resize(static_cast<std::size_t>(end), 1 - std::pow(empty, real(points_of(tile) / length)));
+  }
+  return hit;
+}
+
+// The chance of a leader whose blocks are cut, and known zeros of `other`, go by the same places.
+void refuse_data_along_blocks(const SparseModel& model, const Workload& workload, TensorId leader,
+                              TensorId other) {
+  if (workload.tensors[other].dims().contains(model.occupancy(leader).pattern().dim)) {
+    refuse_conditions(workload, leader,
+                      "where its tiles cut its blocks, along which zeros of " +
+                          workload.tensors[other].name + " are data or packed");
+  }
+}
+
+// Of one leader, whose zeros are not data.
+double all_hit(const SparseModel& model, const Workload& workload, TensorId leader,
+               const std::vector<ServedSpace>& sets) {
+  const std::vector<ServedSpace> least = least_of(sets);
   const DensityModel& occupancy = model.occupancy(leader);
   if (least.empty() || occupancy.is_dense()) {
     return 1;
@@ -211,6 +259,12 @@ Passed ConditionChain::passed_nonzeros(TensorId t) const {
       model_->occupancy(t).is_data() && std::any_of(any_.begin(), any_.end(), [&](const auto& of) {
         return model_->occupancy(of.first).is_data();
       });
+  for (const auto& [leader, sets] : any_) {
+    if (model_->occupancy(t).is_data() &&
+        !hit_by_place(*model_, *workload_, leader, sets).empty()) {
+      refuse_data_along_blocks(*model_, *workload_, leader, t);
+    }
+  }
   if (!is_known) {
     return passed();
   }
@@ -224,7 +278,8 @@ Passed ConditionChain::passed_nonzeros(TensorId t) const {
 Passed ConditionChain::passed_again(const FirstVisits& first) const {
   const bool is_known = std::any_of(any_.begin(), any_.end(), [&](const auto& of) {
     return model_->occupancy(of.first).is_data() ||
-           is_packed(*model_, *workload_, of.first, of.second);
+           is_packed(*model_, *workload_, of.first, of.second) ||
+           !hit_by_place(*model_, *workload_, of.first, of.second).empty();
   });
   const Passed all = passed();
   if (!is_known || first.share >= 1) {
@@ -242,15 +297,37 @@ double all_hit(const SparseModel& model, const Workload& workload, const ServedB
   KnownZeros known = known_sets(model, workload, sets);
   known.restrict_to(among);
   double chance = 1;
+  std::map<DimId, std::vector<double>> by_place;
   for (const auto& [leader, spaces] : sets) {
+    const DensityModel& occupancy = model.occupancy(leader);
     if (is_packed(model, workload, leader, spaces)) {
       if (!known.hits().empty()) {
         refuse_conditions(workload, leader, "where lanes are packed and other zeros are data");
       }
       chance *= packed_hit(model, workload, leader, spaces[0], among);
+    } else if (const auto hit = hit_by_place(model, workload, leader, spaces); !hit.empty()) {
+      for (const auto& [other, of_other] : sets) {
+        if (model.occupancy(other).is_data() || is_packed(model, workload, other, of_other)) {
+          refuse_data_along_blocks(model, workload, leader, other);
+        }
+      }
+      std::vector<double>& all =
+          by_place.try_emplace(occupancy.pattern().dim, hit.size(), 1.0).first->second;
+      std::transform(all.begin(), all.end(), hit.begin(), all.begin(), std::multiplies<>{});
     } else {
-      chance *= model.occupancy(leader).is_data() ? 1 : all_hit(model, workload, leader, spaces);
+      chance *= occupancy.is_data() ? 1 : all_hit(model, workload, leader, spaces);
     }
+  }
+  for (const auto& [dim, hit] : by_place) {
+    const auto marked = among.find(dim);
+    double sum = 0;
+    double places = 0;
+    for (std::size_t at = 0; at < hit.size(); ++at) {
+      const bool counts = marked == among.end() || marked->second[at] != 0;
+      sum += counts ? hit[at] : 0;
+      places += counts ? 1 : 0;
+    }
+    chance *= sum / places;
   }
   return chance * known.share();
 }

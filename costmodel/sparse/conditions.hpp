@@ -61,7 +61,8 @@ class ConditionChain {
   // The same for elements of `t` that are not zero. Differs where both its zeros and a leader's are
   // data.
   Passed passed_nonzeros(TensorId t) const;
-  // The same for transfers that are no first visits. Zeros at unknown places are as frequent there.
+  // The same for transfers that are no first visits. Zeros at unknown places are as frequent there,
+  // but for tiles that cut blocks of n:m.
   Passed passed_again(const FirstVisits& first) const;
   // Served spaces of the innermost conditions, one per leader: to skip, and of any kind.
   const ServedByLeader& skip() const { return skip_; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/factor.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/sparse/conditions.hpp"
 #include "costmodel/sparse/count_sparse.hpp"
@@ -54,6 +55,12 @@ std::string why_not_alone(const Problem& problem, TensorId t, TensorId leader) {
     return "";
   }
   const DimId along = occupancy.pattern().dim;
+  const std::int64_t block = occupancy.pattern().block;
+  const auto divisors = divisors_of(workload.dims[along].bound);
+  if (std::ranges::any_of(divisors, [&](auto e) { return e % block != 0 && block % e != 0; })) {
+    return fmt::format("whose blocks of {} along {} may be cut by tiles", block,
+                       workload.dims[along].name);
+  }
   for (const Fanout& fanout : problem.arch().fanouts) {
     if (fanout.x * fanout.y > 1 && !dims_apart(workload.tensors[t]).contains(along)) {
       return fmt::format("whose blocks lie along {}, which instances of {} may scatter",

@@ -2,6 +2,10 @@
 #include "tests/costmodel/random_zeros.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
 
 #include "costmodel/reference/point_set.hpp"
 #include "costmodel/sparse/format.hpp"
@@ -23,6 +27,10 @@ std::vector<std::vector<double>> masks_of(const PointSet& points, std::int64_t b
     }
   } while (std::prev_permutation(chosen.begin(), chosen.end()));
   return all;
+}
+
+std::int64_t volume_of(const std::vector<std::int64_t>& box) {
+  return std::accumulate(box.begin(), box.end(), std::int64_t{1}, std::multiplies<>{});
 }
 
 double choices(std::int64_t n, std::int64_t k) {
@@ -105,6 +113,67 @@ Sparsity random_sparsity(Rng& rng, const RandomCase& random) {
   }
   sparsity.when_zero = static_cast<ZeroAct>(rng.below(3));
   return sparsity;
+}
+
+Masks masks_of_blocks(const Workload& workload) {
+  Masks masks(workload.tensors.size());
+  for (const TensorId t : workload.tensors.ids()) {
+    const Tensor& tensor = workload.tensors[t];
+    const std::vector<std::int64_t> box = box_shape(workload, tensor);
+    const std::int64_t size = volume_of(box);
+    masks[t] = {std::vector<double>(static_cast<std::size_t>(size), 1.0)};
+    if (!tensor.pattern) {
+      continue;
+    }
+    const Pattern& pattern = *tensor.pattern;
+    std::size_t rank = 0;
+    while (tensor.ranks[rank].terms.front().dim != pattern.dim) {
+      ++rank;
+    }
+    const std::int64_t stride =
+        volume_of({box.begin() + static_cast<std::ptrdiff_t>(rank) + 1, box.end()});
+    std::map<std::int64_t, std::vector<std::size_t>> blocks;  // by the first of their elements
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::int64_t place = i / stride % box[rank] % pattern.block;
+      blocks[i - place * stride].push_back(static_cast<std::size_t>(i));
+    }
+    for (const auto& [first, places] : blocks) {
+      std::vector<std::vector<double>> more;
+      for (const std::vector<double>& mask : masks[t]) {
+        std::vector<char> chosen(places.size(), 0);
+        std::fill_n(chosen.begin(), pattern.kept, 1);
+        do {
+          std::vector<double>& next = more.emplace_back(mask);
+          for (std::size_t i = 0; i < places.size(); ++i) {
+            next[places[i]] = chosen[i];
+          }
+        } while (std::prev_permutation(chosen.begin(), chosen.end()));
+      }
+      masks[t] = std::move(more);
+    }
+  }
+  return masks;
+}
+
+Masks draw_blocks(Rng& rng, Workload& workload) {
+  constexpr double kMostChoices = 300;
+  const auto t = static_cast<TensorId>(rng.below(workload.tensors.size() - 1));
+  Tensor& tensor = workload.tensors[t];
+  const std::vector<std::int64_t> box = box_shape(workload, tensor);
+  const std::size_t rank = rng.below(box.size());
+  const std::int64_t block = rng.between(2, std::max<std::int64_t>(2, box[rank]));
+  const std::int64_t kept = rng.between(1, block - 1);
+  const double blocks = static_cast<double>(volume_of(box)) / static_cast<double>(block);
+  if (t != workload.output() && tensor.ranks[rank].terms.size() == 1 && box[rank] % block == 0 &&
+      std::pow(choices(block, kept), blocks) <= kMostChoices) {
+    Pattern pattern;
+    pattern.kept = kept;
+    pattern.block = block;
+    pattern.dim = tensor.ranks[rank].terms.front().dim;
+    tensor.pattern = Shared<Pattern>{pattern};
+    tensor.density = static_cast<double>(kept) / static_cast<double>(block);
+  }
+  return masks_of_blocks(workload);
 }
 
 Masks draw_masks(Rng& rng, Workload& workload) {

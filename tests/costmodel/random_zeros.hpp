@@ -15,6 +15,10 @@ Sparsity random_sparsity(Rng& rng, const RandomCase& random);
 // Draws numbers of nonzeros of which there are few choices; the masks of each tensor.
 using Masks = PerTensor<std::vector<std::vector<double>>>;
 Masks draw_masks(Rng& rng, Workload& workload);
+// All masks of tensors of n:m structure; the others have no zeros.
+Masks masks_of_blocks(const Workload& workload);
+// Draws n:m structure of one operand, where it has dims for it.
+Masks draw_blocks(Rng& rng, Workload& workload);
 // Calls visit(operands) for every choice of one mask per tensor.
 void for_each_data_set(const Workload& workload, const Masks& masks,
                        const std::function<void(const PerTensor<DenseTensor>&)>& visit);

@@ -93,6 +93,12 @@ TEST(SparseSearch, TakesLeadersThatNoLoopMovesTogether) {
                                     "w.yaml")};
   EXPECT_NE(why(both).find("waits for A and B, which K indexes all"), std::string::npos)
       << why(both);
+  const Problem cut{machine("[{skip: output, on: input}]"),
+                    parse_workload("name: w\ngemm: {m: 1, n: 1, k: 6}\n"
+                                   "density: {A: structured 1:3 along K}\n",
+                                   "w.yaml")};
+  EXPECT_NE(why(cut).find("whose blocks of 3 along K may be cut by tiles"), std::string::npos)
+      << why(cut);
   for (const char* act : {"skip", "gate"}) {
     for (const char* follower : {"weight", "output"}) {
       const Problem problem{
