@@ -139,7 +139,8 @@ void SparseModel::bind_conditions(const Workload& workload, LevelId level) {
     for (const Condition& condition : machine_.levels[level].when_empty) {
       for (const TensorId leader : workload.tensors.ids()) {
         if (condition.target == workload.tensors[t].role && leader != workload.output() &&
-            condition.leaders.contains(workload.tensors[leader].role)) {
+            condition.leaders.contains(workload.tensors[leader].role) &&
+            !lacks_structure(workload, leader)) {
           conditions_[level][t].push_back({condition.act, leader});
           has_conditions_ = true;
         }
