@@ -88,10 +88,10 @@ TEST(ImperfectSearch, KeepsALimitThatTheWiderProblemDoesNot) {
 // More unrollings than can be listed are generated: as good as the neighbour, and proven.
 TEST(ImperfectSearch, AnswersWhereUnrollingsAreTooManyToList) {
   const Problem problem{load_arch(kConfigs + "arch/tpu_pod_like.yaml"),
-                        gemm("primes", {499, 503, 509, {}, false})};
+                        gemm("primes", {127, 251, 131, {}, false})};
   const Mapspace space{problem, imperfect()};
   ASSERT_FALSE(space.is_listable());
-  const Problem wider{problem.arch(), gemm("wider", {512, 512, 512, {}, false})};
+  const Problem wider{problem.arch(), gemm("wider", {128, 256, 136, {}, false})};
   Mapping fastest;
   for (const Objective& objective :
        {Objective{Objective::kEnergy}, Objective{Objective::kLatency}}) {
