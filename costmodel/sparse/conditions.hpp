@@ -58,6 +58,9 @@ class ConditionChain {
   // Throws ConfigError of lanes that are packed but do not skip.
   void enter(const std::vector<BoundCondition>& conditions, const ServedSpace& space);
   Passed passed() const;
+  // Throws ConfigError if such tiles of `t` cut its blocks of n:m, so that what they hold goes by
+  // their places, as do the zeros that transfers of `t` wait for.
+  void check_tile(TensorId t, const TileShape& tile) const;
   // The same for elements of `t` that are not zero. Differs where both its zeros and a leader's are
   // data.
   Passed passed_nonzeros(TensorId t) const;

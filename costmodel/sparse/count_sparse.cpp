@@ -58,10 +58,14 @@ class SparseCounter {
     return model_.taken(level, t);
   }
 
-  MovedShare share(LevelId level, TensorId t, std::size_t position) const {
+  MovedShare share(LevelId level, TensorId t, std::size_t position,
+                   const ConditionChain& chain) const {
     refuse_parts(level, t);
-    return model_.moved(level, t,
-                        tile_shape(workload_.tensors[t], nest_.extents_at(workload_, position)));
+    const TileShape tile = tile_shape(workload_.tensors[t], nest_.extents_at(workload_, position));
+    if (!model_.is_constant(level, t)) {
+      chain.check_tile(t, tile);
+    }
+    return model_.moved(level, t, tile);
   }
 
   void refuse_parts(LevelId level, TensorId t) const {
@@ -94,11 +98,11 @@ class SparseCounter {
                                        : passed;
       };
       charge(parent.level, t, true,
-             last ? taken(parent.level, t) : share(parent.level, t, position),
+             last ? taken(parent.level, t) : share(parent.level, t, position, chain),
              {passed, nonzeros, again(true)});
       if (!last) {
         const LevelId child = placements[static_cast<LevelId>(i + 1)].level;
-        sparse_.levels[child][t].up = share(child, t, position);
+        sparse_.levels[child][t].up = share(child, t, position, chain);
         charge(child, t, false, sparse_.levels[child][t].up, {passed, nonzeros, again(false)});
       }
     }

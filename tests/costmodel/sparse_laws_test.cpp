@@ -9,9 +9,11 @@
 #include <optional>
 #include <vector>
 
+#include "arch/load.hpp"
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
 #include "costmodel/evaluate.hpp"
+#include "costmodel/mapping_text.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/reference/data_set.hpp"
 #include "costmodel/reference/point_set.hpp"
@@ -409,6 +411,44 @@ TEST(SparseLaws, DrawnRunsAreSpreadAboutTheClosedForm) {
     }
   }
   distances.expect_chance(tried_of(200));
+}
+
+// Where what a tile of A holds and whether it is moved go by the same place, the mean of their
+// product is not the product of their means.
+TEST(SparseLaws, PlacesOfCutBlocksAreNotAveragedTwice) {
+  const auto why = [](int tile, const char* format) {
+    const std::string zeros = fmt::format(
+        "    format: {{input: {}, weight: bitmask}}\n"
+        "    when_empty: [{{skip: input, on: weight}}]\n",
+        format);
+    const Problem problem{
+        parse_arch("name: m\nclock: 1 GHz\nnodes:\n  - storage: DRAM\n    word: 8 b\n"
+                   "    capacity: unlimited\n    energy: {read: 1 pJ/word, write: 1 pJ/word}\n" +
+                       zeros +
+                       "  - storage: L1\n    word: 8 b\n    capacity: unlimited\n"
+                       "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n" +
+                       zeros + "  - compute: MAC\n    energy: 1 pJ\n    when_zero: skip\n",
+                   "m.yaml"),
+        parse_workload("name: w\ngemm: {m: 2, n: 1, k: 12}\n"
+                       "density: {A: structured 1:4 along K, B: structured 1:4 along K}\n",
+                       "w.yaml")};
+    const Mapping mapping =
+        parse_mapping(fmt::format("mapping:\n  - keep DRAM: [A, B, Z]\n  - for K: {}\n"
+                                  "  - keep L1: [A, B, Z]\n  - for M: 1\n  - for K: 1\n",
+                                  tile),
+                      "map.yaml", problem.arch(), problem.workload());
+    try {
+      evaluate(problem, mapping);
+    } catch (const ConfigError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  EXPECT_EQ(why(4, "[bitmask, bitmask]"), "");
+  EXPECT_EQ(why(3, "bitmask"), "");
+  EXPECT_NE(why(3, "[bitmask, bitmask]").find("where tiles of A in a format that counts places"),
+            std::string::npos)
+      << why(3, "[bitmask, bitmask]");
 }
 
 // A larger tile, and one of a tensor with more nonzeros, is less often empty.
