@@ -169,11 +169,11 @@ std::vector<LevelSet> output_choices(const Mapspace& space) {
 }  // namespace
 
 InfeasibleReport explain_infeasible(const Mapspace& space) {
-  if (space.is_ruled()) {
-    return least_enlargement(space);
-  }
   if (!space.is_listable()) {
     return {};  // too many unrollings to give reasons
+  }
+  if (space.is_ruled()) {
+    return least_enlargement(space);
   }
   const std::vector<LevelSet> choices = output_choices(space);
   InfeasibleReport report;

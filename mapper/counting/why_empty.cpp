@@ -65,7 +65,8 @@ std::vector<Dropped> drop_each(const Mapspace& space) {
 std::string why_empty(const Mapspace& space) {
   std::vector<std::string> to_blame;
   for (Dropped& candidate : drop_each(space)) {
-    if (mapspace_size(Mapspace{space.problem(), std::move(candidate.others)}) != "0") {
+    const Mapspace others{space.problem(), std::move(candidate.others)};
+    if (!others.is_listable() || mapspace_size(others) != "0") {  // too many to count: not none
       to_blame.push_back(std::move(candidate.name));
     }
   }

@@ -125,7 +125,6 @@ TEST_F(CommandLine, DrawsTheCurveOfAChain) {
   EXPECT_THAT(outermost.err, HasSubstr("DRAM holds everything"));
 }
 
-// The proof of a chain holds, is about its files, and about nothing else.
 // Nothing was refuted, and nothing verified.
 TEST_F(CommandLine, HasNoVerdictOfACheckThatWasStopped) {
   run("search teaching_flat " + kRoot + "/configs/chains/teaching_convs.yaml --certificate p.yaml");
@@ -137,6 +136,7 @@ TEST_F(CommandLine, HasNoVerdictOfACheckThatWasStopped) {
   EXPECT_FALSE(std::filesystem::exists(folder() / "verdict.json"));
 }
 
+// The proof of a chain holds, is about its files, and about nothing else.
 TEST_F(CommandLine, ProvesAChain) {
   const std::string chain = kRoot + "/configs/chains/teaching_convs.yaml";
   const Outcome found =

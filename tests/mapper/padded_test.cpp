@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arch/load.hpp"
+#include "mapper/counting/why_empty.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/membership.hpp"
@@ -83,6 +84,33 @@ TEST(ImperfectSearch, KeepsALimitThatTheWiderProblemDoesNot) {
   const SearchResult found = search_a_little(Mapspace{problem, imperfect()}, objective);
   ASSERT_TRUE(found.cost);
   EXPECT_LE(found.cost->latency.steady.count(), 1'030'000);
+}
+
+// Of 13 x 13 instances no tiles of 12 use all. Without the rule there are too many unrollings to
+// list.
+TEST(ImperfectSearch, SaysWhichRuleNothingObeys) {
+  const Problem problem{
+      parse_arch("name: m\nclock: 1 GHz\nnodes:\n  - storage: DRAM\n    word: 8 b\n"
+                 "    capacity: unlimited\n    energy: {read: 100 pJ/word, write: 100 pJ/word}\n"
+                 "  - fanout: F0\n    x: 8\n    y: 8\n    multicast: true\n"
+                 "    spatial_reduction: true\n  - storage: B0\n    word: 8 b\n"
+                 "    capacity: 2000 B\n    energy: {read: 6 pJ/word, write: 6 pJ/word}\n"
+                 "  - fanout: F1\n    x: 13\n    y: 13\n    multicast: true\n"
+                 "    spatial_reduction: true\n  - storage: B1\n    word: 8 b\n"
+                 "    capacity: 256 B\n    energy: {read: 1 pJ/word, write: 1 pJ/word}\n"
+                 "  - compute: MAC\n    energy: 1 pJ\n",
+                 "m.yaml"),
+      gemm("g", {12, 12, 12, {}, false})};
+  Constraints rules = imperfect();
+  rules.unroll.emplace_back().fanout = FanoutId{1};
+  rules.unroll.back().min_utilization = 1.0;
+  const Mapspace space{problem, rules};
+  const SearchResult found = search_exact(space, {});
+  EXPECT_FALSE(found.best);
+  EXPECT_EQ(found.certificate.status, Proof::kInfeasible);
+  ASSERT_FALSE((Mapspace{problem, imperfect()}.is_listable()));
+  EXPECT_NE(why_empty(space).find("there are some without: "), std::string::npos)
+      << why_empty(space);
 }
 
 // More unrollings than can be listed are generated: as good as the neighbour, and proven.
