@@ -229,7 +229,7 @@ void print_compute(const Arch& arch, std::string& text) {
                 ? fmt::format("    when_zero: {}\n", to_string(zeros.when_zero))
                 : fmt::format("    when_zero: {{{}: {}{}}}\n", to_string(zeros.when_zero),
                               role_list(zeros.zeros_of),
-                              block == 0 ? "" : fmt::format(", structure: {}:{}", kept, block));
+                              block == 0 ? "" : fmt::format(", structure: \"{}:{}\"", kept, block));
     text += fmt::format("    gated_energy: {} pJ\n    skipped_energy: {} pJ\n", zeros.gated.count(),
                         zeros.skipped.count());
   }

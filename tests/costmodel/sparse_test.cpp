@@ -469,7 +469,7 @@ TEST(Sparse, OtherZerosThanAMachineTakesAreNumbers) {
       "  - storage: Buffer\n    word: 8 b\n    capacity: 1 KiB\n"
       "    energy: {read: 1 pJ/word, write: 1 pJ/word}\n    format: {weight: coordinates 2 b}\n"
       "    when_empty: [{skip: input, on: weight}]\n"
-      "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [weight], structure: 2:4}\n",
+      "  - compute: MAC\n    energy: 1 pJ\n    when_zero: {skip: [weight], structure: '2:4'}\n",
       "m.yaml");
   EXPECT_EQ(parse_arch(print_arch(arch), "m.yaml"), arch);
   const auto cost = [&](const std::string& density) {
