@@ -197,8 +197,8 @@ class ArchReader {
   // Lanes are packed with the places at which compute units do not skip.
   void check_packed() {
     const bool skips = arch_.sparsity && arch_.sparsity->when_zero == ZeroAct::kSkip;
-    for (const Node& balance : skips ? std::vector<Node>{} : packed_) {
-      reader_.error(balance,
+    for (const Node* balance : skips ? std::vector<const Node*>{} : packed_) {
+      reader_.error(*balance,
                     "packed lanes take the next places at which the compute units do not skip, and "
                     "these skip none: add 'when_zero: skip', or {skip: [weight]}, to the compute");
     }
@@ -364,7 +364,7 @@ class ArchReader {
     fanout.balance = static_cast<Balance>(
         reader_.choice(fields.find("balance"), kBalanceNames, "balance").value_or(0));
     if (fanout.balance == Balance::kPacked) {
-      packed_.push_back(fields.place("balance"));
+      packed_.push_back(&fields.place("balance"));
     }
     count_instances(fields, fanout);
     if (arch_.fanouts.size() == kMaxFanouts) {
@@ -453,7 +453,7 @@ class ArchReader {
   SparsityReader sparsity_;
   Arch arch_;
   std::map<std::string, int> lines_;  // of the names so far
-  std::vector<Node> packed_;          // where lanes are said to be packed
+  std::vector<const Node*> packed_;   // where lanes are said to be packed
   std::int64_t instances_ = 1;
   Lookup lookup_;
   bool has_lookup_ = false;       // names something to look numbers up in, known or not

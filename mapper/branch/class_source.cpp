@@ -63,6 +63,7 @@ std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Inc
   if (!generate(known, in_haste)) {
     if (is_stopped()) {
       record_.leave_open();
+      record_.count_out_of_memory(deadline_);
     } else {
       record_.finish_others(deadline_);
     }

@@ -128,8 +128,8 @@ TEST_F(CommandLine, DrawsTheCurveOfAChain) {
 // Nothing was refuted, and nothing verified.
 TEST_F(CommandLine, HasNoVerdictOfACheckThatWasStopped) {
   run("search teaching_flat " + kRoot + "/configs/chains/teaching_convs.yaml --certificate p.yaml");
-  const Outcome stopped =
-      run("check p.yaml --json -o verdict.json", "timeout --preserve-status -s INT 0.5");
+  const Outcome stopped = run("check p.yaml --json -o verdict.json",
+                              "timeout --foreground --preserve-status -s INT 0.5");
   EXPECT_EQ(stopped.code, 130);
   EXPECT_EQ(stopped.out, "");
   EXPECT_EQ(stopped.err, "mapsim: interrupted: the proof was neither verified nor refuted\n");

@@ -221,7 +221,7 @@ TEST_F(CommandLine, StopsWhenInterruptedWithTheBestSoFar) {
   // More mappings than anyone can enumerate.
   const Outcome result = run(
       fmt::format("search {} {} --strategy exhaustive --json --out best.json", kTeaching, kLayer),
-      "timeout --preserve-status -s INT 1");
+      "timeout --foreground --preserve-status -s INT 1");
   EXPECT_EQ(result.code, 130);
   EXPECT_EQ(Json::parse(contents(folder() / "best.json"))["interrupted"], true);
 }
