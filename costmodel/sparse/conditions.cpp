@@ -89,30 +89,23 @@ std::vector<ServedSpace> least_of(const std::vector<ServedSpace>& sets) {
   return least;
 }
 
-// Do tiles have parts of blocks of n:m, and others at some places than at others?
-bool cuts_blocks(const DensityModel& occupancy, const TileShape& tile) {
-  if (occupancy.is_uniform() || occupancy.is_data()) {
-    return false;
-  }
-  const std::int64_t length = tile[occupancy.block_rank()];
-  const std::int64_t block = occupancy.pattern().block;
-  return length % block != 0 && block % length != 0;
-}
-
 // Where tiles of a leader cut its blocks, some have parts of more blocks than others: the chance
 // that the tile around an index along the blocks has a nonzero. Empty: it is the same for all.
 std::vector<double> hit_by_place(const SparseModel& model, const Workload& workload,
                                  TensorId leader, const std::vector<ServedSpace>& sets) {
   const DensityModel& occupancy = model.occupancy(leader);
+  if (occupancy.is_uniform() || occupancy.is_data()) {
+    return {};
+  }
   const std::vector<ServedSpace> least = least_of(sets);
-  if (least.size() != 1 || occupancy.is_uniform() || occupancy.is_data()) {
+  if (least.size() != 1) {
     return {};
   }
   const TileShape tile = leader_tile(model, workload, leader, least.front());
-  if (!cuts_blocks(occupancy, tile)) {
+  const std::int64_t length = tile[occupancy.block_rank()];
+  if (!cuts_blocks(occupancy, length)) {
     return {};
   }
-  const std::int64_t length = tile[occupancy.block_rank()];
   const std::int64_t block = occupancy.pattern().block;
   std::vector<double> hit;
   const std::int64_t bound = occupancy.box()[occupancy.block_rank()];
@@ -172,6 +165,14 @@ double all_hit(const SparseModel& model, const Workload& workload, TensorId lead
 }
 
 }  // namespace
+
+bool cuts_blocks(const DensityModel& occupancy, std::int64_t length) {
+  if (occupancy.is_uniform() || occupancy.is_data()) {
+    return false;
+  }
+  const std::int64_t block = occupancy.pattern().block;
+  return length % block != 0 && block % length != 0;
+}
 
 DimSet dims_apart(const Tensor& tensor) {
   DimSet apart;
@@ -265,14 +266,14 @@ Passed ConditionChain::passed() const {
 }
 
 void ConditionChain::check_tile(TensorId t, const TileShape& tile) const {
-  if (!cuts_blocks(model_->occupancy(t), tile)) {
+  const DensityModel& occupancy = model_->occupancy(t);
+  if (tile.empty() || !cuts_blocks(occupancy, tile[occupancy.block_rank()])) {
     return;
   }
   for (const auto& [leader, sets] : any_) {
     const bool goes_by_place = model_->occupancy(leader).is_data() ||
                                !hit_by_place(*model_, *workload_, leader, sets).empty();
-    if (goes_by_place &&
-        workload_->tensors[leader].dims().contains(model_->occupancy(t).pattern().dim)) {
+    if (goes_by_place && workload_->tensors[leader].dims().contains(occupancy.pattern().dim)) {
       refuse_conditions(*workload_, leader,
                         "where tiles of " + workload_->tensors[t].name +
                             " in a format that counts places cut its blocks");

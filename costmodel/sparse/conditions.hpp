@@ -29,6 +29,10 @@ DimSet dims_apart(const Tensor& tensor);
 ServedSpace served_space(const Problem& problem, const Nest& nest, TensorId tensor,
                          const Placement& parent, std::size_t child_position, bool at_compute);
 
+// Do tiles of this length along blocks of n:m have parts of blocks, and others at some places than
+// at others?
+bool cuts_blocks(const DensityModel& occupancy, std::int64_t length);
+
 using ServedByLeader = std::map<TensorId, std::vector<ServedSpace>>;
 
 // Operations at which an instance meets a sum for the first time, so that nothing is read back: the

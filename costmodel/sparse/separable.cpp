@@ -55,10 +55,9 @@ std::string why_not_alone(const Problem& problem, TensorId t, TensorId leader) {
     return "";
   }
   const DimId along = occupancy.pattern().dim;
-  const std::int64_t block = occupancy.pattern().block;
   const auto divisors = divisors_of(workload.dims[along].bound);
-  if (std::ranges::any_of(divisors, [&](auto e) { return e % block != 0 && block % e != 0; })) {
-    return fmt::format("whose blocks of {} along {} may be cut by tiles", block,
+  if (std::ranges::any_of(divisors, [&](auto length) { return cuts_blocks(occupancy, length); })) {
+    return fmt::format("whose blocks of {} along {} may be cut by tiles", occupancy.pattern().block,
                        workload.dims[along].name);
   }
   for (const Fanout& fanout : problem.arch().fanouts) {
