@@ -222,6 +222,23 @@ ChoiceRanges ranges_of(const Workload& workload, const SpatialFactors& factors) 
   return ranges;
 }
 
+std::optional<ChoiceRanges> ranges_of_all(const Problem& problem, const Rules& rules) {
+  ChoiceRanges all;
+  for (const FanoutId f : problem.arch().fanouts.ids()) {
+    std::optional<ChoiceRange> range;
+    for (const Unrolling& choice : list_choices(problem, rules, f)) {
+      const ChoiceRange one = range_of(problem.workload(), choice.factors[FanoutId{0}]);
+      range = range.value_or(one);
+      widen(*range, one);
+    }
+    if (!range) {
+      return std::nullopt;
+    }
+    all.push_back(std::move(*range));
+  }
+  return all;
+}
+
 void visit_open(const Problem& problem, const Rules& rules,
                 const std::function<bool(const ChoiceRanges&)>& is_closed,
                 const std::function<void(const Unrolling&)>& visit) {

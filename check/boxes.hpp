@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "check/spatial.hpp"
@@ -29,6 +30,8 @@ using ChoiceRanges = PerFanout<ChoiceRange>;
 
 // The figures of one unrolling.
 ChoiceRanges ranges_of(const Workload& workload, const SpatialFactors& factors);
+// Those of all unrollings of perfect factors; nullopt: there are none.
+std::optional<ChoiceRanges> ranges_of_all(const Problem& problem, const Rules& rules);
 
 // Visits the unrollings of perfect factors that bounds leave open. A set of unrollings is given by
 // one box per fanout. `is_closed` is called with the box figures; if it returns true, nothing in

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "check/geometry.hpp"
@@ -58,6 +59,11 @@ class BranchSearch {
       }
     }
     return least_;
+  }
+  // What every unrolling needs, by the closed form.
+  double glance() {
+    const std::optional<ChoiceRanges> all = ranges_of_all(problem_, rules_);
+    return all ? bound_of(*all) : kInfinity;
   }
   std::int64_t labels() const { return labels_; }
 
@@ -232,6 +238,12 @@ bool BranchBounds::is_decided(const Branch& branch, const TakenBits& taken) cons
                      [&](const Known& one) { return one.taken == taken && one.is_optimum; });
 }
 
+bool BranchBounds::is_seen(const Branch& branch, const TakenBits& taken) const {
+  const auto equal = known_.find(key_of(branch));
+  return equal != known_.end() && std::any_of(equal->second.begin(), equal->second.end(),
+                                              [&](const Known& one) { return one.taken == taken; });
+}
+
 TakenBits BranchBounds::rounded(const TakenBits& taken) const {
   constexpr double kSteps = 64;
   TakenBits down = taken;
@@ -256,15 +268,26 @@ double BranchBounds::least(const Branch& branch, const TakenBits& taken, double 
   if (stop_.is_set()) {
     return before;
   }
-  known_[key_of(branch)].push_back({branch.bounds, taken, found, found < enough});
+  learn(branch, taken, found, found < enough);
+  return found;
+}
+
+void BranchBounds::glance(const Branch& branch, const TakenBits& taken) {
+  const Workload& einsum = chain_.einsums[branch.einsum];
+  BranchSearch search{with_less(arch_, taken), einsum, branch, objective_, stop_};
+  learn(branch, taken, search.glance(), false);
+}
+
+void BranchBounds::learn(const Branch& branch, const TakenBits& taken, double value,
+                         bool is_optimum) {
+  known_[key_of(branch)].push_back({branch.bounds, taken, value, is_optimum});
   const BranchEntry::Run& run = branch.entry.run;
   const bool is_alone = run.entries == 1 && run.charged.empty();
   if (!branch.entry.varies() && (is_alone || !(run.entries > 0))) {
-    const double of_entry = found - (is_alone ? objective_.rounding() : 0);
+    const double of_entry = value - (is_alone ? objective_.rounding() : 0);
     families_[family_of(branch)].push_back(
         {branch.bounds, taken, of_entry / branch.operations(), false});
   }
-  return found;
 }
 
 }  // namespace mapsim::check

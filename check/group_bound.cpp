@@ -111,12 +111,14 @@ class GroupBounding {
   }
 
   // Adds up the least part of each einsum, and asks for more of them until they come to what is
-  // wanted. False: they do not. `parts`: all ways to supply an einsum, by what is known now.
+  // wanted: of all by the closed form, before one is searched. False: they do not. `parts`: all
+  // ways to supply an einsum, by what is known now.
   using Parts = std::function<std::vector<Part>(std::size_t)>;
   bool is_closed(const Parts& parts) {
     while (true) {
       double sum = 0;
       std::optional<Part> open;
+      bool is_seen = true;
       for (std::size_t e = 0; e < piece_.einsums.size(); ++e) {
         Part least;
         for (Part& part : parts(e)) {
@@ -127,10 +129,18 @@ class GroupBounding {
         sum += least.value;
         const bool is_known = !(least.value < kInfinity) || least.branch.bounds.empty() ||
                               bounds_.is_decided(least.branch, least.taken);
-        open = !open && !is_known ? std::optional(std::move(least)) : open;
+        const bool is_new = !is_known && !bounds_.is_seen(least.branch, least.taken);
+        if (!is_known && (!open || (is_new && is_seen))) {
+          open = std::move(least);
+          is_seen = !is_new;
+        }
       }
       if (sum >= least_ || !open || bounds_.is_stopped()) {
         return sum >= least_ || bounds_.is_stopped();
+      }
+      if (!is_seen) {
+        bounds_.glance(open->branch, open->taken);
+        continue;
       }
       const double spare = (least_ - sum) * (1 + kSlack) / open->entries;
       bounds_.least(open->branch, open->taken, open->of_entry * (1 + kSlack) + spare);
