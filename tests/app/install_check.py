@@ -13,12 +13,25 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from links_check import FENCE, LINK  # noqa: E402
+
 ANSWER = "3973"  # nJ: the optimum of the tutorial's first layer
 
 
 def run(command, **options):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           check=False, **options)
+
+
+def link_problems(prefix):
+    """Links of installed pages to what is not installed."""
+    pages = [*(prefix / "share/doc/mapsim").rglob("*.md"), prefix / "share/mapsim/configs/README.md"]
+    for page in pages:
+        for target in LINK.findall(FENCE.sub("", page.read_text())):
+            path = target.partition("#")[0]
+            if path and not re.match(r"[a-z]+:", path) and not (page.parent / path).exists():
+                yield f"{page.relative_to(prefix)}: {target}: nothing is installed there"
 
 
 def program_problems(prefix, source, root):
@@ -107,6 +120,7 @@ def problems(cmake, build, source, root):
                    stdout=subprocess.DEVNULL)
     (root / "prefix").rename(prefix)  # an installation can be moved
     yield from program_problems(prefix, source, root)
+    yield from link_problems(prefix)
     yield from pkg_config_problems(prefix, source, root)
     yield from find_package_problems(cmake, prefix, source, root)
     yield from add_subdirectory_problems(cmake, build, source, root)

@@ -1,0 +1,21 @@
+# Run when documents are installed: links between them and configs/ lead to where these are installed, and links
+# to what only the sources have become plain words. Set by the caller: MAPSIM_DOCS and MAPSIM_CONFIGS, below the prefix.
+set(root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
+cmake_path(ABSOLUTE_PATH MAPSIM_DOCS BASE_DIRECTORY ${root} NORMALIZE)
+cmake_path(ABSOLUTE_PATH MAPSIM_CONFIGS BASE_DIRECTORY ${root} NORMALIZE)
+file(GLOB pages ${MAPSIM_DOCS}/README.md ${MAPSIM_DOCS}/docs/*.md ${MAPSIM_DOCS}/docs/tutorials/*.md
+     ${MAPSIM_CONFIGS}/README.md)
+foreach(page IN LISTS pages)
+  cmake_path(GET page PARENT_PATH folder)
+  cmake_path(RELATIVE_PATH MAPSIM_CONFIGS BASE_DIRECTORY ${folder} OUTPUT_VARIABLE configs)
+  cmake_path(RELATIVE_PATH MAPSIM_DOCS BASE_DIRECTORY ${folder} OUTPUT_VARIABLE docs)
+  file(READ ${page} text)
+  string(REGEX REPLACE "]\\((\\.\\./)*configs/" "](${configs}/" changed "${text}")
+  if(folder STREQUAL MAPSIM_CONFIGS)
+    string(REGEX REPLACE "]\\(\\.\\./(docs/|README)" "](${docs}/\\1" changed "${changed}")
+  endif()
+  string(REGEX REPLACE "\\[([^][]*)\\]\\((CONTRIBUTING\\.md|bench/[^)]*)\\)" "\\1" changed "${changed}")
+  if(NOT changed STREQUAL text)
+    file(WRITE ${page} "${changed}")
+  endif()
+endforeach()
