@@ -290,6 +290,7 @@ class CampaignReader {
     if (file != "none") {
       question.constraints_file = found(file, FileKind::kConstraints);
       try {
+        require_name(file, question.constraints_file, FileKind::kConstraints);
         question.constraints_text =
             read_yaml(checked_file(question.constraints_file, {FileKind::kConstraints})).text;
       } catch (const ConfigError& error) {
@@ -305,6 +306,7 @@ class CampaignReader {
     std::error_code error;
     const bool is_chip = !fs::exists(arch, error);
     const std::string path = is_chip ? found(file, FileKind::kSoc) : arch;
+    require_name(file, path, FileKind::kArch);
     return checked_file(
         fs::exists(path, error) ? path : arch,
         read_chip_ ? FileKinds{FileKind::kArch, FileKind::kSoc} : FileKinds{FileKind::kArch});
@@ -312,6 +314,15 @@ class CampaignReader {
 
   std::string found(const std::string& file, FileKind kind) const {
     return find_named(folder_.string(), file, kind, configs_);
+  }
+
+  // An error for a name that neither a file at `path` nor a shipped one has.
+  void require_name(const std::string& name, const std::string& path, FileKind kind) const {
+    std::error_code error;
+    const std::string unknown = fs::exists(path, error) ? "" : unknown_name(name, kind, configs_);
+    if (!unknown.empty()) {
+      throw ConfigError{{Diagnostic{name, 0, 0, "", unknown, ""}}};
+    }
   }
 
   // What a pattern stands for, each file once.

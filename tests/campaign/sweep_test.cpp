@@ -324,6 +324,13 @@ TEST(CampaignFile, SuggestsTheNamesOfShippedFiles) {
   EXPECT_THAT(problem("workloads: [alexnet]"),
               ::testing::StartsWith("c.yaml:3:13: workloads[0]: 'alexnet': no such file; that is "
                                     "the name of a network, and a workload is needed here"));
+  EXPECT_THAT(problem("constraints: [evenn]"), ::testing::HasSubstr("did you mean 'even'?"));
+  EXPECT_THAT(error_text([&] {
+                parse_campaign("architectures: [{file: eyeris}]\n", "c.yaml", {kConfigs});
+              }),
+              ::testing::HasSubstr(
+                  "architectures[0].file: eyeris: no such file, and an architecture of that "
+                  "name is not shipped; did you mean 'eyeriss'?"));
 }
 
 TEST(CampaignFile, ReadsTheExampleOfTheDocuments) {
