@@ -38,6 +38,11 @@
       }
       this.index = this.loops.map(() => 0);
     }
+    // "4 tiles of 16", "5 tiles of 12, the last of 8", as in the text of a mapping.
+    tiles({bound, extent, outer}, what) {
+      const last = outer % extent;  // 0: all are alike
+      return `${bound} ${what}s of ${extent}` + (last ? `, the last of ${last}` : '');
+    }
     // [first, count] per dim below `depth` loops; null: this instance has no work.
     tile(depth, place = null) {
       const tile = this.dims.map(([, bound]) => [0, bound]);
@@ -173,12 +178,12 @@
           line.append(`keep ${nest.levels[node.level].name}: ${names}`);
         } else if (node.axis) {
           line.append(
-              `parallel ${name}: ${node.bound} \u00D7 ${node.extent} over ${node.axis} of ` +
+              `parallel ${name} in ${nest.tiles(node, 'block')} over ${node.axis} of ` +
               nest.fanouts[node.fanout].name);
         } else {
-          line.append(`for ${name}: `);
+          line.append(`for ${name} in ${nest.tiles(node, 'tile')}: tile `);
           node.counter = element('b');
-          line.append(node.counter, ` \u00D7 ${node.extent}`);
+          line.append(node.counter);
         }
         node.line = line;
         box.append(line);
@@ -414,7 +419,7 @@
       const moved = nest.index.findIndex((index, k) => index !== before[k]);
       nest.loops.forEach((loop, k) => {
         if (!loop.counter) return;
-        loop.counter.textContent = `${nest.index[k] + 1} of ${loop.bound}`;
+        loop.counter.textContent = nest.index[k] + 1;
         loop.line.classList.toggle('moved', k === moved);
       });
       const fresh = [];

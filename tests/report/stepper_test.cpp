@@ -54,7 +54,7 @@ TEST_F(InChromium, StepsByLinkKeyAndSlider) {
     const note = (name) => {
       f.dataset[name] = f.querySelector('.where').textContent + '|' +
         [...f.querySelectorAll('.tile')].map((t) => t.textContent).join('|') + '|' +
-        [...f.querySelectorAll('.line b')].map((b) => b.textContent).join(', ') + '|' +
+        [...f.querySelectorAll('.line b')].map((b) => b.parentNode.textContent).join('; ') + '|' +
         f.querySelector('.readout').textContent;
     };
     const link = (hash) => { location.hash = hash; dispatchEvent(new Event('hashchange')); };
@@ -84,7 +84,9 @@ TEST_F(InChromium, StepsByLinkKeyAndSlider) {
   EXPECT_THAT(noted("first"), HasSubstr("|4 of 4 PEs have work; x 0, y 0: N 0\u20131, K 0"));
   EXPECT_THAT(noted("sixth"), StartsWith("step 6 of 8; new: "));
   EXPECT_THAT(noted("sixth"), HasSubstr("|AM 4\u20135  K 2\u20133"));
-  EXPECT_THAT(noted("sixth"), HasSubstr("|2 of 2, 2 of 4, 1 of 2, 1 of 4|"));
+  EXPECT_THAT(noted("sixth"),
+              HasSubstr("|for M in 2 tiles of 4, the last of 2: tile 2; for K in 4 tiles of 2: "
+                        "tile 2; for N in 2 tiles of 1: tile 1; for M in "));
   EXPECT_THAT(noted("sixth"), HasSubstr("x 0, y 0: N 0\u20131, K 2"));
   EXPECT_EQ(noted("pressed").substr(0, 11), "step 6 of 8");
   EXPECT_EQ(noted("home").substr(0, 11), "step 1 of 8");
