@@ -10,7 +10,7 @@
 #include "app/command_list.hpp"
 #include "app/format_options.hpp"
 #include "app/manual.hpp"
-#include "app/shipped_kinds.hpp"
+#include "core/shipped_kinds.hpp"
 
 namespace mapsim {
 

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "app/options.hpp"
-#include "app/shipped_kinds.hpp"
+#include "core/shipped_kinds.hpp"
 
 namespace mapsim {
 

@@ -49,7 +49,8 @@ SearchRequest request_of(const Arch& arch, const pybind11::dict& asked);
 // The time that it may take [s]; infinite: no limit.
 double budget_seconds(const pybind11::dict& asked);
 
-void bind_gpus(pybind11::module_& m);     // kernels, and predictions of measured ones
-void bind_systems(pybind11::module_& m);  // fused layers, plans, designs
+void bind_gpus(pybind11::module_& m);      // kernels, and predictions of measured ones
+void bind_systems(pybind11::module_& m);   // fused layers, plans, designs
+void bind_timeloop(pybind11::module_& m);  // designs of Timeloop
 
 }  // namespace mapsim

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/shipped.hpp"
+#include "core/shipped_kinds.hpp"
 #include "python/bind.hpp"
 #include "report/show.hpp"
 #include "workloads/print.hpp"
@@ -99,11 +100,9 @@ void translate(std::exception_ptr thrown) {
 }
 
 FileKind kind_named(const std::string& word) {
-  for (const FileKind kind :
-       {FileKind::kArch, FileKind::kWorkload, FileKind::kMapping, FileKind::kConstraints,
-        FileKind::kNetwork, FileKind::kCampaign, FileKind::kChain, FileKind::kSoc}) {
-    if (word == folder_of(kind)) {
-      return kind;
+  for (const ShippedKind& kind : kShippedKinds) {
+    if (word == kind.name) {
+      return kind.files;
     }
   }
   throw std::invalid_argument{"no kind of files '" + word + "'"};
@@ -296,4 +295,5 @@ PYBIND11_MODULE(_mapsim, m) {
   mapsim::bind_others(m);
   mapsim::bind_gpus(m);
   mapsim::bind_systems(m);
+  mapsim::bind_timeloop(m);
 }

@@ -35,6 +35,7 @@ from ._options import Options, asked_of, searches
 from ._results import Evaluation, Front, Gap, NetworkResult, Proven, Result, frame
 from ._systems import (Design, Fusion, FusionCurve, Plan, Stream, design, fuse, fusion_curve, plan,
                        stream)
+from ._timeloop import TimeloopDesign, import_timeloop
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
 __version__: str = _mapsim.version
 __all__ = ["Arch", "Check", "ConfigError", "Design", "Diagnostic", "Error", "Evaluation", "Front",
            "Fusion", "FusionCurve", "Gap", "Histogram", "Kernels", "NetworkResult", "Options", "Plan",
-           "Predictions", "Result", "Roofline", "Simulation", "Stream", "UnsupportedSearch", "Workload",
-           "check", "curve", "design", "evaluate", "fuse", "fusion_curve", "histogram", "kernels",
+           "Predictions", "Result", "Roofline", "Simulation", "Stream", "TimeloopDesign", "UnsupportedSearch", "Workload",
+           "check", "curve", "design", "evaluate", "fuse", "fusion_curve", "histogram", "import_timeloop", "kernels",
            "network", "pareto", "plan", "predict", "roofline", "search", "shipped", "simulate", "stream",
            "sweep"]
 

@@ -65,18 +65,21 @@ def find(name: Named, kind: str) -> str:
     return path
 
 
-_KINDS = ("arch", "workloads", "networks", "mappings", "constraints", "chains", "soc", "campaigns")
+_KINDS = ("machines", "gpus", "layers", "chains", "networks", "constraints", "mappings", "campaigns", "chips")
 
 
 @arguments(kind=kinds.one_of(*_KINDS))
-def shipped(kind: str = "workloads") -> List[str]:
-    """Names of the files that are shipped. `kind`: "arch", "workloads", "networks", "mappings",
-    "constraints", "chains", "soc" (chips) or "campaigns".
+def shipped(kind: str = "layers") -> List[str]:
+    """Names of the files that are shipped. `kind`, as for `mapsim list`: "machines", "gpus", "layers",
+    "chains", "networks", "constraints", "mappings", "campaigns" or "chips".
 
-    >>> "eyeriss" in shipped("arch")
-    True
+    >>> "eyeriss" in shipped("machines"), "h100_sxm" in shipped("gpus")
+    (True, True)
     """
-    return _mapsim.names(kind, configs_folders())
+    names = _mapsim.names(kind, configs_folders())
+    if kind not in ("machines", "gpus"):
+        return names
+    return [name for name in names if Arch.load(name).is_gpu == (kind == "gpus")]
 
 
 def is_name(value: Any) -> bool:
@@ -140,7 +143,7 @@ class Arch:
         self.name: str = handle.check()
 
     @classmethod
-    @arguments(name=file_of("arch", "a machine"))
+    @arguments(name=file_of("machines", "a machine"))
     def load(cls, name: Named) -> "Arch":
         """From a file, or a shipped one by its name."""
         return cls(_mapsim.Arch.load(os.fspath(name)))
@@ -242,7 +245,7 @@ class Workload:
         self._handle = handle
 
     @classmethod
-    @arguments(name=file_of("workloads", "a layer"))
+    @arguments(name=file_of("layers", "a layer"))
     def load(cls, name: Named) -> "Workload":
         """From a file, a shipped one by its name, or inline: "gemm:64x64x128"."""
         return cls(_mapsim.Workload.load(os.fspath(name)))
@@ -346,7 +349,7 @@ class Workload:
 
 def _read_arch(name: str, value: Any) -> Arch:
     if not isinstance(value, Arch) and not is_name(value):
-        raise wrong(name, "a machine: an Arch, a file, or a name of shipped('arch')", value)
+        raise wrong(name, "a machine: an Arch, a file, or a name of shipped('machines')", value)
     return value if isinstance(value, Arch) else Arch.load(value)
 
 
@@ -372,7 +375,7 @@ def machine_or_gpu(name: str, value: Any) -> Arch:
 
 def layer(name: str, value: Any) -> Workload:
     if not isinstance(value, Workload) and not is_name(value):
-        raise wrong(name, "a layer: a Workload, a file, a name of shipped('workloads'), or 'gemm:64x64x128'",
+        raise wrong(name, "a layer: a Workload, a file, a name of shipped('layers'), or 'gemm:64x64x128'",
                     value)
     return value if isinstance(value, Workload) else Workload.load(value)
 

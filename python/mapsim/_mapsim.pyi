@@ -18,6 +18,17 @@ class Arch:
     @property
     def yaml(self) -> str: ...
 
+class ImportedTimeloop:
+    arch: str
+    workload: str
+    mapping: str
+    constraints: str
+    objective: str
+    notes: List[str]
+    def compare(self, statistics: str, version: str) -> List[Dict[str, Any]]: ...
+
+def import_timeloop(paths: List[str], settings: Dict[str, str], counts_only: bool) -> ImportedTimeloop: ...
+
 class Workload:
     @staticmethod
     def load(path: str) -> Workload: ...

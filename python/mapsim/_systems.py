@@ -283,9 +283,9 @@ class Stream(_Told, Proven):
 def _chip(name: str, value: Any) -> str:
     """The file of a chip, or of a machine, which is a chip of one engine."""
     if not is_name(value):
-        raise wrong(name, "a chip or a machine: a file, or a name of shipped('soc') or shipped('arch')", value)
+        raise wrong(name, "a chip or a machine: a file, or a name of shipped('chips') or shipped('machines')", value)
     path = os.fspath(value)
-    return find(path, "arch" if path in _mapsim.names("arch", configs_folders()) else "soc")
+    return find(path, "machines" if path in _mapsim.names("machines", configs_folders()) else "chips")
 
 
 _PLANNED: Dict[str, Any] = {"chip": _chip, "network": file_of("networks", "a network that is a graph"),
@@ -310,7 +310,7 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
          budget: Union[None, str, float] = None) -> Plan:
     """The best plan of a network, which is a graph, on a chip, proven.
 
-    `chip`: a file, or a shipped name (shipped("soc")); or a machine. `objective`: "latency" or
+    `chip`: a file, or a shipped name (shipped("chips")); or a machine. `objective`: "latency" or
     "energy". `fusion`: which nodes may become one kernel: "none", "vertical" (a node and those that
     follow it), "horizontal" (also siblings) or "elision" (also concats). `launch`: how a GPU starts
     kernels, "graph" or "stream". `front`: also return all plans that none beats in both latency and
@@ -425,7 +425,7 @@ def _work(name: str, value: Any) -> List[str]:
     if not isinstance(listed, Sequence) or not all(map(is_name, listed)):
         raise wrong(name, "files or shipped names of networks and layers, such as ['resnet50']", value)
     names = [os.fspath(each) for each in listed]
-    return [find(each, "networks" if each in networks or each.endswith(".onnx") else "workloads")
+    return [find(each, "networks" if each in networks or each.endswith(".onnx") else "layers")
             for each in names]
 
 

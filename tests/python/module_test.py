@@ -23,7 +23,7 @@ ENDLESS = {"strategy": "random", "evaluations": 10**12}  # draws until it is sto
 
 
 @pytest.mark.parametrize("module", ["mapsim", "mapsim._errors", "mapsim._inputs",
-                                    "mapsim._answers", "mapsim._gpu", "mapsim._results", "mapsim._systems"])
+                                    "mapsim._answers", "mapsim._gpu", "mapsim._results", "mapsim._systems", "mapsim._timeloop"])
 def test_examples_of_docstrings_are_true(module):
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.failed == 0 and outcome.attempted > 0
@@ -448,3 +448,21 @@ def test_control_c_stops(call):
     child.send_signal(signal.SIGINT)
     _, error = child.communicate(timeout=30)
     assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in error
+
+
+def test_a_timeloop_design_is_read_and_compared():
+    data = Path(__file__).resolve().parents[1] / "app/data"
+    design = mapsim.import_timeloop(data / "timeloop_gemm.yaml")
+    assert repr(design) == "TimeloopDesign(arch, workload, mapping)"
+    evaluated = mapsim.evaluate(design.arch, design.workload, design.mapping)
+    best = mapsim.search(design.arch, design.workload, constraints=design.constraints)
+    assert best.certificate["status"] == "optimal" and best.energy_pj <= evaluated.energy_pj
+    rows = rows_of(design.compare(data / "timeloop_gemm.stats.txt"))
+    assert {row["verdict"] for row in rows} <= {"equal", "derived"} and len(rows) > 10
+    assert all(row["rules"] for row in rows if row["verdict"] == "derived")
+    with pytest.raises(ValueError, match="version: '2019' is unknown"):
+        design.compare(data / "timeloop_gemm.stats.txt", version="2019")
+    with pytest.raises(ValueError, match="is a folder; name its files"):
+        mapsim.import_timeloop(data)
+    with pytest.raises(TypeError, match="statistics: expected the file"):
+        design.compare(None)
