@@ -12,6 +12,7 @@
 
 #include "costmodel/fusion/tree.hpp"
 #include "mapper/fusion/additive.hpp"
+#include "mapper/shared_budget.hpp"
 #include "report/figures.hpp"
 #include "report/json_head.hpp"
 #include "report/table.hpp"
@@ -83,21 +84,16 @@ void choose_layers_where_less(const ChainComparison& found, UnfusedChain& apart)
 // Each chain for itself: the objective is a sum over chains.
 void search_chains(const Arch& arch, const FusionLimits& limits, const SearchOptions& options,
                    const ChainProgress& progress, FusedNetwork& fused) {
-  SearchOptions share = options;
-  double left = options.budget.seconds;
+  const SharedBudget budget{options};
   bool is_stopped = false;
   for (std::size_t i = 0; i < fused.graph.chains.size() && !is_stopped; ++i) {
     progress(fused.graph, i);
     const EinsumChain& chain = fused.graph.chains[i].chain;
-    share.budget.seconds = left / static_cast<double>(fused.graph.chains.size() - i);
     const std::optional<Figures>& layers = fused.apart[i].figures;
     fused.found.push_back(compare_ways(
-        arch, chain, limits, share,
+        arch, chain, limits, budget.share(static_cast<double>(fused.graph.chains.size() - i)),
         layers ? value_of(fused.objective, *layers) : std::numeric_limits<double>::infinity()));
-    const ChainComparison& found = fused.found.back();
-    choose_layers_where_less(found, fused.apart[i]);
-    left -= found.spilled.seconds + found.on_chip.seconds + found.fused.seconds;
-    left = std::max(0.0, left);
+    choose_layers_where_less(fused.found.back(), fused.apart[i]);
     is_stopped = options.stop != nullptr && *options.stop;
   }
 }
@@ -253,17 +249,20 @@ FusedNetwork search_fused(const Arch& arch, const Network& network, const Fusion
     add(fused.rides, ride.reads, Bits{0});
     add(fused.rides_apart, graph.nodes[ride.node].reads, graph.nodes[ride.node].writes);
   }
+  const SharedBudget budget{options};
   NetworkOptions layers;
   layers.search = options;
+  layers.sharing = fused.graph.chains.size();
   const NetworkResult alone = search_network(arch, network, layers);
   fused.unfused = totals(arch, network, alone, options.objective.mode);
   for (const NetworkChain& chain : fused.graph.chains) {
     fused.apart.push_back(unfused_chain(arch, network, alone, options.objective, chain.unfused));
   }
+  const SearchOptions rest = budget.rest();
   if (is_product(options.objective)) {
-    choose_trees_jointly(arch, limits, options, progress, fused);
+    choose_trees_jointly(arch, limits, rest, progress, fused);
   } else {
-    search_chains(arch, limits, options, progress, fused);
+    search_chains(arch, limits, rest, progress, fused);
   }
   fused.interrupted = options.stop != nullptr && *options.stop;
   return fused;

@@ -37,8 +37,8 @@ using ChainProgress = std::function<void(const GraphChains&, std::size_t)>;
 
 // Why fused networks cannot be searched for this objective; empty: they can.
 std::string fused_network_obstacle(const Objective& objective);
-// `options.budget` is for all chains together; each gets a share of what is left. The network is a
-// graph.
+// `options.budget` is for all layers and chains together; each gets a share of what is left. The
+// network is a graph.
 FusedNetwork search_fused(const Arch& arch, const Network& network, const FusionLimits& limits,
                           const SearchOptions& options, const ChainProgress& progress);
 // Minimises a product of total energy and total latency: fills in `found`, `joint` and which chains

@@ -165,18 +165,15 @@ class JointChains {
   LeastSum least_of(std::size_t w, std::size_t i, double weight) {
     progress_(fused_.graph, i);
     // Half of the time that is left is for this weight; each chain has an even share of it.
-    SearchOptions share = budget_.rest();
-    share.budget.seconds /= 2 * static_cast<double>(fused_.graph.chains.size() - i);
-    return ways_[w].sums[i]->least(weight, share);
+    const auto searches = 2 * static_cast<double>(fused_.graph.chains.size() - i);
+    return ways_[w].sums[i]->least(weight, budget_.share(searches));
   }
   // Of the layers of a chain one by one.
   LeastSum least_of_layers(std::size_t i, double weight) {
     LeastSum sum{layers_[i].streams, layers_[i].streams.along(weight), true};
     for (const auto& [sums, count] : layers_[i].sums) {
-      SearchOptions share = budget_.rest();
-      share.budget.seconds /=
-          2 * static_cast<double>((layers_.size() - i) * layers_[i].sums.size());
-      const LeastSum one = sums->least(weight, share);
+      const auto searches = 2 * static_cast<double>((layers_.size() - i) * layers_[i].sums.size());
+      const LeastSum one = sums->least(weight, budget_.share(searches));
       sum.bound += count * one.bound;
       sum.proven = sum.proven && one.proven;
       sum.best =

@@ -5,6 +5,8 @@
 #include "campaign/joint.hpp"
 #include "campaign/layer.hpp"
 #include "campaign/network.hpp"
+#include "core/arithmetic.hpp"
+#include "mapper/shared_budget.hpp"
 
 namespace mapsim {
 
@@ -86,6 +88,9 @@ class JointSearch {
     const std::size_t i = firsts_[question.layer];
     options_.progress(i);
     LayerSearch search{options_.strategy, options_.search, options_.frames};
+    if (options_.sharing) {
+      search.options = budget_.share(real(1 + *options_.sharing));
+    }
     search.options.objective.function = question.function();
     search.options.budget.gap = 0;  // shares of layers would add up
     const Problem problem{arch_, network_.layers[i].workload};
@@ -116,6 +121,7 @@ class JointSearch {
   const Arch& arch_;
   const Network& network_;
   const NetworkOptions& options_;
+  const SharedBudget budget_{options_.search};
   NetworkResult& result_;
   std::vector<std::size_t> place_;   // of each layer of the network among those that differ
   std::vector<std::size_t> firsts_;  // of each of these, in the network

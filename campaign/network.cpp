@@ -4,12 +4,15 @@
 #include <algorithm>
 
 #include "campaign/layer.hpp"
+#include "core/arithmetic.hpp"
+#include "mapper/shared_budget.hpp"
 
 namespace mapsim {
 
 NetworkResult search_network(const Arch& arch, const Network& network,
                              const NetworkOptions& options) {
-  const LayerSearch search{options.strategy, options.search, options.frames};
+  LayerSearch search{options.strategy, options.search, options.frames};
+  const SharedBudget budget{options.search};
   NetworkResult result;
   for (std::size_t i = 0; i < network.layers.size() && !result.interrupted; ++i) {
     const std::size_t first = first_like(network, i);
@@ -21,6 +24,9 @@ NetworkResult search_network(const Arch& arch, const Network& network,
     options.progress(i);
     const NetworkLayer& layer = network.layers[i];
     const Problem problem{arch, layer.workload};
+    if (options.sharing) {
+      search.options = budget.share(real(network.layers.size() - i + *options.sharing));
+    }
     result.layers.push_back(
         search_layer(problem, layer.workbook, options.constraints(problem), search).result);
     result.interrupted = options.search.stop != nullptr && *options.search.stop;
@@ -31,7 +37,9 @@ NetworkResult search_network(const Arch& arch, const Network& network,
   if (!result.interrupted && is_mapped && !result.layers.empty() &&
       makes_joint_choices(options.strategy) &&
       options.search.objective.function == ObjectiveFunction::product(1, 1)) {
-    choose_jointly(arch, network, options, result);
+    NetworkOptions rest = options;
+    rest.search = options.sharing ? budget.rest() : options.search;
+    choose_jointly(arch, network, rest, result);
   }
   return result;
 }

@@ -18,7 +18,9 @@ namespace mapsim {
 
 // How the layers of a network are searched.
 struct NetworkOptions {
-  SearchOptions search;  // of every layer; a budget is each layer's own
+  SearchOptions search;  // of every layer; a budget is each layer's own ...
+  // ... or, if set, all share it with so many other searches that come later.
+  std::optional<std::size_t> sharing{};
   std::string strategy = "exact";
   Frames frames = Frames::kOne;  // NVDLA-like engines, exact: compare batches per frame
   // Constraints on the mappings of a layer.

@@ -12,10 +12,12 @@
 #include "mapper/branch/partial_folds.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "mapper/counting/whole_count.hpp"
+#include "mapper/haste.hpp"
 #include "mapper/known_start.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
+#include "mapper/shared_budget.hpp"
 
 // The exact strategy. It searches the classes of unrollings (class_search.hpp), and idle threads
 // count the mapspace meanwhile. A second search follows for exact ties of energy. Small spaces with
@@ -92,24 +94,6 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Dea
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
 
-// A deadline, and a little more time for something that is usually quick: the size of a space.
-class Grace {
- public:
-  explicit Grace(const Deadline& deadline) : deadline_{deadline} {}
-  bool over() const {
-    double end = end_;
-    if (!(end < exact::kInfinity) && deadline_.over()) {
-      end_.compare_exchange_strong(end, deadline_.seconds() + kSeconds);
-    }
-    return deadline_.seconds() > end_;
-  }
-
- private:
-  static constexpr double kSeconds = 0.1;
-  const Deadline& deadline_;
-  mutable std::atomic<double> end_{exact::kInfinity};
-};
-
 // Has the search left anything open that exhaustive search would decide?
 bool is_open(const SearchResult& result) {
   return result.interrupted || result.certificate.bound_but_for_free_boundaries.has_value();
@@ -144,18 +128,19 @@ SearchResult search(const Mapspace& space, const SearchOptions& asked,
   SearchOptions without_remainders = options;
   const bool has_folds =
       options.partial_folds && exact::has_partial_folds(space, options.objective);
-  without_remainders.budget.seconds *= has_folds ? 0.5 : 1;
+  without_remainders.budget.seconds =
+      SharedBudget::share_of(options.budget.seconds, has_folds ? 2 : 1);
   const Deadline first(without_remainders);
   const std::int64_t few = count_if_enumerable(space);
   const std::int64_t labels = labels_before_enumeration(few);
   const bool is_quick = !space.is_ruled() && !space.constraints().factors.imperfect;
   nests::WholeCount count(space);
-  const Grace grace(first);
+  const Haste haste(without_remainders, first);
   ClassSearchInputs more;
   more.labels = labels;
   more.best = known;
   if (is_quick) {
-    more.beside = [&] { return !grace.over() && count.step([&] { return grace.over(); }); };
+    more.beside = [&] { return !haste.over() && count.step([&] { return haste.over(); }); };
   }
   SearchResult result = search_classes(space, options, first, more);
   if (options.objective.exact_ties && !options.objective.function.uses_latency() && result.cost &&
@@ -168,7 +153,7 @@ SearchResult search(const Mapspace& space, const SearchOptions& asked,
   if (has_folds) {  // without time or labels left it bounds them, and claims no more
     exact::search_partial_folds(space, options, deadline, result);
   }
-  while (is_quick && !grace.over() && count.step([&] { return grace.over(); })) {
+  while (is_quick && !haste.over() && count.step([&] { return haste.over(); })) {
   }
   if (!is_quick) {
     result.certificate.mapspace_size = size_of(space, result.interrupted, deadline);

@@ -10,6 +10,7 @@
 
 #include "mapper/branch/class_search.hpp"
 #include "mapper/branch/partial_folds.hpp"
+#include "mapper/shared_budget.hpp"
 #include "workloads/form.hpp"
 
 namespace mapsim {
@@ -115,11 +116,11 @@ FormedResult search_both(const Mapspace& space, const UnfoldedSpace& unfolded,
                          const SearchOptions& options) {
   // The unfolded layer has fewer dims, and its search is done first, in half of the time.
   SearchOptions first = options;
-  first.budget.seconds /= 2;
+  first.budget.seconds = SharedBudget::share_of(options.budget.seconds, 2);
   SearchResult linear = search_exact(Mapspace{unfolded.problem, unfolded.constraints}, first);
   linear.form = unfolded.problem.workload().form;
   SearchOptions rest = options;
-  rest.budget.seconds = std::max(0.0, rest.budget.seconds - linear.statistics.seconds);
+  rest.budget.seconds -= linear.statistics.seconds;
   SearchResult direct = search_exact(space, rest);
 
   const Objective& objective = options.objective;

@@ -45,7 +45,7 @@ INSIDE = {
         "gpu": {"", "gpu"},
     },
 }
-INTERFACE = {"mapper/deadline.hpp", "mapper/front.hpp", "mapper/mapper.hpp", "mapper/formed_result.hpp", "mapper/objective.hpp",
+INTERFACE = {"mapper/deadline.hpp", "mapper/front.hpp", "mapper/haste.hpp", "mapper/mapper.hpp", "mapper/formed_result.hpp", "mapper/objective.hpp",
              "mapper/shared_budget.hpp"}
 # What comes from outside, and what one function owns, has a home; nothing else may name it.
 HOMES = [

@@ -8,8 +8,8 @@ usage: budget_commands.py MAPSIM [--runs N] [--seed N] [--longest SECONDS] [--li
 A command runs on one core. The CPU time that it had taken when its budget was over is read from /proc: what it takes
 afterwards, less what loading the program takes (`mapsim --version`), is the overrun. Reading the inputs and writing the answer
 count as overrun, too. Where each of several searches has
-the budget (network, plan, compare), the CPU time in all may be the budget times the searches, and the limit for each. Chains
-share one budget, but each owes a mapping, however short the time. Exit 1 if anything is wrong.
+the budget (network, plan, compare), the CPU time in all may be the budget times the searches, and the limit for each. Exit 1 if
+anything is wrong.
 """
 import argparse
 import os
@@ -62,9 +62,9 @@ COMMANDS = """
 1 1 eval eyeriss resnet50/conv2_3x3 eyeriss_map.yaml --why --imperfect
 20 20 network eyeriss vgg16 --objective edp --json -o network.json
 40 40 network simba_like resnet50 --strategy genetic --evaluations 1000000
-1 16 network teaching_flat graphs/resnet50 --fuse --json -o network.json
-1 12 network nvdla_like_1024 graphs/bert_base_128 --fuse --objective edp
-1 10 network eyeriss graphs/mobilenet_v2 --fuse
+1 1 network teaching_flat graphs/resnet50 --fuse --json -o network.json
+1 1 network nvdla_like_1024 graphs/bert_base_128 --fuse --objective edp
+1 1 network eyeriss graphs/mobilenet_v2 --fuse
 24 1 plan eyeriss graphs/resnet50 --json -o plan.json --trace plan_trace.json
 10 1 plan jetson_agx_orin graphs/bert_base_128 --objective throughput --certificate proof.yaml
 160 1 plan jetson_agx_orin graphs/googlenet

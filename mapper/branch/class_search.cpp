@@ -17,8 +17,10 @@
 #include "mapper/branch/front_points.hpp"
 #include "mapper/branch/imperfect_start.hpp"
 #include "mapper/branch/padded.hpp"
+#include "mapper/branch/simplest.hpp"
 #include "mapper/branch/task_window.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/haste.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 #include "mapper/label_search/label_search.hpp"
 #include "mapper/mapper.hpp"
@@ -27,8 +29,7 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::size_t kMostInHaste = 32;  // classes; some milliseconds each
-constexpr double kHaste = 0.1;  // seconds beyond the budget; machines of many levels take longer
+constexpr std::size_t kMostInHaste = 32;  // classes; some milliseconds each, or some tens
 
 // One search over all classes of unrollings. The window says which class begins when, and what it
 // knows; the record keeps results.
@@ -40,6 +41,7 @@ class ExactSearch {
         options_{options},
         deadline_{deadline},
         more_{more},
+        haste_{options, deadline},
         record_{space.problem(), options, branch::count_soon(space, deadline), more.front},
         source_{space, options.objective, deadline, more.ruled_out, record_},
         searcher_{space, options, more, source_.classes(), record_, deadline} {}
@@ -137,7 +139,7 @@ class ExactSearch {
   bool goes_on_in_haste(std::size_t place) {
     return place == 0 ? !record_.has_best()
                       : place < kMostInHaste && more_.front == nullptr && !record_.has_best() &&
-                            deadline_.seconds() < options_.budget.seconds + kHaste;
+                            !haste_.over();
   }
 
   // Other threads may add classes meanwhile.
@@ -162,6 +164,7 @@ class ExactSearch {
   const SearchOptions& options_;
   const Deadline& deadline_;
   const ClassSearchInputs& more_;
+  Haste haste_;
   std::int64_t charged_ = 0;  // labels, before any class is searched
   ClassRecord record_;
   branch::ClassSource source_;
@@ -213,6 +216,9 @@ void do_beside(const std::function<bool()>& step, int chains, Caught& caught) {
 SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
                             const Deadline& deadline, const ClassSearchInputs& more) {
   exact::refuse_what_is_not_proven(space, options.objective);
+  if (Haste::is_over_before(options.budget) && !more.best && more.front == nullptr) {
+    return branch::without_search(space, options.objective);
+  }
   std::optional<ClassSearchInputs::Known> best = more.best;
   SearchResult perfect;
   if (space.constraints().factors.imperfect && !best && more.front == nullptr) {
@@ -253,6 +259,9 @@ SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
   caught.rethrow();
   SearchResult result = search->result();
   result.statistics.evaluations += perfect.statistics.evaluations;
+  if (!result.cost && result.interrupted && deadline.over() && more.front == nullptr) {
+    branch::add_simplest(space, options.objective, result);
+  }
   return result;
 }
 

@@ -89,7 +89,7 @@ class FrontSearch {
     if (weight > 0 && !std::isinf(weight)) {
       options.objective.function = ObjectiveFunction::weighted_sum(weight);
     }
-    options.budget.seconds = std::max(0.0, options_.budget.seconds - front_.seconds);
+    options.budget.seconds = options_.budget.seconds - front_.seconds;
     return options;
   }
   void add(MappingTree tree, TreeCost cost) {

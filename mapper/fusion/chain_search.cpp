@@ -118,15 +118,15 @@ class ChainSearch {
 
   bool is_stopped() const { return options_.stop != nullptr && *options_.stop; }
 
-  // Each einsum on as few of its tiles as a search looks at that has no time.
+  // Each einsum on as few of its tiles as a search looks at that has no time. They share what may
+  // be taken beyond the budget.
   std::optional<MappingTree> each_by_itself() const {
     SearchOptions options = options_;
-    options.budget.seconds = 0;
-    const Deadline no_time(options);
     std::shared_ptr<const GroupChain> way;
     CutState before;
     for (std::size_t e = 0; e < chain_.einsums.size(); ++e) {
-      SearchResult found = search_classes(Mapspace{problems_[e], {}}, options, no_time);
+      options.budget.seconds = std::min(0.0, options_.budget.seconds - deadline_.seconds());
+      SearchResult found = search_classes(Mapspace{problems_[e], {}}, options, Deadline{options});
       if (!found.best) {
         return std::nullopt;
       }

@@ -64,6 +64,14 @@ Region::Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet 
   list_states();
 }
 
+namespace {
+
+bool has_more(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  return a.size() > b.size();
+}
+
+}  // namespace
+
 Region Region::joined_with(const Region& inner) const {
   Region joined = *this;
   joined.groups_.insert(joined.groups_.end(), inner.groups_.begin(), inner.groups_.end());
@@ -71,6 +79,11 @@ Region Region::joined_with(const Region& inner) const {
     joined.parts_[d].insert(joined.parts_[d].end(), inner.parts_[d].begin(), inner.parts_[d].end());
   }
   for (const DimId d : factors_.ids()) {
+    const auto [all, others] = std::minmax(factors_[d], inner.factors_[d], has_more);
+    if (all == divisors_[d] && std::binary_search(others.begin(), others.end(), 1)) {
+      joined.factors_[d] = all;
+      continue;
+    }
     std::vector<std::int64_t> products;
     for (const std::int64_t a : factors_[d]) {
       for (const std::int64_t b : inner.factors_[d]) {

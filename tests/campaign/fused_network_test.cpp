@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <limits>
 #include <map>
 #include <utility>
@@ -343,6 +344,19 @@ TEST(FusedNetwork, StopsWithABoundWhenTimeIsOver) {
   EXPECT_FALSE(sums.proven);
   EXPECT_EQ(sums.missing, 0);
   EXPECT_GT(sums.best.energy, 0);
+}
+
+// Layers and chains have one budget, and little beyond it.
+TEST(FusedNetwork, HasOneBudget) {
+  const std::string configs = source_path("configs/");
+  const Network network = load_network(configs + "networks/graphs/vgg19.yaml");
+  SearchOptions options;
+  options.budget.seconds = 0.1;
+  const std::clock_t before = std::clock();
+  const FusedNetwork fused = search_fused(load_arch(configs + "arch/simba_package.yaml"), network,
+                                          {}, options, kNoProgress);
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, kSanitized ? 3 : 0.3);
+  EXPECT_EQ(totals(fused).missing, 0);
 }
 
 // Whenever time is over: no chain, and no sum, is worse on chip than spilled, or fused than on

@@ -20,6 +20,7 @@
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "mapper/membership.hpp"
 #include "random_space.hpp"
 #include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
@@ -323,6 +324,28 @@ TEST(Time, IsNotNeededForAnAnswer) {
     options.objective = objective;
     EXPECT_TRUE(search_exact(Mapspace{rich, {}}, options).cost);
   }
+}
+
+// A budget that others exceeded leaves no time to search: the answer is one loop per dim.
+TEST(Time, IsNotTakenOnceOthersTookWhatMayBeBeyondABudget) {
+  SearchOptions options{Objective::kEdp};
+  options.budget.seconds = -0.2;
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < tried_of(100U); ++seed) {
+    const SearchCase random = random_space(seed, 2'000);
+    const Mapspace space{random.problem, random.constraints};
+    const SearchResult best = search_exhaustive(space, {Objective::kEdp});
+    const SearchResult hasty = search_exact(space, options);
+    EXPECT_EQ(hasty.statistics.labels, 0);
+    if (hasty.cost) {
+      ++found;
+      EXPECT_EQ(why_outside_of(space, *hasty.best), "") << seed;
+      const double optimum = objective_value(Objective::kEdp, *best.cost) * (1 - 1e-9);
+      EXPECT_GE(objective_value(Objective::kEdp, *hasty.cost), optimum) << seed;
+      EXPECT_LE(hasty.certificate.lower_bound * (1 - 2e-9), optimum) << seed;
+    }
+  }
+  EXPECT_GT(found, tried_of(10));
 }
 
 // Where a mapping is known when time is over, no class of unrollings is sought any more: on an
