@@ -17,7 +17,8 @@ Option format_argument(const Words& formats, std::string& format) {
                    choice(format, formats)});
 }
 
-Options timeloop_options(TimeloopArguments& a) {
+// `templated`: the formats of the command whose files may be templates.
+Options timeloop_options(TimeloopArguments& a, const std::string& templated) {
   const auto take = [&a](const std::string& text) -> std::optional<std::string> {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -35,7 +36,7 @@ Options timeloop_options(TimeloopArguments& a) {
            .excludes = {"--ert"}},
           {.names = "--set",
            .type = "NAME=VALUE",
-           .help = "timeloop, accelforge: value of a name in templates",
+           .help = templated + ": value of a name in templates; may be given several times",
            .value = take,
            .repeats = true}};
 }
@@ -60,7 +61,7 @@ CommandOptions options_of(CompareArguments& a) {
         {"--all", "", "timeloop: print equal figures, too", &a.all},
         budget_option(a.budget, "zigzag: time limit of each of the three searches"),
         threads_option(a.threads)},
-       timeloop_options(a.timeloop),
+       timeloop_options(a.timeloop, "timeloop"),
        output_options(a.output)})};
 }
 
@@ -105,7 +106,7 @@ CommandOptions options_of(ImportArguments& a) {
              "so on to DIR; gpu-table: add the measurements to this file (CSV)",
              &a.folder})},
        import_onnx_options(a.onnx),
-       timeloop_options(a.timeloop),
+       timeloop_options(a.timeloop, "timeloop, accelforge"),
        {{"--gpu", "NAME", "gpu-table: name of the GPU, if the table has none", &a.gpu},
         precision_option(a.precision,
                          "gpu-table: precision, if the table does not say it: f16, bf16, ...",

@@ -26,6 +26,7 @@ TEST_F(CommandLine, HelpsWithTheFormatThatIsNamed) {
   EXPECT_THAT(cuda, HasSubstr("A kernel as search"));
   EXPECT_THAT(cuda, HasSubstr("--relu"));
   EXPECT_THAT(run("export timeloop --help").out, ::testing::Not(HasSubstr("--relu")));
+  EXPECT_THAT(run("compare --help").out, ::testing::Not(HasSubstr("accelforge")));
 }
 
 // Options stand under headings, and no line is wider than a window of a hundred columns.
