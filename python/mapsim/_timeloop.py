@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, List, Mapping, Optional, Sequence, Union
 
 from . import _arguments as kinds
 from . import _mapsim
-from ._arguments import wrong
+from ._arguments import arguments, as_read, wrong
 from ._inputs import Arch, Named, Workload, is_name
 from ._results import frame
+
+
+def _statistics(name: str, value: Any) -> str:
+    if not is_name(value):
+        raise wrong(name, "the file *.stats.txt that Timeloop wrote", value)
+    return os.fspath(value)
 
 
 class TimeloopDesign:
@@ -63,6 +69,7 @@ class TimeloopDesign:
         self.objective: str = handle.objective or "energy"  # of the section `mapper`
         self.notes: List[str] = handle.notes  # what has no counterpart, or another meaning
 
+    @arguments(statistics=_statistics, version=kinds.one_of("current", "2024", "2021", "2020"))
     def compare(self, statistics: Named, version: str = "current") -> Any:
         """Timeloop's figures beside ours, and the rules of Timeloop that explain each difference.
 
@@ -70,34 +77,36 @@ class TimeloopDesign:
         wrote it: "current", "2024" (before January 2025), "2021" or "2020". Energies are compared
         where the design has an ERT.
         """
-        if not is_name(statistics):
-            raise wrong("statistics", "the file *.stats.txt that Timeloop wrote", statistics)
-        return frame(self._handle.compare(os.fspath(statistics), kinds.text("current")("version", version)))
+        return frame(self._handle.compare(statistics, version))
 
     def __repr__(self) -> str:
         parts = [part for part in ("arch", "workload", "mapping") if getattr(self, part)]
         return f"TimeloopDesign({', '.join(parts)})"
 
 
-def import_timeloop(*files: Named, settings: Optional[Mapping[str, Any]] = None,
+def _files(name: str, value: Any) -> List[str]:
+    """Paths of files that exist or not, but are no folders: one, or some."""
+    listed = [value] if is_name(value) else value
+    if not isinstance(listed, Sequence) or not listed or not all(map(is_name, listed)):
+        raise wrong(name, "a file of Timeloop, or a list of files", value)
+    paths = [os.fspath(each) for each in listed]
+    for path in filter(os.path.isdir, paths):
+        raise ValueError(f"{name}: {path!r} is a folder; name its files")
+    return paths
+
+
+@arguments(files=_files, settings=kinds.mapping("{'architecture': 'eyeriss_like'}"), counts_only=kinds.switch)
+def import_timeloop(files: Union[Named, Sequence[Named]], settings: Optional[Mapping[str, Any]] = None,
                     counts_only: bool = False) -> TimeloopDesign:
     """Reads files of Timeloop together: architecture, problem, mapping, mapspace, ERT.
 
     `settings`: values of names in templates (top.yaml.jinja2). `counts_only`: without energies. For a
     folder with several designs, `mapsim import timeloop FOLDER` on the command line tells files apart.
 
-    >>> import_timeloop()
+    >>> import_timeloop("nowhere.yaml")
     Traceback (most recent call last):
         ...
-    TypeError: files: at least one file of Timeloop is needed
+    mapsim._errors.ConfigError: nowhere.yaml: cannot be opened: No such file or directory
     """
-    if not files:
-        raise TypeError("files: at least one file of Timeloop is needed")
-    for path in files:
-        if not is_name(path):
-            raise wrong("files", "files of Timeloop", path)
-        if os.path.isdir(path):
-            raise ValueError(f"files: {os.fspath(path)!r} is a folder; name its files")
-    values: Dict[str, str] = {str(name): str(value) for name, value in (settings or {}).items()}
-    return TimeloopDesign(_mapsim.import_timeloop([os.fspath(path) for path in files], values,
-                                                  bool(counts_only)))
+    values = {name: str(value) for name, value in as_read(settings).items()}
+    return TimeloopDesign(_mapsim.import_timeloop(as_read(files), values, counts_only))

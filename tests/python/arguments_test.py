@@ -24,6 +24,7 @@ RIGHT = {
     mapsim.predict: ("m,n,k,ms\n1,1,1,1\n", GPU), mapsim.sweep: (EASY, LAYER, GRID),
     mapsim.fuse: (EASY, CHAIN), mapsim.fusion_curve: (EASY, CHAIN, "Buffer"), mapsim.plan: (CHIP, GRAPH),
     mapsim.stream: (CHIP, GRAPH), mapsim.design: (SPACE,), mapsim.shipped: (),
+    mapsim.import_timeloop: ("design.yaml",),
     mapsim.Arch.load: ("teaching",), mapsim.Arch.from_yaml: ("name: a",),
     mapsim.Arch.from_dict: ({"name": "a"},), EASY.set: ("clock", "1 GHz"),
     mapsim.Workload.load: ("teaching/conv",), mapsim.Workload.from_yaml: ("name: a",),
