@@ -112,7 +112,9 @@ class Provable {
   // The entries that take its place.
   std::vector<Entry> advanced(const Entry& entry) {
     std::vector<Entry> found;
-    if (!is_set(entry)) {
+    if (options_.effort.stop.is_set()) {
+      found.push_back(entry);
+    } else if (!is_set(entry)) {
       const Effort& effort = steps_[entry.steps];
       const double bound = prover_.bound_of(unrolling_of(entry), target_, effort).bound;
       found.push_back({std::max(entry.bound, bound), entry.claim, entry.steps + 1, entry.set});

@@ -16,6 +16,44 @@ namespace {
 constexpr std::int64_t kMostNeighbours = 1'000;
 constexpr std::int64_t kMostCounted = 500'000'000;
 
+// Mappings of the same value, of which the busiest instance is faster than in the best so far.
+void try_neighbours(const Mapspace& space, const SearchOptions& options, BusiestValue least,
+                    SearchResult& result) {
+  const Problem& problem = space.problem();
+  const Objective& objective = options.objective;
+  const Neighbours neighbours{space};
+  Rng rng{options.seed};
+  Evaluator evaluator{problem};
+  PrimeNest at = to_prime_nest(space, *result.best);
+  const std::int64_t tries =
+      std::clamp<std::int64_t>(kMostCounted / problem.macs(), 10, kMostNeighbours);
+  for (std::int64_t i = 0; i < tries && !is_stopped(options); ++i) {
+    if (least.value <= result.certificate.lower_bound * (1 + kRounding)) {
+      break;  // the bound is reached
+    }
+    PrimeNest next = at;
+    if (!neighbours.change(next, rng)) {
+      continue;
+    }
+    const Mapping mapping = to_mapping(space, next);
+    ++result.statistics.evaluations;
+    if (evaluator.evaluate(mapping) || !is_within_limits(objective, evaluator.cost()) ||
+        objective_value(objective, evaluator.cost()) > least.value) {
+      continue;
+    }
+    const BusiestValue found =
+        busiest_value(problem, objective, mapping, evaluator.cost()).value_or(least);
+    if (found.value <= least.value) {  // on a plateau, too, but the first mapping of it stays
+      at = std::move(next);
+      if (found.value < least.value) {
+        least = found;
+        result.best = mapping;
+        result.cost = evaluator.cost();
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<BusiestValue> busiest_value(const Problem& problem, const Objective& objective,
@@ -42,37 +80,10 @@ void take_least_busiest(const Mapspace& space, const SearchOptions& options, Sea
       space.constraints().factors.imperfect) {
     return;
   }
-  std::optional<BusiestValue> least = busiest_value(problem, objective, *result.best, *result.cost);
-  const Neighbours neighbours{space};
-  Rng rng{options.seed};
-  Evaluator evaluator{problem};
-  PrimeNest at = to_prime_nest(space, *result.best);
-  const std::int64_t tries =
-      std::clamp<std::int64_t>(kMostCounted / problem.macs(), 10, kMostNeighbours);
-  for (std::int64_t i = 0; least && i < tries && !is_stopped(options); ++i) {
-    if (least->value <= result.certificate.lower_bound * (1 + kRounding)) {
-      break;  // the bound is reached
-    }
-    PrimeNest next = at;
-    if (!neighbours.change(next, rng)) {
-      continue;
-    }
-    const Mapping mapping = to_mapping(space, next);
-    ++result.statistics.evaluations;
-    if (evaluator.evaluate(mapping) || !is_within_limits(objective, evaluator.cost()) ||
-        objective_value(objective, evaluator.cost()) > least->value) {
-      continue;
-    }
-    const BusiestValue found =
-        busiest_value(problem, objective, mapping, evaluator.cost()).value_or(*least);
-    if (found.value <= least->value) {  // on a plateau, too, but the first mapping of it stays
-      at = std::move(next);
-      if (found.value < least->value) {
-        least = found;
-        result.best = mapping;
-        result.cost = evaluator.cost();
-      }
-    }
+  const std::optional<BusiestValue> least =
+      busiest_value(problem, objective, *result.best, *result.cost);
+  if (least && space.is_listable()) {
+    try_neighbours(space, options, *least, result);
   }
   Certificate& proof = result.certificate;
   const double value = objective_value(objective, *result.cost);

@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
 #include <string>
 
+#include "arch/load.hpp"
 #include "mapper/front.hpp"
 #include "proven.hpp"
 #include "report/front.hpp"
 #include "tests/mapper/random_space.hpp"
+#include "tests/support/build_paths.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim::early_test {
 namespace {
@@ -33,6 +37,7 @@ TEST(EarlyProofs, ClaimNoMoreThanTheyShow) {
       EXPECT_EQ(faults_of(proof), "") << i << ", " << us << " us";
       const double bound = check::parse_certificate(proof, "proof").lower_bound;
       EXPECT_LE(bound, result.certificate.lower_bound * (1 + 1e-9)) << i;
+      EXPECT_GT(bound, 0) << i << ", " << us << " us";
       weaker += bound < result.certificate.lower_bound * (1 - 1e-9) ? 1 : 0;
       stop.end = check::Stop::Clock::now() + microseconds{us};
       const std::string points = front_certificate_file(
@@ -43,6 +48,29 @@ TEST(EarlyProofs, ClaimNoMoreThanTheyShow) {
   }
   EXPECT_GT(weaker, 0);
   EXPECT_GT(empty, 0);
+}
+
+// 672 classes of unrollings, of which each takes half a millisecond.
+TEST(EarlyProofs, TakeLittleTime) {
+  const std::string configs = source_path("configs/");
+  const Problem problem{load_arch(configs + "arch/edge.yaml"),
+                        parse_workload("name: conv\nconv2d: {in_channels: 61, out_channels: 97, "
+                                       "input: [123, 123], kernel: [3, 3], stride: 2, batch: 2}\n",
+                                       "conv.yaml")};
+  Constraints constraints;
+  constraints.factors.imperfect = true;
+  const Mapspace space{problem, constraints};
+  SearchOptions options{Objective{ObjectiveFunction::weighted_sum(12.5)}};
+  options.budget.seconds = 0.15;
+  const SearchResult result = search_exact(space, options);
+  EXPECT_GT(result.classes.size(), 600U);
+  const std::clock_t before = std::clock();
+  const check::Stop stop{nullptr, check::Stop::Clock::now() + std::chrono::milliseconds{50}};
+  const std::string proof =
+      certificate_file({"search", {}}, space, options.objective, result, 1, stop);
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, kSanitized ? 2 : 0.2);
+  EXPECT_GT(check::parse_certificate(proof, "proof").lower_bound, 0);
+  EXPECT_EQ(faults_of(proof), "");
 }
 
 }  // namespace

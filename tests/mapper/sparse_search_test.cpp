@@ -20,6 +20,7 @@
 #include "mapper/supported.hpp"
 #include "random_sparse.hpp"
 #include "tests/support/build_paths.hpp"
+#include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::sparse_search_test {
@@ -234,6 +235,21 @@ TEST(SparseSearch, TakesTheMappingWhoseBusiestInstanceIsDoneFirst) {
     EXPECT_NEAR(objective_value(options.objective, *result.cost),
                 bound * (1 + result.certificate.gap), 1e-9);
   }
+}
+
+// It moves to neighbours, for which unrollings are listed. These are millions.
+TEST(SparseSearch, KeepsTheMappingWhereThereIsNothingToWaitFor) {
+  const Problem problem{load_arch(source_path("configs/arch/tpu_pod_like.yaml")),
+                        gemm("g", {5'040, 5'040, 5'040, {}, false}, {})};
+  const Mapspace space{problem, Constraints{}};
+  SearchOptions options{Objective::kEdp};
+  options.budget.labels = 1;
+  SearchResult result = search_exact(space, options);
+  ASSERT_TRUE(result.best);
+  result.interrupted = false;
+  const Mapping best = *result.best;
+  take_least_busiest(space, options, result);
+  EXPECT_EQ(*result.best, best);
 }
 
 // A weight is not moved where the inputs that it meets are zero: those of one instance, or of both
