@@ -437,9 +437,10 @@ TEST(Fusion, SharesWhatIsTakenBeyondABudget) {
   std::string text = "name: many\nchain:\n";
   for (int e = 0; e < 10; ++e) {
     text += fmt::format(
-        "  - {{name: e{}, conv2d: {{in_channels: 240, out_channels: 240, input: [56, 56], kernel: "
+        "  - {{name: e{}, conv2d: {{in_channels: {}, out_channels: {}, input: [240, 240], kernel: "
         "[1, 1]}}{}{}}}\n",
-        e, e > 0 ? fmt::format(", in: {{I: t{}}}", e - 1) : "",
+        e, e % 2 == 0 ? 720 : 840, e % 2 == 0 ? 840 : 720,
+        e > 0 ? fmt::format(", in: {{I: t{}}}", e - 1) : "",
         e < 9 ? fmt::format(", out: t{}", e) : "");
   }
   const EinsumChain many = parse_chain(text, "chain.yaml");
