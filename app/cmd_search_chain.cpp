@@ -9,6 +9,8 @@
 #include "app/option.hpp"
 #include "app/watch.hpp"
 #include "arch/load.hpp"
+#include "check/certificate.hpp"
+#include "check/chain_proof.hpp"
 #include "mapper/fusion/chain_search.hpp"
 #include "mapper/shared_budget.hpp"
 #include "report/certificate.hpp"
@@ -106,19 +108,47 @@ Answer run_fronts(const SearchArguments& arguments, const Arch& arch, const Eins
   return {code, chain_fronts_text(arch, chain, fronts)};
 }
 
-// Of what searches find, the checker follows the least sums over a chain's einsums.
-void refuse_certificate(const SearchArguments& a, const SearchOptions& options, const Arch& arch,
-                        const EinsumChain& chain) {
+// The checker proves optima on machines whose trees it can bound.
+void refuse_certificate(const SearchArguments& a, const Arch& arch, const EinsumChain& chain) {
   if (a.certificate_file.empty()) {
     return;
   }
   if (a.pareto || !a.curve.empty()) {
     throw UsageError("--certificate: of a chain the checker proves one optimum, no front or curve");
   }
-  if (const std::string obstacle = chain_certificate_obstacle(arch, chain, options.objective);
-      !obstacle.empty()) {
+  if (const std::string obstacle = check::chain_proof_obstacle(arch, chain); !obstacle.empty()) {
     throw UsageError("--certificate: " + obstacle);
   }
+}
+
+// Writes the proof. Returns what it does not show of what was found.
+std::string write_certificate(const SearchArguments& arguments, const Provenance& origin,
+                              const Arch& arch, const EinsumChain& chain,
+                              const ChainComparison& found, OutputFile& file) {
+  const std::string& path = arguments.certificate_file;
+  if (path.empty()) {
+    return "";
+  }
+  const std::string proof =
+      chain_certificate_file(origin, arch, chain, arguments.fusion, found.objective, found.fused);
+  if (proof.empty()) {
+    file.remove();
+    return found.fused.proven
+               ? fmt::format(
+                     "--certificate: the file could not prove that nothing keeps the "
+                     "limits: no certificate in {}",
+                     path)
+               : fmt::format(
+                     "--certificate: stopped before anything was found: no certificate in {}",
+                     path);
+  }
+  file.write(proof);
+  const check::ChainClaim claim = check::parse_chain_claim(proof, path);
+  const bool is_less = claim.lower_bound < found.fused.lower_bound * (1 - check::kTolerance);
+  return is_less ? fmt::format("--certificate: the file proves no more than {}, a gap of {:.2g} %",
+                               check::value_text(claim.lower_bound, claim.goal),
+                               100 * (claim.value / claim.lower_bound - 1))
+                 : "";
 }
 
 }  // namespace
@@ -137,7 +167,7 @@ Answer run_on_chain(const SearchArguments& arguments) {
   }
   options.budget = arguments.budget;
   refuse_figures(arguments, options.objective);
-  refuse_certificate(arguments, options, arch, chain);
+  refuse_certificate(arguments, arch, chain);
   Watch watch;
   options.stop = &watch.stop();
   if (!arguments.curve.empty()) {
@@ -154,18 +184,7 @@ Answer run_on_chain(const SearchArguments& arguments) {
     mapping_file.write(print_tree(arch, chain, *found.fused.best));
   }
   Answer answer;
-  const std::string proof = arguments.certificate_file.empty()
-                                ? ""
-                                : chain_certificate_file(origin, arch, chain, arguments.fusion,
-                                                         options.objective.function, found.fused);
-  if (!proof.empty()) {
-    certificate.write(proof);
-  } else if (!arguments.certificate_file.empty()) {
-    certificate.remove();
-    answer.remark =
-        fmt::format("--certificate: stopped before anything was found: no certificate in {}",
-                    arguments.certificate_file);
-  }
+  answer.remark = write_certificate(arguments, origin, arch, chain, found, certificate);
   const ExitCode done = found.fused.best ? kDone : kNegative;
   answer.code = !found.fused.proven && watch.stop() ? kInterrupted : done;
   answer.text = arguments.output.json ? chain_search_json(origin, arch, chain, found)

@@ -15,8 +15,19 @@ namespace mapsim::check {
 
 namespace {
 
-const Words kKeys{"chain_certificate", "tool",   "objective",    "value",    "lower_bound", "space",
-                  "mapping",           "inputs", "architecture", "workload", "digest"};
+const Words kKeys{"chain_certificate",
+                  "tool",
+                  "objective",
+                  "value",
+                  "lower_bound",
+                  "space",
+                  "mapping",
+                  "inputs",
+                  "architecture",
+                  "workload",
+                  "digest",
+                  "limits",
+                  "sums"};
 constexpr const char* kNothing = "nothing fits";
 
 class ClaimReader {
@@ -40,11 +51,15 @@ class ClaimReader {
     fields.require("workload");
     reader_.finish();
     ChainClaim claim;
-    claim.function = read_function(*objective);
+    claim.goal.function = read_function(*objective);
+    if (const Node* limits = fields.find("limits")) {
+      read_limits(*limits, claim.goal);
+    }
     claim.file = document_.file;
     claim.tool = *tool;
-    claim.value = read_value(*value, unit_of(claim.function));
-    claim.lower_bound = read_value(*bound, unit_of(claim.function));
+    claim.value = read_value(*value, unit_of(claim.goal.function));
+    claim.lower_bound = read_value(*bound, unit_of(claim.goal.function));
+    read_sums(fields.find("sums"), *objective, claim);
     claim.records_inputs = fields.has("inputs");
     reader_.finish();
     claim.arch = parse_arch(value_of(document_, "architecture"), document_.file);
@@ -91,14 +106,47 @@ class ClaimReader {
   ObjectiveFunction read_function(const Node& node) {
     const std::string text = reader_.text(&node, "an objective").value_or("energy");
     const Parsed<ObjectiveFunction> parsed = parse_objective_function(text);
-    const auto* function = std::get_if<ObjectiveFunction>(&parsed);
-    if (function == nullptr || !is_sum_over_einsums(*function)) {
-      reader_.error(node, fmt::format("the objective is energy, latency or energy + W*latency, not "
-                                      "{}",
-                                      describe(node)));
-      return ObjectiveFunction::product(1, 0);
+    if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+      reader_.error(node, fmt::format("{} is no objective: {}", describe(node), *wrong));
+      reader_.finish();
     }
-    return *function;
+    return std::get<ObjectiveFunction>(parsed);
+  }
+  // {max_energy: 1000 pJ, max_latency: 20 cycles}
+  void read_limits(const Node& node, Goal& goal) {
+    const Fields fields = reader_.fields(node, {"max_energy", "max_latency"});
+    if (const Node* energy = fields.find("max_energy")) {
+      goal.max_energy = read_value(*energy, "pJ");
+    }
+    if (const Node* latency = fields.find("max_latency")) {
+      goal.max_latency = read_value(*latency, "cycles");
+    }
+  }
+  // [{objective: energy + 2*latency, least: 1000 pJ}]
+  void read_sums(const Node* list, const Node& objective, ChainClaim& claim) {
+    if (is_one_sum(claim.goal) != (list == nullptr)) {
+      reader_.error(list != nullptr ? *list : objective,
+                    list != nullptr ? "the objective is a sum over einsums without limits, which "
+                                      "follows from no others"
+                                    : "this objective is no sum over einsums without limits; the "
+                                      "'sums' that its bound follows from are missing");
+    }
+    for (const Node* item :
+         list != nullptr ? reader_.items(*list, "sums") : std::vector<const Node*>{}) {
+      const Fields fields = reader_.fields(*item, {"objective", "least"});
+      const Node* function = fields.require("objective");
+      const Node* least = fields.require("least");
+      reader_.finish();
+      ProvenSum& sum = claim.sums.emplace_back();
+      sum.function = read_function(*function);
+      if (!is_sum_over_einsums(sum.function)) {
+        reader_.error(
+            *function,
+            fmt::format("a sum over einsums is energy, latency or energy + W*latency, not {}",
+                        describe(*function)));
+      }
+      sum.least = read_value(*least, unit_of(sum.function));
+    }
   }
   double read_value(const Node& node, const std::string& unit) {
     const std::string text = reader_.text(&node, "a value").value_or("");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check/fused_bound.hpp"
+#include "check/least_of_sums.hpp"
 #include "costmodel/fusion/tree.hpp"
 
 namespace mapsim::check {
@@ -17,10 +18,13 @@ struct ChainClaim {
   Arch arch;
   EinsumChain chain;
   FusedSpace space;
-  std::optional<MappingTree> tree;                                // the best; none: nothing fits
-  ObjectiveFunction function = ObjectiveFunction::product(1, 0);  // a sum over einsums
-  double value = 0;             // of the tree [pJ, cycles]; infinite without one
-  double lower_bound = 0;       // of all trees
+  std::optional<MappingTree> tree;  // the best; none: nothing fits
+  Goal goal;                        // a value within limits
+  double value = 0;                 // of the tree [pJ, cycles]; infinite without one
+  double lower_bound = 0;           // of all trees
+  // What the lower bound follows from, unless it is one of a sum over einsums itself, without
+  // limits.
+  std::vector<ProvenSum> sums;
   bool records_inputs = false;  // has hashes of files, which are not compared
 };
 
@@ -36,10 +40,12 @@ std::string chain_proof_obstacle(const Arch& arch, const EinsumChain& chain);
 struct ChainVerdict {
   std::vector<std::string> problems;  // none: the proof holds
   bool walked = false;                // the counts are the reference simulator's, too
-  FusedBound bound;
+  FusedBound bound;                   // of all sums together
   double seconds = 0;
 };
 
+// Is a claim about a sum over einsums, without limits? Others follow from several such sums.
+bool is_one_sum(const Goal& goal);
 // The unit of a claim's values: pJ, or cycles.
 std::string unit_of(const ObjectiveFunction& function);
 

@@ -211,13 +211,12 @@ std::string to_json(const VerifiedPlan& verified) {
 }
 
 std::string proof_yaml(const ChainSolution& solution) {
-  const std::string obstacle =
-      chain_certificate_obstacle(solution.arch, solution.chain, solution.found.objective);
+  const std::string obstacle = check::chain_proof_obstacle(solution.arch, solution.chain);
   if (!obstacle.empty()) {
     throw UnsupportedSearch{obstacle};
   }
   return chain_certificate_file(origin_of("search"), solution.arch, solution.chain, solution.limits,
-                                solution.found.objective.function, solution.found.fused);
+                                solution.found.objective, solution.found.fused);
 }
 
 VerifiedChain verify_chain(const std::string& proof, const std::string& name,

@@ -34,15 +34,12 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
                                    const FrontSubject& subject, const Front& front, int threads = 1,
                                    check::Stop stop = {});
 
-// Why a search of mapping trees with this objective has no certificate that the checker can verify.
-// Empty: it has one.
-std::string chain_certificate_obstacle(const Arch& arch, const EinsumChain& chain,
-                                       const Objective& objective);
-// The certificate of a search of the mapping trees of a chain, for objectives that are sums over
-// einsums: the best tree, the space, and the claim that no tree of the space is better than the
-// search's lower bound. Empty: the search was stopped before it found a tree.
+// The certificate of a search of the mapping trees of a chain: the best tree, the space, and the
+// claim that no tree of the space is better than the search's lower bound, as far as that follows
+// from the least sums over einsums that it found. Empty: the search was stopped before it found a
+// tree, or these sums do not show that no tree keeps the limits.
 std::string chain_certificate_file(const Provenance& origin, const Arch& arch,
                                    const EinsumChain& chain, const FusionLimits& limits,
-                                   const ObjectiveFunction& function, const ChainResult& result);
+                                   const Objective& objective, const ChainResult& result);
 
 }  // namespace mapsim

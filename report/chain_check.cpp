@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "check/certificate.hpp"
 #include "core/diagnostic.hpp"
 #include "report/figures.hpp"
 #include "report/json_head.hpp"
@@ -28,6 +29,10 @@ Stated stated_by(const check::ChainClaim& claim, const check::ChainVerdict& verd
     (verdict.problems.empty() && is_verified ? stated.verified : stated.unverified).push_back(what);
   };
   state(true, "the claim");
+  for (const check::ProvenSum& sum : claim.sums) {
+    state(true, fmt::format("that no tree needs less {} than {} {}", to_string(sum.function),
+                            sum.least, check::unit_of(sum.function)));
+  }
   if (claim.tree) {
     state(true, "the mapping and its cost");
     state(verdict.walked, "its cost, step by step");
@@ -40,7 +45,7 @@ Stated stated_by(const check::ChainClaim& claim, const check::ChainVerdict& verd
 }
 
 std::string claim_text(const check::ChainClaim& claim) {
-  const std::string unit = check::unit_of(claim.function);
+  const std::string unit = check::unit_of(claim.goal.function);
   if (!claim.tree && !(claim.lower_bound < HUGE_VAL)) {
     return "none fits";
   }
@@ -70,7 +75,7 @@ std::string chain_check_text(const check::ChainClaim& claim, const check::ChainV
       "objective: {}\nspace: {}\n\n",
       claim.chain.name, claim.arch.name, holds ? "holds" : "does not hold", claim_text(claim),
       stated.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(stated.verified, "; ")),
-      fmt::join(stated.unverified, "; "), to_string(claim.function), space_text(claim.space));
+      fmt::join(stated.unverified, "; "), check::goal_text(claim.goal), space_text(claim.space));
   if (!holds) {
     text += "what is wrong:\n";
     for (const std::string& wrong : verdict.problems) {
@@ -84,6 +89,7 @@ std::string chain_check_text(const check::ChainClaim& claim, const check::ChainV
                         verdict.walked ? ", walked step by step" : "");
   }
   const check::FusedBound& bound = verdict.bound;
+  text += claim.sums.empty() ? "" : "  the lower bound follows from the least sums above\n";
   text += fmt::format(
       "  no tree needs less: of {} sets of shared loops {} by a bound for any order and scopes;\n"
       "  of the others, {} interfaces, {} by a bound for any keeps and {} by trying them\n",
@@ -106,8 +112,8 @@ std::string chain_check_json(const Provenance& origin, const check::ChainClaim& 
                    {"verified", stated.verified},
                    {"unverified", stated.unverified},
                    {"problems", verdict.problems},
-                   {"objective", to_string(claim.function)},
-                   {"unit", check::unit_of(claim.function)},
+                   {"objective", check::goal_text(claim.goal)},
+                   {"unit", check::unit_of(claim.goal.function)},
                    {"value", figure(claim.value)},
                    {"lower_bound", figure(claim.lower_bound)},
                    {"space",

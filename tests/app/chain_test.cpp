@@ -127,7 +127,8 @@ TEST_F(CommandLine, DrawsTheCurveOfAChain) {
 
 // Nothing was refuted, and nothing verified.
 TEST_F(CommandLine, HasNoVerdictOfACheckThatWasStopped) {
-  run("search teaching_flat " + kRoot + "/configs/chains/teaching_convs.yaml --certificate p.yaml");
+  run("search eyeriss " + kRoot +
+      "/configs/chains/resnet50_conv2_block.yaml --max-group 1 --certificate p.yaml");
   const Outcome stopped = run("check p.yaml --json -o verdict.json",
                               "timeout --foreground --preserve-status -s INT 0.5");
   EXPECT_EQ(stopped.code, 130);
@@ -159,13 +160,30 @@ TEST_F(CommandLine, ProvesAChain) {
   run(fmt::format("search teaching_flat {} --certificate fast.yaml --objective latency", chain));
   const Json fast = Json::parse(run("check fast.yaml --json").out);
   EXPECT_EQ(fast["check"]["holds"], true);
-  EXPECT_EQ(fast["check"]["objective"], "latency");
+  EXPECT_EQ(fast["check"]["objective"], "latency (steady)");
   EXPECT_EQ(fast["check"]["unit"], "cycles");
   EXPECT_THAT(run("check fast.yaml").out, HasSubstr(" cycles, and one needs that"));
-  const Outcome timed =
-      run(fmt::format("search teaching_flat {} --certificate p.yaml --objective edp", chain));
-  EXPECT_EQ(timed.code, 2);
-  EXPECT_THAT(timed.err, HasSubstr("of a chain the checker proves the least energy"));
+}
+
+// A product follows from least sums; within a limit they may leave a gap, which is said.
+TEST_F(CommandLine, ProvesAProductOfAChain) {
+  const std::string search = "search eyeriss " + kRoot + kAttention + " --certificate p.yaml ";
+  EXPECT_EQ(run(search + "--objective edp").err, "");
+  const Json product = Json::parse(run("check p.yaml --json").out);
+  EXPECT_EQ(product["check"]["holds"], true);
+  EXPECT_EQ(product["check"]["unit"], "pJ*cycles");
+  EXPECT_EQ(product["check"]["value"], product["check"]["lower_bound"]);
+  EXPECT_THAT(run("check p.yaml").out, HasSubstr("follows from the least sums above"));
+  const Outcome limited = run(search + "--objective latency --max-energy 500uJ");
+  EXPECT_EQ(limited.code, 0);
+  EXPECT_THAT(limited.err, HasSubstr("--certificate: the file proves no more than "));
+  EXPECT_THAT(limited.err, HasSubstr(" cycles, a gap of "));
+  const Outcome held = run("check p.yaml");
+  EXPECT_EQ(held.code, 0) << held.out;
+  EXPECT_THAT(held.out, HasSubstr("objective: latency (steady), at most 500000000 pJ\n"));
+  EXPECT_EQ(run(search + "--max-latency '10 cycles'").code, 1);
+  EXPECT_THAT(run("check p.yaml").out, HasSubstr("claimed of all mapping trees: none fits"));
+  EXPECT_EQ(run(search + "--pareto").code, 2);
 }
 
 // A search that found nothing in its time has not shown that nothing fits.
