@@ -11,6 +11,7 @@
 #include "core/shipped.hpp"
 #include "plan/given.hpp"
 #include "plan/pair.hpp"
+#include "plan/pricing.hpp"
 #include "plan/request.hpp"
 #include "plan/throughput.hpp"
 
@@ -251,7 +252,9 @@ Answer run(const PlanArguments& arguments) {
   }
   OutputFile plan_out{arguments.plan_file};
   OutputFile proof{arguments.certificate_file};
-  PlanAnswer plan = make_plan(soc, network, options, arguments.soc, arguments.network);
+  const SharedBudget budget = budget_of(options);
+  PlanAnswer plan = make_plan(soc, network, with_share(options, budget, options.what_if ? 2 : 1),
+                              arguments.soc, arguments.network);
   if (!plan.misfit.empty()) {
     return no_plan(arguments, soc, network, options, plan);
   }
@@ -262,7 +265,8 @@ Answer run(const PlanArguments& arguments) {
     plan.given = plan_of(plan, load_given_plan(arguments.given, soc, plan));
   }
   if (options.what_if) {
-    plan.what_if = what_if(soc, network, options, arguments.soc, arguments.network);
+    plan.what_if =
+        what_if(soc, network, with_share(options, budget, 1), arguments.soc, arguments.network);
   }
   if (!arguments.page_file.empty()) {
     OutputFile{arguments.page_file}.write(plan_page(soc, network, options, plan));

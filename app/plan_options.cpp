@@ -79,7 +79,7 @@ Options plan_options(PlanArguments& a) {
       {"--why", "NODE", "Also explain a node: the groups it may be in, and their prices",
        Read{take_why}},
       {"--budget", "TIME",
-       "Stop each search, of a layer or for a plan, after this time (10 s, 2 min)",
+       "Stop all searches, of layers and for plans, after this time (10 s, 2 min)",
        reads(parse_seconds, [&a](Seconds time) { a.options.seconds = time.count(); })},
       memory_option(a.options.bytes),
       threads_option(a.threads)};

@@ -118,7 +118,15 @@ Offer offer_of(const std::vector<Place>& places, const Versions& versions, Prici
       at->second = groups_of(operations, fusion,
                              {std::max(kLeast, options.bytes / 2), kPrice * places.size()});
     }
-    const std::vector<Group>& all = at->second.all;
+    for (const Group& group : at->second.all) {
+      if (no_width(operations, group, places[p], options).empty()) {
+        pricing.expect(operations, group, places[p]);
+      }
+    }
+  }
+  for (std::size_t p = 0; p < places.size(); ++p) {
+    const Operations& operations = versions.operations[p];
+    const std::vector<Group>& all = groups.at(operations.graph).all;
     offer.prices.resize(all.size());
     for (std::size_t g = 0; g < all.size(); ++g) {
       Price price;

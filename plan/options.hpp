@@ -46,7 +46,7 @@ struct PlanOptions {
   std::optional<double> max_memory{};                 // [B], of tensors
   std::optional<std::string> why{};                   // an operation that is to be explained
   std::size_t bytes = search_bytes();  // memory of each search, of a layer or for a plan
-  double seconds = std::numeric_limits<double>::infinity();  // wall time of each search
+  double seconds = std::numeric_limits<double>::infinity();  // wall time of all searches
   const std::atomic<bool>* stop = nullptr;  // set by the caller: planning throws PlanStopped
 };
 

@@ -8,6 +8,7 @@
 
 #include "plan/blocks.hpp"
 #include "plan/priced.hpp"
+#include "plan/pricing.hpp"
 #include "plan/throughput.hpp"
 
 namespace mapsim {
@@ -152,19 +153,22 @@ PairAnswer make_pair_plan(const Soc& soc, const std::array<const Network*, 2>& n
                           const PlanOptions& options, const std::string& soc_file,
                           const std::array<std::string, 2>& network_files) {
   PairAnswer answer;
+  const SharedBudget budget = budget_of(options);
   std::array<Candidates, 2> candidates;
   Soc alone = soc;  // a bound of the pair: a short burst may take more than the chip's power, and
   alone.power = Milliwatts{0};  // what of both is in memory at a time is not known
   alone.memory.capacity = Bits{0};
   for (std::size_t n = 0; n < 2; ++n) {
-    answer.networks[n] = make_plan(alone, *networks[n], options, soc_file, network_files[n]);
+    const PlanOptions share = with_share(options, budget, 3 - static_cast<double>(n));
+    answer.networks[n] = make_plan(alone, *networks[n], share, soc_file, network_files[n]);
     if (const std::string& misfit = answer.networks[n].misfit; !misfit.empty()) {
       throw UnsupportedSearch{fmt::format("no plan of {}: {}", networks[n]->name, misfit)};
     }
     candidates[n] = candidates_of(soc, answer.networks[n]);
   }
+  const double left = with_share(options, budget, 1).seconds;
   const BestPair best =
-      best_pair(candidates[0].tasks, candidates[1].tasks, PlanSearches::end_in(options.seconds));
+      best_pair(candidates[0].tasks, candidates[1].tasks, PlanSearches::end_in(left));
   answer.makespan = best.makespan;
   answer.tried = best.tried;
   answer.pairs = candidates[0].tasks.size() * candidates[1].tasks.size();

@@ -411,10 +411,11 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
   answer.versions = versions_of(answer.places, std::vector(soc.engines.size(), &network));
   answer.operations = answer.versions.operations.front();
   const std::vector<std::int64_t> batches(soc.engines.size(), 1);
+  const auto last = PlanSearches::end_in(options.seconds);
   Pricing pricing{soc, options};
   const auto searches = std::make_shared<PlanSearches>();
   searches->bytes = options.bytes;
-  searches->seconds = options.seconds;
+  searches->last = last;
   searches->stop = options.stop;
   for (std::size_t f = 0; f <= static_cast<std::size_t>(options.fusion); ++f) {
     const auto fusion = static_cast<Fusion>(f);

@@ -84,7 +84,9 @@ struct PlanAnswer {
 PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& options,
                      const std::string& soc_file, const std::string& network_file);
 
-// The best plans if transitions, launches or the memory were faster.
+// The best plans if transitions, launches or the memory were faster; of so many chips, or those
+// that there is time for.
+std::size_t count_what_ifs(const Soc& soc);
 std::vector<WhatIf> what_if(const Soc& soc, const Network& network, PlanOptions options,
                             const std::string& soc_file, const std::string& network_file);
 

@@ -16,11 +16,12 @@ struct NoPlanInBudget {};
 // A plan was given up, since its caller asked for it.
 struct PlanStopped {};
 
-// The searches for plans of one problem: what each may take, and what they took.
+// The searches for plans of one problem: what each may take of memory, and all of time, and what
+// they took.
 struct PlanSearches {
   using Clock = std::chrono::steady_clock;
   std::size_t bytes = std::numeric_limits<std::size_t>::max();  // each may take
-  double seconds = std::numeric_limits<double>::infinity();     // each may take
+  Clock::time_point last = Clock::time_point::max();            // when all should have ended
   const std::atomic<bool>* stop = nullptr;  // set by the caller: they throw PlanStopped
   std::int64_t count = 0;
   // Those that dropped partial plans from which a better one, or one as good, may have come.
@@ -28,8 +29,14 @@ struct PlanSearches {
   std::size_t peak_bytes = 0;
   bool are_groups_cut = false;  // not all that the rules allow were looked at, for want of memory
 
-  // When a search that begins now should end.
-  Clock::time_point end() const { return end_in(seconds); }
+  // When a search that begins now should end: others have as much time as it.
+  Clock::time_point end() const {
+    constexpr int kParts = 2;
+    const Clock::time_point now = Clock::now();
+    return last == Clock::time_point::max()
+               ? last
+               : now + std::max(last - now, Clock::duration{}) / kParts;
+  }
   static Clock::time_point end_in(double seconds) {
     constexpr double kYear = 3e7;
     return seconds < kYear ? Clock::now() + std::chrono::duration_cast<Clock::duration>(

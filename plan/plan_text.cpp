@@ -114,8 +114,11 @@ std::string headline(const Soc& soc, const Network& network, const PlanOptions& 
 }
 
 std::string what_if_text(const Soc& soc, const PlanOptions& options, const PlanAnswer& answer) {
+  const std::size_t left_out = options.what_if ? count_what_ifs(soc) - answer.what_if.size() : 0;
+  const std::string short_of_time =
+      left_out > 0 ? fmt::format("\ntime was over (--budget) for {} what-ifs\n", left_out) : "";
   if (answer.what_if.empty()) {
-    return "";
+    return short_of_time;
   }
   Row head{"what if", to_string(options.objective), "of now"};
   for (const Engine& engine : soc.engines) {
@@ -132,7 +135,7 @@ std::string what_if_text(const Soc& soc, const PlanOptions& options, const PlanA
     }
     rows.push_back(std::move(row));
   }
-  return fmt::format("\n{}", table(rows));
+  return fmt::format("\n{}{}", table(rows), short_of_time);
 }
 
 std::string given_text(const PlanOptions& options, const PlanAnswer& answer) {

@@ -89,9 +89,10 @@ Pricing::Pricing(const Soc& soc, const PlanOptions& options)
     : soc_{soc},
       least_energy_{options.objective == PlanObjective::kEnergy},
       sparse_{options.sparse},
-      budget_{.seconds = options.seconds, .bytes = options.bytes},
+      budget_{budget_of(options)},
       stop_{options.stop},
-      known_(soc.engines.size()) {
+      known_(soc.engines.size()),
+      expected_(soc.engines.size()) {
   for (const Engine& engine : soc.engines) {
     machines_.push_back(machine_of(engine, options.launch));
   }
@@ -101,7 +102,7 @@ Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool
                                   ConvLayout layout) {
   Known known;
   GpuLayerOptions options;
-  const SearchEnd end = PlanSearches::end_in(budget_.seconds);
+  const SearchEnd end = PlanSearches::end_in(share().budget.seconds);
   options.adds_to_output = adds;
   options.stop = stop_;
   options.request.layout = layout;
@@ -131,6 +132,10 @@ Pricing::Known Pricing::search_on(const Gpu& gpu, const Workload& workload, bool
 // others are not is noted.
 void Pricing::try_algorithms(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
                              SearchEnd end, Known& known) const {
+  if (PlanSearches::Clock::now() >= end) {
+    known.price.notes.emplace_back("other algorithms were not tried: time was over (--budget)");
+    return;
+  }
   const auto take = [&](const std::string& name, double seconds, Load load, std::string how,
                         double least_gain = 1) {
     const double now = known.price.load.latency;
@@ -262,9 +267,7 @@ SearchResult Pricing::search_for(const Problem& problem) {
 
 SearchResult Pricing::search_for(const Problem& problem, const Objective& objective) {
   LayerSearch search;
-  search.options.partial_folds = true;
-  search.options.stop = stop_;
-  search.options.budget = budget_;
+  search.options = share();
   search.options.objective = objective;
   SearchResult found = search_layer(problem, {}, {}, search).result;
   searches_.peak_bytes = std::max(searches_.peak_bytes, found.statistics.peak_bytes);
@@ -307,9 +310,7 @@ const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const 
                                      bool has_weights) {
   const std::size_t engine = place.engine;
   const bool on_gpu = std::holds_alternative<Gpu>(machines_[engine]);
-  Workload anonymous = workload;
-  anonymous.name.clear();
-  anonymous.note.clear();
+  Workload wanted = anonymous(workload);
   adds = adds && on_gpu;  // elsewhere it is traffic beside the layer
   const bool prunes = sparse_ && has_weights && on_gpu;
   const ConvLayout layout =
@@ -319,11 +320,12 @@ const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const 
   auto [at, end] = known_[engine].equal_range(workload.macs());
   for (; at != end; ++at) {
     if (at->second.adds == adds && at->second.prunes == prunes && at->second.layout == layout &&
-        at->second.workload == anonymous) {
+        at->second.workload == wanted) {
       return at->second;
     }
   }
   ++searches_.count;
+  forget_expected(engine, wanted);
   const std::int64_t short_before = searches_.ended_early;
   Known known = on_gpu ? search_on(std::get<Gpu>(machines_[engine]), workload, adds, prunes, layout)
                        : search_on(std::get<Arch>(machines_[engine]), workload);
@@ -332,7 +334,7 @@ const Pricing::Known& Pricing::layer(const Workload& workload, bool adds, const 
   }
   // By energy a layer may be searched twice; it counts once.
   searches_.ended_early = std::min(searches_.ended_early, short_before + 1);
-  known.workload = std::move(anonymous);
+  known.workload = std::move(wanted);
   known.adds = adds;
   known.prunes = prunes;
   known.layout = layout;

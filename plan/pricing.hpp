@@ -11,6 +11,7 @@
 #include "campaign/gpu_layer.hpp"
 #include "costmodel/problem.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/shared_budget.hpp"
 #include "plan/gpu_algorithms.hpp"
 #include "plan/groups.hpp"
 #include "plan/layer_searches.hpp"
@@ -29,6 +30,10 @@ struct Price {
   std::string problem;               // not empty: it does not run there
 };
 
+// The time of a plan, and options with so many parts of what is left of it.
+SharedBudget budget_of(const PlanOptions& options);
+PlanOptions with_share(PlanOptions options, const SharedBudget& budget, double parts);
+
 // Prices groups on the engines of a chip. Layers are searched once: what differs in names only is
 // one. Refers to the chip.
 class Pricing {
@@ -37,6 +42,8 @@ class Pricing {
   // Once `options.stop` is set, price() throws PlanStopped where a layer has to be searched.
   Pricing(const Soc& soc, const PlanOptions& options);
 
+  // That price() will be asked for: the searches of its layers have an even share of the time.
+  void expect(const Operations& operations, const Group& group, const Place& place);
   Price price(const Operations& operations, const Group& group, const Place& place);
   // Of a tensor of so many bytes in the one place and in the other, from where it was made to where
   // it is read; nullopt: there is no way.
@@ -57,6 +64,10 @@ class Pricing {
   };
   const Known& layer(const Workload& workload, bool adds, const Place& place,
                      bool has_weights = false);
+  // Options of a search, with its share of the time, of which a plan has one, too.
+  SearchOptions share() const;
+  static Workload anonymous(Workload workload);  // without its names
+  void forget_expected(std::size_t engine, const Workload& workload);
   static bool reads_weights(const Operations& operations, const Group& group);
   Known search_on(const Gpu& gpu, const Workload& workload, bool adds, bool prunes,
                   ConvLayout layout);
@@ -76,10 +87,11 @@ class Pricing {
   const Soc& soc_;
   bool least_energy_;
   bool sparse_;
-  Budget budget_;  // of each search
+  SharedBudget budget_;
   const std::atomic<bool>* stop_;
   std::vector<std::variant<Gpu, Arch>> machines_;
-  std::vector<std::multimap<std::int64_t, Known>> known_;  // by engine and MACs
+  std::vector<std::multimap<std::int64_t, Known>> known_;        // by engine and MACs
+  std::vector<std::multimap<std::int64_t, Workload>> expected_;  // the same, to be searched
   LayerSearches searches_;
 };
 

@@ -125,6 +125,7 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
                          const std::vector<std::int64_t>& batches, const PlanOptions& options,
                          const std::string& soc_file, const std::string& network_file) {
   StreamAnswer answer;
+  const auto last = PlanSearches::end_in(options.seconds);
   Pricing pricing{soc, options};
   const auto widths =
       options.widths.empty() ? std::vector{width_of(*networks.front()->graph)} : options.widths;
@@ -137,7 +138,7 @@ StreamAnswer make_stream(const Soc& soc, const std::vector<const Network*>& netw
   PlanProblem problem = problem_of(soc, answer.places, answer.versions, offer, pricing, batches);
   problem.searches = std::make_shared<PlanSearches>();
   problem.searches->bytes = options.bytes;
-  problem.searches->seconds = options.seconds;
+  problem.searches->last = last;
   problem.searches->stop = options.stop;
   const std::vector<double> capacities = capacities_of(soc);
   const StreamMix mix = best_mix(problem, capacities);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "plan/plan.hpp"
+#include "plan/pricing.hpp"
 
 namespace mapsim {
 
@@ -37,11 +38,7 @@ Soc with_bandwidth(Soc soc, double times) {
   return soc;
 }
 
-}  // namespace
-
-std::vector<WhatIf> what_if(const Soc& soc, const Network& network, PlanOptions options,
-                            const std::string& soc_file, const std::string& network_file) {
-  options.front = false;
+std::vector<std::pair<std::string, Soc>> chips_like(const Soc& soc) {
   std::vector<std::pair<std::string, Soc>> chips;
   if (soc.engines.size() > 1) {
     chips.emplace_back("changing engines waits half as long", with_transitions(soc, 1 / kTwice));
@@ -50,9 +47,26 @@ std::vector<WhatIf> what_if(const Soc& soc, const Network& network, PlanOptions 
   chips.emplace_back("launches and overheads take no time", without_launches(soc));
   chips.emplace_back("twice the bandwidth of memory", with_bandwidth(soc, kTwice));
   chips.emplace_back("half the bandwidth of memory", with_bandwidth(soc, 1 / kTwice));
+  return chips;
+}
+
+}  // namespace
+
+std::size_t count_what_ifs(const Soc& soc) { return chips_like(soc).size(); }
+
+std::vector<WhatIf> what_if(const Soc& soc, const Network& network, PlanOptions options,
+                            const std::string& soc_file, const std::string& network_file) {
+  options.front = false;
+  const auto chips = chips_like(soc);
   std::vector<WhatIf> found;
+  const SharedBudget budget = budget_of(options);
   for (const auto& [what, chip] : chips) {
-    const PlanAnswer answer = make_plan(chip, network, options, soc_file, network_file);
+    const PlanOptions share =
+        with_share(options, budget, static_cast<double>(chips.size() - found.size()));
+    if (!(share.seconds > 0)) {
+      break;
+    }
+    const PlanAnswer answer = make_plan(chip, network, share, soc_file, network_file);
     found.push_back({answer.misfit.empty() ? what : what + " (breaks a limit)", answer.plan.total,
                      answer.plan.busy});
   }

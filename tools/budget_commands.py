@@ -8,7 +8,7 @@ usage: budget_commands.py MAPSIM [--runs N] [--seed N] [--longest SECONDS] [--li
 A command runs on one core. The CPU time that it had taken when its budget was over is read from /proc: what it takes
 afterwards, less what loading the program takes (`mapsim --version`), is the overrun. Reading the inputs and writing the answer
 count as overrun, too. Where each of several searches has
-the budget (network, plan, compare), the CPU time in all may be the budget times the searches, and the limit for each. Exit 1 if
+the budget (network, compare), the CPU time in all may be the budget times the searches, and the limit for each. Exit 1 if
 anything is wrong.
 """
 import argparse
@@ -65,12 +65,12 @@ COMMANDS = """
 1 1 network teaching_flat graphs/resnet50 --fuse --json -o network.json
 1 1 network nvdla_like_1024 graphs/bert_base_128 --fuse --objective edp
 1 1 network eyeriss graphs/mobilenet_v2 --fuse
-24 1 plan eyeriss graphs/resnet50 --json -o plan.json --trace plan_trace.json
-10 1 plan jetson_agx_orin graphs/bert_base_128 --objective throughput --certificate proof.yaml
-160 1 plan jetson_agx_orin graphs/googlenet
-960 6 plan jetson_agx_orin graphs/googlenet --at-once --what-if
-220 2 plan jetson_agx_orin graphs/googlenet --with graphs/resnet50
-40 1 plan jetson_agx_orin graphs/resnet50 --objective energy --max-memory 8MiB --report page.html
+1 1 plan eyeriss graphs/resnet50 --json -o plan.json --trace plan_trace.json
+1 1 plan jetson_agx_orin graphs/bert_base_128 --objective throughput --certificate proof.yaml
+1 1 plan jetson_agx_orin graphs/googlenet
+1 1 plan jetson_agx_orin graphs/googlenet --at-once --what-if
+1 1 plan jetson_agx_orin graphs/googlenet --with graphs/resnet50
+1 1 plan jetson_agx_orin graphs/resnet50 --objective energy --max-memory 8MiB --report page.html
 1 1 design eyeriss_10k --objective sum-edp --max-area 4mm2 --save-arch best.yaml
 1 1 design eyeriss_10k --max-energy 20mJ --max-latency 100ms --top 3
 1 1 design eyeriss_10k --objective energy --pareto area --svg front.svg

@@ -107,9 +107,14 @@ std::vector<KernelChoice> sparse_kernels(const GemmProblem& problem, GpuPath pat
   return kernels;
 }
 
-// The set, without its rasters.
+// Of the kernels of a tile the one that asks for least; if it is refused, so are the others.
+bool asks_for_least(const KernelChoice& kernel) {
+  return kernel.stages == kStages.front() && kernel.split_k == 1 && kernel.cluster == 1;
+}
+
+// The set, without its rasters; `only_least`: of each tile the kernel that asks for least.
 std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProblem& problem,
-                                                GpuPath path) {
+                                                GpuPath path, bool only_least = false) {
   const std::int64_t size = operand_size(problem.precision).count();
   KernelChoice kernel;
   kernel.path = path;
@@ -123,6 +128,12 @@ std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProble
     }
   }
   std::vector<KernelChoice> kernels;
+  if (only_least) {
+    for (KernelChoice& tile : tiles) {
+      tile.stages = kStages.front();
+    }
+    return tiles;
+  }
   kernels.reserve(tiles.size() * kStages.size() * kSplits.size() *
                   (path == GpuPath::kWgmma ? kClusters.size() : 1));
   for (KernelChoice& tile : tiles) {
@@ -186,11 +197,6 @@ bool has_tiles_of(const KernelChoice& a, const KernelChoice& b) {
          std::tie(b.block, b.warp, b.fragment, b.padding);
 }
 
-// Of the kernels of a tile the one that asks for least; if it is refused, so are the others.
-bool asks_for_least(const KernelChoice& kernel) {
-  return kernel.stages == kStages.front() && kernel.split_k == 1 && kernel.cluster == 1;
-}
-
 // Bounds of all legal kernels of a form on a path; once time is over, of those that ask for least.
 void add_rasters(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index,
                  GpuPath path, const GpuSearchOptions& options, GpuSearchResult& result,
@@ -201,8 +207,9 @@ void add_rasters(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t
   const Seconds passes = pass_time(gpu, calibration, form);
   const std::int64_t rasters = std::ssize(kRasters);
   std::optional<KernelChoice> refused;
-  bool late = false;
-  for (const KernelChoice& kernel : kernels_of_one_raster(gpu, form.problem, path)) {
+  bool late = is_late(options);
+  for (const KernelChoice& kernel :
+       kernels_of_one_raster(gpu, form.problem, path, late && !form.problem.pruned_b)) {
     if (is_stopped(options)) {
       return;
     }

@@ -117,7 +117,7 @@ TEST(PlanTime, LeavesATrueGapOfRandomProblems) {
     Rng rng{seed};
     PlanProblem problem = random_plan_problem(seed);
     problem.searches = std::make_shared<PlanSearches>();
-    problem.searches->seconds = 0;
+    problem.searches->last = PlanSearches::end_in(0);
     const Weights weights = random_weights(rng, problem.places);
     const auto wanted = best_of_all_plans(problem, weights);
     try {
@@ -139,7 +139,7 @@ TEST(PlanTime, IsKeptByAWideNetwork) {
   for (const bool is_limited : {false, true}) {
     PlanProblem problem = fan_in(60);
     problem.searches = std::make_shared<PlanSearches>();
-    problem.searches->seconds = 0.01;
+    problem.searches->last = PlanSearches::end_in(0.02);
     const double best = best_of_fan_in(60);
     if (is_limited) {
       const PlanLimit limit{kLatency, 2 * best};

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <ctime>
 #include <regex>
 #include <set>
 #include <string>
@@ -206,6 +207,25 @@ TEST(Plan, SaysThatPricesMayBeAboveTheLeastWhereTimeIsShortForKernels) {
   EXPECT_FALSE(found.proven);
   EXPECT_THAT(plan_text(soc, of, options, found),
               HasSubstr("above the least by an amount that is not known"));
+}
+
+// 162 searches of layers for each of six chips, and those for plans.
+TEST(Plan, HasOneBudget) {
+  const std::string file = kConfigs + "/soc/jetson_agx_orin.yaml";
+  const Soc soc = load_soc(file, {kConfigs});
+  const Network of = load_network(kConfigs + "/networks/graphs/googlenet.yaml");
+  PlanOptions options;
+  options.seconds = 0.2;
+  options.what_if = true;
+  const std::clock_t before = std::clock();
+  const PlanAnswer found = make_plan(soc, of, options, file, "googlenet.yaml");
+  EXPECT_GT(found.searches.count, 150);
+  EXPECT_GT(found.searches.ended_early, 0);
+  EXPECT_GT(found.plan.total.latency, 0);
+  options.seconds = 0.1;
+  EXPECT_LT(what_if(soc, of, options, file, "googlenet.yaml").size(), count_what_ifs(soc));
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, kSanitized ? 10 : 0.8);
+  EXPECT_THAT(plan_text(soc, of, options, found), HasSubstr("time was over (--budget) for 5"));
 }
 
 // Every fill has a dark twin, or words on it could not be read on a dark screen.
