@@ -44,11 +44,8 @@ void refuse_options(const SearchArguments& a) {
   }
 }
 
-void refuse_figures(const SearchArguments& a, const Objective& objective) {
+void refuse_figures(const SearchArguments& a) {
   const bool is_figure = a.pareto || !a.curve.empty();
-  if (!a.curve.empty() && !objective.function.is_energy()) {
-    throw UsageError("--curve: of a chain it is the least energy, so far");
-  }
   if (!a.mapping_file.empty() && is_figure) {
     throw UsageError("--save-mapping: a front or a curve of a chain has many; --json prints them");
   }
@@ -57,10 +54,11 @@ void refuse_figures(const SearchArguments& a, const Objective& objective) {
   }
 }
 
-// Three curves over one capacity: two layer by layer, and the best.
+// Three curves over one capacity, within limits if there are any: two layer by layer, and the best.
 Answer run_curves(const SearchArguments& arguments, const Arch& arch, const EinsumChain& chain,
                   const SearchOptions& options, Watch& watch) {
   ChainCurves curves;
+  curves.objective = options.objective;
   const auto wrong = taken(parse_curve_capacity(arguments.curve, arch),
                            [&](const CurveCapacity& of) { curves.of = of; });
   if (wrong) {
@@ -166,7 +164,7 @@ Answer run_on_chain(const SearchArguments& arguments) {
     throw UsageError(obstacle);
   }
   options.budget = arguments.budget;
-  refuse_figures(arguments, options.objective);
+  refuse_figures(arguments);
   refuse_certificate(arguments, arch, chain);
   Watch watch;
   options.stop = &watch.stop();

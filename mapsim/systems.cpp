@@ -83,9 +83,6 @@ std::string tree_yaml(const ChainSolution& solution) {
 ChainCurveSolution fusion_curve(const Arch& arch, const EinsumChain& chain,
                                 const std::string& capacity, const SearchRequest& request,
                                 const FusionLimits& limits) {
-  if (request.options.objective != Objective::kEnergy) {
-    throw UnsupportedSearch{"an objective other than energy: not for curves of chains, so far"};
-  }
   const SearchOptions options = chain_options(arch, request);
   const Parsed<CurveCapacity> parsed = parse_curve_capacity(capacity, arch);
   if (const auto* wrong = std::get_if<std::string>(&parsed)) {
@@ -94,6 +91,7 @@ ChainCurveSolution fusion_curve(const Arch& arch, const EinsumChain& chain,
   ChainCurveSolution solution{arch, chain, {}};
   ChainCurves& curves = solution.curves;
   curves.of = std::get<CurveCapacity>(parsed);
+  curves.objective = options.objective;
   if (curves.of.level == LevelId{0}) {
     throw std::invalid_argument{"level: " + capacity + " holds everything; take one further in"};
   }

@@ -13,6 +13,7 @@
 #include "report/figures.hpp"
 #include "report/front.hpp"
 #include "report/table.hpp"
+#include "report/text.hpp"
 #include "report/tree.hpp"
 
 namespace mapsim {
@@ -30,7 +31,12 @@ std::array<Series, 3> series_of(const ChainCurves& curves) {
            {"best", kAccent, &curves.fused}}};
 }
 
-double energy_of(const ChainStep& step) { return step.result.cost->energy.count(); }
+double value_at(const ChainCurves& curves, const ChainStep& step) {
+  return value_of(curves.objective, *step.result.cost);
+}
+std::string value_text(const ChainCurves& curves, const ChainStep& step) {
+  return objective_text(curves.objective, value_at(curves, step));
+}
 // Half of the least capacity that is more than nothing: there a logarithmic scale has nothing [B].
 double least_bytes(const ChainCurves& curves) {
   double least = 2;
@@ -57,7 +63,8 @@ const ChainStep* step_at(const ChainCurve& curve, Bits capacity) {
 std::string chain_curves_text(const Arch& arch, const EinsumChain& chain,
                               const ChainCurves& curves) {
   std::string text = chain_title_text(arch, chain) + "\n";
-  text += fmt::format("least energy with a capacity of {}\n", capacity_name(arch, curves.of));
+  text += fmt::format("least {} with a capacity of {}\n", to_string(curves.objective),
+                      capacity_name(arch, curves.of));
   std::vector<Bits> capacities;
   for (const Series& series : series_of(curves)) {
     for (const ChainStep& step : series.curve->steps) {
@@ -71,12 +78,13 @@ std::string chain_curves_text(const Arch& arch, const EinsumChain& chain,
     Row row{bytes_text(capacities[i])};
     for (const Series& series : series_of(curves)) {
       const ChainStep* step = step_at(*series.curve, capacities[i]);
-      row.push_back(step != nullptr ? energy_text(step->result.cost->energy) : "");
+      row.push_back(step != nullptr ? value_text(curves, *step) : "");
     }
     const ChainStep* best = step_at(curves.fused, capacities[i]);
     const ChainStep* apart = step_at(curves.spilled, capacities[i]);
-    const double saved =
-        best != nullptr && apart != nullptr ? 100 * (1 - energy_of(*best) / energy_of(*apart)) : 0;
+    const double saved = best != nullptr && apart != nullptr
+                             ? 100 * (1 - value_at(curves, *best) / value_at(curves, *apart))
+                             : 0;
     row.push_back(saved < 0.05 ? "" : fmt::format("-{:.1f} %", saved));
     rows.push_back(std::move(row));
   }
@@ -91,15 +99,19 @@ std::string chain_curves_text(const Arch& arch, const EinsumChain& chain,
     seconds += series.curve->seconds;
   }
   text += complete
-              ? "proven: at each capacity, no mapping tree needs less energy than the row for the "
-                "largest capacity not above it\n"
+              ? "proven: at each capacity, no mapping tree is better than the row for the largest "
+                "capacity not above it\n"
               : "stopped early: of smaller capacities than a column has nothing is known\n";
   return text + fmt::format("{} searches in {:.2f} s\n", grouped(searches), seconds);
 }
 
 std::string chain_curves_svg(const Arch& arch, const EinsumChain& chain,
                              const ChainCurves& curves) {
-  constexpr double kJoule = 1e-12;
+  const ObjectiveFunction& function = curves.objective.function;
+  const auto up_at = [&](const ChainStep& step) {
+    constexpr double kPicojoulesInJoule = 1e12;
+    return function.scaled(value_at(curves, step), kPicojoulesInJoule, arch.clock.count());
+  };
   constexpr double kHeight = 300;
   std::vector<double> across;
   std::vector<double> up;
@@ -109,14 +121,15 @@ std::string chain_curves_svg(const Arch& arch, const EinsumChain& chain,
   for (const Series& series : series_of(curves)) {
     for (const ChainStep& step : series.curve->steps) {
       across.push_back(place_of(step));
-      up.push_back(energy_of(step) * kJoule);
+      up.push_back(up_at(step));
     }
   }
-  const std::string title = fmt::format("{} on {}: least energy with a capacity of {}", chain.name,
-                                        arch.name, capacity_name(arch, curves.of));
+  const std::string title =
+      fmt::format("{} on {}: least {} with a capacity of {}", chain.name, arch.name,
+                  to_string(curves.objective), capacity_name(arch, curves.of));
   Canvas canvas;
   const double top = draw_head(canvas, {title, "mapping trees with perfect factors"}) + 24;
-  ChartAxis y = ChartAxis::around("energy", "J", up);
+  ChartAxis y = ChartAxis::around(to_string(function), function.unit("J", "s", "\u00b7"), up);
   const Box box = plot_box(y, top, kHeight);
   const Plot plot{box, ChartAxis::of_bytes("capacity of " + capacity_name(arch, curves.of), across),
                   y};
@@ -127,16 +140,15 @@ std::string chain_curves_svg(const Arch& arch, const EinsumChain& chain,
     std::vector<Point> line;
     double right = plot.x.high();
     for (const ChainStep& step : series.curve->steps) {
-      line.push_back(plot.at(right, energy_of(step) * kJoule));
-      line.push_back(plot.at(place_of(step), energy_of(step) * kJoule));
+      line.push_back(plot.at(right, up_at(step)));
+      line.push_back(plot.at(place_of(step), up_at(step)));
       right = place_of(step);
     }
     canvas.polyline(line, {series.stroke, 2, ""});
     for (const ChainStep& step : series.curve->steps) {
-      canvas.mark_dot(
-          plot.at(place_of(step), energy_of(step) * kJoule), 2.5, series.stroke,
-          fmt::format("{}: {} from {}", series.name, energy_text(step.result.cost->energy),
-                      bytes_text(step.capacity)));
+      canvas.mark_dot(plot.at(place_of(step), up_at(step)), 2.5, series.stroke,
+                      fmt::format("{}: {} from {}", series.name, value_text(curves, step),
+                                  bytes_text(step.capacity)));
     }
     canvas.words({name_at, top - 8}, series.name, {.fill = series.stroke});
     name_at += text_width(series.name, 11) + 24;

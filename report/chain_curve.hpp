@@ -7,9 +7,10 @@
 
 namespace mapsim {
 
-// Least energies of a chain as functions of one capacity, with and without fusion.
+// Least values of a chain as functions of one capacity, with and without fusion.
 struct ChainCurves {
   CurveCapacity of;
+  Objective objective{};
   ChainCurve spilled;  // layer by layer; intermediates pass through the outermost level
   ChainCurve on_chip;  // layer by layer; intermediates stay whole on chip where that pays
   ChainCurve fused;    // also with fusion groups

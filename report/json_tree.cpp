@@ -170,6 +170,7 @@ std::string chain_curves_json(const Provenance& origin, const Arch& arch, const 
   json["arch"] = arch.name;
   json["chain"] = chain.name;
   json["curve_of"] = capacity_name(arch, curves.of);
+  json["objective"] = to_string(curves.objective);
   for (const auto& [key, curve] : {std::pair{"spilled", &curves.spilled},
                                    {"on_chip", &curves.on_chip},
                                    {"best", &curves.fused}}) {
@@ -177,6 +178,8 @@ std::string chain_curves_json(const Provenance& origin, const Arch& arch, const 
     for (const ChainStep& step : curve->steps) {
       steps.push_back({{"capacity_bits", step.capacity.count()},
                        {"energy_pj", step.result.cost->energy.count()},
+                       {"latency_cycles", step.result.cost->latency.count()},
+                       {"value", value_of(curves.objective, *step.result.cost)},
                        {"tree", print_tree(arch, chain, *step.result.best)}});
     }
     json.emplace("curves", Json::object());

@@ -56,9 +56,11 @@ ChainCurve search_chain_curve(const Arch& arch, const EinsumChain& chain,
       return curve;
     }
     const Bits taken = taken_by(machine, chain, *result.cost, of);
+    const auto value = [&](const ChainResult& one) {
+      return value_of(options.objective, *one.cost);
+    };
     const bool is_new =
-        curve.steps.empty() || result.cost->energy.count() >
-                                   curve.steps.back().result.cost->energy.count() * (1 + kRounding);
+        curve.steps.empty() || value(result) > value(curve.steps.back().result) * (1 + kRounding);
     if (is_new) {
       curve.steps.push_back({taken, std::move(result)});
     } else {

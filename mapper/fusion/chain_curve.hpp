@@ -8,25 +8,26 @@
 
 namespace mapsim {
 
-// A step of a curve: the least energy for every capacity from this one up to that of the step
-// before.
+// A step of a curve: the least value of the objective for every capacity from this one up to that
+// of the step before.
 struct ChainStep {
   Bits capacity{0};
   ChainResult result;  // its tree takes that capacity
 };
 
-// The least energy of a chain's mapping trees as a function of one capacity, all else equal,
+// The least value of a chain's mapping trees as a function of one capacity, all else equal,
 // energies included. With less capacity than that of the last step nothing fits.
 struct ChainCurve {
-  std::vector<ChainStep> steps;  // capacity descending, energy ascending
+  std::vector<ChainStep> steps;  // capacity descending, value ascending
   std::int64_t searches = 0;
   double seconds = 0;
   bool complete = true;  // else it was stopped: with less than the last step's nothing is known
 };
 
-// Makes one proven search per step. An optimum that takes U bits is that of every capacity from U
-// on, so the next search has a capacity of one bit less. `progress` is called before each search.
-// All searches share the budget; the curve ends with a search that is stopped or exceeds it.
+// Makes one proven search per step, or several where trees of one value take different capacities.
+// An optimum that takes U bits is that of every capacity from U on, so the next search has a
+// capacity of one bit less. `progress` is called before each search. All searches share the budget;
+// the curve ends with a search that is stopped or exceeds it.
 ChainCurve search_chain_curve(const Arch& arch, const EinsumChain& chain,
                               const FusionLimits& limits, const SearchOptions& options,
                               const CurveCapacity& of,

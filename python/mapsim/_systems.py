@@ -148,7 +148,7 @@ def fuse(arch: Union[Arch, Named], chain: Named, max_group: int = 32, shared_loo
 @searches(level=kinds.text("GLB", needed=True), **_FUSED)
 def fusion_curve(arch: Union[Arch, Named], chain: Named, level: str, max_group: int = 32,
                  shared_loops: int = 16, **options: Unpack[Options]) -> FusionCurve:
-    """The least energy of a chain over the capacity of a level, fused and layer by layer; energies per bit stay.
+    """The least energy of a chain (or `objective`) over the capacity of a level, fused and not; energies per bit stay.
 
     `max_group`, `shared_loops` and options as of fuse().
 

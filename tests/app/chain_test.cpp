@@ -119,6 +119,12 @@ TEST_F(CommandLine, DrawsTheCurveOfAChain) {
   EXPECT_LE(json["curves"]["best"]["steps"][0]["energy_pj"],
             json["curves"]["spilled"]["steps"][0]["energy_pj"]);
   EXPECT_THAT(file("curve.svg"), HasSubstr("layer by layer, spilled"));
+  const Outcome limited =
+      run(fmt::format("search teaching_flat {}/configs/chains/teaching_convs.yaml --curve Buffer "
+                      "--objective latency --max-energy 500nJ",
+                      kRoot));
+  EXPECT_THAT(limited.out, HasSubstr("least latency"));
+  EXPECT_THAT(limited.out, HasSubstr("0 B            48,960 cycles  48,960 cycles"));
   const Outcome outermost = run(fmt::format(
       "search teaching_flat {}/configs/chains/teaching_convs.yaml --curve DRAM", kRoot));
   EXPECT_EQ(outermost.code, 2);

@@ -261,22 +261,37 @@ TEST(Fusion, NeedsTheEnergiesOfAnIndependentPrototype) {
   EXPECT_NEAR(value("512 KiB", {}), 4.962, 5e-4);
 }
 
-// With capacities of steps, and with a byte less.
+// With capacities of steps, and with a byte less; by any objective, and within a limit.
 TEST(Fusion, FindsTheOptimumOfEveryCapacity) {
   const EinsumChain chain = attention();
   const LevelId buffer{1};
-  const ChainCurve curve =
-      search_chain_curve(machine("2 KiB"), chain, {.most_loops = 1}, {}, {buffer, {}}, [](Bits) {});
-  EXPECT_TRUE(curve.complete);
-  ASSERT_GT(curve.steps.size(), 4U);
-  EXPECT_EQ(curve.steps.back().capacity, Bits{0});
-  for (std::size_t i = 0; i + 1 < curve.steps.size(); i += 3) {
-    const std::int64_t bytes = curve.steps[i].capacity.count() / 8;
-    for (const std::size_t less : {0U, 1U}) {
-      const std::string capacity = std::to_string(bytes - static_cast<std::int64_t>(less)) + " B";
-      const ChainResult direct = search_chain(machine(capacity), chain, {.most_loops = 1}, {});
-      const double expected = energy_of(curve.steps[i + less].result);
-      EXPECT_NEAR(energy_of(direct), expected, 1e-9 * expected) << capacity;
+  const FusionLimits limits{.most_loops = 1};
+  const auto with_port = [](const std::string& capacity) {
+    Arch arch = machine(capacity);
+    arch.levels[LevelId{0}].bandwidth.shared = BitsPerCycle{4};
+    return arch;
+  };
+  Objective limited = Objective::kEnergy;
+  limited.max_latency = Cycles{150'000};
+  for (const Objective& objective :
+       {Objective::kEnergy, Objective::kLatency, Objective::kEdp, limited}) {
+    SearchOptions options;
+    options.objective = objective;
+    const auto value = [&](const ChainResult& result) { return value_of(objective, *result.cost); };
+    const ChainCurve curve =
+        search_chain_curve(with_port("2 KiB"), chain, limits, options, {buffer, {}}, [](Bits) {});
+    EXPECT_TRUE(curve.complete);
+    ASSERT_GT(curve.steps.size(), 4U);
+    EXPECT_EQ(curve.steps.back().capacity > Bits{0}, objective == limited);
+    for (std::size_t i = 0; i + 1 < curve.steps.size(); i += 5) {
+      EXPECT_LT(value(curve.steps[i].result), value(curve.steps[i + 1].result));
+      const std::int64_t bytes = curve.steps[i].capacity.count() / 8;
+      for (const std::size_t less : {0U, 1U}) {
+        const std::string capacity = std::to_string(bytes - static_cast<std::int64_t>(less)) + " B";
+        const ChainResult direct = search_chain(with_port(capacity), chain, limits, options);
+        const double expected = value(curve.steps[i + less].result);
+        EXPECT_NEAR(value(direct), expected, 1e-9 * expected) << capacity;
+      }
     }
   }
 }
