@@ -38,7 +38,7 @@ class BestFirst {
   // The next class; of classes that symmetry makes equal, only the first. nullopt: the incumbent
   // rules out all that are left, or `over` says that time is up. The incumbent must not get worse
   // between calls. `in_haste`: if time is up, find a class even so, though perhaps not the best,
-  // by splitting the better half.
+  // by splitting the better half, unless 2,000 splits find none.
   std::optional<Tuple> next(const exact::Incumbent& known, const std::function<bool()>& over,
                             bool in_haste = false);
   // Did time run out before the next class was found?

@@ -40,7 +40,7 @@ class ClassSource {
   std::vector<std::size_t>& order() { return order_; }
   // The class at a place of the order. nullopt: the incumbent rules out all classes that are left,
   // or there is no time to find the next one. The incumbent must not get worse from one place to
-  // the next. `in_haste`: a class is sought even if time is over, for some thousand splits.
+  // the next. `in_haste`: a class is sought even if time is over, for 2,000 splits.
   std::optional<std::size_t> find(std::size_t place, const exact::Incumbent& known, bool in_haste);
   std::size_t operator[](std::size_t place) const { return order_[place]; }
   // The record's result for these classes and for those equal to them by symmetry.

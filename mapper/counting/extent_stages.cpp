@@ -66,7 +66,8 @@ Unrolling of_dim(const Unrolling& unrolling, DimId dim) {
 }
 
 bool visit_splits(const Mapspace& space, const std::vector<FanoutId>& used, const Unrolling& own,
-                  DimId dim, const std::function<bool(const Extents&)>& visit) {
+                  DimId dim, const std::function<bool(const Extents&)>& visit,
+                  const std::function<bool()>& go_on) {
   const ExtentDomain& domain = space.domains()[dim];
   Extents split(used.size() + 1, 0);
   const std::function<bool(std::size_t, std::size_t)> descend = [&](std::size_t stage,
@@ -80,7 +81,7 @@ bool visit_splits(const Mapspace& space, const std::vector<FanoutId>& used, cons
       tile[dim] = domain[to];
       const auto block = behind(space.domains(), own, used[stage], tile);
       split[stage] = from - to;
-      if (block && !descend(stage + 1, extent_of(domain, (*block)[dim]))) {
+      if (!(block ? descend(stage + 1, extent_of(domain, (*block)[dim])) : go_on())) {
         return false;
       }
     }
@@ -92,10 +93,11 @@ bool visit_splits(const Mapspace& space, const std::vector<FanoutId>& used, cons
 std::vector<Extents> splits(const Mapspace& space, const std::vector<FanoutId>& used,
                             const Unrolling& own, DimId dim) {
   std::vector<Extents> found;
-  visit_splits(space, used, own, dim, [&](const Extents& split) {
+  const auto add = [&](const Extents& split) {
     found.push_back(split);
     return true;
-  });
+  };
+  visit_splits(space, used, own, dim, add, [] { return true; });
   return found;
 }
 

@@ -49,9 +49,11 @@ class ExtentStages {
 // stage. `own`: the part of the unrolling that concerns the dim.
 std::vector<Extents> splits(const Mapspace& space, const std::vector<FanoutId>& used,
                             const Unrolling& own, DimId dim);
-// The same, one by one, until visit() returns false. Returns false if it did.
+// The same, one by one, until visit(), or go_on() where a tile has no block for every instance,
+// returns false. Returns false if one did.
 bool visit_splits(const Mapspace& space, const std::vector<FanoutId>& used, const Unrolling& own,
-                  DimId dim, const std::function<bool(const Extents&)>& visit);
+                  DimId dim, const std::function<bool(const Extents&)>& visit,
+                  const std::function<bool()>& go_on);
 Unrolling of_dim(const Unrolling& unrolling, DimId dim);
 
 // r! / prod a_p!, where r is the number of extents of the dim and a_p that of stage p: how many

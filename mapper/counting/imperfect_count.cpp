@@ -126,12 +126,13 @@ class ExtentCount {
     Polls polls{stop};
     for (const Unrolling& own : owns_[dim]) {
       Words& words = all.emplace_back();
-      const bool is_done = visit_splits(space_, stages_.placements().used_fanouts(), own, dim,
-                                        [&](const Extents& split) {
-                                          mpz_class& weight = words[code(split)];
-                                          weight += weight_of_split(space_, dim, split);
-                                          return polls.go_on(work_of(weight, weight));
-                                        });
+      const auto add = [&](const Extents& split) {
+        mpz_class& weight = words[code(split)];
+        weight += weight_of_split(space_, dim, split);
+        return polls.go_on(work_of(weight, weight));
+      };
+      const bool is_done = visit_splits(space_, stages_.placements().used_fanouts(), own, dim, add,
+                                        [&] { return polls.go_on(kWorkOfSum); });
       if (!is_done) {
         return std::nullopt;
       }

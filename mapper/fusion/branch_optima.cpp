@@ -225,6 +225,7 @@ class ClassesOfBranch {
     const BranchEntry::Run& run = space_.entry().run;
     const double entries = run.entries > 0 ? run.entries : 1;
     for (Listed& one : listed_) {
+      deadline_.check();
       const double cycles = bounds_.of(*one.unrolling_class, false).cycles * entries;
       const double energy = one.key.first * entries + (run.charged.empty() ? 0 : run.charged[0]);
       const bool is_of_front = objective_.exact_ties;
@@ -234,7 +235,6 @@ class ClassesOfBranch {
     }
   }
   void add_energies(const BranchEntry::EqualEntries& entries) {
-    deadline_.check();
     const Problem problem{space_.problem().arch(),
                           with_bounds(space_.problem().workload(), entries.sizes)};
     BranchEntry same = space_.entry();
@@ -243,6 +243,7 @@ class ClassesOfBranch {
     const Mapspace of_size{problem, Constraints{}, same};
     exact::ClassBounds bounds{of_size, kEnergy_};
     for (Listed& one : listed_) {
+      deadline_.check();
       one.key.first += entries.share * bounds.of(*one.unrolling_class).key.first;
     }
   }

@@ -112,9 +112,9 @@ bool asks_for_least(const KernelChoice& kernel) {
   return kernel.stages == kStages.front() && kernel.split_k == 1 && kernel.cluster == 1;
 }
 
-// The set, without its rasters; `only_least`: of each tile the kernel that asks for least.
+// The set, without its rasters; `few`: of each tile of four warps the kernel that asks for least.
 std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProblem& problem,
-                                                GpuPath path, bool only_least = false) {
+                                                GpuPath path, bool few = false) {
   const std::int64_t size = operand_size(problem.precision).count();
   KernelChoice kernel;
   kernel.path = path;
@@ -128,7 +128,9 @@ std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProble
     }
   }
   std::vector<KernelChoice> kernels;
-  if (only_least) {
+  if (few) {
+    constexpr std::int64_t kWarps = 4;
+    std::erase_if(tiles, [](const KernelChoice& tile) { return tile.warps() != kWarps; });
     for (KernelChoice& tile : tiles) {
       tile.stages = kStages.front();
     }
@@ -197,9 +199,10 @@ bool has_tiles_of(const KernelChoice& a, const KernelChoice& b) {
          std::tie(b.block, b.warp, b.fragment, b.padding);
 }
 
-// Bounds of all legal kernels of a form on a path; once time is over, of those that ask for least.
+// Bounds of all legal kernels of a form on a path, or of few; once time is over, of those that ask
+// for least.
 void add_rasters(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index,
-                 GpuPath path, const GpuSearchOptions& options, GpuSearchResult& result,
+                 GpuPath path, bool few, const GpuSearchOptions& options, GpuSearchResult& result,
                  std::vector<Rasters>& open) {
   const GemmForm& form = forms[index];
   const double longer = handicap(gpu, forms, index);
@@ -207,9 +210,9 @@ void add_rasters(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t
   const Seconds passes = pass_time(gpu, calibration, form);
   const std::int64_t rasters = std::ssize(kRasters);
   std::optional<KernelChoice> refused;
-  bool late = is_late(options);
+  bool late = false;
   for (const KernelChoice& kernel :
-       kernels_of_one_raster(gpu, form.problem, path, late && !form.problem.pruned_b)) {
+       kernels_of_one_raster(gpu, form.problem, path, few && !form.problem.pruned_b)) {
     if (is_stopped(options)) {
       return;
     }
@@ -287,12 +290,19 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
                                      const GpuSearchOptions& options, GpuSearchResult& result) {
   std::vector<Rasters> open;
   double resolution = 0;
-  for (std::size_t i = 0; i < forms.size(); ++i) {
-    for (const GpuPath path : searched_paths(gpu, forms[i], options.path)) {
-      add_rasters(gpu, forms, i, path, options, result, open);
-      resolution =
-          std::max(resolution, gpu.calibration(forms[i].problem.precision, path).resolution);
+  const auto add = [&](bool few) {
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      for (const GpuPath path : searched_paths(gpu, forms[i], options.path)) {
+        add_rasters(gpu, forms, i, path, few, options, result, open);
+        resolution =
+            std::max(resolution, gpu.calibration(forms[i].problem.precision, path).resolution);
+      }
     }
+  };
+  const bool few = is_late(options);
+  add(few);
+  if (few && open.empty()) {
+    add(false);
   }
   std::vector<std::pair<Seconds, std::size_t>> order;  // a heap: bounds, least first
   order.reserve(open.size());

@@ -21,7 +21,8 @@ struct GpuSearchOptions {
   std::size_t top = 10;
   const std::atomic<bool>* stop = nullptr;  // set by the caller: return without kernels
   // After this a tile is tried only with the fewest stages and K whole, and the best of what has
-  // been tried is the answer: other kernels may be faster.
+  // been tried is the answer: other kernels may be faster. A search that begins after it tries
+  // tiles of four warps.
   SearchEnd end = SearchEnd::max();
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/arithmetic.hpp"
+#include "mapper/haste.hpp"
 #include "mapper/mapspace/sample_statistics.hpp"
 #include "mapper/nvdla/schedules.hpp"
 #include "workloads/form.hpp"
@@ -148,19 +149,26 @@ SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
   check_engine(problem);
   const NvdlaSpace engine = nvdla_space(problem, options.objective.mode);
   SearchOptions asked = options;
+  const std::int64_t all = std::ssize(engine.schedules);
+  // Schedules are few; without any time, the first ones until one fits.
+  std::int64_t count = Haste::is_over_before(options.budget) ? std::min<std::int64_t>(all, 1) : all;
   const auto search = [&] {
-    return consider_all(problem, asked, static_cast<std::int64_t>(engine.schedules.size()),
+    return consider_all(problem, asked, count,
                         [&](std::int64_t i) {
                           return mapping_of(problem, engine.schedules[static_cast<std::size_t>(i)]);
                         })
         .result(problem);
   };
   SearchResult result = search();
+  while (count < all && !result.cost) {
+    count = std::min(all, 2 * count);
+    result = search();
+  }
   if (options.objective.exact_ties && result.cost) {
     asked.objective = tie_breaker(options.objective, *result.cost);
     result = search();
   }
-  result.interrupted = is_stopped(options);
+  result.interrupted = count < all || is_stopped(options);
   result.certificate.mapspace_size = std::to_string(engine.size);
   result.certificate.schedules = true;
   if (!result.interrupted) {

@@ -277,5 +277,27 @@ TEST(ImperfectSpace, TakesRulesAndDataflows) {
   EXPECT_EQ(constraints.loops.front().order.size(), 2U);
 }
 
+// Whether a tile has a block for every instance or not.
+TEST(ImperfectSpace, AsksForTheTimeAtEveryTileThatIsSplit) {
+  std::size_t passed = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const SearchCase random = random_imperfect_space(seed, 1'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const UnrollingClass& unrollings : space.unrolling_classes()) {
+      const std::vector<FanoutId> used = nests::used_fanouts(unrollings);
+      for (const DimId dim : random.problem.workload().dims.ids()) {
+        const Unrolling own = nests::of_dim(unrollings.first, dim);
+        const auto visit = [](const nests::Extents&) { return true; };
+        const std::size_t before = passed;
+        EXPECT_TRUE(
+            nests::visit_splits(space, used, own, dim, visit, [&] { return ++passed > 0; }));
+        const bool all = nests::visit_splits(space, used, own, dim, visit, [] { return false; });
+        EXPECT_EQ(all, passed == before);
+      }
+    }
+  }
+  EXPECT_GT(passed, 30U);
+}
+
 }  // namespace
 }  // namespace mapsim::imperfect_space_test

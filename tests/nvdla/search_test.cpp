@@ -106,6 +106,28 @@ std::optional<double> brute_force(const Problem& problem, const Objective& objec
   return best;
 }
 
+// Where others exceeded the budget, the first schedules until one fits; it proves that none does.
+TEST(NvdlaSearch, TakesTheFirstScheduleThatFitsWithoutTime) {
+  int early = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Small small = small_case(seed);
+    const Problem problem{small.arch, small.workload};
+    const Mapspace space{problem, {}};
+    const SearchResult whole = search_nvdla(space, {});
+    SearchOptions options;
+    options.budget.seconds = -1;
+    const SearchResult hasty = search_nvdla(space, options);
+    ASSERT_EQ(hasty.cost.has_value(), whole.cost.has_value()) << seed;
+    EXPECT_TRUE(hasty.interrupted ? hasty.certificate.status == Proof::kNone
+                                  : hasty.certificate.status == whole.certificate.status);
+    if (whole.cost) {
+      EXPECT_GE(hasty.cost->energy.total, whole.cost->energy.total);
+      early += hasty.statistics.evaluations < whole.statistics.evaluations ? 1 : 0;
+    }
+  }
+  EXPECT_GT(early, 30);
+}
+
 TEST(NvdlaSearch, IsExhaustive) {
   int fitting = 0;
   int split = 0;
