@@ -60,11 +60,9 @@ class BranchSearch {
     }
     return least_;
   }
-  // What every unrolling needs, by the closed form.
-  double glance() {
-    const std::optional<ChoiceRanges> all = ranges_of_all(problem_, rules_);
-    return all ? bound_of(*all) : kInfinity;
-  }
+  // What all unrollings need, by the closed form.
+  double glance(const std::optional<ChoiceRanges>& all) { return all ? bound_of(*all) : kInfinity; }
+  std::optional<ChoiceRanges> ranges() const { return ranges_of_all(problem_, rules_); }
   std::int64_t labels() const { return labels_; }
 
  private:
@@ -188,7 +186,11 @@ BranchBounds::BranchBounds(const Arch& arch, const EinsumChain& chain,
       chain_{chain},
       objective_{objective},
       stop_{stop},
-      capacities_{capacities_of(arch)} {}
+      capacities_{capacities_of(arch)} {
+  for (const Workload& einsum : chain.einsums) {
+    problems_.emplace_back(arch, einsum);
+  }
+}
 
 double BranchBounds::of_run(const Branch& branch, double entries, double of_entry,
                             const std::vector<double>& charged) const {
@@ -196,7 +198,7 @@ double BranchBounds::of_run(const Branch& branch, double entries, double of_entr
   if (!objective_.is_timed() || !(apart < kInfinity)) {
     return apart;
   }
-  const Problem problem{arch_, chain_.einsums[branch.einsum]};
+  const Problem& problem = problems_[branch.einsum];
   const double operations = entries * branch.operations();
   std::vector<double> least = charged;
   least.resize(std::max<std::size_t>(1, least.size()));
@@ -275,7 +277,19 @@ double BranchBounds::least(const Branch& branch, const TakenBits& taken, double 
 void BranchBounds::glance(const Branch& branch, const TakenBits& taken) {
   const Workload& einsum = chain_.einsums[branch.einsum];
   BranchSearch search{with_less(arch_, taken), einsum, branch, objective_, stop_};
-  learn(branch, taken, search.glance(), false);
+  const AllRanges& all = ranges_of(branch, [&] { return search.ranges(); });
+  learn(branch, taken, search.glance(all), false);
+}
+
+const BranchBounds::AllRanges& BranchBounds::ranges_of(const Branch& branch,
+                                                       const std::function<AllRanges()>& find) {
+  BranchKey box{static_cast<std::int64_t>(branch.einsum)};
+  for (const DimId d : branch.bounds.ids()) {
+    box.push_back(branch.bounds[d]);
+    box.push_back(branch.entry.varies(d) ? 1 : 0);
+  }
+  const auto known = ranges_.find(box);
+  return known != ranges_.end() ? known->second : ranges_.emplace(box, find()).first->second;
 }
 
 void BranchBounds::learn(const Branch& branch, const TakenBits& taken, double value,

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "check/boxes.hpp"
 #include "check/chain_objective.hpp"
 #include "check/residence.hpp"
 #include "check/rules.hpp"
@@ -70,12 +73,17 @@ class BranchBounds {
   };
 
   void learn(const Branch& branch, const TakenBits& taken, double value, bool is_optimum);
+  // The ranges of all unrollings of a branch, which depend on its box alone.
+  using AllRanges = std::optional<ChoiceRanges>;
+  const AllRanges& ranges_of(const Branch& branch, const std::function<AllRanges()>& find);
 
   const Arch& arch_;
   const EinsumChain& chain_;
   const ChainObjective& objective_;
   Stop stop_;
   std::vector<FiniteCapacity> capacities_;
+  std::vector<Problem> problems_;                     // per einsum
+  std::map<BranchKey, AllRanges> ranges_;             // by box
   std::map<BranchKey, std::vector<Known>> known_;     // of equal branches: per entry
   std::map<BranchKey, std::vector<Known>> families_;  // of boxes of one size: per operation
   std::int64_t searches_ = 0;
