@@ -40,7 +40,8 @@ std::string to_json(const ChainSolution& solution);
 std::string to_text(const ChainSolution& solution);
 std::string tree_yaml(const ChainSolution& solution);  // empty: nothing fits
 // The proof, for `mapsim check` or verify_chain(); empty: the search was stopped before anything
-// was found. Throws UnsupportedSearch for what the checker does not support.
+// was found, or nothing keeps the limits and the proof cannot show it. Throws UnsupportedSearch for
+// what the checker does not support.
 std::string proof_yaml(const ChainSolution& solution);
 
 // A proof of a chain, and the verdict of a checker that shares only the cost model with the search.

@@ -49,7 +49,7 @@ class Fusion(_Told, Proven):
         self.tree: str = handle.tree  # as YAML; empty: nothing fits
 
     def proof(self) -> str:
-        """The proof, for check(): no mapping tree of the space needs less energy."""
+        """The proof, for check(): no mapping tree of the space is better; within limits, by more than a gap."""
         return self._handle.proof()
 
     @property
