@@ -20,6 +20,9 @@ constexpr std::size_t kPartTiles = 30'000;
 constexpr std::size_t kMostHastyTiles = 2'000;
 // Work that no deadline limits, in moves from nodes of a completion bound: tens of milliseconds.
 constexpr double kHastyWork = 10e6;
+// Parts are not held to the memory of a search, but have fewer tiles where it is small.
+constexpr double kBytesOfMove = 16;
+constexpr double kFewestTiles = 50;
 constexpr std::int64_t kPartLabels = 20'000;
 constexpr int kMostParts = 8;
 // Patterns choose the levels that keep a tensor. Of more free levels per tensor, as machines of
@@ -37,19 +40,21 @@ bool has_few_patterns(const Mapspace& space) {
   return free <= kMostFreeLevels * problem.workload().tensors.size();
 }
 
-// How many tiles the bound of a class may have if nothing limits its time.
-std::size_t hasty_tiles(const exact::StateGraph& graph) {
-  std::size_t moves = 0;  // from all nodes of one tile
+// How many tiles of a part are within so much work, and within the memory, as far as that is.
+std::size_t tiles_within(double work, std::size_t most, const exact::StateGraph& graph,
+                         const Deadline& deadline) {
+  double moves = 0;  // from all nodes of one tile
   for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
     for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
       if (graph.reachable(stage, residency)) {
-        moves += 1 + graph.keep_moves(stage, residency).size() +
-                 graph.sliding_edges(stage, residency).size();
+        moves += static_cast<double>(1 + graph.keep_moves(stage, residency).size() +
+                                     graph.sliding_edges(stage, residency).size());
       }
     }
   }
-  return std::min(kMostHastyTiles,
-                  static_cast<std::size_t>(kHastyWork / static_cast<double>(moves)));
+  const double fitting = static_cast<double>(deadline.most_bytes()) / (kBytesOfMove * moves);
+  const double tiles = std::min(work / moves, std::max(kFewestTiles, fitting));
+  return static_cast<std::size_t>(std::min(static_cast<double>(most), tiles));
 }
 
 // Counts the labels of a search, and adds the mappings that it found to the incumbent.
@@ -117,13 +122,15 @@ TaskWindow::Outcome ClassSearcher::search_part(std::size_t unrolling_class,
   if (is_imperfect()) {
     return outcome;
   }
+  const exact::StateGraph& graph = classes_.graph(unrolling_class);
   if (!record_.has_best()) {
-    search_tiles(unrolling_class, query, hasty_tiles(classes_.graph(unrolling_class)), nullptr,
-                 outcome);
+    search_tiles(unrolling_class, query,
+                 tiles_within(kHastyWork, kMostHastyTiles, graph, deadline_), nullptr, outcome);
   }
   if (!deadline_.over() && parts_++ < kMostParts) {
     const Deadline time = Deadline::of_time(deadline_);
-    is_within_budget([&] { search_tiles(unrolling_class, query, kPartTiles, &time, outcome); });
+    const std::size_t tiles = tiles_within(exact::kInfinity, kPartTiles, graph, deadline_);
+    is_within_budget([&] { search_tiles(unrolling_class, query, tiles, &time, outcome); });
   }
   return outcome;
 }
