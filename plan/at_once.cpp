@@ -9,14 +9,6 @@ namespace mapsim {
 
 namespace {
 
-// The fastest way to the end of a block, by the place of its last tensor.
-struct Reached {
-  double value = kNever;
-  double bound = kNever;
-  std::size_t before = 0;     // place of the block's first tensor
-  std::vector<Task> tasks{};  // of the block
-};
-
 std::size_t first_server(const std::vector<Server>& servers, std::size_t place) {
   return static_cast<std::size_t>(
       std::find_if(servers.begin(), servers.end(),
@@ -24,72 +16,151 @@ std::size_t first_server(const std::vector<Server>& servers, std::size_t place) 
       servers.begin());
 }
 
+// Blocks, searched in rounds of more and more nodes, and joined by the places of the cut tensors
+// between them. A round searches only what can still be part of a schedule that is faster than the
+// best that is known: the other blocks take their bounds at least.
 class Joiner {
  public:
-  Joiner(const PlanProblem& problem, const std::vector<Server>& servers, std::size_t most_nodes)
-      : problem_{problem}, servers_{servers}, most_nodes_{most_nodes} {}
+  Joiner(const PlanProblem& problem, const std::vector<Server>& servers, double known,
+         std::size_t most_nodes)
+      : problem_{problem},
+        servers_{servers},
+        known_{known},
+        most_nodes_{most_nodes},
+        blocks_{blocks_of(problem)},
+        ends_(blocks_.size(), std::vector(problem.places, std::vector<BlockEnd>(problem.places))) {
+    for (auto& block : ends_) {
+      for (auto& ends : block) {
+        for (BlockEnd& end : ends) {
+          end.bound = 0;
+        }
+      }
+    }
+  }
 
-  std::optional<AtOnce> run() {
+  AtOnce run() {
+    constexpr std::size_t kFirst = 100, kFactor = 10;
+    const std::size_t most = std::max<std::size_t>(1, most_nodes_ / problem_.places);
+    bool goes_on = true;
+    for (std::size_t nodes = std::min(kFirst, most); goes_on; nodes *= kFactor) {
+      nodes = std::min(nodes, most);
+      goes_on = search_all(nodes) && nodes < most;
+    }
     found_.servers = servers_;
-    std::vector<Reached> start(problem_.places);
-    start.front().value = start.front().bound = 0;
-    reached_.push_back(std::move(start));
-    blocks_ = blocks_of(problem_);
-    for (const PlanBlock& block : blocks_) {
-      join(block);
-    }
-    const auto& ends = reached_.back();
-    const auto best =
-        std::min_element(ends.begin(), ends.end(),
-                         [](const Reached& a, const Reached& b) { return a.value < b.value; });
-    found_.bound = kNever;
-    for (const Reached& each : ends) {
-      found_.bound = std::min(found_.bound, each.bound);
-    }
-    found_.value = best->value;
     found_.blocks = blocks_.size();
-    if (best->value == kNever) {
-      return std::nullopt;
+    found_.value = from_start(&BlockEnd::value).back().least();
+    found_.bound =
+        std::min(from_start(&BlockEnd::bound).back().least(), std::min(known_, found_.value));
+    if (found_.value < kNever) {
+      collect();
     }
-    collect(static_cast<std::size_t>(best - ends.begin()));
     return std::move(found_);
   }
 
  private:
-  void join(const PlanBlock& block) {
-    std::vector<Reached> next(problem_.places);
-    for (std::size_t from = 0; from < problem_.places; ++from) {
-      const Reached& before = reached_.back()[from];
-      if (before.bound == kNever) {
-        continue;
-      }
-      const std::size_t in = block.in ? first_server(servers_, from) : 0;
-      BlockAnswer answer = search_block(problem_, servers_, block, in, most_nodes_);
-      found_.nodes += answer.nodes;
-      for (std::size_t to = 0; to < problem_.places; ++to) {
-        BlockEnd& end = answer.ends[to];
-        Reached& at = next[to];
-        at.bound = std::min(at.bound, before.bound + end.bound);
-        if (before.value + end.value < at.value) {
-          at.value = before.value + end.value;
-          at.before = from;
-          at.tasks = std::move(end.tasks);
+  // The least to every cut tensor, by its place.
+  struct Least {
+    std::vector<double> value;
+    std::vector<std::size_t> before;  // place of the cut tensor before it
+    double least() const { return *std::min_element(value.begin(), value.end()); }
+  };
+  std::vector<Least> from_start(double BlockEnd::* part) const {
+    std::vector<Least> found(blocks_.size() + 1, {std::vector<double>(problem_.places, kNever),
+                                                  std::vector<std::size_t>(problem_.places, 0)});
+    found.front().value.front() = 0;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      for (std::size_t in = 0; in < problem_.places; ++in) {
+        for (std::size_t out = 0; out < problem_.places; ++out) {
+          const double value = found[b].value[in] + ends_[b][in][out].*part;
+          if (value < found[b + 1].value[out]) {
+            found[b + 1].value[out] = value;
+            found[b + 1].before[out] = in;
+          }
         }
       }
     }
-    reached_.push_back(std::move(next));
+    return found;
+  }
+  // The least from every cut tensor to the end, by its place.
+  std::vector<std::vector<double>> bounds_to_end() const {
+    std::vector<std::vector<double>> least(blocks_.size() + 1,
+                                           std::vector<double>(problem_.places, kNever));
+    least.back().assign(problem_.places, 0);
+    for (std::size_t b = blocks_.size(); b-- > 0;) {
+      for (std::size_t in = 0; in < problem_.places; ++in) {
+        for (std::size_t out = 0; out < problem_.places; ++out) {
+          least[b][in] = std::min(least[b][in], ends_[b][in][out].bound + least[b + 1][out]);
+        }
+      }
+    }
+    return least;
+  }
+
+  // Whether anything was left open.
+  bool search_all(std::size_t nodes) {
+    bool is_open = false;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      for (std::size_t in = 0; in < problem_.places; ++in) {
+        is_open = search(b, in, nodes) || is_open;
+      }
+    }
+    return is_open;
+  }
+
+  // Searches a block, from this place on, for what may be part of a better schedule than is known;
+  // whether anything is left open.
+  bool search(std::size_t b, std::size_t in, std::size_t nodes) {
+    const std::vector<double> limits = limits_of(b, in);
+    if (!is_open(b, in, limits)) {
+      return false;
+    }
+    const std::size_t server = blocks_[b].in ? first_server(servers_, in) : 0;
+    BlockAnswer answer = search_block(problem_, servers_, blocks_[b], server, limits, nodes);
+    found_.nodes += answer.nodes;
+    for (std::size_t out = 0; out < problem_.places; ++out) {
+      BlockEnd& end = ends_[b][in][out];
+      BlockEnd& now = answer.ends[out];
+      end.bound = std::max(end.bound, now.bound);
+      if (now.value < end.value) {
+        end.value = now.value;
+        end.tasks = std::move(now.tasks);
+      }
+    }
+    return is_open(b, in, limits);
+  }
+
+  // By place of the block's end: what a better schedule falls short of.
+  std::vector<double> limits_of(std::size_t b, std::size_t in) const {
+    const double before = from_start(&BlockEnd::bound)[b].value[in];
+    const std::vector<double> behind = bounds_to_end()[b + 1];
+    const double best = std::min(known_, from_start(&BlockEnd::value).back().least());
+    std::vector<double> limits(problem_.places, -kNever);
+    for (std::size_t out = 0; out < problem_.places && before < kNever; ++out) {
+      if (behind[out] < kNever) {
+        limits[out] = std::min(ends_[b][in][out].value, best - before - behind[out]);
+      }
+    }
+    return limits;
+  }
+  bool is_open(std::size_t b, std::size_t in, const std::vector<double>& limits) const {
+    return !std::equal(limits.begin(), limits.end(), ends_[b][in].begin(),
+                       [](double limit, const BlockEnd& end) { return end.bound >= limit; });
   }
 
   // Tasks of all blocks, each with the copies of engines that the blocks before have left its
   // first tensor on: blocks begin on the first copy.
-  void collect(std::size_t place) {
-    std::vector<std::size_t> places(blocks_.size() + 1, place);
+  void collect() {
+    const std::vector<Least> reached = from_start(&BlockEnd::value);
+    const auto& last = reached.back().value;
+    std::vector<std::size_t> places(blocks_.size() + 1);
+    places.back() =
+        static_cast<std::size_t>(std::min_element(last.begin(), last.end()) - last.begin());
     for (std::size_t b = blocks_.size(); b > 0; --b) {
-      places[b - 1] = reached_[b][places[b]].before;
+      places[b - 1] = reached[b].before[places[b]];
     }
     std::size_t copy = 0;  // that has the cut tensor
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      const double start = reached_[b][places[b]].value;
+      const double start = reached[b].value[places[b]];
       const std::size_t engine = servers_[first_server(servers_, places[b])].engine;
       const auto actual = [&](std::size_t server) {
         Server wanted = servers_[server];
@@ -104,7 +175,7 @@ class Joiner {
                                         servers_.begin());
       };
       std::size_t next_copy = 0;
-      for (Task task : reached_[b + 1][places[b + 1]].tasks) {
+      for (Task task : ends_[b][places[b]][places[b + 1]].tasks) {
         task.server = actual(task.server);
         task.from = task.choice ? 0 : actual(task.from);
         task.start += start;
@@ -125,9 +196,10 @@ class Joiner {
 
   const PlanProblem& problem_;
   const std::vector<Server>& servers_;
+  double known_;
   std::size_t most_nodes_;
   std::vector<PlanBlock> blocks_;
-  std::vector<std::vector<Reached>> reached_;  // by position and place
+  std::vector<std::vector<std::vector<BlockEnd>>> ends_;  // by block, and its places
   AtOnce found_;
 };
 
@@ -167,9 +239,9 @@ std::vector<Server> servers_of(const std::vector<std::size_t>& engine_of,
   return servers;
 }
 
-std::optional<AtOnce> schedule_at_once(const PlanProblem& problem,
-                                       const std::vector<Server>& servers, std::size_t most_nodes) {
-  return Joiner{problem, servers, most_nodes}.run();
+AtOnce schedule_at_once(const PlanProblem& problem, const std::vector<Server>& servers,
+                        std::size_t most_nodes, double known) {
+  return Joiner{problem, servers, known, most_nodes}.run();
 }
 
 Plan plan_of(const PlanProblem& problem, const AtOnce& schedule, std::size_t engines) {
@@ -183,33 +255,42 @@ Plan plan_of(const PlanProblem& problem, const AtOnce& schedule, std::size_t eng
       plan.busy[*load.engine] += load.busy;
     }
   };
-  std::map<std::pair<std::size_t, std::size_t>, PlannedMove> conversions;  // by tensor and server
+  struct Conversion {
+    PlannedMove move;
+    std::size_t from = 0;  // server
+  };
+  std::map<std::pair<std::size_t, std::size_t>, Conversion> conversions;  // by tensor and server
   std::vector<std::map<std::size_t, double>> there(problem.tensors.size());
   for (const Task& task : schedule.tasks) {
     const Server& server = schedule.servers[task.server];
     if (!task.choice) {
       const std::size_t from = schedule.servers[task.from].place;
       const Load& load = *problem.tensors[task.tensor].moves[from * problem.places + server.place];
-      conversions.insert(
-          {{task.tensor, task.server}, {{task.tensor, from, server.place}, load, task.start}});
+      conversions.insert({{task.tensor, task.server},
+                          {{{task.tensor, from, server.place}, load, task.start}, task.from}});
       continue;
     }
     const PlanProblem::Choice& choice = problem.choices[*task.choice];
     PlannedGroup group{*task.choice, server.place, {}, {}, task.start, server.copy};
     group.price.load = *choice.on[server.place];
     for (const std::size_t tensor : choice.reads) {
-      if (there[tensor].contains(task.server)) {
-        continue;
-      }
+      const auto bring = [&](std::size_t to, const std::optional<PlannedMove>& move) {
+        if (move && !there[tensor].contains(to)) {
+          plan.moves_latency += move->load.latency;
+          run(move->load);
+          there[tensor][to] = move->start + move->load.latency;
+          group.moves.push_back(*move);
+        }
+      };
+      const auto wait = [&](std::size_t to) {
+        return plain_move(problem, schedule.servers, tensor, to, there[tensor]);
+      };
       const auto at = conversions.find({tensor, task.server});
-      const auto move = at != conversions.end() ? std::optional{at->second}
-                                                : plain_move(problem, schedule.servers, tensor,
-                                                             task.server, there[tensor]);
-      if (move) {
-        plan.moves_latency += move->load.latency;
-        run(move->load);
-        there[tensor][task.server] = move->start + move->load.latency;
-        group.moves.push_back(*move);
+      if (at == conversions.end()) {
+        bring(task.server, wait(task.server));
+      } else if (!there[tensor].contains(task.server)) {
+        bring(at->second.from, wait(at->second.from));
+        bring(task.server, at->second.move);
       }
     }
     for (const std::size_t tensor : choice.writes) {

@@ -2,23 +2,35 @@
 #include "plan/block_search.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
 #include <utility>
 
+#include "plan/block_bound.hpp"
 #include "plan/block_state.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr std::size_t kMostOperations = 64;  // of a block: bits of a word
-
 using State = BlockState;
 using Set = BlockState::Set;
 
-struct BlockChoice {
+constexpr std::size_t kNoStep = std::numeric_limits<std::size_t>::max();
+
+// A task, and the step in front of it.
+struct Step {
   Task task;
-  State node;
-  double bound = 0;
+  std::size_t before = kNoStep;
+};
+
+struct Node {
+  State state;
+  std::vector<double> bounds;  // by place of the end
+  Task task;                   // the last one
+  std::size_t step = kNoStep;  // of the task
 };
 
 class BlockSearch {
@@ -28,39 +40,40 @@ class BlockSearch {
       : problem_{problem},
         servers_{servers},
         block_{block},
+        parts_{problem, block},
+        bound_{problem, servers, block, parts_},
         most_nodes_{most_nodes},
         end_{end_of(problem)} {
     for (const Server& server : servers) {
       clocks_ = std::max(clocks_, server.clock + 1);
     }
-    local_.resize(problem.tensors.size(), kNone);
-    collect();
-    set_tails();
-    set_ways();
+    set_places();
+    set_waits();
   }
 
-  BlockAnswer run(std::size_t in) {
+  BlockAnswer run(std::size_t in, const std::vector<double>& limits) {
     answer_.ends.resize(problem_.places);
-    limits_.assign(problem_.places, kNever);
+    limits_ = limits;
     for (std::size_t place = 0; place < problem_.places; ++place) {
-      limits_[place] = can_end(place) ? kNever : -kNever;
+      limits_[place] = can_end(place) ? limits[place] : -kNever;
+      has_schedule_ = has_schedule_ || limits[place] < kNever;
     }
     State root;
     root.free.assign(clocks_, 0);
-    root.available.assign(tensors_.size() * servers_.size(), kNever);
+    root.available.assign(parts_.tensors.size() * servers_.size(), kNever);
     if (block_.in) {
-      at(root, local_[*block_.in], in) = 0;
+      arrive(root, parts_.local[*block_.in], in, 0);
     }
-    const double bound = bound_of(root);
-    open_ = kNever;
-    if (size() <= kMostOperations) {
-      visit(root);
+    left_.assign(problem_.places, kNever);
+    const std::vector<double> bounds = bound_.of(root, limits_);
+    if (parts_.is_small()) {
+      search({std::move(root), bounds, {}});
     } else {
-      open_ = bound;
+      leave_open(bounds);
     }
     for (std::size_t place = 0; place < problem_.places; ++place) {
       BlockEnd& end = answer_.ends[place];
-      end.bound = can_end(place) ? std::min(end.value, std::max(open_, bound)) : kNever;
+      end.bound = can_end(place) ? std::min({end.value, left_[place], limits[place]}) : kNever;
     }
     if (problem_.searches) {
       ++problem_.searches->count;
@@ -71,8 +84,6 @@ class BlockSearch {
   }
 
  private:
-  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-
   std::size_t size() const { return block_.end - block_.begin; }
   double& at(State& node, std::size_t tensor, std::size_t server) const {
     return node.available[tensor * servers_.size() + server];
@@ -85,97 +96,45 @@ class BlockSearch {
     return (node.covered >> (operation - block_.begin) & 1) != 0;
   }
 
-  // The groups and tensors of the block.
-  void collect() {
-    const auto inside = [&](std::size_t i) { return block_.begin <= i && i < block_.end; };
-    reads_.resize(size());
+  // By operation and place: whether a group with it runs there.
+  void set_places() {
     may_run_.assign(size(), std::vector<bool>(problem_.places, false));
-    instant_.resize(size());
-    containing_.resize(size());
-    for (std::size_t t = 0; t < problem_.tensors.size(); ++t) {
-      const auto& readers = problem_.tensors[t].readers;
-      if (std::none_of(readers.begin(), readers.end(), inside)) {
-        continue;
-      }
-      local_[t] = tensors_.size();
-      tensors_.push_back(t);
-      for (const std::size_t reader : readers) {
-        if (inside(reader)) {
-          reads_[reader - block_.begin].push_back(local_[t]);
-        }
-      }
-    }
-    for (std::size_t c = 0; c < problem_.choices.size(); ++c) {
-      const PlanProblem::Choice& choice = problem_.choices[c];
-      if (!inside(choice.operations.front())) {
-        continue;
-      }
-      Set set = 0;
-      for (const std::size_t i : choice.operations) {
-        set |= size() <= kMostOperations ? bit(i - block_.begin) : 0;
-        containing_[i - block_.begin].push_back(choices_.size());
-      }
-      choices_.push_back(c);
-      sets_.push_back(set);
-      for (std::size_t place = 0; place < problem_.places; ++place) {
-        for (const std::size_t i : choice.operations) {
-          if (choice.on[place]) {
-            may_run_[i - block_.begin][place] = true;
-            instant_[i - block_.begin] =
-                instant_[i - block_.begin] || choice.on[place]->latency == 0;
-          }
+    for (std::size_t i = 0; i < size(); ++i) {
+      for (const std::size_t g : parts_.containing[i]) {
+        for (std::size_t place = 0; place < problem_.places; ++place) {
+          may_run_[i][place] = may_run_[i][place] || group(g).on[place].has_value();
         }
       }
     }
   }
-
-  double fastest(const PlanProblem::Choice& choice) const {
-    double least = kNever;
-    for (const auto& load : choice.on) {
-      least = load ? std::min(least, load->latency) : least;
-    }
-    return least;
-  }
-
-  // By operation: the least time from when it can start to the end of the block, and its least
-  // share of work. What a group writes is read behind it; readers that stand in front of the
-  // operation (of other siblings) are left out, which only lowers the bound.
-  void set_tails() {
-    tails_.assign(size(), 0);
-    work_.assign(size(), 0);
-    for (std::size_t i = size(); i-- > 0;) {
-      double tail = kNever;
-      double work = kNever;
-      for (const std::size_t c : containing_[i]) {
-        const PlanProblem::Choice& choice = problem_.choices[choices_[c]];
-        double behind = 0;
-        for (const std::size_t tensor : choice.writes) {
-          for (const std::size_t reader : problem_.tensors[tensor].readers) {
-            if (reader < block_.end && reader > block_.begin + i) {
-              behind = std::max(behind, tails_[reader - block_.begin]);
-            }
-          }
-        }
-        tail = std::min(tail, fastest(choice) + behind);
-        work = std::min(work, fastest(choice) / static_cast<double>(choice.operations.size()));
-      }
-      tails_[i] = tail;
-      work_[i] = work;
-    }
-  }
-
-  // By tensor and place: the least time of a move to it, from anywhere.
-  void set_ways() {
-    ways_.assign(tensors_.size() * problem_.places, kNever);
-    for (std::size_t k = 0; k < tensors_.size(); ++k) {
-      for (std::size_t from = 0; from < problem_.places; ++from) {
-        for (std::size_t to = 0; to < problem_.places; ++to) {
-          const auto* load = move_of(tensors_[k], from, to);
-          double& way = ways_[k * problem_.places + to];
-          way = load != nullptr ? std::min(way, load->latency) : way;
+  // By tensor, and the servers from and to: the least time until it can be read, without a
+  // conversion.
+  void set_waits() {
+    const std::size_t n = servers_.size();
+    for (const std::size_t tensor : parts_.tensors) {
+      const std::size_t first = waits_.size();
+      for (std::size_t from = 0; from < n; ++from) {
+        for (std::size_t to = 0; to < n; ++to) {
+          const Load* move = move_between(problem_, tensor, servers_[from], servers_[to]);
+          waits_.push_back(from == to                         ? 0
+                           : move != nullptr && !move->engine ? move->latency
+                                                              : kNever);
         }
       }
+      close_ways(&waits_[first], n);
     }
+  }
+  // A tensor comes to a server, and to those that need no conversion.
+  void arrive(State& state, std::size_t tensor, std::size_t server, double time) const {
+    const std::size_t n = servers_.size();
+    const double* waits = &waits_[(tensor * n + server) * n];
+    for (std::size_t to = 0; to < n; ++to) {
+      double& there = at(state, tensor, to);
+      there = std::min(there, time + waits[to]);
+    }
+  }
+  const PlanProblem::Choice& group(std::size_t g) const {
+    return problem_.choices[parts_.choices[g]];
   }
 
   const Load* move_of(std::size_t tensor, std::size_t from, std::size_t to) const {
@@ -184,97 +143,100 @@ class BlockSearch {
     return index < moves.size() && moves[index] ? &*moves[index] : nullptr;
   }
 
-  const Load* move_between(std::size_t tensor, std::size_t from, std::size_t to) const {
-    return may_pass(servers_[from], servers_[to])
-               ? move_of(tensor, servers_[from].place, servers_[to].place)
-               : nullptr;
-  }
-
   bool can_end(std::size_t place) const {
     if (!block_.out) {
       return place == 0;
     }
-    return std::any_of(choices_.begin(), choices_.end(), [&](std::size_t c) {
+    return std::any_of(parts_.choices.begin(), parts_.choices.end(), [&](std::size_t c) {
       const PlanProblem::Choice& choice = problem_.choices[c];
       return choice.on[place] && std::find(choice.writes.begin(), choice.writes.end(),
                                            *block_.out) != choice.writes.end();
     });
   }
 
-  // The least time at which an operation can start, by what is known.
-  double earliest(const State& node, std::size_t i) const {
+  // Whether a schedule may be better than what is known, at some end.
+  bool is_promising(const std::vector<double>& bounds) const {
+    return !std::equal(bounds.begin(), bounds.end(), limits_.begin(), std::greater_equal{});
+  }
+
+  void leave_open(const std::vector<double>& bounds) {
+    for (std::size_t place = 0; place < problem_.places; ++place) {
+      if (bounds[place] < limits_[place]) {
+        left_[place] = std::min(left_[place], bounds[place]);
+      }
+    }
+  }
+
+  // How much later than the limit a node ends at least: the most promising ones have least.
+  double lateness(const Node& node) const {
     double least = kNever;
-    for (std::size_t s = 0; s < servers_.size(); ++s) {
-      if (!may_run_[i][servers_[s].place]) {
-        continue;
-      }
-      double start = instant_[i] ? 0 : node.free[servers_[s].clock];
-      for (const std::size_t k : reads_[i]) {
-        const double here = at(node, k, s);
-        double any = kNever;
-        for (std::size_t other = 0; other < servers_.size(); ++other) {
-          any = std::min(any, at(node, k, other));
-        }
-        if (any < kNever) {  // it is made
-          const double way = any + ways_[k * problem_.places + servers_[s].place];
-          start = std::max(start, std::min(here, way));
-        }
-      }
-      least = std::min(least, start);
+    for (std::size_t place = 0; place < problem_.places; ++place) {
+      const double limit = limits_[place];
+      const double late = limit < kNever ? node.bounds[place] - limit : node.bounds[place];
+      least = limit > -kNever ? std::min(least, late) : least;
     }
     return least;
   }
 
-  double bound_of(const State& node) const {
-    double bound = node.finish;
-    double work = 0;
-    for (const double free : node.free) {
-      work += free;
-    }
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (size() > kMostOperations || (node.covered & bit(i)) == 0) {
-        bound = std::max(bound, earliest(node, i) + tails_[i]);
-        work += work_[i];
+  // The most promising node first; from there straight on to an end, so that schedules are found.
+  void search(Node&& root) {
+    keep_open(std::move(root));
+    while (!open_.empty() && !is_over()) {
+      Node node = std::move(open_.begin()->second);
+      open_.erase(open_.begin());
+      bytes_ -= bytes_of(node);
+      for (std::optional<Node> next{std::move(node)}; next;) {
+        next = expand(*next);
       }
     }
-    return std::max(bound, work / static_cast<double>(clocks_));
+    for (const auto& [late, node] : open_) {
+      leave_open(node.bounds);
+    }
   }
 
-  double limit() const { return *std::max_element(limits_.begin(), limits_.end()); }
-
-  void visit(const State& node) {
-    if (node.covered == all()) {
+  // Keeps what may follow a node open, but for the most promising, which is returned.
+  std::optional<Node> expand(const Node& node) {
+    if (!is_promising(node.bounds)) {
+      return std::nullopt;
+    }
+    if (node.state.covered == parts_.all()) {
       end(node);
-      return;
+      return std::nullopt;
+    }
+    if (is_over()) {
+      leave_open(node.bounds);
+      return std::nullopt;
     }
     ++answer_.nodes;
-    if (is_over()) {
-      open_ = std::min(open_, bound_of(node));
-      return;
-    }
-    std::vector<BlockChoice> next = candidates(node);
-    std::size_t bytes = 0;
-    for (const BlockChoice& each : next) {
-      bytes += sizeof(BlockChoice) +
-               sizeof(double) * (each.node.free.size() + each.node.available.size());
-    }
-    take(bytes);
-    std::sort(next.begin(), next.end(), [](const BlockChoice& a, const BlockChoice& b) {
-      return std::pair{a.bound, a.task.finish} < std::pair{b.bound, b.task.finish};
-    });
-    for (const BlockChoice& each : next) {
-      if (each.bound >= limit()) {
-        break;
-      }
-      if (is_over()) {
-        open_ = std::min(open_, each.bound);
-      } else if (is_new(each.node)) {
-        path_.push_back(each.task);
-        visit(each.node);
-        path_.pop_back();
+    std::vector<Node> next = candidates(node);
+    std::erase_if(next, [this](const Node& each) { return !is_new(each.state); });
+    const auto best =
+        std::min_element(next.begin(), next.end(), [this](const Node& a, const Node& b) {
+          return std::pair{lateness(a), a.task.finish} < std::pair{lateness(b), b.task.finish};
+        });
+    std::optional<Node> found;
+    for (auto each = next.begin(); each != next.end(); ++each) {
+      steps_.push_back({each->task, node.step});
+      each->step = steps_.size() - 1;
+      if (each == best) {
+        found = std::move(*each);
+      } else {
+        keep_open(std::move(*each));
       }
     }
-    bytes_ -= bytes;
+    return found;
+  }
+
+  static std::size_t bytes_of(const Node& node) {
+    constexpr std::size_t kOfTree = 48;  // a node of the map
+    return kOfTree + sizeof(Node) + sizeof(Step) +
+           sizeof(double) *
+               (node.bounds.size() + node.state.free.size() + node.state.available.size());
+  }
+  void keep_open(Node&& node) {
+    take(bytes_of(node));
+    const double late = lateness(node);
+    open_.emplace(late, std::move(node));
   }
 
   // Nodes are used up, or, once there is a schedule, memory or time.
@@ -291,16 +253,19 @@ class BlockSearch {
     peak_ = std::max(peak_, bytes_);
   }
 
-  Set all() const { return size() == kMostOperations ? ~Set{0} : bit(size()) - 1; }
-
-  void end(const State& node) {
+  void end(const Node& last) {
+    const State& node = last.state;
     BlockEnd& end = answer_.ends[node.out];
     if (node.finish >= end.value) {
       return;
     }
     has_schedule_ = true;
     end.value = node.finish;
-    end.tasks = path_;
+    end.tasks.clear();
+    for (std::size_t step = last.step; step != kNoStep; step = steps_[step].before) {
+      end.tasks.push_back(steps_[step].task);
+    }
+    std::reverse(end.tasks.begin(), end.tasks.end());
     // As good as another end: the last tensor is made elsewhere and moved, with everything idle.
     for (std::size_t to = 0; to < problem_.places; ++to) {
       const Load* move = block_.out ? move_of(*block_.out, node.out, to) : nullptr;
@@ -319,7 +284,7 @@ class BlockSearch {
         continue;
       }
       bool same = true;
-      for (std::size_t k = 0; k < tensors_.size() && same; ++k) {
+      for (std::size_t k = 0; k < parts_.tensors.size() && same; ++k) {
         same = at(node, k, other) == at(node, k, s);
       }
       if (same) {
@@ -329,117 +294,103 @@ class BlockSearch {
     return false;
   }
 
-  std::vector<BlockChoice> candidates(const State& node) const {
-    std::vector<BlockChoice> found;
+  std::vector<Node> candidates(const Node& last) {
+    const State& node = last.state;
+    std::vector<Node> found;
     for (std::size_t s = 0; s < servers_.size(); ++s) {
       if (is_symmetric(node, s)) {
         continue;
       }
-      for (std::size_t c = 0; c < choices_.size(); ++c) {
+      for (std::size_t c = 0; c < parts_.choices.size(); ++c) {
         add_group(node, c, s, found);
       }
-      for (std::size_t k = 0; k < tensors_.size(); ++k) {
+      for (std::size_t k = 0; k < parts_.tensors.size(); ++k) {
         add_conversions(node, k, s, found);
       }
     }
     return found;
   }
 
-  void keep(BlockChoice&& candidate, std::vector<BlockChoice>& found) const {
-    candidate.bound = bound_of(candidate.node);
-    if (candidate.bound < limit()) {
+  void keep(Node&& candidate, std::vector<Node>& found) {
+    State& node = candidate.state;
+    if (candidate.task.start < node.now) {
+      return;  // has been appended earlier
+    }
+    node.now = candidate.task.start;
+    for (double& free : node.free) {
+      free = std::max(free, node.now);
+    }
+    // Whether it was free, or a tensor there, before now makes no difference: states are compared.
+    for (std::size_t v = 0; v < node.available.size(); ++v) {
+      node.available[v] = std::max(node.available[v], node.now);
+    }
+    candidate.bounds = bound_.of(node, limits_);
+    if (is_promising(candidate.bounds)) {
       found.push_back(std::move(candidate));
     }
   }
 
-  // When a server can read a tensor without a conversion; from where, if not its own.
-  std::pair<double, std::size_t> readable(const State& node, std::size_t k, std::size_t s) const {
-    std::pair<double, std::size_t> best{at(node, k, s), s};
-    for (std::size_t from = 0; from < servers_.size(); ++from) {
-      const Load* move = move_between(tensors_[k], from, s);
-      if (move != nullptr && !move->engine && at(node, k, from) + move->latency < best.first) {
-        best = {at(node, k, from) + move->latency, from};
-      }
-    }
-    return best;
-  }
-
-  void add_group(const State& node, std::size_t c, std::size_t s,
-                 std::vector<BlockChoice>& found) const {
-    const PlanProblem::Choice& choice = problem_.choices[choices_[c]];
+  void add_group(const State& node, std::size_t c, std::size_t s, std::vector<Node>& found) {
+    const PlanProblem::Choice& choice = problem_.choices[parts_.choices[c]];
     const auto& load = choice.on[servers_[s].place];
-    if (!load || (node.covered & sets_[c]) != 0) {
+    if (!load || (node.covered & parts_.sets[c]) != 0) {
       return;
     }
-    BlockChoice next{{choices_[c], s, 0, 0, 0, 0}, node, 0};
+    Node next{node, {}, {parts_.choices[c], s, 0, 0, 0, 0}};
     double start = load->latency == 0 ? 0 : node.free[servers_[s].clock];
     for (const std::size_t tensor : choice.reads) {
-      const auto [time, from] = readable(node, local_[tensor], s);
+      const double time = at(node, parts_.local[tensor], s);
       if (time == kNever) {
         return;
       }
-      at(next.node, local_[tensor], s) = std::min(at(next.node, local_[tensor], s), time);
       start = std::max(start, time);
     }
     next.task.start = start;
     next.task.finish = start + load->latency;
-    next.node.covered |= sets_[c];
+    next.state.covered |= parts_.sets[c];
     if (load->latency > 0) {
-      next.node.free[servers_[s].clock] = next.task.finish;
+      next.state.free[servers_[s].clock] = next.task.finish;
     }
-    next.node.finish = std::max(node.finish, next.task.finish);
+    next.state.finish = std::max(node.finish, next.task.finish);
     for (const std::size_t tensor : choice.writes) {
       if (tensor == block_.out) {
-        next.node.out = servers_[s].place;
+        next.state.out = servers_[s].place;
       }
-      if (local_[tensor] != kNone) {
-        at(next.node, local_[tensor], s) = next.task.finish;
+      if (parts_.local[tensor] != BlockParts::kNone) {
+        arrive(next.state, parts_.local[tensor], s, next.task.finish);
       }
     }
-    forget_dead(next.node);
+    forget_dead(next.state);
     keep(std::move(next), found);
   }
 
-  void add_conversions(const State& node, std::size_t k, std::size_t s,
-                       std::vector<BlockChoice>& found) const {
-    const auto& readers = problem_.tensors[tensors_[k]].readers;
+  void add_conversions(const State& node, std::size_t k, std::size_t s, std::vector<Node>& found) {
+    const auto& readers = problem_.tensors[parts_.tensors[k]].readers;
     const bool helps = std::any_of(readers.begin(), readers.end(), [&](std::size_t reader) {
       return block_.begin <= reader && reader < block_.end && !has_run(node, reader) &&
              may_run_[reader - block_.begin][servers_[s].place];
     });
-    if (!helps || readable(node, k, s).first < kNever) {
+    if (!helps || at(node, k, s) < kNever) {
       return;
     }
     for (std::size_t from = 0; from < servers_.size(); ++from) {
-      const Load* move = move_between(tensors_[k], from, s);
+      const Load* move = move_between(problem_, parts_.tensors[k], servers_[from], servers_[s]);
       if (move == nullptr || !move->engine || at(node, k, from) == kNever) {
         continue;
       }
-      BlockChoice next{{std::nullopt, s, tensors_[k], from, 0, 0}, node, 0};
-      double& free = next.node.free[clock_of(*move->engine, from, s)];
+      Node next{node, {}, {std::nullopt, s, parts_.tensors[k], from, 0, 0}};
+      double& free = next.state.free[clock_of(servers_, *move->engine, from, s)];
       next.task.start = std::max(at(node, k, from), free);
       next.task.finish = next.task.start + move->latency;
       free = next.task.start + move->busy;
-      at(next.node, k, s) = next.task.finish;
+      arrive(next.state, k, s, next.task.finish);
       keep(std::move(next), found);
     }
   }
 
-  // The clock of the engine that converts: one of the two, else the first of its kind.
-  std::size_t clock_of(std::size_t engine, std::size_t from, std::size_t to) const {
-    for (const std::size_t s : {from, to}) {
-      if (servers_[s].engine == engine) {
-        return servers_[s].clock;
-      }
-    }
-    return std::find_if(servers_.begin(), servers_.end(),
-                        [engine](const Server& each) { return each.engine == engine; })
-        ->clock;
-  }
-
   void forget_dead(State& node) const {
-    for (std::size_t k = 0; k < tensors_.size(); ++k) {
-      const auto& readers = problem_.tensors[tensors_[k]].readers;
+    for (std::size_t k = 0; k < parts_.tensors.size(); ++k) {
+      const auto& readers = problem_.tensors[parts_.tensors[k]].readers;
       if (std::all_of(readers.begin(), readers.end(), [&](std::size_t reader) {
             return reader < block_.begin || reader >= block_.end || has_run(node, reader);
           })) {
@@ -460,23 +411,18 @@ class BlockSearch {
   const PlanProblem& problem_;
   const std::vector<Server>& servers_;
   const PlanBlock& block_;
+  BlockParts parts_;
+  BlockBound bound_;
   std::size_t most_nodes_;
   PlanSearches::Clock::time_point end_;
   std::size_t clocks_ = 0;
-  std::vector<std::size_t> local_;                    // by tensor of the problem: of the block
-  std::vector<std::size_t> tensors_;                  // by tensor of the block: of the problem
-  std::vector<std::size_t> choices_;                  // of the block
-  std::vector<Set> sets_;                             // their operations
-  std::vector<std::vector<std::size_t>> reads_;       // by operation: tensors of the block
-  std::vector<std::vector<std::size_t>> containing_;  // by operation: groups of the block
-  std::vector<std::vector<bool>> may_run_;            // by operation and place
-  std::vector<bool> instant_;                         // by operation: in a group without time
-  std::vector<double> tails_, work_;                  // by operation
-  std::vector<double> ways_;                          // by tensor of the block and place
-  std::vector<double> limits_;                        // by place: what a block must be faster than
-  std::vector<Task> path_;
+  std::vector<std::vector<bool>> may_run_;  // by operation and place
+  std::vector<double> waits_;               // by tensor, and the servers from and to
+  std::vector<double> limits_;              // by place: what a block must be faster than
   EarlierStates earlier_;
-  double open_ = kNever;  // the least bound of what was not looked at
+  std::multimap<double, Node> open_;  // by lateness
+  std::vector<Step> steps_;
+  std::vector<double> left_;  // by place of the end: the least bound of what was left open
   std::size_t bytes_ = 0, peak_ = 0;
   bool is_short_ = false, has_schedule_ = false;
   BlockAnswer answer_;
@@ -485,8 +431,9 @@ class BlockSearch {
 }  // namespace
 
 BlockAnswer search_block(const PlanProblem& problem, const std::vector<Server>& servers,
-                         const PlanBlock& block, std::size_t in, std::size_t most_nodes) {
-  return BlockSearch{problem, servers, block, most_nodes}.run(in);
+                         const PlanBlock& block, std::size_t in, const std::vector<double>& limits,
+                         std::size_t most_nodes) {
+  return BlockSearch{problem, servers, block, most_nodes}.run(in, limits);
 }
 
 }  // namespace mapsim

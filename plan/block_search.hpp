@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
+#include "plan/block_parts.hpp"
 #include "plan/blocks.hpp"
 #include "plan/shortest_path.hpp"
 
 namespace mapsim {
-
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // One of the machines of a chip: engines that are there several times are several servers.
 struct Server {
@@ -27,6 +26,40 @@ inline bool may_pass(const Server& from, const Server& to) {
   return from.engine == to.engine ? from.copy == to.copy && from.place != to.place : true;
 }
 
+// The move of a tensor from one server to another; null: there is none.
+inline const Load* move_between(const PlanProblem& problem, std::size_t tensor, const Server& from,
+                                const Server& to) {
+  const auto& moves = problem.tensors[tensor].moves;
+  const std::size_t index = from.place * problem.places + to.place;
+  return may_pass(from, to) && index < moves.size() && moves[index] ? &*moves[index] : nullptr;
+}
+
+// Of times from each of n to each: the least over any others.
+inline void close_ways(double* ways, std::size_t n) {
+  for (std::size_t over = 0; over < n; ++over) {
+    for (std::size_t from = 0; from < n; ++from) {
+      for (std::size_t to = 0; to < n; ++to) {
+        ways[from * n + to] =
+            std::min(ways[from * n + to], ways[from * n + over] + ways[over * n + to]);
+      }
+    }
+  }
+}
+
+// The clock on which an engine converts a tensor: of one of both servers, else the first of its
+// kind.
+inline std::size_t clock_of(const std::vector<Server>& servers, std::size_t engine,
+                            std::size_t from, std::size_t to) {
+  for (const std::size_t s : {from, to}) {
+    if (servers[s].engine == engine) {
+      return servers[s].clock;
+    }
+  }
+  return std::find_if(servers.begin(), servers.end(),
+                      [engine](const Server& each) { return each.engine == engine; })
+      ->clock;
+}
+
 // A group that runs, or a tensor that is converted, on a clock.
 struct Task {
   std::optional<std::size_t> choice{};  // nullopt: the move
@@ -38,7 +71,7 @@ struct Task {
 // Of one block, by the place that makes the tensor at its end (at the end of the network: place 0).
 struct BlockEnd {
   double value = kNever;  // [s]; never: impossible, or another place and a move are as fast
-  double bound = kNever;  // nothing is faster
+  double bound = kNever;  // nothing is faster, and less than the limit
   std::vector<Task> tasks{};
 };
 
@@ -46,15 +79,16 @@ struct BlockEnd {
 // and nothing runs.
 //
 // Branch and bound over append schedules: a node appends a group, or the conversion of a tensor, to
-// what its server does. A node has two bounds: the longest path from an operation that has not run
-// to the end, begun when its inputs are there; and the work that is left, shared among all servers.
-// Two nodes may have run the same operations and have tensors in the same places. Then the one that
-// is nowhere earlier is dropped. After `most_nodes` nodes, open nodes count by their bounds.
+// what its server does (bounds: plan/block_bound.hpp). Two nodes may have run the same operations
+// and have tensors in the same places. Then the one that is nowhere earlier is dropped. After
+// `most_nodes` nodes, open nodes count by their bounds. Only what ends before limits[place] is
+// looked for: no bound is above it.
 struct BlockAnswer {
   std::vector<BlockEnd> ends;  // by place
   std::size_t nodes = 0;
 };
 BlockAnswer search_block(const PlanProblem& problem, const std::vector<Server>& servers,
-                         const PlanBlock& block, std::size_t in, std::size_t most_nodes);
+                         const PlanBlock& block, std::size_t in, const std::vector<double>& limits,
+                         std::size_t most_nodes);
 
 }  // namespace mapsim

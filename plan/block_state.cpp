@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/block_search.hpp"
+#include "plan/block_parts.hpp"
 
 namespace mapsim {
 
@@ -14,6 +14,7 @@ std::size_t EarlierStates::add(const BlockState& state) {
   std::vector<Set> key{state.covered, state.out};
   std::vector<double> times = state.free;
   times.push_back(state.finish);
+  times.push_back(state.now);
   Set word = 0;
   for (std::size_t v = 0; v < state.available.size(); ++v) {
     if (state.available[v] < kNever) {

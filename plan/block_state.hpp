@@ -11,7 +11,8 @@ namespace mapsim {
 struct BlockState {
   using Set = std::uint64_t;  // operations of the block
   Set covered = 0;
-  std::vector<double> free;       // by clock
+  double now = 0;                 // what is appended starts no earlier
+  std::vector<double> free;       // by clock; no earlier than now
   std::vector<double> available;  // by tensor of the block and server; kNever: not there
   double finish = 0;              // of all groups
   std::size_t out = 0;            // the place that made the last tensor

@@ -341,7 +341,7 @@ void keep_capacity(const Soc& soc, PlanOptions options, PlanAnswer& answer) {
   }
 }
 
-constexpr std::size_t kMostNodes = 20'000;  // of the search of a block
+constexpr std::size_t kMostNodes = 20'000;  // of a block, in one round
 
 // Engines at the same time; the plan, where that is faster.
 void set_at_once(const Soc& soc, PlanAnswer& answer) {
@@ -354,16 +354,11 @@ void set_at_once(const Soc& soc, PlanAnswer& answer) {
     counts.push_back(engine.count);
   }
   const auto servers = servers_of(engine_of, counts);
-  const auto found = schedule_at_once(answer.problem, servers, kMostNodes);
-  answer.at_once = AtOnceAnswer{answer.in_turn, 0, 0, 0};
-  if (!found) {
-    return;
-  }
-  answer.at_once =
-      AtOnceAnswer{std::min(found->value, answer.in_turn), std::min(found->bound, answer.in_turn),
-                   found->blocks, found->nodes};
-  if (found->value < answer.in_turn) {
-    answer.plan = plan_of(answer.problem, *found, soc.engines.size());
+  const AtOnce found = schedule_at_once(answer.problem, servers, kMostNodes, answer.in_turn);
+  answer.at_once = AtOnceAnswer{std::min(found.value, answer.in_turn),
+                                std::min(found.bound, answer.in_turn), found.blocks, found.nodes};
+  if (found.value < answer.in_turn) {
+    answer.plan = plan_of(answer.problem, found, soc.engines.size());
     for (PlannedGroup& group : answer.plan.groups) {
       group.price = answer.prices[group.group][group.place];
     }

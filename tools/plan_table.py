@@ -83,6 +83,12 @@ def signs(program):
     yield ("each group on its best engine is slower than the plan", greedy > passes[-1], f"{greedy:.1f} > {passes[-1]:.1f} us")
     yield ("with a synchronisation of 15 us GoogLeNet stays on the GPU", net["engines"][1]["busy_seconds"] == 0, "")
     with tempfile.TemporaryDirectory() as folder:
+        fast = changed(folder, "fast", "sync: 15 us", "sync: 5 us")
+        for chip, gains in (("jetson_agx_orin", False), (fast, True)):
+            once = plan(program, f"{chip} graphs/googlenet --at-once")["at_once"]
+            latency, bound = 1e6 * once["latency_seconds"], 1e6 * once["bound_seconds"]
+            yield (f"with {'5 us and engines at once one frame of GoogLeNet gains' if gains else 'engines at once 15 us still keep GoogLeNet on the GPU'}",
+                   (latency < passes[-1] - 1e-9) == gains, f"{latency:.1f} us, no schedule is faster than {bound:.1f}")
         half = changed(folder, "half", "204.8 GB/s", "102.4 GB/s")
         stream = plan(program, f"{half} graphs/resnet50 --objective throughput --batch 32 --engine-batch dla=2")
         dla = stream["limits"][1]

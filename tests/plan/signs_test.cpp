@@ -52,6 +52,24 @@ TEST(Signs, EachFusionOfGoogLeNetGainsAndItStaysOnTheGpu) {
   }
 }
 
+// With engines at once a transition of 5 us lets one frame of GoogLeNet gain, one of 15 us does
+// not.
+TEST(Signs, AtOnceAFasterTransitionLetsGoogLeNetGain) {
+  PlanOptions options;
+  options.at_once = true;
+  const auto gain = [&](double sync) {
+    Soc soc = orin();
+    for (Transition& each : soc.transitions) {
+      each.sync = Seconds{sync};
+    }
+    const PlanAnswer plan = make_plan(soc, shipped("googlenet"), options, "soc", "network");
+    EXPECT_GE(plan.at_once->bound, plan.at_once->latency * (1 - 1e-9)) << "proven";
+    return 1 - plan.at_once->latency / plan.in_turn;
+  };
+  EXPECT_NEAR(gain(15e-6), 0, 1e-9);
+  EXPECT_GT(gain(5e-6), 0.01);
+}
+
 // A stream is bound by the memory: another DLA, which helps the shipped chip, brings nothing.
 TEST(Signs, AtHalfTheBandwidthAnotherDlaBringsResNetNothing) {
   const Network gpu = batched(shipped("resnet50"), 32, "resnet50");
