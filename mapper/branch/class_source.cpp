@@ -14,6 +14,20 @@ std::optional<std::int64_t> count_soon(const Mapspace& space, const Deadline& de
              : std::nullopt;
 }
 
+namespace {
+
+// Of listed classes and their bounds.
+std::size_t bytes_of(const std::vector<UnrollingClass>& classes) {
+  constexpr std::size_t kBound = 128;
+  std::size_t bytes = classes.size() * (sizeof(UnrollingClass) + kBound);
+  for (const UnrollingClass& one : classes) {
+    bytes += one.first.capacity() * sizeof(Unroll);
+  }
+  return bytes;
+}
+
+}  // namespace
+
 ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
                          const Deadline& deadline, const std::vector<Unrolling>& ruled_out,
                          ClassRecord& record)
@@ -38,6 +52,9 @@ ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
     record_.bound_others(intervals_->bound());
     return;
   }
+  // The list is there already: it leaves less for tables, or nothing.
+  is_within_budget(
+      [&] { held_.take(std::min(bytes_of(space.unrolling_classes()), deadline.most_bytes())); });
   classes_.emplace(space, objective, &deadline);
   order_ = classes_->by_bound();
   std::erase_if(order_, [this](std::size_t g) { return classes_->representative()[g] != g; });

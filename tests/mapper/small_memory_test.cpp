@@ -37,5 +37,24 @@ TEST(SmallMemory, BoundsWhatPartsOfTilesTake) {
   EXPECT_LT(most_resident() - before, 24 << 10);
 }
 
+// 672 classes of unrollings.
+TEST(SmallMemory, CountsListsOfUnrollings) {
+  const Problem problem{load_arch(source_path("configs/arch/edge.yaml")),
+                        parse_workload("name: conv\nconv2d: {in_channels: 61, out_channels: 97, "
+                                       "input: [123, 123], kernel: [3, 3], stride: 2, batch: 2}\n",
+                                       "conv.yaml")};
+  Constraints constraints;
+  constraints.factors.imperfect = true;
+  const Mapspace space{problem, constraints};
+  const std::size_t listed = space.unrolling_classes().size() * sizeof(UnrollingClass);
+  SearchOptions options;
+  options.budget.seconds = 0;  // for tables
+  EXPECT_GE(search_exact(space, options).statistics.peak_bytes, listed);
+  options.budget.bytes = listed / 2;
+  const SearchResult found = search_exact(space, options);
+  EXPECT_TRUE(found.cost);
+  EXPECT_EQ(found.statistics.peak_bytes, options.budget.bytes);
+}
+
 }  // namespace
 }  // namespace mapsim::small_memory_test
