@@ -131,7 +131,7 @@ SearchResult search(const Mapspace& space, const SearchOptions& asked,
   without_remainders.budget.seconds =
       SharedBudget::share_of(options.budget.seconds, has_folds ? 2 : 1);
   const Deadline first(without_remainders);
-  const std::int64_t few = count_if_enumerable(space, first);
+  const std::int64_t few = count_if_enumerable(space);
   const std::int64_t labels = labels_before_enumeration(few);
   const bool is_quick = !space.is_ruled() && !space.constraints().factors.imperfect;
   nests::WholeCount count(space);

@@ -91,7 +91,7 @@ Front search_for_front(const Mapspace& space, SearchOptions options, FrontTarget
   const Deadline deadline(options);
   const Statistics before = find_some(space, options, deadline, trial_labels, target);
   ClassSearchInputs more;
-  more.labels = labels_before_enumeration(count_if_enumerable(space, deadline));
+  more.labels = labels_before_enumeration(count_if_enumerable(space));
   more.trial_labels = trial_labels;
   more.front = &target;
   const bool are_few = more.labels < options.budget.labels;

@@ -13,8 +13,8 @@ namespace mapsim {
 // (decision 33).
 inline constexpr std::int64_t kMostEnumerated = 200'000;
 
-// The number of mappings of such a space; 0: it has more, perfect factors, or time was over.
-std::int64_t count_if_enumerable(const Mapspace& space, const Deadline& deadline);
+// The number of mappings of such a space; 0: it has more, or perfect factors.
+std::int64_t count_if_enumerable(const Mapspace& space);
 
 // Labels to try first: about as much work as evaluating `few` mappings.
 std::int64_t labels_before_enumeration(std::int64_t few);
