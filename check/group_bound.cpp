@@ -286,7 +286,9 @@ class GroupBounding {
       do {
         if (const auto counts = bounds_.is_stopped() ? std::nullopt : counter_->count(interface)) {
           ++counts_.interfaces;
+          const std::int64_t tried = counts_.joined;
           search_interface(*counts, left);
+          counts_.joined = std::min(counts_.joined, tried + 1);  // however many levels it tried
         }
         for (i = 0; i < interface.scopes.size() && ++interface.scopes[i] > loops.size(); ++i) {
           interface.scopes[i] = 0;

@@ -8,6 +8,10 @@ namespace mapsim::check {
 
 namespace {
 
+// Of a crossing of two edges. An edge may be so steep that its energy an instant earlier is many
+// times that of the crossing: energies are read that much later.
+constexpr double kRounding = 1e-12;
+
 // energy + weight * cycles is no less than `least`.
 struct HalfPlane {
   double weight = 0;
@@ -27,7 +31,7 @@ double energy_at(const std::vector<HalfPlane>& planes, double cycles) {
 
 double least_of_sums(const Goal& goal, const std::vector<ProvenSum>& sums) {
   const double most_energy = goal.max_energy ? *goal.max_energy * (1 + kTolerance) : kInfinity;
-  const double most_cycles = goal.max_latency.value_or(kInfinity);
+  const double most_cycles = goal.max_latency ? *goal.max_latency * (1 + kTolerance) : kInfinity;
   std::vector<HalfPlane> planes{{0, 0}};  // no energy is negative
   double fewest_cycles = 0;
   for (const ProvenSum& sum : sums) {
@@ -41,17 +45,17 @@ double least_of_sums(const Goal& goal, const std::vector<ProvenSum>& sums) {
     }
   }
   for (const HalfPlane& plane : planes) {
-    if (plane.least > most_energy) {
-      fewest_cycles = plane.weight > 0
-                          ? std::max(fewest_cycles, (plane.least - most_energy) / plane.weight)
-                          : kInfinity;
+    const double beyond = plane.least * (1 - kRounding) - most_energy;
+    if (beyond > 0) {
+      fewest_cycles = plane.weight > 0 ? std::max(fewest_cycles, beyond / plane.weight) : kInfinity;
     }
   }
-  if (!(fewest_cycles < kInfinity) || fewest_cycles > most_cycles * (1 + kTolerance)) {
+  if (!(fewest_cycles < kInfinity) || fewest_cycles > most_cycles) {
     return kInfinity;
   }
   const auto value_at = [&](double cycles) {
-    return goal.value(std::min(energy_at(planes, cycles), most_energy), cycles);
+    const double energy = energy_at(planes, cycles * (1 + kRounding));
+    return goal.value(std::min(energy, most_energy), cycles);
   };
   double least = value_at(fewest_cycles);
   if (most_cycles < kInfinity) {

@@ -78,6 +78,44 @@ TEST(LeastOfSums, IsALowerBound) {
   EXPECT_GT(nothing, 50);
 }
 
+// Nor where weights are so large or small that 1e-10 of a sum, which the checker accepts, is more
+// than all energy.
+TEST(LeastOfSums, IsALowerBoundWhateverTheWeights) {
+  std::mt19937_64 random{13};
+  std::uniform_real_distribution<double> part{0, 1};
+  const auto between = [&](double a, double b) { return a + (b - a) * part(random); };
+  for (int n = 0; n < 40'000; ++n) {
+    Points points;
+    for (int i = 1 + n % 6; i > 0; --i) {
+      points.emplace_back(std::floor(std::exp(between(5, 20))),
+                          std::floor(std::exp(between(3, 15))));
+    }
+    const auto& [energy, cycles] = points.back();
+    const double span = n % 2 == 0 ? 3 : 60;
+    std::vector<double> weights;
+    for (int i = 0; i < 3; ++i) {
+      weights.push_back(energy / cycles * std::pow(10, between(-span, span)));
+    }
+    check::Goal goal;
+    goal.function = kFunctions[static_cast<std::size_t>(n) % kFunctions.size()];
+    if (n % 3 == 1) {
+      goal.max_latency = cycles;
+    }
+    if (n % 4 == 1) {
+      goal.max_energy = energy;
+    }
+    double least = HUGE_VAL;
+    for (const auto& [e, t] : points) {
+      least = goal.is_within_limits(e, t) ? std::min(least, goal.value(e, t)) : least;
+    }
+    std::vector<check::ProvenSum> sums = sums_of(points, weights);
+    for (check::ProvenSum& sum : sums) {
+      sum.least *= n % 5 == 0 ? 1 : 1 + between(0.5, 1) * 1e-10;
+    }
+    EXPECT_LE(check::least_of_sums(goal, sums), least * (1 + 1e-9)) << n;
+  }
+}
+
 // The least of all points that the sums leave: no place along the edge is below it, and with a
 // weight for each pair of points it is the least value of a point.
 TEST(LeastOfSums, IsTheLeastOfWhatIsLeft) {
