@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace mapsim::check {
 
@@ -55,7 +56,9 @@ double least_of_sums(const Goal& goal, const std::vector<ProvenSum>& sums) {
   }
   const auto value_at = [&](double cycles) {
     const double energy = energy_at(planes, cycles * (1 + kRounding));
-    return goal.value(std::min(energy, most_energy), cycles);
+    // No infinity of what is beyond all numbers: it says that there is no tree.
+    return std::min(goal.value(std::min(energy, most_energy), cycles),
+                    std::numeric_limits<double>::max());
   };
   double least = value_at(fewest_cycles);
   if (most_cycles < kInfinity) {
@@ -74,7 +77,7 @@ double least_of_sums(const Goal& goal, const std::vector<ProvenSum>& sums) {
 }
 
 std::vector<ProvenSum> needed_sums(const Goal& goal, std::vector<ProvenSum> sums, double enough) {
-  for (std::size_t i = sums.size(); i-- > 0;) {
+  for (std::size_t i = sums.size(); i-- > 0 && sums.size() > 1;) {
     std::vector<ProvenSum> others = sums;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     if (least_of_sums(goal, others) >= enough) {

@@ -147,6 +147,13 @@ class Joiner {
                        [](double limit, const BlockEnd& end) { return end.bound >= limit; });
   }
 
+  std::size_t server_of(std::size_t clock) const {
+    return static_cast<std::size_t>(
+        std::find_if(servers_.begin(), servers_.end(),
+                     [clock](const Server& each) { return each.clock == clock; }) -
+        servers_.begin());
+  }
+
   // Tasks of all blocks, each with the copies of engines that the blocks before have left its
   // first tensor on: blocks begin on the first copy.
   void collect() {
@@ -176,6 +183,7 @@ class Joiner {
       };
       std::size_t next_copy = 0;
       for (Task task : ends_[b][places[b]][places[b + 1]].tasks) {
+        task.clock = servers_[actual(server_of(task.clock))].clock;
         task.server = actual(task.server);
         task.from = task.choice ? 0 : actual(task.from);
         task.start += start;
@@ -203,21 +211,60 @@ class Joiner {
   AtOnce found_;
 };
 
-// The move that brings a tensor to a server without a conversion, from where it is first.
-std::optional<PlannedMove> plain_move(const PlanProblem& problem,
-                                      const std::vector<Server>& servers, std::size_t tensor,
-                                      std::size_t to, const std::map<std::size_t, double>& there) {
-  std::optional<PlannedMove> best;
-  for (const auto& [from, time] : there) {
-    const auto& move =
-        problem.tensors[tensor].moves[servers[from].place * problem.places + servers[to].place];
-    if (may_pass(servers[from], servers[to]) && move && !move->engine &&
-        (!best || time < best->start)) {
-      best = PlannedMove{{tensor, servers[from].place, servers[to].place}, *move, time};
+// How a tensor came to servers: where it was made, and by which moves it went on.
+class Arrivals {
+ public:
+  Arrivals(const PlanProblem& problem, const std::vector<Server>& servers)
+      : problem_{problem}, servers_{servers} {}
+
+  void make(std::size_t server, std::size_t tensor, double time) {
+    arrive(tensor, server, {time, std::nullopt, 0, true});
+  }
+  void convert(const Task& task) {
+    const std::size_t from = servers_[task.from].place, to = servers_[task.server].place;
+    const Load& load = *problem_.tensors[task.tensor].moves[from * problem_.places + to];
+    arrive(task.tensor, task.server,
+           {task.finish, PlannedMove{{task.tensor, from, to}, load, task.start}, task.from, false});
+  }
+  // The moves that bring a tensor to a server, but for those that were asked for before.
+  void take(std::size_t tensor, std::size_t server, std::vector<PlannedMove>& moves) {
+    Arrival& there = there_.at({tensor, server});
+    if (!there.is_taken) {
+      there.is_taken = true;
+      take(tensor, there.from, moves);
+      moves.push_back(*there.move);
     }
   }
-  return best;
-}
+
+ private:
+  struct Arrival {
+    double time = 0;
+    std::optional<PlannedMove> move{};
+    std::size_t from = 0;  // server
+    bool is_taken = false;
+  };
+
+  // Where nothing needs to be converted, a tensor goes on after a wait.
+  void arrive(std::size_t tensor, std::size_t server, Arrival&& arrival) {
+    const auto known = there_.find({tensor, server});
+    if (known != there_.end() && known->second.time <= arrival.time) {
+      return;
+    }
+    const double time = arrival.time;
+    there_.insert_or_assign({tensor, server}, std::move(arrival));
+    for (std::size_t to = 0; to < servers_.size(); ++to) {
+      const Load* wait = move_between(problem_, tensor, servers_[server], servers_[to]);
+      if (wait != nullptr && !wait->engine) {
+        const PlannedMove move{{tensor, servers_[server].place, servers_[to].place}, *wait, time};
+        arrive(tensor, to, {time + wait->latency, move, server, false});
+      }
+    }
+  }
+
+  const PlanProblem& problem_;
+  const std::vector<Server>& servers_;
+  std::map<std::pair<std::size_t, std::size_t>, Arrival> there_;  // by tensor and server
+};
 
 }  // namespace
 
@@ -255,46 +302,25 @@ Plan plan_of(const PlanProblem& problem, const AtOnce& schedule, std::size_t eng
       plan.busy[*load.engine] += load.busy;
     }
   };
-  struct Conversion {
-    PlannedMove move;
-    std::size_t from = 0;  // server
-  };
-  std::map<std::pair<std::size_t, std::size_t>, Conversion> conversions;  // by tensor and server
-  std::vector<std::map<std::size_t, double>> there(problem.tensors.size());
+  Arrivals arrivals{problem, schedule.servers};
   for (const Task& task : schedule.tasks) {
-    const Server& server = schedule.servers[task.server];
     if (!task.choice) {
-      const std::size_t from = schedule.servers[task.from].place;
-      const Load& load = *problem.tensors[task.tensor].moves[from * problem.places + server.place];
-      conversions.insert({{task.tensor, task.server},
-                          {{{task.tensor, from, server.place}, load, task.start}, task.from}});
+      arrivals.convert(task);
       continue;
     }
+    const Server& server = schedule.servers[task.server];
     const PlanProblem::Choice& choice = problem.choices[*task.choice];
     PlannedGroup group{*task.choice, server.place, {}, {}, task.start, server.copy};
     group.price.load = *choice.on[server.place];
     for (const std::size_t tensor : choice.reads) {
-      const auto bring = [&](std::size_t to, const std::optional<PlannedMove>& move) {
-        if (move && !there[tensor].contains(to)) {
-          plan.moves_latency += move->load.latency;
-          run(move->load);
-          there[tensor][to] = move->start + move->load.latency;
-          group.moves.push_back(*move);
-        }
-      };
-      const auto wait = [&](std::size_t to) {
-        return plain_move(problem, schedule.servers, tensor, to, there[tensor]);
-      };
-      const auto at = conversions.find({tensor, task.server});
-      if (at == conversions.end()) {
-        bring(task.server, wait(task.server));
-      } else if (!there[tensor].contains(task.server)) {
-        bring(at->second.from, wait(at->second.from));
-        bring(task.server, at->second.move);
-      }
+      arrivals.take(tensor, task.server, group.moves);
+    }
+    for (const PlannedMove& move : group.moves) {
+      plan.moves_latency += move.load.latency;
+      run(move.load);
     }
     for (const std::size_t tensor : choice.writes) {
-      there[tensor][task.server] = task.finish;
+      arrivals.make(task.server, tensor, task.finish);
     }
     run(group.price.load);
     plan.groups.push_back(std::move(group));

@@ -46,8 +46,9 @@ void BlockBound::set_ways() {
         const Load* move = move_between(problem_, parts_.tensors[k], servers_[from], servers_[to]);
         way[from * n + to] = from == to ? 0 : move != nullptr ? move->latency : kNever;
         if (move != nullptr && move->engine) {
-          moves_.push_back({k, from, to, clock_of(servers_, *move->engine, from, to),
-                            std::max(0.0, move->latency - move->busy)});
+          for (const std::size_t clock : converting_clocks(servers_, *move->engine, from, to)) {
+            moves_.push_back({k, from, to, clock, move->latency - move->busy});
+          }
         }
       }
     }
@@ -260,19 +261,26 @@ void BlockBound::add_groups(std::size_t end, double limit, Idle& idle) const {
 }
 
 void BlockBound::add_moves(std::size_t end, double limit, Idle& idle) const {
-  double behind = kNever;  // from when the tensor is there
+  const std::size_t n = servers_.size();
+  std::vector<double> wanted(n);  // by server: from when a tensor is there to the end
   for (std::size_t m = 0; m < moves_.size(); ++m) {
     const Move& move = moves_[m];
-    if (m == 0 || moves_[m - 1].tensor != move.tensor || moves_[m - 1].to != move.to) {
-      behind = kNever;
+    if (m == 0 || moves_[m - 1].tensor != move.tensor) {
+      wanted.assign(n, kNever);
       for (const std::size_t g : readers_[move.tensor]) {
-        if (is_open(g, move.to, end, limit)) {
-          behind = std::min(behind, load(g, move.to) + behind_[end][g * servers_.size() + move.to]);
+        for (std::size_t s = 0; s < n; ++s) {
+          if (is_open(g, s, end, limit)) {
+            wanted[s] = std::min(wanted[s], load(g, s) + behind_[end][g * n + s]);
+          }
         }
       }
     }
+    double behind = kNever;
+    for (std::size_t s = 0; s < n; ++s) {
+      behind = std::min(behind, way(move.tensor, move.to, s) + wanted[s]);
+    }
     if (behind < kNever) {
-      idle.take(move.clock, ready_[move.tensor * servers_.size() + move.from], move.rest + behind);
+      idle.take(move.clock, ready_[move.tensor * n + move.from], move.rest + behind);
     }
   }
 }

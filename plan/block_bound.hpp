@@ -31,6 +31,11 @@ class BlockBound {
   // limits[place], ends earlier. Limits of the first state must hold for all others, too.
   std::vector<double> of(const BlockState& state, const std::vector<double>& limits);
 
+  // The least time in which a tensor comes from one server to another; never: it cannot.
+  double way(std::size_t tensor, std::size_t from, std::size_t to) const {
+    return ways_[(tensor * servers_.size() + from) * servers_.size() + to];
+  }
+
  private:
   void set_ways();
   void set_behind();

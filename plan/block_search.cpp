@@ -266,7 +266,8 @@ class BlockSearch {
       end.tasks.push_back(steps_[step].task);
     }
     std::reverse(end.tasks.begin(), end.tasks.end());
-    // As good as another end: the last tensor is made elsewhere and moved, with everything idle.
+    // As good as another end: the last tensor is made elsewhere, and the next block begins with the
+    // move, with everything idle (an engine converts no longer than the move takes).
     for (std::size_t to = 0; to < problem_.places; ++to) {
       const Load* move = block_.out ? move_of(*block_.out, node.out, to) : nullptr;
       const double worth = to == node.out    ? node.finish
@@ -276,22 +277,32 @@ class BlockSearch {
     }
   }
 
-  // The same state as an earlier copy of the same engine: trying one of them is enough.
+  // The same state as an earlier copy of the same engine, at all of its places: trying one of them
+  // is enough.
   bool is_symmetric(const State& node, std::size_t s) const {
     for (std::size_t other = 0; other < s; ++other) {
-      if (servers_[other].place != servers_[s].place ||
-          node.free[servers_[other].clock] != node.free[servers_[s].clock]) {
-        continue;
-      }
-      bool same = true;
-      for (std::size_t k = 0; k < parts_.tensors.size() && same; ++k) {
-        same = at(node, k, other) == at(node, k, s);
-      }
-      if (same) {
+      if (servers_[other].place == servers_[s].place &&
+          node.free[servers_[other].clock] == node.free[servers_[s].clock] &&
+          has_same(node, servers_[other], servers_[s])) {
         return true;
       }
     }
     return false;
+  }
+  // Whether two copies of an engine can read the same tensors at the same times.
+  bool has_same(const State& node, const Server& one, const Server& other) const {
+    for (std::size_t a = 0; a < servers_.size(); ++a) {
+      for (std::size_t b = 0; b < servers_.size() && servers_[a].clock == one.clock; ++b) {
+        const bool is_twin =
+            servers_[b].clock == other.clock && servers_[b].place == servers_[a].place;
+        for (std::size_t k = 0; k < parts_.tensors.size() && is_twin; ++k) {
+          if (at(node, k, a) != at(node, k, b)) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
   }
 
   std::vector<Node> candidates(const Node& last) {
@@ -336,7 +347,7 @@ class BlockSearch {
     if (!load || (node.covered & parts_.sets[c]) != 0) {
       return;
     }
-    Node next{node, {}, {parts_.choices[c], s, 0, 0, 0, 0}};
+    Node next{node, {}, {parts_.choices[c], s, 0, 0, 0, 0, servers_[s].clock}};
     double start = load->latency == 0 ? 0 : node.free[servers_[s].clock];
     for (const std::size_t tensor : choice.reads) {
       const double time = at(node, parts_.local[tensor], s);
@@ -364,13 +375,24 @@ class BlockSearch {
     keep(std::move(next), found);
   }
 
-  void add_conversions(const State& node, std::size_t k, std::size_t s, std::vector<Node>& found) {
+  // Whether a tensor at a server may be read there, or goes on to where it may.
+  bool is_wanted(const State& node, std::size_t k, std::size_t s) const {
     const auto& readers = problem_.tensors[parts_.tensors[k]].readers;
-    const bool helps = std::any_of(readers.begin(), readers.end(), [&](std::size_t reader) {
-      return block_.begin <= reader && reader < block_.end && !has_run(node, reader) &&
-             may_run_[reader - block_.begin][servers_[s].place];
+    return std::any_of(readers.begin(), readers.end(), [&](std::size_t reader) {
+      if (reader < block_.begin || reader >= block_.end || has_run(node, reader)) {
+        return false;
+      }
+      for (std::size_t to = 0; to < servers_.size(); ++to) {
+        if (may_run_[reader - block_.begin][servers_[to].place] && bound_.way(k, s, to) < kNever) {
+          return true;
+        }
+      }
+      return false;
     });
-    if (!helps || at(node, k, s) < kNever) {
+  }
+
+  void add_conversions(const State& node, std::size_t k, std::size_t s, std::vector<Node>& found) {
+    if (!is_wanted(node, k, s)) {
       return;
     }
     for (std::size_t from = 0; from < servers_.size(); ++from) {
@@ -378,13 +400,17 @@ class BlockSearch {
       if (move == nullptr || !move->engine || at(node, k, from) == kNever) {
         continue;
       }
-      Node next{node, {}, {std::nullopt, s, parts_.tensors[k], from, 0, 0}};
-      double& free = next.state.free[clock_of(servers_, *move->engine, from, s)];
-      next.task.start = std::max(at(node, k, from), free);
-      next.task.finish = next.task.start + move->latency;
-      free = next.task.start + move->busy;
-      arrive(next.state, k, s, next.task.finish);
-      keep(std::move(next), found);
+      for (const std::size_t clock : converting_clocks(servers_, *move->engine, from, s)) {
+        Node next{node, {}, {std::nullopt, s, parts_.tensors[k], from, 0, 0, clock}};
+        double& free = next.state.free[clock];
+        next.task.start = std::max(at(node, k, from), free);
+        next.task.finish = next.task.start + move->latency;
+        free = next.task.start + move->busy;
+        if (next.task.finish < at(node, k, s)) {
+          arrive(next.state, k, s, next.task.finish);
+          keep(std::move(next), found);
+        }
+      }
     }
   }
 

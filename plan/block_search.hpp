@@ -46,18 +46,24 @@ inline void close_ways(double* ways, std::size_t n) {
   }
 }
 
-// The clock on which an engine converts a tensor: of one of both servers, else the first of its
+// The clocks on which an engine may convert a tensor: that of one of both servers, else any of its
 // kind.
-inline std::size_t clock_of(const std::vector<Server>& servers, std::size_t engine,
-                            std::size_t from, std::size_t to) {
+inline std::vector<std::size_t> converting_clocks(const std::vector<Server>& servers,
+                                                  std::size_t engine, std::size_t from,
+                                                  std::size_t to) {
   for (const std::size_t s : {from, to}) {
     if (servers[s].engine == engine) {
-      return servers[s].clock;
+      return {servers[s].clock};
     }
   }
-  return std::find_if(servers.begin(), servers.end(),
-                      [engine](const Server& each) { return each.engine == engine; })
-      ->clock;
+  std::vector<std::size_t> clocks;
+  for (const Server& each : servers) {
+    if (each.engine == engine &&
+        std::find(clocks.begin(), clocks.end(), each.clock) == clocks.end()) {
+      clocks.push_back(each.clock);
+    }
+  }
+  return clocks;
 }
 
 // A group that runs, or a tensor that is converted, on a clock.
@@ -66,6 +72,7 @@ struct Task {
   std::size_t server = 0;               // that runs the group; of a move, where the tensor goes
   std::size_t tensor = 0, from = 0;     // of a move: what, and the server that has it
   double start = 0, finish = 0;         // [s] from the start of the block
+  std::size_t clock = 0;                // that the group or the conversion keeps busy
 };
 
 // Of one block, by the place that makes the tensor at its end (at the end of the network: place 0).

@@ -14,7 +14,8 @@ struct Load {
   double latency = 0;  // [s]; parts of a plan run one after the other
   double energy = 0;   // [pJ]
   double bytes = 0;    // through the memory of the chip
-  // The engine that works meanwhile, and how long [s]; of a transition the one that converts.
+  // The engine that works meanwhile, and how long [s], at most the latency; of a transition the one
+  // that converts.
   std::optional<std::size_t> engine{};
   double busy = 0;
   friend bool operator==(const Load&, const Load&) = default;

@@ -116,6 +116,15 @@ TEST(LeastOfSums, IsALowerBoundWhateverTheWeights) {
   }
 }
 
+// What is beyond all numbers is not taken for what no tree reaches, and a bound of 0 keeps a sum.
+TEST(LeastOfSums, TellsLargeValuesFromNone) {
+  check::Goal goal;
+  goal.function = ObjectiveFunction::product(8, 8);
+  const Points points{{1e40, 1e10}};
+  EXPECT_LT(check::least_of_sums(goal, sums_of(points, {1})), HUGE_VAL);
+  EXPECT_EQ(check::needed_sums(goal, sums_of(points, {1}), 0).size(), 1);
+}
+
 // The least of all points that the sums leave: no place along the edge is below it, and with a
 // weight for each pair of points it is the least value of a point.
 TEST(LeastOfSums, IsTheLeastOfWhatIsLeft) {

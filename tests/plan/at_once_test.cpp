@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <set>
 
 #include "core/rng.hpp"
 
@@ -16,18 +18,39 @@ namespace {
 constexpr double kClose = 1e-9;
 constexpr std::size_t kMany = 1'000'000;
 
-// A graph of three to five operations on two kinds of engines, the second of them once or twice,
-// the first with one or two formats of tensors.
+// Conversions on any engine, waits, and with more than two places some that are missing.
+void add_moves(PlanProblem& problem, Rng& rng) {
+  const auto time = [&rng](std::int64_t least) {
+    return static_cast<double>(rng.between(least, 20));
+  };
+  const std::size_t places = problem.places;
+  for (PlanProblem::Tensor& tensor : problem.tensors) {
+    tensor.moves.assign(places * places, Load{});
+    for (std::size_t m = 0; m < tensor.moves.size(); ++m) {
+      if (m % (places + 1) > 0 && places > 2 && rng.below(4) == 0) {
+        tensor.moves[m] = std::nullopt;
+      } else if (m % (places + 1) > 0) {  // to another place
+        const double busy = time(1);
+        tensor.moves[m] = rng.below(2) == 0
+                              ? Load{busy + time(0), 0, 0, rng.below(problem.engines), busy}
+                              : Load{time(0), 0, 0, {}, 0};
+      }
+    }
+  }
+}
+
+// A graph of three to five operations on two or three kinds of engines, some of them twice, some
+// with two formats of tensors. `engine_of`: by place.
 // Tensors are converted on the first engine, or go over with a wait only. Each operation but some
 // that start reads earlier ones, so that many of these graphs have cut tensors.
-const std::vector<std::size_t> kEngineOf{0, 1, 0};  // by place
-
-PlanProblem random_problem(Rng& rng, std::size_t places = 2, std::size_t at_least = 0) {
+PlanProblem random_problem(Rng& rng, const std::vector<std::size_t>& engine_of = {0, 1},
+                           std::size_t at_least = 0) {
   PlanProblem problem;
   problem.operations = static_cast<std::size_t>(rng.between(3, rng.below(8) == 0 ? 5 : 4));
   problem.operations = std::max(problem.operations, at_least);
+  const std::size_t places = engine_of.size();
   problem.places = places;
-  problem.engines = 2;
+  problem.engines = 1 + *std::max_element(engine_of.begin(), engine_of.end());
   problem.tensors.resize(problem.operations);
   const auto time = [&rng](std::int64_t least) {
     return static_cast<double>(rng.between(least, 20));
@@ -40,7 +63,7 @@ PlanProblem random_problem(Rng& rng, std::size_t places = 2, std::size_t at_leas
       const double latency = time(rng.below(8) == 0 ? 0 : 1);
       choice.on.push_back(rng.below(6) == 0
                               ? std::nullopt
-                              : std::optional{Load{latency, 0, 0, kEngineOf[e], latency}});
+                              : std::optional{Load{latency, 0, 0, engine_of[e], latency}});
     }
     problem.choices.push_back(std::move(choice));
   };
@@ -66,16 +89,7 @@ PlanProblem random_problem(Rng& rng, std::size_t places = 2, std::size_t at_leas
       group({i, i + 1}, all, {i + 1});
     }
   }
-  for (PlanProblem::Tensor& tensor : problem.tensors) {
-    tensor.moves.assign(places * places, Load{});
-    for (std::size_t m = 0; m < tensor.moves.size(); ++m) {
-      if (m % (places + 1) > 0) {  // to another place
-        const double busy = time(1);
-        tensor.moves[m] =
-            rng.below(2) == 0 ? Load{busy + time(0), 0, 0, 0, busy} : Load{time(0), 0, 0, {}, 0};
-      }
-    }
-  }
+  add_moves(problem, rng);
   return problem;
 }
 
@@ -118,7 +132,9 @@ class EverySchedule {
   const Load* move(std::size_t tensor, std::size_t from, std::size_t to) const {
     const auto& load =
         problem_.tensors[tensor].moves[servers_[from].place * problem_.places + servers_[to].place];
-    return from != to && servers_[from].place != servers_[to].place && load ? &*load : nullptr;
+    const bool is_one_copy =
+        servers_[from].engine != servers_[to].engine || servers_[from].copy == servers_[to].copy;
+    return servers_[from].place != servers_[to].place && is_one_copy && load ? &*load : nullptr;
   }
 
   // Where nothing needs to be converted, a tensor is there after a wait.
@@ -162,20 +178,32 @@ class EverySchedule {
   }
 
   void convert(std::size_t t, std::size_t s, double finish) {
-    if (there_[t][s] < kNever) {
-      return;
-    }
     for (std::size_t from = 0; from < servers_.size(); ++from) {
       const Load* way = move(t, from, s);
       if (way == nullptr || !way->engine || there_[t][from] == kNever) {
         continue;
       }
-      const auto before = std::tuple{free_, there_, done_};
-      const double start = std::max(there_[t][from], free_[0]);
-      free_[0] = start + way->busy;
-      arrive(t, s, start + way->latency);
-      next(finish);
-      std::tie(free_, there_, done_) = before;
+      // One of both servers converts, if it is of that engine, else any that is.
+      const bool is_from = servers_[from].engine == way->engine;
+      const bool is_to = servers_[s].engine == way->engine;
+      std::set<std::size_t> clocks;
+      for (const Server& each : servers_) {
+        const bool is_other = !is_from && !is_to && each.engine == way->engine;
+        if (is_other || (is_from && each.clock == servers_[from].clock) ||
+            (!is_from && is_to && each.clock == servers_[s].clock)) {
+          clocks.insert(each.clock);
+        }
+      }
+      for (const std::size_t clock : clocks) {
+        const double start = std::max(there_[t][from], free_[clock]);
+        if (start + way->latency < there_[t][s]) {
+          const auto before = std::tuple{free_, there_, done_};
+          free_[clock] = start + way->busy;
+          arrive(t, s, start + way->latency);
+          next(finish);
+          std::tie(free_, there_, done_) = before;
+        }
+      }
     }
   }
 
@@ -201,8 +229,8 @@ void expect_possible(const PlanProblem& problem, const AtOnce& schedule, std::ui
     } else {
       const std::size_t m =
           schedule.servers[task.from].place * problem.places + schedule.servers[task.server].place;
-      by_clock[0].emplace_back(task.start,
-                               task.start + problem.tensors[task.tensor].moves[m]->busy);
+      by_clock[task.clock].emplace_back(task.start,
+                                        task.start + problem.tensors[task.tensor].moves[m]->busy);
     }
   }
   for (auto& [clock, times] : by_clock) {
@@ -213,10 +241,15 @@ void expect_possible(const PlanProblem& problem, const AtOnce& schedule, std::ui
   }
 }
 
-std::vector<Server> random_servers(const PlanProblem& problem, Rng& rng) {
-  const std::int64_t copies = problem.operations < 4 ? rng.between(1, 2) : 1;
-  return servers_of({kEngineOf.begin(), kEngineOf.begin() + static_cast<int>(problem.places)},
-                    {1, copies});
+const std::vector<std::vector<std::size_t>> kEnginesOf{{0, 1}, {0, 1, 0}, {0, 1, 1}, {0, 1, 2}};
+
+std::vector<Server> random_servers(const PlanProblem& problem,
+                                   const std::vector<std::size_t>& engine_of, Rng& rng) {
+  std::vector<std::int64_t> counts(problem.engines, 1);
+  if (problem.operations < 4) {
+    counts[1] = rng.between(1, 2);
+  }
+  return servers_of(engine_of, counts);
 }
 
 TEST(AtOnce, IsAsFastAsTheBestOfAllSchedules) {
@@ -224,11 +257,12 @@ TEST(AtOnce, IsAsFastAsTheBestOfAllSchedules) {
   int cut = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Rng rng{seed};
-    const PlanProblem problem = random_problem(rng, seed % 4 == 0 ? 3 : 2);
+    const auto& engine_of = kEnginesOf[seed % kEnginesOf.size()];
+    const PlanProblem problem = random_problem(rng, engine_of);
     if (problem.places > 2 && problem.operations > 4) {
       continue;  // takes the comparison too long
     }
-    const auto servers = random_servers(problem, rng);
+    const auto servers = random_servers(problem, engine_of, rng);
     const double wanted = EverySchedule{problem, servers}.best();
     const AtOnce found = schedule_at_once(problem, servers, kMany);
     ASSERT_EQ(found.value < kNever, wanted < kNever) << seed;
@@ -244,13 +278,69 @@ TEST(AtOnce, IsAsFastAsTheBestOfAllSchedules) {
   EXPECT_GT(cut, 30);
 }
 
+std::optional<Load> taking(double time, std::size_t engine) {
+  return Load{time, 0, 0, engine, time};
+}
+
+// Each operation by itself: what it reads, and its time at each place.
+PlanProblem problem_of(const std::vector<std::vector<std::size_t>>& reads,
+                       const std::vector<std::vector<std::optional<Load>>>& on) {
+  PlanProblem problem;
+  problem.operations = reads.size();
+  problem.places = on.front().size();
+  problem.tensors.resize(reads.size());
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    for (const std::size_t tensor : reads[i]) {
+      problem.tensors[tensor].readers.push_back(i);
+    }
+    problem.choices.push_back({{i}, i, reads[i], {i}, on[i]});
+    problem.tensors[i].moves.resize(problem.places * problem.places);
+  }
+  return problem;
+}
+
+// Two copies of an engine with two formats: one that holds a tensor in the one format is not the
+// same as its twin for groups of the other.
+TEST(AtOnce, TellsCopiesApartByAllOfTheirFormats) {
+  PlanProblem problem = problem_of({{}, {}, {1}, {2}, {2}, {0, 3}}, {{{}, taking(3, 0), {}},
+                                                                     {{}, {}, taking(4, 1)},
+                                                                     {{}, {}, taking(1, 1)},
+                                                                     {{}, {}, taking(2, 1)},
+                                                                     {taking(12, 0), {}, {}},
+                                                                     {{}, taking(10, 0), {}}});
+  problem.engines = 2;
+  for (PlanProblem::Tensor& tensor : problem.tensors) {
+    tensor.moves[2] = tensor.moves[6] = tensor.moves[7] = Load{};
+  }
+  const auto servers = servers_of({0, 0, 1}, {2, 1});
+  EXPECT_EQ(EverySchedule(problem, servers).best(), 17);
+  EXPECT_EQ(schedule_at_once(problem, servers, kMany).value, 17);
+}
+
+// A third engine that is there twice converts on the copy that is free.
+TEST(AtOnce, ConvertsOnAnyCopyOfAThirdEngine) {
+  PlanProblem problem = problem_of({{}, {}, {1}, {0, 2}}, {{{}, {}, taking(13, 2)},
+                                                           {taking(1, 0), {}, {}},
+                                                           {{}, taking(8, 1), {}},
+                                                           {{}, {}, taking(1, 2)}});
+  problem.engines = 3;
+  for (PlanProblem::Tensor& tensor : problem.tensors) {
+    tensor.moves[1] = Load{3, 0, 0, 2, 2};
+    tensor.moves[5] = Load{1, 0, 0, {}, 0};
+  }
+  const auto servers = servers_of({0, 1, 2}, {1, 1, 2});
+  EXPECT_EQ(EverySchedule(problem, servers).best(), 14);
+  EXPECT_EQ(schedule_at_once(problem, servers, kMany).value, 14);
+}
+
 // Only what is faster than a known plan is looked for, and nothing is claimed of the rest.
 TEST(AtOnce, IsFasterThanAKnownPlanOrProvesThatNothingIs) {
   int faster = 0, known_best = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Rng rng{seed};
-    const PlanProblem problem = random_problem(rng);
-    const auto servers = random_servers(problem, rng);
+    const auto& engine_of = kEnginesOf[seed % kEnginesOf.size()];
+    const PlanProblem problem = random_problem(rng, engine_of);
+    const auto servers = random_servers(problem, engine_of, rng);
     const double wanted = schedule_at_once(problem, servers, kMany).value;
     if (wanted == kNever) {
       continue;
@@ -271,7 +361,7 @@ TEST(AtOnce, BoundsWhatItHasNotLookedAt) {
   int open = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng rng{seed};
-    const PlanProblem problem = random_problem(rng, 2, 8);
+    const PlanProblem problem = random_problem(rng, {0, 1}, 8);
     const auto servers = servers_of({0, 1}, {1, 1});
     const AtOnce all = schedule_at_once(problem, servers, kMany);
     const AtOnce some = schedule_at_once(problem, servers, 16);
@@ -286,7 +376,7 @@ TEST(AtOnce, BoundsWhatItHasNoMemoryFor) {
   int open = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng rng{seed};
-    PlanProblem problem = random_problem(rng, 2, 8);
+    PlanProblem problem = random_problem(rng, {0, 1}, 8);
     const auto servers = servers_of({0, 1}, {1, 1});
     const AtOnce all = schedule_at_once(problem, servers, kMany);
     problem.searches = std::make_shared<PlanSearches>();
