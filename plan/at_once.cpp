@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace mapsim {
@@ -16,6 +18,78 @@ std::size_t first_server(const std::vector<Server>& servers, std::size_t place) 
       servers.begin());
 }
 
+// How a tensor came to servers: where it was made, and by which moves it went on.
+class Arrivals {
+ public:
+  Arrivals(const PlanProblem& problem, const std::vector<Server>& servers)
+      : problem_{problem}, servers_{servers} {}
+
+  // What a task does; of a group, the moves that it needs, but for those of groups before.
+  void add(const Task& task, std::vector<PlannedMove>& moves) {
+    if (!task.choice) {
+      convert(task);
+      return;
+    }
+    const PlanProblem::Choice& choice = problem_.choices[*task.choice];
+    for (const std::size_t tensor : choice.reads) {
+      take(tensor, task.server, moves);
+    }
+    for (const std::size_t tensor : choice.writes) {
+      arrive(tensor, task.server, {task.finish, std::nullopt, 0, true});
+    }
+  }
+  // Whether a group needs a conversion.
+  bool is_taken(const Task& task) const {
+    return taken_.contains({task.tensor, task.server, task.start});
+  }
+
+ private:
+  struct Arrival {
+    double time = 0;
+    std::optional<PlannedMove> move{};
+    std::size_t from = 0;  // server
+    bool is_taken = false;
+  };
+
+  void convert(const Task& task) {
+    const std::size_t from = servers_[task.from].place, to = servers_[task.server].place;
+    const Load& load = *problem_.tensors[task.tensor].moves[from * problem_.places + to];
+    arrive(task.tensor, task.server,
+           {task.finish, PlannedMove{{task.tensor, from, to}, load, task.start}, task.from, false});
+  }
+  void take(std::size_t tensor, std::size_t server, std::vector<PlannedMove>& moves) {
+    Arrival& there = there_.at({tensor, server});
+    if (!there.is_taken) {
+      there.is_taken = true;
+      take(tensor, there.from, moves);
+      moves.push_back(*there.move);
+      taken_.insert({tensor, server, there.move->start});
+    }
+  }
+
+  // Where nothing needs to be converted, a tensor goes on after a wait.
+  void arrive(std::size_t tensor, std::size_t server, Arrival&& arrival) {
+    const auto known = there_.find({tensor, server});
+    if (known != there_.end() && known->second.time <= arrival.time) {
+      return;
+    }
+    const double time = arrival.time;
+    there_.insert_or_assign({tensor, server}, std::move(arrival));
+    for (std::size_t to = 0; to < servers_.size(); ++to) {
+      const Load* wait = move_between(problem_, tensor, servers_[server], servers_[to]);
+      if (wait != nullptr && !wait->engine) {
+        const PlannedMove move{{tensor, servers_[server].place, servers_[to].place}, *wait, time};
+        arrive(tensor, to, {time + wait->latency, move, server, false});
+      }
+    }
+  }
+
+  const PlanProblem& problem_;
+  const std::vector<Server>& servers_;
+  std::map<std::pair<std::size_t, std::size_t>, Arrival> there_;  // by tensor and server
+  std::set<std::tuple<std::size_t, std::size_t, double>> taken_;  // tensor, server, start
+};
+
 // Blocks, searched in rounds of more and more nodes, and joined by the places of the cut tensors
 // between them. A round searches only what can still be part of a schedule that is faster than the
 // best that is known: the other blocks take their bounds at least.
@@ -27,6 +101,7 @@ class Joiner {
         servers_{servers},
         known_{known},
         most_nodes_{most_nodes},
+        end_{end_of(problem)},
         blocks_{blocks_of(problem)},
         ends_(blocks_.size(), std::vector(problem.places, std::vector<BlockEnd>(problem.places))) {
     for (auto& block : ends_) {
@@ -44,7 +119,8 @@ class Joiner {
     bool goes_on = true;
     for (std::size_t nodes = std::min(kFirst, most); goes_on; nodes *= kFactor) {
       nodes = std::min(nodes, most);
-      goes_on = search_all(nodes) && nodes < most;
+      goes_on = search_all(nodes) && nodes < most &&
+                (!problem_.searches || PlanSearches::Clock::now() < end_);
     }
     found_.servers = servers_;
     found_.blocks = blocks_.size();
@@ -115,7 +191,7 @@ class Joiner {
       return false;
     }
     const std::size_t server = blocks_[b].in ? first_server(servers_, in) : 0;
-    BlockAnswer answer = search_block(problem_, servers_, blocks_[b], server, limits, nodes);
+    BlockAnswer answer = search_block(problem_, servers_, blocks_[b], server, limits, nodes, end_);
     found_.nodes += answer.nodes;
     for (std::size_t out = 0; out < problem_.places; ++out) {
       BlockEnd& end = ends_[b][in][out];
@@ -200,70 +276,28 @@ class Joiner {
     }
     std::stable_sort(found_.tasks.begin(), found_.tasks.end(),
                      [](const Task& a, const Task& b) { return a.start < b.start; });
+    drop_idle_conversions();
+  }
+
+  // Conversions that no group needs may end behind their block.
+  void drop_idle_conversions() {
+    Arrivals arrivals{problem_, servers_};
+    std::vector<PlannedMove> moves;
+    for (const Task& task : found_.tasks) {
+      arrivals.add(task, moves);
+    }
+    std::erase_if(found_.tasks,
+                  [&](const Task& task) { return !task.choice && !arrivals.is_taken(task); });
   }
 
   const PlanProblem& problem_;
   const std::vector<Server>& servers_;
   double known_;
   std::size_t most_nodes_;
+  PlanSearches::Clock::time_point end_;  // of all searches
   std::vector<PlanBlock> blocks_;
   std::vector<std::vector<std::vector<BlockEnd>>> ends_;  // by block, and its places
   AtOnce found_;
-};
-
-// How a tensor came to servers: where it was made, and by which moves it went on.
-class Arrivals {
- public:
-  Arrivals(const PlanProblem& problem, const std::vector<Server>& servers)
-      : problem_{problem}, servers_{servers} {}
-
-  void make(std::size_t server, std::size_t tensor, double time) {
-    arrive(tensor, server, {time, std::nullopt, 0, true});
-  }
-  void convert(const Task& task) {
-    const std::size_t from = servers_[task.from].place, to = servers_[task.server].place;
-    const Load& load = *problem_.tensors[task.tensor].moves[from * problem_.places + to];
-    arrive(task.tensor, task.server,
-           {task.finish, PlannedMove{{task.tensor, from, to}, load, task.start}, task.from, false});
-  }
-  // The moves that bring a tensor to a server, but for those that were asked for before.
-  void take(std::size_t tensor, std::size_t server, std::vector<PlannedMove>& moves) {
-    Arrival& there = there_.at({tensor, server});
-    if (!there.is_taken) {
-      there.is_taken = true;
-      take(tensor, there.from, moves);
-      moves.push_back(*there.move);
-    }
-  }
-
- private:
-  struct Arrival {
-    double time = 0;
-    std::optional<PlannedMove> move{};
-    std::size_t from = 0;  // server
-    bool is_taken = false;
-  };
-
-  // Where nothing needs to be converted, a tensor goes on after a wait.
-  void arrive(std::size_t tensor, std::size_t server, Arrival&& arrival) {
-    const auto known = there_.find({tensor, server});
-    if (known != there_.end() && known->second.time <= arrival.time) {
-      return;
-    }
-    const double time = arrival.time;
-    there_.insert_or_assign({tensor, server}, std::move(arrival));
-    for (std::size_t to = 0; to < servers_.size(); ++to) {
-      const Load* wait = move_between(problem_, tensor, servers_[server], servers_[to]);
-      if (wait != nullptr && !wait->engine) {
-        const PlannedMove move{{tensor, servers_[server].place, servers_[to].place}, *wait, time};
-        arrive(tensor, to, {time + wait->latency, move, server, false});
-      }
-    }
-  }
-
-  const PlanProblem& problem_;
-  const std::vector<Server>& servers_;
-  std::map<std::pair<std::size_t, std::size_t>, Arrival> there_;  // by tensor and server
 };
 
 }  // namespace
@@ -305,22 +339,18 @@ Plan plan_of(const PlanProblem& problem, const AtOnce& schedule, std::size_t eng
   Arrivals arrivals{problem, schedule.servers};
   for (const Task& task : schedule.tasks) {
     if (!task.choice) {
-      arrivals.convert(task);
+      std::vector<PlannedMove> none;
+      arrivals.add(task, none);
       continue;
     }
     const Server& server = schedule.servers[task.server];
     const PlanProblem::Choice& choice = problem.choices[*task.choice];
     PlannedGroup group{*task.choice, server.place, {}, {}, task.start, server.copy};
     group.price.load = *choice.on[server.place];
-    for (const std::size_t tensor : choice.reads) {
-      arrivals.take(tensor, task.server, group.moves);
-    }
+    arrivals.add(task, group.moves);
     for (const PlannedMove& move : group.moves) {
       plan.moves_latency += move.load.latency;
       run(move.load);
-    }
-    for (const std::size_t tensor : choice.writes) {
-      arrivals.make(task.server, tensor, task.finish);
     }
     run(group.price.load);
     plan.groups.push_back(std::move(group));

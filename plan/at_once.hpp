@@ -31,7 +31,6 @@ AtOnce schedule_at_once(const PlanProblem& problem, const std::vector<Server>& s
                         std::size_t most_nodes, double known = kNever);
 
 // The schedule as a plan: groups by their starts, each with the moves that were made for it.
-// Conversions that no group needs are left out.
 Plan plan_of(const PlanProblem& problem, const AtOnce& schedule, std::size_t engines);
 
 }  // namespace mapsim

@@ -2,12 +2,18 @@
 #include "plan/block_bound.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mapsim {
 
 BlockBound::BlockBound(const PlanProblem& problem, const std::vector<Server>& servers,
-                       const PlanBlock& block, const BlockParts& parts)
-    : problem_{problem}, servers_{servers}, block_{block}, parts_{parts} {
+                       const PlanBlock& block, const BlockParts& parts,
+                       std::function<bool()> is_late)
+    : problem_{problem},
+      servers_{servers},
+      block_{block},
+      parts_{parts},
+      is_late_{std::move(is_late)} {
   for (const Server& server : servers) {
     clocks_ = std::max(clocks_, server.clock + 1);
     engines_ = std::max(engines_, server.engine + 1);
@@ -134,10 +140,12 @@ void BlockBound::set_work(const std::vector<double>& limits) {
       }
     }
   }
-  work_.emplace(problem_, block_, parts_, weights_, std::move(engines),
-                [open = std::move(open), at](std::size_t g, std::size_t place, std::size_t end) {
-                  return open[at(g, place, end)];
-                });
+  work_.emplace(
+      problem_, block_, parts_, weights_, std::move(engines),
+      [open = std::move(open), at](std::size_t g, std::size_t place, std::size_t end) {
+        return open[at(g, place, end)];
+      },
+      is_late_);
 }
 
 // When a tensor can be read on each server, by when servers have it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -25,7 +26,7 @@ namespace mapsim {
 class BlockBound {
  public:
   BlockBound(const PlanProblem& problem, const std::vector<Server>& servers, const PlanBlock& block,
-             const BlockParts& parts);
+             const BlockParts& parts, std::function<bool()> is_late);
 
   // By place of the end [s]: no schedule from the state that ends there, and in less than
   // limits[place], ends earlier. Limits of the first state must hold for all others, too.
@@ -74,6 +75,7 @@ class BlockBound {
   const std::vector<Server>& servers_;
   const PlanBlock& block_;
   const BlockParts& parts_;
+  std::function<bool()> is_late_;  // there is no time for more than a coarse bound
   std::size_t clocks_ = 0, engines_ = 0;
   std::vector<double> loads_;  // by group and server
   struct Move {                // of a tensor, by an engine

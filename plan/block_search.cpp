@@ -36,14 +36,14 @@ struct Node {
 class BlockSearch {
  public:
   BlockSearch(const PlanProblem& problem, const std::vector<Server>& servers,
-              const PlanBlock& block, std::size_t most_nodes)
+              const PlanBlock& block, std::size_t most_nodes, PlanSearches::Clock::time_point end)
       : problem_{problem},
         servers_{servers},
         block_{block},
         parts_{problem, block},
-        bound_{problem, servers, block, parts_},
+        bound_{problem, servers, block, parts_, [this] { return is_late(); }},
         most_nodes_{most_nodes},
-        end_{end_of(problem)} {
+        end_{end} {
     for (const Server& server : servers) {
       clocks_ = std::max(clocks_, server.clock + 1);
     }
@@ -239,12 +239,13 @@ class BlockSearch {
     open_.emplace(late, std::move(node));
   }
 
+  bool is_late() const { return problem_.searches && PlanSearches::Clock::now() >= end_; }
+
   // Nodes are used up, or, once there is a schedule, memory or time.
   bool is_over() {
     if (problem_.searches) {
       problem_.searches->check_stop();
-      is_short_ = is_short_ || (has_schedule_ && (bytes_ > problem_.searches->bytes ||
-                                                  PlanSearches::Clock::now() >= end_));
+      is_short_ = is_short_ || (has_schedule_ && (bytes_ > problem_.searches->bytes || is_late()));
     }
     return is_short_ || answer_.nodes > most_nodes_;
   }
@@ -458,8 +459,8 @@ class BlockSearch {
 
 BlockAnswer search_block(const PlanProblem& problem, const std::vector<Server>& servers,
                          const PlanBlock& block, std::size_t in, const std::vector<double>& limits,
-                         std::size_t most_nodes) {
-  return BlockSearch{problem, servers, block, most_nodes}.run(in, limits);
+                         std::size_t most_nodes, PlanSearches::Clock::time_point end) {
+  return BlockSearch{problem, servers, block, most_nodes, end}.run(in, limits);
 }
 
 }  // namespace mapsim

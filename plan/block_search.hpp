@@ -89,13 +89,14 @@ struct BlockEnd {
 // what its server does (bounds: plan/block_bound.hpp). Two nodes may have run the same operations
 // and have tensors in the same places. Then the one that is nowhere earlier is dropped. After
 // `most_nodes` nodes, open nodes count by their bounds. Only what ends before limits[place] is
-// looked for: no bound is above it.
+// looked for: no bound is above it. After `end` open nodes count likewise, once there is a schedule
+// or a limit.
 struct BlockAnswer {
   std::vector<BlockEnd> ends;  // by place
   std::size_t nodes = 0;
 };
 BlockAnswer search_block(const PlanProblem& problem, const std::vector<Server>& servers,
                          const PlanBlock& block, std::size_t in, const std::vector<double>& limits,
-                         std::size_t most_nodes);
+                         std::size_t most_nodes, PlanSearches::Clock::time_point end);
 
 }  // namespace mapsim

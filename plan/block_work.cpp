@@ -14,13 +14,15 @@ constexpr std::size_t kMostStates = 20'000;
 
 BlockWork::BlockWork(const PlanProblem& problem, const PlanBlock& block, const BlockParts& parts,
                      std::vector<std::vector<double>> weights, std::vector<std::size_t> engines,
-                     std::function<bool(std::size_t, std::size_t, std::size_t)> is_open)
+                     std::function<bool(std::size_t, std::size_t, std::size_t)> is_open,
+                     std::function<bool()> is_late)
     : problem_{problem},
       block_{block},
       parts_{parts},
       weights_{std::move(weights)},
       engines_{std::move(engines)},
       is_open_{std::move(is_open)},
+      is_late_{std::move(is_late)},
       readers_(parts.tensors.size(), 0) {
   for (std::size_t i = 0; i < parts.operations; ++i) {
     for (const std::size_t k : parts.reads[i]) {
@@ -36,7 +38,7 @@ const std::vector<double>& BlockWork::left(Set covered, const There& there) {
     return at->second;
   }
   const std::size_t size = weights_.size() * problem_.places;
-  if (covered == parts_.all() || known_.size() >= kMostStates) {
+  if (covered == parts_.all() || known_.size() >= kMostStates || is_late_()) {
     return known_.emplace(state, std::vector<double>(size, 0)).first->second;
   }
   Cost least(size, kNever);

@@ -21,13 +21,14 @@ class BlockWork {
   // By tensor: the places that can read it, as bits.
   using There = std::vector<std::uint32_t>;
   // Weights by engine. `engines`: by place. `is_open(group, place, end)`: whether a group may run
-  // at a place if the block ends at `end`.
+  // at a place if the block ends at `end`. `is_late`: there is no time for more.
   BlockWork(const PlanProblem& problem, const PlanBlock& block, const BlockParts& parts,
             std::vector<std::vector<double>> weights, std::vector<std::size_t> engines,
-            std::function<bool(std::size_t, std::size_t, std::size_t)> is_open);
+            std::function<bool(std::size_t, std::size_t, std::size_t)> is_open,
+            std::function<bool()> is_late);
 
   // By weights * places + place of the end [s]; never: the block cannot end there. 0 for all where
-  // there are too many states.
+  // there are too many states, or it is late.
   const std::vector<double>& left(Set covered, const There& there);
 
  private:
@@ -49,6 +50,7 @@ class BlockWork {
   std::vector<std::vector<double>> weights_;
   std::vector<std::size_t> engines_;
   std::function<bool(std::size_t, std::size_t, std::size_t)> is_open_;
+  std::function<bool()> is_late_;
   std::vector<Set> readers_;  // by tensor
   std::map<State, Cost> known_;
 };

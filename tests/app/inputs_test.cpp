@@ -298,7 +298,8 @@ TEST_F(WrongInputs, AreNotShippedFilesThatOtherFilesName) {
   EXPECT_THAT(file("stdout"), testing::HasSubstr("2 have a mapping"));
   write("campaign.yaml", "name: c\narchitectures: [{file: teachin}]\nworkloads: [teaching/gem]\n");
   const std::string wrong = complaint("sweep campaign.yaml --db c.sqlite");
-  EXPECT_THAT(wrong, testing::HasSubstr("teachin: cannot be opened"));
+  EXPECT_THAT(wrong, testing::HasSubstr(
+                         "teachin: no such file, and an architecture of that name is not shipped"));
   EXPECT_THAT(wrong, testing::HasSubstr("'teaching/gem': no such file, and a workload"));
 }
 
