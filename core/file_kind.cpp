@@ -125,6 +125,12 @@ bool is_yaml(std::string_view line) {
          line.find(':') != std::string_view::npos;
 }
 
+// Keys that no file of another tool has.
+bool is_campaign(std::string_view text) {
+  return text.find("\nworkloads:") != std::string_view::npos ||
+         text.find("\nnetworks:") != std::string_view::npos;
+}
+
 // The kinds of a file in the order of its signs.
 std::vector<Recognised> signs_of(std::string_view text) {
   std::vector<Recognised> found;
@@ -135,7 +141,10 @@ std::vector<Recognised> signs_of(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
-    const auto by_key = kind_of_key(key_of(line));
+    auto by_key = kind_of_key(key_of(line));
+    if (by_key == FileKind::kTimeloop && is_campaign(text)) {
+      by_key = std::nullopt;  // a misspelt `architectures`
+    }
     if (auto kind = by_key ? by_key : kind_of_line(line, number == 1)) {
       // Both have `arch` and `mapper`; the nodes of AccelForge have tags of their own.
       const bool either = key_of(line) == "arch" || key_of(line) == "mapper";

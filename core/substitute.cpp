@@ -102,6 +102,14 @@ std::string not_there(const Node& node, const Step& step, const std::string& so_
   if (step.position) {
     return fmt::format("{} has no item {}; it has {}", place, *step.position, node.items.size());
   }
+  for (const Entry& entry : node.entries) {
+    const auto& items = entry.value.items;
+    if (std::any_of(items.begin(), items.end(),
+                    [&](const Node& item) { return name_of(item) == step.word; })) {
+      return fmt::format("there is no '{}' in {}; did you mean '{}.{}'?", step.word, place,
+                         entry.key.text, step.word);
+    }
+  }
   return fmt::format("there is no '{}' in {}{}", step.word, place,
                      suggestion(step.word, words_in(node)));
 }

@@ -101,7 +101,7 @@ std::string chain_curves_text(const Arch& arch, const EinsumChain& chain,
   text += complete
               ? "proven: at each capacity, no mapping tree is better than the row for the largest "
                 "capacity not above it\n"
-              : "stopped early: of smaller capacities than a column has nothing is known\n";
+              : "stopped early: nothing is known of capacities below the last line of a column\n";
   return text + fmt::format("{} searches in {:.2f} s\n", grouped(searches), seconds);
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "costmodel/sparse/model.hpp"
+
 namespace mapsim::branch {
 
 namespace {
@@ -36,16 +38,21 @@ Mapping simplest_mapping(const Mapspace& space) {
 
 double bound_of_operations(const Problem& problem, const Objective& objective) {
   const auto operations = static_cast<double>(problem.macs());
+  // Conditions on transfers leave operations out, too.
+  const bool may_pass = problem.sparse() != nullptr && problem.sparse()->has_conditions();
+  const double stepped = may_pass ? problem.sparse()->least_stepped() : problem.stepped();
+  const double operation =
+      may_pass ? problem.arch().compute.energy.count() * problem.sparse()->least_operated()
+               : problem.mac_energy().count();
   double instances = 1;
   for (const Fanout& fanout : problem.arch().fanouts) {
     instances *= static_cast<double>(fanout.x * fanout.y);
   }
   const double cycles =
-      std::floor(operations * problem.stepped() *
-                 static_cast<double>(problem.arch().compute.issue_interval) / instances);
+      std::floor(operations * stepped * static_cast<double>(problem.arch().compute.issue_interval) /
+                 instances);
   const Picojoules leakage = problem.leakage(Cycles{static_cast<std::int64_t>(cycles)});
-  return objective.function.value(problem.mac_energy().count() * operations + leakage.count(),
-                                  cycles);
+  return objective.function.value(operation * operations + leakage.count(), cycles);
 }
 
 }  // namespace

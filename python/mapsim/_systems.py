@@ -222,7 +222,7 @@ class Plan(_Told, Proven):
         Check(holds)
         """
         if not self._proof:
-            raise ValueError("no proof: of engines at once, or limited by memory")
+            raise ValueError("there is no proof of a schedule with engines at once, nor of a plan that memory limits")
         return self._proof
 
     def save_trace(self, path: Named) -> None:

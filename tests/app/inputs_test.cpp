@@ -296,6 +296,9 @@ TEST_F(WrongInputs, AreNotShippedFilesThatOtherFilesName) {
   EXPECT_EQ(shell(fmt::format("'{}' network teaching net.yaml", kProgram)), 0);
   EXPECT_EQ(shell(fmt::format("'{}' sweep campaign.yaml --db c.sqlite", kProgram)), 0);
   EXPECT_THAT(file("stdout"), testing::HasSubstr("2 have a mapping"));
+  write("campaign.yaml", "name: c\narch: teaching\nnetworks: [net.yaml]\n");
+  EXPECT_THAT(complaint("sweep campaign.yaml --db c.sqlite"),
+              testing::HasSubstr("unknown key 'arch'; did you mean 'architectures'?"));
   write("campaign.yaml", "name: c\narchitectures: [{file: teachin}]\nworkloads: [teaching/gem]\n");
   const std::string wrong = complaint("sweep campaign.yaml --db c.sqlite");
   EXPECT_THAT(wrong, testing::HasSubstr(

@@ -52,6 +52,7 @@ TEST(Substitute, MayAddAKeyAndReplaceListsAndMaps) {
 TEST(Substitute, SaysWhereAPathLeadsNowhere) {
   EXPECT_EQ(with("nodes.GBL.word", "8 b"), "there is no 'GBL' in nodes; did you mean 'GLB'?");
   EXPECT_EQ(with("node.GLB.word", "8 b"), "there is no 'node' in the file; did you mean 'nodes'?");
+  EXPECT_EQ(with("GLB.word", "8 b"), "there is no 'GLB' in the file; did you mean 'nodes.GLB'?");
   EXPECT_EQ(with("nodes[3].word", "8 b"), "nodes has no item 3; it has 3");
   EXPECT_EQ(with("nodes.PEs.x", "16"),
             "is a map; name one of its keys (size, dims), or give a map");

@@ -304,6 +304,37 @@ TEST(SparseSearch, CountsTheZerosOfAllThatATransferServes) {
   EXPECT_GE(compared, 3 * 8);
 }
 
+// Where the budget was over before the search began, the bound is that of the operations that
+// conditions leave.
+TEST(SparseSearch, BoundsWhatItDoesNotBegin) {
+  const Problem problem(
+      parse_arch("name: m\nclock: 1 GHz\nnodes:\n"
+                 "  - storage: DRAM\n    word: 8 b\n    capacity: unlimited\n"
+                 "    energy: {read: 20 pJ/word, write: 30 pJ/word}\n"
+                 "    format: {input: bitmask, weight: bitmask}\n"
+                 "    when_empty: [{skip: weight, on: input}]\n"
+                 "  - storage: Buffer\n    word: 8 b\n    capacity: 64 B\n"
+                 "    energy: {read: 2 pJ/word, write: 3 pJ/word}\n"
+                 "    format: {input: bitmask, weight: bitmask}\n"
+                 "    when_empty: [{skip: weight, on: input}]\n"
+                 "  - compute: MAC\n    energy: 9000 pJ\n",
+                 "m.yaml"),
+      parse_workload("name: w\ngemm: {m: 4, n: 4, k: 4}\ndensity: {A: 0.1, B: 0.7}\n", "w.yaml"));
+  const Mapspace space{problem, Constraints{}};
+  for (const ObjectiveFunction& function :
+       {ObjectiveFunction::product(1, 0), ObjectiveFunction::product(0, 1),
+        ObjectiveFunction::product(1, 1)}) {
+    SearchOptions options;
+    options.objective.function = function;
+    const SearchResult best = search_exact(space, options);
+    ASSERT_EQ(best.certificate.status, Proof::kOptimal);
+    options.budget.seconds = -1;
+    const SearchResult none = search_exact(space, options);
+    EXPECT_LE(none.certificate.lower_bound, best.certificate.lower_bound * (1 + 1e-9));
+    EXPECT_GT(none.certificate.lower_bound, 0);
+  }
+}
+
 // Tables of formats and conditions can take minutes: each tile asks whether time is over.
 TEST(SparseSearch, StopsWhileItMakesTables) {
   const Problem problem(
