@@ -20,18 +20,6 @@ namespace mapsim {
 
 namespace {
 
-const char* verdict_name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kEqual:
-      return "equal";
-    case Verdict::kExplained:
-      return "derived";
-    case Verdict::kUnexplained:
-      return "unexplained";
-  }
-  return "";
-}
-
 // Why energies that are not Accelergy's say nothing about ours; empty: they are.
 const char* why_other(TimeloopImport::Energies energies) {
   switch (energies) {
@@ -67,8 +55,8 @@ ComparisonRecord comparison_of(const std::vector<ComparedFigure>& figures,
       continue;
     }
     ComparisonRecord::Figure figure{
-        to_string(each.figure),     each.where, each.timeloop, each.derived, each.ours,
-        verdict_name(each.verdict), {}};
+        to_string(each.figure),  each.where, each.timeloop, each.derived, each.ours,
+        to_string(each.verdict), {}};
     for (const TimeloopRule rule : IdRange<TimeloopRule>{kTimeloopRules}) {
       if (each.rules.contains(rule)) {
         figure.rules.emplace_back(to_string(rule));

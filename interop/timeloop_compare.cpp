@@ -303,4 +303,16 @@ std::vector<ComparedFigure> compare(const TimeloopDesign& design, const Problem&
   return Comparison{design, problem, counts, result, all}.run();
 }
 
+const char* to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kEqual:
+      return "equal";
+    case Verdict::kExplained:
+      return "derived";
+    case Verdict::kUnexplained:
+      return "unexplained";
+  }
+  return "";
+}
+
 }  // namespace mapsim

@@ -60,6 +60,8 @@ const char* to_string(TimeloopFigure figure);
 
 // Whether the figures are equal.
 enum class Verdict : std::uint8_t { kEqual, kExplained, kUnexplained };
+// "equal", "derived" or "unexplained", as results state it.
+const char* to_string(Verdict verdict);
 
 // One figure of both tools. Explained: counting with `rules` gives Timeloop's figure to its last
 // printed digit, and counting without any one of them does not. kExtrapolation is an exception: it

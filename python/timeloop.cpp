@@ -10,18 +10,6 @@ namespace mapsim {
 
 namespace {
 
-const char* verdict_word(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kEqual:
-      return "equal";
-    case Verdict::kExplained:
-      return "derived";
-    case Verdict::kUnexplained:
-      return "unexplained";
-  }
-  return "";
-}
-
 py::list rows_of(const std::vector<ComparedFigure>& figures) {
   py::list rows;
   for (const ComparedFigure& each : figures) {
@@ -37,7 +25,7 @@ py::list rows_of(const std::vector<ComparedFigure>& figures) {
     row["timeloop"] = each.timeloop;
     row["derived"] = each.derived;
     row["ours"] = each.ours;
-    row["verdict"] = verdict_word(each.verdict);
+    row["verdict"] = to_string(each.verdict);
     row["rules"] = rules;
     rows.append(row);
   }
