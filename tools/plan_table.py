@@ -43,7 +43,8 @@ ROWS = [
     ("ms", "a100_40gb graphs/bert_large_128 --batch 8", 2.64, 0.25, BERT, ""),
     ("ms", "a100_40gb graphs/bert_base_128", 0.54, 0.4, BERT, ""),
     ("ms", "a100_40gb graphs/bert_base_128 --batch 8", 0.95, 0.25, BERT, ""),
-    ("ms", "a100_40gb graphs/bert_base_128 --batch 32", 2.23, 0.25, BERT, ""),
+    ("ms", "a100_40gb graphs/bert_base_128 --batch 32", 2.23, 0.25, BERT,
+     "at full clock every plan takes more than the chip's 250 W; a GPU then lowers its clock, which is not modelled"),
 ]
 
 
@@ -58,7 +59,11 @@ def table(program):
     print("| `mapsim plan` | published | | here | ratio | tolerance | |\n|---|---|---|---|---|---|---|")
     for unit, arguments, published, tolerance, source, why in ROWS:
         answer = plan(program, arguments)
-        here = 1e3 * answer["latency_seconds"] if unit == "ms" else answer["frames_per_second"]
+        figure = answer.get("latency_seconds" if unit == "ms" else "frames_per_second")
+        if figure is None:
+            print(f"| `{arguments}` | {published:.4g} {unit} | {source} | none |  | {tolerance:.0%} | misses: {why} |")
+            continue
+        here = 1e3 * figure if unit == "ms" else figure
         ratio = here / published
         within = abs(ratio - 1) <= tolerance
         print(f"| `{arguments}` | {published:.4g} {unit} | {source} | {here:.4g} | {ratio:.2f} | {tolerance:.0%} | "
