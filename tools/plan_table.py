@@ -56,7 +56,7 @@ def plan(program, arguments):
 
 
 def table(program):
-    print("| `mapsim plan` | published | | here | ratio | tolerance | |\n|---|---|---|---|---|---|---|")
+    print("| `mapsim plan` | published | source | mapsim | ratio | tolerance | |\n|---|---|---|---|---|---|---|")
     for unit, arguments, published, tolerance, source, why in ROWS:
         answer = plan(program, arguments)
         figure = answer.get("latency_seconds" if unit == "ms" else "frames_per_second")
