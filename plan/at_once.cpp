@@ -11,11 +11,13 @@ namespace mapsim {
 
 namespace {
 
-std::size_t first_server(const std::vector<Server>& servers, std::size_t place) {
-  return static_cast<std::size_t>(
-      std::find_if(servers.begin(), servers.end(),
-                   [place](const Server& each) { return each.place == place; }) -
-      servers.begin());
+template <typename Test>
+std::size_t first_server(const std::vector<Server>& servers, const Test& test) {
+  return static_cast<std::size_t>(std::find_if(servers.begin(), servers.end(), test) -
+                                  servers.begin());
+}
+std::size_t first_at(const std::vector<Server>& servers, std::size_t place) {
+  return first_server(servers, [place](const Server& each) { return each.place == place; });
 }
 
 // How a tensor came to servers: where it was made, and by which moves it went on.
@@ -53,9 +55,10 @@ class Arrivals {
 
   void convert(const Task& task) {
     const std::size_t from = servers_[task.from].place, to = servers_[task.server].place;
-    const Load& load = *problem_.tensors[task.tensor].moves[from * problem_.places + to];
-    arrive(task.tensor, task.server,
-           {task.finish, PlannedMove{{task.tensor, from, to}, load, task.start}, task.from, false});
+    const Load* load = move_of(problem_, task.tensor, from, to);
+    arrive(
+        task.tensor, task.server,
+        {task.finish, PlannedMove{{task.tensor, from, to}, *load, task.start}, task.from, false});
   }
   void take(std::size_t tensor, std::size_t server, std::vector<PlannedMove>& moves) {
     Arrival& there = there_.at({tensor, server});
@@ -103,15 +106,9 @@ class Joiner {
         most_nodes_{most_nodes},
         end_{end_of(problem)},
         blocks_{blocks_of(problem)},
-        ends_(blocks_.size(), std::vector(problem.places, std::vector<BlockEnd>(problem.places))) {
-    for (auto& block : ends_) {
-      for (auto& ends : block) {
-        for (BlockEnd& end : ends) {
-          end.bound = 0;
-        }
-      }
-    }
-  }
+        ends_(blocks_.size(),
+              std::vector(problem.places,
+                          std::vector(problem.places, BlockEnd{.value = kNever, .bound = 0}))) {}
 
   AtOnce run() {
     constexpr std::size_t kFirst = 100, kFactor = 10;
@@ -190,7 +187,7 @@ class Joiner {
     if (!is_open(b, in, limits)) {
       return false;
     }
-    const std::size_t server = blocks_[b].in ? first_server(servers_, in) : 0;
+    const std::size_t server = blocks_[b].in ? first_at(servers_, in) : 0;
     BlockAnswer answer = search_block(problem_, servers_, blocks_[b], server, limits, nodes, end_);
     found_.nodes += answer.nodes;
     for (std::size_t out = 0; out < problem_.places; ++out) {
@@ -224,10 +221,7 @@ class Joiner {
   }
 
   std::size_t server_of(std::size_t clock) const {
-    return static_cast<std::size_t>(
-        std::find_if(servers_.begin(), servers_.end(),
-                     [clock](const Server& each) { return each.clock == clock; }) -
-        servers_.begin());
+    return first_server(servers_, [clock](const Server& each) { return each.clock == clock; });
   }
 
   // Tasks of all blocks, each with the copies of engines that the blocks before have left its
@@ -244,18 +238,15 @@ class Joiner {
     std::size_t copy = 0;  // that has the cut tensor
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const double start = reached[b].value[places[b]];
-      const std::size_t engine = servers_[first_server(servers_, places[b])].engine;
+      const std::size_t engine = servers_[first_at(servers_, places[b])].engine;
       const auto actual = [&](std::size_t server) {
         Server wanted = servers_[server];
         if (blocks_[b].in && wanted.engine == engine && (wanted.copy == 0 || wanted.copy == copy)) {
           wanted.copy = copy - wanted.copy;
         }
-        return static_cast<std::size_t>(std::find_if(servers_.begin(), servers_.end(),
-                                                     [&](const Server& each) {
-                                                       return each.place == wanted.place &&
-                                                              each.copy == wanted.copy;
-                                                     }) -
-                                        servers_.begin());
+        return first_server(servers_, [&wanted](const Server& each) {
+          return each.place == wanted.place && each.copy == wanted.copy;
+        });
       };
       std::size_t next_copy = 0;
       for (Task task : ends_[b][places[b]][places[b + 1]].tasks) {
@@ -301,24 +292,6 @@ class Joiner {
 };
 
 }  // namespace
-
-std::vector<Server> servers_of(const std::vector<std::size_t>& engine_of,
-                               const std::vector<std::int64_t>& counts) {
-  std::vector<std::size_t> first_clock;
-  std::size_t clocks = 0;
-  for (const std::int64_t count : counts) {
-    first_clock.push_back(clocks);
-    clocks += static_cast<std::size_t>(count);
-  }
-  std::vector<Server> servers;
-  for (std::size_t place = 0; place < engine_of.size(); ++place) {
-    const std::size_t engine = engine_of[place];
-    for (std::size_t copy = 0; copy < static_cast<std::size_t>(counts[engine]); ++copy) {
-      servers.push_back({place, engine, copy, first_clock[engine] + copy});
-    }
-  }
-  return servers;
-}
 
 AtOnce schedule_at_once(const PlanProblem& problem, const std::vector<Server>& servers,
                         std::size_t most_nodes, double known) {

@@ -19,11 +19,6 @@ struct AtOnce {
   std::size_t nodes = 0;
 };
 
-// One server for each copy of each engine; places of one engine share its clocks. `engine_of`: by
-// place.
-std::vector<Server> servers_of(const std::vector<std::size_t>& engine_of,
-                               const std::vector<std::int64_t>& counts);
-
 // The fastest schedule: exact at cut tensors, where blocks join by the place of the tensor between
 // them (min-plus products), and a search inside of each block. `most_nodes`: of a block, in one
 // round. `known`: the time of a plan that is at hand; only what is faster is looked for.

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "plan/block_parts.hpp"
-#include "plan/block_search.hpp"
 #include "plan/block_state.hpp"
 #include "plan/block_work.hpp"
+#include "plan/servers.hpp"
 
 namespace mapsim {
 

@@ -137,12 +137,6 @@ class BlockSearch {
     return problem_.choices[parts_.choices[g]];
   }
 
-  const Load* move_of(std::size_t tensor, std::size_t from, std::size_t to) const {
-    const auto& moves = problem_.tensors[tensor].moves;
-    const std::size_t index = from * problem_.places + to;
-    return index < moves.size() && moves[index] ? &*moves[index] : nullptr;
-  }
-
   bool can_end(std::size_t place) const {
     if (!block_.out) {
       return place == 0;
@@ -270,7 +264,7 @@ class BlockSearch {
     // As good as another end: the last tensor is made elsewhere, and the next block begins with the
     // move, with everything idle (an engine converts no longer than the move takes).
     for (std::size_t to = 0; to < problem_.places; ++to) {
-      const Load* move = block_.out ? move_of(*block_.out, node.out, to) : nullptr;
+      const Load* move = block_.out ? move_of(problem_, *block_.out, node.out, to) : nullptr;
       const double worth = to == node.out    ? node.finish
                            : move != nullptr ? node.finish + move->latency
                                              : kNever;

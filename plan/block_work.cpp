@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plan/servers.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -95,16 +97,15 @@ void BlockWork::run(std::size_t group, std::size_t place, const State& state, Co
 void BlockWork::move(std::size_t tensor, std::size_t from, std::size_t to, const State& state,
                      Cost& least) {
   const std::uint32_t there = state.there[tensor];
-  const auto& moves = problem_.tensors[parts_.tensors[tensor]].moves;
-  const std::size_t m = from * problem_.places + to;
-  if ((there >> from & 1) == 0 || (there >> to & 1) != 0 || m >= moves.size() || !moves[m]) {
+  const Load* load = move_of(problem_, parts_.tensors[tensor], from, to);
+  if ((there >> from & 1) == 0 || (there >> to & 1) != 0 || load == nullptr) {
     return;
   }
   State next = state;
   next.there[tensor] |= std::uint32_t{1} << to;
   const Cost& behind = left(next.covered, next.there);
   for (std::size_t w = 0; w < weights_.size(); ++w) {
-    const double own = moves[m]->engine ? weights_[w][*moves[m]->engine] * moves[m]->busy : 0;
+    const double own = load->engine ? weights_[w][*load->engine] * load->busy : 0;
     for (std::size_t end = 0; end < problem_.places; ++end) {
       double& value = least[w * problem_.places + end];
       value = std::min(value, own + behind[w * problem_.places + end]);
