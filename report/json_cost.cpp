@@ -198,7 +198,7 @@ Json energy_terms_json(const Problem& problem, const Cost& cost) {
       entry["bits"] = term.width.count();
     }
     entry["density"] = term.density;
-    entry[term.width > Bits{0} ? "pj_per_bit" : "pj"] = term.per_unit;
+    entry[term.width > Bits{0} ? "pj_per_bit" : "pj_per_action"] = term.per_unit;
     entry["energy_pj"] = term.energy.count();
     entry["source"] = term.source.empty() ? "architecture file" : term.source;
     json.push_back(entry);
