@@ -96,6 +96,9 @@ void translate(std::exception_ptr thrown) {
     raise("ConfigError", error.what(), diagnostics);
   } catch (const UnsupportedSearch& error) {
     raise("UnsupportedSearch", error.what());
+  } catch (const std::invalid_argument& error) {
+    const py::object words = py::module_::import("mapsim._words").attr("in_python");
+    PyErr_SetObject(PyExc_ValueError, words(error.what()).ptr());
   }
 }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, List
 
-from ._results import _page, frame
+from ._results import Told, frame
+from ._words import in_python
 
 
 class Simulation:
@@ -28,7 +29,7 @@ class Simulation:
         return f"Simulation({self.steps} steps, {'agrees' if self.agrees else 'differs'})"
 
 
-class Roofline:
+class Roofline(Told):
     """Bounds that no mapping can beat, from peak rates and the layer's data.
 
     >>> import mapsim
@@ -36,10 +37,6 @@ class Roofline:
     >>> bound.limiter, bound.least_energy_pj, bound.least_cycles
     ('math', 138432.0, 288)
     """
-
-    def __init__(self, text: str, told: str):
-        self._told = told
-        self.json: Dict[str, Any] = json.loads(text)
 
     @property
     def limiter(self) -> str:
@@ -56,14 +53,8 @@ class Roofline:
         """No mapping takes fewer cycles."""
         return self.json["roofline"]["least_cycles"]
 
-    def __str__(self) -> str:
-        return self._told
-
     def __repr__(self) -> str:
         return f"Roofline(at least {self.least_energy_pj:.6g} pJ, {self.least_cycles} cycles)"
-
-    def _repr_html_(self) -> str:
-        return _page(str(self), "")
 
 
 class Check:
@@ -81,9 +72,9 @@ class Check:
         self.json: Dict[str, Any] = json.loads(text)
         found = self.json.get("check", self.json)  # a plan's has no part of its own
         self.holds: bool = found["holds"]
-        self.problems: List[str] = found["problems"]
+        self.problems: List[str] = [*map(in_python, found["problems"])]
         self.verified: List[str] = found["verified"]
-        self.unverified: List[str] = found["unverified"]
+        self.unverified: List[str] = [*map(in_python, found["unverified"])]
 
     def __bool__(self) -> bool:
         return self.holds

@@ -2,6 +2,8 @@
 """What goes wrong, as exceptions."""
 from typing import List, NamedTuple
 
+from ._words import in_python
+
 
 class Diagnostic(NamedTuple):
     """One thing that is wrong with an input, and where."""
@@ -30,9 +32,24 @@ class ConfigError(Error, ValueError):
     """
 
     def __init__(self, text: str, diagnostics=()):
+        self.diagnostics: List[Diagnostic] = []
+        for each in map(Diagnostic._make, diagnostics):
+            message = in_python(each.message)  # not the line of the file
+            text = text.replace(each.message, message)
+            self.diagnostics.append(each._replace(message=message))
         super().__init__(text)
-        self.diagnostics: List[Diagnostic] = [Diagnostic(*each) for each in diagnostics]
 
 
 class UnsupportedSearch(Error, ValueError):
-    """What no strategy, or not this one, can search. The text says what can be done instead."""
+    """What no strategy, or not this one, can search. The text says what can be done instead.
+
+    >>> import mapsim
+    >>> try:
+    ...     mapsim.fuse("teaching_flat", "teaching_convs", latency="ramped")
+    ... except mapsim.UnsupportedSearch as error:
+    ...     print(error)
+    chains are timed in the steady state, so far: latency='steady'
+    """
+
+    def __init__(self, text: str):
+        super().__init__(in_python(text))

@@ -6,10 +6,11 @@ from typing import Any, Dict, List, Tuple
 from . import _arguments as kinds
 from . import _mapsim
 from ._arguments import arguments
-from ._results import _page, frame
+from ._results import Told, _page, frame
+from ._words import in_python
 
 
-class Kernels:
+class Kernels(Told):
     """Tensor-core kernels of a layer on a GPU, fastest first.
 
     >>> import mapsim
@@ -19,8 +20,7 @@ class Kernels:
     """
 
     def __init__(self, text: str, told: str, asked: Tuple[Any, Any, int, Dict[str, str]]):
-        self._told = told
-        self.json: Dict[str, Any] = json.loads(text)
+        super().__init__(text, told)
         self._gpu, self._layer, self._top, self._words = asked
 
     def triton(self) -> str:
@@ -67,14 +67,8 @@ class Kernels:
     def __len__(self) -> int:
         return len(self.json["kernels"])
 
-    def __str__(self) -> str:
-        return self._told
-
     def __repr__(self) -> str:
         return f"Kernels({len(self)} of {self.json['legal']})"
-
-    def _repr_html_(self) -> str:
-        return _page(str(self), "")
 
 
 class Predictions:
@@ -90,7 +84,7 @@ class Predictions:
     def __init__(self, text: str, rows: int, notes: List[str]):
         self.json: Dict[str, Any] = json.loads(text)
         self.rows = rows  # measurements of this GPU
-        self.notes = notes  # what was left out of the table, or assumed
+        self.notes = [*map(in_python, notes)]  # what was left out of the table, or assumed
 
     @property
     def table(self) -> Any:

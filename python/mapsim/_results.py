@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 from ._options import Options, asked_of, searches
+from ._words import in_python
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,13 +25,22 @@ def frame(rows: List[Dict[str, Any]]) -> Any:
     return pandas.DataFrame(rows)
 
 
-def _by_argument(text: str) -> str:
-    """Names the argument of network() where a text names the option of the command."""
-    return text.replace("--operand-bits ", "operand_bits=")
-
-
 def _page(text: str, figure: str) -> str:
     return f"<pre>{html.escape(text)}</pre>{figure}"
+
+
+class Told:
+    """What a command prints, and its JSON (docs/results.md)."""
+
+    def __init__(self, text: str, told: str):
+        self._told = in_python(told)
+        self.json: Dict[str, Any] = json.loads(text)
+
+    def __str__(self) -> str:
+        return self._told
+
+    def _repr_html_(self) -> str:
+        return _page(str(self), "")
 
 
 def _write_trace(path: Union[str, "os.PathLike[str]"], trace: str) -> None:
@@ -128,7 +138,7 @@ class _Costed:
     def breakdown(self) -> Any:
         """The energy by node, tensor and action, in pJ, with counts: a DataFrame, or dicts.
 
-        `energy_pj` is that of all, `pj_per_bit` or `pj` that of one bit or one operation.
+        `energy_pj` is that of all actions of a row, `pj_per_bit` or `pj_per_action` that of one bit or one action.
 
         >>> import mapsim
         >>> best = mapsim.search("teaching", "teaching/conv")
@@ -199,7 +209,7 @@ class Result(_Costed, Proven):
     @property
     def warnings(self) -> List[str]:
         """Rules of the constraints, and axes of the machine, that do not concern the layer; mostly empty."""
-        return self._handle.warnings
+        return [*map(in_python, self._handle.warnings)]
 
     def why(self) -> Any:
         """What would lower the optimum if it were twice as large: a DataFrame, or dicts, the largest gain first.
@@ -225,7 +235,7 @@ class Result(_Costed, Proven):
         return self._handle.svg
 
     def __str__(self) -> str:
-        return self._handle.text
+        return in_python(self._handle.text)
 
     def __repr__(self) -> str:
         if not self.feasible:
@@ -298,7 +308,7 @@ class Evaluation(_Costed):
         _write_trace(path, self._handle.trace())
 
     def __str__(self) -> str:
-        return self._handle.text
+        return in_python(self._handle.text)
 
     def __repr__(self) -> str:
         cost = f"{self.energy_pj:.6g} pJ, {self.latency_cycles} cycles" if self.fits else "no fit"
@@ -308,7 +318,7 @@ class Evaluation(_Costed):
         return _page(str(self), self.figure)
 
 
-class Gap:
+class Gap(Told):
     """A mapping beside the optimum of a mapspace.
 
     >>> import mapsim
@@ -320,8 +330,8 @@ class Gap:
     """
 
     def __init__(self, text: str, told: str):
-        self._told = told
-        self.json: Dict[str, Any] = json.loads(text)["why"]
+        super().__init__(text, told)
+        self.json = self.json["why"]
 
     @property
     def excess(self) -> Optional[float]:
@@ -338,14 +348,8 @@ class Gap:
         """A DataFrame, or dicts: what would help if it were twice as large, as Result.why() has it."""
         return frame(self.json.get("reliefs", []))
 
-    def __str__(self) -> str:
-        return self._told
-
     def __repr__(self) -> str:
         return "Gap(nothing fits)" if self.excess is None else f"Gap({100 * self.excess:.3g} %)"
-
-    def _repr_html_(self) -> str:
-        return _page(str(self), "")
 
 
 class Front:
@@ -382,7 +386,7 @@ class Front:
         return len(self.json["points"])
 
     def __str__(self) -> str:
-        return self._front.text
+        return in_python(self._front.text)
 
     def __repr__(self) -> str:
         return f"Front({len(self)} points, {'proven' if self.complete else 'stopped'})"
@@ -391,7 +395,7 @@ class Front:
         return self.figure
 
 
-class NetworkResult:
+class NetworkResult(Told):
     """Every distinct layer of a network, or chain of layers, searched once, and the totals.
 
     >>> import mapsim
@@ -401,8 +405,7 @@ class NetworkResult:
     """
 
     def __init__(self, text: str, told: str):
-        self._told = _by_argument(told)
-        self.json: Dict[str, Any] = json.loads(text)
+        super().__init__(text, told)
         self._rows = self.json["chains" if "chains" in self.json else "layers"]
 
     @property
@@ -421,14 +424,11 @@ class NetworkResult:
         left_out = [f"{count} x {kind} has no price and is in none of the totals"
                     for kind, count in self.json["unpriced"].items()]
         missing = self.totals.get("layers_missing", 0)
-        return [*map(_by_argument, self.json.get("warnings", [])), *left_out,
+        return [*map(in_python, self.json.get("warnings", [])), *left_out,
                 *([f"{missing} layers have no mapping and are in none of the totals"] if missing else [])]
 
     def __len__(self) -> int:
         return len(self._rows)
-
-    def __str__(self) -> str:
-        return self._told
 
     def __repr__(self) -> str:
         kind = "chains" if "chains" in self.json else "layers"
@@ -437,6 +437,3 @@ class NetworkResult:
         unpriced = sum(self.json["unpriced"].values())
         without += f", {unpriced} operators without a price" if unpriced else ""
         return f"NetworkResult({len(self)} distinct {kind}{without})"
-
-    def _repr_html_(self) -> str:
-        return _page(str(self), "")

@@ -12,27 +12,13 @@ from . import _arguments as kinds
 from ._arguments import arguments, as_read, wrong
 from ._inputs import Arch, Named, configs_folders, file_of, find, is_name, machine
 from ._options import Options, asked_of, searches
-from ._results import Proven, _page, frame
+from ._results import Proven, Told, _page, frame
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class _Told:
-    """What a command prints, and its JSON (docs/results.md)."""
-
-    def __init__(self, text: str, told: str):
-        self._told = told
-        self.json: Dict[str, Any] = json.loads(text)
-
-    def __str__(self) -> str:
-        return self._told
-
-    def _repr_html_(self) -> str:
-        return _page(str(self), "")
-
-
-class Fusion(_Told, Proven):
+class Fusion(Told, Proven):
     """The mapping tree of a chain of least energy, and what fusion brings.
 
     >>> import mapsim
@@ -84,7 +70,7 @@ class Fusion(_Told, Proven):
                 f"{'proven' if self.proven else 'stopped'})")
 
 
-class FusionCurve(_Told):
+class FusionCurve(Told):
     """The least energy of a chain over the capacity of a level.
 
     >>> import mapsim
@@ -159,7 +145,7 @@ def fusion_curve(arch: Union[Arch, Named], chain: Named, level: str, max_group: 
                                              _chain_asked(options, max_group, shared_loops)))
 
 
-class Plan(_Told, Proven):
+class Plan(Told, Proven):
     """A network on a chip: which nodes become one kernel, and which engine runs each.
 
     >>> import mapsim
@@ -241,7 +227,7 @@ class Plan(_Told, Proven):
                 f"{len(self.json['groups'])} groups)")
 
 
-class Stream(_Told, Proven):
+class Stream(Told, Proven):
     """A stream of frames on a chip, many in flight.
 
     >>> import mapsim
@@ -356,7 +342,7 @@ def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "
                                        as_read(engine_batches), batch, configs_folders()))
 
 
-class Design(_Told, Proven):
+class Design(Told, Proven):
     """The best machine of a space, and the proof that none is better.
 
     >>> import mapsim

@@ -10,6 +10,7 @@ from . import _mapsim
 from ._arguments import arguments, as_read, wrong
 from ._inputs import Arch, Named, Workload, is_name
 from ._results import frame
+from ._words import in_python
 
 
 def _statistics(name: str, value: Any) -> str:
@@ -67,7 +68,7 @@ class TimeloopDesign:
         self.mapping: str = handle.mapping  # YAML, for evaluate(); empty: the files have none
         self.constraints: str = handle.constraints  # YAML, for search(): the mapspace of the design
         self.objective: str = handle.objective or "energy"  # of the section `mapper`
-        self.notes: List[str] = handle.notes  # what has no counterpart, or another meaning
+        self.notes: List[str] = [*map(in_python, handle.notes)]  # what has no counterpart, or another meaning
 
     @arguments(statistics=_statistics, version=kinds.one_of("current", "2024", "2021", "2020"))
     def compare(self, statistics: Named, version: str = "current") -> Any:

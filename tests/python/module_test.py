@@ -23,10 +23,37 @@ ENDLESS = {"strategy": "random", "evaluations": 10**12}  # draws until it is sto
 
 
 @pytest.mark.parametrize("module", ["mapsim", "mapsim._errors", "mapsim._inputs",
-                                    "mapsim._answers", "mapsim._gpu", "mapsim._results", "mapsim._systems", "mapsim._timeloop"])
+                                    "mapsim._answers", "mapsim._gpu", "mapsim._results", "mapsim._systems", "mapsim._timeloop",
+                                    "mapsim._words"])
 def test_examples_of_docstrings_are_true(module):
     outcome = doctest.testmod(importlib.import_module(module))
     assert outcome.failed == 0 and outcome.attempted > 0
+
+
+TIMELOOP = """architecture:
+  version: 0.4
+  nodes:
+  - !Container {name: system}
+  - !Component {name: DRAM, class: DRAM, attributes: {width: 64, datawidth: 8}}
+  - !Component {name: MAC, class: intmac, attributes: {datawidth: {{bits}}}}
+"""
+
+
+@pytest.mark.parametrize("ask, words", [
+    (lambda path: mapsim.import_timeloop(path), "settings={'bits': 'VALUE'} gives it one"),
+    (lambda path: mapsim.predict("m,n,k,latency_us\n64,64,64,5\n", "a100_40gb"), "use precision='NAME'"),
+    (lambda path: mapsim.search("teaching", path), "mapsim.import_timeloop() reads it"),
+    (lambda path: mapsim.network("teaching", "graphs/squeezenet", fuse=True, max_latency="1 s"),
+     "(max_energy=, max_latency=) are not searched"),
+])
+def test_errors_speak_the_words_of_the_module(tmp_path, ask, words):
+    path = tmp_path / "top.yaml.jinja2"
+    path.write_text(TIMELOOP)
+    with pytest.raises(ValueError) as caught:
+        ask(path)
+    assert words in str(caught.value) and " --" not in str(caught.value)
+    for each in getattr(caught.value, "diagnostics", []):
+        assert words in each.message
 
 
 def test_a_search_is_that_of_the_program_and_is_proven():
