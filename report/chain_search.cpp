@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "mapper/objective.hpp"
 #include "report/figures.hpp"
 #include "report/table.hpp"
@@ -20,6 +24,37 @@ std::string proof_text(const ChainResult& result, double value) {
   return result.lower_bound > 0 ? fmt::format("stopped early{}: at most {:.2g} % above the least",
                                               why, 100 * (value / result.lower_bound - 1))
                                 : fmt::format("stopped early{}, which proves nothing", why);
+}
+
+// Why there is no tree: what limits ask for, and the least that any tree has.
+std::string nothing_text(const ChainComparison& found) {
+  const Objective& objective = found.objective;
+  const auto least_of = [&](double weight) {
+    const auto& lines = found.fused.lines;
+    const auto line = std::find_if(lines.begin(), lines.end(), [&](const HullLine& known) {
+      return known.weight == weight && known.least < HUGE_VAL;
+    });
+    return line == lines.end() ? std::nullopt : std::optional(line->least);
+  };
+  const std::optional<double> energy = objective.max_energy ? least_of(0) : std::nullopt;
+  const std::optional<double> cycles = objective.max_latency ? least_of(HUGE_VAL) : std::nullopt;
+  std::string text;
+  if (energy && *energy > objective.max_energy->count() * (1 + kRounding)) {
+    text += fmt::format("no mapping tree keeps the energy limit of {}: the least energy is {}\n",
+                        energy_text(*objective.max_energy), energy_text(Picojoules{*energy}));
+  }
+  if (cycles && *cycles > static_cast<double>(objective.max_latency->count())) {
+    text += fmt::format(
+        "no mapping tree keeps the latency limit of {} cycles: the least latency is {} cycles\n",
+        grouped(objective.max_latency->count()), grouped(std::llround(*cycles)));
+  }
+  if (text.empty() && energy && cycles) {
+    text = fmt::format(
+        "no mapping tree keeps both limits, though each alone can be kept: the least energy is {}, "
+        "the least latency {} cycles\n",
+        energy_text(Picojoules{*energy}), grouped(std::llround(*cycles)));
+  }
+  return text.empty() ? "nothing fits\n" : text;
 }
 
 // What the best brings beside the way of one layer after the other.
@@ -56,7 +91,7 @@ std::string chain_search_text(const Arch& arch, const EinsumChain& chain,
   std::string text = chain_title_text(arch, chain) + "\n";
   const ChainResult& best = found.fused;
   if (!best.cost) {
-    return text + (best.proven ? "nothing fits\n" : "stopped before anything was found\n");
+    return text + (best.proven ? nothing_text(found) : "stopped before anything was found\n");
   }
   const double least = value_of(found.objective, *best.cost);
   const bool is_energy = found.objective.function.is_energy();

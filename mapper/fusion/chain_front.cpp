@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "mapper/deadline.hpp"
+#include "mapper/fusion/additive.hpp"
 #include "mapper/fusion/chain_hull.hpp"
 #include "mapper/fusion/front_of.hpp"
 #include "mapper/graph/parts.hpp"
@@ -32,10 +33,11 @@ Figures figures_of(const ChainPoint& point) {
 
 class FrontSearch {
  public:
-  // `best_only`: of the objective; else all points.
+  // `known`: the best whatever the limits; then only the best within them is asked for, else all
+  // points.
   FrontSearch(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
-              const SearchOptions& options, bool best_only)
-      : arch_{arch}, chain_{chain}, limits_{limits}, options_{options}, best_only_{best_only} {}
+              const SearchOptions& options, const ChainResult* known = nullptr)
+      : arch_{arch}, chain_{chain}, limits_{limits}, options_{options}, known_{known} {}
 
   ChainFront run() {
     const std::optional<Figures> least_energy = search(0, kInfinity);
@@ -77,7 +79,8 @@ class FrontSearch {
       return true;
     }
     const double value = objective().function.value(energy, cycles);
-    return best_only_ && std::any_of(points_.begin(), points_.end(), [&](const Known& known) {
+    return known_ != nullptr &&
+           std::any_of(points_.begin(), points_.end(), [&](const Known& known) {
              return is_within(known) &&
                     objective().function.value(known.energy, known.cycles) <= value;
            });
@@ -102,8 +105,14 @@ class FrontSearch {
   }
   // The point that is best along a line; nullopt: none is better than the cutoff.
   std::optional<Figures> search(double weight, double cutoff) {
-    ChainResult found = fusion::search_additive(arch_, chain_, limits_, options_of(weight), cutoff);
-    account(found);
+    const bool is_known = known_ != nullptr && std::isinf(cutoff) && known_->lines.size() == 1 &&
+                          known_->lines[0].weight == weight;
+    ChainResult found =
+        is_known ? *known_
+                 : fusion::search_additive(arch_, chain_, limits_, options_of(weight), cutoff);
+    if (!is_known) {
+      account(found);
+    }
     front_.lines.push_back({weight, found.lower_bound});
     is_open_ = is_open_ && found.proven;
     if (!found.cost) {
@@ -177,7 +186,7 @@ class FrontSearch {
   const EinsumChain& chain_;
   const FusionLimits& limits_;
   const SearchOptions& options_;
-  bool best_only_;
+  const ChainResult* known_;
   bool is_open_ = true;  // nothing was stopped
   std::vector<Known> points_;
   ChainFront front_;
@@ -187,18 +196,66 @@ class FrontSearch {
 
 ChainFront search_chain_front(const Arch& arch, const EinsumChain& chain,
                               const FusionLimits& limits, const SearchOptions& options) {
-  return FrontSearch(arch, chain, limits, options, false).run();
+  return FrontSearch(arch, chain, limits, options).run();
 }
+
+namespace {
+
+// Of two lines of one weight the one that says more.
+void add_line(const HullLine& line, std::vector<HullLine>& lines) {
+  const auto known = std::find_if(lines.begin(), lines.end(), [&](const HullLine& other) {
+    return other.weight == line.weight;
+  });
+  if (known == lines.end()) {
+    lines.push_back(line);
+  } else {
+    known->least = std::max(known->least, line.least);
+  }
+}
+
+// The optimum whatever the limits, with the lines that prove it. It takes half of the time at most,
+// so that some is left for where limits bind.
+ChainResult search_without_limits(const Arch& arch, const EinsumChain& chain,
+                                  const FusionLimits& limits, SearchOptions options) {
+  options.objective.max_energy.reset();
+  options.objective.max_latency.reset();
+  options.budget.seconds /= 2;
+  ChainResult found = search_chain(arch, chain, limits, options);
+  if (fusion::is_additive(options.objective)) {
+    const ObjectiveFunction& function = options.objective.function;
+    found.lines = {{function.is_latency() ? kInfinity : function.value(0, 1), found.lower_bound}};
+  }
+  return found;
+}
+
+}  // namespace
 
 ChainResult fusion::search_within_limits(const Arch& arch, const EinsumChain& chain,
                                          const FusionLimits& limits, const SearchOptions& options) {
-  ChainFront front = FrontSearch(arch, chain, limits, options, true).run();
+  ChainResult free = search_without_limits(arch, chain, limits, options);
+  const auto keeps_limits = [&](const TreeCost& cost) {
+    return is_within_limits(options.objective, cost.energy.count(),
+                            static_cast<double>(cost.latency.count()));
+  };
+  if (free.proven && (!free.cost || keeps_limits(*free.cost))) {
+    return free;
+  }
+  SearchOptions rest = options;
+  rest.budget.seconds -= free.seconds;
+  ChainFront front = FrontSearch(arch, chain, limits, rest, &free).run();
   ChainResult result;
   result.proven = front.complete;
-  result.seconds = front.seconds;
+  result.seconds = free.seconds + front.seconds;
   result.out_of_memory = front.out_of_memory;
-  result.peak_bytes = front.peak_bytes;
+  result.peak_bytes = std::max(free.peak_bytes, front.peak_bytes);
   result.lines = std::move(front.lines);
+  for (const HullLine& line : free.lines) {
+    add_line(line, result.lines);
+  }
+  if (free.cost && keeps_limits(*free.cost)) {
+    result.best = std::move(free.best);
+    result.cost = std::move(free.cost);
+  }
   result.lower_bound = least_value(options.objective.function, result.lines);
   for (ChainPoint& point : front.points) {
     const double value = value_of(options.objective, point.cost);

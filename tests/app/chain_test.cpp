@@ -192,6 +192,26 @@ TEST_F(CommandLine, ProvesAProductOfAChain) {
   EXPECT_EQ(run(search + "--pareto").code, 2);
 }
 
+// A limit that does not bind costs no time, and one that none keeps is named.
+TEST_F(CommandLine, NamesTheLimitThatNoTreeKeeps) {
+  const std::string attention = "search simba_like " + kRoot + kAttention + " ";
+  EXPECT_THAT(run(attention + "--objective edp --max-energy 1J --budget 60s").out,
+              HasSubstr("proven: no mapping tree of the space is better"));
+  const Outcome fast = run(attention + "--max-latency '10 cycles'");
+  EXPECT_EQ(fast.code, 1);
+  EXPECT_THAT(fast.out, HasSubstr("no mapping tree keeps the latency limit of 10 cycles: the least "
+                                  "latency is 131,072 cycles\n"));
+  EXPECT_THAT(run(attention + "--objective latency --max-energy 1nJ").out,
+              HasSubstr("no mapping tree keeps the energy limit of 1.000 nJ: the least energy is "
+                        "195.3 uJ\n"));
+  EXPECT_THAT(run("search teaching " + kRoot +
+                  "/configs/chains/teaching_convs.yaml --max-energy 370nJ --max-latency '1200 "
+                  "cycles'")
+                  .out,
+              HasSubstr("no mapping tree keeps both limits, though each alone can be kept: the "
+                        "least energy is 363.9 nJ, the least latency 765 cycles\n"));
+}
+
 // A search that found nothing in its time has not shown that nothing fits.
 // The layers one after the other are an answer, and the operations alone a bound, at any time.
 TEST_F(CommandLine, WritesATrueCertificateOfAChainThatItOnlyBegan) {
