@@ -263,10 +263,7 @@ void add_commands(CLI::App& app, const CommandEntry* named, const CommandOptions
 std::variant<Command, Information> parse_arguments(int argc, const char* const* argv) {
   const Words words(argv + 1, argv + argc);
   if (!words.empty() && words.front() == "--version") {
-    const bool lacks_module = built_with_mpi() && mpi_module().empty();
-    return Information{
-        version_text() +
-        (lacks_module ? "no mapsim_mpi.so beside it: no sweeps under mpirun\n" : "")};
+    return Information{version_text(!mpi_module().empty())};
   }
   if (!words.empty() && words.front() == "--man") {
     return Information{manual()};

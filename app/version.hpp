@@ -4,8 +4,8 @@
 
 namespace mapsim {
 
-// What --version says: the version, the commit that was built, and what is built in.
-std::string version_text();
-bool built_with_mpi();
+// What --version says: the version, the commit that was built, and what is built in. The module for
+// MPI may be built, but not be there (in the .deb).
+std::string version_text(bool has_mpi_module);
 
 }  // namespace mapsim
