@@ -20,7 +20,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # of the program and the module
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "g++, libfmt-dev, libgmp-dev, libsqlite3-dev, libyaml-cpp-dev, python3-pandas")
+    "g++, jupyter-notebook, libfmt-dev, libgmp-dev, libsqlite3-dev, libyaml-cpp-dev, python3-onnx, python3-pandas")
 if(MAPSIM_HAVE_PYTHON)
   math(EXPR next "${Python3_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PACKAGE_DEPENDS
