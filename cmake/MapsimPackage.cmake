@@ -1,6 +1,7 @@
 # Packages (cpack): a .deb of what is installed, and a tarball with the portable program.
 set(MAPSIM_MAINTAINER "mapsim maintainers <maintainers@mapsim.invalid>" CACHE STRING
     "Whom the .deb names: NAME <ADDRESS>")
+set(MAPSIM_HOMEPAGE "" CACHE STRING "Where the sources are: the address that packages name; empty: they name none")
 set(CPACK_PACKAGE_VENDOR mapsim)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "find and prove the best mapping of neural-network layers onto hardware")
 set(CPACK_PACKAGE_DESCRIPTION "mapsim searches for the mapping of a deep-learning layer onto a machine (a
@@ -16,6 +17,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXE
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${MAPSIM_MAINTAINER}")
+set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "${MAPSIM_HOMEPAGE}")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # of the program and the module

@@ -43,7 +43,7 @@ def bundle(module):
     run("patchelf", "--set-rpath", "$ORIGIN/_libraries", module)
 
 
-def describe(root, version, tag):
+def describe(root, version, homepage, tag):
     """The folder .dist-info of the binary distribution format (PEP 427)."""
     info = root / f"mapsim-{version}.dist-info"
     info.mkdir()
@@ -54,7 +54,8 @@ def describe(root, version, tag):
         f"Metadata-Version: 2.1\nName: mapsim\nVersion: {version}\n"
         "Summary: find and prove the best mapping of neural-network layers onto hardware\n"
         f"License: Apache-2.0\nRequires-Python: =={python}.*\nProvides-Extra: tables\n"
-        "Requires-Dist: pandas; extra == 'tables'\n", encoding="utf-8")
+        "Requires-Dist: pandas; extra == 'tables'\n" + (f"Project-URL: Source, {homepage}\n" if homepage else ""),
+        encoding="utf-8")
     (info / "WHEEL").write_text(
         f"Wheel-Version: 1.0\nGenerator: mapsim\nRoot-Is-Purelib: false\nTag: {tag}\n",
         encoding="utf-8")
@@ -70,13 +71,14 @@ def describe(root, version, tag):
 def main(build, folder):
     cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
     version = re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.*)$", cache, re.M).group(1)
+    homepage = re.search(r"^MAPSIM_HOMEPAGE:STRING=(.*)$|\Z", cache, re.M).group(1)
     with tempfile.TemporaryDirectory(prefix="mapsim_") as temporary:
         root = Path(temporary)
         module = copy_package(build, root / "mapsim")
         abi, machine = re.match(r"_mapsim\.cpython-(\d+)-(\w+)-linux", module.name).groups()
         tag = f"cp{abi}-cp{abi}-linux_{machine}"
         bundle(module)
-        describe(root, version, tag)
+        describe(root, version, homepage, tag)
         wheel = folder / f"mapsim-{version}-{tag}.whl"
         with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(path for path in root.rglob("*") if path.is_file()):

@@ -7,6 +7,7 @@
 usage: package_check.py CPACK BUILD SOURCE
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -82,6 +83,12 @@ def wheel_problems(build, source, root):
     if not list((root / "wheel").glob("*.dist-info/licenses/THIRD_PARTY.md")):
         yield "the wheel does not say what of others is in it"
     yield from python_problems("the wheel", root / "wheel", root)
+    homepage = re.search(r"^MAPSIM_HOMEPAGE:STRING=(.*)$", (build / "CMakeCache.txt").read_text(), re.M).group(1)
+    for what, path, key in (("the .deb", root / "deb/DEBIAN/control", "Homepage: "),
+                            ("the wheel", next((root / "wheel").glob("*.dist-info/METADATA")), "Project-URL: Source, ")):
+        named = [line.removeprefix(key) for line in path.read_text().splitlines() if line.startswith(key)]
+        if named != [homepage] * bool(homepage):
+            yield f"{what} names the address {named}; MAPSIM_HOMEPAGE is '{homepage}'"
 
 
 if __name__ == "__main__":
