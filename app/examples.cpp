@@ -50,7 +50,7 @@ constexpr std::array kExamples = {
     Example{"sweep", "mapsim sweep teaching_buffers --db part1.sqlite --shard 1/2",
             "search the first half; another machine may search 2/2"},
     Example{"design", "mapsim design eyeriss_10k --objective sum-edp --max-area 4mm2",
-            "find the best Eyeriss of 420 under 4 mm2 for the layers of ResNet-50"},
+            "find the best of 420 variants of Eyeriss, of at most 4 mm2, for ResNet-50"},
     Example{"design",
             "mapsim design teaching_buffers alexnet --objective latency --save-arch fastest.yaml",
             "find the fastest machine of a space for a network, and write it as a file"},

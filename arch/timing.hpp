@@ -9,7 +9,8 @@
 
 namespace mapsim {
 
-// Cycles between two MACs of operands of these widths and narrower ones, in either order.
+// A MAC whose operands have at most these widths, in either order, starts `cycles` after the one
+// before it.
 struct WidthInterval {
   Bits wide{0};
   Bits narrow{0};

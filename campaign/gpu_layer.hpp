@@ -33,7 +33,7 @@ struct GpuLayer {
   Picojoules energy{0};    // kernel and passes
   double utilization = 0;  // useful MACs / what the kernel's path could do in the whole time
 };
-// Once `end` has come the best of what has been tried is taken, and other kernels may be faster.
+// At `end` the best of the kernels tried so far is taken, and others may be faster.
 GpuLayer fastest_kernel(const Gpu& gpu, const Workload& workload, const GpuLayerOptions& options,
                         SearchEnd end = SearchEnd::max());
 

@@ -19,7 +19,7 @@ struct Unrolling {
   std::int64_t assignments = 0;  // ways to give the factors to the axes, >= 1
 };
 
-// The choices of one fanout, whatever the others do: unrollings of it alone.
+// The unrollings of one fanout; each may go with any of the other fanouts that the bounds allow.
 std::vector<Unrolling> list_choices(const Problem& problem, const Rules& rules, FanoutId fanout);
 
 // Every unrolling of the space, each once.

@@ -28,7 +28,7 @@ struct Enclosure {
   Arch most, least;
 };
 
-// Nodes of the two machines of an enclosure, one design's or more.
+// A node in both machines of an enclosure, which bound one design or several.
 template <class Node>
 struct NodeRange {
   Node most, least;

@@ -43,7 +43,8 @@ struct Leaf {
 struct DesignEvidence {
   std::vector<std::vector<DesignAxis>> axes;  // of each space
   std::vector<Leaf> leaves;                   // with each design once
-  // Limits that chose among mappings: that a design is out follows from more than single bounds.
+  // Whether a limit decided which mappings the layers take: single bounds then do not suffice to
+  // exclude a design.
   bool is_by_choice = false;
   std::vector<ProvenBound> bounds;
 };

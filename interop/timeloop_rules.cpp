@@ -42,7 +42,7 @@ const char* to_string(TimeloopRule rule) {
     case TimeloopRule::kWholeClusters:
       return "clusters paid whole";
     case TimeloopRule::kRest:
-      return "a rest ends a motion";
+      return "overlap lost after an irrelevant loop";
     case TimeloopRule::kFirstFills:
       return "first visits fill sums";
     case TimeloopRule::kOneEnergy:

@@ -29,8 +29,8 @@ enum class TimeloopRule : std::uint8_t {
   kNominalCycles,    // partial loops take as long as whole ones
   kFloatCycles,      // cycles are rounded up after a division in floating point
   kWholeClusters,    // instances in use are spread over as many clusters, and each pays whole
-  kRest,             // a tile that rests ends a motion: the next one is fetched whole. Inferred
-                     // from results before January 2025 (commit a12fff5)
+  kRest,             // after a loop that leaves a tile as it is, the next one is fetched whole.
+                     // Inferred from results before January 2025 (commit a12fff5)
   kFirstFills,       // sums are also filled at their first visit. Inferred from results that
                      // baseline-designs publishes, of 2021 and before
   kOneEnergy,        // an access of a storage costs the largest of its energies. This and the next

@@ -42,8 +42,8 @@ std::optional<LayerView> view_layer(const Workload& workload);
 //    tensor has one rank for each of them. Of a convolution it is the matrix product of im2col:
 //    O[K][NPQ] += I[NPQ][CRS] * W[K][CRS]; the input lies unfolded in memory, where it has an
 //    element for every pair of an output and a filter position. Where no rank is a window of two
-//    dims (1 x 1 layers) tensors have the elements that they had, and nothing is lost. Any einsum
-//    that has two such dims, but for tensors whose zeros have a pattern.
+//    dims (1 x 1 layers), tensors keep the elements that they had. Every einsum with two such dims
+//    has this form, unless the zeros of a tensor have a pattern.
 std::optional<Workload> in_form(const Workload& workload, Form form);
 
 // "direct", "winograd", "image", "merged 8", "batch 16", "unfolded"; parse_form reads it back.

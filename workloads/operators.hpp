@@ -27,7 +27,7 @@ OpKind op_kind(const std::string& op);
 Words operators_of(OpKind kind);
 const char* to_string(OpKind kind);  // "pointwise"
 
-// Whether it reads of its first operand no more than it writes: Gather, Slice.
+// Whether it reads only as much of its first operand as it writes: Gather, Slice.
 bool reads_what_it_writes(const std::string& op);
 
 // Operators that may ride on the node that makes their operand, at its registers: `epilogue`.

@@ -72,7 +72,7 @@ class ChainSums {
   const ChainPoint& best(double weight) const;
   // Trees of the space that are known from elsewhere.
   void know(const ChainSums& other);
-  // The statistics of all searches, without a tree.
+  // The statistics of all searches; it has no tree.
   const ChainResult& effort() const { return effort_; }
 
  private:

@@ -51,7 +51,7 @@ struct UnrollingClass {
   Unrolling first;                          // the first of them
 };
 
-// A way to use one fanout, whatever the others do.
+// How one fanout is used, independently of the others.
 struct FanoutChoice {
   PerDim<std::int64_t> factors;  // instances per dim, both axes together
   std::int64_t instances = 1;    // their product
