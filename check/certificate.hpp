@@ -18,7 +18,7 @@ namespace mapsim::check {
 enum class Argument : std::uint8_t { kUnrollingBound, kRelaxation, kSearch };
 
 // A claim: no mapping with this spatial unrolling is better than `bound` (infinite: none fits).
-// `is_of_others`: no mapping with any unrolling that has no claim of its own.
+// `is_of_others`: the claim is about all unrollings that have no claim of their own.
 struct Claim {
   Unrolling unrolling;
   Argument by = Argument::kUnrollingBound;

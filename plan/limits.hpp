@@ -35,10 +35,10 @@ struct LimitedPlan {
 // memory of the problem's searches: then what was found, with a bound. If the graph has more than
 // `most_arcs`, the plans of the convex front that keep the limits are all that is looked at.
 //
-// All frontiers make a graph without cycles. Completions to its end are known for the value, for
-// what is limited, and for sums of both with multipliers (Handler and Zang 1980), which bound what
-// comes of a label. Labels are taken by their bounds, and dropped where another one of the same
-// frontier takes no more of anything.
+// The frontiers are the nodes of a graph without cycles. Completion bounds of a label: the least
+// value from its frontier to the end, the least of each limited resource, and the least sums of
+// both with multipliers (Handler and Zang 1980). Labels are taken in the order of their bounds, and
+// dropped where another one of the same frontier takes no more of anything.
 LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, const Weights& ties,
                          const std::vector<PlanLimit>& limits, std::size_t most_labels,
                          std::size_t most_arcs);

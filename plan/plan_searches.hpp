@@ -29,7 +29,7 @@ struct PlanSearches {
   std::size_t peak_bytes = 0;
   bool are_groups_cut = false;  // not all that the rules allow were looked at, for want of memory
 
-  // When a search that begins now should end: others have as much time as it.
+  // When a search that begins now should end: half of the time that is left remains for others.
   Clock::time_point end() const {
     constexpr int kParts = 2;
     const Clock::time_point now = Clock::now();

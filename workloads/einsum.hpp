@@ -12,8 +12,8 @@
 
 namespace mapsim {
 
-// Multiply-accumulates and coordinates of one workload: exact in a double, products with widths
-// within 64 bits.
+// The most multiply-accumulates, and the largest coordinate, of a workload: doubles hold them
+// exactly, and their products with widths fit into 64 bits.
 inline constexpr std::int64_t kMaxOperations = std::int64_t{1} << 53;
 
 // What is wrong with an equation, at a byte of its text, or with a dim that it lacks.
