@@ -204,7 +204,9 @@ class Importer {
         const auto compounds = read_timeloop_compounds(source.read, *entry);
         compounds_.insert(compounds_.end(), compounds.begin(), compounds.end());
         notes_.trifles.push_back(
-            {kIgnoredSections, entry->key.text, place_of(source.read, entry->key)});
+            {kIgnoredSections,
+             entry->key.text + (*known == Section::kMapper ? ", all but its metrics" : ""),
+             place_of(source.read, entry->key)});
       } else if (*known != Section::kSign &&
                  !(*known == Section::kMapping && asks_nothing(entry->value))) {
         // The front end writes 'mapping: []' where there is none.

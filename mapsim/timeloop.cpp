@@ -48,8 +48,8 @@ std::vector<ComparedFigure> compare_timeloop(const TimeloopImport& import,
   }
   if (!import.has_machine || !import.has_workload || import.design.blocks.empty()) {
     throw std::invalid_argument{
-        "an architecture, a problem and a mapping are compared; timeloop-mapper writes its mapping "
-        "to timeloop-mapper.map.yaml"};
+        "an architecture, a problem and a mapping are compared: read all three together; "
+        "timeloop-mapper writes its mapping to timeloop-mapper.map.yaml"};
   }
   if (import.design.machine.sparsity) {
     throw std::invalid_argument{

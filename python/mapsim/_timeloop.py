@@ -76,7 +76,8 @@ class TimeloopDesign:
 
         `statistics`: the file that timeloop-model or timeloop-mapper wrote (*.stats.txt). `version`
         wrote it: "current", "2024" (before January 2025), "2021" or "2020". Energies are compared
-        where the design has an ERT.
+        where the design has an ERT. The column `verdict` has "equal", "derived" (counting by `rules`
+        gives Timeloop's figure) or "unexplained".
         """
         return frame(self._handle.compare(statistics, version))
 
@@ -99,8 +100,10 @@ def _files(name: str, value: Any) -> List[str]:
 @arguments(files=_files, settings=kinds.mapping("{'architecture': 'eyeriss_like'}"), counts_only=kinds.switch)
 def import_timeloop(files: Union[Named, Sequence[Named]], settings: Optional[Mapping[str, Any]] = None,
                     counts_only: bool = False) -> TimeloopDesign:
-    """Reads files of Timeloop together: architecture, problem, mapping, mapspace, ERT.
+    """Reads files of Timeloop together, in any order.
 
+    `files`: architecture, problem, mapping (timeloop-mapper.map.yaml), mapspace, and the energies of
+    Accelergy (timeloop-model.ERT.yaml), as import_timeloop(["top.yaml.jinja2", "map.yaml", "ERT.yaml"]).
     `settings`: values of names in templates (top.yaml.jinja2). `counts_only`: without energies. For a
     folder with several designs, `mapsim import timeloop FOLDER` on the command line tells files apart.
 
