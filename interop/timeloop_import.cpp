@@ -160,9 +160,8 @@ class Importer {
                                         std::pair{Section::kConstraints, "constraints"},
                                         std::pair{Section::kSparse, "sparse_optimizations"}}) {
       const auto found = sections_.find(section);
-      const bool given = found != sections_.end() &&
-                         std::any_of(found->second.begin(), found->second.end(),
-                                     [](const auto& each) { return !asks_nothing(*each.node); });
+      const auto asks = [](const Found& each) { return !asks_nothing(*each.node); };
+      const bool given = found != sections_.end() && std::ranges::any_of(found->second, asks);
       const char* missing = import_.has_machine ? "a problem" : "an architecture";
       if (section == Section::kConstraints && (given || placed)) {
         notes_.lines.push_back(fmt::format(  // rules for loops that nobody asks about yet
@@ -198,15 +197,14 @@ class Importer {
                  (*known == Section::kSparse && asks_nothing(entry->value))) {
         continue;
       } else if (*known == Section::kSkipped || *known == Section::kMapper) {
+        std::string ignored = entry->key.text;
         if (*known == Section::kMapper) {
           import_.objective = timeloop_objective(entry->value, first_);
+          ignored += ", all but its metrics";
         }
         const auto compounds = read_timeloop_compounds(source.read, *entry);
         compounds_.insert(compounds_.end(), compounds.begin(), compounds.end());
-        notes_.trifles.push_back(
-            {kIgnoredSections,
-             entry->key.text + (*known == Section::kMapper ? ", all but its metrics" : ""),
-             place_of(source.read, entry->key)});
+        notes_.trifles.push_back({kIgnoredSections, ignored, place_of(source.read, entry->key)});
       } else if (*known != Section::kSign &&
                  !(*known == Section::kMapping && asks_nothing(entry->value))) {
         // The front end writes 'mapping: []' where there is none.
