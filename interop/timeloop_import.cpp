@@ -197,14 +197,14 @@ class Importer {
                  (*known == Section::kSparse && asks_nothing(entry->value))) {
         continue;
       } else if (*known == Section::kSkipped || *known == Section::kMapper) {
-        std::string ignored = entry->key.text;
+        std::string section = entry->key.text;
         if (*known == Section::kMapper) {
           import_.objective = timeloop_objective(entry->value, first_);
-          ignored += ", all but its metrics";
+          section += ", all but its metrics";
         }
         const auto compounds = read_timeloop_compounds(source.read, *entry);
         compounds_.insert(compounds_.end(), compounds.begin(), compounds.end());
-        notes_.trifles.push_back({kIgnoredSections, ignored, place_of(source.read, entry->key)});
+        notes_.trifles.push_back({kIgnoredSections, section, place_of(source.read, entry->key)});
       } else if (*known != Section::kSign &&
                  !(*known == Section::kMapping && asks_nothing(entry->value))) {
         // The front end writes 'mapping: []' where there is none.
