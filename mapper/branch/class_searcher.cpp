@@ -170,40 +170,10 @@ void ClassSearcher::offer(const exact::SearchTables& tables, std::size_t unrolli
   }
 }
 
-// Bounds the class on coarse lattices, which is cheap and rules out most classes. If one mapping is
-// searched, and the classes are listed, imperfect_start.cpp does so for all classes beforehand.
-bool ClassSearcher::is_ruled_out_coarsely(std::size_t unrolling_class,
-                                          exact::LabelQuery& query) const {
-  const exact::StateGraph& graph = classes_.graph(unrolling_class);
-  for (const std::size_t most : imperfect::kTilesToBoundClasses) {
-    const std::int64_t bounding = imperfect::labels_of_bound(graph, most);
-    if (bounding > query.budget) {
-      return false;
-    }
-    query.budget -= bounding;
-    const ObjectiveKey bound =
-        imperfect::coarse_bound(graph, classes_.unrolling(unrolling_class), options_.objective,
-                                most, deadline_, query.known);
-    if (more_.front == nullptr) {
-      record_.relax(unrolling_class, bound, 0);
-    }
-    if (query.known.rules_out(bound)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
-                                                    exact::LabelQuery query) {
+                                                    const exact::LabelQuery& query) {
   deadline_.check();
-  const std::int64_t budget = query.budget;
   Outcome outcome;
-  const bool is_bounded_coarsely = more_.front == nullptr && space_.is_listable();
-  if (!is_bounded_coarsely && is_ruled_out_coarsely(unrolling_class, query)) {
-    outcome.taken.budget = budget - query.budget;
-    return outcome;
-  }
   const imperfect::HistoryResult found =
       imperfect::search_class(classes_.graph(unrolling_class), classes_.unrolling(unrolling_class),
                               options_.objective, query, deadline_);
@@ -230,7 +200,7 @@ TaskWindow::Outcome ClassSearcher::search_imperfect(std::size_t unrolling_class,
     record_.leave_open();
   }
   const std::int64_t labels = found.searched ? found.labels : 0;
-  outcome.taken = {labels, labels + found.spent + (budget - query.budget)};
+  outcome.taken = {labels, labels + found.spent};
   return outcome;
 }
 

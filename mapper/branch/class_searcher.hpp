@@ -53,8 +53,7 @@ class ClassSearcher {
   Outcome search_part(std::size_t unrolling_class, const exact::LabelQuery& query);
   void search_tiles(std::size_t unrolling_class, exact::LabelQuery query, std::size_t most_tiles,
                     const Deadline* deadline, Outcome& outcome);
-  Outcome search_imperfect(std::size_t unrolling_class, exact::LabelQuery query);
-  bool is_ruled_out_coarsely(std::size_t unrolling_class, exact::LabelQuery& query) const;
+  Outcome search_imperfect(std::size_t unrolling_class, const exact::LabelQuery& query);
   Outcome search_perfect(std::size_t unrolling_class, exact::LabelQuery query, bool is_hard);
   bool are_patterns_next(std::size_t unrolling_class, const exact::LabelQuery& query, bool is_hard,
                          bool& is_ruled_out) const;
