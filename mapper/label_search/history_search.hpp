@@ -32,8 +32,7 @@ enum class History : std::uint8_t {
 //
 // run() has three passes, each of which may end the search: labels without history, which bound all
 // mappings; labels with chains whose loops end at points, which find the best of those mappings;
-// and the proof for free tile boundaries (prove()), again without history, with tile counts, then
-// with chains.
+// and the proof for free tile boundaries (prove()), with tile counts, then with chains.
 class HistorySearch {
  public:
   HistorySearch(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,

@@ -226,13 +226,11 @@ void HistorySearch::prove(ObjectiveKey relaxed, HistoryResult& outcome) {
   if (!known_.is_front() && objective_.function.uses_energy() && !is_better(relaxed)) {
     return;
   }
-  for (const History history : {History::kNone, History::kTileCounts}) {
-    const ObjectiveKey key = search_relaxed(history, outcome);
-    if (!(key.first < kInfinity)) {
-      return;
-    }
-    relaxed = std::max(relaxed, key);
+  const ObjectiveKey counted = search_relaxed(History::kTileCounts, outcome);
+  if (!(counted.first < kInfinity)) {
+    return;
   }
+  relaxed = std::max(relaxed, counted);
   restart(History::kLoopChains, true);
   const bool is_tie = !known_.is_front() && !objective_.exact_ties &&
                       relaxed.first >= known_.limit().first * (1 - 3 * kRounding);
