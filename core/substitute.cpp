@@ -9,6 +9,7 @@
 #include <charconv>
 #include <vector>
 
+#include "core/diagnostic.hpp"
 #include "core/edit_distance.hpp"
 
 namespace mapsim {
@@ -109,6 +110,10 @@ std::string not_there(const Node& node, const Step& step, const std::string& so_
       return fmt::format("there is no '{}' in {}; did you mean '{}.{}'?", step.word, place,
                          entry.key.text, step.word);
     }
+  }
+  if (node.kind == Node::Kind::kScalar) {
+    return fmt::format("{0} is a value, {1}, which has no '{2}'; set '{0}' itself", place,
+                       quoted(node.text), step.word);
   }
   return fmt::format("there is no '{}' in {}{}", step.word, place,
                      suggestion(step.word, words_in(node)));
