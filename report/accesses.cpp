@@ -60,14 +60,15 @@ std::string action_csv(const Problem& problem, const Cost& cost) {
 }
 
 PageTable action_table(const Problem& problem, const Cost& cost) {
-  PageTable table{"actions",
-                  "What the machine does for the mapping, in all instances: elements of accesses, "
-                  "operations, and their energy.",
-                  {{"node", "node", true},
-                   {"tensor", "tensor", true},
-                   {"action", "action", true},
-                   {"made", "made"}},
-                  {}};
+  PageTable table{
+      "actions",
+      "What the machine does for the mapping, in all instances, and the energy that it takes. "
+      "Made: elements of the accesses, or the number of operations.",
+      {{"node", "node", true},
+       {"tensor", "tensor", true},
+       {"action", "action", true},
+       {"made", "made"}},
+      {}};
   const bool knows_zeros = cost.sparse != nullptr;
   if (knows_zeros) {
     table.caption += " With zeros, on average over data sets.";

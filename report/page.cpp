@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kRowsWithoutScript = 25;
 constexpr std::size_t kLong = 30;  // bytes, from which a cell may be cut short
 
-// Five digits, whole numbers with all of them.
+// Five digits, whole numbers and those of more than five digits rounded to whole ones.
 std::string number_text(double value) {
   if (!std::isfinite(value)) {
     return "";
@@ -29,8 +29,9 @@ std::string number_text(double value) {
   if (std::abs(value) > kMostRounded) {
     return fmt::format("{}", value);
   }
-  return value == std::round(value) && std::abs(value) < 1e12 ? fmt::format("{:.0f}", value)
-                                                              : fmt::format("{:.5g}", value);
+  const double size = std::abs(value);
+  return size < 1e12 && (size >= 1e5 || value == std::round(value)) ? fmt::format("{:.0f}", value)
+                                                                    : fmt::format("{:.5g}", value);
 }
 
 std::string cell_text(const TableCell& cell) {

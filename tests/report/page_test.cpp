@@ -56,6 +56,14 @@ TEST(Page, WritesNumbersThatReadBackToFiveDigits) {
   EXPECT_EQ(data.at("columns").at(1).at("data"), Json({1.5, 1e-20, nullptr, 7}));
 }
 
+// No two ways to write a number in one column.
+TEST(Page, RoundsNumbersOfMoreDigitsToWholeOnes) {
+  const PageTable table{"t", "", {{"pJ", "pJ"}}, {{4147200.0}, {4093600.4}, {1.5}}};
+  const Json data =
+      Json::parse(data_of(page_html({"x", {}, {{"s", "s", {}, {table}}}, ""}), "t-data"));
+  EXPECT_EQ(data.at("columns").at(0).at("data"), Json({4147200, 4093600, 1.5}));
+}
+
 TEST(Page, NeedsNothingElse) {
   const std::string html = page_html(page_with("x"));
   const std::regex outside{R"(https?://(?!www\.w3\.org/)|<link|src=|@import|url\()"};
