@@ -54,9 +54,10 @@ std::vector<const Network*> pointers(const std::vector<std::shared_ptr<const Net
 
 void check_graph(const Network& network) {
   if (!network.graph) {
-    throw std::invalid_argument{network.name +
-                                ": a list of layers, which does not say what each reads; a graph "
-                                "is needed"};
+    throw std::invalid_argument{
+        network.name +
+        ": a list of layers, which does not say what each reads; a graph "
+        "is needed: an ONNX model, or a shipped one such as graphs/resnet50"};
   }
 }
 

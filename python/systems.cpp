@@ -51,6 +51,13 @@ std::optional<Quantity> quantity_of(const py::dict& asked, const char* key, cons
   return std::get<Quantity>(parsed);
 }
 
+// The memory of each search, where it is given.
+void set_memory(const py::dict& asked, std::size_t& bytes) {
+  if (const auto memory = quantity_of<Bits>(asked, "memory", parse_size)) {
+    bytes = static_cast<std::size_t>(memory->count() / 8);
+  }
+}
+
 PlanOptions plan_options_of(const py::dict& asked) {
   PlanOptions options;
   options.objective =
@@ -77,6 +84,7 @@ PlanOptions plan_options_of(const py::dict& asked) {
     options.max_memory = static_cast<double>(memory->count()) / 8;
   }
   options.seconds = budget_seconds(asked);
+  set_memory(asked, options.bytes);
   return options;
 }
 
@@ -217,6 +225,7 @@ void bind_designs(py::module_& m) {
     options.gap = asked["gap"].cast<double>();
     options.threads = asked["threads"].cast<int>();
     options.seconds = budget_seconds(asked);
+    set_memory(asked, options.bytes);
     return interruptible([&](const std::atomic<bool>& stop) {
       options.stop = &stop;
       const DesignSolution solution = best_design(campaign, options);

@@ -277,7 +277,8 @@ def _chip(name: str, value: Any) -> str:
 _PLANNED: Dict[str, Any] = {"chip": _chip, "network": file_of("networks", "a network that is a graph"),
             "fusion": kinds.text("vertical"), "launch": kinds.text("stream"), "batch": kinds.whole(1),
             "dims": kinds.mapping("{'batch': 1}", kinds.whole(1)), "engines": kinds.words("gpu"),
-            "precision": kinds.words("s8,f16"), "sparse": kinds.switch, "budget": kinds.budget}
+            "precision": kinds.words("s8,f16"), "sparse": kinds.switch, "budget": kinds.budget,
+            "memory": kinds.text("4 GiB")}
 
 
 def _plan_asked(objective: str, **more: Any) -> Dict[str, Any]:
@@ -293,7 +294,7 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
          dims: Optional[Mapping[str, int]] = None, engines: Union[str, Sequence[str]] = (),
          precision: Union[str, Sequence[str]] = (), sparse: bool = False, at_once: bool = False,
          max_latency: str = "", max_power: str = "", max_memory: str = "",
-         budget: Union[None, str, float] = None) -> Plan:
+         budget: Union[None, str, float] = None, memory: str = "") -> Plan:
     """The best plan of a network, which is a graph, on a chip, proven.
 
     `chip`: a file, or a shipped name (shipped("chips")); or a machine. `objective`: "latency" or
@@ -306,7 +307,7 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
     work at the same time on a frame. `max_latency` ("2 ms"), `max_power` ("15 W") and `max_memory`
     ("1 MiB") limit the plan; ValueError where no plan keeps the limits. `budget`: end each search, of
     a layer or for a plan, after this time, "10 s" or seconds; `proven` is then False, and `json` has a
-    bound.
+    bound. `memory`: what each search may take, "4 GiB"; else three quarters of what the machine has.
 
     >>> planned = plan("teaching_chip", "graphs/squeezenet")
     >>> planned.proven, planned.complete, set(planned.json["groups"][0]) >= {"nodes", "engine"}
@@ -316,7 +317,7 @@ def plan(chip: Named, network: Named, objective: str = "latency", fusion: str = 
         raise ValueError("objective: of a stream of frames; call stream()")
     asked = _plan_asked(objective, fusion=fusion, launch=launch, engines=engines, precision=precision,
                         sparse=sparse, front=front, at_once=at_once, max_latency=max_latency,
-                        max_power=max_power, max_memory=max_memory, budget=budget)
+                        max_power=max_power, max_memory=max_memory, budget=budget, memory=memory)
     return Plan(*_mapsim.plan(as_read(chip), as_read(network), asked, as_read(dims), batch,
                               configs_folders()))
 
@@ -326,18 +327,18 @@ def stream(chip: Named, network: Named, fusion: str = "elision", launch: str = "
            batch: int = 1, engine_batches: Optional[Mapping[str, int]] = None,
            dims: Optional[Mapping[str, int]] = None, engines: Union[str, Sequence[str]] = (),
            precision: Union[str, Sequence[str]] = (), sparse: bool = False,
-           budget: Union[None, str, float] = None) -> Stream:
+           budget: Union[None, str, float] = None, memory: str = "") -> Stream:
     """The most frames a second of a network on a chip, and a bound that no plans exceed.
 
     `batch`: frames at a time, `engine_batches`: on engines by name. `fusion`, `launch`, `dims`, `engines`,
-    `precision`, `sparse` and `budget` as of plan().
+    `precision`, `sparse`, `budget` and `memory` as of plan().
 
     >>> most = stream("teaching_chip", "graphs/squeezenet")
     >>> most.frames_per_second <= most.bound * (1 + 1e-9)
     True
     """
     asked = _plan_asked("throughput", fusion=fusion, launch=launch, engines=engines, precision=precision,
-                        sparse=sparse, budget=budget)
+                        sparse=sparse, budget=budget, memory=memory)
     return Stream(*_mapsim.plan_stream(as_read(chip), as_read(network), asked, as_read(dims),
                                        as_read(engine_batches), batch, configs_folders()))
 
@@ -418,12 +419,13 @@ def _work(name: str, value: Any) -> List[str]:
 @arguments(space=file_of("campaigns", "a space of designs"), work=_work, objective=kinds.text("edp"),
            max_area=kinds.text("4 mm2"), max_energy=kinds.text("20 mJ"), max_latency=kinds.text("20 ms"),
            max_power=kinds.text("300 mW"), top=kinds.whole(1), front=kinds.switch, gap=kinds.fraction,
-           budget=kinds.budget, threads=kinds.threads, certificate=kinds.switch)
+           budget=kinds.budget, threads=kinds.threads, certificate=kinds.switch,
+           memory=kinds.text("4 GiB"))
 def design(space: Named, work: Union[Named, Sequence[Named]] = (), objective: str = "",
            max_area: str = "", max_energy: str = "", max_latency: str = "", max_power: str = "",
            top: int = 1, front: bool = False, gap: Union[str, float] = 0.0,
            budget: Union[None, str, float] = None, threads: int = 1,
-           certificate: bool = False) -> Design:
+           certificate: bool = False, memory: str = "") -> Design:
     """The best machine of a space of designs, proven.
 
     `space`: a campaign, by its file or its shipped name (shipped("campaigns")). `work`: networks
@@ -433,7 +435,7 @@ def design(space: Named, work: Union[Named, Sequence[Named]] = (), objective: st
     ("20 mJ"), `max_latency` ("20 ms") and `max_power` ("300 mW") limit the machines. `top`: also
     the next best ones. `front`: the Pareto front of objective and area. `gap`: machines that are better
     by no more than this share may be missed. `budget`: end after this time, "2 min" or seconds. `threads`: 0
-    takes all cores. `certificate`: also the proof.
+    takes all cores. `certificate`: also the proof. `memory`: what a search may take, "4 GiB".
 
     >>> best = design("teaching_buffers", ["teaching/gemm"], objective="energy")
     >>> best.proven, best.settings["nodes.Buffer.capacity"]
@@ -443,5 +445,5 @@ def design(space: Named, work: Union[Named, Sequence[Named]] = (), objective: st
     """
     asked = {"objective": objective, "max_area": max_area, "max_energy": max_energy,
              "max_latency": max_latency, "max_power": max_power, "top": top, "front": front, "gap": gap,
-             "certificate": certificate, "budget": budget, "threads": threads}
+             "certificate": certificate, "budget": budget, "threads": threads, "memory": memory}
     return Design(*_mapsim.design(as_read(space), as_read(work), asked, configs_folders()))

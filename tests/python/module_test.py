@@ -56,6 +56,16 @@ def test_errors_speak_the_words_of_the_module(tmp_path, ask, words):
         assert words in each.message
 
 
+def test_texts_name_arguments_that_there_are():
+    plan = mapsim.plan("teaching_chip", "graphs/squeezenet", memory="64 KiB")
+    assert not plan.proven and "ended early (memory=, budget=)" in str(plan)
+    stream = mapsim.stream("teaching_chip", "graphs/squeezenet", memory="64 KiB")
+    assert "ended early (memory=, budget=)" in str(stream)
+    assert mapsim.design("teaching_buffers", ["teaching/gemm"], objective="energy", memory="64 KiB").proven
+    with pytest.raises(ValueError, match="memory: unknown unit 'KiX'"):
+        mapsim.design("teaching_buffers", ["teaching/gemm"], objective="energy", memory="64 KiX")
+
+
 def test_a_search_is_that_of_the_program_and_is_proven():
     best = mapsim.search(EASY, LAYER)
     assert best.energy_pj == best.json["cost"]["energy_pj"] == best.certificate["lower_bound"]
