@@ -32,6 +32,12 @@ constexpr std::size_t kTilesWithPorts = 3'000;
 // Relative tolerance for sums of the same costs in another order.
 constexpr double kSlack = 1e-9;
 
+// The most energy [pJ] of a nest of interest.
+double most_of(const Pruning& pruning) {
+  return most_energy(pruning.path_objective, std::vector<double>(pruning.components + 1),
+                     pruning.known);
+}
+
 // For each tile of a coarse lattice the tiles of a finer one that it stands for, as tables per dim.
 class Finer {
  public:
@@ -127,8 +133,7 @@ void refine(const ExtentLattice& coarse, const ExtentLattice& fine, RowTiles& ro
 class Survivors {
  public:
   Survivors(const StateGraph& graph, ExtentLattice& tiles, const RowTiles* listed,
-            const Pruning& pruning, std::size_t components, std::vector<double> least,
-            const Deadline& deadline)
+            const Pruning& pruning, std::size_t components, const Deadline& deadline)
       : graph_{listed_digits(graph, tiles)},
         tiles_{tiles},
         pruning_{pruning},
@@ -136,23 +141,11 @@ class Survivors {
         coefficients_{make_coefficients(graph, tiles, {components > 1, false})},
         costs_{graph, tiles, coefficients_, components, deadline},
         rows_{graph, tiles, tile_count_rules_, readable(costs_, components), deadline},
-        to_go_{graph, rows_, {nullptr, most(pruning, least), {}, listed}, &deadline},
-        figures_{std::move(least)} {
+        to_go_{graph, rows_, {nullptr, most_of(pruning), {}, listed}, &deadline},
+        figures_(pruning.components + 1) {
     for (std::size_t component = 0; component < components; ++component) {
       so_far_.emplace_back(graph, tiles, tile_count_rules_, costs_, to_go_, component, deadline);
     }
-  }
-
-  // Per component, a lower bound of every nest.
-  std::vector<double> least() const {
-    std::vector<double> least = figures_;
-    for (std::size_t k = 0; k < so_far_.size(); ++k) {
-      least[k] = kInfinity;
-      for (const std::size_t residency : graph_.starts()) {
-        least[k] = std::min(least[k], to_go_.row(k, 0, residency)[tiles_.size() - 1]);
-      }
-    }
-    return least;
   }
 
   // Per row, the tiles that are not ruled out.
@@ -173,9 +166,6 @@ class Survivors {
   }
 
  private:
-  static double most(const Pruning& pruning, const std::vector<double>& least) {
-    return most_energy(pruning.path_objective, least, pruning.known);
-  }
   // Threads compute several components of the bound at once.
   static LeastCosts& readable(LeastCosts& costs, std::size_t components) {
     if (components > 1 && omp_get_num_threads() > 1) {
@@ -209,8 +199,7 @@ class Survivors {
   ImperfectRows rows_;
   CompletionBound to_go_;
   std::deque<CostSoFar> so_far_;  // per component
-  // Of the components that this lattice does not bound: the least of every nest
-  std::vector<double> figures_;
+  std::vector<double> figures_;   // of the path objective; 0: not bounded on this lattice
 };
 
 }  // namespace
@@ -231,12 +220,10 @@ std::optional<RowTiles> surviving_tiles(const StateGraph& graph,
   std::optional<RowTiles> listed;  // of `coarse`
   std::optional<ExtentLattice> coarse;
   HeldMemory held(&deadline);
-  std::vector<double> least(pruning.components + 1);  // that every nest needs
   for (const std::size_t count : counts) {
     const std::size_t components = count <= kTilesWithPorts ? pruning.components : 1;
     if (pruning.known.points().empty() || tiles.size() < kFiner * count ||
-        (components == 1 &&
-         !(most_energy(pruning.path_objective, least, pruning.known) < kInfinity))) {
+        (components == 1 && !(most_of(pruning) < kInfinity))) {
       break;
     }
     ExtentLattice finer(graph.space(), unrolling_class, graph.used(), count);
@@ -248,12 +235,8 @@ std::optional<RowTiles> surviving_tiles(const StateGraph& graph,
       refine(*coarse, finer, *listed, held);
     }
     coarse.emplace(std::move(finer));
-    Survivors survivors(graph, *coarse, listed ? &*listed : nullptr, pruning, components, least,
-                        deadline);
-    if (components > 1) {
-      least = survivors.least();
-    }
-    listed = survivors.list();
+    listed = Survivors(graph, *coarse, listed ? &*listed : nullptr, pruning, components, deadline)
+                 .list();
     if (!is_any(*listed)) {
       return listed;
     }

@@ -28,8 +28,8 @@ struct Pruning {
 // is any node of a finer lattice that the coarse node stands for, because a coarse tile never costs
 // more than the tiles that it stands for. So only a small part of a fine lattice is left to bound.
 //
-// Bits of ports are bounded on lattices of up to 3,000 tiles only. On finer ones their least values
-// over all nests tighten the limit on energy.
+// Bits of ports are bounded on lattices of up to 3,000 tiles only. Finer ones bound energy alone,
+// and are left out if it has no limit.
 //
 // The result lists, per row, the tiles of `tiles` that are left. nullopt: no coarse lattice was of
 // use, so all are left. If every row is empty, no nest of the unrolling is of interest. Throws
