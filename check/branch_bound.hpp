@@ -43,7 +43,7 @@ class BranchBounds {
   double least(const Branch& branch, const TakenBits& taken, double enough);
   // Learns what the closed form says of all nests of the branch: much less work, and often enough.
   void glance(const Branch& branch, const TakenBits& taken);
-  // Has the branch been looked at, with this taken?
+  // Has glance() or least() dealt with this branch, in the capacities that `taken` leaves?
   bool is_seen(const Branch& branch, const TakenBits& taken) const;
   // The same from what is known already, without a search.
   double known(const Branch& branch, const TakenBits& taken) const;

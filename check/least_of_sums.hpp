@@ -18,7 +18,7 @@ struct ProvenSum {
 // two points it is nowhere less than at the better one.
 double least_of_sums(const Goal& goal, const std::vector<ProvenSum>& sums);
 
-// Those of the sums that the bound `enough` needs; at least one.
+// The sums that are needed for a bound of at least `enough`; at least one.
 std::vector<ProvenSum> needed_sums(const Goal& goal, std::vector<ProvenSum> sums, double enough);
 
 }  // namespace mapsim::check

@@ -59,8 +59,8 @@ struct LimitedChoice {
   double value = kNoMapping;          // of the objective [pJ, s]
   double lower = kNoMapping;          // no choice of points is better; infinite: none is allowed
 };
-// The best choice of points within the limits, if it is better than `worth`. What is left out to
-// keep at most `most` partial choices is in the bound.
+// The best choice of points within the limits, if it is better than `worth`. At most `most`
+// partial choices are kept at a time; the bound `lower` also holds for those that are dropped.
 LimitedChoice choose_within(const WithinLimits& within, const std::vector<CountedFront>& layers,
                             double worth, std::size_t most);
 

@@ -22,8 +22,8 @@ struct LayerSearches {
   bool are_complete() const {
     return ended_early == 0 && plans.ended_early == 0 && !plans.are_groups_cut;
   }
-  // What is left of a bound on the plans of these groups at these prices, if prices may be less and
-  // other groups better: its share that holds for all plans.
+  // The share of a bound on the plans of these groups at these prices that also bounds plans at the
+  // least prices and of groups that were not looked at.
   double share_of_bound() const { return plans.are_groups_cut ? 0 : least_share; }
 };
 

@@ -30,7 +30,7 @@ struct LimitedPlan {
   std::vector<double> multipliers{};
 };
 
-// Weights and ties of latency and energy alone. Of each move every source is tried, since each may
+// Weights and ties of latency and energy alone. Every source of a move is tried, since each may
 // be best for one of the figures. Exact, unless `most_labels` partial plans do not suffice, or the
 // memory of the problem's searches: then what was found, with a bound. If the graph has more than
 // `most_arcs`, the plans of the convex front that keep the limits are all that is looked at.
