@@ -404,42 +404,22 @@ void StateGraph::make_moves() {
 }
 
 void StateGraph::make_moves(std::size_t stage, std::size_t residency) {
-  const std::size_t node = stage * residencies_ + residency;
-  const auto reach = [&](std::size_t at_stage, std::optional<std::size_t> at) {
-    if (at) {
-      reachable_[at_stage * residencies_ + *at] = true;
-    }
-  };
-  if (stage + 1 < stages()) {
-    reach(stage + 1, after_stage(stage, residency));
-  } else {
+  const std::size_t row = stage * residencies_ + residency;
+  if (stage + 1 == stages()) {
     make_end(residency);
   }
   for (const TensorId t : residences_.ids()) {
-    for_each_step(stage, residency, t, [&](const KeepMove& keep) {
-      keep_moves_[node].push_back(keep);
-      reach(stage, keep.target);
-    });
+    for_each_step(stage, residency, t,
+                  [&](const KeepMove& keep) { keep_moves_[row].push_back(keep); });
   }
   const DimSet fixed = locked(stage, residency);
   for (const DimId d : sliding_.ids()) {
-    if (fixed.contains(d) || !after_loop(stage, residency, d, 1)) {
-      continue;
-    }
-    const std::size_t first = sliding_edges_[node].size();
-    if (!sliding_[d].empty()) {
+    if (!fixed.contains(d) && !sliding_[d].empty() && after_loop(stage, residency, d, 1)) {
       SlidingEdge none{d, {}, residency};
-      extend_sliding_edge(stage, d, TensorId{0}, none, sliding_edges_[node]);
-    }
-    // If loops are neutral, loops of all factors lead to the same residency.
-    const std::size_t kinds = is_neutral(stage, residency, d) ? 1 : factors_[d].size();
-    for (std::size_t i = 0; i < kinds; ++i) {
-      reach(stage, after_loop(stage, residency, d, factors_[d][i]));
-      for (std::size_t j = first; j < sliding_edges_[node].size(); ++j) {
-        reach(stage, after_loop(stage, sliding_edges_[node][j].target, d, factors_[d][i]));
-      }
+      extend_sliding_edge(stage, d, TensorId{0}, none, sliding_edges_[row]);
     }
   }
+  for_each_target(row, {}, [this](std::size_t target) { reachable_[target] = true; });
 }
 
 // Edges lead to residences with a larger index. Sums may move at either width.

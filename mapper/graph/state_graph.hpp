@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -104,6 +105,9 @@ class StateGraph {
   void make_least_so_far();
   void make_end(std::size_t residency);
   void make_moves(std::size_t stage, std::size_t residency);
+  // Visits the rows to which the edges of a row lead, without those left out (empty: none).
+  void for_each_target(std::size_t row, const std::vector<bool>& left_out,
+                       const std::function<void(std::size_t)>& visit) const;
   std::size_t state(std::size_t residency) const { return residency / stride_of_state_; }
   bool may_pass(TensorId t, const Residence& from, const Residence* to) const;
   bool may_place(std::size_t stage, const Residence& to) const;
