@@ -247,9 +247,6 @@ Answer run(const PlanArguments& arguments) {
   options.node_widths = node_widths_of(arguments, network);
   check_options(options);
   const bool is_to_prove = !arguments.certificate_file.empty();
-  if (is_to_prove && options.at_once) {
-    throw UsageError("--certificate: only for plans whose groups run one after the other");
-  }
   OutputFile plan_out{arguments.plan_file};
   OutputFile proof{arguments.certificate_file};
   const SharedBudget budget = budget_of(options);

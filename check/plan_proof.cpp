@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "check/mask_files.hpp"
+#include "check/plan_at_once.hpp"
 #include "check/plan_demands.hpp"
 #include "core/diagnostic.hpp"
 #include "core/hash.hpp"
@@ -64,6 +65,18 @@ PlanWeights weights_of(const Json& json) {
   return {json.at("latency"), json.at("energy"), json.at("bytes"), {}};
 }
 
+PlanClaim::AtOnce at_once_of(const Json& json) {
+  PlanClaim::AtOnce found{json.at("engine_of"), json.at("counts"), {}, json.at("bound")};
+  for (const Json& each : json.at("tasks")) {
+    PlanClaim::Task task{{}, each.at(1), each.at(2), each.at(3), each.at(4), each.at(5)};
+    if (!each.at(0).is_null()) {
+      task.group = each.at(0).get<std::size_t>();
+    }
+    found.tasks.push_back(task);
+  }
+  return found;
+}
+
 PlanClaim claim_of(const Json& json) {
   PlanClaim claim;
   claim.soc = json.at("soc");
@@ -107,6 +120,9 @@ PlanClaim claim_of(const Json& json) {
     }
     claim.peak = json.at("memory").at("peak");
     claim.alive = json.at("memory").at("alive");
+  }
+  if (json.contains("at_once")) {
+    claim.at_once = at_once_of(json.at("at_once"));
   }
   return claim;
 }
@@ -227,7 +243,8 @@ std::optional<std::string> damage(const PlanClaim& claim) {
   if (claim.operations > named) {
     return "an operation is in no group";
   }
-  return wrong_question(claim);
+  const auto wrong = wrong_question(claim);
+  return wrong || !claim.at_once ? wrong : wrong_engines(claim);
 }
 
 // The resources that a plan takes: per engine, bytes and energy; and its value.
@@ -434,10 +451,6 @@ void check_stream(const PlanClaim& claim, PlanVerdict& verdict) {
 
 }  // namespace
 
-bool is_close(double a, double b) {
-  return std::abs(a - b) <= kPlanClose * std::max({std::abs(a), std::abs(b), 1e-300});
-}
-
 bool is_plan_certificate(const std::string& text) {
   return text.starts_with("{\"plan_certificate\"");
 }
@@ -465,7 +478,14 @@ PlanClaim parse_plan_claim(const std::string& text, const std::string& name) {
 
 PlanVerdict check_plan(const PlanClaim& claim) {
   PlanVerdict verdict;
-  if (claim.mix.empty()) {
+  if (claim.at_once) {
+    const bool is_in_turn = claim.at_once->tasks.empty();
+    const Walked walked = is_in_turn ? Walk{claim, claim.weights}.run(claim.plan) : Walked{};
+    if (is_in_turn && (!walked.problem.empty() || !is_close(walked.value, claim.value))) {
+      verdict.problems.push_back("the plan is none, or takes another time than is claimed");
+    }
+    check_at_once(claim, verdict);
+  } else if (claim.mix.empty()) {
     check_frame(claim, verdict);
   } else {
     check_stream(claim, verdict);

@@ -78,6 +78,19 @@ struct PlanClaim {
   };
   std::vector<Buffer> buffers;
   double peak = 0, alive = 0;
+  // Engines at once: a group that runs, or a tensor that is converted.
+  struct Task {
+    std::optional<std::size_t> group{};
+    std::size_t server = 0, tensor = 0, from = 0, clock = 0;  // PlanServers has their numbers
+    double start = 0;                                         // [s]
+  };
+  struct AtOnce {
+    std::vector<std::size_t> engine_of;  // by place
+    std::vector<std::size_t> counts;     // by engine
+    std::vector<Task> tasks;             // empty: the plan, one group after the other
+    double bound = 0;                    // no schedule is faster [s]
+  };
+  std::optional<AtOnce> at_once{};
 };
 
 // Whether a text begins as a certificate of a plan does.

@@ -312,6 +312,10 @@ class Below {
 
 }  // namespace
 
+bool is_close(double a, double b) {
+  return std::abs(a - b) <= kPlanClose * std::max({std::abs(a), std::abs(b), 1e-300});
+}
+
 double PlanWeights::value(const PlanPrice& price) const {
   const double engine =
       price.engine && *price.engine < busy.size() ? busy[*price.engine] * price.busy : 0;

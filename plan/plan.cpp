@@ -356,7 +356,11 @@ void set_at_once(const Soc& soc, PlanAnswer& answer) {
   const auto servers = servers_of(engine_of, counts);
   const AtOnce found = schedule_at_once(answer.problem, servers, kMostNodes, answer.in_turn);
   answer.at_once = AtOnceAnswer{std::min(found.value, answer.in_turn),
-                                std::min(found.bound, answer.in_turn), found.blocks, found.nodes};
+                                std::min(found.bound, answer.in_turn),
+                                found.blocks,
+                                found.nodes,
+                                servers,
+                                found.tasks};
   if (found.value < answer.in_turn) {
     answer.plan = plan_of(answer.problem, found, soc.engines.size());
     for (PlannedGroup& group : answer.plan.groups) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/block_search.hpp"
 #include "plan/buffers.hpp"
 #include "plan/limits.hpp"
 #include "plan/options.hpp"
@@ -37,6 +38,8 @@ struct AtOnceAnswer {
   double bound = 0;    // no schedule of these groups at these prices is faster
   std::size_t blocks = 0;
   std::size_t nodes = 0;  // of the searches inside blocks
+  std::vector<Server> servers{};
+  std::vector<Task> tasks{};  // of the schedule; none: the plan in turn is as fast
 };
 
 // The best plan on another chip.
@@ -115,8 +118,9 @@ std::string plan_trace(const Soc& soc, const Network& network, const PlanAnswer&
 std::string plan_page(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer);
 
-// What an independent checker needs to prove that nothing is better (mapsim check). There is none
-// for engines at once, nor where a better plan takes too much memory, or there may be a better one.
+// What an independent checker needs to prove that nothing is better (mapsim check), or with engines
+// at once how much better it may be. There is none where a better plan takes too much memory, or,
+// with engines in turn, there may be a better one.
 bool has_certificate(const PlanOptions& options, const PlanAnswer& answer);
 std::string plan_certificate(const Soc& soc, const Network& network, const PlanOptions& options,
                              const PlanAnswer& answer);

@@ -107,6 +107,24 @@ void add_limits(const PlanAnswer& answer, Json& json) {
   }
 }
 
+// The schedule, if it is faster than the plan whose groups run one after the other.
+Json at_once_json(const AtOnceAnswer& answer, const PlanProblem& problem) {
+  std::vector<std::size_t> engine_of(problem.places), counts(problem.engines);
+  for (const Server& server : answer.servers) {
+    engine_of[server.place] = server.engine;
+    counts[server.engine] = std::max(counts[server.engine], server.copy + 1);
+  }
+  Json tasks = Json::array();
+  for (const Task& task : answer.tasks) {
+    tasks.push_back({task.choice ? Json(*task.choice) : Json(), task.server, task.tensor, task.from,
+                     task.clock, task.start});
+  }
+  return {{"engine_of", engine_of},
+          {"counts", counts},
+          {"bound", answer.bound},
+          {"tasks", std::move(tasks)}};
+}
+
 std::string text_of(Json certificate) {
   return Json{{"plan_certificate", std::move(certificate)}}.dump() + '\n';
 }
@@ -116,8 +134,8 @@ std::string text_of(Json certificate) {
 bool has_certificate(const PlanOptions& options, const PlanAnswer& answer) {
   const double value = weights_of(options.objective).of(answer.plan.total);
   constexpr double kRound = 1e-9;
-  return !options.at_once && !answer.is_within_memory && answer.misfit.empty() &&
-         !answer.is_tie_open && answer.bound >= value * (1 - kRound);
+  return !answer.is_within_memory && answer.misfit.empty() && !answer.is_tie_open &&
+         (options.at_once || answer.bound >= value * (1 - kRound));
 }
 
 std::string plan_certificate(const Soc& soc, const Network& network, const PlanOptions& options,
@@ -131,6 +149,9 @@ std::string plan_certificate(const Soc& soc, const Network& network, const PlanO
   json["value"] = weights.of(answer.plan.total);
   json["tie"] = ties.of(answer.plan.total);
   add_limits(answer, json);
+  if (answer.at_once) {
+    json["at_once"] = at_once_json(*answer.at_once, answer.problem);
+  }
   Json buffers = Json::array();
   for (const Buffer& each : answer.memory.buffers) {
     buffers.push_back({{"name", each.name},

@@ -115,6 +115,28 @@ TEST_F(PlanCommand, ChecksItsProofOnly) {
   EXPECT_THAT(run("check proof.yaml -o proof.yaml").err, HasSubstr("would be written over"));
 }
 
+TEST_F(PlanCommand, ProvesSchedulesWithEnginesAtOnce) {
+  const Outcome ran =
+      run("plan jetson_agx_orin graphs/resnet50 --at-once --certificate proof.json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Outcome holds = run("check proof.json");
+  EXPECT_EQ(holds.code, 0);
+  EXPECT_THAT(holds.out, HasSubstr("no schedule of these groups at these prices is faster"));
+  const Json proof = Json::parse(file("proof.json"));
+  const auto check = [&](const Json& change) {
+    Json forged = proof;
+    forged["plan_certificate"].merge_patch(change);
+    std::ofstream{folder() / "forged.json"} << forged.dump();
+    return run("check forged.json").code;
+  };
+  const double value = proof["plan_certificate"]["value"];
+  EXPECT_EQ(check(Json::object()), 0);
+  EXPECT_EQ(check({{"at_once", {{"bound", 1.01 * value}}}}), 1);
+  EXPECT_EQ(check({{"value", 0.99 * value}, {"at_once", {{"bound", 0.99 * value}}}}), 1);
+  EXPECT_EQ(check({{"at_once", {{"counts", {1, 0}}}}}), 2);
+  EXPECT_EQ(check({{"objective", "energy"}}), 2);
+}
+
 TEST_F(PlanCommand, ProvesPlansWithinLimits) {
   const Outcome ran =
       run("plan jetson_agx_orin graphs/squeezenet --objective energy "

@@ -12,40 +12,13 @@
 #include "plan/limits.hpp"
 #include "plan/priced.hpp"
 #include "plan/throughput.hpp"
+#include "tests/plan/plan_claim.hpp"
 #include "tests/plan/random_plan.hpp"
 
 namespace mapsim::plan_proof_test {
 namespace {
 
 constexpr std::size_t kLabels = 1'000'000;
-
-check::PlanPrice price_of(const Load& load) {
-  return {load.latency, load.energy, load.bytes, load.busy, load.engine};
-}
-
-std::vector<std::optional<check::PlanPrice>> prices_of(
-    const std::vector<std::optional<Load>>& loads) {
-  std::vector<std::optional<check::PlanPrice>> prices;
-  for (const auto& load : loads) {
-    prices.push_back(load ? std::optional{price_of(*load)} : std::nullopt);
-  }
-  return prices;
-}
-
-check::PlanClaim claim_of(const PlanProblem& problem) {
-  check::PlanClaim claim;
-  claim.operations = problem.operations;
-  claim.engines = problem.engines;
-  claim.places = problem.places;
-  for (const PlanProblem::Tensor& tensor : problem.tensors) {
-    claim.tensors.push_back({tensor.readers, prices_of(tensor.moves)});
-  }
-  for (const PlanProblem::Choice& choice : problem.choices) {
-    claim.groups.push_back(
-        {choice.operations, choice.reads, choice.writes, choice.anchor, prices_of(choice.on)});
-  }
-  return claim;
-}
 
 check::PlanChoices choices_of(const std::vector<PlanStep>& steps) {
   check::PlanChoices choices;
