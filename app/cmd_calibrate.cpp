@@ -14,6 +14,7 @@
 #include "core/diagnostic.hpp"
 #include "core/text_stream.hpp"
 #include "costmodel/gpu/library.hpp"
+#include "report/figures.hpp"
 #include "report/gpu.hpp"
 #include "report/table.hpp"
 #include "validate/calibrate.hpp"
@@ -23,8 +24,6 @@
 namespace mapsim {
 
 namespace {
-
-std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 std::string trust_text(const GroupCalibration& group) {
   std::string text = fmt::format(
@@ -50,10 +49,10 @@ std::string scores_text(const GroupCalibration& group) {
     Row row{score.name};
     if (score.errors) {
       const ErrorMetrics& e = *score.errors;
-      row.insert(
-          row.end(),
-          {percent(e.mape), fmt::format("{:.1f}-{:.1f}", 100 * e.mape_low, 100 * e.mape_high),
-           percent(e.median), percent(e.ninetieth), fmt::format("{:+.2f} %", 100 * e.bias)});
+      row.insert(row.end(), {percent_to_hundredths(e.mape),
+                             fmt::format("{:.1f}-{:.1f}", 100 * e.mape_low, 100 * e.mape_high),
+                             percent_to_hundredths(e.median), percent_to_hundredths(e.ninetieth),
+                             fmt::format("{:+.2f} %", 100 * e.bias)});
     } else {
       row.insert(row.end(), 5, "-");
     }
@@ -69,7 +68,7 @@ std::string scores_text(const GroupCalibration& group) {
   for (std::size_t i = 0; i < group.decades.size(); ++i) {
     const ErrorMetrics& e = group.by_decade[i];
     decades.push_back({fmt::format("{:g} to {:g} s", group.decades[i], 10 * group.decades[i]),
-                       fmt::format("{}", e.count), percent(e.mape),
+                       fmt::format("{}", e.count), percent_to_hundredths(e.mape),
                        fmt::format("{:+.2f} %", 100 * e.bias),
                        fmt::format("{:.0f} %", 100 * group.covered_by_decade[i])});
   }

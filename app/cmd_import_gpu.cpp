@@ -42,7 +42,7 @@ std::optional<GemmTile> problem_of(const std::string& text) {
   return extents;
 }
 
-std::set<std::string> lines_of(const std::string& text) {
+std::set<std::string> distinct_lines(const std::string& text) {
   std::set<std::string> lines;
   std::istringstream stream = stream_of(text);
   for (std::string line; std::getline(stream, line);) {
@@ -71,7 +71,7 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
     text = with_all_columns(read_text(target), target);  // rows are only added to what can be read
   }
   OutputFile file{target};
-  const std::set<std::string> before = lines_of(text);
+  const std::set<std::string> before = distinct_lines(text);
   std::string answer;
   ImportRecord record{{target}, {}};
   for (const std::string& path : arguments.files) {

@@ -14,6 +14,7 @@
 #include "arch/gpu_load.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/gpu/library.hpp"
+#include "report/figures.hpp"
 #include "report/gpu.hpp"
 #include "report/json_calibration.hpp"
 #include "report/table.hpp"
@@ -23,15 +24,13 @@
 namespace mapsim {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
-
 Row score_row(const PredictionScore& score) {
   const ErrorMetrics& e = score.errors;
   Row row{score.name,
           fmt::format("{}", e.count),
-          percent(e.mape),
-          percent(e.median),
-          percent(e.ninetieth),
+          percent_to_hundredths(e.mape),
+          percent_to_hundredths(e.median),
+          percent_to_hundredths(e.ninetieth),
           fmt::format("{:+.2f} %", 100 * e.bias),
           fmt::format("{:.1f} %", 100 * score.covered)};
   if (score.ranks.problems > 0) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/figures.hpp"
 #include "report/markup.hpp"
 #include "report/plots.hpp"
 #include "report/table.hpp"
@@ -14,7 +15,6 @@ namespace mapsim {
 
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string share(double value) { return value > 0 ? percent(value) : "-"; }
 std::string time_text(double seconds) {
   return seconds <= 0 ? "-" : fmt::format("{:.2f} us", seconds * 1e6);

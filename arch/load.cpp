@@ -26,7 +26,6 @@ constexpr std::int64_t kMaxIssueInterval = 1'000'000'000;  // cycles
 constexpr std::int64_t kMaxWidth = 1024;                   // bits of an operand
 constexpr Bits kDefaultWord{8};
 
-const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
 const Words kOperandNames{"input", "weight"};
 const Words kGemmAxisNames{"gemm_m", "gemm_n", "gemm_k", "gemm_batch"};  // in the order of GemmAxis
 constexpr RoleSet kOperands{Role::kInput, Role::kWeight};
@@ -85,7 +84,7 @@ void check_keeps(Reader& reader, const Storage& storage, const Fields& fields, b
     reader.error(fields.place("bypass"), "nothing bypasses the outermost level");
     return;
   }
-  for (const Role role : IdRange<Role>{kRoleNames.size()}) {
+  for (const Role role : IdRange<Role>{role_words().size()}) {
     const bool keep = storage.keep.contains(role);
     if (keep && storage.bypass.contains(role)) {
       reader.error(fields.place("bypass"),
@@ -270,8 +269,8 @@ class ArchReader {
           "a double-buffered level hides its transfers by its second half; leave one out");
     }
     storage.sliding = reader_.boolean(fields.find("sliding")).value_or(true);
-    storage.keep = read_roles(reader_, fields.find("keep"), kRoleNames);
-    storage.bypass = read_roles(reader_, fields.find("bypass"), kRoleNames);
+    storage.keep = read_roles(reader_, fields.find("keep"), role_words());
+    storage.bypass = read_roles(reader_, fields.find("bypass"), role_words());
     storage.keep = outermost ? kAllRoles : storage.keep;
     check_keeps(reader_, storage, fields, outermost);
     if (arch_.levels.size() == kMaxLevels) {
@@ -418,8 +417,8 @@ class ArchReader {
     }
     sparsity_.read_compute(fields, arch_.compute, lookup_);
     read_issue_interval(fields.find("issue_interval"));
-    arch_.compute.register_reuse =
-        read_role_switch(reader_, fields.find("register_reuse"), kRoleNames, kAllRoles, RoleSet{});
+    arch_.compute.register_reuse = read_role_switch(reader_, fields.find("register_reuse"),
+                                                    role_words(), kAllRoles, RoleSet{});
     if (const Node* timing = fields.find("timing")) {
       arch_.compute.timing = read_timing(reader_, *timing, arch_);
     }

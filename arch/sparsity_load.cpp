@@ -17,7 +17,6 @@ namespace {
 constexpr std::int64_t kMostCodeBits = 64;
 constexpr int kLargestBlock = 255;
 
-const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
 const Words kCodeNames{"dense", "bitmask", "coordinates", "runs", "offsets"};  // of RankFormat
 const Words kActNames{"nothing", "gate", "skip"};                              // of ZeroAct
 constexpr const char* kAFormat =
@@ -145,13 +144,13 @@ void SparsityReader::read_condition(const Node& node, StorageSparsity& storage) 
   }
   Condition condition;
   condition.act = fields.has("gate") ? ZeroAct::kGate : ZeroAct::kSkip;
-  const auto target = reader_.choice(fields.find(to_string(condition.act)), kRoleNames, "role");
+  const auto target = reader_.choice(fields.find(to_string(condition.act)), role_words(), "role");
   const Node* on = fields.require("on");
   if (on != nullptr && on->kind == Node::Kind::kSequence) {
-    for (const std::size_t leader : reader_.choice_list(on, kRoleNames, "role")) {
+    for (const std::size_t leader : reader_.choice_list(on, role_words(), "role")) {
       condition.leaders.insert(static_cast<Role>(leader));
     }
-  } else if (const auto leader = reader_.choice(on, kRoleNames, "role")) {
+  } else if (const auto leader = reader_.choice(on, role_words(), "role")) {
     condition.leaders.insert(static_cast<Role>(*leader));
   }
   if (!target || condition.leaders.empty()) {
@@ -170,11 +169,11 @@ void SparsityReader::read_storage(const Fields& fields, std::optional<Bits> word
   StorageSparsity storage;
   is_given_ = is_given_ || any_of(fields, kStorageSparsityKeys);
   if (const Node* formats = fields.find("format")) {
-    const Fields by_role = reader_.fields(*formats, kRoleNames);
+    const Fields by_role = reader_.fields(*formats, role_words());
     if (formats->entries.empty()) {
       reader_.error(*formats, "no format; name a role: input, weight or output");
     }
-    for (const Role role : IdRange<Role>{kRoleNames.size()}) {
+    for (const Role role : IdRange<Role>{role_words().size()}) {
       if (const Node* format = by_role.find(to_string(role))) {
         storage.formats[role] = read_format(*format);
       }

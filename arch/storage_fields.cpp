@@ -14,7 +14,7 @@ Capacity read_capacity(Reader& reader, const Node* node) {
     capacity.shared = reader.quantity(node, parse_size);
     return capacity;
   }
-  const Fields fields = reader.fields(*node, {"input", "weight", "output"});
+  const Fields fields = reader.fields(*node, role_words());
   if (node->entries.empty()) {
     reader.error(*node, "no partition; name roles, or write 'unlimited'");
   }

@@ -21,8 +21,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 double times(std::int64_t count) { return static_cast<double>(count); }
-double part(double value, double whole) { return whole > 0 ? value / whole : 0; }
-
 Row layer_row(const NetworkLayer& layer, const GpuLayer& found, const GpuNetworkResult& result) {
   const RankedKernel& ranked = *found.kernel;
   const Seconds latency = ranked.total * times(layer.count);

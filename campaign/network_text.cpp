@@ -45,8 +45,6 @@ double seconds(const Arch& arch, Cycles cycles) {
   return static_cast<double>(cycles.count()) / arch.clock.count();
 }
 
-double part(double value, double whole) { return whole > 0 ? value / whole : 0; }
-
 double time_part(const Share& share, const NetworkTotals& sums) {
   return part(static_cast<double>(share.latency.count()),
               static_cast<double>(sums.latency.count()));

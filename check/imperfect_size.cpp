@@ -19,7 +19,7 @@ constexpr std::size_t kMostWork = 30'000'000;  // multiplications: some ten seco
 // an extent of a domain. A loop passes one or several letters; adjacent letters of one dim are one
 // loop.
 using PerPhase = std::vector<std::size_t>;
-using Words = std::map<PerPhase, mpz_class>;
+using CountsBySplit = std::map<PerPhase, mpz_class>;
 
 mpz_class choose(std::size_t n, std::size_t k) {
   mpz_class ways;
@@ -34,7 +34,7 @@ class WordCounts {
   explicit WordCounts(const ExtentDomains& domains) : domains_{domains} {}
 
   // Returns false if it takes too long.
-  bool add(const std::vector<ParallelLoops>& fanouts, Words& sum) {
+  bool add(const std::vector<ParallelLoops>& fanouts, CountsBySplit& sum) {
     std::size_t free_letters = 0;
     mpz_class free_words = 1;
     std::vector<Part> parts;
@@ -58,8 +58,8 @@ class WordCounts {
         free_words *= choose(free_letters, letters);
       }
     }
-    const Words& split = words_of(parts, fanouts.size() + 1);
-    Words cuts;
+    const CountsBySplit& split = counts_of(parts, fanouts.size() + 1);
+    CountsBySplit cuts;
     PerPhase cut(fanouts.size() + 1, 0);
     list_cuts(0, free_letters, cut, cuts);
     for (const auto& [letters, ways] : multiplied(split, cuts)) {
@@ -81,7 +81,7 @@ class WordCounts {
     }
   };
 
-  static void list_cuts(std::size_t stage, std::size_t left, PerPhase& cut, Words& found) {
+  static void list_cuts(std::size_t stage, std::size_t left, PerPhase& cut, CountsBySplit& found) {
     if (stage + 1 == cut.size()) {
       cut[stage] = left;
       found[cut] = 1;
@@ -92,8 +92,8 @@ class WordCounts {
     }
   }
 
-  Words multiplied(const Words& a, const Words& b) {
-    Words product;
+  CountsBySplit multiplied(const CountsBySplit& a, const CountsBySplit& b) {
+    CountsBySplit product;
     for (const auto& [letters, ways] : a) {
       for (const auto& [more, also] : b) {
         PerPhase all = letters;
@@ -111,7 +111,7 @@ class WordCounts {
 
   // The letters of the dim in each stage, for all places where the fanouts may be crossed.
   void descend(const Part& part, std::size_t stage, std::size_t bin, PerPhase& letters,
-               Words& found) const {
+               CountsBySplit& found) const {
     const std::vector<std::int64_t>& domain = domains_[part.dim];
     if (stage == part.fanouts.size()) {
       letters[stage] = bin;
@@ -131,7 +131,7 @@ class WordCounts {
     }
   }
 
-  const Words& words_of(const std::vector<Part>& parts, std::size_t stages) {
+  const CountsBySplit& counts_of(const std::vector<Part>& parts, std::size_t stages) {
     std::size_t same = 0;
     while (stages == stages_ && same < parts.size() && same < known_.size() &&
            parts[same].is_like(known_[same].first)) {
@@ -141,7 +141,7 @@ class WordCounts {
     stages_ = stages;
     none_ = {{PerPhase(stages, 0), 1}};
     for (std::size_t i = same; i < parts.size(); ++i) {
-      Words own;
+      CountsBySplit own;
       PerPhase letters(stages, 0);
       descend(parts[i], 0, domains_[parts[i].dim].size() - 1, letters, own);
       known_.emplace_back(parts[i], multiplied(i == 0 ? none_ : known_[i - 1].second, own));
@@ -150,9 +150,9 @@ class WordCounts {
   }
 
   const ExtentDomains& domains_;
-  Words none_;
+  CountsBySplit none_;
   std::size_t stages_ = 0;
-  std::vector<std::pair<Part, Words>> known_;
+  std::vector<std::pair<Part, CountsBySplit>> known_;
   std::size_t work_ = 0;
 };
 
@@ -207,7 +207,7 @@ std::optional<std::string> count_imperfect(const Problem& problem, const Rules& 
   }
   const ExtentDomains domains = list_extent_domains(problem.workload(), rules);
   WordCounts words{domains};
-  std::map<std::vector<FanoutId>, Words> by_fanouts;
+  std::map<std::vector<FanoutId>, CountsBySplit> by_fanouts;
   for (const Unrolling& unrolling : unrollings) {
     const std::vector<ParallelLoops> fanouts = list_parallel_loops(problem, unrolling);
     std::vector<FanoutId> used;

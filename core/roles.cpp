@@ -3,17 +3,12 @@
 
 namespace mapsim {
 
-const char* to_string(Role role) {
-  switch (role) {
-    case Role::kInput:
-      return "input";
-    case Role::kWeight:
-      return "weight";
-    case Role::kOutput:
-      return "output";
-  }
-  return "";
+const Words& role_words() {
+  static const Words words{"input", "weight", "output"};
+  return words;
 }
+
+const char* to_string(Role role) { return role_words()[static_cast<std::size_t>(role)].c_str(); }
 
 const char* to_string(GemmAxis axis) {
   switch (axis) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "core/edit_distance.hpp"
 #include "core/index.hpp"
 
 namespace mapsim {
@@ -16,7 +17,8 @@ inline constexpr RoleSet kAllRoles{Role::kInput, Role::kWeight, Role::kOutput};
 // n = {weight, output}, k = every reduction dim, batch = {input, weight, output}.
 enum class GemmAxis : std::uint8_t { kM, kN, kK, kBatch };
 
-const char* to_string(Role role);      // "input", "weight", "output"
+const char* to_string(Role role);
+const Words& role_words();             // "input", "weight", "output", in the order of Role
 const char* to_string(GemmAxis axis);  // "gemm_m", "gemm_n", "gemm_k", "gemm_batch"
 
 }  // namespace mapsim

@@ -15,7 +15,7 @@ namespace mapsim {
 
 namespace {
 
-TensorShape shape_of(const Workload& workload, TensorId t) {
+TensorShape tensor_shape(const Workload& workload, TensorId t) {
   const Tensor& tensor = workload.tensors[t];
   TensorShape shape;
   shape.dims = tensor.dims();
@@ -47,7 +47,7 @@ Problem::Problem(Arch arch, Workload workload)
     sparse_ = std::make_shared<const SparseModel>(arch_, workload_);
   }
   for (const TensorId t : workload_.tensors.ids()) {
-    shapes_.push_back(shape_of(workload_, t));
+    shapes_.push_back(tensor_shape(workload_, t));
     moved_share_.push_back(sparse_ ? sparse_->least_moved(t) : workload_.tensors[t].density);
   }
   overlaps_ = overlaps_of(*this);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arch/gpu_words.hpp"
+#include "core/ascii.hpp"
 #include "interop/gpu_table_row.hpp"
 
 namespace mapsim {
@@ -22,13 +23,6 @@ constexpr std::array kTimes{
     TimeColumn{"mean_us", 1e-6},    TimeColumn{"mean_ms", 1e-3},    TimeColumn{"runtime_ms", 1e-3},
     TimeColumn{"us", 1e-6},         TimeColumn{"ms", 1e-3},         TimeColumn{"latency_s", 1},
     TimeColumn{"time_s", 1},        TimeColumn{"median_s", 1}};
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
 
 // A kernel of the ladder by its name, "mma_pipe" or "mma_pipe@s3". Its sources (gemm_mma.cu,
 // gemm_wmma.cu, cutlass_sm90.cu of blackwell-tensorcore-kernels): A and B row-major halves, C in

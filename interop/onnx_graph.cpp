@@ -146,7 +146,7 @@ std::unordered_map<std::string, TensorFacts> claims_of(const ModelGraph& graph,
       TensorFacts claim = facts_of(value);
       for (std::size_t i = 0; claim.shape && i < claim.shape->size(); ++i) {
         const auto given = dims.values.find((*value.shape)[i].symbol);
-        if ((*claim.shape)[i] == kUnknown && given != dims.values.end()) {
+        if ((*claim.shape)[i] == kUnknownExtent && given != dims.values.end()) {
           (*claim.shape)[i] = given->second;
         }
       }

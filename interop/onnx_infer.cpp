@@ -170,7 +170,7 @@ Facts OnnxInference::of_loop(const ModelNode& node, const OnnxScope& scope) {
     if (!keeps) {
       facts[i].shape.reset();
     } else if (i >= states && facts[i].shape) {
-      facts[i].shape->insert(facts[i].shape->begin(), kUnknown);
+      facts[i].shape->insert(facts[i].shape->begin(), kUnknownExtent);
     }
   }
   return facts;
@@ -192,14 +192,14 @@ Facts OnnxInference::of_scan(const ModelNode& node, const OnnxScope& scope) {
     return axes && i < axes->size() ? (*axes)[i] : 0;
   };
   Facts inputs;
-  std::int64_t length = kUnknown;
+  std::int64_t length = kUnknownExtent;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     TensorFacts facts = without_values(scope.find(node.inputs[i]));
     if (i >= states && facts.shape) {
       const auto axis = place(axis_of("scan_input_axes", i - states), facts.shape->size());
       if (axis) {
         const auto at = facts.shape->begin() + static_cast<std::ptrdiff_t>(*axis);
-        length = *at == kUnknown ? length : *at;
+        length = *at == kUnknownExtent ? length : *at;
         facts.shape->erase(at);
       } else {
         facts.shape.reset();

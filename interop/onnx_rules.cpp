@@ -46,7 +46,7 @@ Facts results(TensorFacts first, TensorFacts second, TensorFacts third) {
 }
 
 bool TensorFacts::is_known() const {
-  return shape && std::find(shape->begin(), shape->end(), kUnknown) == shape->end();
+  return shape && std::find(shape->begin(), shape->end(), kUnknownExtent) == shape->end();
 }
 
 bool TensorFacts::is_constant() const {
@@ -116,13 +116,14 @@ std::int64_t extent_times(std::int64_t a, std::int64_t b) {
     return 0;
   }
   return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) || product > kMostExtent
-             ? kUnknown
+             ? kUnknownExtent
              : product;
 }
 
 std::int64_t extent_plus(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
-  return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) || sum > kMostExtent ? kUnknown : sum;
+  return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) || sum > kMostExtent ? kUnknownExtent
+                                                                                   : sum;
 }
 
 std::int64_t elements_of(std::span<const std::int64_t> shape) {
@@ -152,9 +153,9 @@ std::optional<OnnxShape> broadcast(const std::optional<OnnxShape>& a,
     std::int64_t& extent = shape[shape.size() - i];
     if (of_a == of_b || of_b == 1) {
       extent = of_a;
-    } else if (of_a == 1 || of_a == kUnknown) {
+    } else if (of_a == 1 || of_a == kUnknownExtent) {
       extent = of_b;  // what is unknown is 1, or the same
-    } else if (of_b == kUnknown) {
+    } else if (of_b == kUnknownExtent) {
       extent = of_a;
     } else {
       return std::nullopt;
@@ -170,7 +171,7 @@ std::optional<OnnxShape> common(const std::optional<OnnxShape>& a,
   }
   OnnxShape shape = *a;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    shape[i] = shape[i] == (*b)[i] ? shape[i] : kUnknown;
+    shape[i] = shape[i] == (*b)[i] ? shape[i] : kUnknownExtent;
   }
   return shape;
 }
@@ -181,7 +182,7 @@ TensorFacts consistent(TensorFacts facts) {
   }
   if (facts.shape) {
     for (std::int64_t& extent : *facts.shape) {
-      extent = extent < 0 || extent > kMostExtent ? kUnknown : extent;
+      extent = extent < 0 || extent > kMostExtent ? kUnknownExtent : extent;
     }
   }
   if (facts.values && (!facts.is_known() || elements_of(*facts.shape) !=

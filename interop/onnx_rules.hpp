@@ -15,9 +15,9 @@ namespace mapsim {
 // Facts about tensors that are known before the model runs, and the rules of operators that derive
 // them.
 
-// Extents, at most 2^56; kUnknown: only a run determines it.
+// Extents, at most 2^56; kUnknownExtent: only a run determines it.
 using OnnxShape = std::vector<std::int64_t>;
-inline constexpr std::int64_t kUnknown = -1;
+inline constexpr std::int64_t kUnknownExtent = -1;
 
 // A value of any element type; integers of 64 bits and doubles are exact. NaN: unknown.
 using OnnxNumber = long double;
@@ -107,8 +107,8 @@ std::optional<OnnxNumbers> values_of(const ModelTensor& tensor);
 // Functions that rules share.
 bool is_real_type(int type);
 bool is_number_type(int type);
-// Product and sum of extents, and the number of elements; kUnknown: above 2^56, or an extent is
-// unknown.
+// Product and sum of extents, and the number of elements; kUnknownExtent: above 2^56, or an extent
+// is unknown.
 std::int64_t extent_times(std::int64_t a, std::int64_t b);
 std::int64_t extent_plus(std::int64_t a, std::int64_t b);
 std::int64_t elements_of(std::span<const std::int64_t> shape);

@@ -50,23 +50,24 @@ Facts constant(const OnnxOperator& operation) {
 Facts shape(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   if (!data) {
-    return results({kOnnxInt64, OnnxShape{kUnknown}});
+    return results({kOnnxInt64, OnnxShape{kUnknownExtent}});
   }
   const auto rank = static_cast<std::int64_t>(data->size());
   const Cut part = cut_of(rank, operation.integer("start", 0), operation.integer("end", rank), 1);
   OnnxNumbers values;
   for (std::int64_t i = part.start; i < part.start + part.count; ++i) {
     const std::int64_t extent = (*data)[static_cast<std::size_t>(i)];
-    values.push_back(extent == kUnknown ? std::nanl("") : static_cast<OnnxNumber>(extent));
+    values.push_back(extent == kUnknownExtent ? std::nanl("") : static_cast<OnnxNumber>(extent));
   }
   return results(listed(kOnnxInt64, std::move(values)));
 }
 
 Facts size(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
-  const std::int64_t elements = data ? elements_of(*data) : kUnknown;
-  return results(elements == kUnknown ? TensorFacts{kOnnxInt64, OnnxShape{}}
-                                      : single(kOnnxInt64, static_cast<OnnxNumber>(elements)));
+  const std::int64_t elements = data ? elements_of(*data) : kUnknownExtent;
+  return results(elements == kUnknownExtent
+                     ? TensorFacts{kOnnxInt64, OnnxShape{}}
+                     : single(kOnnxInt64, static_cast<OnnxNumber>(elements)));
 }
 
 Facts range(const OnnxOperator& operation) {
@@ -77,7 +78,7 @@ Facts range(const OnnxOperator& operation) {
   const OnnxNumber first = value(0), limit = value(1), step = value(2);
   const OnnxNumber count = std::max<OnnxNumber>(0, std::ceil((limit - first) / step));
   if (std::isnan(first) || std::isnan(limit) || !(std::abs(step) > 0) || !(count < 0x1p56L)) {
-    return results({operation.type(0), OnnxShape{kUnknown}});
+    return results({operation.type(0), OnnxShape{kUnknownExtent}});
   }
   TensorFacts facts{operation.type(0), OnnxShape{static_cast<std::int64_t>(count)}};
   if (count <= kMostOnnxNumbers) {
@@ -109,7 +110,7 @@ Facts multinomial(const OnnxOperator& operation) {
 
 std::int64_t one_whole(const OnnxOperator& operation, std::size_t i) {
   const auto values = operation.wholes(i);
-  return values && values->size() == 1 ? values->front() : kUnknown;
+  return values && values->size() == 1 ? values->front() : kUnknownExtent;
 }
 
 Facts window(const OnnxOperator& operation) {
@@ -120,8 +121,9 @@ Facts window(const OnnxOperator& operation) {
 // Of bins and of a transform's length.
 Facts mel_weights(const OnnxOperator& operation) {
   const std::int64_t length = one_whole(operation, 1);
-  return results({static_cast<int>(operation.integer("output_datatype", kOnnxFloat)),
-                  OnnxShape{length < 0 ? kUnknown : length / 2 + 1, one_whole(operation, 0)}});
+  return results(
+      {static_cast<int>(operation.integer("output_datatype", kOnnxFloat)),
+       OnnxShape{length < 0 ? kUnknownExtent : length / 2 + 1, one_whole(operation, 0)}});
 }
 
 // Along an axis, an attribute until opset 20; the last one is the parts of a complex number.
@@ -159,8 +161,8 @@ Facts framed_fourier(const OnnxOperator& operation) {
   }
   const bool known = step > 0 && length > 0 && (*signal)[1] >= length;
   const bool half = operation.integer("onesided", 1) != 0;
-  facts[0].shape = {signal->front(), known ? ((*signal)[1] - length) / step + 1 : kUnknown,
-                    length < 1 ? kUnknown
+  facts[0].shape = {signal->front(), known ? ((*signal)[1] - length) / step + 1 : kUnknownExtent,
+                    length < 1 ? kUnknownExtent
                     : half     ? length / 2 + 1
                                : length,
                     2};

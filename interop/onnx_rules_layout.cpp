@@ -15,7 +15,7 @@ bool is_unknown(OnnxNumber value) { return std::isnan(value); }
 
 // A value as an extent.
 std::int64_t extent_of(OnnxNumber value) {
-  return value >= 0 && value < 0x1p57L ? static_cast<std::int64_t>(value) : kUnknown;
+  return value >= 0 && value < 0x1p57L ? static_cast<std::int64_t>(value) : kUnknownExtent;
 }
 
 // Values as extents; where not even they are known, as many unknown ones as there are.
@@ -27,7 +27,8 @@ std::optional<OnnxShape> extents(const TensorFacts& facts) {
     return shape;
   }
   return facts.is_known() && facts.shape->size() == 1 && facts.shape->front() < 64
-             ? std::optional{OnnxShape(static_cast<std::size_t>(facts.shape->front()), kUnknown)}
+             ? std::optional{OnnxShape(static_cast<std::size_t>(facts.shape->front()),
+                                       kUnknownExtent)}
              : std::nullopt;
 }
 
@@ -38,19 +39,19 @@ std::optional<OnnxShape> reshaped(const TensorFacts& data, const OnnxNumbers& wa
   bool more_free = false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] == 0 && !zeros) {
-      shape.push_back(data.shape && i < data.shape->size() ? (*data.shape)[i] : kUnknown);
+      shape.push_back(data.shape && i < data.shape->size() ? (*data.shape)[i] : kUnknownExtent);
       continue;
     }
     const bool left_over = wanted[i] == -1 || is_unknown(wanted[i]);
     more_free = more_free || (left_over && free);
     free = left_over ? i : free;
-    shape.push_back(left_over ? kUnknown : extent_of(wanted[i]));
+    shape.push_back(left_over ? kUnknownExtent : extent_of(wanted[i]));
   }
   if (free && !more_free && data.is_known()) {
     OnnxShape others = shape;
     others[*free] = 1;
     const std::int64_t rest = elements_of(others), whole = elements_of(*data.shape);
-    shape[*free] = rest > 0 && whole >= 0 && whole % rest == 0 ? whole / rest : kUnknown;
+    shape[*free] = rest > 0 && whole >= 0 && whole % rest == 0 ? whole / rest : kUnknownExtent;
   }
   return shape;
 }
@@ -131,7 +132,7 @@ Facts squeeze(const OnnxOperator& operation) {
   for (std::size_t i = 0; i < data->size(); ++i) {
     if (goes ? !(*goes)[i] : (*data)[i] != 1) {
       shape.push_back((*data)[i]);
-    } else if (goes && (*data)[i] != 1 && (*data)[i] != kUnknown) {
+    } else if (goes && (*data)[i] != 1 && (*data)[i] != kUnknownExtent) {
       return facts;
     }
   }
@@ -169,7 +170,7 @@ Facts tile(const OnnxOperator& operation) {
   if (!data) {
     return facts;
   }
-  OnnxShape shape(data->size(), kUnknown);
+  OnnxShape shape(data->size(), kUnknownExtent);
   if (operation.opset() < 6) {  // so often along one axis
     const auto axis = operation.wholes(2);
     const auto at = repeats && axis && repeats->size() == 1 && axis->size() == 1
@@ -201,7 +202,7 @@ Facts pad(const OnnxOperator& operation) {
   for (std::size_t i = 0; !axes.values && i < along.size(); ++i) {
     along[i] = static_cast<std::int64_t>(i);
   }
-  facts[0].shape = OnnxShape(data->size(), kUnknown);
+  facts[0].shape = OnnxShape(data->size(), kUnknownExtent);
   if (!pads.known || !pads.values || pads.values->size() != 2 * along.size()) {
     return facts;
   }
@@ -214,8 +215,9 @@ Facts pad(const OnnxOperator& operation) {
       return results({operation.type(0)});
     }
     std::int64_t& extent = (*facts[0].shape)[*at];
-    extent =
-        extent == kUnknown ? kUnknown : std::max<std::int64_t>(kUnknown, extent + before + after);
+    extent = extent == kUnknownExtent
+                 ? kUnknownExtent
+                 : std::max<std::int64_t>(kUnknownExtent, extent + before + after);
   }
   return facts;
 }
@@ -226,7 +228,8 @@ Facts depth_to_space(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   if (data && data->size() == 4 && block > 0 && block < (1 << 20)) {
     const std::int64_t channels = (*data)[1];
-    facts[0].shape = {(*data)[0], channels == kUnknown ? kUnknown : channels / (block * block),
+    facts[0].shape = {(*data)[0],
+                      channels == kUnknownExtent ? kUnknownExtent : channels / (block * block),
                       extent_times((*data)[2], block), extent_times((*data)[3], block)};
   }
   return facts;
@@ -238,7 +241,7 @@ Facts space_to_depth(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   if (data && data->size() == 4 && block > 0 && block < (1 << 20)) {
     const auto parts = [block](std::int64_t extent) {
-      return extent == kUnknown ? kUnknown : extent / block;
+      return extent == kUnknownExtent ? kUnknownExtent : extent / block;
     };
     facts[0].shape = {(*data)[0], extent_times((*data)[1], block * block), parts((*data)[2]),
                       parts((*data)[3])};
@@ -250,8 +253,8 @@ Facts space_to_depth(const OnnxOperator& operation) {
 std::int64_t scaled_extent(std::int64_t extent, OnnxNumber factor) {
   const double product =
       std::floor(static_cast<double>(static_cast<float>(extent) * static_cast<float>(factor)));
-  return extent == kUnknown || !(product >= 0 && product < 0x1p56)
-             ? kUnknown
+  return extent == kUnknownExtent || !(product >= 0 && product < 0x1p56)
+             ? kUnknownExtent
              : static_cast<std::int64_t>(product);
 }
 
@@ -277,7 +280,8 @@ void keep_ratio(const OnnxShape& data, const std::vector<std::size_t>& along,
   }
   for (const std::size_t axis : along) {
     const double extent = std::floor(scale * static_cast<double>(data[axis]) + 0.5);
-    shape[axis] = extent >= 0 && extent < 0x1p56 ? static_cast<std::int64_t>(extent) : kUnknown;
+    shape[axis] =
+        extent >= 0 && extent < 0x1p56 ? static_cast<std::int64_t>(extent) : kUnknownExtent;
   }
 }
 
@@ -320,7 +324,7 @@ Facts resize(const OnnxOperator& operation) {
   } else {
     facts[0].shape = data;
     for (const std::size_t axis : along) {
-      (*facts[0].shape)[axis] = kUnknown;
+      (*facts[0].shape)[axis] = kUnknownExtent;
     }
   }
   return facts;
@@ -343,7 +347,7 @@ Facts upsample(const OnnxOperator& operation) {
   } else if (high != nullptr && wide != nullptr) {
     factors = {1, 1, high->real, wide->real};
   }
-  facts[0].shape = factors.empty() ? OnnxShape(data->size(), kUnknown)
+  facts[0].shape = factors.empty() ? OnnxShape(data->size(), kUnknownExtent)
                                    : scaled(*data, factors, resized_axes(operation, data->size()));
   return facts;
 }

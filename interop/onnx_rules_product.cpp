@@ -26,7 +26,7 @@ std::optional<OnnxShape> product(const std::optional<OnnxShape>& left,
   }
   const std::int64_t inner = a.back(), other = b[b.size() - 2];
   auto shape = broadcast(OnnxShape{a.begin(), a.end() - 2}, OnnxShape{b.begin(), b.end() - 2});
-  if (!shape || (inner != other && inner != kUnknown && other != kUnknown)) {
+  if (!shape || (inner != other && inner != kUnknownExtent && other != kUnknownExtent)) {
     return std::nullopt;
   }
   if (left->size() > 1) {
@@ -78,7 +78,7 @@ Facts recurrent(const OnnxOperator& operation) {
   const auto& data = operation.shape(0);
   const auto& weights = operation.shape(2);  // directions, gates, hidden
   const std::int64_t directions = operation.text("direction", "") == "bidirectional" ? 2 : 1;
-  const std::int64_t implied = weights && weights->size() == 3 ? (*weights)[2] : kUnknown;
+  const std::int64_t implied = weights && weights->size() == 3 ? (*weights)[2] : kUnknownExtent;
   const std::int64_t hidden = operation.integer("hidden_size", implied);
   Facts facts(3, TensorFacts{operation.type(0)});
   if (data && data->size() == 3) {
@@ -108,8 +108,8 @@ Facts attention(const OnnxOperator& operation) {
     const std::int64_t heads = operation.integer("q_num_heads", 0);
     const std::int64_t groups = operation.integer("kv_num_heads", 0);
     facts[0].shape = queries;
-    facts[0].shape->back() = groups < 1 || values->back() == kUnknown
-                                 ? kUnknown
+    facts[0].shape->back() = groups < 1 || values->back() == kUnknownExtent
+                                 ? kUnknownExtent
                                  : extent_times(values->back() / groups, heads);
   }
   return facts;

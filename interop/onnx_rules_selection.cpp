@@ -28,9 +28,9 @@ Facts concat(const OnnxOperator& operation) {
     for (std::size_t j = 0; j < shape.size(); ++j) {
       if (j == *axis) {
         shape[j] = extent_plus(shape[j], (*part)[j]);
-      } else if (shape[j] == kUnknown) {
+      } else if (shape[j] == kUnknownExtent) {
         shape[j] = (*part)[j];
-      } else if ((*part)[j] != kUnknown && (*part)[j] != shape[j]) {
+      } else if ((*part)[j] != kUnknownExtent && (*part)[j] != shape[j]) {
         return facts;
       }
     }
@@ -43,7 +43,7 @@ Facts concat(const OnnxOperator& operation) {
 // smaller.
 std::vector<std::int64_t> parts(const OnnxOperator& operation, std::int64_t extent) {
   const std::size_t count = operation.outputs();
-  const std::vector<std::int64_t> unknown(count, kUnknown);
+  const std::vector<std::int64_t> unknown(count, kUnknownExtent);
   const OnnxOperator::List given = operation.list(1, "split");
   if (!given.known || (given.values && given.values->size() != count)) {
     return unknown;
@@ -51,7 +51,7 @@ std::vector<std::int64_t> parts(const OnnxOperator& operation, std::int64_t exte
   if (given.values) {
     return *given.values;
   }
-  if (extent == kUnknown || count == 0) {
+  if (extent == kUnknownExtent || count == 0) {
     return unknown;
   }
   const auto number = static_cast<std::int64_t>(count);
@@ -107,7 +107,7 @@ Facts slice(const OnnxOperator& operation) {
     return facts;
   }
   const auto cuts = slice_cuts(operation);
-  facts[0].shape = OnnxShape(data->size(), kUnknown);
+  facts[0].shape = OnnxShape(data->size(), kUnknownExtent);
   for (std::size_t i = 0; cuts && i < data->size(); ++i) {
     (*facts[0].shape)[i] = (*cuts)[i].count;
   }
@@ -154,12 +154,12 @@ Facts gather_nd(const OnnxOperator& operation) {
 // How many are picked depends on the data.
 Facts compress(const OnnxOperator& operation) {
   const bool flat = operation.node().find("axis") == nullptr;
-  Facts facts =
-      results({operation.type(0), flat ? std::optional{OnnxShape{kUnknown}} : operation.shape(0)});
+  Facts facts = results(
+      {operation.type(0), flat ? std::optional{OnnxShape{kUnknownExtent}} : operation.shape(0)});
   if (!flat && facts[0].shape) {
     const auto axis = place(operation.integer("axis", 0), facts[0].shape->size());
     if (axis) {
-      (*facts[0].shape)[*axis] = kUnknown;
+      (*facts[0].shape)[*axis] = kUnknownExtent;
     } else {
       facts[0].shape.reset();
     }
@@ -168,7 +168,7 @@ Facts compress(const OnnxOperator& operation) {
 }
 
 Facts nonzero(const OnnxOperator& operation) {
-  Facts facts = results({kOnnxInt64, OnnxShape{kUnknown, kUnknown}});
+  Facts facts = results({kOnnxInt64, OnnxShape{kUnknownExtent, kUnknownExtent}});
   if (operation.shape(0)) {
     facts[0].shape->front() = static_cast<std::int64_t>(operation.shape(0)->size());
   }
@@ -189,12 +189,12 @@ Facts nonzero(const OnnxOperator& operation) {
 
 Facts unique(const OnnxOperator& operation) {
   Facts facts = compress(operation);
-  facts.insert(facts.end(), 3, TensorFacts{kOnnxInt64, OnnxShape{kUnknown}});
+  facts.insert(facts.end(), 3, TensorFacts{kOnnxInt64, OnnxShape{kUnknownExtent}});
   return facts;
 }
 
 Facts non_max_suppression(const OnnxOperator&) {
-  return results({kOnnxInt64, OnnxShape{kUnknown, 3}});
+  return results({kOnnxInt64, OnnxShape{kUnknownExtent, 3}});
 }
 
 Facts one_hot(const OnnxOperator& operation) {
@@ -206,7 +206,7 @@ Facts one_hot(const OnnxOperator& operation) {
   if (axis) {
     facts[0].shape = indices;
     facts[0].shape->insert(facts[0].shape->begin() + static_cast<std::ptrdiff_t>(*axis),
-                           depth && depth->size() == 1 ? depth->front() : kUnknown);
+                           depth && depth->size() == 1 ? depth->front() : kUnknownExtent);
   }
   return facts;
 }
@@ -215,7 +215,7 @@ Facts top_k(const OnnxOperator& operation) {
   std::optional<OnnxShape> shape = operation.shape(0);
   const auto given = operation.wholes(1);
   const std::int64_t k =
-      given && given->size() == 1 ? given->front() : operation.integer("k", kUnknown);
+      given && given->size() == 1 ? given->front() : operation.integer("k", kUnknownExtent);
   const auto axis = shape ? place(operation.integer("axis", -1), shape->size()) : std::nullopt;
   if (axis) {
     (*shape)[*axis] = k;
@@ -247,7 +247,7 @@ Facts reduce(const OnnxOperator& operation) {
     return facts;
   }
   if (!axes.known) {
-    facts[0].shape = OnnxShape(data->size(), kUnknown);
+    facts[0].shape = OnnxShape(data->size(), kUnknownExtent);
     return facts;
   }
   const bool all = !axes.values || axes.values->empty();
@@ -331,8 +331,8 @@ std::optional<std::vector<Cut>> slice_cuts(const OnnxOperator& operation) {
     if (!axis || step == 0) {
       return std::nullopt;
     }
-    cuts[*axis] = data[*axis] == kUnknown
-                      ? Cut{0, 1, kUnknown}
+    cuts[*axis] = data[*axis] == kUnknownExtent
+                      ? Cut{0, 1, kUnknownExtent}
                       : cut_of(data[*axis], (*starts.values)[i], (*ends.values)[i], step);
   }
   return cuts;

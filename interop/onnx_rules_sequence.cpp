@@ -64,7 +64,7 @@ Facts split_sequence(const OnnxOperator& operation) {
   (*shape)[*axis] =
       equal && sizes->front() > 0 && (is_list || (extent >= 0 && extent % sizes->front() == 0))
           ? sizes->front()
-          : kUnknown;
+          : kUnknownExtent;
   return facts;
 }
 
@@ -80,9 +80,9 @@ Facts concat_sequence(const OnnxOperator& operation) {
   if (!axis) {
     shape.reset();
   } else if (is_new) {
-    shape->insert(shape->begin() + static_cast<std::ptrdiff_t>(*axis), kUnknown);
+    shape->insert(shape->begin() + static_cast<std::ptrdiff_t>(*axis), kUnknownExtent);
   } else {
-    (*shape)[*axis] = kUnknown;
+    (*shape)[*axis] = kUnknownExtent;
   }
   return facts;
 }

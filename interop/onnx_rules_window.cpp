@@ -42,7 +42,7 @@ std::optional<std::vector<WindowAxis>> axes_of(const OnnxOperator& operation, co
     axes.push_back(
         {data[i + 2], kernel[i], (*strides)[i], (*dilations)[i], (*pads)[i], (*pads)[i + count]});
     if (kernel[i] < 1 || kernel[i] > kMostAttribute ||
-        extent_times(kernel[i], (*dilations)[i]) == kUnknown) {
+        extent_times(kernel[i], (*dilations)[i]) == kUnknownExtent) {
       return std::nullopt;
     }
   }
@@ -52,8 +52,8 @@ std::optional<std::vector<WindowAxis>> axes_of(const OnnxOperator& operation, co
 // How often the window of an axis is laid on; with `ceil`, also where it ends beyond the padding,
 // unless it begins there (ONNX 1.16 on).
 std::int64_t windows(const WindowAxis& axis, const std::string& padding, bool ceil) {
-  if (axis.input == kUnknown) {
-    return kUnknown;
+  if (axis.input == kUnknownExtent) {
+    return kUnknownExtent;
   }
   if (padding.starts_with("SAME")) {
     return (axis.input + axis.stride - 1) / axis.stride;
@@ -62,7 +62,7 @@ std::int64_t windows(const WindowAxis& axis, const std::string& padding, bool ce
   const std::int64_t before = valid ? 0 : axis.before, after = valid ? 0 : axis.after;
   const std::int64_t room = axis.input + before + after - axis.window();
   if (room < 0) {
-    return kUnknown;
+    return kUnknownExtent;
   }
   std::int64_t count = room / axis.stride + 1;
   if (ceil && room % axis.stride != 0 && count * axis.stride < axis.input + before) {
@@ -94,7 +94,7 @@ std::optional<OnnxShape> slid(const OnnxOperator& operation, std::int64_t channe
 std::optional<OnnxShape> convolved(const OnnxOperator& operation, std::size_t weight) {
   const auto& weights = operation.shape(weight);
   if (!weights || weights->size() < 2) {
-    return operation.integers("kernel_shape") ? slid(operation, kUnknown, std::nullopt)
+    return operation.integers("kernel_shape") ? slid(operation, kUnknownExtent, std::nullopt)
                                               : std::nullopt;
   }
   return slid(operation, (*weights)[0], OnnxShape{weights->begin() + 2, weights->end()});
@@ -128,8 +128,8 @@ Facts global_pool(const OnnxOperator& operation) {
 
 std::int64_t spread(const WindowAxis& axis, std::int64_t output_padding,
                     const std::string& padding) {
-  if (axis.input == kUnknown) {
-    return kUnknown;
+  if (axis.input == kUnknownExtent) {
+    return kUnknownExtent;
   }
   if (padding.starts_with("SAME")) {
     return extent_times(axis.input, axis.stride);
@@ -138,7 +138,7 @@ std::int64_t spread(const WindowAxis& axis, std::int64_t output_padding,
   const std::int64_t whole = extent_times(axis.stride, axis.input - 1);
   const std::int64_t pads = valid ? 0 : axis.before + axis.after;
   const std::int64_t extent = whole + output_padding + axis.window() - pads;
-  return axis.input < 1 || whole == kUnknown || extent < 1 ? kUnknown : extent;
+  return axis.input < 1 || whole == kUnknownExtent || extent < 1 ? kUnknownExtent : extent;
 }
 
 Facts conv_transpose(const OnnxOperator& operation) {
@@ -214,8 +214,8 @@ Facts col2im(const OnnxOperator& operation) {
   Facts facts = results({operation.type(0)});
   if (data && data->size() == 3 && image && block) {
     const std::int64_t size = elements_of(*block);
-    facts[0].shape = {(*data)[0],
-                      size > 0 && (*data)[1] != kUnknown ? (*data)[1] / size : kUnknown};
+    facts[0].shape = {
+        (*data)[0], size > 0 && (*data)[1] != kUnknownExtent ? (*data)[1] / size : kUnknownExtent};
     facts[0].shape->insert(facts[0].shape->end(), image->begin(), image->end());
   }
   return facts;

@@ -26,7 +26,7 @@ struct Step {
   std::size_t before = kNoStep;
 };
 
-struct Node {
+struct SearchNode {
   State state;
   std::vector<double> bounds;  // by place of the end
   Task task;                   // the last one
@@ -162,7 +162,7 @@ class BlockSearch {
   }
 
   // How much later than the limit a node ends at least: the most promising ones have least.
-  double lateness(const Node& node) const {
+  double lateness(const SearchNode& node) const {
     double least = kNever;
     for (std::size_t place = 0; place < problem_.places; ++place) {
       const double limit = limits_[place];
@@ -173,13 +173,13 @@ class BlockSearch {
   }
 
   // The most promising node first; from there straight on to an end, so that schedules are found.
-  void search(Node&& root) {
+  void search(SearchNode&& root) {
     keep_open(std::move(root));
     while (!open_.empty() && !is_over()) {
-      Node node = std::move(open_.begin()->second);
+      SearchNode node = std::move(open_.begin()->second);
       open_.erase(open_.begin());
       bytes_ -= bytes_of(node);
-      for (std::optional<Node> next{std::move(node)}; next;) {
+      for (std::optional<SearchNode> next{std::move(node)}; next;) {
         next = expand(*next);
       }
     }
@@ -189,7 +189,7 @@ class BlockSearch {
   }
 
   // Keeps what may follow a node open, but for the most promising, which is returned.
-  std::optional<Node> expand(const Node& node) {
+  std::optional<SearchNode> expand(const SearchNode& node) {
     if (!is_promising(node.bounds)) {
       return std::nullopt;
     }
@@ -202,13 +202,13 @@ class BlockSearch {
       return std::nullopt;
     }
     ++answer_.nodes;
-    std::vector<Node> next = candidates(node);
-    std::erase_if(next, [this](const Node& each) { return !is_new(each.state); });
-    const auto best =
-        std::min_element(next.begin(), next.end(), [this](const Node& a, const Node& b) {
+    std::vector<SearchNode> next = candidates(node);
+    std::erase_if(next, [this](const SearchNode& each) { return !is_new(each.state); });
+    const auto best = std::min_element(
+        next.begin(), next.end(), [this](const SearchNode& a, const SearchNode& b) {
           return std::pair{lateness(a), a.task.finish} < std::pair{lateness(b), b.task.finish};
         });
-    std::optional<Node> found;
+    std::optional<SearchNode> found;
     for (auto each = next.begin(); each != next.end(); ++each) {
       steps_.push_back({each->task, node.step});
       each->step = steps_.size() - 1;
@@ -221,13 +221,13 @@ class BlockSearch {
     return found;
   }
 
-  static std::size_t bytes_of(const Node& node) {
+  static std::size_t bytes_of(const SearchNode& node) {
     constexpr std::size_t kOfTree = 48;  // a node of the map
-    return kOfTree + sizeof(Node) + sizeof(Step) +
+    return kOfTree + sizeof(SearchNode) + sizeof(Step) +
            sizeof(double) *
                (node.bounds.size() + node.state.free.size() + node.state.available.size());
   }
-  void keep_open(Node&& node) {
+  void keep_open(SearchNode&& node) {
     take(bytes_of(node));
     const double late = lateness(node);
     open_.emplace(late, std::move(node));
@@ -248,7 +248,7 @@ class BlockSearch {
     peak_ = std::max(peak_, bytes_);
   }
 
-  void end(const Node& last) {
+  void end(const SearchNode& last) {
     const State& node = last.state;
     BlockEnd& end = answer_.ends[node.out];
     if (node.finish >= end.value) {
@@ -300,9 +300,9 @@ class BlockSearch {
     return true;
   }
 
-  std::vector<Node> candidates(const Node& last) {
+  std::vector<SearchNode> candidates(const SearchNode& last) {
     const State& node = last.state;
-    std::vector<Node> found;
+    std::vector<SearchNode> found;
     for (std::size_t s = 0; s < servers_.size(); ++s) {
       if (is_symmetric(node, s)) {
         continue;
@@ -317,7 +317,7 @@ class BlockSearch {
     return found;
   }
 
-  void keep(Node&& candidate, std::vector<Node>& found) {
+  void keep(SearchNode&& candidate, std::vector<SearchNode>& found) {
     State& node = candidate.state;
     if (candidate.task.start < node.now) {
       return;  // has been appended earlier
@@ -336,13 +336,13 @@ class BlockSearch {
     }
   }
 
-  void add_group(const State& node, std::size_t c, std::size_t s, std::vector<Node>& found) {
+  void add_group(const State& node, std::size_t c, std::size_t s, std::vector<SearchNode>& found) {
     const PlanProblem::Choice& choice = problem_.choices[parts_.choices[c]];
     const auto& load = choice.on[servers_[s].place];
     if (!load || (node.covered & parts_.sets[c]) != 0) {
       return;
     }
-    Node next{node, {}, {parts_.choices[c], s, 0, 0, 0, 0, servers_[s].clock}};
+    SearchNode next{node, {}, {parts_.choices[c], s, 0, 0, 0, 0, servers_[s].clock}};
     double start = load->latency == 0 ? 0 : node.free[servers_[s].clock];
     for (const std::size_t tensor : choice.reads) {
       const double time = at(node, parts_.local[tensor], s);
@@ -386,7 +386,8 @@ class BlockSearch {
     });
   }
 
-  void add_conversions(const State& node, std::size_t k, std::size_t s, std::vector<Node>& found) {
+  void add_conversions(const State& node, std::size_t k, std::size_t s,
+                       std::vector<SearchNode>& found) {
     if (!is_wanted(node, k, s)) {
       return;
     }
@@ -396,7 +397,7 @@ class BlockSearch {
         continue;
       }
       for (const std::size_t clock : converting_clocks(servers_, *move->engine, from, s)) {
-        Node next{node, {}, {std::nullopt, s, parts_.tensors[k], from, 0, 0, clock}};
+        SearchNode next{node, {}, {std::nullopt, s, parts_.tensors[k], from, 0, 0, clock}};
         double& free = next.state.free[clock];
         next.task.start = std::max(at(node, k, from), free);
         next.task.finish = next.task.start + move->latency;
@@ -441,7 +442,7 @@ class BlockSearch {
   std::vector<double> waits_;               // by tensor, and the servers from and to
   std::vector<double> limits_;              // by place: what a block must be faster than
   EarlierStates earlier_;
-  std::multimap<double, Node> open_;  // by lateness
+  std::multimap<double, SearchNode> open_;  // by lateness
   std::vector<Step> steps_;
   std::vector<double> left_;  // by place of the end: the least bound of what was left open
   std::size_t bytes_ = 0, peak_ = 0;

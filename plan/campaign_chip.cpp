@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kRound = 1e-9;  // of a bound that is a quotient of sums
+constexpr double kGapRounding = 1e-9;  // of a bound that is a quotient of sums
 
 // What a plan takes by the frame, as rows have it.
 struct PlanFigures {
@@ -145,14 +145,14 @@ class PlannedChip final : public CampaignChip {
     const auto busiest =
         std::max_element(found.busy.begin(), found.busy.end()) - found.busy.begin();
     Record record(kFigureColumns.size());
-    figure(record, "status") = gap < kRound ? "optimal" : "bounded";
+    figure(record, "status") = gap < kGapRounding ? "optimal" : "bounded";
     figure(record, "energy_pj") = found.energy;
     figure(record, "latency_seconds") = found.latency;
     figure(record, "macs") = network.graph->macs();
     figure(record, "bottleneck") = soc_.engines[static_cast<std::size_t>(busiest)].name;
     figure(record, "lower_bound") = found.bound;
     if (std::isfinite(gap)) {
-      figure(record, "gap") = gap < kRound ? 0 : gap;
+      figure(record, "gap") = gap < kGapRounding ? 0 : gap;
     }
     figure(record, "breakdown") = Json(found.parts).dump();
     figure(record, "mapping") = found.file;

@@ -18,7 +18,7 @@ namespace {
 using Index = std::uint32_t;
 using Clock = PlanSearches::Clock;
 
-constexpr Index kNone = std::numeric_limits<Index>::max();
+constexpr Index kNoIndex = std::numeric_limits<Index>::max();
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr int kMostLines = 100;           // rounding could let it go on
 constexpr double kLimitRounding = 1e-12;  // relative: of sums, with multipliers too
@@ -90,7 +90,7 @@ constexpr std::size_t kArcBytes = 3 * sizeof(Arc);
 constexpr std::size_t kFrontierBytes = 8 * (sizeof(double) + sizeof(Index) + sizeof(Figures));
 
 // What is known of a frontier while those of its position are collected: twice, and in a map.
-std::size_t bytes_of(const Frontier& frontier) {
+std::size_t graph_bytes(const Frontier& frontier) {
   constexpr std::size_t kNode = 2 * sizeof(Frontier) + 200;
   return kNode + 2 * (sizeof(Frontier::Index) * (frontier.deferred.size() + frontier.ahead.size()) +
                       sizeof(Frontier::Live) * frontier.live.size());
@@ -121,7 +121,7 @@ std::optional<FrontierGraph> graph_of(const PlanProblem& problem, std::size_t mo
         if (is_new) {
           ++count;
           next.push_back(step.after);
-          position_bytes += bytes_of(step.after);
+          position_bytes += graph_bytes(step.after);
         }
         Arc arc;
         if (step.choice) {
@@ -165,7 +165,7 @@ struct Completion {
 Completion completion_of(const FrontierGraph& graph, const Weights& weights, double constant = 0) {
   const std::size_t frontiers = graph.first.size() - 1;
   Completion found{weights, constant, std::vector<double>(frontiers, kNever),
-                   std::vector<Index>(frontiers, kNone), std::vector<Figures>(frontiers)};
+                   std::vector<Index>(frontiers, kNoIndex), std::vector<Figures>(frontiers)};
   if (graph.end) {
     found.value[*graph.end] = 0;
   }
@@ -207,11 +207,11 @@ Multiplied multiplied(const FrontierGraph& graph, const Weights& weights, const 
   return {plus(weights, multiplier, limit.of), multiplier};
 }
 
-struct Label {
+struct LimitedLabel {
   Figures takes;
   Index frontier = 0;
-  Index parent = kNone;
-  Index arc = kNone;
+  Index parent = kNoIndex;
+  Index arc = kNoIndex;
 };
 
 class LimitedSearch {
@@ -233,7 +233,7 @@ class LimitedSearch {
       return found;
     }
     known_.resize(graph_.first.size());
-    add({{}, 0, kNone, kNone});
+    add({{}, 0, kNoIndex, kNoIndex});
     double open = kNever;  // the least bound of what was not looked at
     while (!open_.empty()) {
       const Open next = open_.top();
@@ -306,12 +306,12 @@ class LimitedSearch {
     return true;
   }
 
-  bool is_worse(double bound, const Label& label) const {
+  bool is_worse(double bound, const LimitedLabel& label) const {
     const double slack = kLimitRounding * std::abs(best_.first);
     return best_.first < kNever && (bound > best_.first + slack || (bound >= best_.first - slack &&
                                                                     tie_of(label) >= best_.second));
   }
-  double tie_of(const Label& label) const {
+  double tie_of(const LimitedLabel& label) const {
     return value_of(ties_, label.takes) + tied_.value[label.frontier];
   }
 
@@ -321,7 +321,7 @@ class LimitedSearch {
   }
 
   // Whether another label of its frontier takes no more of anything; else it is known.
-  bool is_dominated(const Label& label) {
+  bool is_dominated(const LimitedLabel& label) {
     std::vector<Figures>& known = known_[label.frontier];
     const auto no_more = [&](const Figures& a, const Figures& b) {
       const auto less = [&](const Weights& weights) {
@@ -340,7 +340,7 @@ class LimitedSearch {
     return false;
   }
 
-  void add(const Label& label) {
+  void add(const LimitedLabel& label) {
     double bound = -kNever;
     for (const Completion& each : completions_) {
       bound = std::max(
@@ -370,11 +370,12 @@ class LimitedSearch {
     if (value < best_ && keeps_limits(takes)) {
       best_ = value;
       arcs_.clear();
-      for (Index at = label; labels_[at].parent != kNone; at = labels_[at].parent) {
+      for (Index at = label; labels_[at].parent != kNoIndex; at = labels_[at].parent) {
         arcs_.push_back(labels_[at].arc);
       }
       std::reverse(arcs_.begin(), arcs_.end());
-      for (Index f = labels_[label].frontier; by.arc[f] != kNone; f = graph_.arcs[by.arc[f]].to) {
+      for (Index f = labels_[label].frontier; by.arc[f] != kNoIndex;
+           f = graph_.arcs[by.arc[f]].to) {
         arcs_.push_back(by.arc[f]);
       }
     }
@@ -406,7 +407,7 @@ class LimitedSearch {
   std::vector<Completion> completions_;  // that bound the value
   std::vector<Completion> least_;        // by limit: of what it is about
   Completion tied_;
-  std::vector<Label> labels_;
+  std::vector<LimitedLabel> labels_;
   std::vector<std::vector<Figures>> known_;  // by frontier
   std::priority_queue<Open> open_;
   Value best_{kNever, 0};
@@ -459,7 +460,8 @@ LimitedPlan limited_path(const PlanProblem& problem, const Weights& weights, con
   if (!graph) {
     return coarse_path(problem, weights, ties, limits);
   }
-  constexpr std::size_t kLabelBytes = 3 * (sizeof(Label) + sizeof(Figures) + 3 * sizeof(double));
+  constexpr std::size_t kLabelBytes =
+      3 * (sizeof(LimitedLabel) + sizeof(Figures) + 3 * sizeof(double));
   if (problem.searches) {
     most_labels = std::min(most_labels, problem.searches->bytes / 2 / kLabelBytes);
   }

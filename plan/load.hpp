@@ -8,6 +8,7 @@
 namespace mapsim {
 
 inline constexpr double kBitsPerByte = 8;
+inline constexpr double kPicojoulesPerJoule = 1e12;
 
 // What a part of a plan takes.
 struct Load {

@@ -12,18 +12,18 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kByte = 8;
-constexpr std::int64_t kHalf = 16;
+constexpr std::int64_t kInt8 = 8;
+constexpr std::int64_t kFloat16 = 16;
 constexpr std::array<std::pair<const char*, std::int64_t>, 3> kNames{
-    {{"s8", kByte}, {"f16", kHalf}, {"f32", 32}}};
+    {{"s8", kInt8}, {"f16", kFloat16}, {"f32", 32}}};
 constexpr std::size_t kChannels = 1;  // axis of an image
 
 // The width that a format is for; 0: any.
 std::int64_t width_of_format(const std::string& format) {
-  static const std::map<std::string, std::int64_t> kWidths{
-      {"chw4", kByte}, {"chw32", kByte}, {"chw16", kHalf}, {"hwc8", kHalf}};
-  const auto at = kWidths.find(format);
-  return at == kWidths.end() ? 0 : at->second;
+  static const std::map<std::string, std::int64_t> kFormatWidths{
+      {"chw4", kInt8}, {"chw32", kInt8}, {"chw16", kFloat16}, {"hwc8", kFloat16}};
+  const auto at = kFormatWidths.find(format);
+  return at == kFormatWidths.end() ? 0 : at->second;
 }
 
 }  // namespace

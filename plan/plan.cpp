@@ -146,7 +146,6 @@ std::optional<double> power_limit(const Soc& soc, const PlanOptions& options) {
 
 namespace {
 
-constexpr double kPicojoules = 1e12;            // in a joule
 constexpr std::size_t kMostLabels = 1'000'000;  // of a search under limits
 constexpr std::size_t kMostArcs = 4'000'000;    // of its graph: 300 MB
 
@@ -156,7 +155,7 @@ std::vector<PlanLimit> limits_of(const Soc& soc, const PlanOptions& options) {
     limits.push_back({{1, 0, 0, {}}, *options.max_latency});
   }
   if (const auto power = power_limit(soc, options)) {  // energy that it does not give in the time
-    limits.push_back({{-*power * kPicojoules, 1, 0, {}}, 0});
+    limits.push_back({{-*power * kPicojoulesPerJoule, 1, 0, {}}, 0});
   }
   return limits;
 }
@@ -176,7 +175,7 @@ std::string no_plan_within(const Soc& soc, const PlanOptions& options, const Pla
   if (options.max_latency && fastest->value > *options.max_latency) {
     return fmt::format("the least latency of all plans is {}", scaled(fastest->value, "s"));
   }
-  const double watts = least_power(problem, kMostArcs).value_or(0) / kPicojoules;
+  const double watts = least_power(problem, kMostArcs).value_or(0) / kPicojoulesPerJoule;
   const auto most = power_limit(soc, options);
   if (most && watts > *most) {
     return fmt::format("the least mean power of all plans is {}, where {} allows {}",

@@ -40,7 +40,7 @@ Way cheapest(const PlanProblem& problem, const Aim& aim, std::size_t tensor, Pla
   return best;
 }
 
-struct Label {
+struct PathLabel {
   Value value{};
   std::size_t parent = kNone;  // in the list of the labels of the positions before
   std::optional<std::size_t> choice{};
@@ -48,7 +48,7 @@ struct Label {
 };
 
 // Frontiers at one position, each with the cheapest label that leads there.
-using Reached = std::map<Frontier, Label>;
+using Reached = std::map<Frontier, PathLabel>;
 
 // By estimate: a node of the map, and its lists.
 std::size_t bytes_of(const Frontier& frontier) {
@@ -78,7 +78,7 @@ class Rest {
   }
 
   // The least value of a plan through a frontier behind operation i.
-  double bound(const Label& label, const Frontier& frontier, std::size_t i) const {
+  double bound(const PathLabel& label, const Frontier& frontier, std::size_t i) const {
     double rest = from_[i + 1];
     for (const Frontier::Index j : frontier.deferred) {
       rest += least_[j];
@@ -101,7 +101,7 @@ class Search {
       : problem_{problem}, aim_{aim}, frontiers_{problem}, end_{end_of(problem)} {}
 
   std::optional<PlanPath> run() {
-    Reached now{{Frontier{}, Label{}}};
+    Reached now{{Frontier{}, PathLabel{}}};
     std::size_t now_bytes = 0;
     for (std::size_t i = 0; i < problem_.operations; ++i) {
       settle(now);
@@ -153,7 +153,7 @@ class Search {
       return;
     }
     problem_.searches->check_stop();
-    const std::size_t labels = labels_.capacity() * sizeof(Label);
+    const std::size_t labels = labels_.capacity() * sizeof(PathLabel);
     peak_ = std::max(peak_, now_bytes + next_bytes_ + labels);
     while (next_bytes_ > most_bytes() / 8 * 3 && next_.size() > 1) {
       drop_half(next_, i);
@@ -193,7 +193,8 @@ class Search {
 
   // Labels that no frontier comes from any more go; if that is not enough, frontiers do.
   void drop_labels(Reached& now, std::size_t i) {
-    const std::size_t most = most_bytes() / 4 / sizeof(Label) / 2;  // lists grow to twice as much
+    const std::size_t most =
+        most_bytes() / 4 / sizeof(PathLabel) / 2;  // lists grow to twice as much
     while (labels_.size() + now.size() > most) {
       std::vector<std::size_t> moved(labels_.size(), kNone);
       for (const auto& [frontier, label] : now) {
@@ -205,7 +206,7 @@ class Search {
       std::size_t count = 0;
       for (std::size_t at = 0; at < labels_.size(); ++at) {
         if (moved[at] != kNone) {
-          Label label = labels_[at];
+          PathLabel label = labels_[at];
           label.parent = label.parent == kNone ? kNone : moved[label.parent];
           moved[at] = count;
           labels_[count++] = label;
@@ -232,7 +233,7 @@ class Search {
 
   // The frontier behind a step, if nothing cheaper has come to it.
   void keep(FrontierStep&& step, std::size_t from) {
-    Label label{labels_[from].value, from, step.choice, step.place};
+    PathLabel label{labels_[from].value, from, step.choice, step.place};
     if (step.choice) {
       label.value = label.value + aim_.of(*problem_.choices[*step.choice].on[step.place]);
     }
@@ -294,14 +295,14 @@ class Search {
     }
   }
 
-  PlanPath path_to(const Label& end) const {
+  PlanPath path_to(const PathLabel& end) const {
     PlanPath path;
     path.labels = examined_;
     path.value = end.value.first;
     path.tie = end.value.second;
     path.bound = std::min(path.value, dropped_);
     path.is_tie_open = dropped_ <= path.value;
-    for (const Label* label = &end; label->parent != kNone; label = &labels_[label->parent]) {
+    for (const PathLabel* label = &end; label->parent != kNone; label = &labels_[label->parent]) {
       if (label->choice) {
         path.steps.push_back({*label->choice, label->place});
       }
@@ -316,7 +317,7 @@ class Search {
   Frontiers frontiers_;
   PlanSearches::Clock::time_point end_;
   std::optional<Rest> rest_{};
-  std::vector<Label> labels_;  // of all positions before the next one
+  std::vector<PathLabel> labels_;  // of all positions before the next one
   Reached next_;
   std::size_t next_bytes_ = 0;
   std::size_t examined_ = 1;

@@ -16,8 +16,7 @@ namespace mapsim {
 
 namespace {
 
-constexpr double kPicojoules = 1e12;  // in a joule
-constexpr double kRound = 1e-9;       // a frame is worth 1: prices closer to it than this are it
+constexpr double kPriceRounding = 1e-9;  // a frame is worth 1: prices closer to it than this are it
 constexpr int kMostRounds = 1000;
 
 // What a frame of a plan takes of each limited resource: engine times, bytes, energy.
@@ -62,7 +61,7 @@ void set_limits(const Soc& soc, const std::vector<double>& capacities, const Str
   }
   add(engines, "memory", "GB/s", kGiga);
   if (capacities.size() > engines + 1) {
-    add(engines + 1, "power", "W", kPicojoules);
+    add(engines + 1, "power", "W", kPicojoulesPerJoule);
   }
 }
 
@@ -75,7 +74,7 @@ std::vector<double> capacities_of(const Soc& soc) {
   }
   capacities.push_back(soc.memory.bandwidth.count() * soc.memory.share.value_or(1));
   if (soc.power > Milliwatts{0}) {
-    capacities.push_back(soc.power.count() / 1000 * kPicojoules);
+    capacities.push_back(soc.power.count() / 1000 * kPicojoulesPerJoule);
   }
   return capacities;
 }
@@ -101,7 +100,7 @@ StreamMix best_mix(const PlanProblem& problem, const std::vector<double>& capaci
     }
     if (!plans.empty()) {
       mix.bound = std::min(mix.bound, solution.value / std::min(1.0, path->bound));
-      if (path->value >= 1 - kRound) {
+      if (path->value >= 1 - kPriceRounding) {
         break;
       }
     }

@@ -344,8 +344,8 @@ Box box_around(Point at, double radius) {
   return {at.x - radius, at.y - radius, 2 * radius, 2 * radius};
 }
 
-void add_label(const Label& label, std::vector<Label>& labels) {
-  const auto same = std::find_if(labels.begin(), labels.end(), [&label](const Label& other) {
+void add_label(const PointLabel& label, std::vector<PointLabel>& labels) {
+  const auto same = std::find_if(labels.begin(), labels.end(), [&label](const PointLabel& other) {
     return std::hypot(other.at.x - label.at.x, other.at.y - label.at.y) < 0.5;
   });
   if (same == labels.end()) {
@@ -360,12 +360,12 @@ void add_label(const Label& label, std::vector<Label>& labels) {
   }
 }
 
-void draw_labels(Canvas& canvas, const Box& within, const std::vector<Label>& labels,
+void draw_labels(Canvas& canvas, const Box& within, const std::vector<PointLabel>& labels,
                  std::vector<Box> taken) {
   constexpr double kSize = 10;
   constexpr double kHeight = 10;
   constexpr double kMost = 150;  // px of a label
-  for (const Label& label : labels) {
+  for (const PointLabel& label : labels) {
     const std::string text = clipped(label.text, kSize, kMost);
     const double width = text_width(text, kSize);
     const double away = label.radius + 3;

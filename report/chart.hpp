@@ -123,15 +123,15 @@ double draw_head(Canvas& canvas, const FigureHead& head);  // returns its lower 
 
 // Text beside a point. draw_labels() places labels where they hide neither each other nor an
 // obstacle, clips long ones, and leaves out those for which there is no space.
-struct Label {
+struct PointLabel {
   Point at;
   double radius = 3;  // px, of the mark at the point
   std::string text;
   std::string fill = kInk;
 };
 // Adds a label to a list; labels of the same point are joined.
-void add_label(const Label& label, std::vector<Label>& labels);
-void draw_labels(Canvas& canvas, const Box& within, const std::vector<Label>& labels,
+void add_label(const PointLabel& label, std::vector<PointLabel>& labels);
+void draw_labels(Canvas& canvas, const Box& within, const std::vector<PointLabel>& labels,
                  std::vector<Box> obstacles);
 Box box_around(Point at, double radius);
 bool overlap(const Box& a, const Box& b);

@@ -83,11 +83,15 @@ std::string bytes_text(Bits bits) {
   return fmt::format("{:.{}f} {}", value, whole ? 0 : 1, kUnits[unit]);
 }
 
+double part(double value, double whole) { return whole > 0 ? value / whole : 0; }
+
 std::string percent(double share) {
   const double value = 100 * share;
   return std::abs(value) < kMostDigits ? fmt::format("{:.1f} %", value)
                                        : fmt::format("{:.3e} %", value);
 }
+
+std::string percent_to_hundredths(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 std::string ratio(double value) {
   const double size = std::abs(value);

@@ -164,7 +164,7 @@ std::string roofline_svg(const std::string& label, const RooflineChart& chart) {
   std::stable_sort(
       points.begin(), points.end(),
       [](const RooflinePoint& a, const RooflinePoint& b) { return radius_of(a) > radius_of(b); });
-  std::vector<Label> labels;
+  std::vector<PointLabel> labels;
   std::vector<Box> dots;
   for (const RooflinePoint& point : points) {
     const Point at = plot.at(point.intensity, point.performance);

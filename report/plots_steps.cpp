@@ -58,7 +58,7 @@ void draw_steps_and_marks(Canvas& canvas, const Plot& plot, const std::vector<St
   canvas.polyline(steps, {kAccent, 0.9, ""});
   std::vector<Box> obstacles;
   add_obstacles(steps, obstacles);
-  std::vector<Label> labels;
+  std::vector<PointLabel> labels;
   for (const bool front : {false, true}) {
     canvas.open_group(fmt::format("{} fill=\"{}\"", kMarks, front ? kAccent : kShade));
     for (const StepMark& mark : marks) {
@@ -81,7 +81,7 @@ void draw_steps_and_marks(Canvas& canvas, const Plot& plot, const std::vector<St
     }
   }
   std::stable_sort(labels.begin(), labels.end(),
-                   [](const Label& a, const Label& b) { return a.at.x < b.at.x; });
+                   [](const PointLabel& a, const PointLabel& b) { return a.at.x < b.at.x; });
   draw_labels(canvas, plot.box, labels, obstacles);
 }
 

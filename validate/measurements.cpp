@@ -219,9 +219,9 @@ void require_columns(CsvReader& reader, const CsvTable& table) {
 }
 
 // A number that reads back to the same one, "" for zero.
-std::string known(double value) { return value == 0 ? "" : fmt::format("{}", value); }
-std::string known(std::int64_t value) { return value == 0 ? "" : fmt::format("{}", value); }
-std::string known(const std::optional<std::int64_t>& value) {
+std::string known_text(double value) { return value == 0 ? "" : fmt::format("{}", value); }
+std::string known_text(std::int64_t value) { return value == 0 ? "" : fmt::format("{}", value); }
+std::string known_text(const std::optional<std::int64_t>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
@@ -236,8 +236,8 @@ std::vector<std::string> kernel_cells(const std::optional<KernelChoice>& kernel)
         k.fragment.k, k.stages, k.split_k, k.raster, k.cluster, k.padding}) {
     cells.push_back(fmt::format("{}", value));
   }
-  cells.push_back(known(k.registers));
-  cells.push_back(known(k.spilled_bytes));
+  cells.push_back(known_text(k.registers));
+  cells.push_back(known_text(k.spilled_bytes));
   return cells;
 }
 
@@ -245,24 +245,24 @@ std::string row_text(const GpuMeasurement& m) {
   const GemmProblem& p = m.problem;
   std::string text =
       fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(m.gpu), csv_cell(m.driver),
-                  known(m.clock.count() / 1e6), known(m.memory_clock.count() / 1e6),
+                  known_text(m.clock.count() / 1e6), known_text(m.memory_clock.count() / 1e6),
                   to_string(p.precision), p.m, p.n, p.k, p.batch, p.output.count(),
                   kLayouts[static_cast<std::size_t>(p.a)], kLayouts[static_cast<std::size_t>(p.b)]);
   for (const std::string& cell : kernel_cells(m.kernel)) {
     text += ',';
     text += cell;
   }
-  text += fmt::format(",{},{},{},{},{},{}", known(m.shared.count()), known(m.median.count()),
-                      known(m.first_quartile.count()), known(m.third_quartile.count()),
-                      known(m.runs), csv_cell(m.origin));
+  text += fmt::format(",{},{},{},{},{},{}", known_text(m.shared.count()),
+                      known_text(m.median.count()), known_text(m.first_quartile.count()),
+                      known_text(m.third_quartile.count()), known_text(m.runs), csv_cell(m.origin));
   const std::string cache = m.cold ? "cold" : m.hot ? "hot" : "";
-  text +=
-      fmt::format(",{},{},{},{},{},{},{},{},{},{}", known(m.least.count()), m.naive ? "1" : "",
-                  cache, csv_cell(m.convolution), known(p.stored_a), known(p.run_a), known(p.run_b),
-                  csv_cell(m.throttle), known(m.watts), m.host_bound ? "1" : "");
+  text += fmt::format(",{},{},{},{},{},{},{},{},{},{}", known_text(m.least.count()),
+                      m.naive ? "1" : "", cache, csv_cell(m.convolution), known_text(p.stored_a),
+                      known_text(p.run_a), known_text(p.run_b), csv_cell(m.throttle),
+                      known_text(m.watts), m.host_bound ? "1" : "");
   const SimtAccess simt = m.kernel ? m.kernel->simt : SimtAccess{};
-  return text + fmt::format(",{},{},{},{}\n", known(simt.vector_m), known(simt.vector_n),
-                            known(simt.loaders_m), known(simt.loaders_n));
+  return text + fmt::format(",{},{},{},{}\n", known_text(simt.vector_m), known_text(simt.vector_n),
+                            known_text(simt.loaders_m), known_text(simt.loaders_n));
 }
 
 std::string plain_name(const std::string& name) {

@@ -43,33 +43,33 @@ double exact_limit(const GemmProblem& problem) {
 }
 
 // Values from -largest to largest, zero instead with probability 1 - density.
-struct Choice {
+struct ValueRange {
   std::int64_t largest = 1;
   double density = 1;
 };
-Choice choose(const GemmProblem& problem) {
+ValueRange value_range(const GemmProblem& problem) {
   const double limit = exact_limit(problem) / kDeviations;
-  Choice choice;
-  for (choice.largest = kLargest; choice.largest > 1; --choice.largest) {
-    const double variance = real(choice.largest * (choice.largest + 1)) / 3;  // of one value
+  ValueRange range;
+  for (range.largest = kLargest; range.largest > 1; --range.largest) {
+    const double variance = real(range.largest * (range.largest + 1)) / 3;  // of one value
     if (std::sqrt(real(problem.k)) * variance <= limit) {
-      return choice;
+      return range;
     }
   }
-  choice.density = std::min(1.0, limit / (std::sqrt(real(problem.k)) * 2 / 3));
-  return choice;
+  range.density = std::min(1.0, limit / (std::sqrt(real(problem.k)) * 2 / 3));
+  return range;
 }
 
-std::vector<std::int8_t> draw(std::int64_t elements, const Choice& choice, Rng& rng) {
-  const auto values = static_cast<std::uint64_t>(2 * choice.largest + 1);
-  const auto kept = static_cast<std::uint64_t>(choice.density * 65536);
+std::vector<std::int8_t> draw(std::int64_t elements, const ValueRange& range, Rng& rng) {
+  const auto values = static_cast<std::uint64_t>(2 * range.largest + 1);
+  const auto kept = static_cast<std::uint64_t>(range.density * 65536);
   std::vector<std::int8_t> result;
   result.resize(place(elements));
   for (std::int8_t& value : result) {
     const std::uint64_t bits = rng.next();
     if ((bits & 0xFFFF) < kept) {
       value = static_cast<std::int8_t>(static_cast<std::int64_t>((bits >> 16) % values) -
-                                       choice.largest);
+                                       range.largest);
     }
   }
   return result;
@@ -140,11 +140,11 @@ std::vector<std::byte> random_bits(std::int64_t elements, Rng& rng, const Make& 
 WholeOperands whole_operands(const KernelSpec& spec, std::uint64_t seed) {
   const KernelBuffers buffers = kernel_buffers(spec);
   const std::int64_t size = operand_size(spec.problem.precision).count();
-  const Choice choice = choose(spec.problem);
+  const ValueRange range = value_range(spec.problem);
   Rng rng{seed};
   WholeOperands operands;
-  operands.a = draw(buffers.a.count() / size, choice, rng);
-  operands.b = draw(buffers.b.count() / size, choice, rng);
+  operands.a = draw(buffers.a.count() / size, range, rng);
+  operands.b = draw(buffers.b.count() / size, range, rng);
   return operands;
 }
 

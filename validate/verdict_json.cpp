@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json ranks_json(const RankMetrics& ranks) {
+Json problem_ranks_json(const RankMetrics& ranks) {
   return {{"tau", ranks.tau}, {"top1_regret", ranks.top1}, {"top5_regret", ranks.top5}};
 }
 
@@ -45,10 +45,10 @@ Json problem_json(const ProblemVerdict& problem) {
             {"batch", p.batch},
             {"cache", problem.cold ? "cold" : "hot"},
             {"errors", errors_json(problem.errors)},
-            {"ranks", ranks_json(problem.ranks)},
-            {"roofline", ranks_json(problem.roofline)},
-            {"static_best", ranks_json(problem.fixed)},
-            {"random", ranks_json(problem.random)},
+            {"ranks", problem_ranks_json(problem.ranks)},
+            {"roofline", problem_ranks_json(problem.roofline)},
+            {"static_best", problem_ranks_json(problem.fixed)},
+            {"random", problem_ranks_json(problem.random)},
             {"best_s", known(problem.best)},
             {"best_kernel", problem.best_kernel},
             {"library_s", known(problem.library)},
@@ -76,10 +76,10 @@ std::string verdict_json(const std::string& head, const Gpu& gpu, const Validati
                {"host_bound", verdict.host_bound},
                {"errors", errors_json(verdict.errors)},
                {"roofline_errors", errors_json(verdict.roofline_errors)},
-               {"ranks", ranks_json(verdict.ranks)},
-               {"roofline", ranks_json(verdict.roofline)},
-               {"static_best", ranks_json(verdict.fixed)},
-               {"random", ranks_json(verdict.random)},
+               {"ranks", problem_ranks_json(verdict.ranks)},
+               {"roofline", problem_ranks_json(verdict.roofline)},
+               {"static_best", problem_ranks_json(verdict.fixed)},
+               {"random", problem_ranks_json(verdict.random)},
                {"median_first_to_best", known(verdict.first_to_best)},
                {"median_share_of_library", known(verdict.library_to_best)},
                {"median_share_of_ceiling", known(verdict.share_of_ceiling)},

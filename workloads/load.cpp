@@ -29,7 +29,6 @@
 namespace mapsim {
 namespace {
 
-const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
 const Words kOperandRoles{"input", "weight"};
 
 // A form reads its part and gives a workload without name and widths, or reports why not.
@@ -249,7 +248,7 @@ constexpr std::array kShapeForms{NamedForm{"conv2d", read_conv2d}, NamedForm{"ge
 Precision read_widths(Reader& reader, const Node& node, Words keys) {
   Precision precision;
   const std::size_t tensors = keys.size();
-  keys.insert(keys.end(), kRoleNames.begin(), kRoleNames.end());
+  keys.insert(keys.end(), role_words().begin(), role_words().end());
   keys.emplace_back("partial");
   const Fields fields = reader.fields(node, keys);
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -261,7 +260,7 @@ Precision read_widths(Reader& reader, const Node& node, Words keys) {
       reader.error(fields.place(keys[i]), fmt::format("wider than {} b", kMaxElementBits.count()));
     } else if (i < tensors) {
       precision.tensors[keys[i]] = *bits;
-    } else if (i < tensors + kRoleNames.size()) {
+    } else if (i < tensors + role_words().size()) {
       precision.roles[static_cast<Role>(i - tensors)] = *bits;
     } else {
       precision.partial = *bits;

@@ -9,9 +9,9 @@ namespace mapsim {
 
 namespace {
 
-using Factors = PerFanout<PerDim<std::int64_t>>;
+using SpatialFactors = PerFanout<PerDim<std::int64_t>>;
 
-std::vector<std::int64_t> key_of(const Factors& factors) {
+std::vector<std::int64_t> key_of(const SpatialFactors& factors) {
   std::vector<std::int64_t> key;
   for (const PerDim<std::int64_t>& along : factors) {
     key.insert(key.end(), along.begin(), along.end());
@@ -19,9 +19,9 @@ std::vector<std::int64_t> key_of(const Factors& factors) {
   return key;
 }
 
-Factors factors_of(const Problem& problem, const Unrolling& unrolling) {
-  Factors factors(problem.arch().fanouts.size(),
-                  PerDim<std::int64_t>(problem.workload().dims.size(), 1));
+SpatialFactors factors_of(const Problem& problem, const Unrolling& unrolling) {
+  SpatialFactors factors(problem.arch().fanouts.size(),
+                         PerDim<std::int64_t>(problem.workload().dims.size(), 1));
   for (const Unroll& unroll : unrolling) {
     factors[unroll.fanout][unroll.dim] *= unroll.factor;
   }
@@ -99,7 +99,7 @@ bool Neighbours::move_loop(PrimeNest& nest, Rng& rng) const {
 // Moves a prime factor from a fanout to the loops or back, or exchanges two.
 bool Neighbours::change_unrolling(PrimeNest& nest, Rng& rng) const {
   const Problem& problem = space_->problem();
-  Factors factors = factors_of(problem, nest.unrolling);
+  SpatialFactors factors = factors_of(problem, nest.unrolling);
   const bool leaves = !nest.unrolling.empty() && rng.below(3) > 0;
   const bool joins = !nest.loops.empty() && (!leaves || rng.below(2) == 0);
   auto fanout = static_cast<FanoutId>(rng.below(factors.size()));
@@ -120,7 +120,7 @@ bool Neighbours::change_unrolling(PrimeNest& nest, Rng& rng) const {
   return unroll_as(nest, factors, rng);
 }
 
-bool Neighbours::unroll_as(PrimeNest& nest, const Factors& factors, Rng& rng) const {
+bool Neighbours::unroll_as(PrimeNest& nest, const SpatialFactors& factors, Rng& rng) const {
   const auto found = classes_.find(key_of(factors));
   if (found == classes_.end()) {
     return false;

@@ -158,13 +158,13 @@ std::vector<KernelChoice> kernels_of_one_raster(const Gpu& gpu, const GemmProble
   return problem.pruned_b ? sparse_kernels(problem, path, std::move(kernels)) : kernels;
 }
 
-struct Candidate {
+struct KernelCandidate {
   Seconds key{0};  // total, or that of a kernel that is ranked before it; with its handicap
   std::size_t form = 0;
   bool waived = false;
   KernelChoice kernel;
   Seconds total{0};
-  friend bool operator<(const Candidate& a, const Candidate& b) {
+  friend bool operator<(const KernelCandidate& a, const KernelCandidate& b) {
     return std::tie(a.key, a.form, a.waived, a.kernel) <
            std::tie(b.key, b.form, b.waived, b.kernel);
   }
@@ -241,7 +241,7 @@ class Cutoff {
  public:
   Cutoff(std::size_t top, double resolution) : top_{top}, resolution_{resolution} {}
 
-  void add(const Candidate& candidate) {
+  void add(const KernelCandidate& candidate) {
     const auto [known, is_new] = keys_.try_emplace(candidate.total, candidate.key);
     if (!is_new && known->second <= candidate.key) {
       return;
@@ -272,9 +272,9 @@ class Cutoff {
   std::set<std::pair<Seconds, Seconds>> ordered_;  // key and time of the `top` best different times
 };
 
-Candidate candidate_of(const Gpu& gpu, const GpuCalibration& calibration,
-                       const std::vector<GemmForm>& forms, std::size_t index,
-                       const KernelChoice& kernel) {
+KernelCandidate candidate_of(const Gpu& gpu, const GpuCalibration& calibration,
+                             const std::vector<GemmForm>& forms, std::size_t index,
+                             const KernelChoice& kernel) {
   const GemmForm& form = forms[index];
   const Seconds passes = pass_time(gpu, calibration, form);
   const Seconds total = estimate(gpu, calibration, form.problem, kernel).time.total;
@@ -286,8 +286,9 @@ Candidate candidate_of(const Gpu& gpu, const GpuCalibration& calibration,
 }
 
 // The candidates that can be ranked or counted, best bound first. Ends early if `stop` is set.
-std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>& forms,
-                                     const GpuSearchOptions& options, GpuSearchResult& result) {
+std::vector<KernelCandidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>& forms,
+                                           const GpuSearchOptions& options,
+                                           GpuSearchResult& result) {
   std::vector<Rasters> open;
   double resolution = 0;
   const auto add = [&](bool few) {
@@ -310,7 +311,7 @@ std::vector<Candidate> candidates_of(const Gpu& gpu, const std::vector<GemmForm>
     order.emplace_back(open[i].bound, i);
   }
   std::make_heap(order.begin(), order.end(), std::greater<>{});
-  std::vector<Candidate> candidates;
+  std::vector<KernelCandidate> candidates;
   Cutoff cutoff{std::max<std::size_t>(options.top, 1), resolution};
   while (!order.empty() && !cutoff.excludes(order.front().first) && !is_stopped(options) &&
          (candidates.empty() || !is_late(options))) {
@@ -413,22 +414,22 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
                                const GpuSearchOptions& options) {
   GpuSearchResult result;
   result.forms = forms;
-  std::vector<Candidate> candidates = candidates_of(gpu, forms, options, result);
+  std::vector<KernelCandidate> candidates = candidates_of(gpu, forms, options, result);
   if (candidates.empty() || result.interrupted) {
     return result;
   }
   // A heap, since few are taken from it.
-  const auto is_later = [](const Candidate& a, const Candidate& b) { return b < a; };
+  const auto is_later = [](const KernelCandidate& a, const KernelCandidate& b) { return b < a; };
   std::make_heap(candidates.begin(), candidates.end(), is_later);
-  const Candidate first = candidates.front();
+  const KernelCandidate first = candidates.front();
   result.calibration = gpu.calibration(forms[first.form].problem.precision, first.kernel.path);
   const double apart = std::max(result.calibration.resolution, 2 * timing_noise(first.total));
-  const auto near = [&](const Candidate& c) {
+  const auto near = [&](const KernelCandidate& c) {
     return c.total.count() <= first.total.count() * (1 + apart);
   };
   while (!candidates.empty()) {
     std::pop_heap(candidates.begin(), candidates.end(), is_later);
-    const Candidate candidate = candidates.back();
+    const KernelCandidate candidate = candidates.back();
     candidates.pop_back();
     result.as_good_as_first += near(candidate) ? 1 : 0;
     const bool repeats = !result.ranked.empty() && result.ranked.back().total == candidate.total;

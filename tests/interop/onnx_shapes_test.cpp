@@ -160,10 +160,10 @@ TEST(OnnxShapes, KnowTheFormsOfNewerOpsets) {
 
 // What is known of a shape in part is not lost.
 TEST(OnnxShapes, KeepWhatIsKnownInPart) {
-  const TensorFacts part = real({2, kUnknown, 5});
+  const TensorFacts part = real({2, kUnknownExtent, 5});
   EXPECT_EQ(shape_of({"Add", 14, {part, real({7, 1})}}), (Shape{2, 7, 5}));
-  EXPECT_EQ(shape_of({"Transpose", 13, {part}}), (Shape{5, kUnknown, 2}));
-  EXPECT_EQ(shape_of({"GlobalMaxPool", 1, {real({1, 8, kUnknown, kUnknown})}}),
+  EXPECT_EQ(shape_of({"Transpose", 13, {part}}), (Shape{5, kUnknownExtent, 2}));
+  EXPECT_EQ(shape_of({"GlobalMaxPool", 1, {real({1, 8, kUnknownExtent, kUnknownExtent})}}),
             (Shape{1, 8, 1, 1}));
   const TensorFacts shape = answer({"Shape", 15, {part}})[0];
   EXPECT_EQ(shape.shape, Shape{3});
@@ -174,8 +174,8 @@ TEST(OnnxShapes, KeepWhatIsKnownInPart) {
       shape_of({"Reshape", 14, {real({2, 3, 4}), {kOnnxInt64, Shape{2}, OnnxNumbers{6, NAN}}}}),
       (Shape{6, 4}))
       << "the only one that is not known is what is left over";
-  EXPECT_EQ(shape_of({"Reshape", 14, {part, {kOnnxInt64, Shape{4}}}}), Shape(4, kUnknown));
-  EXPECT_EQ(shape_of({"NonZero", 13, {part}}), (Shape{3, kUnknown}));
+  EXPECT_EQ(shape_of({"Reshape", 14, {part, {kOnnxInt64, Shape{4}}}}), Shape(4, kUnknownExtent));
+  EXPECT_EQ(shape_of({"NonZero", 13, {part}}), (Shape{3, kUnknownExtent}));
 }
 
 TEST(OnnxShapes, AreNotKnownWhereOperandsContradictEachOther) {
@@ -187,7 +187,8 @@ TEST(OnnxShapes, AreNotKnownWhereOperandsContradictEachOther) {
   EXPECT_EQ(shape_of({"Gather", 13, {real({2, 3}), values({0})}, {}, {{"axis", 2}}}), none);
   EXPECT_EQ(shape_of({"Conv", 22, {real({1, 3, 9}), real({4, 3, 3})}, {{"strides", {0}}}}), none);
   EXPECT_EQ(shape_of({"Relu", 14}), none) << "without an operand";
-  EXPECT_EQ(shape_of({"Tile", 13, {real({4}), values({0x1p62L})}}), Shape{kUnknown}) << "too large";
+  EXPECT_EQ(shape_of({"Tile", 13, {real({4}), values({0x1p62L})}}), Shape{kUnknownExtent})
+      << "too large";
   EXPECT_EQ(shape_of({"Nonsense", 14, {real({4})}}), none);
 }
 
