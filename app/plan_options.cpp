@@ -55,8 +55,7 @@ Options plan_options(PlanArguments& a) {
        .value = &a.engines,
        .repeats = true},
       {"--at-once", "",
-       "Let engines work at the same time on a frame: a schedule, with a bound and the gap (no "
-       "--certificate)",
+       "Let engines work at the same time on a frame: a schedule, with a bound and the gap",
        &a.options.at_once},
       {"--max-latency", "TIME", "Energy: consider only plans of at most this latency: 2 ms",
        reads(parse_seconds, [&a](Seconds time) { a.options.max_latency = time.count(); })},

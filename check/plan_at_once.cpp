@@ -15,6 +15,14 @@ namespace mapsim::check {
 namespace {
 
 constexpr std::size_t kMostNodes = 1'000'000;
+constexpr std::size_t kMostNumbers = 30'000'000;  // in all nodes of a segment: 480 MB
+
+// How many moments of a segment fit into memory, each kept twice.
+std::size_t most_moments(const PlanServers& servers, const SegmentParts& parts) {
+  constexpr std::size_t kBeside = 20;  // what a moment is beside its times
+  return kMostNumbers /
+         (kBeside + servers.engine_of_clock.size() + parts.tensors.size() * servers.all.size());
+}
 
 // The least time until each cut tensor is at each place, without any search. It may have been moved
 // there, with everything idle.
@@ -212,8 +220,9 @@ AtOnceBound bound_at_once(const PlanClaim& claim, double below, std::size_t most
         cap = move != nullptr ? std::min(cap, move->latency + before[to]) : cap;
       }
       if (cap > 0) {
+        const std::size_t left = most_nodes - std::min(most_nodes, found.nodes);
         const SegmentBound least = bound_segment(servers, segments[b], parts[b], in, rests, cap,
-                                                 most_nodes - std::min(most_nodes, found.nodes));
+                                                 std::min(left, most_moments(servers, parts[b])));
         before[in] = least.value;
         found.nodes += least.nodes;
         found.is_open = found.is_open || least.is_open;
@@ -232,6 +241,9 @@ std::optional<std::string> wrong_engines(const PlanClaim& claim) {
   constexpr std::size_t kMostCopies = 64;
   if (claim.objective != "latency" || !claim.limits.empty() || !claim.mix.empty()) {
     return "engines at once are for latency without limits";
+  }
+  if (!(bound >= 0)) {
+    return "a schedule takes less than nothing";
   }
   if (claim.places == 0 || engine_of.size() != claim.places || counts.size() != claim.engines ||
       std::any_of(engine_of.begin(), engine_of.end(),

@@ -199,16 +199,16 @@ class Plan(Told, Proven):
         return frame(self.json["passes"])
 
     def proof(self) -> str:
-        """The proof, for check(): no plan of these groups at these prices is better.
+        """The proof, for check(): no plan of these groups at these prices is better; with engines at once, by more than a gap.
 
-        ValueError for engines that work at the same time, and where only memory forbids a better plan.
+        ValueError where only memory forbids a better plan, and where there may be one.
 
         >>> from mapsim import check
         >>> check(plan("teaching_chip", "graphs/squeezenet").proof())
         Check(holds)
         """
         if not self._proof:
-            raise ValueError("there is no proof of a schedule with engines at once, nor of a plan that memory limits")
+            raise ValueError("there is no proof of a plan that memory limits, nor of one that may not be the best")
         return self._proof
 
     def save_trace(self, path: Named) -> None:

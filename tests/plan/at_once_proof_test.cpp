@@ -134,5 +134,65 @@ TEST(AtOnceProof, HoldsForSchedulesAndRefusesForgedOnes) {
   EXPECT_GT(refused, 200);
 }
 
+// Schedules that a search left with a gap: the bound holds, one above the best of all does not.
+TEST(AtOnceProof, HoldsForSchedulesWithAGap) {
+  int open = 0, refused = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Rng rng{seed};
+    const PlanProblem problem = random_graph_problem(rng, {0, 1}, 8);
+    const auto servers = servers_of({0, 1}, {1, 1});
+    const AtOnce all = schedule_at_once(problem, servers, kMany);
+    const AtOnce some = schedule_at_once(problem, servers, 16);
+    if (some.value == kNever || some.bound > some.value - 0.5) {
+      continue;
+    }
+    check::PlanClaim claim = claim_of(problem, {0, 1}, servers);
+    add_schedule(some, claim);
+    const check::PlanVerdict verdict = check::check_plan(claim);
+    EXPECT_THAT(verdict.problems, testing::IsEmpty()) << seed;
+    EXPECT_THAT(verdict.verified, testing::Contains(testing::HasSubstr(" takes less than ")))
+        << seed;
+    ++open;
+    claim.at_once->bound = all.value;
+    EXPECT_THAT(check::check_plan(claim).problems, testing::IsEmpty()) << seed;
+    if (all.value < some.value) {
+      claim.at_once->bound = all.value + 0.5;
+      EXPECT_FALSE(check::check_plan(claim).problems.empty()) << seed;
+      ++refused;
+    }
+  }
+  EXPECT_GT(open, 30);
+  EXPECT_GT(refused, 10);
+}
+
+// One operation makes what 70 others read, all on one engine: of so many there are too many
+// schedules, and the check says so.
+TEST(AtOnceProof, SaysWhatItHasNotVerified) {
+  constexpr std::size_t kReaders = 70;
+  check::PlanClaim claim;
+  claim.objective = "latency";
+  claim.weights = {1, 0, 0, {}};
+  claim.operations = 1 + kReaders;
+  claim.engines = claim.places = 1;
+  claim.at_once = check::PlanClaim::AtOnce{{0}, {1}, {}, 0};
+  claim.tensors.resize(1);
+  for (std::size_t i = 0; i < claim.operations; ++i) {
+    std::vector<std::size_t> reads, writes;
+    (i == 0 ? writes : reads).push_back(0);
+    claim.groups.push_back({{i}, reads, writes, i, {check::PlanPrice{1, 0, 0, 1, 0}}});
+    claim.at_once->tasks.push_back({i, 0, 0, 0, 0, static_cast<double>(i)});
+    claim.value += 1;
+  }
+  claim.at_once->bound = claim.value;
+  const check::PlanVerdict verdict = check::check_plan(claim);
+  EXPECT_THAT(verdict.problems, testing::IsEmpty());
+  EXPECT_THAT(verdict.verified, testing::Not(testing::Contains(testing::HasSubstr("is faster"))));
+  EXPECT_THAT(verdict.unverified,
+              testing::Contains("whether a schedule takes less than 71 s: too many partial "
+                                "schedules"));
+  claim.at_once->bound = -1;
+  EXPECT_TRUE(check::wrong_engines(claim));
+}
+
 }  // namespace
 }  // namespace mapsim::at_once_proof_test

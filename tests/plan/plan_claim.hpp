@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "check/plan_proof.hpp"
@@ -36,5 +39,14 @@ inline check::PlanClaim claim_of(const PlanProblem& problem) {
   }
   return claim;
 }
+
+// A claim as a certificate, and the problem that it is about.
+nlohmann::json json_of(const check::PlanClaim& claim);
+PlanProblem problem_of(const check::PlanClaim& claim);
+
+// A certificate with one number changed, for every number and several changes, and what was
+// changed.
+void for_each_damage(const nlohmann::json& json,
+                     const std::function<void(const nlohmann::json&, const std::string&)>& look);
 
 }  // namespace mapsim
