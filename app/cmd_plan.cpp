@@ -109,9 +109,10 @@ void check_has_certificate(const Soc& soc, const PlanOptions& options, const Pla
   }
   throw UsageError(
       plan.is_within_memory
-          ? fmt::format("--certificate: a better plan does not fit into {}, and there is no proof "
-                        "of which one is the best that does",
-                        plan.is_limited ? "the memory of " + soc.name : "--max-memory")
+          ? fmt::format(
+                "--certificate: the best plan does not fit into the memory of {}, and there "
+                "is no proof of schedules with engines at once that do",
+                soc.name)
           : "--certificate: it is not known whether the plan is the best one within the limits");
 }
 

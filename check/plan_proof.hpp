@@ -49,6 +49,7 @@ struct PlanLimit {
   // Are latency [s] and energy [pJ] within it? `close`: relative to the parts of their sum, of
   // either sign, which rounding is.
   bool keeps(double latency, double energy, double close) const;
+  bool is_of_latency() const;  // else of mean power: energy less what it gives in the time, below 0
 };
 
 // The groups that were chosen, each with the place where it runs.
@@ -78,6 +79,15 @@ struct PlanClaim {
   };
   std::vector<Buffer> buffers;
   double peak = 0, alive = 0;
+  // A limit on what tensors that are alive at once take at least [B] (check/plan_needs.hpp).
+  struct MemoryLimit {
+    double most = 0;
+    double bound = 0;           // no plan within it has less of the first sum
+    std::vector<double> least;  // by tensor: wherever it lies
+    // By tensor: the concat that it may be a part of.
+    std::vector<std::optional<std::size_t>> whole;
+  };
+  std::optional<MemoryLimit> memory_limit{};
   // Engines at once: a group that runs, or a tensor that is converted.
   struct Task {
     std::optional<std::size_t> group{};

@@ -327,6 +327,10 @@ bool PlanLimit::keeps(double latency, double energy, double close) const {
   return value_of(of, sums) - most <= close * (parts_of(of, sums) + std::abs(most));
 }
 
+bool PlanLimit::is_of_latency() const {
+  return of.latency == 1 && of.energy == 0 && of.bytes == 0 && most >= 0;
+}
+
 std::optional<PlanValue> least_plan(const PlanClaim& claim, const PlanWeights& weights,
                                     const PlanWeights& ties, std::size_t most_labels,
                                     std::size_t& labels) {

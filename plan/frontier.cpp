@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plan/needs.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -100,7 +102,8 @@ void Frontiers::run(std::size_t i, std::size_t c, std::size_t place, const Front
       live->places |= PlaceMask{1} << place;
     }
   }
-  if (problem_.most_alive && alive(step.after, choice, place) > *problem_.most_alive) {
+  if ((problem_.most_least && least(step) > *problem_.most_least) ||
+      (problem_.most_alive && alive(step.after, choice, place) > *problem_.most_alive)) {
     return;
   }
   for (const std::size_t j : choice.operations) {
@@ -115,6 +118,19 @@ void Frontiers::run(std::size_t i, std::size_t c, std::size_t place, const Front
   }
   std::sort(step.after.live.begin(), step.after.live.end());
   keep(i, std::move(step), steps);
+}
+
+double Frontiers::least(const FrontierStep& step) const {
+  std::vector<std::size_t> alive = problem_.choices[*step.choice].writes;
+  for (const Frontier::Live& live : step.after.live) {
+    alive.push_back(live.tensor);
+  }
+  double bytes = least_of(problem_, alive);
+  for (const FrontierStep::Fetch& fetch : step.fetched) {
+    const PlanProblem::Tensor& tensor = problem_.tensors[fetch.tensor];
+    bytes += !tensor.is_copied.empty() && tensor.is_copied[step.place] ? tensor.least : 0;
+  }
+  return bytes;
 }
 
 // Bytes of all tensors while a group runs.

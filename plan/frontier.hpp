@@ -50,6 +50,7 @@ class Frontiers {
  private:
   void run(std::size_t i, std::size_t c, std::size_t place, const Frontier& frontier,
            std::vector<FrontierStep>& steps) const;
+  double least(const FrontierStep& step) const;  // before it
   double alive(const Frontier& frontier, const PlanProblem::Choice& choice,
                std::size_t place) const;
   void keep(std::size_t i, FrontierStep&& step, std::vector<FrontierStep>& steps) const;

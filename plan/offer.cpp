@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/diagnostic.hpp"
+#include "plan/needs.hpp"
 #include "plan/priced.hpp"
 
 namespace mapsim {
@@ -188,6 +189,7 @@ PlanProblem problem_of(const Soc& soc, const std::vector<Place>& places, const V
     }
     problem.choices.push_back(std::move(choice));
   }
+  set_least(places, versions, offer.groups, problem);
   make_sums_exact(problem, &Load::latency);
   make_sums_exact(problem, &Load::energy);
   return problem;

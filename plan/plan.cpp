@@ -15,14 +15,12 @@
 #include "plan/front.hpp"
 #include "plan/limits.hpp"
 #include "plan/priced.hpp"
+#include "plan/within_limits.hpp"
 #include "report/figures.hpp"
 
 namespace mapsim {
 
 namespace {
-
-constexpr const char* kNoneInBudget =
-    "none was found in this memory (--memory) and time (--budget)";
 
 void add(Load& sum, const Load& part) {
   sum.latency += part.latency;
@@ -146,200 +144,6 @@ std::optional<double> power_limit(const Soc& soc, const PlanOptions& options) {
 
 namespace {
 
-constexpr std::size_t kMostLabels = 1'000'000;  // of a search under limits
-constexpr std::size_t kMostArcs = 4'000'000;    // of its graph: 300 MB
-
-std::vector<PlanLimit> limits_of(const Soc& soc, const PlanOptions& options) {
-  std::vector<PlanLimit> limits;
-  if (options.max_latency) {
-    limits.push_back({{1, 0, 0, {}}, *options.max_latency});
-  }
-  if (const auto power = power_limit(soc, options)) {  // energy that it does not give in the time
-    limits.push_back({{-*power * kPicojoulesPerJoule, 1, 0, {}}, 0});
-  }
-  return limits;
-}
-
-bool keeps(const std::vector<PlanLimit>& limits, const Load& total) {
-  return std::all_of(limits.begin(), limits.end(), [&](const PlanLimit& limit) {
-    return mapsim::keeps(limit, total.latency, total.energy);
-  });
-}
-
-// Why no plan keeps the limits.
-std::string no_plan_within(const Soc& soc, const PlanOptions& options, const PlanProblem& problem) {
-  const auto fastest = shortest_path(problem, {1, 0, 0, {}});
-  if (!fastest) {
-    return "there is none";
-  }
-  if (options.max_latency && fastest->value > *options.max_latency) {
-    return fmt::format("the least latency of all plans is {}", scaled(fastest->value, "s"));
-  }
-  const double watts = least_power(problem, kMostArcs).value_or(0) / kPicojoulesPerJoule;
-  const auto most = power_limit(soc, options);
-  if (most && watts > *most) {
-    return fmt::format("the least mean power of all plans is {}, where {} allows {}",
-                       scaled(watts, "W"), options.max_power == most ? "--max-power" : soc.name,
-                       scaled(*most, "W"));
-  }
-  return "plans keep either the limit on latency or the one on power";
-}
-
-// The best plan that keeps limits on latency and power becomes the plan of the answer, and its
-// bound; false: there is none, or none was found. Throws NoPlanInBudget.
-bool search_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
-  const Weights weights = weights_of(options.objective);
-  const Weights ties = ties_of(options.objective);
-  std::optional<PlanPath> path = shortest_path(answer.problem, weights, ties);
-  if (!path) {
-    return false;
-  }
-  answer.bound = path->bound;
-  answer.limits = limits_of(soc, options);
-  if (keeps(answer.limits, plan_of(answer.problem, path->steps).total)) {
-    answer.limits.clear();
-    answer.multipliers.clear();
-    answer.is_tie_open = path->is_tie_open;
-  } else {
-    LimitedPlan found =
-        limited_path(answer.problem, weights, ties, answer.limits, kMostLabels, kMostArcs);
-    if (!found.path) {
-      answer.misfit = found.is_impossible ? no_plan_within(soc, options, answer.problem)
-                                          : "none was found before the search ended: too many "
-                                            "partial plans for its memory or its time";
-      return false;
-    }
-    answer.bound = found.bound;
-    answer.multipliers = std::move(found.multipliers);
-    answer.is_tie_open = found.is_tie_open;
-    path = std::move(found.path);
-  }
-  answer.plan = plan_of(answer.problem, path->steps, &answer.prices);
-  answer.plan.labels = path->labels;
-  return true;
-}
-
-bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
-  try {
-    return search_within(soc, options, answer);
-  } catch (const NoPlanInBudget&) {
-    answer.misfit = kNoneInBudget;
-    return false;
-  }
-}
-
-// The least that tensors which are alive at once can take.
-double search_least_alive(PlanProblem problem, const Weights& weights) {
-  double low = 0;
-  double high = 0;
-  for (const PlanProblem::Tensor& tensor : problem.tensors) {
-    for (const double bytes : tensor.bytes) {
-      high += bytes;
-    }
-  }
-  constexpr double kBit = 1. / 8;  // of a byte: what tensors take is whole bits
-  while (high - low > kBit) {
-    problem.most_alive = (low + high) / 2;
-    (shortest_path(problem, weights) ? high : low) = *problem.most_alive;
-  }
-  return std::floor(high / kBit) * kBit;
-}
-
-// 0: memory or time did not suffice to know.
-double least_alive(const PlanProblem& problem, const Weights& weights) {
-  try {
-    return search_least_alive(problem, weights);
-  } catch (const NoPlanInBudget&) {
-    return 0;
-  }
-}
-
-MemoryMap memory_of(const PlanAnswer& answer) {
-  return place(buffers_of(answer.versions, answer.places, answer.groups, answer.plan.groups));
-}
-
-// Where the tensors of the best plan take too much: the best one of those that do not. What is
-// alive is limited while the path is searched; where offsets or inputs need more than that, the
-// limit is tightened.
-void keep_memory(const Soc& soc, const PlanOptions& options, PlanAnswer& answer) {
-  if (!options.max_memory || !answer.misfit.empty()) {
-    return;
-  }
-  const auto size = [](double bytes) {
-    return bytes_text(Bits{static_cast<std::int64_t>(std::ceil(bytes * kBitsPerByte))});
-  };
-  const double limit = *options.max_memory;
-  double alive = limit;
-  auto taken = static_cast<double>(memory_of(answer).peak);
-  answer.is_within_memory = taken > limit;
-  std::optional<double> bound;  // of the first try, which only asks for what every plan needs
-  constexpr int kTries = 20;
-  for (int k = 0; k < kTries && taken > limit; ++k) {
-    answer.problem.most_alive = alive;
-    if (!plan_within(soc, options, answer)) {
-      break;
-    }
-    bound = bound.value_or(answer.bound);
-    taken = static_cast<double>(memory_of(answer).peak);
-    alive -= std::max(1.0, taken - limit);
-  }
-  if (!answer.misfit.empty()) {
-    answer.misfit = fmt::format("of the plans whose tensors take no more than {} at once: {}",
-                                size(*answer.problem.most_alive), answer.misfit);
-  } else if (taken > limit) {
-    const double least = least_alive(answer.problem, weights_of(options.objective));
-    answer.misfit = fmt::format(
-        "tensors need {} and more{}", size(taken),
-        least > 0 ? fmt::format(", of which {} are alive at once in the best case", size(least))
-                  : "");
-  }
-  answer.bound = bound.value_or(answer.bound);
-  answer.problem.most_alive = std::nullopt;
-}
-
-constexpr std::int64_t kByte = 8;  // bits
-
-// [B]. Constants that a node holds have the precision of its group, those that are tensors their
-// own.
-std::int64_t weights_of_plan(const PlanAnswer& answer) {
-  std::int64_t bits = 0;
-  std::set<std::size_t> constants;
-  for (const PlannedGroup& group : answer.plan.groups) {
-    for (const std::size_t operation : answer.groups.all[group.group].operations) {
-      const GraphNode& node = answer.operations.node(operation);
-      bits += node.parameters * answer.places[group.place].width;
-      for (const GraphUse& use : node.in) {
-        const GraphTensor& tensor = answer.operations.graph->tensors[use.tensor];
-        if (tensor.constant && constants.insert(use.tensor).second) {
-          bits += size_of(tensor).value_or(Bits{0}).count();
-        }
-      }
-    }
-  }
-  return ceil_div(bits, kByte);
-}
-
-// Weights and tensors lie in the chip's memory together: where those of the best plan do not fit,
-// the best one of those whose tensors take no more than is left.
-void keep_capacity(const Soc& soc, PlanOptions options, PlanAnswer& answer) {
-  const std::int64_t capacity = soc.memory.capacity.count() / kByte;
-  const std::int64_t left = capacity - weights_of_plan(answer);
-  if (!answer.misfit.empty() || soc.memory.capacity == Bits{0} || memory_of(answer).peak <= left) {
-    return;
-  }
-  answer.is_limited = true;
-  if (left > 0) {
-    options.max_memory = std::min(options.max_memory.value_or(real(left)), real(left));
-    keep_memory(soc, options, answer);
-  }
-  if (left <= 0 || !answer.misfit.empty()) {
-    answer.misfit = fmt::format("weights take {}; {}the memory of {} has {}",
-                                bytes_text(Bits{kByte * weights_of_plan(answer)}),
-                                answer.misfit.empty() ? "" : answer.misfit + "; ", soc.name,
-                                bytes_text(soc.memory.capacity));
-  }
-}
-
 constexpr std::size_t kMostNodes = 20'000;  // of a block, in one round
 
 // Engines at the same time; the plan, where that is faster.
@@ -435,7 +239,6 @@ PlanAnswer make_plan(const Soc& soc, const Network& network, const PlanOptions& 
     plan_within(soc, options, answer);
   }
   keep_memory(soc, options, answer);
-  keep_capacity(soc, options, answer);
   answer.in_turn = answer.plan.total.latency;
   for (std::size_t e = 0; e < soc.engines.size(); ++e) {
     answer.alone.push_back(alone_on(soc, answer, e, options.objective));

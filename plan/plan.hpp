@@ -64,9 +64,11 @@ struct PlanAnswer {
   std::vector<double> multipliers;  // of these limits (plan/limits.hpp)
   bool is_tie_open = false;         // between plans that take as much, within the limits
   bool is_within_memory = false;    // a better plan takes too much memory
-  double bound = 0;                 // of the objective, under the limits: no plan has less [s, pJ]
-  std::optional<Plan> given{};      // the plan that was made elsewhere
-  double in_turn = 0;  // latency of the best plan whose groups run one after the other [s]
+  // Then `bound` is about plans whose tensors take no more at least (plan/needs.hpp) [B].
+  std::optional<double> most_least{};
+  double bound = 0;             // of the objective, under the limits: no plan has less [s, pJ]
+  std::optional<Plan> given{};  // the plan that was made elsewhere
+  double in_turn = 0;           // latency of the best plan whose groups run one after the other [s]
   std::optional<AtOnceAnswer> at_once{};
   std::vector<WhatIf> what_if;
   std::vector<EngineAlone> alone;  // by engine
@@ -118,9 +120,9 @@ std::string plan_trace(const Soc& soc, const Network& network, const PlanAnswer&
 std::string plan_page(const Soc& soc, const Network& network, const PlanOptions& options,
                       const PlanAnswer& answer);
 
-// What an independent checker needs to prove that nothing is better (mapsim check), or with engines
-// at once how much better it may be. There is none where a better plan takes too much memory, or,
-// with engines in turn, there may be a better one.
+// What an independent checker needs to prove that nothing is better (mapsim check), or, with
+// engines at once and where a better plan takes too much memory, how much better it may be. There
+// is none for both together, nor else where it is not known what is best.
 bool has_certificate(const PlanOptions& options, const PlanAnswer& answer);
 std::string plan_certificate(const Soc& soc, const Network& network, const PlanOptions& options,
                              const PlanAnswer& answer);

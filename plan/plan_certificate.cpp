@@ -107,6 +107,22 @@ void add_limits(const PlanAnswer& answer, Json& json) {
   }
 }
 
+// What tensors may take, and what each takes wherever it lies.
+void add_memory_limit(const PlanAnswer& answer, Json& json) {
+  if (!answer.most_least) {
+    return;
+  }
+  Json least = Json::array(), whole = Json::array();
+  for (const PlanProblem::Tensor& tensor : answer.problem.tensors) {
+    least.push_back(tensor.least);
+    whole.push_back(tensor.whole ? Json(*tensor.whole) : Json());
+  }
+  json["memory_limit"] = {{"most", *answer.most_least},
+                          {"bound", answer.bound},
+                          {"least", std::move(least)},
+                          {"whole", std::move(whole)}};
+}
+
 // The schedule, if it is faster than the plan whose groups run one after the other.
 Json at_once_json(const AtOnceAnswer& answer, const PlanProblem& problem) {
   std::vector<std::size_t> engine_of(problem.places), counts(problem.engines);
@@ -134,8 +150,10 @@ std::string text_of(Json certificate) {
 bool has_certificate(const PlanOptions& options, const PlanAnswer& answer) {
   const double value = weights_of(options.objective).of(answer.plan.total);
   constexpr double kRound = 1e-9;
-  return !answer.is_within_memory && answer.misfit.empty() && !answer.is_tie_open &&
-         (options.at_once || answer.bound >= value * (1 - kRound));
+  if (!answer.misfit.empty() || options.at_once || answer.is_within_memory) {
+    return answer.misfit.empty() && !(options.at_once && answer.is_within_memory);
+  }
+  return !answer.is_tie_open && answer.bound >= value * (1 - kRound);
 }
 
 std::string plan_certificate(const Soc& soc, const Network& network, const PlanOptions& options,
@@ -149,6 +167,7 @@ std::string plan_certificate(const Soc& soc, const Network& network, const PlanO
   json["value"] = weights.of(answer.plan.total);
   json["tie"] = ties.of(answer.plan.total);
   add_limits(answer, json);
+  add_memory_limit(answer, json);
   if (answer.at_once) {
     json["at_once"] = at_once_json(*answer.at_once, answer.problem);
   }

@@ -115,7 +115,8 @@ class Search {
         ++label;
         look_at_limits(now_bytes, i);
       }
-      if (!problem_.most_alive) {  // else what is cheaper may need more memory
+      if (!problem_.most_alive &&
+          !problem_.most_least) {  // else what is cheaper may need more memory
         drop_dominated();
       }
       now.swap(next_);

@@ -20,6 +20,13 @@ struct PlanProblem {
     // there is no way. Empty: no ways at all.
     std::vector<std::optional<Load>> moves{};
     std::vector<double> bytes{};  // by place; empty: not known
+    double least = 0;             // [B] wherever it lies
+    // What an elided concat makes of it and others, where they lie. No cycles, and parts together
+    // have no more `least` than their whole.
+    std::optional<std::size_t> whole{};
+    // By place: whether it only comes there as a copy of its own, beside the one that is converted.
+    // Empty: not known, as if nowhere.
+    std::vector<bool> is_copied{};
   };
   struct Choice {
     std::vector<std::size_t> operations;
@@ -30,8 +37,12 @@ struct PlanProblem {
   std::size_t operations = 0;
   std::size_t engines = 0;  // that loads may name
   std::size_t places = 0;   // at most 32
-  // Tensors that are alive at once may take no more. Places of one storage share the bytes of a
-  // tensor. Empty: there is no limit.
+  // What tensors that are alive at once take at least (plan/needs.hpp) is to be no more. No plan
+  // that fits is lost. Empty: there is no limit.
+  std::optional<double> most_least{};
+  // Tensors that are alive at once may take no more, if all copies live as long as the tensor.
+  // Places of one storage share the bytes of a tensor. This loses plans that free a copy early, and
+  // those that elide a concat. Empty: there is no limit.
   std::optional<double> most_alive{};
   std::vector<std::size_t> storage{};  // by place
   std::vector<Tensor> tensors;

@@ -51,7 +51,7 @@ INTERFACE = {"mapper/deadline.hpp", "mapper/front.hpp", "mapper/haste.hpp", "map
 HOMES = [
     (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
     (r"#include <CLI/", ("app/arguments.cpp",)),
-    (r"#include <nlohmann/", ("report/json", "validate/", "campaign/", "design/design_json.cpp", "plan/plan_json.cpp", "plan/plan_trace.cpp", "plan/throughput_json.cpp", "plan/campaign_chip.cpp", "plan/plan_certificate.cpp", "plan/pair_text.cpp", "plan/layer_searches", "report/plan_check.cpp", "report/chain_check.cpp", "report/design_check.cpp", "check/plan_proof.cpp")),
+    (r"#include <nlohmann/", ("report/json", "validate/", "campaign/", "design/design_json.cpp", "plan/plan_json.cpp", "plan/plan_trace.cpp", "plan/throughput_json.cpp", "plan/campaign_chip.cpp", "plan/plan_certificate.cpp", "plan/pair_text.cpp", "plan/layer_searches", "report/plan_check.cpp", "report/chain_check.cpp", "report/design_check.cpp", "check/plan_claim.cpp")),
     (r"#include <omp\.h>|#pragma omp", ("core/threads.hpp", "mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),

@@ -199,16 +199,16 @@ class Plan(Told, Proven):
         return frame(self.json["passes"])
 
     def proof(self) -> str:
-        """The proof, for check(): no plan of these groups at these prices is better; with engines at once, by more than a gap.
+        """The proof, for check(): no plan of these groups at these prices is better; with engines at once, or within memory, by more than a gap.
 
-        ValueError where only memory forbids a better plan, and where there may be one.
+        ValueError with engines at once where memory forbids a better plan, and where the plan may not be the best.
 
         >>> from mapsim import check
         >>> check(plan("teaching_chip", "graphs/squeezenet").proof())
         Check(holds)
         """
         if not self._proof:
-            raise ValueError("there is no proof of a plan that memory limits, nor of one that may not be the best")
+            raise ValueError("there is no proof of a schedule with engines at once that memory limits, nor of a plan that may not be the best")
         return self._proof
 
     def save_trace(self, path: Named) -> None:

@@ -171,6 +171,38 @@ TEST_F(PlanCommand, ProvesPlansWithinLimits) {
                                               "latency of all plans is [0-9.]* us\n"));
 }
 
+TEST_F(PlanCommand, ProvesPlansWithinMemory) {
+  const std::string plan = "plan teaching_chip graphs/squeezenet ";
+  const Outcome free = run(plan + "--json");
+  const auto peak = Json::parse(free.out)["memory"]["peak_bytes"].get<std::int64_t>();
+  for (const std::int64_t most : {peak - 1, peak * 9 / 10}) {
+    const Outcome ran =
+        run(plan + "--max-memory " + std::to_string(most) + "B --certificate proof.json");
+    ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
+    const Outcome holds = run("check proof.json");
+    EXPECT_EQ(holds.code, 0) << holds.out;
+    EXPECT_THAT(holds.out, HasSubstr("of those with at most " + std::to_string(most) +
+                                     " B of tensors alive at once"));
+  }
+  const Json proof = Json::parse(file("proof.json"));
+  const auto check = [&](const char* key, double value) {
+    Json forged = proof;
+    forged["plan_certificate"]["memory_limit"][key] = value;
+    std::ofstream{folder() / "forged.json"} << forged.dump();
+    return run("check forged.json").code;
+  };
+  const double value = proof["plan_certificate"]["value"];
+  EXPECT_EQ(check("bound", value), 0);  // it is proven
+  EXPECT_EQ(check("bound", 1.001 * value), 1);
+  EXPECT_EQ(check("most", static_cast<double>(peak)), 1);  // another plan is better
+  EXPECT_EQ(check("most", 1000), 1);                       // this one needs more
+  EXPECT_EQ(check("most", -1), 2);
+  Json forged = proof;
+  forged["plan_certificate"].erase("memory_limit");
+  std::ofstream{folder() / "forged.json"} << forged.dump();
+  EXPECT_EQ(run("check forged.json").code, 1);
+}
+
 // Rather than leaving out the files that were asked for.
 TEST_F(PlanCommand, RefusesWhatIsOfOneNetworkOrOneFrame) {
   for (const std::string option : {"--report a", "--certificate a", "--save-plan a", "--trace a",

@@ -70,6 +70,26 @@ Json json_of(const check::PlanClaim& claim) {
   if (claim.at_once) {
     json["at_once"] = json_of(*claim.at_once);
   }
+  if (claim.memory_limit) {
+    Json whole = Json::array();
+    for (const auto& each : claim.memory_limit->whole) {
+      whole.push_back(or_null(each));
+    }
+    json["memory_limit"] = {{"most", claim.memory_limit->most},
+                            {"bound", claim.memory_limit->bound},
+                            {"least", claim.memory_limit->least},
+                            {"whole", whole}};
+  }
+  if (!claim.buffers.empty()) {
+    Json buffers = Json::array();
+    for (const auto& each : claim.buffers) {
+      buffers.push_back({{"bytes", each.bytes},
+                         {"offset", each.offset},
+                         {"first", each.first},
+                         {"last", each.last}});
+    }
+    json["memory"] = {{"peak", claim.peak}, {"alive", claim.alive}, {"buffers", buffers}};
+  }
   return {{"plan_certificate", json}};
 }
 
@@ -89,6 +109,13 @@ PlanProblem problem_of(const check::PlanClaim& claim) {
   };
   for (const check::PlanTensor& tensor : claim.tensors) {
     problem.tensors.push_back({tensor.readers, loads_of(tensor.moves), {}});
+  }
+  if (claim.memory_limit) {
+    problem.most_least = claim.memory_limit->most;
+    for (std::size_t t = 0; t < problem.tensors.size(); ++t) {
+      problem.tensors[t].least = claim.memory_limit->least[t];
+      problem.tensors[t].whole = claim.memory_limit->whole[t];
+    }
   }
   for (const check::PlanGroup& group : claim.groups) {
     problem.choices.push_back(
