@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "workloads/operators.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -20,6 +22,25 @@ void add_once(std::vector<std::size_t>& list, std::size_t value) {
   }
 }
 
+// The tensors that a tensor is another name of; of an alias of a concat all of its parts.
+void add_sources(const NetworkGraph& graph, const GraphLinks& links, std::size_t tensor,
+                 std::vector<std::size_t>& sources) {
+  while (const auto producer = links.producer[tensor]) {
+    const GraphNode& node = graph.nodes[*producer];
+    if (node.kind != OpKind::kAlias || node.in.empty()) {
+      break;
+    }
+    if (op_kind(node.op) == OpKind::kConcat) {
+      for (const GraphUse& use : node.in) {
+        add_sources(graph, links, use.tensor, sources);
+      }
+      return;
+    }
+    tensor = node.in.front().tensor;
+  }
+  add_once(sources, tensor);
+}
+
 }  // namespace
 
 Operations operations_of(const NetworkGraph& graph) {
@@ -30,7 +51,11 @@ Operations operations_of(const NetworkGraph& graph) {
   made.readers.resize(graph.tensors.size());
   made.is_output.resize(graph.tensors.size());
   for (const std::size_t tensor : graph.outputs) {
-    made.is_output[source_of(graph, links, tensor)] = true;
+    std::vector<std::size_t> sources;
+    add_sources(graph, links, tensor, sources);
+    for (const std::size_t source : sources) {
+      made.is_output[source] = true;
+    }
   }
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const GraphNode& node = graph.nodes[n];
@@ -38,8 +63,11 @@ Operations operations_of(const NetworkGraph& graph) {
       continue;
     }
     Operation operation{n, {}, {}};
+    std::vector<std::size_t> sources;
     for (const GraphUse& use : node.in) {
-      const std::size_t tensor = source_of(graph, links, use.tensor);
+      add_sources(graph, links, use.tensor, sources);
+    }
+    for (const std::size_t tensor : sources) {
       if (made.producer[tensor]) {
         add_once(operation.in, tensor);
         add_once(made.readers[tensor], made.all.size());

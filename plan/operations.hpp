@@ -11,7 +11,8 @@
 namespace mapsim {
 
 // A node of a graph that does something: aliases and constants are gone. Tensors are those of the
-// graph, aliases by the tensor that they are another name of.
+// graph, aliases by the tensors that they are another name of: of a concat that moves nothing all
+// of its parts.
 struct Operation {
   std::size_t node = 0;          // of the graph
   std::vector<std::size_t> in;   // distinct, without what is there for every engine

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+
+#include "tests/support/build_paths.hpp"
 
 namespace mapsim::groups_test {
 namespace {
@@ -167,6 +170,28 @@ TEST(Operations, SeeThroughAliases) {
   ASSERT_EQ(operations.all.size(), 2U);
   EXPECT_EQ(operations.all[1].in, operations.all[0].out);
   EXPECT_THAT(fused(of), ElementsAre("a+r"));
+}
+
+// A key behind those of a cache, where it lies: the scores wait for the key, and with softmax and
+// the next product they are one kernel.
+TEST(Operations, WaitForAllPartsOfAConcatThatMovesNothing) {
+  const Network of = load_network(source_path("configs/networks/graphs/llama3_8b_decoder.yaml"));
+  const Operations operations = operations_of(*of.graph);
+  const auto index_of = [&](const std::string& name) {
+    std::size_t i = 0;
+    while (operations.node(i).name != name) {
+      ++i;
+    }
+    return i;
+  };
+  const auto read_by = [&](const std::string& name) {
+    return operations.readers[operations.all[index_of(name)].out.front()];
+  };
+  EXPECT_THAT(read_by("q_turned"), ElementsAre(index_of("scores")));
+  EXPECT_THAT(read_by("k_turned"), ElementsAre(index_of("scores")));
+  EXPECT_THAT(read_by("v"), ElementsAre(index_of("context")));
+  EXPECT_TRUE(operations.is_output[operations.all[index_of("k_turned")].out.front()]);
+  EXPECT_EQ(group_of(of, "scores+softmax+context").kernel, GroupKernel::kAttention);
 }
 
 TEST(Operations, GrowWithTheWidthOfOperands) {
