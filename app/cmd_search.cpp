@@ -378,6 +378,7 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   frames_of(problem.arch(), arguments.batches);  // or says that there are none
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
+  check_range(problem, options.objective);
   options.threads = arguments.strategy == "exhaustive" ? 1 : threads_to_use(arguments.threads);
   options.evaluations = arguments.evaluations;
   options.seed = static_cast<std::uint64_t>(arguments.seed);

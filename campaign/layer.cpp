@@ -13,6 +13,7 @@ namespace mapsim {
 FormedResult search_layer(const Problem& problem, const WorkbookRow& row,
                           const Constraints& constraints, const LayerSearch& search) {
   check_supported(problem, constraints, search.strategy);
+  check_range(problem, search.options.objective);
   const bool engine = timing_model(problem.arch()).is_engine;
   FormedResult found = engine && search.strategy == "exact" && constraints == Constraints{}
                            ? search_forms(problem, search.options, search.frames)

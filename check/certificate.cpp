@@ -16,6 +16,7 @@
 #include "check/sealed_file.hpp"
 #include "core/file_kind.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/objective_range.hpp"
 #include "costmodel/timing/model.hpp"
 #include "workloads/load.hpp"
 
@@ -78,6 +79,11 @@ class CertificateReader {
       reader_.error(*objective,
                     fmt::format("the checker does not know the times of {} with imperfect factors",
                                 model.machines));
+    }
+    if (const std::string obstacle =
+            range_obstacle(goal.function, read.problem.arch(), {read.problem.workload()});
+        !obstacle.empty()) {
+      reader_.error(*objective, obstacle);
     }
     (read.is_front() ? read_points(fields, read) : read_best(fields, read));
     reader_.finish();

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "costmodel/objective_range.hpp"
 #include "costmodel/sparse/model.hpp"
 #include "costmodel/sparse/separable.hpp"
 #include "costmodel/timing/model.hpp"
@@ -65,6 +66,14 @@ void check_supported(const Problem& problem, const Constraints& constraints,
         fmt::format("imperfect factors: {} extents are too many ({} at most); a constraints file "
                     "can limit their pieces",
                     count, kMostExtents));
+  }
+}
+
+void check_range(const Problem& problem, const Objective& objective) {
+  if (const std::string obstacle =
+          range_obstacle(objective.function, problem.arch(), {problem.workload()});
+      !obstacle.empty()) {
+    throw UnsupportedSearch(obstacle);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "mapper/mapspace/mapspace.hpp"
+#include "mapper/objective.hpp"
 
 namespace mapsim {
 
@@ -12,5 +13,7 @@ namespace mapsim {
 // NVDLA-like engine.
 void check_supported(const Problem& problem, const Constraints& constraints,
                      std::string_view strategy);
+// ... or if values of this objective may exceed the largest number (costmodel/objective_range.hpp).
+void check_range(const Problem& problem, const Objective& objective);
 
 }  // namespace mapsim

@@ -36,6 +36,7 @@ Constraints constraints_of(const Problem& problem, const SearchRequest& request,
   constraints.even = constraints.even || request.even;
   constraints.factors.imperfect = constraints.factors.imperfect || request.imperfect;
   check_supported(problem, constraints, request.strategy);
+  check_range(problem, request.options.objective);
   return constraints;
 }
 
