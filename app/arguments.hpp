@@ -63,7 +63,8 @@ struct NetworkArguments {
   Budget budget{.bytes = search_bytes()};  // of each layer
   bool fuse = false;                       // as chains of einsums
   FusionLimits fusion;
-  KernelListArguments kernels;  // on a GPU: precision, path and layout
+  std::string certificate_file;  // the proof of --fuse goes here, unless empty
+  KernelListArguments kernels;   // on a GPU: precision, path and layout
   Output output;
 };
 

@@ -216,6 +216,9 @@ Answer run(const CheckArguments& arguments) {
   if (is_chain_certificate(arguments.certificate)) {
     return run_on_chain(arguments);
   }
+  if (is_network_certificate(arguments.certificate)) {
+    return run_on_network(arguments);
+  }
   if (is_plan_certificate(arguments.certificate)) {
     return run_on_plan(arguments);
   }

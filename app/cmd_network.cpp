@@ -16,7 +16,11 @@
 #include "arch/load.hpp"
 #include "campaign/fused_network.hpp"
 #include "campaign/network.hpp"
+#include "campaign/network_certificate.hpp"
 #include "campaign/warnings.hpp"
+#include "check/certificate.hpp"
+#include "check/network_proof.hpp"
+#include "mapper/shared_budget.hpp"
 
 namespace mapsim {
 
@@ -59,6 +63,32 @@ void refuse_beside_fusion(const NetworkArguments& a, const Objective& objective)
   }
 }
 
+// Writes the proof. Returns what it does not show.
+std::string write_network_proof(const NetworkArguments& arguments, const Arch& arch,
+                                const Network& network, const SearchOptions& options,
+                                const FusedNetwork& fused, OutputFile& file) {
+  const std::string& path = arguments.certificate_file;
+  if (path.empty()) {
+    return "";
+  }
+  const std::string proof = network_certificate_file(origin_of(arguments, arch, network), arch,
+                                                     network, arguments.fusion, options, fused);
+  if (proof.empty()) {
+    file.remove();
+    return fmt::format(
+        "--certificate: a chain or a layer has no mapping, or was not searched: no certificate in "
+        "{}",
+        path);
+  }
+  file.write(proof);
+  const check::NetworkClaim claim = check::parse_network_claim(proof, path);
+  return claim.lower_bound < claim.value * (1 - check::kTolerance)
+             ? fmt::format("--certificate: the file proves no more than {}, a gap of {:.2g} %",
+                           check::value_text(claim.lower_bound, claim.goal),
+                           100 * (claim.value / claim.lower_bound - 1))
+             : "";
+}
+
 Answer run_fused(const NetworkArguments& arguments, const Arch& arch, const Network& network) {
   SearchOptions options;
   options.objective = complete(arguments.objective, arch.clock);
@@ -72,15 +102,24 @@ Answer run_fused(const NetworkArguments& arguments, const Arch& arch, const Netw
   if (const std::string obstacle = fusion_obstacle(arch); !obstacle.empty()) {
     throw UsageError(obstacle);
   }
+  const std::string unprovable = arguments.certificate_file.empty()
+                                     ? ""
+                                     : network_certificate_obstacle(arch, options.objective);
+  if (!unprovable.empty()) {
+    throw UsageError("--certificate: " + unprovable);
+  }
+  OutputFile certificate{arguments.certificate_file};
   Watch watch;
   options.budget = arguments.budget;
   options.stop = &watch.stop();
+  const SharedBudget budget{options};
   const FusedNetwork fused = search_fused(
       arch, network, arguments.fusion, options, [&](const GraphChains& graph, std::size_t i) {
         watch.say(fmt::format(", chain {} of {}: {}", i + 1, graph.chains.size(),
                               graph.chains[i].chain.name));
       });
   Answer answer;
+  answer.remark = write_network_proof(arguments, arch, network, budget.rest(), fused, certificate);
   answer.text = arguments.output.json
                     ? fused_network_json(origin_of(arguments, arch, network), arch, network, fused)
                     : fused_network_text(arch, network, fused);

@@ -11,6 +11,7 @@
 #include "arch/load.hpp"
 #include "check/certificate.hpp"
 #include "check/chain_proof.hpp"
+#include "costmodel/objective_range.hpp"
 #include "mapper/fusion/chain_search.hpp"
 #include "mapper/shared_budget.hpp"
 #include "report/certificate.hpp"
@@ -107,14 +108,14 @@ Answer run_fronts(const SearchArguments& arguments, const Arch& arch, const Eins
 }
 
 // The checker proves optima on machines whose trees it can bound.
-void refuse_certificate(const SearchArguments& a, const Arch& arch, const EinsumChain& chain) {
+void refuse_certificate(const SearchArguments& a, const Arch& arch) {
   if (a.certificate_file.empty()) {
     return;
   }
   if (a.pareto || !a.curve.empty()) {
     throw UsageError("--certificate: of a chain the checker proves one optimum, no front or curve");
   }
-  if (const std::string obstacle = check::chain_proof_obstacle(arch, chain); !obstacle.empty()) {
+  if (const std::string obstacle = check::chain_proof_obstacle(arch); !obstacle.empty()) {
     throw UsageError("--certificate: " + obstacle);
   }
 }
@@ -131,7 +132,12 @@ std::string write_certificate(const SearchArguments& arguments, const Provenance
       chain_certificate_file(origin, arch, chain, arguments.fusion, found.objective, found.fused);
   if (proof.empty()) {
     file.remove();
-    return found.fused.proven
+    return found.fused.cost
+               ? fmt::format(
+                     "--certificate: the objective of the best tree exceeds the largest number: no "
+                     "certificate in {}",
+                     path)
+           : found.fused.proven
                ? fmt::format(
                      "--certificate: the file could not prove that nothing keeps the "
                      "limits: no certificate in {}",
@@ -160,12 +166,16 @@ Answer run_on_chain(const SearchArguments& arguments) {
   }
   SearchOptions options;
   options.objective = complete(arguments.objective, arch.clock);
-  if (const std::string obstacle = fusion_obstacle(options.objective); !obstacle.empty()) {
-    throw UsageError(obstacle);
+  for (const std::string& obstacle :
+       {fusion_obstacle(options.objective),
+        range_obstacle(options.objective.function, arch, chain.einsums)}) {
+    if (!obstacle.empty()) {
+      throw UsageError(obstacle);
+    }
   }
   options.budget = arguments.budget;
   refuse_figures(arguments);
-  refuse_certificate(arguments, arch, chain);
+  refuse_certificate(arguments, arch);
   Watch watch;
   options.stop = &watch.stop();
   if (!arguments.curve.empty()) {

@@ -40,6 +40,7 @@ Answer run_on_chain(const EvalArguments& arguments);
 // Of a check that was stopped.
 inline constexpr const char* kNoVerdict = "interrupted: the proof was neither verified nor refuted";
 Answer run_on_chain(const CheckArguments& arguments);
+Answer run_on_network(const CheckArguments& arguments);
 Answer run_on_plan(const CheckArguments& arguments);
 Answer run_on_design(const CheckArguments& arguments);
 Answer run_on_chain(const SimulateArguments& arguments);

@@ -11,6 +11,7 @@
 #include "app/places.hpp"
 #include "check/chain_proof.hpp"
 #include "check/design_certificate.hpp"
+#include "check/network_proof.hpp"
 #include "check/plan_proof.hpp"
 #include "core/shipped.hpp"
 #include "workloads/inline_layer.hpp"
@@ -137,10 +138,13 @@ std::vector<Input> inputs_of(const CheckArguments& a) {
   if (is_plan_certificate(a.certificate) || is_design_certificate(a.certificate)) {
     return {{"CERTIFICATE", a.certificate, {}}, {"--space", a.space, {FileKind::kCampaign}}};
   }
-  return {{"CERTIFICATE", a.certificate, {FileKind::kCertificate}},
-          {"--arch", a.machine, {FileKind::kArch}},
-          {"--workload", a.layer, {FileKind::kWorkload, FileKind::kChain}},
-          constraints(a.constraints)};
+  return {
+      {"CERTIFICATE", a.certificate, {FileKind::kCertificate}},
+      {"--arch", a.machine, {FileKind::kArch}},
+      {"--workload", a.layer,
+       is_network_certificate(a.certificate) ? FileKinds{FileKind::kNetwork, FileKind::kOnnx}
+                                             : FileKinds{FileKind::kWorkload, FileKind::kChain}},
+      constraints(a.constraints)};
 }
 
 bool is_chip(const std::string& path) {
@@ -165,6 +169,11 @@ bool is_design_certificate(const std::string& path) {
 bool is_chain_certificate(const std::string& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && check::is_chain_certificate(beginning_of(path));
+}
+
+bool is_network_certificate(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && check::is_network_certificate(beginning_of(path));
 }
 
 std::vector<Input> inputs_of(const EvalArguments& a) {

@@ -46,6 +46,8 @@ bool is_plan_certificate(const std::string& path);
 bool is_design_certificate(const std::string& path);
 // Whether a file is the proof of a chain (mapsim search ARCH CHAIN --certificate).
 bool is_chain_certificate(const std::string& path);
+// Whether a file is the proof of a fused network (mapsim network ARCH NET --fuse --certificate).
+bool is_network_certificate(const std::string& path);
 
 // Throws a ConfigError with every input that is not there (with the nearest name, of that folder or
 // of the shipped files) or, as far as is known, something else than it should be.

@@ -2,7 +2,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+#include <vector>
+
 #include "app/options.hpp"
+#include "app/places.hpp"
+#include "core/shipped.hpp"
 #include "core/shipped_kinds.hpp"
 
 namespace mapsim {
@@ -101,6 +106,11 @@ Options kernel_options(KernelListArguments& a) {
        choice(a.format, {"triton", "cutlass", "cuda", "json"})}};
 }
 
+Option may_be(Option option, std::vector<FileKind> others) {
+  option.also = std::move(others);
+  return option;
+}
+
 }  // namespace
 
 CommandOptions options_of(SearchArguments& a) {
@@ -153,7 +163,10 @@ CommandOptions options_of(NetworkArguments& a) {
                                      "Search chains of layers for the best mapping trees "
                                      "(docs/fusion.md); the network is a graph",
                                      &a.fuse}},
-                                   needing("--fuse", fusion_options(a.fusion))})),
+                                   needing("--fuse", fusion_options(a.fusion)),
+                                   needing("--fuse", {{"--certificate", "FILE",
+                                                       "Write the proof to FILE, for mapsim check",
+                                                       &a.certificate_file}})})),
            under("GPUs", {precision_option(a.kernels.precision), path_option(a.kernels.path),
                           layout_option(a.kernels.layout, {"nhwc", "nchw"},
                                         "GPU: layout of convolutions: nhwc (default) or nchw")}),
@@ -189,12 +202,12 @@ CommandOptions options_of(CheckArguments& a) {
                    "shipped one)",
                    &a.machine},
                   FileKind::kArch),
-            input({"--workload", "FILE",
-                   "Also verify that the proof is about this workload (YAML, or the name of a "
-                   "shipped "
-                   "one)",
-                   &a.layer},
-                  FileKind::kWorkload),
+            may_be(input({"--workload", "FILE",
+                          "Also verify that the proof is about this workload, chain or network "
+                          "(YAML, or the name of a shipped one)",
+                          &a.layer},
+                         FileKind::kWorkload),
+                   {FileKind::kChain, FileKind::kNetwork}),
             input({"--constraints", "FILE",
                    "Also verify that the mapspace has these constraints (YAML, or the name of a "
                    "shipped file)",
@@ -219,7 +232,10 @@ CommandOptions options_of(CheckArguments& a) {
              .needs = {"--space"}},
             threads_option(a.threads)},
            output_options(a.output)}),
-      "", [&a](const Given&) { find_work(a.work); }};
+      "", [&a](const Given&) {
+        find_work(a.work);
+        a.layer = find_shipped(a.layer, FileKind::kNetwork, shipped_configs());
+      }};
 }
 
 }  // namespace mapsim

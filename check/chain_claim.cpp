@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
 #include "arch/load.hpp"
 #include "check/chain_proof.hpp"
+#include "check/claim_values.hpp"
 #include "check/goal.hpp"
 #include "check/sealed_file.hpp"
 #include "core/file_kind.hpp"
 #include "costmodel/fusion/evaluate_tree.hpp"
+#include "costmodel/objective_range.hpp"
 
 namespace mapsim::check {
 
@@ -28,7 +29,6 @@ const Words kKeys{"chain_certificate",
                   "digest",
                   "limits",
                   "sums"};
-constexpr const char* kNothing = "nothing fits";
 
 class ClaimReader {
  public:
@@ -51,21 +51,25 @@ class ClaimReader {
     fields.require("workload");
     reader_.finish();
     ChainClaim claim;
-    claim.goal.function = read_function(*objective);
+    claim.goal.function = read_function(reader_, *objective);
     if (const Node* limits = fields.find("limits")) {
       read_limits(*limits, claim.goal);
     }
     claim.file = document_.file;
     claim.tool = *tool;
-    claim.value = read_value(*value, unit_of(claim.goal.function));
-    claim.lower_bound = read_value(*bound, unit_of(claim.goal.function));
+    claim.value = read_value(reader_, *value, unit_of(claim.goal.function));
+    claim.lower_bound = read_value(reader_, *bound, unit_of(claim.goal.function));
     read_sums(fields.find("sums"), *objective, claim);
     claim.records_inputs = fields.has("inputs");
     reader_.finish();
     claim.arch = parse_arch(value_of(document_, "architecture"), document_.file);
     claim.space = read_space(*space, claim.arch);
     claim.chain = parse_chain(value_of(document_, "workload"), document_.file);
-    if (const std::string obstacle = chain_proof_obstacle(claim.arch, claim.chain);
+    if (const std::string obstacle = chain_proof_obstacle(claim.arch); !obstacle.empty()) {
+      reader_.error(*objective, obstacle);
+    }
+    if (const std::string obstacle =
+            range_obstacle(claim.goal.function, claim.arch, claim.chain.einsums);
         !obstacle.empty()) {
       reader_.error(*objective, obstacle);
     }
@@ -103,23 +107,14 @@ class ClaimReader {
     }
     return space;
   }
-  ObjectiveFunction read_function(const Node& node) {
-    const std::string text = reader_.text(&node, "an objective").value_or("energy");
-    const Parsed<ObjectiveFunction> parsed = parse_objective_function(text);
-    if (const auto* wrong = std::get_if<std::string>(&parsed)) {
-      reader_.error(node, fmt::format("{} is no objective: {}", describe(node), *wrong));
-      reader_.finish();
-    }
-    return std::get<ObjectiveFunction>(parsed);
-  }
   // {max_energy: 1000 pJ, max_latency: 20 cycles}
   void read_limits(const Node& node, Goal& goal) {
     const Fields fields = reader_.fields(node, {"max_energy", "max_latency"});
     if (const Node* energy = fields.find("max_energy")) {
-      goal.max_energy = read_value(*energy, "pJ");
+      goal.max_energy = read_value(reader_, *energy, "pJ");
     }
     if (const Node* latency = fields.find("max_latency")) {
-      goal.max_latency = read_value(*latency, "cycles");
+      goal.max_latency = read_value(reader_, *latency, "cycles");
     }
   }
   // [{objective: energy + 2*latency, least: 1000 pJ}]
@@ -138,29 +133,15 @@ class ClaimReader {
       const Node* least = fields.require("least");
       reader_.finish();
       ProvenSum& sum = claim.sums.emplace_back();
-      sum.function = read_function(*function);
+      sum.function = read_function(reader_, *function);
       if (!is_sum_over_einsums(sum.function)) {
         reader_.error(
             *function,
             fmt::format("a sum over einsums is energy, latency or energy + W*latency, not {}",
                         describe(*function)));
       }
-      sum.least = read_value(*least, unit_of(sum.function));
+      sum.least = read_value(reader_, *least, unit_of(sum.function));
     }
-  }
-  double read_value(const Node& node, const std::string& unit) {
-    const std::string text = reader_.text(&node, "a value").value_or("");
-    double value = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text == kNothing) {
-      return kInfinity;
-    }
-    if (failure != std::errc{} || std::string(end, text.data() + text.size()) != " " + unit ||
-        !(value >= 0) || !(value < kInfinity)) {
-      reader_.error(node, fmt::format("expected a number of {} or '{}', not {}", unit, kNothing,
-                                      describe(node)));
-    }
-    return value;
   }
 
   const Document& document_;
@@ -178,19 +159,13 @@ std::string unit_of(const ObjectiveFunction& function) {
   return function.unit("pJ", "cycles", "*");
 }
 
-std::string chain_proof_obstacle(const Arch& arch, const EinsumChain& chain) {
+std::string chain_proof_obstacle(const Arch& arch) {
   if (const std::string obstacle = tree_obstacle(arch); !obstacle.empty()) {
     return obstacle;
   }
   if (!arch.levels[LevelId{0}].capacity.unlimited()) {
     return fmt::format("{} has a limited capacity, and the checker lets it hold everything",
                        arch.levels[LevelId{0}].name);
-  }
-  for (const Workload& einsum : chain.einsums) {
-    if (Problem{arch, einsum}.leakage(Cycles{1}) > Picojoules{0}) {
-      return fmt::format("the checker does not know the leakage of mapping trees, and {} leaks",
-                         arch.name);
-    }
   }
   return "";
 }
@@ -203,8 +178,9 @@ ChainClaim load_chain_claim(const std::string& path) {
   return read_document(read_yaml(checked_file(path, {FileKind::kCertificate})));
 }
 
-ChainClaim parse_chain_claim(const std::string& text, const std::string& filename) {
-  return read_document(parse_yaml(text, filename));
+ChainClaim parse_chain_claim(const std::string& text, const std::string& filename,
+                             std::size_t lines_above) {
+  return read_document(parse_yaml(std::string(lines_above, '\n') + text, filename));
 }
 
 }  // namespace mapsim::check

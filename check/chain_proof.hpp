@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,16 +27,20 @@ struct ChainClaim {
   // limits.
   std::vector<ProvenSum> sums;
   bool records_inputs = false;  // has hashes of files, which are not compared
+  // As part of a network, a chain whose layers need less one by one has a bound and no tree.
+  bool may_lack_tree = false;
 };
 
 // Is a file such a certificate, by how it begins?
 bool is_chain_certificate(const std::string& text);
 // Throws a ConfigError: not a certificate of a chain, damaged, or beyond the checker.
 ChainClaim load_chain_claim(const std::string& path);
-ChainClaim parse_chain_claim(const std::string& text, const std::string& filename);
+// `lines_above`: in the file, where the certificate is a part of another.
+ChainClaim parse_chain_claim(const std::string& text, const std::string& filename,
+                             std::size_t lines_above = 0);
 
 // Why the checker cannot follow proofs on a machine; empty: it can.
-std::string chain_proof_obstacle(const Arch& arch, const EinsumChain& chain);
+std::string chain_proof_obstacle(const Arch& arch);
 
 struct ChainVerdict {
   std::vector<std::string> problems;  // none: the proof holds
@@ -43,6 +48,9 @@ struct ChainVerdict {
   FusedBound bound;                   // of all sums together
   double seconds = 0;
 };
+
+// Adds up the work for several sums.
+void account(const FusedBound& more, FusedBound& all);
 
 // Is a claim about a sum over einsums, without limits? Others follow from several such sums.
 bool is_one_sum(const Goal& goal);

@@ -14,6 +14,8 @@ struct FusedSpace {
   std::size_t most_loops = 0;           // that a group shares
   bool may_hold = true;                 // may an intermediate stay on chip between groups?
   std::optional<LevelId> only_level{};  // where groups keep tensors; none: at any above arrays
+
+  friend bool operator==(const FusedSpace&, const FusedSpace&) = default;
 };
 
 struct FusedBound {

@@ -16,7 +16,8 @@ constexpr std::string_view kDigest = "digest: ";
 }  // namespace
 
 std::string seal(const std::string& text) {
-  return fmt::format("{}{:016x}\n", kDigest, fnv1a(text));
+  const std::size_t begin = std::min(text.find_first_not_of('\n'), text.size());
+  return fmt::format("{}{:016x}\n", kDigest, fnv1a(text.substr(begin)));
 }
 
 void check_seal(const Document& document) {

@@ -10,7 +10,7 @@ namespace mapsim::check {
 // A certificate is a YAML document that ends with a digest of its other lines. Parts of it are
 // documents of their own below a top-level key; they are cut out with their line numbers.
 
-// The last line of a certificate whose other lines are `text`.
+// The last line of a certificate whose other lines are `text`, empty ones above it aside.
 std::string seal(const std::string& text);
 // Throws a ConfigError where the file has been cut short or changed since it was sealed.
 void check_seal(const Document& document);

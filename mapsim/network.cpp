@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "mapsim/request.hpp"
+#include "report/network_check.hpp"
 
 namespace mapsim {
 
@@ -28,6 +29,18 @@ std::string to_json(const NetworkSolution& solution) {
 
 std::string to_text(const NetworkSolution& solution) {
   return network_text(solution.arch, solution.network, solution.options, solution.result);
+}
+
+VerifiedNetwork verify_network(const std::string& proof, const std::string& name,
+                               const check::CheckOptions& options) {
+  check::NetworkClaim claim = check::parse_network_claim(proof, name);
+  check::NetworkVerdict verdict =
+      check::check_network(claim, options.max_steps, options.effort.stop);
+  return {std::move(claim), std::move(verdict)};
+}
+
+std::string to_json(const VerifiedNetwork& verified) {
+  return network_check_json({"check", {}, {}}, verified.claim, verified.verdict, false);
 }
 
 }  // namespace mapsim

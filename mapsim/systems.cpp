@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/objective_range.hpp"
 #include "mapsim/request.hpp"
 #include "plan/request.hpp"
 #include "report/certificate.hpp"
@@ -65,7 +66,12 @@ void check_graph(const Network& network) {
 
 ChainSolution fuse(const Arch& arch, const EinsumChain& chain, const SearchRequest& request,
                    const FusionLimits& limits) {
-  return {arch, chain, limits, compare_ways(arch, chain, limits, chain_options(arch, request))};
+  const SearchOptions options = chain_options(arch, request);
+  if (const std::string obstacle = range_obstacle(options.objective.function, arch, chain.einsums);
+      !obstacle.empty()) {
+    throw UnsupportedSearch{obstacle};
+  }
+  return {arch, chain, limits, compare_ways(arch, chain, limits, options)};
 }
 
 std::string to_json(const ChainSolution& solution) {
@@ -210,7 +216,7 @@ std::string to_json(const VerifiedPlan& verified) {
 }
 
 std::string proof_yaml(const ChainSolution& solution) {
-  const std::string obstacle = check::chain_proof_obstacle(solution.arch, solution.chain);
+  const std::string obstacle = check::chain_proof_obstacle(solution.arch);
   if (!obstacle.empty()) {
     throw UnsupportedSearch{obstacle};
   }

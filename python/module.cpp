@@ -71,6 +71,9 @@ std::string checked(const std::string& proof, const std::string& name, int threa
   if (check::is_chain_certificate(proof)) {
     return to_json(verify_chain(proof, name, options));
   }
+  if (check::is_network_certificate(proof)) {
+    return to_json(verify_network(proof, name, options));
+  }
   if (check::is_design_certificate(proof)) {
     return to_json(
         verify_designs(proof, name, {threads, options.max_steps, sample, options.effort.stop}));

@@ -37,9 +37,15 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
 // The certificate of a search of the mapping trees of a chain: the best tree, the space, and the
 // claim that no tree of the space is better than the search's lower bound, as far as that follows
 // from the least sums over einsums that it found. Empty: the search was stopped before it found a
-// tree, or these sums do not show that no tree keeps the limits.
+// tree, its value exceeds the largest number, or these sums do not show that no tree keeps the
+// limits.
 std::string chain_certificate_file(const Provenance& origin, const Arch& arch,
                                    const EinsumChain& chain, const FusionLimits& limits,
                                    const Objective& objective, const ChainResult& result);
+
+// Of a network's certificate the part about a chain whose layers need less one by one: no tree
+// needs less than `bound`.
+std::string chain_bound_file(const Arch& arch, const EinsumChain& chain, const FusionLimits& limits,
+                             const Objective& objective, double bound);
 
 }  // namespace mapsim

@@ -58,6 +58,8 @@ std::string claim_text(const check::ChainClaim& claim) {
              : fmt::format("none needs less than {} {}, and one needs that", claim.value, unit);
 }
 
+}  // namespace
+
 std::string space_text(const check::FusedSpace& space) {
   return fmt::format(
       "groups of at most {} einsums, at most {} shared loops, intermediates {}", space.most_einsums,
@@ -65,7 +67,11 @@ std::string space_text(const check::FusedSpace& space) {
       space.may_hold ? "may be held whole between groups" : "are spilled between groups");
 }
 
-}  // namespace
+nlohmann::ordered_json space_json(const check::FusedSpace& space) {
+  return {{"max_group", space.most_einsums},
+          {"shared_loops", space.most_loops},
+          {"hold", space.may_hold}};
+}
 
 std::string chain_check_text(const check::ChainClaim& claim, const check::ChainVerdict& verdict) {
   const Stated stated = stated_by(claim, verdict);
@@ -116,10 +122,7 @@ std::string chain_check_json(const Provenance& origin, const check::ChainClaim& 
                    {"unit", check::unit_of(claim.goal.function)},
                    {"value", figure(claim.value)},
                    {"lower_bound", figure(claim.lower_bound)},
-                   {"space",
-                    {{"max_group", claim.space.most_einsums},
-                     {"shared_loops", claim.space.most_loops},
-                     {"hold", claim.space.may_hold}}},
+                   {"space", space_json(claim.space)},
                    {"walked", verdict.walked},
                    {"groups", verdict.bound.groups},
                    {"classes", verdict.bound.classes},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "check/chain_proof.hpp"
@@ -12,5 +13,9 @@ std::string chain_check_text(const check::ChainClaim& claim, const check::ChainV
 // The same as JSON (docs/results_keys.md).
 std::string chain_check_json(const Provenance& origin, const check::ChainClaim& claim,
                              const check::ChainVerdict& verdict);
+
+// "groups of at most 3 einsums, ...": a space of mapping trees.
+std::string space_text(const check::FusedSpace& space);
+nlohmann::ordered_json space_json(const check::FusedSpace& space);
 
 }  // namespace mapsim

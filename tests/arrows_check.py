@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "check": MODEL,  # never the mapper: it checks what that claims
     "validate": MODEL,  # never the mapper: the command line hands it the mappings
     "report": MODEL | {"mapper", "check"},
-    "campaign": MODEL | {"mapper", "report", "interop"},
+    "campaign": MODEL | {"mapper", "check", "report", "interop"},
     "design": MODEL | {"mapper", "check", "report", "campaign"},
     "plan": MODEL | {"mapper", "report", "campaign"},
     "mapsim": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign", "design", "plan"},
@@ -51,7 +51,7 @@ INTERFACE = {"mapper/deadline.hpp", "mapper/front.hpp", "mapper/haste.hpp", "map
 HOMES = [
     (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
     (r"#include <CLI/", ("app/arguments.cpp",)),
-    (r"#include <nlohmann/", ("report/json", "validate/", "campaign/", "design/design_json.cpp", "plan/plan_json.cpp", "plan/plan_trace.cpp", "plan/throughput_json.cpp", "plan/campaign_chip.cpp", "plan/plan_certificate.cpp", "plan/pair_text.cpp", "plan/layer_searches", "report/plan_check.cpp", "report/chain_check.cpp", "report/design_check.cpp", "check/plan_claim.cpp")),
+    (r"#include <nlohmann/", ("report/json", "validate/", "campaign/", "design/design_json.cpp", "plan/plan_json.cpp", "plan/plan_trace.cpp", "plan/throughput_json.cpp", "plan/campaign_chip.cpp", "plan/plan_certificate.cpp", "plan/pair_text.cpp", "plan/layer_searches", "report/plan_check.cpp", "report/chain_check", "report/network_check.cpp", "report/design_check.cpp", "check/plan_claim.cpp")),
     (r"#include <omp\.h>|#pragma omp", ("core/threads.hpp", "mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),

@@ -16,8 +16,10 @@ import yaml
 from yaml_reference import cell, rows
 
 # Forms of an answer that are told from that of a layer; front, "nothing fits" and plans' forms are not.
-FORMS = {"of a chain": "chain", "on a GPU": "GPU", "of a plan": "plan", "of designs": "designs"}
-HEADINGS = {"": "", "chain": ", of a chain", "GPU": ", on a GPU", "plan": ", of a plan", "designs": ", of designs"}
+FORMS = {"of a chain": "chain", "on a GPU": "GPU", "of a plan": "plan", "of designs": "designs",
+         "of a fused network": "network"}
+HEADINGS = {"": "", "chain": ", of a chain", "GPU": ", on a GPU", "plan": ", of a plan", "designs": ", of designs",
+            "network": ", of a fused network"}
 ONE_FORM = {"calibrate", "microbench", "predict", "validate"}  # commands for GPUs alone
 HEAD = """# Keys of results
 

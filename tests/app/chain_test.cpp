@@ -72,6 +72,8 @@ TEST_F(CommandLine, FusesANetwork) {
               HasSubstr("--fuse needs a graph"));
   EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --max-latency 1ms").err,
               HasSubstr("--fuse: limits of a whole network"));
+  EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --max-energy 1mJ").err,
+              HasSubstr("--fuse: limits of a whole network"));
   EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --objective energy,latency").err,
               HasSubstr("--fuse: ties of chains"));
   EXPECT_THAT(run("network nvdla_like_1024 graphs/resnet50 --fuse --latency ramped").err,
@@ -105,6 +107,40 @@ TEST_F(CommandLine, FusesANetworkByTime) {
   }
   EXPECT_THAT(run("network nvdla_like_1024 graphs/vit_b16 --fuse --objective edp").out,
               HasSubstr("chosen together"));
+}
+
+// The proof of a whole network holds, is about its graph, and about no other.
+TEST_F(CommandLine, ProvesANetwork) {
+  const std::string network = "network nvdla_like_1024 graphs/vit_b16 --fuse ";
+  const Outcome found = run(network + "--certificate proof.yaml --json");
+  EXPECT_EQ(found.code, 0) << found.err;
+  EXPECT_EQ(found.err, "");
+  const Outcome held =
+      run("check proof.yaml --arch nvdla_like_1024 --workload graphs/vit_b16 --json");
+  EXPECT_EQ(held.code, 0) << held.out << held.err;
+  const Json check = Json::parse(held.out)["check"];
+  EXPECT_EQ(check["holds"], true);
+  const double best = Json::parse(found.out)["total"]["energy_pj"];
+  EXPECT_NEAR(check["value"].get<double>(), best, 1e-9 * best);
+  EXPECT_NEAR(check["lower_bound"].get<double>(), best, 1e-9 * best);
+  const Outcome text = run("check proof.yaml");
+  EXPECT_THAT(text.out, HasSubstr("vit_b16 on nvdla_like_1024: the proof holds"));
+  EXPECT_THAT(text.out, HasSubstr("space: groups of at most 32 einsums"));
+  EXPECT_THAT(text.out, HasSubstr("not verified: their costs, step by step; that the network is "
+                                  "cut into these chains"));
+  const Outcome other = run("check proof.yaml --arch eyeriss --workload graphs/bert_base_128");
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.out, HasSubstr("the network has 4 chains, not 5"));
+  EXPECT_THAT(other.out, HasSubstr("it is not about the architecture of "));
+  EXPECT_THAT(run("check proof.yaml --workload resnet50").err, HasSubstr("a list of layers"));
+  EXPECT_THAT(run(network + "--objective edp --certificate edp.yaml").err,
+              HasSubstr("--certificate: the checker proves sums over the chains of a network"));
+  EXPECT_THAT(run("network nvdla_like_1024 graphs/vit_b16 --certificate p.yaml").err,
+              HasSubstr("--certificate requires --fuse"));
+  const Outcome begun = run(network + "--budget 1us --certificate begun.yaml");
+  EXPECT_EQ(begun.code, 0) << begun.err;
+  EXPECT_THAT(begun.err, HasSubstr("--certificate: the file proves no more than "));
+  EXPECT_EQ(run("check begun.yaml").code, 0);
 }
 
 TEST_F(CommandLine, DrawsTheCurveOfAChain) {
@@ -245,6 +281,32 @@ TEST_F(CommandLine, DrawsTheFrontOfAChain) {
                       .out)["fronts"]["best"];
   ASSERT_EQ(within["points"].size(), 1U);
   EXPECT_EQ(within["points"][0]["energy_pj"], front["points"].back()["energy_pj"]);
+}
+
+// Of values that no number can hold none is less than another: that is said before the search.
+TEST_F(CommandLine, RefusesObjectivesBeyondTheLargestNumber) {
+  const std::string huge =
+      "name: huge\nnodes:\n"
+      "  - {storage: DRAM, word: 8 b, capacity: unlimited, energy: {read: 1e30 pJ/word, write: "
+      "1e30 "
+      "pJ/word}}\n"
+      "  - {storage: Buffer, word: 8 b, capacity: 32 KiB, energy: {read: 10 pJ/word, write: 10 "
+      "pJ/word}}\n"
+      "  - {compute: MAC, energy: 1e30 pJ}\n";
+  write("huge.yaml", huge);
+  const std::string search =
+      fmt::format("search huge.yaml {}/configs/chains/teaching_convs.yaml ", kRoot);
+  for (const std::string& each : {search, std::string{"search huge.yaml teaching/conv "}}) {
+    const Outcome refused = run(each + "--objective 'energy^8*latency^8' --certificate p.yaml");
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_THAT(refused.err, HasSubstr("energy^8*latency^8 on huge may exceed 1.8e+308 [pJ, "
+                                       "cycles], the largest number"));
+    EXPECT_FALSE(std::filesystem::exists(folder() / "p.yaml"));
+  }
+  const Outcome edp = run(search + "--objective edp --certificate p.yaml");
+  EXPECT_EQ(edp.code, 0) << edp.err;
+  EXPECT_EQ(run("check p.yaml").code, 0);
 }
 
 TEST_F(CommandLine, RefusesWhatTreesDoNotHaveYet) {

@@ -64,6 +64,8 @@ network nv_full alexnet --batches
 network teaching graphs/squeezenet --fuse
 network teaching graphs/squeezenet --fuse --objective latency
 network nvdla_like_1024 graphs/bert_base_128 --fuse --objective edp
+network nvdla_like_1024 graphs/bert_base_128 --fuse --certificate network.proof
+check network.proof
 network a100_40gb alexnet --precision f16
 network h200 graphs/squeezenet --precision bf16
 network eyeriss alexnet --max-energy 4mJ
@@ -231,7 +233,8 @@ def strict(schema):
 
 
 FORMS = (("of a stream of frames", {"mix"}), ("of two networks", {"in_turn"}), ("of a plan", {"soc", "verified"}),
-         ("of designs", {"bounds_checked"}), ("of a chain", {"chain"}), ("front", {"front"}), ("on a GPU", {"gpu"}))
+         ("of designs", {"bounds_checked"}), ("of a chain", {"chain"}), ("of a fused network", {"network", "check"}),
+         ("front", {"front"}), ("on a GPU", {"gpu"}))
 
 
 def form_of(document):

@@ -6,7 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <variant>
+#include <vector>
+
 #include "arch/load.hpp"
+#include "arch/physical.hpp"
 #include "check/sealed_file.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/fusion/evaluate_tree.hpp"
@@ -63,6 +70,56 @@ TEST(ChainProof, OfTimeHolds) {
       }
     }
   }
+}
+
+// Energy leaks while the machine waits: claims are those of brute force, and that the best tree
+// without leakage is the best is refused.
+TEST(ChainProof, OfAMachineThatLeaksHolds) {
+  int moved = 0;
+  for (std::uint64_t seed = kFirstTimed; seed < kFirstTimed + 40; seed += 2) {
+    TinyChain tiny = tiny_chain(seed);
+    const ChainResult quiet = search_chain(tiny.arch, tiny.chain, {}, {});
+    tiny.arch.levels[LevelId{1}].physical.leakage = Milliwatts{70};
+    tiny.arch.compute.physical.leakage = Milliwatts{100};
+    const double leakage = leakage_per_cycle(tiny.arch).count();
+    ASSERT_GT(leakage, 0);
+    std::int64_t trees = 0;
+    const std::vector<TreePoint> front = front_by_force(tiny.arch, tiny.chain, true, trees);
+    for (const ObjectiveFunction& function :
+         {kEnergy.function, Objective::kLatency.function, ObjectiveFunction::weighted_sum(5),
+          Objective::kEdp.function}) {
+      double least = HUGE_VAL;
+      for (const TreePoint& point : front) {
+        const auto cycles = static_cast<double>(point.cycles);
+        least = std::min(least, function.value(point.energy + leakage * cycles, cycles));
+      }
+      if (!(least < HUGE_VAL)) {
+        continue;
+      }
+      const std::string proof = proof_of(tiny, {}, Objective{function});
+      const check::ChainClaim claim = check::parse_chain_claim(proof, "proof");
+      EXPECT_NEAR(claim.value, least, 1e-9 * least) << seed;
+      EXPECT_NEAR(claim.lower_bound, least, 1e-9 * least) << seed;
+      EXPECT_THAT(verdict_of(proof).problems, ::testing::IsEmpty()) << seed << "\n" << proof;
+    }
+    const ChainResult leaky = search_chain(tiny.arch, tiny.chain, {}, {});
+    ChainResult other = quiet;
+    other.cost =
+        quiet.best
+            ? std::optional(std::get<TreeCost>(evaluate_tree(tiny.arch, tiny.chain, *quiet.best)))
+            : std::nullopt;
+    if (!other.cost || !(other.cost->energy > leaky.cost->energy * (1 + 1e-9))) {
+      continue;
+    }
+    ++moved;
+    other.lower_bound = other.cost->energy.count();
+    EXPECT_THAT(verdict_of(chain_certificate_file({"search", {}}, tiny.arch, tiny.chain, {},
+                                                  kEnergy, other))
+                    .problems,
+                ::testing::ElementsAre(HasSubstr("some mapping trees may need")))
+        << seed;
+  }
+  EXPECT_GT(moved, 1);
 }
 
 // The tree of least energy is not the fastest one, nor is the best tree layer by layer.

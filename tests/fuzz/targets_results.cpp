@@ -15,6 +15,7 @@
 #include "check/chain_proof.hpp"
 #include "check/check.hpp"
 #include "check/design_proof.hpp"
+#include "check/network_proof.hpp"
 #include "check/plan_proof.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/fuzz/temporary_folder.hpp"
@@ -57,6 +58,19 @@ check::Stop in_a_second() {
 
 void read_chain_certificate(const std::string& text) {
   check::check_chain(check::parse_chain_claim(sealed_anew(text), "proof"), 10'000, in_a_second());
+}
+
+// The head and each part have a digest of their own.
+void read_network_certificate(const std::string& text) {
+  std::string sealed;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t line = text.find(std::string{"\n"} + check::kPartsLine, begin);
+    const std::size_t end = line == std::string::npos ? text.size() : line + 1;
+    sealed += (begin > 0 ? check::kPartsLine : "") + sealed_anew(text.substr(begin, end - begin));
+    begin = line == std::string::npos ? text.size() + 1
+                                      : end + std::string_view{check::kPartsLine}.size();
+  }
+  check::check_network(check::parse_network_claim(sealed, "proof"), 10'000, in_a_second());
 }
 
 void read_design_certificate(const std::string& text) {
@@ -145,6 +159,7 @@ std::vector<FuzzTarget> result_targets() {
       {"counters", InputForm::kText, read_counters, {}},
       {"certificate", InputForm::kTree, read_certificate, {}},
       {"chain_certificate", InputForm::kText, read_chain_certificate, {}},
+      {"network_certificate", InputForm::kText, read_network_certificate, {}},
       {"design_certificate", InputForm::kText, read_design_certificate, {}},
       {"plan_certificate", InputForm::kText, read_plan_certificate, {}},
       {"json", InputForm::kTree, read_results, {}},
