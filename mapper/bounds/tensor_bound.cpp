@@ -133,7 +133,8 @@ void TensorBound::copy_before(std::size_t stage) {
     double* here = &so_far_[row(stage, residence)];
     const Residence& at = residences()[residence];
     if (stage == 0) {
-      here[lattice(0).size() - 1] = !at.latch && at.level == graph_.source(tensor_) ? 0 : kInfinity;
+      here[lattice(0).size() - 1] =
+          !at.latch && at.level == graph_.space().entry().source(tensor_) ? 0 : kInfinity;
       continue;
     }
     const double* before = so_far(stage - 1, residence);

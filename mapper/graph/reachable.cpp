@@ -5,14 +5,15 @@
 
 namespace mapsim::exact {
 
-void StateGraph::for_each_target(std::size_t row, const std::vector<bool>& left_out,
-                                 const std::function<void(std::size_t)>& visit) const {
+std::vector<std::size_t> StateGraph::targets(std::size_t row,
+                                             const std::vector<bool>& left_out) const {
+  std::vector<std::size_t> found;
   const std::size_t stage = row / residencies_;
   const std::size_t residency = row % residencies_;
   const auto is_left_out = [&](std::size_t edge) { return !left_out.empty() && left_out[edge]; };
   const auto reach = [&](std::size_t at_stage, std::optional<std::size_t> at) {
     if (at) {
-      visit(at_stage * residencies_ + *at);
+      found.push_back(at_stage * residencies_ + *at);
     }
   };
   if (stage + 1 < stages()) {
@@ -40,6 +41,7 @@ void StateGraph::for_each_target(std::size_t row, const std::vector<bool>& left_
       }
     }
   }
+  return found;
 }
 
 std::vector<char> StateGraph::reachable_without(const std::vector<bool>& left_out) const {
@@ -49,7 +51,9 @@ std::vector<char> StateGraph::reachable_without(const std::vector<bool>& left_ou
   }
   for (std::size_t row = 0; row < found.size(); ++row) {
     if (found[row] != 0) {
-      for_each_target(row, left_out, [&found](std::size_t target) { found[target] = 1; });
+      for (const std::size_t target : targets(row, left_out)) {
+        found[target] = 1;
+      }
     }
   }
   return found;

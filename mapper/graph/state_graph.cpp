@@ -384,7 +384,7 @@ void StateGraph::make_moves() {
     bool start = true;
     for (const TensorId t : residences_.ids()) {
       start = start && !residence(residency, t).latch &&
-              residence(residency, t).level == source(t) &&
+              residence(residency, t).level == space_->entry().source(t) &&
               (t != problem().workload().output() ||
                space_->entry().final_sums.value_or(residence(residency, t).narrow) ==
                    residence(residency, t).narrow);
@@ -419,7 +419,9 @@ void StateGraph::make_moves(std::size_t stage, std::size_t residency) {
       extend_sliding_edge(stage, d, TensorId{0}, none, sliding_edges_[row]);
     }
   }
-  for_each_target(row, {}, [this](std::size_t target) { reachable_[target] = true; });
+  for (const std::size_t target : targets(row, {})) {
+    reachable_[target] = true;
+  }
 }
 
 // Edges lead to residences with a larger index. Sums may move at either width.
@@ -442,7 +444,7 @@ void StateGraph::make_least_so_far() {
     for (std::size_t to = 0; to < residences_[t].size(); ++to) {
       const Residence& residence = residences_[t][to];
       double& least = least_so_far_[t][to];
-      least = !residence.latch && residence.level == source(t) ? 0 : kInfinity;
+      least = !residence.latch && residence.level == space_->entry().source(t) ? 0 : kInfinity;
       for (const BoundaryEdge& edge : edges_) {
         if (edge.tensor == t && edge.to == to) {
           const Storage& parent = arch.levels[residences_[t][edge.from].level];

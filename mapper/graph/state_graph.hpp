@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -38,8 +37,6 @@ class StateGraph {
 
   const Mapspace& space() const { return *space_; }
   const Problem& problem() const { return space_->problem(); }
-  // The level where the tensor lies before the nest begins.
-  LevelId source(TensorId t) const { return space_->entry().source(t); }
   const std::vector<FanoutId>& used() const { return used_; }
   std::size_t stages() const { return stage_ends_.size() + 1; }
   // How many used fanouts are crossed before a stage begins.
@@ -105,9 +102,8 @@ class StateGraph {
   void make_least_so_far();
   void make_end(std::size_t residency);
   void make_moves(std::size_t stage, std::size_t residency);
-  // Visits the rows to which the edges of a row lead, without those left out (empty: none).
-  void for_each_target(std::size_t row, const std::vector<bool>& left_out,
-                       const std::function<void(std::size_t)>& visit) const;
+  // The rows to which the edges of a row lead, without those left out (empty: none are).
+  std::vector<std::size_t> targets(std::size_t row, const std::vector<bool>& left_out) const;
   std::size_t state(std::size_t residency) const { return residency / stride_of_state_; }
   bool may_pass(TensorId t, const Residence& from, const Residence* to) const;
   bool may_place(std::size_t stage, const Residence& to) const;
