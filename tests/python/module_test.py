@@ -448,6 +448,14 @@ def test_proofs_of_chains_are_saved_and_checked(tmp_path):
         assert mapsim.check(mapsim.fuse("teaching_flat", "teaching_convs", objective=objective).proof())
 
 
+def test_proofs_of_fused_networks_are_checked():
+    proof = Path(__file__).resolve().parents[1] / "fuzz/seeds/network_certificate/small.yaml"
+    checked = mapsim.check(proof)
+    assert checked and checked.json["network"] == "small"
+    with pytest.raises(mapsim.ConfigError, match="digest"):
+        mapsim.check(proof.read_text().replace("count: 1", "count: 2", 1), "forged")
+
+
 def test_threads_search_at_the_same_time():
     """While one searches, another runs: the interpreter's lock is released."""
     counted = 0
