@@ -74,7 +74,8 @@ PlanClaim::AtOnce at_once_of(const Json& json) {
 }
 
 PlanClaim::MemoryLimit memory_limit_of(const Json& json) {
-  PlanClaim::MemoryLimit limit{json.at("most"), json.at("bound"), json.at("least"), {}};
+  PlanClaim::MemoryLimit limit{
+      json.at("most"), json.at("bound"), json.at("least"), {}, json.at("inputs")};
   for (const Json& each : json.at("whole")) {
     limit.whole.push_back(each.is_null() ? std::nullopt : std::optional{each.get<std::size_t>()});
   }

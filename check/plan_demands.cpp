@@ -54,7 +54,8 @@ std::vector<DemandStep> Demands::steps(std::size_t i, const Demand& demand) cons
 void Demands::run_back(std::size_t i, std::size_t g, std::size_t place, const Demand& demand,
                        std::vector<DemandStep>& steps) const {
   const PlanGroup& group = claim_.groups[g];
-  const double needed = claim_.memory_limit ? needs(group, demand) : 0;
+  const double needed =
+      claim_.memory_limit ? needs(group, demand) + claim_.memory_limit->inputs[g][place] : 0;
   if (claim_.memory_limit && needed > claim_.memory_limit->most) {
     return;
   }

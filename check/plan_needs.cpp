@@ -9,7 +9,7 @@
 namespace mapsim::check {
 
 double needs_of(const PlanClaim& claim, const std::set<std::size_t>& alive) {
-  const auto& [most, bound, least, wholes] = *claim.memory_limit;
+  const auto& [most, bound, least, wholes, inputs] = *claim.memory_limit;
   double sum = 0;
   for (const std::size_t tensor : alive) {
     auto whole = wholes[tensor];
@@ -62,7 +62,7 @@ double most_needed(const PlanClaim& claim) {
   std::set<std::pair<std::size_t, std::size_t>> there;  // tensors and places
   double most = 0;
   for (const auto& [g, place] : claim.plan) {
-    double needs = needs_of(claim, alive.back());
+    double needs = needs_of(claim, alive.back()) + claim.memory_limit->inputs[g][place];
     alive.pop_back();
     for (const std::size_t tensor : claim.groups[g].reads) {
       const bool is_moved = there.insert({tensor, place}).second;
@@ -77,7 +77,7 @@ double most_needed(const PlanClaim& claim) {
 }
 
 std::optional<std::string> wrong_needs(const PlanClaim& claim) {
-  const auto& [most, bound, least, wholes] = *claim.memory_limit;
+  const auto& [most, bound, least, wholes, inputs] = *claim.memory_limit;
   if (claim.at_once || !claim.mix.empty()) {
     return "a limit on memory is for plans of a frame, one group after the other";
   }
@@ -85,6 +85,13 @@ std::optional<std::string> wrong_needs(const PlanClaim& claim) {
       wholes.size() != claim.tensors.size() ||
       std::any_of(least.begin(), least.end(), [](double bytes) { return !(bytes >= 0); })) {
     return "a tensor has no size, or the limit on memory none";
+  }
+  if (inputs.size() != claim.groups.size() ||
+      std::any_of(inputs.begin(), inputs.end(), [&](const std::vector<double>& each) {
+        return each.size() != claim.places ||
+               std::any_of(each.begin(), each.end(), [](double bytes) { return !(bytes >= 0); });
+      })) {
+    return "inputs of a group have no size at some place";
   }
   std::vector<double> parts(wholes.size(), 0);
   for (std::size_t tensor = 0; tensor < wholes.size(); ++tensor) {

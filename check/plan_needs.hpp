@@ -16,13 +16,16 @@ namespace mapsim::check {
 // is the sum over what the group reads, what it makes, and what was made before and is read behind
 // it, each with its least size; parts of a concat that is itself in the sum count as nothing. What
 // is moved for the group, to a place where it only comes as a copy of its own, counts once more.
+// Inputs of the network that no other group reads count as they lie where the group runs.
 //
 // Proof. A tensor between its maker and its last reader lies somewhere: where it was made until it
 // moves for the first time, and each copy from its move to the last reader there, where the move
 // itself reads a copy. So it takes its least size while the group runs. Two tensors take different
 // bytes, unless an elided concat joins them. Then they lie side by side inside of the concat, which
 // is alive as soon as one of its parts is, and takes no less than its parts together. What is
-// converted for a group lies twice meanwhile; both copies are in buffers of their own places.
+// converted for a group lies twice meanwhile; both copies are in buffers of their own places. An
+// input lies in memory from the start until it is read, in the layout of the first group that reads
+// it.
 double needs_of(const PlanClaim& claim, const std::set<std::size_t>& alive);
 
 // By tensor and place: whether it only comes there as a copy of its own, since all moves to it

@@ -171,7 +171,7 @@ void check_limits(const PlanClaim& claim, const Walked& walked, PlanVerdict& ver
 
 // Whether the plan keeps the limit on memory.
 void check_memory_limit(const PlanClaim& claim, PlanVerdict& verdict) {
-  const auto& [most, bound, least, whole] = *claim.memory_limit;
+  const auto& [most, bound, least, whole, inputs] = *claim.memory_limit;
   const double needed = most_needed(claim);
   if (needed > most || claim.peak > most) {
     verdict.problems.push_back(

@@ -86,6 +86,8 @@ struct PlanClaim {
     std::vector<double> least;  // by tensor: wherever it lies
     // By tensor: the concat that it may be a part of.
     std::vector<std::optional<std::size_t>> whole;
+    // By group and place: inputs of the network that only this group reads, as it reads them.
+    std::vector<std::vector<double>> inputs;
   };
   std::optional<MemoryLimit> memory_limit{};
   // Engines at once: a group that runs, or a tensor that is converted.

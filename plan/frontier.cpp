@@ -125,7 +125,8 @@ double Frontiers::least(const FrontierStep& step) const {
   for (const Frontier::Live& live : step.after.live) {
     alive.push_back(live.tensor);
   }
-  double bytes = least_of(problem_, alive);
+  const std::vector<double>& inputs = problem_.choices[*step.choice].inputs;
+  double bytes = least_of(problem_, alive) + (inputs.empty() ? 0 : inputs[step.place]);
   for (const FrontierStep::Fetch& fetch : step.fetched) {
     const PlanProblem::Tensor& tensor = problem_.tensors[fetch.tensor];
     bytes += !tensor.is_copied.empty() && tensor.is_copied[step.place] ? tensor.least : 0;
@@ -136,7 +137,7 @@ double Frontiers::least(const FrontierStep& step) const {
 // Bytes of all tensors while a group runs.
 double Frontiers::alive(const Frontier& frontier, const PlanProblem::Choice& choice,
                         std::size_t place) const {
-  double bytes = 0;
+  double bytes = choice.inputs.empty() ? 0 : choice.inputs[place];
   for (const Frontier::Live& live : frontier.live) {
     PlaceMask counted = 0;
     for (std::size_t p = 0; p < problem_.places; ++p) {

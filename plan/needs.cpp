@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace mapsim {
 
@@ -50,6 +51,40 @@ double least_of(const PlanProblem& problem, const std::vector<std::size_t>& aliv
   return bytes;
 }
 
+namespace {
+
+double whole_bits(double bytes) { return std::round(bytes * kBitsPerByte) / kBitsPerByte; }
+
+// Inputs of the network that one operation alone reads.
+void set_inputs(const std::vector<Place>& places, const Versions& versions, PlanProblem& problem) {
+  const Operations& operations = versions.operations.front();
+  const GraphLinks links = links_of(*operations.graph);
+  std::vector<std::set<std::size_t>> readers(operations.graph->tensors.size());
+  for (std::size_t i = 0; i < operations.all.size(); ++i) {
+    for (const GraphUse& use : operations.node(i).in) {
+      readers[source_of(*operations.graph, links, use.tensor)].insert(i);
+    }
+  }
+  for (PlanProblem::Choice& choice : problem.choices) {
+    choice.inputs.assign(places.size(), 0);
+    for (std::size_t t = 0; t < readers.size(); ++t) {
+      const bool is_input =
+          readers[t].size() == 1 && !links.producer[t] && !operations.graph->tensors[t].constant;
+      if (!is_input || std::find(choice.operations.begin(), choice.operations.end(),
+                                 *readers[t].begin()) == choice.operations.end()) {
+        continue;
+      }
+      for (std::size_t p = 0; p < places.size(); ++p) {
+        const GraphTensor& tensor = versions.operations[p].graph->tensors[t];
+        choice.inputs[p] +=
+            whole_bits(bytes_of(versions.operations[p], t) * padding_of(tensor, places[p].format));
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void set_copies(PlanProblem& problem) {
   constexpr std::size_t kMostReads = 8;
   for (PlanProblem::Tensor& tensor : problem.tensors) {
@@ -86,11 +121,12 @@ void set_least(const std::vector<Place>& places, const Versions& versions, const
       const double bytes = bytes_of(versions.operations[p], t);
       tensor.least = std::min(tensor.least, tensor.whole ? bytes : tensor.bytes[p]);
     }
-    tensor.least = std::round(tensor.least * kBitsPerByte) / kBitsPerByte;  // sums are exact
+    tensor.least = whole_bits(tensor.least);  // sums are exact
   }
   while (drop_too_large(problem)) {
   }
   set_copies(problem);
+  set_inputs(places, versions, problem);
 }
 
 }  // namespace mapsim

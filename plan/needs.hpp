@@ -18,7 +18,8 @@ double least_of(const PlanProblem& problem, const std::vector<std::size_t>& aliv
 // tensors read, which would make the proof long.
 void set_copies(PlanProblem& problem);
 
-// Sets `least` and `whole` of the problem's tensors, and where they are copied. Parts count without
+// Sets `least` and `whole` of the problem's tensors, where they are copied, and the inputs that
+// groups read. Parts count without
 // padding, so that those of one concat take no more than it does.
 void set_least(const std::vector<Place>& places, const Versions& versions, const Groups& groups,
                PlanProblem& problem);

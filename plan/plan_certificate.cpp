@@ -112,7 +112,10 @@ void add_memory_limit(const PlanAnswer& answer, Json& json) {
   if (!answer.most_least) {
     return;
   }
-  Json least = Json::array(), whole = Json::array();
+  Json least = Json::array(), whole = Json::array(), inputs = Json::array();
+  for (const PlanProblem::Choice& choice : answer.problem.choices) {
+    inputs.push_back(choice.inputs);
+  }
   for (const PlanProblem::Tensor& tensor : answer.problem.tensors) {
     least.push_back(tensor.least);
     whole.push_back(tensor.whole ? Json(*tensor.whole) : Json());
@@ -120,7 +123,8 @@ void add_memory_limit(const PlanAnswer& answer, Json& json) {
   json["memory_limit"] = {{"most", *answer.most_least},
                           {"bound", answer.bound},
                           {"least", std::move(least)},
-                          {"whole", std::move(whole)}};
+                          {"whole", std::move(whole)},
+                          {"inputs", std::move(inputs)}};
 }
 
 // The schedule, if it is faster than the plan whose groups run one after the other.

@@ -33,6 +33,9 @@ struct PlanProblem {
     std::size_t anchor = 0;                  // where it stands in the order: plan/groups.hpp
     std::vector<std::size_t> reads, writes;  // tensors
     std::vector<std::optional<Load>> on;     // by place; nullopt: it does not run there
+    // By place [B]: inputs of the network that only this group reads, which lie as it reads them.
+    // Empty: none.
+    std::vector<double> inputs{};
   };
   std::size_t operations = 0;
   std::size_t engines = 0;  // that loads may name

@@ -94,6 +94,8 @@ double most_needed(const PlanProblem& problem, const std::vector<PlanStep>& step
       }
       sum += is_part ? 0 : problem.tensors[t].least;
     }
+    const std::vector<double>& inputs = problem.choices[steps[k].choice].inputs;
+    sum += inputs.empty() ? 0 : inputs[steps[k].engine];
     for (const PlanMove& move : steps[k].moves) {
       bool is_copied = true;  // all ways there convert
       for (std::size_t from = 0; from < problem.places; ++from) {
@@ -133,6 +135,11 @@ PlanProblem random_limited_problem(std::uint64_t seed) {
     }
   }
   set_copies(problem);
+  for (PlanProblem::Choice& choice : problem.choices) {
+    for (std::size_t p = 0; p < problem.places; ++p) {
+      choice.inputs.push_back(rng.below(4) == 0 ? static_cast<double>(rng.between(0, 16)) / 8 : 0);
+    }
+  }
   for (std::size_t t = 0; t < problem.tensors.size(); ++t) {
     PlanProblem::Tensor& tensor = problem.tensors[t];
     tensor.least += static_cast<double>(rng.between(0, 20)) / 8;
@@ -169,6 +176,9 @@ check::PlanClaim claim_of(const PlanProblem& problem, const PlanPath& path, cons
   for (const PlanProblem::Tensor& tensor : problem.tensors) {
     claim.memory_limit->least.push_back(tensor.least);
     claim.memory_limit->whole.push_back(tensor.whole);
+  }
+  for (const PlanProblem::Choice& choice : problem.choices) {
+    claim.memory_limit->inputs.push_back(choice.inputs);
   }
   const double needed = most_needed(problem, path.steps);
   claim.buffers = {{needed, 0, 0, path.steps.size()}};

@@ -78,7 +78,8 @@ Json json_of(const check::PlanClaim& claim) {
     json["memory_limit"] = {{"most", claim.memory_limit->most},
                             {"bound", claim.memory_limit->bound},
                             {"least", claim.memory_limit->least},
-                            {"whole", whole}};
+                            {"whole", whole},
+                            {"inputs", claim.memory_limit->inputs}};
   }
   if (!claim.buffers.empty()) {
     Json buffers = Json::array();
@@ -117,9 +118,13 @@ PlanProblem problem_of(const check::PlanClaim& claim) {
       problem.tensors[t].whole = claim.memory_limit->whole[t];
     }
   }
-  for (const check::PlanGroup& group : claim.groups) {
+  for (std::size_t g = 0; g < claim.groups.size(); ++g) {
+    const check::PlanGroup& group = claim.groups[g];
     problem.choices.push_back(
         {group.operations, group.anchor, group.reads, group.writes, loads_of(group.on)});
+    if (claim.memory_limit) {
+      problem.choices.back().inputs = claim.memory_limit->inputs[g];
+    }
   }
   return problem;
 }
