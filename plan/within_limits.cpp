@@ -174,23 +174,31 @@ struct Fitting {
   std::vector<double> multipliers;
 };
 
-// The first plan that fits as a limit on what is alive becomes tighter and tighter, by what is too
-// much or a share that doubles each time.
+// The first plan that fits as a limit on what is alive becomes tighter, by what is too much or a
+// share that doubles each time; once nothing keeps the limit, halfway between it and the last one.
 void tighten(const Soc& soc, const PlanOptions& options, PlanAnswer& answer, double limit,
              std::optional<double> PlanProblem::* of, std::vector<Fitting>& found) {
-  constexpr int kTries = 10;
+  constexpr int kTries = 14;
+  constexpr double kFirstShare = 1. / 512;
+  double wide = limit;  // what was found does not fit
+  std::optional<double> tight;
   for (int k = 0; k < kTries; ++k) {
     answer.problem.*of = limit;
-    if (!plan_within(soc, options, answer)) {
+    double excess = 0;
+    if (plan_within(soc, options, answer)) {
+      excess = excess_of(soc, options, answer);
+      if (excess <= 0) {
+        found.push_back({answer.plan, answer.limits, answer.multipliers});
+        return;
+      }
+      wide = limit;
+    } else if (k == 0) {
       return;
+    } else {
+      tight = limit;
     }
-    const double excess = excess_of(soc, options, answer);
-    if (excess <= 0) {
-      found.push_back({answer.plan, answer.limits, answer.multipliers});
-      return;
-    }
-    constexpr double kFirstShare = 1. / 512;
-    limit -= std::max({1.0, excess, limit * std::ldexp(kFirstShare, k)});
+    limit = tight ? (*tight + wide) / 2
+                  : wide - std::max({1.0, excess, wide * std::ldexp(kFirstShare, k)});
   }
 }
 
