@@ -100,8 +100,8 @@ std::string group_text(const GroupCalibration& group) {
   }
   if (group.by_kernel) {
     text +=
-        "  too few problems to hold any out: kernels are held out, and what the fit is worth on "
-        "other problems is not known\n";
+        "  too few problems to hold any out: kernels are held out instead, so the error on other "
+        "problems is unknown\n";
   }
   if (!group.scores.empty()) {
     text += fmt::format("\n{}\n{}", scores_text(group), parameters_text(group));

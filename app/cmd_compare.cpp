@@ -153,9 +153,9 @@ Answer run(const CompareArguments& arguments) {
   }
   if (arguments.stats.empty()) {
     throw UsageError(
-        "compare timeloop: --stats FILE is required: what timeloop-model or timeloop-mapper found, "
-        "which they write to timeloop-model.stats.txt or timeloop-mapper.stats.txt in their folder "
-        "of output, beside the energies (*.ERT.yaml) and the mapping (*.map.yaml)");
+        "compare timeloop: --stats FILE is required. timeloop-model and timeloop-mapper write it "
+        "to their output folder (timeloop-model.stats.txt, timeloop-mapper.stats.txt), beside the "
+        "energies (*.ERT.yaml) and the mapping (*.map.yaml)");
   }
   const FolderFiles design = design_of(arguments);
   const std::vector<std::string> files = timeloop_files(design.files, arguments.timeloop);

@@ -37,9 +37,9 @@ DesignObjective objective_of(const DesignArguments& arguments, const Campaign& c
 void check_database(const DesignArguments& arguments, const Campaign& campaign,
                     const DesignObjective& objective) {
   if (!arguments.work.empty()) {
-    throw UsageError(
-        fmt::format("--db: a database has the layers of {}; name {} there instead of here",
-                    arguments.space, arguments.work.front()));
+    throw UsageError(fmt::format(
+        "--db: a database has results for the layers that {} names; name {} in that file, not here",
+        arguments.space, arguments.work.front()));
   }
   std::vector<std::string> asked;
   for (const Question& question : campaign.questions) {

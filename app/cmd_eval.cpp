@@ -45,7 +45,7 @@ Answer run_on_chip(const EvalArguments& arguments) {
     throw UsageError("PLAN is required");
   }
   if (!arguments.csv_file.empty()) {
-    throw UsageError("--csv: it is of a mapping; --json has the figures of a plan");
+    throw UsageError("--csv: only for mappings; for a plan use --json");
   }
   PlanArguments plan;
   plan.soc = arguments.arch;

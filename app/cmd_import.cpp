@@ -223,9 +223,9 @@ ImportedFiles import_accelforge(const ImportArguments& arguments) {
                                  [](const auto& layer) { return !layer.constraints.empty(); });
   if (import.arch && ruled) {
     imported.notes.emplace_back(
-        "what is demanded of a layer's loops (min_usage, reuse ...) stands in its constraints; "
-        "mapsim network and the search of a chain do not read these: their optima are those of a "
-        "wider space");
+        "conditions on a layer's loops (min_usage, reuse ...) are in its constraints; mapsim "
+        "network and the search of a chain do not read these, so their optima are over a wider "
+        "mapspace");
   }
   for (std::size_t i = 0; i < import.layers.size(); ++i) {
     const ForgeImport::Layer& layer = import.layers[i];

@@ -109,13 +109,13 @@ std::vector<bool> compress(const ImportArguments& arguments, const ScaleSimConfi
     const std::int64_t kept = scalesim_kept(config, layer);
     is_compressed.push_back(kept != words);
     if (kept != words) {
-      notes.push_back(
-          fmt::format("{}:{}: {} has {} of {} words of a window after its weights are compressed "
-                      "({}): a product of so many, as in SCALE-Sim; its stalls, DRAM accesses, "
-                      "ifmap reads and metadata are left out",
-                      arguments.files[1], layer.line, layer.name, kept, words,
-                      config.sparse_block > 0 ? fmt::format("blocks of {}", config.sparse_block)
-                                              : layer.ratio));
+      notes.push_back(fmt::format(
+          "{}:{}: {}: {} of {} words of a window remain when its weights are compressed ({}), so "
+          "it becomes a matrix product with as long a reduction, as in SCALE-Sim; its stalls, DRAM "
+          "accesses, ifmap reads and metadata are left out",
+          arguments.files[1], layer.line, layer.name, kept, words,
+          config.sparse_block > 0 ? fmt::format("blocks of {}", config.sparse_block)
+                                  : layer.ratio));
       layer = compressed(layer, kept);
     }
   }

@@ -287,12 +287,12 @@ void refuse_without_use(const SearchArguments& arguments) {
 void check_budget(const SearchArguments& arguments) {
   if (arguments.strategy != "exact" && arguments.budget.labels != Budget{}.labels) {
     throw UsageError(
-        "--budget-labels: only the strategy exact has labels; of the others --budget "
-        "and --evaluations are limits");
+        "--budget-labels: only the strategy exact has labels; limit the others with --budget or "
+        "--evaluations");
   }
   if (arguments.budget.gap > 0 &&
       (arguments.strategy != "exact" || arguments.pareto || !arguments.curve.empty())) {
-    throw UsageError("--gap: it is of one mapping that the strategy exact looks for");
+    throw UsageError("--gap: only a search of the strategy exact for one mapping has a gap");
   }
 }
 
@@ -304,7 +304,7 @@ void check_engine_options(const SearchArguments& arguments, bool is_front) {
         "(docs/nvdla.md); leave out constraints, --even and --imperfect");
   }
   if (is_front && arguments.batches) {
-    throw UsageError("--batches: fronts and curves are of one frame");
+    throw UsageError("--batches: the points of fronts and curves process one frame");
   }
 }
 

@@ -78,7 +78,7 @@ Options protocol_options(ValidateArguments& a) {
 constexpr const char* kMeasurementsFile =
     "A measurements file has a row for each timed kernel. Its first two lines and a row are "
     "below.\n"
-    "Columns may stand in any order. time_s is the time of one launch in seconds, output_bytes "
+    "The columns may be in any order. time_s is the time of one launch in seconds, output_bytes "
     "the\n"
     "size of an element of C, and a and b are row or column (major). path is empty if a library\n"
     "chose the kernel; else it is wmma, mma, wgmma or simt, and the row also needs block_m, "

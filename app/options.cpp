@@ -257,9 +257,8 @@ Option layout_option(std::string& layout, const Words& words, const std::string&
 
 Option any_layout_option(std::string& layout) {
   return layout_option(layout, {"tn", "nn", "nt", "tt", "nhwc", "nchw"},
-                       "GPU: layout of the operands: tn (default), nn, nt or tt of a GEMM; nhwc "
-                       "(default) or nchw of a "
-                       "convolution");
+                       "GPU: layout of the operands: for a GEMM tn (default), nn, nt or tt; for a "
+                       "convolution nhwc (default) or nchw");
 }
 
 Options onnx_options(OnnxArguments& a) {

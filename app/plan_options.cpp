@@ -122,13 +122,12 @@ CommandOptions options_of(PlanArguments& a) {
              "best one, and conversions are charged [as the network has them]",
              Read{take_widths}},
             {"s8", "f16", "f32", "s8,f16"});
-  const Option node_precision{.names = "--node-precision",
-                              .type = "NODE=WORD",
-                              .help =
-                                  "The width of one node's operands, of those in --precision; "
-                                  "may be given several times",
-                              .value = &a.node_precisions,
-                              .repeats = true};
+  const Option node_precision{
+      .names = "--node-precision",
+      .type = "NODE=WORD",
+      .help = "Width of one node's operands, one of those in --precision; can be repeated",
+      .value = &a.node_precisions,
+      .repeats = true};
   const Option trace{"--trace", "FILE",
                      "Write the plan in time to FILE, for https://ui.perfetto.dev", &a.trace};
   const Options files{

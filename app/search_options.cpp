@@ -226,7 +226,8 @@ CommandOptions options_of(CheckArguments& a) {
                 FileKind::kCampaign),
             {.names = "--work",
              .type = "FILE",
-             .help = "Networks and layers that design had in place of those of SPACE",
+             .help =
+                 "Networks and layers that were given to design, where they replace those of SPACE",
              .value = &a.work,
              .also = {FileKind::kNetwork, FileKind::kWorkload},
              .needs = {"--space"}},

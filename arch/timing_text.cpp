@@ -19,7 +19,7 @@ std::string print(std::monostate, const Arch&) { return ""; }
 
 FanoutId read_array(Reader& reader, const Fields& fields, const Arch& arch) {
   if (arch.fanouts.empty()) {
-    reader.error(fields.node(), "the array is a fanout, and there is none");
+    reader.error(fields.node(), "expected a fanout as the array, but the machine has no fanout");
     return FanoutId{};
   }
   Words names;

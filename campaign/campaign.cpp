@@ -202,7 +202,7 @@ class CampaignReader {
       for (const Settings& settings : machine.list) {
         for (const Setting& setting : settings) {
           if (setting.path == entry->key.text) {
-            reader_.error(entry->key, "is in the list, too; here it would win");
+            reader_.error(entry->key, "is in the list, too, which this grid would overrule");
           }
         }
       }

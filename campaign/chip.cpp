@@ -82,7 +82,8 @@ void check_chips(Reader& reader, const Fields& fields, const Campaign& campaign)
   if (chips == 0) {
     for (std::size_t i = 0; objectives != nullptr && i < campaign.questions.size(); ++i) {
       if (campaign.questions[i].is_throughput) {
-        reader.error(*objectives, "throughput is of chips with several engines, files with `soc`");
+        reader.error(*objectives,
+                     "throughput is an objective of chips with several engines, files with `soc`");
         return;
       }
     }

@@ -25,8 +25,8 @@ class MpiJob {
  public:
   // Joins the others through the module in this file. Throws MpiUnavailable.
   explicit MpiJob(const std::string& module);
-  // Rank 0 tells ranks that still ask that nothing is left; the others tell rank 0 that they will
-  // not ask again. Also after a failure.
+  // Rank 0 answers ranks that still ask for points that there are none; the others tell rank 0 that
+  // they will not ask again. This happens after a failure, too.
   ~MpiJob();
   MpiJob(const MpiJob&) = delete;
   MpiJob& operator=(const MpiJob&) = delete;

@@ -99,8 +99,8 @@ std::vector<std::string> choices(const Study& study, const StudyPoints& points) 
   }
   if (const std::size_t rest = points.designs.size() - jointly; rest > 0) {
     texts.push_back(fmt::format(
-        "Each layer has the mapping of its own least EDP{}. Chosen jointly, as mapsim sweep does "
-        "by strategies that prove, the mappings of all layers may have a lower one.",
+        "Each layer has the mapping with the least EDP of that layer alone{}. Mappings chosen "
+        "jointly, as mapsim sweep does with strategies that prove, may have a lower EDP in total.",
         some(rest)));
   }
   return texts;
@@ -238,9 +238,9 @@ Section study_section(const Study& study, bool several, std::size_t rows,
     section.paragraphs.push_back(text);
   }
   if (study.unlisted > 0) {
-    section.paragraphs.push_back(fmt::format(
-        "{} designs of the campaign are not in the results read here, and in no figure.",
-        grouped(static_cast<std::int64_t>(study.unlisted))));
+    section.paragraphs.push_back(
+        fmt::format("{} designs of the campaign have no results here and are in no figure.",
+                    grouped(static_cast<std::int64_t>(study.unlisted))));
   }
   if (!study.fixed.empty()) {
     section.paragraphs.push_back("All designs: " + joined(study.fixed, ", ") + ".");

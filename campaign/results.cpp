@@ -299,8 +299,9 @@ std::string edp_note(Store& store, const ResultsOptions& options) {
   }
   if (by_layer > 0) {
     note += fmt::format(
-        "edp{}: each layer has the mapping of its own least EDP; chosen jointly, as 'mapsim sweep' "
-        "does by strategies that prove, the mappings of all layers may have less\n",
+        "edp{}: each layer has the mapping with the least EDP of that layer alone; mappings chosen "
+        "jointly, as 'mapsim sweep' does with strategies that prove, may have a lower EDP in "
+        "total\n",
         jointly > 0 ? " by layer" : "");
   }
   return note;

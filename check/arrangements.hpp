@@ -47,7 +47,7 @@ class Arrangements {
   std::optional<State> after_loop(const State& state, DimId dim, std::int64_t factor) const;
   // The ways after one more point that is not empty.
   Ways occupy(const Ways& before, const Chains& chains) const;
-  // The number of ways in which nothing is left to place.
+  // The number of ways in which all keeps and fanouts are placed.
   mpz_class whole(const Ways& ways) const;
   std::size_t most_points() const;
 

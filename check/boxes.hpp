@@ -11,7 +11,7 @@
 
 namespace mapsim::check {
 
-// Bounds on all choices of a box, which is a set of ways to use one fanout. Of a box with one
+// Bounds on all choices of a box, which is a set of ways to use one fanout. If the box has one
 // choice, they are the figures of that choice.
 struct ChoiceRange {
   PerDim<std::int64_t> least;   // at least: instances along the dim

@@ -45,7 +45,7 @@ class BranchBounds {
   void glance(const Branch& branch, const TakenBits& taken);
   // Has glance() or least() dealt with this branch, in the capacities that `taken` leaves?
   bool is_seen(const Branch& branch, const TakenBits& taken) const;
-  // The same from what is known already, without a search.
+  // The same bound as far as it is known already, without a search.
   double known(const Branch& branch, const TakenBits& taken) const;
   // Is known() the value of the branch's best nest?
   bool is_decided(const Branch& branch, const TakenBits& taken) const;

@@ -158,7 +158,7 @@ class CertificateReader {
 
   void refuse(const char* key) {
     if (const Entry* entry = entry_of(document_.root, key)) {
-      reader_.error(entry->key, fmt::format("{} has no place beside this objective", quoted(key)));
+      reader_.error(entry->key, fmt::format("{} is not allowed with this objective", quoted(key)));
     }
   }
 
@@ -219,7 +219,8 @@ class CertificateReader {
     const bool is_tied_by_energy = tied_by == 1U;
     if (goal.kind == Goal::Kind::kTies &&
         (is_tied_by_energy ? goal.function.uses_energy() : goal.function.uses_latency())) {
-      reader_.error(node, "ties are of energy or latency alone, by the other one");
+      reader_.error(node,
+                    "only the objectives energy and latency have ties, which the other one breaks");
     }
     return goal;
   }

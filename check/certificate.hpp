@@ -57,7 +57,7 @@ struct Certificate {
 
   bool is_front() const { return goal.kind == Goal::Kind::kFront || is_curve(); }
   bool is_curve() const { return goal.kind == Goal::Kind::kCurve; }
-  // The points or, of one value, the lower bound.
+  // The points of a front or curve; else the lower bound as the only point.
   ClaimedFront claimed_front() const;
 };
 

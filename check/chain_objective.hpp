@@ -24,8 +24,8 @@ class ChainObjective {
   // The ports whose bits count; none if latency does not.
   std::span<const Port> ports() const { return ports_; }
 
-  // Of a resource vector (empty: zero), if the compute units take `cycles`. Fractions of cycles are
-  // left as they are.
+  // The value of a resource vector (empty: zero) if the compute units take `cycles`. Fractions of
+  // cycles are left as they are.
   double value(const std::vector<double>& components, double cycles) const;
   // Of its energy alone.
   double of_energy(const std::vector<double>& components) const {

@@ -31,7 +31,7 @@ struct ChainClaim {
   bool may_lack_tree = false;
 };
 
-// Is a file such a certificate, by how it begins?
+// Does a text begin like such a certificate?
 bool is_chain_certificate(const std::string& text);
 // Throws a ConfigError: not a certificate of a chain, damaged, or beyond the checker.
 ChainClaim load_chain_claim(const std::string& path);

@@ -62,7 +62,7 @@ struct DesignCertificate {
   std::vector<LayerProof> proofs;
 };
 
-// Is a file such a certificate, by how it begins?
+// Does a text begin like such a certificate?
 bool is_design_certificate(const std::string& text);
 // Throws ConfigError if the certificate is incomplete or has something unknown.
 DesignCertificate parse_design_certificate(const std::string& text, const std::string& filename);

@@ -9,9 +9,8 @@ namespace mapsim::check {
 
 std::string changed_mask(const std::string& path, const std::string& tensor) {
   return fmt::format(
-      "{} does not say any more where the zeros of {} were when the proof was written: its content "
-      "differs",
-      path, tensor);
+      "{} has changed since the proof was written, so the zeros of {} may be others now", path,
+      tensor);
 }
 
 void compare_masks(Reader& reader, const mapsim::Node& masks, const Workload& workload) {

@@ -43,8 +43,8 @@ struct PathStep {
   std::optional<LevelId> to;
 };
 
-// Elements that cross the two ends of a step, at least. At the outer end sums are what the networks
-// leave of those at the inner one.
+// Lower bounds on the elements that cross the two ends of a step. Networks that add sums on their
+// way reduce the elements at the outer end.
 struct Crossings {
   double child = 0;
   double parent = 0;

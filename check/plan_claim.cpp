@@ -208,7 +208,7 @@ std::optional<std::string> damage(const PlanClaim& claim) {
     return std::all_of(prices.begin(), prices.end(), is_price);
   };
   if (claim.engines > claim.places) {
-    return "an engine has no place";
+    return "more engines than places";
   }
   if (has_control(claim.network) || has_control(claim.soc)) {
     return "a name has control characters";

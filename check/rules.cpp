@@ -257,7 +257,8 @@ class RulesReader {
             return other.level == rule.level && other.fanout == rule.fanout;
           });
       if (again || (rule.level && rule.fanout) || rule.level == LevelId{0}) {
-        reader_.error(*item, "expected a rule for one node, not the outermost level, of its own");
+        reader_.error(*item,
+                      "expected one rule per node, for a node other than the outermost level");
       }
       rules.loops.push_back(std::move(rule));
     }

@@ -9,7 +9,7 @@
 namespace mapsim::check {
 
 // All statements of a certificate besides the problem: those that the check has verified, and those
-// that it has not looked at. If the proof does not hold, nothing is verified.
+// that it did not check. If the proof does not hold, nothing is verified.
 struct Scope {
   std::vector<std::string> verified;
   std::vector<std::string> unverified;

@@ -43,7 +43,7 @@ class CsvReader {
   explicit CsvReader(const CsvTable& table) : table_{&table} {}
 
   Column find(std::string_view name) const;
-  // Of the names, the first that there is; an error if there is none.
+  // The first of these names that is a column; an error if none is.
   Column require(const std::vector<std::string_view>& names);
   // Columns other than these are errors, with what might have been meant.
   void refuse_others(const Words& names);

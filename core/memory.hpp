@@ -5,8 +5,8 @@
 
 namespace mapsim {
 
-// Memory that this process may have [B]: that of the machine, less where its control group or the
-// limit of its address space says so. The largest number where nothing is known.
+// Memory that this process may have [B]: the least of the machine's memory, its control group's
+// limit and its address space's limit. The largest number if none is known.
 std::size_t machine_bytes();
 
 // The default memory of each of `searches` concurrent searches: three quarters in all.

@@ -67,7 +67,7 @@ constexpr Access returning_access(bool at_parent) {
   return at_parent ? Access::kReadback : Access::kFill;
 }
 
-// Of each element that an access moves, in bits.
+// The width of each element that an access moves [b].
 inline Bits width_of(const TensorCounts& at, Access access) {
   return rule_of(access).at_parent ? at.down_bits : at.up_bits;
 }

@@ -24,7 +24,7 @@ struct Crossing {
   std::span<const LoopUse> uses;            // one per loop
   std::size_t moving = kNoLoop;             // j: index of the loop over which the tile slides
   bool together = true;                     // a union tile that slides moves as one (forwarding)
-  std::span<const std::int64_t> indices{};  // one per loop, of those used as kFirst; none: 0
+  std::span<const std::int64_t> indices{};  // one per loop, read for uses kFirst; empty: 0
   std::int64_t first(std::size_t loop) const { return indices.empty() ? 0 : indices[loop]; }
 };
 

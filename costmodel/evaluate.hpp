@@ -80,8 +80,7 @@ struct FanoutExceeded {
 // A nest that the array of a timing model cannot run: docs/systolic.md.
 struct NotRunnable {
   FanoutId array{};
-  std::optional<Role>
-      stays;  // in the array, of those that may the nearest to run; none: nothing is
+  std::optional<Role> stays;  // the role nearest to run among those that may stay; none: none may
   std::optional<Role> stuck;  // moves, but along no axis; none: two need the same one
 };
 using Infeasible = std::variant<CapacityExceeded, FanoutExceeded, NotRunnable>;

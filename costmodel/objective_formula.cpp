@@ -120,10 +120,9 @@ class Formula {
     const std::optional<double> weight =
         star == std::string_view::npos ? 1 : number(trimmed(part.substr(0, star)));
     if (figure != "latency" || !weight || !(*weight > 0) || *weight > kMostWeight) {
-      return fault(trimmed(part),
-                   fmt::format("behind 'energy +' stands 'W*latency' with a number W "
-                               "above 0, pJ per cycle, not '{}'",
-                               trimmed(part)));
+      return fault(trimmed(part), fmt::format("after 'energy +' expected 'W*latency' with a number "
+                                              "W above 0 in pJ per cycle, not '{}'",
+                                              trimmed(part)));
     }
     return ObjectiveFunction::weighted_sum(*weight);
   }

@@ -27,7 +27,7 @@ class DesignAnswers {
   // since.
   bool is_cut_off() const { return is_cut_off_; }
 
-  // Of an objective without limits. nullopt: not known yet.
+  // The answer for an objective without limits. nullopt: not known yet.
   std::optional<Record> find(const Arch& arch, const CampaignLayer& layer,
                              const Objective& objective);
   void keep(const Arch& arch, const CampaignLayer& layer, const Objective& objective,

@@ -139,7 +139,7 @@ class DesignSearch {
   std::vector<std::map<Values, Leaf::Why>> settled_;  // designs of each space
   std::vector<std::set<Values>> tried_;
   std::set<std::string> seeded_;  // structures
-  // The best design that was looked at and not valued, or else the first one
+  // The best design that was bounded but not valued, or else the first one
   std::optional<std::pair<std::size_t, Values>> looked_at_;
   std::size_t held_ = 0, most_held_ = 0;  // bytes of boxes and of designs, about
   double closed_ = kNoMapping;            // the least bound of what was closed by one

@@ -155,8 +155,8 @@ std::string why_no_certificate(const Campaign& campaign, const DesignOptions& op
   for (const Machine& machine : campaign.machines) {
     if (by_time && may_leave_remainders(read_arch(machine.document))) {
       return fmt::format(
-          "certificates of designs know no folds that leave a remainder on an array, such as those "
-          "of {} may",
+          "certificates of designs do not cover folds that leave a remainder on an array, which "
+          "the mappings of {} may have",
           machine.name);
     }
   }

@@ -31,7 +31,7 @@ double most_energy(const DesignLimits& limits, const DesignObjective& objective,
 struct WithinLimits {
   WithinLimits(const DesignLimits& limits, const DesignObjective& minimised, double clock);
   DesignObjective objective;
-  double unit;  // of a value of the objective, per that of pJ and cycles
+  double unit;  // a value in pJ and s over the same value in pJ and cycles
   double energy = kNoMapping, cycles = kNoMapping;
   double power = kNoMapping;  // pJ per cycle
   bool allows(double total_energy, double total_cycles) const;
@@ -42,7 +42,7 @@ struct WithinLimits {
 
 // No choice of mappings has a lower value [pJ, cycles] within the limits if its totals are bounded
 // by these lines: energy + weight * cycles is at least the value; an infinite weight: cycles are.
-// Of an objective that is not of totals 0. Infinite: no choice is within the limits.
+// 0 if the objective is not one of totals. Infinite: no choice is within the limits.
 struct LeastWithin {
   double value = kNoMapping;
   double cycles = 0;  // where it may be

@@ -57,7 +57,7 @@ class WorkValue {
   std::optional<Assessment> find(const DesignMachine& machine, const Aim& aim,
                                  const std::function<double()>& seconds);
 
-  // The totals from the layers, of an objective that is a sum.
+  // The totals of all layers, if the objective is a sum over layers.
   void add_up(const DesignMachine& machine, Assessment& all) const;
 
  private:

@@ -322,9 +322,8 @@ class ForgeComponentReader {
     out_.read_rate = rate(actions_.front());
     out_.write_rate = rate(actions_.back());
     if (unknown) {
-      notes_.add(node_, fmt::format("{}: its throughput is that of the model of its class, which "
-                                    "is not known here: it sets "
-                                    "no pace",
+      notes_.add(node_, fmt::format("{}: its throughput comes from a model of its class, which "
+                                    "mapsim does not have; here it does not limit the speed",
                                     out_.name));
     }
   }

@@ -73,7 +73,7 @@ class ForgeImporter {
     if (workload != nullptr) {
       read_workload(*workload);
     } else if (const Section* renames = section("renames")) {
-      note(*renames, "renames have no part here: they are of tensors, and a workload is missing");
+      note(*renames, "renames are ignored: they rename tensors, and no workload was given");
     }
     if (arch != nullptr) {
       read_machines(*arch);
@@ -145,7 +145,7 @@ class ForgeImporter {
       }
       if (node != nullptr && (key == "mapper" || key == "config" || key == "model")) {
         stand_in(source);
-        notes_.add(*node, {"sections that have no part here", key, ""});
+        notes_.add(*node, {"ignored sections", key, ""});
       }
     }
   }

@@ -339,8 +339,8 @@ class ForgeMachineReader {
     if (std::isfinite(unit.read_rate) && unit.read_rate > 0) {
       machine_.arch.clock = Hertz{unit.read_rate};
     } else {
-      notes_.add(node,
-                 fmt::format("{} takes no time there; here it takes a cycle of 1 ns", unit.name));
+      notes_.add(node, fmt::format("{} takes no time in AccelForge; here it takes a cycle of 1 ns",
+                                   unit.name));
     }
   }
 

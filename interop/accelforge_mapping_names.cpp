@@ -160,10 +160,10 @@ class ForgeMappingChecker {
       }
     }
     if (read_foreign_boolean(reader_, fields.find("persistent")).value_or(false)) {
-      notes_.add(node, {"what a mapping says of storage and has no part here", "persistent", ""});
+      notes_.add(node, {"ignored keys of storage in a mapping", "persistent", ""});
     }
     if (const Node* binding = fields.find("binding")) {
-      notes_.add(*binding, {"what a mapping says of storage and has no part here", "binding", ""});
+      notes_.add(*binding, {"ignored keys of storage in a mapping", "binding", ""});
     }
   }
 

@@ -163,8 +163,8 @@ std::string ForgeRules::unrolling(const Fields& fields, const Fanout& fanout, st
     }
     if (!here) {
       notes_.add(*fields.require("fanout"),
-                 fmt::format("{}: {} may be unrolled along {} there, and not here", einsum_.name,
-                             name, fanout.name));
+                 fmt::format("{}: {} may be unrolled along {} in AccelForge, and not here",
+                             einsum_.name, name, fanout.name));
       continue;
     }
     dims.push_back(name);

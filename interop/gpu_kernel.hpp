@@ -17,7 +17,7 @@ struct KernelWish {
   std::vector<std::int64_t> warp;      // m, n
   std::vector<std::int64_t> fragment;  // m, n, k
   std::optional<std::int64_t> stages, split_k, raster, padding, cluster, registers, spilled;
-  // Of the problem for which a search chose it.
+  // What the problem had for which a search chose the kernel.
   std::optional<GpuPrecision> precision;
   std::optional<MatrixLayout> a, b;
 };

@@ -50,8 +50,8 @@ struct ScaleSimLayer {
   friend bool operator==(const ScaleSimLayer&, const ScaleSimLayer&) = default;
 };
 
-// Of a window's words those that weights have after the tool has compressed them: n of each m, of
-// the last ones as many as there are; by rows half of each two blocks.
+// The words of a window for which weights remain when SCALE-Sim has compressed them: n of each m
+// (fewer in the last block if it has fewer); with ratios by row, half of each two blocks.
 std::int64_t scalesim_kept(const ScaleSimConfig& config, const ScaleSimLayer& layer);
 
 // They throw ConfigError with all errors, by line and column.

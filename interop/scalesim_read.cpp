@@ -107,7 +107,7 @@ std::map<std::string, Setting> read_keys(LineReader& reader) {
     const Cell key = LineReader::cell(line, number, 0, separator);
     const Cell value = LineReader::cell(line, number, separator + 1, line.size());
     if (!keys.emplace(lower_case(key.text), Setting{key, value}).second) {
-      reader.error(key, fmt::format("{} stands here a second time", quoted(key.text)));
+      reader.error(key, fmt::format("{} appears twice", quoted(key.text)));
     }
   }
   return keys;
@@ -174,7 +174,7 @@ class ConfigReader {
       list += fmt::format("{}{} (line {})", list.empty() ? "" : ", ", key, line);
     }
     if (!list.empty()) {
-      config.left_out.push_back("keys without a part here: " + list);
+      config.left_out.push_back("ignored keys: " + list);
     }
   }
 

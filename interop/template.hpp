@@ -35,7 +35,7 @@ struct TemplateFunctions {
       call;
   // What stands for a text with places of its own, as `call` has returned it between two \x01.
   std::function<const AssembledText&(const std::string&)> text_of;
-  // Hears of each name that is asked for and its value; may be empty.
+  // Called with each name that is looked up, and its value; may be empty.
   std::function<void(const std::string&, const ExpressionValue&)> asked;
 };
 

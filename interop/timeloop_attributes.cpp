@@ -202,7 +202,7 @@ void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& no
     return;
   }
   if (is_variable(key)) {
-    notes.trifles.push_back({"no part but in expressions, variables", key, ""});
+    notes.trifles.push_back({"variables, used in expressions only", key, ""});
     return;
   }
   const auto* neutral = std::find_if(kNeutral.begin(), kNeutral.end(),

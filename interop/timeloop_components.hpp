@@ -37,7 +37,7 @@ struct TimeloopPlacedConstraint {
   std::string target;
   const Node* node = nullptr;  // if there are branches, the !Parallel
   std::vector<TimeloopBranch> branches;
-  // Of a container or a component that makes a fanout: the component above it. Else empty.
+  // For a container or a component that makes a fanout: the component above it. Else empty.
   std::string above;
 };
 

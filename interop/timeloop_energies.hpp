@@ -19,7 +19,7 @@ void take_table_energies(const EnergyReferences& table, const TimeloopArchSectio
                          TimeloopMachine& machine, std::map<std::string, std::string>& origins,
                          ImportNotes& notes, const std::function<void(const std::string&)>& refuse);
 
-// Actions of a table that are not looked at: none where the largest of all is taken.
+// Actions of a table that are not used. Empty where the largest energy of all actions is used.
 std::vector<std::string> unused_actions(const EnergyReferences& table,
                                         const TimeloopMachine& machine,
                                         const std::string& component);

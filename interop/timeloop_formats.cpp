@@ -222,9 +222,8 @@ class FormatOfTile {
     }
     if (has_offsets) {
       note(
-          "its offsets (UOP) are left out, since each element that the compute units take would "
-          "pay "
-          "for them here");
+          "its offsets (UOP) are left out, since mapsim would charge them to each element that the "
+          "compute units read");
     }
     write(place, codes, last);
   }

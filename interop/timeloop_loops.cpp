@@ -58,12 +58,12 @@ class FactorReader {
                  piece.text.size());
     const std::string name = piece.text.substr(0, name_end);
     if (name.ends_with('>') || name.ends_with('<')) {
-      reader_.error(node, piece.offset + name_end - 1,
-                    fmt::format("{}: of signs '=' is known here and, in constraints, '<='; {}",
-                                quoted(piece.text),
-                                name.ends_with('>') ? "a least factor has no counterpart"
-                                : rules_            ? "'<' is '<=' and one less"
-                                                    : "a mapping says the factor itself"));
+      reader_.error(
+          node, piece.offset + name_end - 1,
+          fmt::format("{}: expected the sign '=' or, in constraints, '<='; {}", quoted(piece.text),
+                      name.ends_with('>') ? "a least factor has no counterpart"
+                      : rules_            ? "'<' is '<=' and one less"
+                                          : "a mapping says the factor itself"));
       return;
     }
     const auto dim = reader_.choice_in(node, piece.offset, name, dims_, "dimension");

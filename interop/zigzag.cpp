@@ -31,8 +31,8 @@ void keep_last(Node& node, const std::string& file, std::vector<std::string>& no
         std::any_of(node.entries.begin() + static_cast<std::ptrdiff_t>(i) + 1, node.entries.end(),
                     [&](const Entry& each) { return each.key.text == node.entries[i].key.text; });
     if (again) {
-      notes.push_back(fmt::format("{}:{}: {} stands here a second time below; the last one counts",
-                                  file, node.entries[i].key.line, node.entries[i].key.text));
+      notes.push_back(fmt::format("{}:{}: {} appears again below; the last one counts", file,
+                                  node.entries[i].key.line, node.entries[i].key.text));
       node.entries.erase(node.entries.begin() + static_cast<std::ptrdiff_t>(i));
       continue;
     }

@@ -39,8 +39,8 @@ struct ZigzagMachine {
   std::vector<std::int64_t> sizes;
   double mac_energy = 0;               // pJ
   std::vector<ZigzagMemory> memories;  // innermost first
-  // Of a core of Stream: has it an array, and is its outermost memory on the chip, with a limited
-  // size?
+  // For a core of Stream: does it have an array, and is its outermost memory on the chip, with a
+  // limited size?
   bool computes = true;
   bool on_chip = false;
 };
@@ -97,7 +97,7 @@ struct ZigzagImport {
     std::string constraints;  // empty: none
     Arch arch;
     std::int64_t count = 1;
-    // Of a result: the mapping that ZigZag found, and its cost by ZigZag.
+    // From a result file: the mapping that ZigZag found, and the cost that ZigZag states.
     struct Found {
       Mapping mapping;
       Picojoules energy{0};

@@ -128,7 +128,7 @@ class MachineReader {
       unused.emplace_back("areas, which have no unit");
     }
     if (!unused.empty()) {
-      notes_.push_back(fmt::format("{}: no part here: {}", machine_.name, joined(unused, "; ")));
+      notes_.push_back(fmt::format("{}: ignored: {}", machine_.name, joined(unused, "; ")));
     }
   }
 

@@ -60,7 +60,7 @@ class Deadline {
     has_refused_ = true;
     throw OutOfBudget{};
   }
-  // Of a search that ended before its proof: was it for want of memory, and not of time?
+  // Did a search that ended before its proof lack memory, rather than time?
   bool is_short_of_memory() const { return has_refused_ || !over(); }
   std::size_t most_bytes() const { return most_bytes_; }
   std::size_t peak_bytes() const { return peak_; }

@@ -18,7 +18,7 @@ std::optional<BusiestValue> busiest_value(const Problem& problem, const Objectiv
                                           const Mapping& mapping, const Cost& cost);
 
 // Goes from the best mapping to neighbours with less of busiest_value(), step by step. The proof
-// remains one of the mean: its bound is that of all mappings, its gap that of the new mapping.
+// still bounds the mean value over all mappings; its gap is that of the new mapping.
 void take_least_busiest(const Mapspace& space, const SearchOptions& options, SearchResult& result);
 
 }  // namespace mapsim

@@ -70,7 +70,8 @@ Parsed<Objective> parse_objective(std::string_view text) {
     const bool both = (trimmed(formula) == "energy" && then == "latency") ||
                       (trimmed(formula) == "latency" && then == "energy");
     if (!both) {
-      return bad_objective(text, {"a comma stands between energy and latency", formula.size()});
+      return bad_objective(text,
+                           {"only energy and latency may be separated by a comma", formula.size()});
     }
     objective.exact_ties = true;
   }

@@ -60,8 +60,8 @@ std::string argument_lines(const KernelSpec& spec) {
         a.dilation_h, a.dilation_w, a.pad_h, a.pad_w);
   }
   return text + map_lines(spec) +
-         "// Other problems take other arguments, grids and workspaces, not another kernel: "
-         "rows of a, b and c whose bytes are multiples of what stands behind align.\n";
+         "// The same kernel runs other problems with other arguments, grids and workspaces, if "
+         "the bytes of\n// a row of a, b and c are multiples of the values of align.\n";
 }
 
 std::string launch_line(const std::string& entry, const std::array<std::int64_t, 3>& grid,

@@ -88,8 +88,8 @@ class BlockBound {
   std::vector<std::vector<std::size_t>> writers_, readers_;  // by tensor: groups
   std::vector<std::vector<double>> behind_;   // by place of the end: by group and server
   std::vector<std::vector<double>> weights_;  // by engine
-  // Of one state: by group and server, and by tensor and server the least time at which the one can
-  // be read on the other.
+  // For one state: by group and server the least finish, and by tensor and server the least time at
+  // which the tensor can be read there.
   std::vector<double> finishes_, ready_;
   std::optional<BlockWork> work_;  // where the block is small
   BlockWork::There there_;         // of the state

@@ -19,7 +19,7 @@ struct Task {
   std::size_t clock = 0;                // that the group or the conversion keeps busy
 };
 
-// Of one block, by the place that makes the tensor at its end (at the end of the network: place 0).
+// The answer for one block and one place that makes its last tensor (last block: place 0).
 struct BlockEnd {
   double value = kNever;  // [s]; never: impossible, or another place and a move are as fast
   double bound = kNever;  // nothing is faster, and less than the limit

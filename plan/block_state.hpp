@@ -7,7 +7,7 @@
 
 namespace mapsim {
 
-// Of the search of a block: what has run, and when what is there.
+// A state in the search of a block: which operations have run, and when each tensor is where.
 struct BlockState {
   using Set = std::uint64_t;  // operations of the block
   Set covered = 0;

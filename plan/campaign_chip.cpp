@@ -139,7 +139,8 @@ class PlannedChip final : public CampaignChip {
     if (!unpriced.empty()) {
       return without_mapping(
           "error",
-          fmt::format("not priced, so that all else is a part: {}", fmt::join(unpriced, ", ")), 0);
+          fmt::format("the network has operations without a price: {}", fmt::join(unpriced, ", ")),
+          0);
     }
     const double gap = std::max(0.0, found.value / found.bound - 1);
     const auto busiest =

@@ -33,7 +33,7 @@ struct LimitedPlan {
 // Weights and ties of latency and energy alone. Every source of a move is tried, since each may
 // be best for one of the figures. Exact, unless `most_labels` partial plans do not suffice, or the
 // memory of the problem's searches: then what was found, with a bound. If the graph has more than
-// `most_arcs`, the plans of the convex front that keep the limits are all that is looked at.
+// `most_arcs`, only those plans of the convex front that keep the limits are considered.
 //
 // The frontiers are the nodes of a graph without cycles. Completion bounds of a label: the least
 // value from its frontier to the end, the least of each limited resource, and the least sums of

@@ -9,8 +9,8 @@
 
 namespace mapsim {
 
-// Offsets that fit in this number of bytes, by buffer; nullopt: none were found. `nodes`: the most
-// that is looked at, and how many have been; `proven`: there are none.
+// Offsets that fit in this number of bytes, by buffer; nullopt: none were found. `nodes`: how
+// many nodes were searched; `proven`: there are no such offsets.
 struct OffsetSearch {
   std::optional<std::vector<std::int64_t>> offsets{};
   bool proven = false;

@@ -35,11 +35,11 @@ Operations operations_of(const NetworkGraph& graph);
 // What a tensor takes in memory [B]; 0: not known.
 double bytes_of(const Operations& operations, std::size_t tensor);
 
-// Of the operands of its first layer [b]; 0: it has none.
+// The width of the operands of the network's first layer [b]; 0: it has no layer.
 std::int64_t width_of(const NetworkGraph& graph);
 
-// The same network with operands of this width: tensors and operands as wide as the operands of its
-// first layer become so wide.
+// Gives the network's operands this width: it replaces the width of the first layer's operands
+// wherever tensors and operands have that one.
 void set_width(NetworkGraph& graph, Bits width);
 
 }  // namespace mapsim

@@ -31,9 +31,9 @@ PairSchedule schedule_pair(const std::vector<PairTask>& a, const std::vector<Pai
 struct BestPair {
   std::size_t first = 0, second = 0;
   double makespan = 0;    // [s]
-  std::size_t tried = 0;  // pairs that are no better
+  std::size_t tried = 0;  // number of pairs tried
 };
-// At `end` it stops with the best of those that were tried, at least one.
+// At time `end` it stops with the best pair tried; it tries at least one.
 BestPair best_pair(const std::vector<std::vector<PairTask>>& first,
                    const std::vector<std::vector<PairTask>>& second,
                    PlanSearches::Clock::time_point end);

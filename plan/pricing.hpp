@@ -30,7 +30,7 @@ struct Price {
   std::string problem;               // not empty: it does not run there
 };
 
-// The time of a plan, and options with so many parts of what is left of it.
+// The time budget of a plan, and options with `parts` shares of the rest of it.
 SharedBudget budget_of(const PlanOptions& options);
 PlanOptions with_share(PlanOptions options, const SharedBudget& budget, double parts);
 
@@ -45,8 +45,8 @@ class Pricing {
   // That price() will be asked for: the searches of its layers have an even share of the time.
   void expect(const Operations& operations, const Group& group, const Place& place);
   Price price(const Operations& operations, const Group& group, const Place& place);
-  // Of a tensor of so many bytes in the one place and in the other, from where it was made to where
-  // it is read; nullopt: there is no way.
+  // The load of moving a tensor, which takes so many bytes in either place, from where it was made
+  // to where it is read; nullopt: there is no way.
   std::optional<Load> move(const Place& from, const Place& to, double bytes_from,
                            double bytes_to) const;
 

@@ -31,11 +31,11 @@ const Load* move_of(const PlanProblem& problem, std::size_t tensor, std::size_t 
 const Load* move_between(const PlanProblem& problem, std::size_t tensor, const Server& from,
                          const Server& to);
 
-// Of times from each of n servers to each: the least over any others.
+// Replaces the times of moves between n servers by the least ones, over any other servers.
 void close_ways(double* ways, std::size_t n);
 
-// The clocks on which an engine may convert a tensor: that of one of both servers, else any of its
-// kind.
+// The clocks on which an engine may convert a tensor: that of `from` or `to` if it is one of the
+// engine's, else any of the engine's.
 std::vector<std::size_t> converting_clocks(const std::vector<Server>& servers, std::size_t engine,
                                            std::size_t from, std::size_t to);
 

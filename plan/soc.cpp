@@ -241,7 +241,7 @@ class SocReader {
     engine.machine = std::move(arch);
     if (fields.has("launch")) {
       reader_.error(fields.place("launch"),
-                    "'launch' is of the kernels of a GPU; another engine has an 'overhead'");
+                    "'launch' is for GPUs; other engines have an 'overhead'");
     }
   }
 

@@ -12,7 +12,7 @@ namespace mapsim {
 // text has the problem, the mapspace, the best mapping and a claim about every spatial unrolling.
 // For imperfect factors it claims what the checker can verify, which may be less than the search
 // has proven: `lower_bound` is then below `value`. Finding that out can take as long as a search.
-// At the end of `stop` the claim is what is known by then. Empty: the attempt was given up.
+// When `stop` ends it, the claim is what is known by then. Empty: the attempt was given up.
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
                              const Objective& objective, const SearchResult& result,
                              int threads = 1, check::Stop stop = {});
@@ -27,7 +27,7 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
                                        const FormedResult& found);
 
 // The certificate of a complete front or curve: its points, and the claim that no mapping lies
-// below them. With imperfect factors also that of a search that was stopped: no mapping is better
+// below them. With imperfect factors a search that was stopped has one, too: no mapping is better
 // by more than a gap, which the checker can verify. Empty: no such gap was found before `stop`, or
 // the attempt was given up.
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,

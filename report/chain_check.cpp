@@ -97,8 +97,9 @@ std::string chain_check_text(const check::ChainClaim& claim, const check::ChainV
   const check::FusedBound& bound = verdict.bound;
   text += claim.sums.empty() ? "" : "  the lower bound follows from the least sums above\n";
   text += fmt::format(
-      "  no tree needs less: of {} sets of shared loops {} by a bound for any order and scopes;\n"
-      "  of the others, {} interfaces, {} by a bound for any keeps and {} by trying them\n",
+      "  no tree needs less: {} sets of shared loops, {} of them by a bound for any order and "
+      "scopes;\n  the others have {} interfaces, {} of them by a bound for any keeps and {} by "
+      "trying the keeps\n",
       grouped(bound.classes), grouped(bound.closed), grouped(bound.interfaces),
       grouped(bound.interfaces - bound.joined), grouped(bound.joined));
   return text + fmt::format("checked in {}; searches of one einsum: {}; labels: {}\n",

@@ -43,14 +43,14 @@ std::string proof_text(const Mapspace& space, const FrontSubject& subject, const
   const std::string over = space_text(space, front);
   if (front.but_for_free_boundaries && front.complete) {
     return fmt::format(
-        "proven of {} where something is kept or spread at every extent: {}; the others are too "
-        "many to look at\n",
+        "proven for those of {} without free tile boundaries: {}; those with them are too many to "
+        "search\n",
         over,
         subject.capacity ? "with any capacity, the best is that of the last row that fits"
                          : "none lies below these points");
   }
   if (!front.complete) {
-    return fmt::format("stopped early: the best met of {}, without a proof\n", over);
+    return fmt::format("stopped early: the best that were found of {}, without a proof\n", over);
   }
   return subject.capacity
              ? fmt::format(

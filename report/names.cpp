@@ -34,8 +34,8 @@ std::string describe(const Arch& arch, const NotRunnable& reason) {
       reason.stuck ? fmt::format("{} is not shared along an axis", to_string(*reason.stuck))
                    : std::string{"the others would have to move along the same axis"};
   return fmt::format(
-      "{}: {} stays, but {}; in a {} each of the others moves along an "
-      "axis of its own, on which all instances take the same",
+      "{}: {} stays, but {}; in a {} each other tensor moves along its own axis, and all instances "
+      "on that axis use the same elements",
       array, to_string(*reason.stays), others, machine);
 }
 

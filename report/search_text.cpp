@@ -36,14 +36,14 @@ std::string need_text(const std::string& reason, std::int64_t need) {
 // What is proven beyond that, or not: decision 18.
 std::string free_boundaries_text(const Certificate& proof, const Objective& objective) {
   if (proof.status == Proof::kOptimal) {
-    return proof.bound_but_for_free_boundaries
-               ? "(not all of its ties were looked at: one may be better in the other figure)\n"
-               : "";
+    return proof.bound_but_for_free_boundaries ? "(not every mapping of this value was searched: "
+                                                 "one may be better in the other figure)\n"
+                                               : "";
   }
   return proof.bound_but_for_free_boundaries
              ? fmt::format(
-                   "(none of those where something is kept or spread at every extent is below {}; "
-                   "the others are too many to look at)\n",
+                   "(no mapping without free tile boundaries is below {}; those with them are too "
+                   "many to search)\n",
                    objective_text(objective, *proof.bound_but_for_free_boundaries))
              : std::string{};
 }
@@ -154,12 +154,11 @@ std::string busiest_bound_text(const Mapspace& space, const Objective& objective
   const std::string figure =
       fmt::format("{} with the busiest instance: {}{}", to_string(objective),
                   value->exact ? "" : "at least ", objective_text(objective, value->value));
-  return gap <= kRounding && value->exact
-             ? fmt::format("({}, proven optimal, too)\n", figure)
-             : fmt::format(
-                   "({}, {} above a bound that holds for it, too: that of the mean over "
-                   "instances)\n",
-                   figure, percent(std::max(0.0, gap)));
+  return gap <= kRounding && value->exact ? fmt::format("({}, proven optimal, too)\n", figure)
+                                          : fmt::format(
+                                                "({}, {} above the bound on the mean over "
+                                                "instances, which bounds this value, too)\n",
+                                                figure, percent(std::max(0.0, gap)));
 }
 
 std::string forms_text(const std::vector<TriedForm>& forms) {

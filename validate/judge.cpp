@@ -87,8 +87,8 @@ void warn_of_parameters(GroupCalibration& result) {
     }
     if (fitted.at_bound) {
       result.warnings.push_back(
-          fmt::format("{} stands at its bound {:.3g}: the model lacks something that it makes "
-                      "up for, or the figure that it scales is wrong",
+          fmt::format("{} is at its bound {:.3g}: it makes up for something that the model lacks, "
+                      "or the figure that it scales is wrong",
                       parameter.name, fitted.value));
     }
     warn_of_rate(parameter, result);

@@ -92,7 +92,7 @@ std::optional<std::string> find_image(const Workload& workload, const Tensor& in
                                       Convolution& conv) {
   const std::optional<ConvShape> shape = conv_shape(workload);
   if (shape && shape->stored) {
-    return "its padding differs between sides, and no one says which side has more";
+    return "its padding differs between sides, and the file does not say which side has more";
   }
   if (shape) {
     conv.h = shape->input[0], conv.w = shape->input[1];

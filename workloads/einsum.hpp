@@ -26,7 +26,7 @@ struct EquationProblem {
 // Parses  O[n][k][p][q] += I[n][c][2*p+r][2*q+s] * W[k][c][r][s]  over these dims into a workload
 // without a name: first operand input, the others weights, 8 bits each. In numpy's notation,
 // ik,kj->ij, operands are A, B, ... and the result is Z. Every dim of `dims` must index a tensor.
-// All problems, in the order of the text; each that has no place is at 0.
+// All problems, in the order of the text; a problem without a place is at 0.
 std::variant<Workload, std::vector<EquationProblem>> parse_equation(const std::string& equation,
                                                                     const std::vector<Dim>& dims);
 

@@ -39,7 +39,7 @@ std::optional<LayerView> view_layer(const Workload& workload);
 //    between them; the last merge is filled up with groups of zeros.
 //  - batch n: one row of a matrix product (a fully connected layer) becomes n.
 //  - unfolded: dims that index the same tensors become one, the last running fastest, and every
-//    tensor has one rank for each of them. Of a convolution it is the matrix product of im2col:
+//    tensor has one rank for each of them. For a convolution this is the matrix product of im2col:
 //    O[K][NPQ] += I[NPQ][CRS] * W[K][CRS]; the input lies unfolded in memory, where it has an
 //    element for every pair of an output and a filter position. Where no rank is a window of two
 //    dims (1 x 1 layers), tensors keep the elements that they had. Every einsum with two such dims
@@ -53,7 +53,7 @@ std::optional<Form> parse_form(std::string_view text);
 inline constexpr std::string_view kFormWords =
     "direct, winograd, image, merged N, batch N, unfolded";
 
-// Of each dim the one that it is a part of in the form unfolded.
+// For each dim, the dim of the form `unfolded` that it is a part of.
 PerDim<DimId> unfolded_dims(const Workload& workload);
 
 // Outputs that an element of the output stands for: 4 in the form winograd.

@@ -36,7 +36,7 @@ struct GraphRide {
   friend bool operator==(const GraphRide&, const GraphRide&) = default;
 };
 
-// A graph as chains of einsums, in the order in which they first run, and what is left.
+// A graph as chains of einsums, in the order in which they first run, and its other nodes.
 struct GraphChains {
   std::vector<NetworkChain> chains;
   std::vector<GraphRide> rides;

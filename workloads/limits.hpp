@@ -6,7 +6,7 @@
 
 namespace mapsim {
 
-// Of an extent, stride or padding of a shape: sums of two products stay within 64 bits.
+// The largest extent, stride or padding of a shape, so that sums of two products fit 64 bits.
 inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 
 // Multiply-accumulates of all layers of a network together.

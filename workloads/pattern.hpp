@@ -8,7 +8,7 @@
 
 namespace mapsim {
 
-// Where the elements of a tensor are that are not zero.
+// Where the nonzero elements of a tensor are.
 enum class PatternKind : std::uint8_t {
   kStructured,  // exactly `kept` of each `block` neighbours along `dim`, any of them
   kData         // at known places

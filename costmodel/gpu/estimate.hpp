@@ -9,7 +9,7 @@
 
 namespace mapsim {
 
-// The schedule of blocks: rounds of as many as are resident at once.
+// The schedule of blocks. They run in rounds; a round has as many as can be resident at once.
 struct GpuWaves {
   std::int64_t rows = 0;       // blocks along M
   std::int64_t columns = 0;    // blocks along N
@@ -53,7 +53,7 @@ struct GpuWork {
   GpuTraffic traffic;
   double macs = 0;         // useful ones
   double padded_macs = 0;  // executed, over all blocks
-  // Of one block:
+  // Figures of one block:
   double steps = 0;              // of the K loop
   double step_macs = 0;          // of one of them
   double step_wavefronts = 0;    // of shared memory, bank conflicts included

@@ -14,10 +14,10 @@ inline constexpr std::int64_t kWavefront = 128;
 // column-major; B in rows of K, or of N if it lies row-major.
 std::int64_t shared_row_bytes(const GemmProblem& problem, const KernelChoice& kernel, bool of_a);
 
-// Of A and B of one K step, padding included.
+// The tiles of A and B for one K step, padding included.
 Bytes shared_tile_bytes(const GemmProblem& problem, const KernelChoice& kernel);
 
-// Of a block: the tiles of all stages, and where the TMA brings them two barriers per stage.
+// What a block takes: the tiles of all stages and, if the TMA loads them, two barriers per stage.
 Bytes shared_bytes(const GemmProblem& problem, const KernelChoice& kernel);
 
 // Wavefronts of a load of 8 rows of 16 B, `row_bytes` (a multiple of 16) apart, over the one that

@@ -42,9 +42,9 @@ class NestMachine {
   // runs.
   bool run(std::int64_t max_steps, const std::atomic<bool>* stop);
   std::int64_t steps() const { return steps_; }
-  // Of all runs; without widths and ports.
+  // The counts of all runs; without widths and ports.
   Counts counts() const;
-  // Of the data set whose nonzeros `masks` gave.
+  // The counts for the data set whose nonzeros `masks` gave.
   SparseCounts sparse_counts() const;
   // Steps until the last instance is done; instances skip steps where they can.
   double busiest_steps() const { return clock_ ? clock_->time() : packed_clock_->time(); }

@@ -28,8 +28,8 @@ struct Holder {
   std::vector<std::vector<bool>> received;  // outputs: points that ever came in from above
   std::vector<std::vector<bool>> handed;    // outputs: points that ever went in below
   std::int64_t footprint = 0;               // points of the first instance's first tile
-  // Of a data set, one per instance: what became of the present tile, what an element of it takes,
-  // and what became of all accesses so far.
+  // With a data set, one per instance: what happened to the present tile (moved, gated or skipped),
+  // what an element of it takes, and what happened to all accesses so far.
   std::vector<Nonzeros::Acts> acts;
   std::vector<MovedShare> shares;
   std::vector<SparseTensor::Accesses> nonzeros;

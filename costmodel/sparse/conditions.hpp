@@ -41,8 +41,8 @@ struct FirstVisits {
   std::map<DimId, std::vector<char>> marked;
   double share = 1;
 };
-// Of the tile below the first `child_position` loops: to the child, or (`at_parent`) to the parent,
-// whose children may each bring it.
+// First visits of the tile below the first `child_position` loops: to the child, or (`at_parent`)
+// to the parent, to which each of its children may bring it.
 FirstVisits first_visits(const Problem& problem, const Nest& nest, TensorId tensor,
                          const Placement& parent, std::size_t child_position, bool at_compute,
                          bool at_parent);

@@ -15,7 +15,7 @@ class KnownZeros {
   explicit KnownZeros(const Workload& workload) : workload_{&workload} {}
   // Tiles of this shape; several of one tensor may be required. Perfect: it divides the tensor.
   void require(TensorId t, const DensityModel& data, const TileShape& shape);
-  // Of the operations only those whose index along a dim is marked.
+  // Counts only the operations whose index along each of these dims is marked.
   void restrict_to(const std::map<DimId, std::vector<char>>& marked) { marked_ = marked; }
   // Per tensor and element: have all tiles around it nonzeros?
   const std::map<TensorId, std::vector<char>>& hits() const { return hit_; }

@@ -35,7 +35,7 @@ class SparseModel {
   const Sparsity& machine() const { return machine_; }
 
   MovedShare moved(LevelId level, TensorId t, const TileShape& tile) const;
-  // Of an element that the compute units take: its coordinates are those in the whole tensor.
+  // The same for an element that the compute units take, with its coordinates in the whole tensor.
   MovedShare taken(LevelId level, TensorId t) const;
   // Is moved() the same for all tiles?
   bool is_constant(LevelId level, TensorId t) const {

@@ -63,7 +63,7 @@ struct EqualFolds {
 };
 
 // Lower bounds for a tensor that stays in an array, whatever its tiles: folds, and elements of one
-// instance in all folds. Infinite: it has no place there.
+// instance in all folds. Infinite: the tensor cannot stay in the array.
 struct LeastFolds {
   double folds = std::numeric_limits<double>::infinity();
   double elements = std::numeric_limits<double>::infinity();

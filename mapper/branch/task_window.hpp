@@ -34,8 +34,8 @@ class TaskWindow {
   // together.
   TaskWindow(std::size_t count, exact::Incumbent known, const Labels& labels);
   // How many of the first tasks have ended when task `index` begins. The first task runs alone,
-  // then two run at once, then a quarter of those that have begun, at most 64. Of a front at most 8
-  // run at once, because every known point rules out part of the others.
+  // then two run at once, then a quarter of those that have begun, at most 64. For a front at most
+  // 8 run at once, because every known point rules out part of the others.
   static std::size_t known(std::size_t index, bool is_front = false);
   // A task that may begin now; each is returned once.
   std::optional<Start> next();

@@ -81,7 +81,7 @@ class RuledTable {
     return ((at.cursor * states_ + at.state) * tiles_ + tile) * sinces_ +
            still_open(at.since, tile).bits();
   }
-  // Drops dims of which nothing is left.
+  // Drops dims whose loops are complete within this tile.
   DimSet still_open(DimSet since, std::size_t tile) const;
   // The tiles that `left` may stand for, and by how many sequences of letters each.
   using Start = std::pair<std::size_t, mpz_class>;

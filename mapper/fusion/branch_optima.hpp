@@ -70,8 +70,8 @@ class BranchOptima {
     BranchOptimum optimum;
     bool is_bound = false;  // the value is only a lower bound
   };
-  // Of one size, that of others bounds: a larger box needs no more per operation, since a nest of
-  // the smaller one with loops around it is one of the larger.
+  // The optimum of a box bounds those of smaller boxes: a larger box needs no more per operation,
+  // since a nest of the smaller one with loops around it is a nest of the larger.
   struct PerOperation {
     PerDim<std::int64_t> bounds;
     TakenBits taken;

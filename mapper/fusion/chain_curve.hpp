@@ -16,7 +16,7 @@ struct ChainStep {
 };
 
 // The least value of a chain's mapping trees as a function of one capacity, all else equal,
-// energies included. With less capacity than that of the last step nothing fits.
+// energies included. With less capacity than the last step's, no tree fits.
 struct ChainCurve {
   std::vector<ChainStep> steps;  // capacity descending, value ascending
   std::int64_t searches = 0;
@@ -25,9 +25,9 @@ struct ChainCurve {
 };
 
 // Makes one proven search per step, or several where trees of one value take different capacities.
-// An optimum that takes U bits is that of every capacity from U on, so the next search has a
-// capacity of one bit less. `progress` is called before each search. All searches share the budget;
-// the curve ends with a search that is stopped or exceeds it.
+// An optimum that takes U bits is also the optimum at every capacity from U to the one searched,
+// so the next search has U - 1 bits. `progress` is called before each search. All searches share
+// the budget; the curve ends with a search that is stopped or exceeds it.
 ChainCurve search_chain_curve(const Arch& arch, const EinsumChain& chain,
                               const FusionLimits& limits, const SearchOptions& options,
                               const CurveCapacity& of,

@@ -68,7 +68,7 @@ class ChainSums {
   LeastSum least(double weight, const SearchOptions& options);
   // No tree has less latency: the compute units' alone [cycles].
   double least_cycles() const { return least_cycles_; }
-  // Of the trees found so far, the best for a weight; there is one.
+  // The best for a weight among the trees found so far, of which there is at least one.
   const ChainPoint& best(double weight) const;
   // Trees of the space that are known from elsewhere.
   void know(const ChainSums& other);

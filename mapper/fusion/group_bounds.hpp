@@ -35,8 +35,8 @@ class GroupBounds {
   // others at the best level. Optima of whole einsums bound those of all smaller boxes; they are
   // asked for up to `limit`.
   double ideal(double limit, const TakenBits& around);
-  // Of a class, or of an interface, with scopes at these levels. Where levels are not decided, each
-  // einsum has those of its intermediates that are best for it.
+  // The bound of a class, or of an interface, with scopes at these levels. Where levels are not
+  // decided, each einsum's intermediates are at the levels that are best for it.
   double of_class(const ClassBoxes& boxes, const LevelChoices& choices,
                   std::optional<LeastPart>& open);
   double of_interface(const GroupCounts& group, const LevelChoices& choices,

@@ -19,8 +19,8 @@ struct GroupPlan {
 };
 
 struct GroupStatistics {
-  std::int64_t classes = 0;     // of interfaces with equal loops, listed
-  std::int64_t interfaces = 0;  // of those classes that were opened, entered
+  std::int64_t classes = 0;     // classes of interfaces with equal loops that were listed
+  std::int64_t interfaces = 0;  // interfaces in the classes that were opened
 };
 
 // A group, the most loops that it may share, and where it may keep tensors (none: anywhere). Plans

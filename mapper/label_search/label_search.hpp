@@ -16,7 +16,7 @@ namespace mapsim::exact {
 // unless the incumbent rules them out.
 struct LabelQuery {
   Incumbent known;
-  // Of a measured front: the capacity whose use [b] is the second figure. It has no limit.
+  // For a measured front: the capacity whose use [b] is the second figure. It has no limit.
   // Otherwise PathObjective gives the second figure.
   std::optional<std::size_t> measured_capacity;
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // to be expanded at most

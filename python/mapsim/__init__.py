@@ -129,7 +129,7 @@ def roofline(arch: Machine, workload: Layer) -> Roofline:
 
 @arguments(arch=machine, workload=layer, mapping=_mapping)
 def evaluate(arch: Machine, workload: Layer, mapping: MappingOf) -> Evaluation:
-    """The cost of one mapping: of a Result, YAML, a dict, a file or a shipped name.
+    """The cost of one mapping, which is a Result, YAML, a dict, a file or a shipped name.
 
     >>> best = search("teaching", "teaching/conv")
     >>> evaluate("teaching", "teaching/conv", best).energy_pj == best.energy_pj
@@ -220,7 +220,7 @@ def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
               **options: Unpack[Options]) -> Histogram:
     """Energies of random mappings within 5 % of the peak MAC rate.
 
-    `mappings`: how many are drawn. Options as of search(); `seed` is that of the drawing.
+    `mappings`: how many are drawn. Options as of search(); `seed`: of the random numbers.
 
     >>> len(histogram("teaching", "teaching/gemm", mappings=100)) <= 100
     True
@@ -264,8 +264,8 @@ def predict(table: Named, gpu: Machine, rows_of: str = "", precision: str = "",
     """Predicted beside measured times of the kernels in a table; nothing is fitted.
 
     `table`: a file of measurements, or of timings that others publish (docs/gpu_calibration.md).
-    `rows_of`: the GPU whose rows are taken, where the table has several. What the table does not
-    say itself: `precision`, `problem` (M, N, K) and `cache` ("hot", "cold").
+    `rows_of`: the GPU whose rows are taken, where the table has several. `precision`,
+    `problem` (M, N, K) and `cache` ("hot", "cold") state what the table leaves out.
 
     >>> rows = "m,n,k,latency_us\\n4096,4096,4096,620\\n8192,8192,8192,4700\\n"
     >>> predict(rows, "a100_40gb", precision="f16")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What questions answer that search for nothing."""
+"""The answers of functions that do not search: simulate(), check(), roofline(), histogram()."""
 from __future__ import annotations
 
 import json

@@ -26,7 +26,7 @@ class Kernels(Told):
     def triton(self) -> str:
         """The kernels for Triton's autotuner: Python, a list of triton.Config.
 
-        ValueError: for the implicit GEMM of a convolution, and where Triton has none of them.
+        ValueError: the layer is a convolution as an implicit GEMM, or Triton can make none of the kernels.
         """
         return _mapsim.triton(self._gpu, self._layer, self._top, self._words)
 

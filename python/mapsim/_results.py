@@ -114,11 +114,11 @@ class _Costed:
         return self._cost("latency_cycles_ramped")
 
     @property
-    def latency_s(self) -> Optional[float]:
+    def latency_seconds(self) -> Optional[float]:
         """Steady state, at the clock of the machine; None: nothing fits.
 
         >>> import mapsim
-        >>> mapsim.search("eyeriss", "alexnet/conv3").latency_s  # 1,557,504 cycles at 200 MHz
+        >>> mapsim.search("eyeriss", "alexnet/conv3").latency_seconds  # 1,557,504 cycles at 200 MHz
         0.00778752
         """
         cycles, clock = self._cost("latency_cycles"), self._cost("clock_hz")

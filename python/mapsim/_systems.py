@@ -40,7 +40,7 @@ class Fusion(Told, Proven):
 
     @property
     def energy_pj(self) -> Optional[float]:
-        """Of the best; None: nothing fits."""
+        """The energy of the best mapping tree; None: nothing fits."""
         return self.json.get("energy_pj")
 
     @property
@@ -150,7 +150,7 @@ class Plan(Told, Proven):
 
     >>> import mapsim
     >>> planned = mapsim.plan("teaching_chip", "graphs/squeezenet")
-    >>> planned.latency_s > 0, planned.energy_pj > 0, planned.proven, planned.complete
+    >>> planned.latency_seconds > 0, planned.energy_pj > 0, planned.proven, planned.complete
     (True, True, True, True)
     >>> len(planned.groups), len(planned.engines), len(planned.passes)
     (38, 2, 4)
@@ -162,18 +162,18 @@ class Plan(Told, Proven):
         self._proof = proof
 
     @property
-    def latency_s(self) -> float:
-        """Of a frame, or a batch."""
+    def latency_seconds(self) -> float:
+        """The latency of a frame, or of a batch."""
         return self.json["latency_seconds"]
 
     @property
     def energy_pj(self) -> float:
-        """Of a frame, or a batch."""
+        """The energy of a frame, or of a batch."""
         return self.json["energy_pj"]
 
     @property
     def proven(self) -> bool:
-        """No plan of these groups at these prices is better."""
+        """Whether no plan of these groups at these prices is better."""
         return self.json["proven"]
 
     @property
@@ -223,7 +223,7 @@ class Plan(Told, Proven):
         Path(path).write_text(self._trace, encoding="utf-8")
 
     def __repr__(self) -> str:
-        return (f"Plan({self.latency_s:.6g} s, {self.energy_pj:.6g} pJ, "
+        return (f"Plan({self.latency_seconds:.6g} s, {self.energy_pj:.6g} pJ, "
                 f"{len(self.json['groups'])} groups)")
 
 
@@ -248,12 +248,12 @@ class Stream(Told, Proven):
 
     @property
     def frames_per_second(self) -> float:
-        """Of the best plans found, side by side; `bound` is what none exceeds."""
+        """The rate of the best mix of plans found; none exceeds `bound`."""
         return self.json["frames_per_second"]
 
     @property
     def bound(self) -> float:
-        """No plans give more frames a second."""
+        """An upper bound: no plans give more frames a second."""
         return self.json["bound_frames_per_second"]
 
     @property
@@ -369,7 +369,7 @@ class Design(Told, Proven):
 
     @property
     def value(self) -> Optional[float]:
-        """Of the objective [pJ, s]; None: no machine runs all layers."""
+        """The objective of the best machine, in pJ and s; None: no machine runs all layers."""
         return self.json["best"]["value"] if self.arch else None
 
     @property

@@ -328,10 +328,10 @@ TEST_F(CommandLine, ExplainsMisuse) {
            Misuse{"search " + inputs + "--gap a%",
                   "--gap: 'a%' is not a share such as 0.1% or 0.001"},
            Misuse{"search " + inputs + "--pareto --gap 1%",
-                  "--gap: it is of one mapping that the strategy exact looks for"},
+                  "--gap: only a search of the strategy exact for one mapping has a gap"},
            Misuse{"search " + inputs + "--strategy random --budget-labels 5",
-                  "--budget-labels: only the strategy exact has labels; of the others --budget and "
-                  "--evaluations are limits"},
+                  "--budget-labels: only the strategy exact has labels; limit the others with "
+                  "--budget or --evaluations"},
            Misuse{
                "search " + inputs + "--seed 1",
                "--seed: the strategy exact draws nothing; of random, annealing and genetic only"},

@@ -101,7 +101,8 @@ TEST_F(ReportCommand, OfADatabaseThatDesignWrote) {
   EXPECT_THAT(file("stdout"), HasSubstr("answers from the database: "));
   for (const auto& [arguments, error] :
        {std::pair{"design campaign.yaml gemm.yaml --db d.sqlite",
-                  "--db: a database has the layers of campaign.yaml; name gemm.yaml there instead"},
+                  "--db: a database has results for the layers that campaign.yaml names; name "
+                  "gemm.yaml in"},
         {"design campaign.yaml --objective edp --db d.sqlite",
          "--db: campaign.yaml asks for energy; add edp to its objectives"},
         {"design campaign.yaml --db campaign.yaml", "campaign.yaml: "},

@@ -213,7 +213,7 @@ TEST_F(JointSweeps, CostOthersNothing) {
   EXPECT_THAT(text_of("a.sqlite"), Not(HasSubstr("edp:")));
   EXPECT_EQ(networks(designs("objectives: [edp]\nstrategy: random\nevaluations: 50\n"), "b.sqlite"),
             0);
-  EXPECT_THAT(text_of("b.sqlite"), HasSubstr("edp: each layer has the mapping of its own"));
+  EXPECT_THAT(text_of("b.sqlite"), HasSubstr("edp: each layer has the mapping with the least EDP"));
   EXPECT_EQ(networks(campaign("", "objectives: [edp]\n"), "c.sqlite"), 0);
 }
 
@@ -311,10 +311,11 @@ TEST_F(JointSweeps, AreWhatReportsRankBy) {
               AllOf(HasSubstr("edp: the mappings of all layers are chosen jointly; no choice has "
                               "less\n"),
                     HasSubstr(" J s"), Not(HasSubstr("by layer"))));
-  EXPECT_THAT(report_of("a.sqlite"),
-              AllOf(HasSubstr("chosen jointly for the least EDP of the network: no choice has "
-                              "less."),
-                    Not(HasSubstr("Each layer has the mapping of its own least EDP"))));
+  EXPECT_THAT(
+      report_of("a.sqlite"),
+      AllOf(HasSubstr("chosen jointly for the least EDP of the network: no choice has "
+                      "less."),
+            Not(HasSubstr("Each layer has the mapping with the least EDP of that layer alone"))));
 }
 
 // Written before there were joint choices: its figures are called what they are. A sweep makes the
@@ -322,10 +323,11 @@ TEST_F(JointSweeps, AreWhatReportsRankBy) {
 TEST_F(JointSweeps, AddToOlderDatabases) {
   std::ifstream file{source_path("tests/campaign/data/schema_5.sql")};
   Database{path("old.sqlite")}.execute(std::string{std::istreambuf_iterator<char>{file}, {}});
-  EXPECT_THAT(text_of("old.sqlite"), HasSubstr("edp: each layer has the mapping of its own least"));
+  EXPECT_THAT(text_of("old.sqlite"),
+              HasSubstr("edp: each layer has the mapping with the least EDP"));
   EXPECT_THAT(text_of("old.sqlite", ResultsFormat::kJson), HasSubstr("\"proven\": 0"));
   EXPECT_THAT(report_of("old.sqlite"),
-              HasSubstr("Each layer has the mapping of its own least EDP."));
+              HasSubstr("Each layer has the mapping with the least EDP of that layer alone."));
   write("first.yaml", "name: first\ngemm: {m: 8, n: 12, k: 5}\n");
   write("second.yaml", "name: second\ngemm: {m: 2, n: 30, k: 4}\n");
   write("net.yaml",

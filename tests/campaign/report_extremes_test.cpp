@@ -55,7 +55,8 @@ TEST(Report, SaysThatMappingsWereNotChosenJointly) {
     study.campaign = campaign;
     const std::vector<std::string> text = page_of({study}).sections.front().paragraphs;
     return std::any_of(text.begin(), text.end(), [](const std::string& paragraph) {
-      return paragraph.starts_with("Each layer has the mapping of its own least EDP.");
+      return paragraph.starts_with(
+          "Each layer has the mapping with the least EDP of that layer alone.");
     });
   };
   EXPECT_TRUE(says("edp", "net", "made_up"));

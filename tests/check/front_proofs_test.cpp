@@ -189,7 +189,7 @@ TEST(FrontProof, HasPointsInsteadOfBounds) {
   };
   EXPECT_THAT(complaint(with(", front: latency")), HasSubstr("missing key 'points'"));
   EXPECT_THAT(complaint(with(", front: latency")),
-              HasSubstr("'bounds' has no place beside this objective"));
+              HasSubstr("'bounds' is not allowed with this objective"));
   EXPECT_THAT(complaint(with(", ties: latency")), HasSubstr("missing key 'tie'"));
   EXPECT_THAT(complaint(with(", curve: {level: L1, role: moon}")),
               HasSubstr("unknown role 'moon'"));

@@ -217,7 +217,7 @@ TEST(Proof, UnderRulesForLoopsIsAboutThemOnly) {
     EXPECT_NE(complaint(altered(proof, from, to, with)), "") << with;
   }
   EXPECT_THAT(complaint(altered(proof, "level: Buffer, order", "}", "level: DRAM, order: [[M]]")),
-              HasSubstr("expected a rule for one node, not the outermost level, of its own"));
+              HasSubstr("expected one rule per node, for a node other than the outermost level"));
 }
 
 // A mapping that has two loops over a dim between two keeps is none of this space, and without the

@@ -453,7 +453,7 @@ TEST(ForgeImport, TakesNoMappingWithoutAllThatItIsAbout) {
               HasSubstr("m.yaml:23:3: mapping: a mapping without an architecture"));
   const std::string renames = "renames:\n  einsums: []\n";
   EXPECT_THAT(parse_accelforge(kMachine + renames, "m.yaml").notes,
-              Contains(HasSubstr("m.yaml:32: renames have no part here")));
+              Contains(HasSubstr("m.yaml:32: renames are ignored")));
 }
 
 // A multiple of the width of a value is the same for all widths.

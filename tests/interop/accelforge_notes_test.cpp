@@ -65,7 +65,7 @@ TEST(ForgeNotes, SayWhereWhatTheyAreAboutStands) {
   }
   EXPECT_THAT(import.notes, Contains(StartsWith(machine + ":3: Off: energies by our own tables")));
   EXPECT_THAT(import.notes, Contains(StartsWith(machine + ":12: Buffer: back is left out")));
-  EXPECT_THAT(import.notes, Contains(StartsWith(machine + ":13: MAC takes no time there")));
+  EXPECT_THAT(import.notes, Contains(StartsWith(machine + ":13: MAC takes no time in AccelForge")));
   EXPECT_THAT(import.notes, Contains(StartsWith(products + ":4: nothing says how many bits T0")));
   EXPECT_THAT(import.notes, Contains(StartsWith(products + ":2: network.yaml: einsums run")));
   EXPECT_THAT(import.notes, Contains(StartsWith(mapping + ":2: the mapping fuses T1")));
@@ -87,7 +87,7 @@ TEST(ForgeNotes, StandInTheFileThatATemplateIncludes) {
 {{include_text("forge_included.yaml")}}
 )");
   EXPECT_THAT(read_accelforge({machine}).notes,
-              Contains(HasSubstr("forge_included.yaml:2: MAC takes no time there")));
+              Contains(HasSubstr("forge_included.yaml:2: MAC takes no time in AccelForge")));
 }
 
 // What is missing of the totals comes first.

@@ -208,14 +208,14 @@ TEST(ZigzagMachines, NameWhatOfAMemoryHasNoPart) {
                            "m.yaml")})
         .notes;
   };
-  EXPECT_THAT(notes("", ""), Contains("a: no part here: size of dram, the outermost memory: it "
+  EXPECT_THAT(notes("", ""), Contains("a: ignored: size of dram, the outermost memory: it "
                                       "holds every tensor"));
   EXPECT_THAT(notes(", area: 0.0", ""), Not(Contains(HasSubstr("areas"))));
   EXPECT_THAT(notes(", mem_type: dram", ""),
               Contains(HasSubstr("; mem_type, which ZigZag gives to CACTI alone")));
   EXPECT_THAT(notes(", area: 2.5", ""), Contains(HasSubstr("; areas, which have no unit")));
   EXPECT_THAT(notes(", latency: 1", ", bandwidth_min: 4"),
-              Contains("a: no part here: latency of memories, as in ZigZag's costs; "
+              Contains("a: ignored: latency of memories, as in ZigZag's costs; "
                        "bandwidth_min: what moves is charged by the bit, in ZigZag by pieces of "
                        "bandwidth_min; size of dram, the outermost memory: it holds every tensor"));
 }

@@ -331,7 +331,7 @@ TEST(TimeloopImport, NamesSignsOfFactorsThatItDoesNotKnow) {
     parse_timeloop(nodes + kEnergies + kProblem, "a.yaml");
     ADD_FAILURE() << "K>=2 was read";
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("'K>=2': of signs '=' is known here"));
+    EXPECT_THAT(error.what(), HasSubstr("'K>=2': expected the sign '='"));
   }
 }
 

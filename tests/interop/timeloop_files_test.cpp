@@ -170,7 +170,7 @@ TEST(TimeloopFiles, SayWhatASignOfFactorsAsksFor) {
     }
     return "";
   };
-  const std::string known = ": of signs '=' is known here and, in constraints, '<='; ";
+  const std::string known = ": expected the sign '=' or, in constraints, '<='; ";
   EXPECT_THAT(refusal("constraints", "K<2"),
               HasSubstr("'K<2'" + known + "'<' is '<=' and one less"));
   EXPECT_THAT(refusal("constraints", "K>2"),

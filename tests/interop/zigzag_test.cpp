@@ -200,8 +200,7 @@ TEST(ZigzagImports, PutSharedMemoriesAboveOrBesideTheUnitsThatShareThem) {
   EXPECT_DOUBLE_EQ(arch.levels[LevelId{1}].energy.read.count(), 64.0 / 128);
   EXPECT_EQ(arch.levels[LevelId{1}].bandwidth.shared, BitsPerCycle{128});
   EXPECT_TRUE(arch.levels[LevelId{0}].capacity.unlimited());
-  EXPECT_THAT(import.notes,
-              Contains(HasSubstr("machine.yaml:17: ports stands here a second time")));
+  EXPECT_THAT(import.notes, Contains(HasSubstr("machine.yaml:17: ports appears again below")));
   // The copies hold the same weights, since nothing that indexes them is unrolled along D3.
   EXPECT_THAT(import.notes,
               Contains(AllOf(HasSubstr("shared: rf_w: shared along dims of the array that do not"),

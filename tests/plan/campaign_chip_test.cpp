@@ -218,7 +218,8 @@ TEST_F(ChipSweeps, RefuseWhatPlansDoNotAnswer) {
         path("c.yaml"));
     ADD_FAILURE() << "one engine has no stream of frames";
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.diagnostics().front().message, HasSubstr("throughput is of chips"));
+    EXPECT_THAT(error.diagnostics().front().message,
+                HasSubstr("throughput is an objective of chips"));
   }
 }
 

@@ -348,7 +348,7 @@ TEST(PlanProof, OfAFrameIsRefusedWithAnyLie) {
            {{"[[6, 6", "[[6, -6"}, "a group has a price below 0"},
            {{"4, 0]]", "4, 1]]"}, "a group has a price below 0, or of an engine"},
            {{"[null]", "[[0, 0, -1, 0, 0]]"}, "a move has a price below 0"},
-           {{"\"engines\": 1", "\"engines\": 2"}, "an engine has no place"},
+           {{"\"engines\": 1", "\"engines\": 2"}, "more engines than places"},
            // Weights that are not those of the objective.
            {{"\"latency\": 1", "\"latency\": 0"}, "weighs other figures"},
            {{"\"energy\": 0", "\"energy\": 1"}, "weighs other figures"},

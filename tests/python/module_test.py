@@ -106,9 +106,9 @@ def test_certificates_are_saved_and_checked(answer, tmp_path):
 
 def test_seconds_are_those_of_the_clock():
     best = mapsim.search(EASY.set("clock", "2 GHz"), LAYER)
-    assert best.latency_s == best.latency_cycles / 2e9
-    assert mapsim.evaluate(EASY, LAYER, best).latency_s == best.latency_cycles / 1e9
-    assert mapsim.search(EASY, LAYER, max_latency="1 cycles").latency_s is None
+    assert best.latency_seconds == best.latency_cycles / 2e9
+    assert mapsim.evaluate(EASY, LAYER, best).latency_seconds == best.latency_cycles / 1e9
+    assert mapsim.search(EASY, LAYER, max_latency="1 cycles").latency_seconds is None
 
 
 def test_mappings_are_written_in_time(tmp_path):
@@ -374,14 +374,14 @@ def test_networks_are_planned_on_chips(tmp_path):
     plan.save_trace(tmp_path / "plan.json")
     assert "traceEvents" in (tmp_path / "plan.json").read_text()
     fast = mapsim.plan("teaching_chip", "graphs/squeezenet")
-    assert fast.latency_s <= plan.latency_s and fast.energy_pj >= plan.energy_pj
+    assert fast.latency_seconds <= plan.latency_seconds and fast.energy_pj >= plan.energy_pj
     unfused = mapsim.plan("teaching_chip", "graphs/squeezenet", fusion="none")
-    assert unfused.latency_s >= fast.latency_s
+    assert unfused.latency_seconds >= fast.latency_seconds
     with pytest.raises(ValueError, match="fusion: 'vertikal' is unknown; did you mean 'vertical'"):
         mapsim.plan("teaching_chip", "graphs/squeezenet", fusion="vertikal")
     small = mapsim.plan("teaching_chip", "graphs/squeezenet", engines=["small"])
     assert [row["name"] for row in rows_of(small.engines)] == ["small"]
-    assert small.latency_s >= fast.latency_s
+    assert small.latency_seconds >= fast.latency_seconds
     with pytest.raises(ValueError, match="engines: teaching_chip has no engine 'smal'"):
         mapsim.plan("teaching_chip", "graphs/squeezenet", engines="smal")
     with pytest.raises(ValueError, match="no plan keeps the limits"):
@@ -399,13 +399,13 @@ def test_networks_are_planned_on_chips(tmp_path):
     at_once = mapsim.plan("teaching_chip", "graphs/squeezenet", at_once=True)
     assert mapsim.check(at_once.proof()) and at_once.latency_s <= fast.latency_s
     cool = mapsim.plan("jetson_agx_orin", "graphs/squeezenet", max_power="10 W")
-    assert cool.energy_pj / cool.latency_s <= 10e12 and mapsim.check(cool.proof())
+    assert cool.energy_pj / cool.latency_seconds <= 10e12 and mapsim.check(cool.proof())
     wide = mapsim.plan("jetson_agx_orin", "graphs/squeezenet", precision="s8,f16")
-    assert wide.latency_s <= mapsim.plan("jetson_agx_orin", "graphs/squeezenet",
-                                         precision="f16").latency_s
+    assert wide.latency_seconds <= mapsim.plan("jetson_agx_orin", "graphs/squeezenet",
+                                         precision="f16").latency_seconds
     stream = mapsim.stream("teaching_chip", "graphs/squeezenet", engine_batches={"large": 2})
     assert mapsim.check(stream.proof())
-    assert stream.frames_per_second >= 0.99 / fast.latency_s
+    assert stream.frames_per_second >= 0.99 / fast.latency_seconds
     assert {row["name"] for row in rows_of(stream.limits)} >= {"small", "large", "memory"}
 
 
