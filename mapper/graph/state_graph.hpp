@@ -82,13 +82,11 @@ class StateGraph {
   bool ends_region(std::size_t stage) const { return region_[stage] != region_[stage + 1]; }
   std::size_t region_index(std::size_t stage) const { return region_[stage]; }
   std::size_t regions() const { return regions_.size(); }
-  // Dims that no loop may cut: those of tensors with a deferred keep (kept for a later stage), and
-  // those that a rule closes (LoopsEnd).
+  // Dims that no loop may cut, because of a keep deferred to a later stage or a rule (LoopsEnd).
   DimSet locked(std::size_t stage, std::size_t residency) const;
   // A lower bound of the energy [pJ] on the way here: elements cross each boundary at least once.
   double least_so_far(std::size_t residency) const;
   const TensorMoves& moves(TensorId t) const { return tensor_moves_[t]; }
-
   const std::vector<CapacityConstraint>& capacities() const { return capacities_; }
   std::optional<std::size_t> capacity_of(const BoundaryEdge& edge) const;
   const std::vector<Port>& ports() const { return ports_; }
@@ -121,12 +119,10 @@ class StateGraph {
   bool ramped_ = true;
   Regions regions_;
   std::vector<StageEnd> stage_ends_;
-  std::vector<std::size_t> region_;    // by stage
-  std::vector<LevelId> borders_;       // end a region, must keep a tensor, but no particular one
-  std::size_t stride_of_borders_ = 1;  // of the digits of a residency: see above
+  std::vector<std::size_t> region_;  // by stage
+  std::vector<LevelId> borders_;     // end a region, must keep a tensor, but no particular one
   std::vector<LoopsEnd> loops_end_;
-  std::size_t stride_of_ends_ = 1;
-  std::size_t stride_of_state_ = 1;
+  std::size_t stride_of_borders_ = 1, stride_of_ends_ = 1, stride_of_state_ = 1;  // of digits
   PerTensor<std::vector<Residence>> residences_;
   PerTensor<std::size_t> radix_;
   PerDim<TensorSet> sliding_;                  // the tensors that slide along a dim
@@ -135,8 +131,8 @@ class StateGraph {
   std::vector<std::size_t> starts_;
   std::map<BoundaryEdge, std::size_t> edge_index_;
   std::vector<BoundaryEdge> edges_;
-  PerTensor<std::vector<std::optional<std::vector<NextResidence>>>>
-      next_residences_;  // [stage * residences + residence]
+  using NextResidences = std::vector<std::optional<std::vector<NextResidence>>>;
+  PerTensor<NextResidences> next_residences_;  // [stage * residences + residence]
   std::vector<std::vector<KeepMove>> keep_moves_;
   std::vector<std::vector<SlidingEdge>> sliding_edges_;
   std::vector<bool> reachable_;
