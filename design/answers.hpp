@@ -36,7 +36,7 @@ class DesignAnswers {
   void list(std::size_t number, const Arch& arch);
 
  private:
-  // The contents of the three; the texts of new ones are written down.
+  // The ids of a design, a layer and an objective; texts that the database lacks are written to it.
   PointKey key(const Arch& arch, const CampaignLayer& layer, const Objective& objective,
                bool is_written);
 

@@ -153,12 +153,12 @@ DesignMachine DesignSearch::machine(std::size_t space, const DesignBox& box,
                                     const Enclosure& enclosure) const {
   if (options_.limits.on_figures() &&
       leaves_out_remainders(enclosure.most, options_.objective.function)) {
-    throw UnsupportedSearch(fmt::format(
-        "design: objective {} with limits on energy, latency or power is not known of arrays whose "
-        "folds may leave a remainder, such as those of {}: mappings with such folds are searched "
-        "only where latency counts; minimise 'edp' or a sum such as 'energy + 1*latency' within "
-        "these limits",
-        to_string(options_.objective), campaign_.machines[space].name));
+    throw UnsupportedSearch(
+        fmt::format("design: objective {} with limits on energy, latency or power is not searched "
+                    "on arrays whose folds may leave a remainder, such as those of {}: mappings "
+                    "with such folds are searched only where latency counts; minimise 'edp' or a "
+                    "sum such as 'energy + 1*latency' within these limits",
+                    to_string(options_.objective), campaign_.machines[space].name));
   }
   return {space, box, enclosure, spaces_[space].excepted(enclosure.most)};
 }

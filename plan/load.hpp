@@ -22,7 +22,7 @@ struct Load {
   friend bool operator==(const Load&, const Load&) = default;
 };
 
-// What a plan is to have least of: a sum of what it takes, each with its weight >= 0.
+// The objective of a plan: a weighted sum of what it takes; each weight is at least 0.
 struct Weights {
   double latency = 0;
   double energy = 0;

@@ -60,7 +60,7 @@ class Fusion(Told, Proven):
 
     @property
     def intermediates(self) -> Any:
-        """Where each lies and how much of it at a time: a DataFrame, or dicts."""
+        """Where each intermediate lies, and how much of it at a time: a DataFrame, or dicts."""
         return frame(self.json.get("intermediates", []))
 
     def __repr__(self) -> str:
