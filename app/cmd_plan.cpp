@@ -122,10 +122,10 @@ Network network_for(const PlanArguments& arguments, std::int64_t batch) {
   onnx.batch = batch;
   Network network = network_of(arguments.network, onnx);
   if (!network.graph) {
-    throw UsageError(fmt::format(
-        "{} is a list of layers and has no edges; a plan needs a graph: nodes with `in` and `out` "
-        "(configs/networks/graphs, or an ONNX model)",
-        arguments.network));
+    throw UsageError(
+        fmt::format("{} is a list of layers and has no edges; a plan needs a graph: an ONNX model, "
+                    "nodes with `in` and `out`, or a shipped one such as graphs/resnet50",
+                    arguments.network));
   }
   return network;
 }

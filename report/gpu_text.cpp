@@ -102,13 +102,15 @@ std::array<std::pair<const char*, Seconds>, 11> parts_of(const RankedKernel& ker
 
 std::string time_text(const RankedKernel& first) {
   const GpuTime& time = first.estimate.time;
-  std::string text = "\ntime of the first kernel, whose parts overlap: ";
+  Words parts;
   for (const auto& [name, part] : parts_of(first)) {
     if (part.count() > 0.005 * first.total.count()) {
-      text += fmt::format("{} {}, ", name, scaled(part.count(), "s"));
+      parts.push_back(fmt::format("{} {}", name, scaled(part.count(), "s")));
     }
   }
-  return text + fmt::format("the tail among them {}\n", scaled(time.tail.count(), "s"));
+  return fmt::format(
+      "\ntime of the first kernel, whose parts overlap: {}; the tail of these is {}\n",
+      fmt::join(parts, ", "), scaled(time.tail.count(), "s"));
 }
 
 // Where one launch draws more than the board may: the limit holds for an average, so it slows many
@@ -178,7 +180,7 @@ std::vector<std::pair<const char*, std::string>> figures_of(const RankedKernel& 
   for (const auto& [name, part] : parts_of(kernel)) {
     figures.emplace_back(name, scaled(part.count(), "s"));
   }
-  figures.emplace_back("the tail among them", scaled(kernel.estimate.time.tail.count(), "s"));
+  figures.emplace_back("the tail of these", scaled(kernel.estimate.time.tail.count(), "s"));
   return figures;
 }
 
@@ -187,8 +189,8 @@ std::vector<std::pair<const char*, std::string>> figures_of(const RankedKernel& 
 std::string trust_text(const GpuCalibration& calibration, GpuPrecision precision, Seconds time) {
   if (calibration.fitted_from.empty()) {
     return fmt::format(
-        "uncalibrated: how far off it is is not known for this chip and path; of the recorded sets "
-        "9 of 10 times were within a factor of {:.1f}",
+        "uncalibrated: the error for this chip and path is unknown; on the recorded sets 9 of 10 "
+        "times were within a factor of {:.1f}",
         std::exp(calibration.error));
   }
   const bool is_known = calibration.longest.count() <= 0 ||
@@ -200,11 +202,10 @@ std::string trust_text(const GpuCalibration& calibration, GpuPrecision precision
       calibration_source(calibration, precision), is_known ? "" : "of its ",
       std::exp(calibration.error),
       is_shared ? ", widened because the fit is of another chip or precision" : "",
-      is_known
-          ? ""
-          : fmt::format("; the first is outside of them ({} to {}): how far off it is is not known",
-                        scaled(calibration.shortest.count(), "s"),
-                        scaled(calibration.longest.count(), "s")));
+      is_known ? ""
+               : fmt::format("; the first is outside of them ({} to {}), so its error is unknown",
+                             scaled(calibration.shortest.count(), "s"),
+                             scaled(calibration.longest.count(), "s")));
 }
 
 namespace {

@@ -75,8 +75,8 @@ TEST_F(PlanCommand, ExplainsMisuse) {
   const std::string list = kRoot + "/configs/networks/alexnet.yaml";
   for (const auto& [arguments, message] : std::vector<std::pair<std::string, std::string>>{
            {"plan chip.yaml " + list,
-            list + " is a list of layers and has no edges; a plan needs a graph: nodes with `in` "
-                   "and `out` (configs/networks/graphs, or an ONNX model)"},
+            list + " is a list of layers and has no edges; a plan needs a graph: an ONNX model, "
+                   "nodes with `in` and `out`, or a shipped one such as graphs/resnet50"},
            {net + "--engine smal", "--engine: chip has no engine 'smal'; did you mean 'small'?"},
            {net + "--why c", "--why: net has no node 'c'; one of a, p, b"},
            {net + "--engine-batch large=2",
