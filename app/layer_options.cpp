@@ -159,7 +159,7 @@ CommandOptions options_of(HistogramArguments& a) {
       joined({layer_arguments(a.arch, a.workload),
               layer_options(a.layer),
               {constraints_option(a.constraints),
-               {"--mappings", "N", "Number of distinct mappings to draw [480000]",
+               {"--mappings", "N", "Draw about N distinct mappings [480000]",
                 whole(a.options.mappings, 1, kMost)},
                {"--compute-only", "", "Ignore bandwidths when deciding whether the machine is busy",
                 &a.options.compute_only},

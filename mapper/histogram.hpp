@@ -10,7 +10,7 @@
 namespace mapsim {
 
 struct HistogramOptions {
-  std::int64_t mappings = 480'000;  // distinct mappings wanted
+  std::int64_t mappings = 480'000;  // distinct mappings, about
   double within_peak = 0.05;        // only mappings that reach (1 - this) of the peak MAC rate
   bool compute_only = false;        // the rate without transfers: as if bandwidths were infinite
   std::int64_t thinning = 4;        // steps of the walk per mapping that counts

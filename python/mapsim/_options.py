@@ -20,7 +20,8 @@ class Options(TypedDict, total=False):
                    overlap at single-buffered levels
     max_energy     only mappings of at most this energy: "800 uJ"
     max_latency    only mappings of at most this latency: "6 ms", "1e6 cycles"
-    constraints    rules for mappings: a file, a name of shipped("constraints"), YAML, or a dict
+    constraints    rules for mappings: a file, a name of shipped("constraints"), YAML, or a dict such
+                   as {"mapspace": {"dataflow": "row_stationary"}}
     even           all tensors of a level are tiled at the same loop, as in Timeloop
     imperfect      also tiles that do not divide their dim: ceil(bound / n)
     batches        NVDLA-like engines: also batches of fully connected layers; costs are per frame

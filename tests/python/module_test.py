@@ -397,12 +397,12 @@ def test_networks_are_planned_on_chips(tmp_path):
     with pytest.raises(mapsim.ConfigError, match="no certificate of a plan"):
         mapsim.check(proof[:-20])
     at_once = mapsim.plan("teaching_chip", "graphs/squeezenet", at_once=True)
-    assert mapsim.check(at_once.proof()) and at_once.latency_s <= fast.latency_s
+    assert mapsim.check(at_once.proof()) and at_once.latency_seconds <= fast.latency_seconds
     cool = mapsim.plan("jetson_agx_orin", "graphs/squeezenet", max_power="10 W")
     assert cool.energy_pj / cool.latency_seconds <= 10e12 and mapsim.check(cool.proof())
     wide = mapsim.plan("jetson_agx_orin", "graphs/squeezenet", precision="s8,f16")
     assert wide.latency_seconds <= mapsim.plan("jetson_agx_orin", "graphs/squeezenet",
-                                         precision="f16").latency_seconds
+                                               precision="f16").latency_seconds
     stream = mapsim.stream("teaching_chip", "graphs/squeezenet", engine_batches={"large": 2})
     assert mapsim.check(stream.proof())
     assert stream.frames_per_second >= 0.99 / fast.latency_seconds
