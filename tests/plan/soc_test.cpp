@@ -128,8 +128,7 @@ TEST(Soc, RefusesTwoEnginesOfOneName) {
 
 TEST(Soc, RefusesALaunchOfWhatIsNoGpu) {
   EXPECT_THAT(problems(kMemory + "  engines:\n    - {name: a, arch: teaching, launch: 1 us}\n"),
-              ElementsAre("5:41: 'launch' is of the kernels of a GPU; another engine has an "
-                          "'overhead'"));
+              ElementsAre("5:41: 'launch' is for GPUs; other engines have an 'overhead'"));
 }
 
 TEST(Soc, SaysThatTheFileOfAnEngineIsMissing) {

@@ -166,7 +166,7 @@ TEST(SearchJson, SaysThatATieIsNotProven) {
   EXPECT_EQ(certificate()["ties_proven"], false);
   EXPECT_STREQ(status_of(result.certificate), "ties_open");
   EXPECT_FALSE(certificate().contains("lower_bound_but_for_bare_extents"));
-  EXPECT_NE(search_text(space, Objective::kLatency, result).find("not all of its ties"),
+  EXPECT_NE(search_text(space, Objective::kLatency, result).find("not every mapping of this value"),
             std::string::npos);
 }
 

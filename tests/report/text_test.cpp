@@ -125,13 +125,14 @@ TEST(InfeasibleText, SaysWhatASystolicArrayCannotDo) {
   };
   EXPECT_EQ(text_of("K", "B"), "it runs");
   EXPECT_EQ(text_of("M", "Z"), "it runs");
-  EXPECT_EQ(text_of("K", "A"),
-            "PEs: input stays, but weight is not shared along an axis; in a systolic array each of "
-            "the others moves along an axis of its own, on which all instances take the same");
+  EXPECT_EQ(
+      text_of("K", "A"),
+      "PEs: input stays, but weight is not shared along an axis; in a systolic array each other "
+      "tensor moves along its own axis, and all instances on that axis use the same elements");
   EXPECT_EQ(
       text_of("M", "B"),
-      "PEs: weight stays, but output is not shared along an axis; in a systolic array each of "
-      "the others moves along an axis of its own, on which all instances take the same");
+      "PEs: weight stays, but output is not shared along an axis; in a systolic array each other "
+      "tensor moves along its own axis, and all instances on that axis use the same elements");
 }
 
 // A bank is 16 B; tiles of 8 B of A, 8 B of B, and 16 B of Z.
