@@ -224,8 +224,8 @@ TEST_F(FolderFiles, TakeSettingsOnlyWhereTemplatesAreRead) {
 
 TEST_F(FolderFiles, AreComparedWithStatisticsThatTheErrorNames) {
   ASSERT_EQ(run("compare timeloop d"), 2);
-  EXPECT_THAT(file("stderr"), HasSubstr("--stats FILE is required: what timeloop-model"));
-  EXPECT_THAT(file("stderr"), HasSubstr("to timeloop-model.stats.txt or timeloop-mapper.stats"));
+  EXPECT_THAT(file("stderr"), HasSubstr("--stats FILE is required. timeloop-model"));
+  EXPECT_THAT(file("stderr"), HasSubstr("(timeloop-model.stats.txt, timeloop-mapper.stats.txt)"));
 }
 
 // A folder of several designs is none, though one of them is a file of its own.
