@@ -146,8 +146,7 @@ TEST_F(Stores, OfAShardHaveItsOwnDesigns) {
   EXPECT_EQ(read_studies(path("shard.sqlite"), "").at(0).unlisted, 297);
   EXPECT_THAT(
       page("shard.sqlite"),
-      HasSubstr("<p>297 designs of the campaign are not in the results read here, and in no "
-                "figure.</p>"));
+      HasSubstr("<p>297 designs of the campaign have no results here and are in no figure.</p>"));
   run(campaign, "whole.sqlite", 2);
   const auto pages = [this](const std::string& name) {
     Database database{path(name)};
