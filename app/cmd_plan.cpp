@@ -97,7 +97,8 @@ void check_engines_for(const PlanOptions& options, const Soc& soc) {
        {std::pair{options.sparse, "--sparse"},
         std::pair{options.launch == LaunchMode::kStream, "--launch stream"}}) {
     if (is_given && !has_gpu) {
-      throw UsageError(fmt::format("{}: only for chips with a GPU, and {} has none", option, soc.name));
+      throw UsageError(
+          fmt::format("{}: only for chips with a GPU, and {} has none", option, soc.name));
     }
   }
 }

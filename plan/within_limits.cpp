@@ -208,8 +208,8 @@ std::string memory_misfit(const Soc& soc, const PlanOptions& options, const Plan
   const double room = room_for(soc, options, least_weights(best));
   std::string why;
   if (!of_others.empty()) {
-    why = fmt::format("of the plans whose tensors take no more than {} at once: {}",
-                      size_text(room), of_others);
+    why = fmt::format("among plans whose live tensors take at most {}: {}", size_text(room),
+                      of_others);
   } else if (room > 0) {
     PlanProblem problem = best.problem;
     problem.most_least = problem.most_alive = std::nullopt;
