@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/boundary_use.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "check/geometry.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/timing/model.hpp"
@@ -32,6 +35,17 @@ double mean_elements(const Graph& graph, TensorId t, double of_largest) {
     }
   }
   return of_largest;
+}
+
+double least_addition_pj(const Graph& graph, const BoundaryUse& of) {
+  std::optional<double> least;
+  for (std::size_t f = of.outer_fanouts; f < of.above; ++f) {
+    if (of.outer[f] == Use::kMerge) {
+      const double price = graph.problem().addition_energy(graph.used()[f]).count();
+      least = std::min({least.value_or(price), price, of.cost.least_crossing_pj()});
+    }
+  }
+  return least.value_or(0);
 }
 
 }  // namespace
@@ -76,6 +90,7 @@ BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tr
     pad(problem, *axes, boundary);
   }
   made.cost = BoundaryCost{problem, boundary, graph.ports(), tracked};
+  made.least_addition_pj = made.returns ? least_addition_pj(graph, made) : 0;
   return made;
 }
 

@@ -31,10 +31,18 @@ struct BoundaryUse {
   std::vector<Use> outer, inner, busy_outer, busy_inner;  // per fanout above the inner end
   std::size_t outer_fanouts = 0;                          // used fanouts above the outer end
   double tile_width = 1;                                  // bits of an element at the inner level
+  double least_addition_pj = 0;  // of a sum that is added, or else arrives; 0: none is added
   // The flow of `crossing` elements. `met`: an upper bound of the distinct sums that are met, whose
   // first crossing reads nothing back.
   EndFlow flow(double crossing, double met) const {
     return {crossing, returns ? std::max(0.0, crossing - met) : 0};
+  }
+  // A lower bound of the energy [pJ] of what networks add, from lower bounds of the sums that enter
+  // them and that leave them. A sum that is not added leaves them and is one update more. If both
+  // are charged the lesser price, the cost falls in neither number, so lower bounds of both may
+  // stand for them.
+  double additions_pj(double entering, double leaving) const {
+    return least_addition_pj * std::max(0.0, entering - leaving);
   }
 };
 // `axes`: per fanout, if tiles may be padded to the instances of an array; otherwise null.

@@ -188,12 +188,12 @@ double LoopChains::volume(const BoundaryUse& of, const std::vector<Use>& uses,
   return volume;
 }
 
-// What enters each fanout that adds sums, less what leaves it, if all of them have been crossed.
+// What enters each fanout that adds sums, less what leaves it, where all of them have been crossed.
 double LoopChains::additions(const BoundaryUse& of, const std::vector<Chain>& chains) const {
   std::vector<Use> uses = of.inner;
   double energy = 0;
-  double entering = of.crossed < of.above ? 0 : volume(of, uses, chains, std::nullopt);
-  for (std::size_t f = of.above; of.crossed == of.above && f-- > of.outer_fanouts;) {
+  double entering = volume(of, uses, chains, std::nullopt);
+  for (std::size_t f = of.above; f-- > of.outer_fanouts;) {
     if (of.outer[f] == Use::kMerge) {
       uses[f] = Use::kMerge;
       const double leaving = volume(of, uses, chains, std::nullopt);
@@ -224,13 +224,17 @@ BoundaryFlow LoopChains::flow(std::size_t edge, const std::vector<Chain>& chains
     };
     met_outer = share(of, 0, chains) * instances(of.outer_fanouts);
     met_inner = share(of, 0, chains) * instances(of.above);
-    flow.networks_pj = additions(of, chains);
   }
   const auto met_busy = [&](std::size_t firsts) {
     return of.returns ? share(of, firsts, chains) : 0;
   };
   flow.parent = of.flow(volume(of, of.outer, chains, start), met_outer);
   flow.child = of.flow(volume(of, of.inner, chains, start), met_inner);
+  if (of.returns) {
+    flow.networks_pj = of.crossed == of.above
+                           ? additions(of, chains)
+                           : of.additions_pj(flow.child.crossing, flow.parent.crossing);
+  }
   flow.busy_parent = of.flow(volume(of, of.busy_outer, chains, start), met_busy(of.outer_fanouts));
   flow.busy_child = of.flow(volume(of, of.busy_inner, chains, start), met_busy(of.above));
   return flow;

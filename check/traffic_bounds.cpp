@@ -190,6 +190,7 @@ std::vector<double> TrafficBounds::costs(std::size_t edge, std::optional<DimId> 
     flow.busy_parent = of.flow(busy_outer[tile], met_busy_outer);
     flow.busy_child = of.flow(busy_inner[tile], met_busy_inner);
     flow.tile = bits[tile] / of.tile_width;
+    flow.networks_pj = of.additions_pj(inner[tile], outer[tile]);
     if (!of.cost.charge(flow, &costs[tile], tiles)) {
       costs[tile] = kInfinity;
     }

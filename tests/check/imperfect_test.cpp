@@ -22,6 +22,7 @@
 #include "proven.hpp"
 #include "report/front.hpp"
 #include "tests/mapper/random_space.hpp"
+#include "tests/support/build_paths.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
@@ -215,6 +216,17 @@ nodes:
 }
 
 // Whatever is left out of the others: as high as if each were looked at alone.
+// On their way to the buffer the sums of 12 processing elements are added, for 2 pJ each.
+TEST(ImperfectProof, ChargesTheSumsThatInstancesAdd) {
+  const Problem problem{load_arch(source_path("configs/arch/eyeriss.yaml")),
+                        gemm("gemm", {28, 64, 96, {}, false}, {})};
+  Constraints constraints;
+  constraints.factors.imperfect = true;
+  const check::Certificate proof =
+      check::parse_certificate(proof_of(problem, constraints, Objective::kEnergy), "proof");
+  EXPECT_GE(proof.lower_bound, proof.value * (1 - 1e-9));
+}
+
 TEST(ImperfectProof, ClaimsTheLeastBoundOfAllUnrollings) {
   for (std::uint64_t seed = 50'000; seed < 50'030; ++seed) {
     const SearchCase random = random_imperfect_space(seed, 3'000);
