@@ -125,7 +125,7 @@ double PathCosts::arriving(const PathStep& step, double child) const {
 }
 
 // Energy of the networks for `child` sums [pJ], if every instance has a sum to add, as with perfect
-// factors. For partial tiles they add less, and more sums arrive.
+// factors.
 double PathCosts::networks(const PathStep& step, double child) const {
   const TensorId t = step.moved->id;
   double arriving = child;
@@ -139,6 +139,24 @@ double PathCosts::networks(const PathStep& step, double child) const {
     }
   }
   return energy;
+}
+
+// The same for partial tiles, whose instances may have no sum to add: then one more arrives. With
+// the lesser price of both the sum falls in neither number (BoundaryUse::additions_pj()).
+double PathCosts::partial_additions(const PathStep& step, const Crossings& crossings) const {
+  const MovedTensor& moved = *step.moved;
+  if (!rules_.imperfect || !moved.output || moved.plain) {
+    return 0;
+  }
+  double price = kInfinity;
+  for (const FanoutId f : ranges_.ids()) {
+    price = adds(step, f) ? std::min(price, problem_.addition_energy(f).count()) : price;
+  }
+  return crossings.child > crossings.parent && price < kInfinity
+             ? std::min(price, std::min(moved.narrow, moved.wide) *
+                                   access_energy(arch_.levels[step.from], true)) *
+                   (crossings.child - crossings.parent)
+             : 0;
 }
 
 Crossings PathCosts::crossings(const PathStep& step, const SharedCapacities& capacities,
@@ -221,7 +239,9 @@ double PathCosts::service(const PathStep& step) const {
     return operations_ * least_share(step) * std::min(moved.narrow, moved.wide) *
            access_energy(arch_.levels[step.from], moved.output);
   }
-  return networks(step, operations_) + at_parent(step, arriving(step, operations_));
+  const Crossings crossings{operations_, arriving(step, operations_)};
+  return networks(step, operations_) + at_parent(step, crossings.parent) +
+         partial_additions(step, crossings);
 }
 
 void PathCosts::add_tile(const MovedTensor& moved, std::size_t residence, std::vector<Role>& roles,

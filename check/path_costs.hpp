@@ -75,7 +75,8 @@ class PathCosts {
   double at_parent(const PathStep& step, double parent) const;
   double of(const PathStep& step, const Crossings& crossings) const {
     return crossings.child < kInfinity
-               ? at_child(step, crossings.child) + at_parent(step, crossings.parent)
+               ? at_child(step, crossings.child) + at_parent(step, crossings.parent) +
+                     partial_additions(step, crossings)
                : kInfinity;
   }
   // The compute units' accesses to a level.
@@ -91,6 +92,7 @@ class PathCosts {
   double least_share(const PathStep& step) const;
   double arriving(const PathStep& step, double child) const;
   double networks(const PathStep& step, double child) const;
+  double partial_additions(const PathStep& step, const Crossings& crossings) const;
 
   const Problem& problem_;
   const Arch& arch_;
