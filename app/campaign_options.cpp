@@ -165,8 +165,8 @@ CommandOptions options_of(ReportArguments& a) {
            {"--campaign", "NAME", "Use only this campaign of the databases", &a.campaign_name},
            {.names = "--design",
             .type = "N",
-            .help = "Also draw this design layer by layer, by its number on the page [the best]",
-            .value = Whole{take_design, 1, kMost},
+            .help = "Also draw this design layer by layer, by its number, from 0 [the best]",
+            .value = Whole{take_design, 0, kMost},
             .repeats = true},
            input({"--arch", "FILE",
                   "Measurements: the GPU (YAML, or the name of a shipped one) whose predictions to "

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -336,10 +337,12 @@ std::string counts_text(const std::vector<Study>& studies) {
 
 void check_designs(const ReportInput& input) {
   for (const std::size_t number : input.designs) {
+    std::size_t least = std::numeric_limits<std::size_t>::max();
     std::size_t most = 0;
     bool found = false;
     for (const Study& study : input.results.studies) {
       for (const DesignResult& design : study.designs) {
+        least = std::min(least, design.number);
         most = std::max(most, design.number);
         found = found || design.number == number;
       }
@@ -347,7 +350,8 @@ void check_designs(const ReportInput& input) {
     if (!found) {
       throw ConfigError{
           {{input.sources.empty() ? "" : input.sources.front(), 0, 0, "",
-            fmt::format("no design {}; they are numbered from 1 to {}", number, most), ""}}};
+            fmt::format("no design {}; they are numbered from {} to {}", number, least, most),
+            ""}}};
     }
   }
 }

@@ -199,11 +199,15 @@ class StudyReader {
       columns.emplace_back(kLowerBound);
     }
     const Reader summed{columns};
+    const std::vector<Store::Listed> campaigns = store_.campaigns();
+    for (const Store::Listed& listed : campaigns) {
+      points_of_design_.emplace(listed.campaign, listed.points_of_design);
+    }
     store_.read({chosen_, campaign_, columns, {}}, [&](const Record& row) { add(summed, row); });
     for (Study& study : studies_) {
       fix_settings(study);
       study.unpriced = store_.unpriced(study.campaign, study.network);
-      for (const Store::Listed& listed : store_.campaigns()) {
+      for (const Store::Listed& listed : campaigns) {
         study.unlisted +=
             listed.campaign == study.campaign ? static_cast<std::size_t>(listed.unlisted) : 0U;
       }
@@ -228,14 +232,10 @@ class StudyReader {
     }
     Study& study = studies_[place->second];
     // Points are sorted by design.
-    if (std::vector<std::string> names{key[0], reader.text(row, "arch"),
-                                       reader.text(row, "settings")};
-        names != last_) {
-      number_ = last_.empty() || last_[0] != names[0] ? 1 : number_ + 1;
-      last_ = std::move(names);
-    }
-    if (study.designs.empty() || study.designs.back().number != number_) {
-      study.designs.push_back(design_of(reader, row, number_));
+    const auto number =
+        static_cast<std::size_t>(reader.whole(row, "number") / points_of_design_.at(key[0]));
+    if (study.designs.empty() || study.designs.back().number != number) {
+      study.designs.push_back(design_of(reader, row, number));
     }
     DesignResult& design = study.designs.back();
     if (is_on_gpu(reader, row)) {  // or a chip, which has several clocks
@@ -315,8 +315,7 @@ class StudyReader {
   InputWidths widths_{store_};
   std::vector<Study> studies_;
   std::map<std::vector<std::string>, std::size_t> places_;  // of studies
-  std::vector<std::string> last_;                           // campaign, machine, settings
-  std::size_t number_ = 0;                                  // of the design
+  std::map<std::string, std::int64_t> points_of_design_;    // by campaign
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ struct LayerSums {
 
 // A machine with its settings, and every layer on it.
 struct DesignResult {
-  std::size_t number = 1;  // in its campaign, from 1
+  std::size_t number = 0;  // in the grid of its campaign, as `mapsim design` prints it
   std::string arch;
   std::vector<std::pair<std::string, std::string>> settings;  // path, value
   double clock_hz = 0;  // kPicoseconds on a GPU, whose times are no cycles

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -253,12 +254,16 @@ std::vector<Store::Listed> Store::campaigns() {
       database_,
       schema_ >= kLayerByLayerSchema
           ? "SELECT campaign, designs, designs - (SELECT count(*) FROM designs AS d WHERE"
-            " d.campaign = c.campaign) FROM campaigns AS c ORDER BY campaign"
-          : "SELECT campaign, count(DISTINCT design), 0 FROM points GROUP BY campaign"
+            " d.campaign = c.campaign), (SELECT count(*) FROM layers AS l WHERE l.campaign ="
+            " c.campaign) * (SELECT count(*) FROM questions AS q WHERE q.campaign = c.campaign)"
+            " FROM campaigns AS c ORDER BY campaign"
+          : "SELECT campaign, count(DISTINCT design), 0, count(*) / count(DISTINCT design) FROM"
+            " points GROUP BY campaign"
             " ORDER BY campaign"};
   std::vector<Listed> all;
   while (statement.step()) {
-    all.push_back({statement.text(0), statement.whole(1), statement.whole(2)});
+    all.push_back({statement.text(0), statement.whole(1), statement.whole(2),
+                   std::max<std::int64_t>(1, statement.whole(3))});
   }
   return all;
 }

@@ -87,10 +87,11 @@ class Store {
   };
   SampleStatistics statistics(const Campaign& campaign, const Shard& shard = {});
 
-  // Designs of a campaign that no shard in this database has written down.
+  // A campaign, its designs, those that no shard in this database has written down, and how many
+  // points each design has.
   struct Listed {
     std::string campaign;
-    std::int64_t designs = 0, unlisted = 0;
+    std::int64_t designs = 0, unlisted = 0, points_of_design = 1;
   };
   std::vector<Listed> campaigns();
 

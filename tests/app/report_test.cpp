@@ -226,7 +226,7 @@ TEST_F(ReportCommand, SaysWhatIsWrong) {
   EXPECT_EQ(run("report other.sqlite"), 2);
   ASSERT_EQ(run("sweep campaign.yaml --db r.sqlite --threads 1"), 0);
   EXPECT_EQ(run("report r.sqlite --design 9"), 2);
-  EXPECT_THAT(file("stderr"), HasSubstr("no design 9; they are numbered from 1 to 4"));
+  EXPECT_THAT(file("stderr"), HasSubstr("no design 9; they are numbered from 0 to 3"));
   EXPECT_EQ(run("report r.sqlite --campaign bufers"), 2);
   EXPECT_THAT(file("stderr"), HasSubstr("has no points of a campaign 'bufers'"));
   EXPECT_EQ(run("report r.sqlite -o r.sqlite"), 2);

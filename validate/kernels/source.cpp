@@ -221,9 +221,12 @@ std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec)
     return fmt::format("kernels are written for sm_75 and later; {} is sm_{}", gpu.name,
                        gpu.compute_capability);
   }
-  if (gpu.rate(problem.precision, path) <= 0 || types_of(problem).operand.empty()) {
-    return fmt::format("{} has no {} on {}", instructions_of(path), to_string(problem.precision),
-                       gpu.name);
+  if (gpu.rate(problem.precision, path) <= 0) {
+    return fmt::format("{} has no {} of {}", gpu.name, instructions_of(path),
+                       to_string(problem.precision));
+  }
+  if (types_of(problem).operand.empty()) {
+    return fmt::format("kernels are not written for {}", to_string(problem.precision));
   }
   if (types_of(problem).output.empty() && !spec.epilogue.quantise) {
     return fmt::format("no output of {} B of {}", problem.output.count(),

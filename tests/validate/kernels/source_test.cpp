@@ -71,7 +71,7 @@ TEST(NotGenerated, SaysWhy) {
   EXPECT_THAT(not_generated(gpu, spec), Optional(HasSubstr("two stages or more")));
   spec = spec_of(64, 64, 64);
   spec.problem.precision = GpuPrecision::kFp8;
-  EXPECT_THAT(not_generated(gpu, spec), Optional(HasSubstr("WMMA has no fp8 on")));
+  EXPECT_THAT(not_generated(gpu, spec), Optional(HasSubstr("h200 has no WMMA of fp8")));
   spec = spec_of(64, 64, 64);
   spec.problem.output = Bytes{8};
   EXPECT_THAT(not_generated(gpu, spec), Optional(std::string{"no output of 8 B of f16"}));
