@@ -277,6 +277,16 @@ class Evaluation(_Costed):
         return self._handle.fits
 
     @property
+    def reason(self) -> Optional[str]:
+        """Why the mapping does not fit, as the command says it; None: it fits.
+
+        >>> import mapsim
+        >>> mapsim.evaluate("teaching", "teaching/conv", "teaching_weight_stationary").reason is None
+        True
+        """
+        return self.json.get("reason")
+
+    @property
     def figure(self) -> str:
         """Machine and mapping as SVG; empty: it does not fit."""
         return self._handle.svg
@@ -311,7 +321,7 @@ class Evaluation(_Costed):
         return in_python(self._handle.text)
 
     def __repr__(self) -> str:
-        cost = f"{self.energy_pj:.6g} pJ, {self.latency_cycles} cycles" if self.fits else "no fit"
+        cost = f"{self.energy_pj:.6g} pJ, {self.latency_cycles} cycles" if self.fits else f"no fit: {self.reason}"
         return f"Evaluation({cost})"
 
     def _repr_html_(self) -> str:

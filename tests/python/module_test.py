@@ -104,6 +104,13 @@ def test_certificates_are_saved_and_checked(answer, tmp_path):
     assert mapsim.check(file)
 
 
+def test_an_evaluation_says_why_a_mapping_does_not_fit():
+    best = mapsim.search(EASY, LAYER)
+    assert mapsim.evaluate(EASY, LAYER, best).reason is None
+    small = mapsim.evaluate(EASY.set("nodes.Buffer.capacity", "4 B"), LAYER, best.mapping)
+    assert small.reason.startswith("Buffer: the tiles need ") and small.reason in repr(small)
+
+
 def test_seconds_are_those_of_the_clock():
     best = mapsim.search(EASY.set("clock", "2 GHz"), LAYER)
     assert best.latency_seconds == best.latency_cycles / 2e9
