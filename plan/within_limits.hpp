@@ -9,8 +9,9 @@ namespace mapsim {
 inline constexpr const char* kNoneInBudget =
     "none was found in this memory (--memory) and time (--budget)";
 
-// The best plan that keeps limits on latency and power becomes the plan of the answer, and its
-// bound; false: there is none, or none was found, and `misfit` may say why.
+// Replaces the plan of the answer by the best plan that keeps the limits on latency and power, and
+// the bound by a bound on all such plans. False: there is no such plan, or none was found; `misfit`
+// may say why.
 bool plan_within(const Soc& soc, const PlanOptions& options, PlanAnswer& answer);
 
 // Where the tensors of the best plan, or they and its weights, take too much memory: the best plan

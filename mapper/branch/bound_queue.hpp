@@ -72,8 +72,8 @@ class BoundQueue {
     return [&tree](const Entry& a, const Entry& b) { return tree.comes_later(a, b); };
   }
 
-  // If one mapping is searched, no entry behind one beyond the limit matters. A front may have
-  // points there.
+  // If one mapping is searched, no entry behind one beyond the limit matters. If a front is
+  // searched, such entries may still lead to points of the front.
   bool is_exhausted(const exact::Incumbent& known) const {
     return queue_.empty() ||
            (!known.is_front() && exact::exceeds(queue_.front().key, known.limit()));
