@@ -35,6 +35,13 @@ std::vector<std::vector<bool>> copies_of(const PlanClaim& claim) {
       }
     }
   }
+  const auto& wholes = claim.memory_limit->whole;
+  for (std::size_t tensor = 0; tensor < wholes.size(); ++tensor) {
+    if (wholes[tensor]) {
+      copies[tensor].assign(claim.places, false);
+      copies[*wholes[tensor]].assign(claim.places, false);
+    }
+  }
   for (const PlanGroup& group : claim.groups) {
     for (const std::size_t tensor : group.reads) {
       if (group.reads.size() > kMostReads) {

@@ -96,6 +96,12 @@ void set_copies(PlanProblem& problem) {
       }
     }
   }
+  for (PlanProblem::Tensor& tensor : problem.tensors) {  // copies of both may be one buffer
+    if (tensor.whole) {
+      tensor.is_copied.assign(problem.places, false);
+      problem.tensors[*tensor.whole].is_copied.assign(problem.places, false);
+    }
+  }
   for (const PlanProblem::Choice& choice : problem.choices) {
     for (const std::size_t tensor : choice.reads) {
       if (choice.reads.size() > kMostReads) {

@@ -97,7 +97,10 @@ double most_needed(const PlanProblem& problem, const std::vector<PlanStep>& step
     const std::vector<double>& inputs = problem.choices[steps[k].choice].inputs;
     sum += inputs.empty() ? 0 : inputs[steps[k].engine];
     for (const PlanMove& move : steps[k].moves) {
-      bool is_copied = true;  // all ways there convert
+      bool is_copied = !problem.tensors[move.tensor].whole;  // all ways there convert
+      for (const PlanProblem::Tensor& part : problem.tensors) {
+        is_copied = is_copied && part.whole != move.tensor;
+      }
       for (std::size_t from = 0; from < problem.places; ++from) {
         const auto& way = problem.tensors[move.tensor].moves[from * problem.places + move.to];
         is_copied = is_copied && (from == move.to || !way || way->engine);
@@ -134,7 +137,6 @@ PlanProblem random_limited_problem(std::uint64_t seed) {
       }
     }
   }
-  set_copies(problem);
   for (PlanProblem::Choice& choice : problem.choices) {
     for (std::size_t p = 0; p < problem.places; ++p) {
       choice.inputs.push_back(rng.below(4) == 0 ? static_cast<double>(rng.between(0, 16)) / 8 : 0);
@@ -148,6 +150,7 @@ PlanProblem random_limited_problem(std::uint64_t seed) {
       problem.tensors[*tensor.whole].least += tensor.least;
     }
   }
+  set_copies(problem);
   std::vector<double> needs;
   for_each_plan(problem, [&](std::vector<PlanStep> steps) {
     if (walk(problem, kLatency, steps, kEnergy)) {
