@@ -122,7 +122,7 @@ const LeastCosts::Row& LeastCosts::footprint(std::size_t edge) {
   const BoundaryCoefficients& coefficients = coefficients_[edge];
   const Projection& seen = footprint_projection(coefficients.tensor);
   grow(bits, seen.size(), coefficients.stored_bits);
-  PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per bin; 0: it cannot cross
+  PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // extents per bin; 0: it cannot cross
   for (const DimId d : known.ids()) {
     const std::optional<Allowed> rule = allowed(edge, d);
     for (std::size_t bin = 0; bin < tiles_.domain(d).size(); ++bin) {
@@ -131,25 +131,35 @@ const LeastCosts::Row& LeastCosts::footprint(std::size_t edge) {
                               : 0);
     }
   }
-  const auto extent = [&known](DimId d, std::size_t bin) { return known[d][bin]; };
   for (const Rank& rank : graph_.problem().workload().tensors[coefficients.tensor].ranks) {
+    PerDim<std::int64_t> extents(tiles_.dims(), 1);
+    const auto points = [&] {
+      const bool crosses = std::ranges::find(extents, 0) == extents.end();
+      return crosses ? static_cast<double>(rank_points(rank, extents)) : kInfinity;
+    };
+    const DimId d = rank.terms.front().dim;
     if (rank.terms.size() == 1) {
-      const DimId d = rank.terms.front().dim;
       seen.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
-        const auto here = static_cast<double>(extent(d, bin));
+        extents[d] = known[d][bin];
+        const double here = points();
         for (std::size_t i = first; i < last; ++i) {
-          bits[i] = here > 0 ? bits[i] * here : kInfinity;
+          bits[i] *= here;
         }
       });
-      continue;
+    } else if (rank.terms.size() == 2) {
+      multiply(seen, rank, bits, [&](std::size_t first, std::size_t second) {
+        extents[d] = known[d][first];
+        extents[rank.terms[1].dim] = known[rank.terms[1].dim][second];
+        return points();
+      });
+    } else {
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        for (const Term& term : rank.terms) {
+          extents[term.dim] = known[term.dim][seen.digit(term.dim, i)];
+        }
+        bits[i] *= points();
+      }
     }
-    multiply(seen, rank, bits, [&](std::size_t first, std::size_t second) {
-      PerDim<std::int64_t> extents(tiles_.dims(), 1);
-      extents[rank.terms[0].dim] = extent(rank.terms[0].dim, first);
-      extents[rank.terms[1].dim] = extent(rank.terms[1].dim, second);
-      const bool crosses = extents[rank.terms[0].dim] > 0 && extents[rank.terms[1].dim] > 0;
-      return crosses ? static_cast<double>(rank_points(rank, extents)) : kInfinity;
-    });
   }
   return bits;
 }
