@@ -17,47 +17,16 @@ namespace {
 constexpr double kClose = 1e-9;
 constexpr std::size_t kMany = 1'000'000;
 
-check::PlanClaim claim_of(const PlanProblem& problem, const std::vector<std::size_t>& engine_of,
-                          const std::vector<Server>& servers) {
-  check::PlanClaim claim = mapsim::claim_of(problem);
-  claim.objective = "latency";
-  claim.weights = {1, 0, 0, {}};
-  claim.at_once.emplace();
-  claim.at_once->engine_of = engine_of;
-  claim.at_once->counts.resize(problem.engines);
-  for (const Server& server : servers) {
-    std::size_t& count = claim.at_once->counts[server.engine];
-    count = std::max(count, server.copy + 1);
-  }
-  return claim;
-}
-
-void add_schedule(const AtOnce& schedule, check::PlanClaim& claim) {
-  claim.value = schedule.value;
-  claim.at_once->bound = schedule.bound;
-  claim.at_once->tasks.clear();
-  for (const Task& task : schedule.tasks) {
-    claim.at_once->tasks.push_back(
-        {task.choice, task.server, task.tensor, task.from, task.clock, task.start});
-  }
-}
-
 // The checker's bound is the time of the fastest of all schedules, where it may look at all, and
 // never above it, however few it may look at.
 TEST(AtOnceProof, BoundsTheBestOfAllSchedules) {
   int compared = 0, cut = 0, open = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    Rng rng{seed};
-    const auto& engine_of = kEnginesOf[seed % kEnginesOf.size()];
-    const PlanProblem problem = random_graph_problem(rng, engine_of);
-    if (problem.places > 2 && problem.operations > 4) {
-      continue;  // takes the comparison too long
-    }
-    const auto servers = random_servers(problem, engine_of, rng);
-    const double wanted = best_of_all_schedules(problem, servers);
-    if (wanted == kNever) {
+    const auto random = compared_schedules(seed);
+    if (!random || random->best == kNever) {
       continue;
     }
+    const auto& [problem, engine_of, servers, wanted] = *random;
     const check::PlanClaim claim = claim_of(problem, engine_of, servers);
     const auto found = check::bound_at_once(claim, 2 * wanted + 1, kMany);
     EXPECT_NEAR(found.value, wanted, kClose) << seed;

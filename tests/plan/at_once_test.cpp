@@ -49,14 +49,11 @@ TEST(AtOnce, IsAsFastAsTheBestOfAllSchedules) {
   int compared = 0;
   int cut = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Rng rng{seed};
-    const auto& engine_of = kEnginesOf[seed % kEnginesOf.size()];
-    const PlanProblem problem = random_graph_problem(rng, engine_of);
-    if (problem.places > 2 && problem.operations > 4) {
-      continue;  // takes the comparison too long
+    const auto random = compared_schedules(seed);
+    if (!random) {
+      continue;
     }
-    const auto servers = random_servers(problem, engine_of, rng);
-    const double wanted = best_of_all_schedules(problem, servers);
+    const auto& [problem, engine_of, servers, wanted] = *random;
     const AtOnce found = schedule_at_once(problem, servers, kMany);
     ASSERT_EQ(found.value < kNever, wanted < kNever) << seed;
     if (found.value < kNever) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "check/plan_at_once.hpp"
-#include "core/diagnostic.hpp"
 #include "plan/at_once.hpp"
 #include "tests/plan/every_schedule.hpp"
 #include "tests/plan/plan_claim.hpp"
@@ -106,29 +105,9 @@ std::string fault_of(const check::PlanClaim& claim, const PlanProblem& problem,
                                                 : "";
 }
 
-check::PlanClaim claim_of(const PlanProblem& problem, const std::vector<std::size_t>& engine_of,
-                          const std::vector<Server>& servers, const AtOnce& schedule) {
-  check::PlanClaim claim = mapsim::claim_of(problem);
-  claim.objective = "latency";
-  claim.weights = {1, 0, 0, {}};
-  claim.value = schedule.value;
-  claim.at_once.emplace();
-  claim.at_once->engine_of = engine_of;
-  claim.at_once->counts.assign(problem.engines, 1);
-  for (const Server& server : servers) {
-    std::size_t& count = claim.at_once->counts[server.engine];
-    count = std::max(count, server.copy + 1);
-  }
-  claim.at_once->bound = schedule.bound;
-  for (const Task& task : schedule.tasks) {
-    claim.at_once->tasks.push_back(
-        {task.choice, task.server, task.tensor, task.from, task.clock, task.start});
-  }
-  return claim;
-}
-
 TEST(DamagedPlan, WithEnginesAtOnceIsRefusedOrTrue) {
-  int refused = 0, unreadable = 0, true_ones = 0, problems = 0;
+  int problems = 0;
+  Damaged damaged;
   for (std::uint64_t seed = 1; problems < 12; ++seed) {
     Rng rng{seed};
     const auto& engine_of = kEnginesOf[seed % 2];
@@ -141,34 +120,25 @@ TEST(DamagedPlan, WithEnginesAtOnceIsRefusedOrTrue) {
       continue;
     }
     ++problems;
-    const check::PlanClaim claim = claim_of(problem, engine_of, servers, schedule);
+    check::PlanClaim claim = claim_of(problem, engine_of, servers);
+    add_schedule(schedule, claim);
     ASSERT_TRUE(check::check_plan(claim).problems.empty()) << seed;
-    for_each_damage(json_of(claim), [&](const nlohmann::json& text, const std::string& what) {
-      check::PlanClaim changed;
-      try {
-        changed = check::parse_plan_claim(text.dump(), "p");
-      } catch (const ConfigError&) {
-        ++unreadable;
-        return;
-      }
-      const check::PlanVerdict verdict = check::check_plan(changed);
-      if (!verdict.problems.empty()) {
-        ++refused;
-        return;
-      }
-      ++true_ones;
-      const PlanProblem other = problem_of(changed);
-      const std::vector<std::int64_t> counts(changed.at_once->counts.begin(),
-                                             changed.at_once->counts.end());
-      const auto others = servers_of(changed.at_once->engine_of, counts);
-      EXPECT_EQ(fault_of(changed, other, others), "") << seed << ' ' << what;
-      EXPECT_GE(best_of_all_schedules(other, others), changed.at_once->bound - kClose)
-          << seed << ' ' << what;
-    });
+    for_each_accepted_damage(
+        claim, damaged,
+        [&](const check::PlanClaim& changed, const check::PlanVerdict& /*verdict*/,
+            const std::string& what) {
+          const PlanProblem other = problem_of(changed);
+          const std::vector<std::int64_t> counts(changed.at_once->counts.begin(),
+                                                 changed.at_once->counts.end());
+          const auto others = servers_of(changed.at_once->engine_of, counts);
+          EXPECT_EQ(fault_of(changed, other, others), "") << seed << ' ' << what;
+          EXPECT_GE(best_of_all_schedules(other, others), changed.at_once->bound - kClose)
+              << seed << ' ' << what;
+        });
   }
-  EXPECT_GT(refused, 1000);
-  EXPECT_GT(unreadable, 1000);
-  EXPECT_GT(true_ones, 1000);
+  EXPECT_GT(damaged.refused, 1000);
+  EXPECT_GT(damaged.unreadable, 1000);
+  EXPECT_GT(damaged.accepted, 1000);
 }
 
 }  // namespace

@@ -221,4 +221,17 @@ double best_of_all_schedules(const PlanProblem& problem, const std::vector<Serve
   return EverySchedule{problem, servers}.best();
 }
 
+std::optional<ComparedSchedules> compared_schedules(std::uint64_t seed) {
+  Rng rng{seed};
+  ComparedSchedules random;
+  random.engine_of = kEnginesOf[seed % kEnginesOf.size()];
+  random.problem = random_graph_problem(rng, random.engine_of);
+  if (random.problem.places > 2 && random.problem.operations > 4) {
+    return std::nullopt;
+  }
+  random.servers = random_servers(random.problem, random.engine_of, rng);
+  random.best = best_of_all_schedules(random.problem, random.servers);
+  return random;
+}
+
 }  // namespace mapsim

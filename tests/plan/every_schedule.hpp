@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/rng.hpp"
@@ -24,5 +26,15 @@ std::vector<Server> random_servers(const PlanProblem& problem,
 // The time of the fastest schedule, by trying every group and every conversion next, whatever came
 // before: nothing is pruned and nothing cut. Never: there is none.
 double best_of_all_schedules(const PlanProblem& problem, const std::vector<Server>& servers);
+
+// A random graph, its servers and the time of its fastest schedule; nullopt: trying every schedule
+// would take too long.
+struct ComparedSchedules {
+  PlanProblem problem;
+  std::vector<std::size_t> engine_of;  // by place
+  std::vector<Server> servers;
+  double best = 0;
+};
+std::optional<ComparedSchedules> compared_schedules(std::uint64_t seed);
 
 }  // namespace mapsim

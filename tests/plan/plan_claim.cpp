@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/plan/plan_claim.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+
+#include "core/diagnostic.hpp"
 
 namespace mapsim {
 
@@ -94,6 +97,31 @@ Json json_of(const check::PlanClaim& claim) {
   return {{"plan_certificate", json}};
 }
 
+check::PlanClaim claim_of(const PlanProblem& problem, const std::vector<std::size_t>& engine_of,
+                          const std::vector<Server>& servers) {
+  check::PlanClaim claim = mapsim::claim_of(problem);
+  claim.objective = "latency";
+  claim.weights = {1, 0, 0, {}};
+  claim.at_once.emplace();
+  claim.at_once->engine_of = engine_of;
+  claim.at_once->counts.resize(problem.engines);
+  for (const Server& server : servers) {
+    std::size_t& count = claim.at_once->counts[server.engine];
+    count = std::max(count, server.copy + 1);
+  }
+  return claim;
+}
+
+void add_schedule(const AtOnce& schedule, check::PlanClaim& claim) {
+  claim.value = schedule.value;
+  claim.at_once->bound = schedule.bound;
+  claim.at_once->tasks.clear();
+  for (const Task& task : schedule.tasks) {
+    claim.at_once->tasks.push_back(
+        {task.choice, task.server, task.tensor, task.from, task.clock, task.start});
+  }
+}
+
 PlanProblem problem_of(const check::PlanClaim& claim) {
   PlanProblem problem;
   problem.operations = claim.operations;
@@ -129,6 +157,8 @@ PlanProblem problem_of(const check::PlanClaim& claim) {
   return problem;
 }
 
+namespace {
+
 void for_each_damage(const Json& json,
                      const std::function<void(const Json&, const std::string&)>& look) {
   const Json flat = json.flatten();
@@ -148,6 +178,30 @@ void for_each_damage(const Json& json,
       look(changed, where + ": " + at.dump());
     }
   }
+}
+
+}  // namespace
+
+void for_each_accepted_damage(
+    const check::PlanClaim& claim, Damaged& counted,
+    const std::function<void(const check::PlanClaim&, const check::PlanVerdict&,
+                             const std::string&)>& look) {
+  for_each_damage(json_of(claim), [&](const Json& text, const std::string& what) {
+    check::PlanClaim changed;
+    try {
+      changed = check::parse_plan_claim(text.dump(), "p");
+    } catch (const ConfigError&) {
+      ++counted.unreadable;
+      return;
+    }
+    const check::PlanVerdict verdict = check::check_plan(changed);
+    if (!verdict.problems.empty()) {
+      ++counted.refused;
+      return;
+    }
+    ++counted.accepted;
+    look(changed, verdict, what);
+  });
 }
 
 }  // namespace mapsim

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "check/plan_proof.hpp"
+#include "plan/at_once.hpp"
+#include "plan/servers.hpp"
 #include "plan/shortest_path.hpp"
 
 namespace mapsim {
@@ -40,13 +42,24 @@ inline check::PlanClaim claim_of(const PlanProblem& problem) {
   return claim;
 }
 
+// The same for engines at once, as yet without a schedule; and the claim of a schedule.
+check::PlanClaim claim_of(const PlanProblem& problem, const std::vector<std::size_t>& engine_of,
+                          const std::vector<Server>& servers);
+void add_schedule(const AtOnce& schedule, check::PlanClaim& claim);
+
 // A claim as a certificate, and the problem that it is about.
 nlohmann::json json_of(const check::PlanClaim& claim);
 PlanProblem problem_of(const check::PlanClaim& claim);
 
-// A certificate with one number changed, for every number and several changes, and what was
-// changed.
-void for_each_damage(const nlohmann::json& json,
-                     const std::function<void(const nlohmann::json&, const std::string&)>& look);
+// What becomes of certificates with one number changed.
+struct Damaged {
+  int unreadable = 0, refused = 0, accepted = 0;
+};
+// Changes every number of a claim's certificate, one at a time and in several ways, has each
+// checked, and shows those that the checker accepts, with its verdict and what was changed.
+void for_each_accepted_damage(
+    const check::PlanClaim& claim, Damaged& counted,
+    const std::function<void(const check::PlanClaim&, const check::PlanVerdict&,
+                             const std::string&)>& look);
 
 }  // namespace mapsim
