@@ -81,15 +81,15 @@ class NetworkCertificate {
   // False: it has no mapping, or was not searched.
   bool add_chain(std::size_t i) {
     const NetworkChain& chain = fused_.graph.chains[i];
-    const EinsumChain einsums = check::part_of(chain.chain);
+    const EinsumChain einsums = check::named_as_part(chain.chain);
     const ChainResult& found = fused_.found[i].fused;
     const bool is_layer = einsums.einsums.size() == 1;
     const FusionLimits& limits = is_layer ? kAlone : limits_;
     check::ClaimedChain claimed;
     claimed.count = chain.count;
     claimed.traffic = check::traffic_of(chain.unfused);
-    if (is_layer && find_layer(einsums.einsums[0])) {
-      claimed.part = *find_layer(einsums.einsums[0]);
+    if (const auto known = is_layer ? find_layer(einsums.einsums[0]) : std::nullopt) {
+      claimed.part = *known;
     } else if (found.cost && !fused_.apart[i].chosen) {
       claimed.part = add_part(
           chain_certificate_file({"search", {}}, arch_, einsums, limits, fused_.objective, found));
@@ -114,15 +114,14 @@ class NetworkCertificate {
   std::optional<std::size_t> find_layer(const Workload& layer) const {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const auto& einsums = claim_.parts[p].chain.einsums;
-      if (claim_.parts[p].tree && einsums.size() == 1 &&
-          check::is_one_to_trees(einsums[0], layer)) {
+      if (claim_.parts[p].tree && einsums.size() == 1 && check::is_same_layer(einsums[0], layer)) {
         return p;
       }
     }
     return std::nullopt;
   }
   std::optional<std::size_t> add_layer(const Workload& layer) {
-    const EinsumChain alone = check::part_of(chain_of(layer));
+    const EinsumChain alone = check::named_as_part(chain_of(layer));
     const ChainResult found = search_chain(arch_, alone, kAlone, budget_.rest());
     return found.cost ? std::optional(add_part(chain_certificate_file(
                             {"search", {}}, arch_, alone, kAlone, fused_.objective, found)))

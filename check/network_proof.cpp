@@ -28,7 +28,7 @@ double cost_of_traffic(const NetworkClaim& claim, const NetworkTraffic& traffic)
 bool has_layer(const NetworkClaim& claim, const ClaimedChain& chain, std::size_t n,
                const NodeLayer& layer) {
   return n < chain.layers.size() && chain.layers[n].second == layer.count &&
-         is_one_to_trees(claim.parts[chain.layers[n].first].chain.einsums[0], layer.workload);
+         is_same_layer(claim.parts[chain.layers[n].first].chain.einsums[0], layer.workload);
 }
 
 }  // namespace
@@ -93,12 +93,12 @@ NetworkVerdict check_network(const NetworkClaim& claim, std::int64_t max_steps, 
   return verdict;
 }
 
-EinsumChain part_of(EinsumChain chain) {
+EinsumChain named_as_part(EinsumChain chain) {
   chain.name = chain.einsums.size() == 1 ? "layer" : "chain";
   return chain;
 }
 
-bool is_one_to_trees(Workload a, const Workload& b) {
+bool is_same_layer(Workload a, const Workload& b) {
   a.name = b.name;
   a.note = b.note;
   a.bias = b.bias;
@@ -145,8 +145,8 @@ std::vector<std::string> strangers(const NetworkClaim& claim, const NetworkGraph
     const EinsumChain& part = claim.parts[claimed.part].chain;
     const bool is_layer = part.einsums.size() == 1 && chain.chain.einsums.size() == 1;
     bool is_same = claimed.count == chain.count &&
-                   (is_layer ? is_one_to_trees(part.einsums[0], chain.chain.einsums[0])
-                             : print_chain(part) == print_chain(part_of(chain.chain))) &&
+                   (is_layer ? is_same_layer(part.einsums[0], chain.chain.einsums[0])
+                             : print_chain(part) == print_chain(named_as_part(chain.chain))) &&
                    claimed.layers.size() == chain.unfused.layers.size() &&
                    claimed.traffic == traffic_of(chain.unfused);
     for (std::size_t n = 0; n < chain.unfused.layers.size(); ++n) {

@@ -73,11 +73,11 @@ struct NetworkVerdict {
 // Does each part hold, and do they add up to what is claimed?
 NetworkVerdict check_network(const NetworkClaim& claim, std::int64_t max_steps, Stop stop = {});
 
-// A chain as a part: its name has no spaces.
-EinsumChain part_of(EinsumChain chain);
-// Are two layers one to mapping trees? Names, biases and how much of an operand lies in memory are
-// no matter to them.
-bool is_one_to_trees(Workload a, const Workload& b);
+// The chain with the name that it has as a part, which has no spaces.
+EinsumChain named_as_part(EinsumChain chain);
+// Do two layers have the same mapping trees at the same costs? Names, biases and how much of an
+// operand lies in memory do not change these.
+bool is_same_layer(Workload a, const Workload& b);
 // The traffic of a graph that no chain has; sums of branches ride on the chains.
 NetworkTraffic traffic_of(const NetworkGraph& graph, const GraphChains& chains);
 NetworkTraffic traffic_of(const UnfusedNodes& nodes);

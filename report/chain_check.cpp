@@ -17,14 +17,8 @@ namespace mapsim {
 
 namespace {
 
-// All that the file states, by whether it was looked at and is true.
-struct Stated {
-  std::vector<std::string> verified;
-  std::vector<std::string> unverified;
-};
-
-Stated stated_by(const check::ChainClaim& claim, const check::ChainVerdict& verdict) {
-  Stated stated;
+Statements stated_by(const check::ChainClaim& claim, const check::ChainVerdict& verdict) {
+  Statements stated;
   const auto state = [&](bool is_verified, const std::string& what) {
     (verdict.problems.empty() && is_verified ? stated.verified : stated.unverified).push_back(what);
   };
@@ -60,6 +54,20 @@ std::string claim_text(const check::ChainClaim& claim) {
 
 }  // namespace
 
+std::string statements_text(const Statements& stated, const check::Goal& goal) {
+  return fmt::format(
+      "verified: {}\nnot verified: {}\nobjective: {}\n",
+      stated.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(stated.verified, "; ")),
+      fmt::join(stated.unverified, "; "), check::goal_text(goal));
+}
+
+nlohmann::ordered_json statements_json(const Statements& stated, const check::Goal& goal,
+                                       const std::vector<std::string>& problems) {
+  return {{"holds", problems.empty()},           {"verified", stated.verified},
+          {"unverified", stated.unverified},     {"problems", problems},
+          {"objective", check::goal_text(goal)}, {"unit", check::unit_of(goal.function)}};
+}
+
 std::string space_text(const check::FusedSpace& space) {
   return fmt::format(
       "groups of at most {} einsums, at most {} shared loops, intermediates {}", space.most_einsums,
@@ -74,14 +82,12 @@ nlohmann::ordered_json space_json(const check::FusedSpace& space) {
 }
 
 std::string chain_check_text(const check::ChainClaim& claim, const check::ChainVerdict& verdict) {
-  const Stated stated = stated_by(claim, verdict);
+  const Statements stated = stated_by(claim, verdict);
   const bool holds = verdict.problems.empty();
-  std::string text = fmt::format(
-      "{} on {}: the proof {}\nclaimed of all mapping trees: {}\nverified: {}\nnot verified: {}\n"
-      "objective: {}\nspace: {}\n\n",
-      claim.chain.name, claim.arch.name, holds ? "holds" : "does not hold", claim_text(claim),
-      stated.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(stated.verified, "; ")),
-      fmt::join(stated.unverified, "; "), check::goal_text(claim.goal), space_text(claim.space));
+  std::string text =
+      fmt::format("{} on {}: the proof {}\nclaimed of all mapping trees: {}\n{}space: {}\n\n",
+                  claim.chain.name, claim.arch.name, holds ? "holds" : "does not hold",
+                  claim_text(claim), statements_text(stated, claim.goal), space_text(claim.space));
   if (!holds) {
     text += "what is wrong:\n";
     for (const std::string& wrong : verdict.problems) {
@@ -110,28 +116,23 @@ std::string chain_check_text(const check::ChainClaim& claim, const check::ChainV
 std::string chain_check_json(const Provenance& origin, const check::ChainClaim& claim,
                              const check::ChainVerdict& verdict) {
   using Json = nlohmann::ordered_json;
-  const Stated stated = stated_by(claim, verdict);
+  const Statements stated = stated_by(claim, verdict);
   const auto figure = [](double value) { return value < HUGE_VAL ? Json(value) : Json(); };
   Json json = provenance_json(origin);
   json["arch"] = claim.arch.name;
   json["chain"] = claim.chain.name;
-  json["check"] = {{"holds", verdict.problems.empty()},
-                   {"verified", stated.verified},
-                   {"unverified", stated.unverified},
-                   {"problems", verdict.problems},
-                   {"objective", check::goal_text(claim.goal)},
-                   {"unit", check::unit_of(claim.goal.function)},
-                   {"value", figure(claim.value)},
-                   {"lower_bound", figure(claim.lower_bound)},
-                   {"space", space_json(claim.space)},
-                   {"walked", verdict.walked},
-                   {"groups", verdict.bound.groups},
-                   {"classes", verdict.bound.classes},
-                   {"closed", verdict.bound.closed},
-                   {"interfaces", verdict.bound.interfaces},
-                   {"joined", verdict.bound.joined},
-                   {"branches", verdict.bound.branches},
-                   {"labels", verdict.bound.labels}};
+  json["check"] = statements_json(stated, claim.goal, verdict.problems);
+  json["check"].update({{"value", figure(claim.value)},
+                        {"lower_bound", figure(claim.lower_bound)},
+                        {"space", space_json(claim.space)},
+                        {"walked", verdict.walked},
+                        {"groups", verdict.bound.groups},
+                        {"classes", verdict.bound.classes},
+                        {"closed", verdict.bound.closed},
+                        {"interfaces", verdict.bound.interfaces},
+                        {"joined", verdict.bound.joined},
+                        {"branches", verdict.bound.branches},
+                        {"labels", verdict.bound.labels}});
   json["statistics"] = {{"seconds", verdict.seconds}};
   return json.dump(2) + '\n';
 }

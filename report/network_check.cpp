@@ -19,14 +19,9 @@ namespace mapsim {
 
 namespace {
 
-struct NetworkStatements {
-  std::vector<std::string> verified;
-  std::vector<std::string> unverified;
-};
-
-NetworkStatements statements_of(const check::NetworkClaim& claim,
-                                const check::NetworkVerdict& verdict, bool is_of_file) {
-  NetworkStatements stated;
+Statements statements_of(const check::NetworkClaim& claim, const check::NetworkVerdict& verdict,
+                         bool is_of_file) {
+  Statements stated;
   const auto state = [&](bool is_verified, const std::string& what) {
     (verdict.problems.empty() && is_verified ? stated.verified : stated.unverified).push_back(what);
   };
@@ -58,16 +53,14 @@ std::string network_claim_text(const check::NetworkClaim& claim) {
 
 std::string network_check_text(const check::NetworkClaim& claim,
                                const check::NetworkVerdict& verdict, bool is_of_file) {
-  const NetworkStatements stated = statements_of(claim, verdict, is_of_file);
+  const Statements stated = statements_of(claim, verdict, is_of_file);
   const bool holds = verdict.problems.empty();
   const std::optional<check::FusedSpace> space = check::space_of(claim);
-  std::string text = fmt::format(
-      "{} on {}: the proof {}\nclaim: {}\nverified: {}\nnot verified: {}\nobjective: {}\n{}\n",
-      printable(claim.network), claim.parts.front().arch.name, holds ? "holds" : "does not hold",
-      network_claim_text(claim),
-      stated.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(stated.verified, "; ")),
-      fmt::join(stated.unverified, "; "), check::goal_text(claim.goal),
-      space ? fmt::format("space: {}\n", space_text(*space)) : "");
+  std::string text =
+      fmt::format("{} on {}: the proof {}\nclaim: {}\n{}{}\n", printable(claim.network),
+                  claim.parts.front().arch.name, holds ? "holds" : "does not hold",
+                  network_claim_text(claim), statements_text(stated, claim.goal),
+                  space ? fmt::format("space: {}\n", space_text(*space)) : "");
   if (!holds) {
     text += "what is wrong:\n";
     for (const std::string& wrong : verdict.problems) {
@@ -89,24 +82,19 @@ std::string network_check_text(const check::NetworkClaim& claim,
 
 std::string network_check_json(const Provenance& origin, const check::NetworkClaim& claim,
                                const check::NetworkVerdict& verdict, bool is_of_file) {
-  const NetworkStatements stated = statements_of(claim, verdict, is_of_file);
+  const Statements stated = statements_of(claim, verdict, is_of_file);
   const std::optional<check::FusedSpace> space = check::space_of(claim);
   nlohmann::ordered_json json = provenance_json(origin);
   json["arch"] = claim.parts.front().arch.name;
   json["network"] = claim.network;
-  json["check"] = {{"holds", verdict.problems.empty()},
-                   {"verified", stated.verified},
-                   {"unverified", stated.unverified},
-                   {"problems", verdict.problems},
-                   {"objective", check::goal_text(claim.goal)},
-                   {"unit", check::unit_of(claim.goal.function)},
-                   {"value", claim.value},
-                   {"lower_bound", claim.lower_bound},
-                   {"space", space ? space_json(*space) : nlohmann::ordered_json{}},
-                   {"chains", claim.chains.size()},
-                   {"parts", claim.parts.size()},
-                   {"branches", verdict.bound.branches},
-                   {"labels", verdict.bound.labels}};
+  json["check"] = statements_json(stated, claim.goal, verdict.problems);
+  json["check"].update({{"value", claim.value},
+                        {"lower_bound", claim.lower_bound},
+                        {"space", space ? space_json(*space) : nlohmann::ordered_json{}},
+                        {"chains", claim.chains.size()},
+                        {"parts", claim.parts.size()},
+                        {"branches", verdict.bound.branches},
+                        {"labels", verdict.bound.labels}});
   json["statistics"] = {{"seconds", verdict.seconds}};
   return json.dump(2) + '\n';
 }
