@@ -163,3 +163,39 @@ def test_the_stub_declares_the_compiled_part():
                 if inspect.isclass(value) else {}
                 for name, value in vars(_mapsim).items() if not name.startswith("_")}
     assert declared(stub.body) == compiled
+
+
+TIMELOOP = """architecture:
+  version: 0.4
+  nodes:
+  - !Container {name: system}
+  - !Component {name: DRAM, class: DRAM, attributes: {width: 64, datawidth: 8}}
+  - !Component {name: MAC, class: intmac, attributes: {datawidth: {{bits}}}}
+"""
+
+
+@pytest.mark.parametrize("ask, words", [
+    (lambda path: mapsim.import_timeloop(path), "settings={'bits': 'VALUE'} gives it one"),
+    (lambda path: mapsim.predict("m,n,k,latency_us\n64,64,64,5\n", "a100_40gb"), "use precision='NAME'"),
+    (lambda path: mapsim.search("teaching", path), "mapsim.import_timeloop() reads it"),
+    (lambda path: mapsim.network("teaching", "graphs/squeezenet", fuse=True, max_latency="1 s"),
+     "(max_energy=, max_latency=) are not searched"),
+])
+def test_errors_speak_the_words_of_the_module(tmp_path, ask, words):
+    path = tmp_path / "top.yaml.jinja2"
+    path.write_text(TIMELOOP)
+    with pytest.raises(ValueError) as caught:
+        ask(path)
+    assert words in str(caught.value) and " --" not in str(caught.value)
+    for each in getattr(caught.value, "diagnostics", []):
+        assert words in each.message
+
+
+def test_texts_name_arguments_that_there_are():
+    plan = mapsim.plan("teaching_chip", "graphs/squeezenet", memory="64 KiB")
+    assert not plan.proven and "ended early (memory=, budget=)" in str(plan)
+    stream = mapsim.stream("teaching_chip", "graphs/squeezenet", memory="64 KiB")
+    assert "ended early (memory=, budget=)" in str(stream)
+    assert mapsim.design("teaching_buffers", ["teaching/gemm"], objective="energy", memory="64 KiB").proven
+    with pytest.raises(ValueError, match="memory: unknown unit 'KiX'"):
+        mapsim.design("teaching_buffers", ["teaching/gemm"], objective="energy", memory="64 KiX")

@@ -30,42 +30,6 @@ def test_examples_of_docstrings_are_true(module):
     assert outcome.failed == 0 and outcome.attempted > 0
 
 
-TIMELOOP = """architecture:
-  version: 0.4
-  nodes:
-  - !Container {name: system}
-  - !Component {name: DRAM, class: DRAM, attributes: {width: 64, datawidth: 8}}
-  - !Component {name: MAC, class: intmac, attributes: {datawidth: {{bits}}}}
-"""
-
-
-@pytest.mark.parametrize("ask, words", [
-    (lambda path: mapsim.import_timeloop(path), "settings={'bits': 'VALUE'} gives it one"),
-    (lambda path: mapsim.predict("m,n,k,latency_us\n64,64,64,5\n", "a100_40gb"), "use precision='NAME'"),
-    (lambda path: mapsim.search("teaching", path), "mapsim.import_timeloop() reads it"),
-    (lambda path: mapsim.network("teaching", "graphs/squeezenet", fuse=True, max_latency="1 s"),
-     "(max_energy=, max_latency=) are not searched"),
-])
-def test_errors_speak_the_words_of_the_module(tmp_path, ask, words):
-    path = tmp_path / "top.yaml.jinja2"
-    path.write_text(TIMELOOP)
-    with pytest.raises(ValueError) as caught:
-        ask(path)
-    assert words in str(caught.value) and " --" not in str(caught.value)
-    for each in getattr(caught.value, "diagnostics", []):
-        assert words in each.message
-
-
-def test_texts_name_arguments_that_there_are():
-    plan = mapsim.plan("teaching_chip", "graphs/squeezenet", memory="64 KiB")
-    assert not plan.proven and "ended early (memory=, budget=)" in str(plan)
-    stream = mapsim.stream("teaching_chip", "graphs/squeezenet", memory="64 KiB")
-    assert "ended early (memory=, budget=)" in str(stream)
-    assert mapsim.design("teaching_buffers", ["teaching/gemm"], objective="energy", memory="64 KiB").proven
-    with pytest.raises(ValueError, match="memory: unknown unit 'KiX'"):
-        mapsim.design("teaching_buffers", ["teaching/gemm"], objective="energy", memory="64 KiX")
-
-
 def test_a_search_is_that_of_the_program_and_is_proven():
     best = mapsim.search(EASY, LAYER)
     assert best.energy_pj == best.json["cost"]["energy_pj"] == best.certificate["lower_bound"]
