@@ -103,7 +103,7 @@ constexpr std::array kExamples = {
     Example{"import", "mapsim import onnx model.onnx -o layers --dim sequence=128",
             "give a symbolic dim of the model's inputs a value"},
     Example{"import", "mapsim import scalesim array.cfg layers.csv -o systolic",
-            "convert a systolic array and its layers, and print SCALE-Sim's cycles beside ours"},
+            "convert a systolic array and its layers; scalesim.csv has SCALE-Sim's cycles"},
     Example{"import", "mapsim import scalesim array.cfg gemms.csv -o products",
             "do the same for a topology of matrix products"},
     Example{"import", "mapsim import zigzag accelerator.yaml layers.yaml mapping.yaml -o zigzag",

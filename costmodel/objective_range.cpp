@@ -68,8 +68,7 @@ std::string range_obstacle(const ObjectiveFunction& function, const Arch& arch,
              ? ""
              : fmt::format(
                    "{} on {} may exceed {:.2g} [pJ, cycles], the largest number, so that no "
-                   "mapping "
-                   "is known to be better than another; take lower powers",
+                   "mapping is known to be better than another; take lower powers",
                    to_string(function), arch.name, std::numeric_limits<double>::max());
 }
 

@@ -59,7 +59,7 @@ class Tableau {
   }
 
   // Of the rows that bound the entering column most, the one whose basic column comes first. Every
-  // column takes room somewhere, so that there is one.
+  // column takes some of a capacity, so that there is one.
   std::size_t leaving(std::size_t entering) const {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();

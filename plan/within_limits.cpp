@@ -149,13 +149,13 @@ std::int64_t least_weights(const PlanAnswer& answer) {
 }
 
 // What tensors may take beside weights [B], by the chip's memory; infinite: it has no capacity.
-double room_beside(const Soc& soc, std::int64_t weights) {
+double capacity_beside(const Soc& soc, std::int64_t weights) {
   return soc.memory.capacity == Bits{0} ? std::numeric_limits<double>::infinity()
                                         : real(soc.memory.capacity.count() / kByte - weights);
 }
-double room_for(const Soc& soc, const PlanOptions& options, std::int64_t weights) {
+double capacity_for(const Soc& soc, const PlanOptions& options, std::int64_t weights) {
   return std::min(options.max_memory.value_or(std::numeric_limits<double>::infinity()),
-                  room_beside(soc, weights));
+                  capacity_beside(soc, weights));
 }
 
 std::string size_text(double bytes) {
@@ -164,7 +164,7 @@ std::string size_text(double bytes) {
 
 // By how much the plan of an answer takes too much memory [B]; at most 0: it fits.
 double excess_of(const Soc& soc, const PlanOptions& options, const PlanAnswer& answer) {
-  return real(memory_of(answer).peak) - room_for(soc, options, weights_of_plan(answer));
+  return real(memory_of(answer).peak) - capacity_for(soc, options, weights_of_plan(answer));
 }
 
 // A plan that fits, and the limits on latency and power that it was found under.
@@ -205,12 +205,12 @@ void tighten(const Soc& soc, const PlanOptions& options, PlanAnswer& answer, dou
 // Why nothing fits, or nothing was found that does.
 std::string memory_misfit(const Soc& soc, const PlanOptions& options, const PlanAnswer& best,
                           const std::string& of_others) {
-  const double room = room_for(soc, options, least_weights(best));
+  const double capacity = capacity_for(soc, options, least_weights(best));
   std::string why;
   if (!of_others.empty()) {
-    why = fmt::format("among plans whose live tensors take at most {}: {}", size_text(room),
+    why = fmt::format("among plans whose live tensors take at most {}: {}", size_text(capacity),
                       of_others);
-  } else if (room > 0) {
+  } else if (capacity > 0) {
     PlanProblem problem = best.problem;
     problem.most_least = problem.most_alive = std::nullopt;
     const double least = least_alive(problem, weights_of(options.objective));
@@ -258,23 +258,24 @@ void keep_memory(const Soc& soc, const PlanOptions& options, PlanAnswer& answer)
     return;
   }
   const Plan best = answer.plan;
-  answer.is_limited = room_beside(soc, weights_of_plan(answer)) <
+  answer.is_limited = capacity_beside(soc, weights_of_plan(answer)) <
                       options.max_memory.value_or(std::numeric_limits<double>::infinity());
   answer.is_within_memory = true;
-  const double room = room_for(soc, options, least_weights(answer));
-  answer.problem.most_least = room;
+  const double capacity = capacity_for(soc, options, least_weights(answer));
+  answer.problem.most_least = capacity;
   std::vector<Fitting> found;
   std::string misfit;
-  if (room > 0 && plan_within(soc, options, answer)) {
+  if (capacity > 0 && plan_within(soc, options, answer)) {
     const Fitting first{answer.plan, answer.limits, answer.multipliers};
     const double bound = answer.bound;
     const double excess = excess_of(soc, options, answer);
     if (excess <= 0) {
       found.push_back(first);
     } else {
-      tighten(soc, options, answer, room - std::max(1.0, excess), &PlanProblem::most_least, found);
-      answer.problem.most_least = room;
-      tighten(soc, options, answer, room, &PlanProblem::most_alive, found);
+      tighten(soc, options, answer, capacity - std::max(1.0, excess), &PlanProblem::most_least,
+              found);
+      answer.problem.most_least = capacity;
+      tighten(soc, options, answer, capacity, &PlanProblem::most_alive, found);
     }
     answer.bound = bound;
     if (!found.empty()) {
@@ -288,7 +289,7 @@ void keep_memory(const Soc& soc, const PlanOptions& options, PlanAnswer& answer)
       answer.limits = least->limits.empty() ? first.limits : least->limits;
       answer.multipliers = least->limits.empty() ? first.multipliers : least->multipliers;
       answer.misfit.clear();
-      answer.most_least = room;
+      answer.most_least = capacity;
     }
   } else {
     misfit = answer.misfit;
