@@ -14,8 +14,9 @@ namespace mapsim {
 // memory has more than that at any of its groups, wherever copies lie (docs/plans.md#limits).
 double least_of(const PlanProblem& problem, const std::vector<std::size_t>& alive);
 
-// Where tensors come as copies, by the moves of the problem. None of those that groups of very many
-// tensors read, which would make the proof long.
+// Where tensors come as copies, by the moves of the problem. Tensors that groups of very many
+// tensors read have none, since the proof would be long; neither have concats and their parts,
+// whose copies may be one buffer.
 void set_copies(PlanProblem& problem);
 
 // Sets `least` and `whole` of the problem's tensors, where they are copied, and the inputs that
