@@ -325,10 +325,13 @@ class CampaignReader {
     }
   }
 
-  // What a pattern stands for, each file once.
+  // What a pattern stands for, each file once: files, else shipped ones by their names.
   void add_sources(const Node& node, const std::string& pattern, FileKind kind, const Source& like,
                    std::vector<Source>& into) {
     std::vector<std::string> files = files_of(folder_.string(), pattern);
+    if (files.empty()) {
+      files = shipped_files_of(pattern, kind, configs_);
+    }
     if (files.empty()) {
       files.push_back(found(pattern, kind));
       std::error_code error;

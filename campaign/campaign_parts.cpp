@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/campaign_parts.hpp"
 
+#include <fnmatch.h>
 #include <glob.h>
 
 #include <algorithm>
 #include <filesystem>
+
+#include "core/shipped.hpp"
 
 namespace mapsim {
 
@@ -33,6 +36,17 @@ std::vector<std::string> files_of(const std::string& folder, const std::string& 
   }
   globfree(&found);
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> shipped_files_of(const std::string& pattern, FileKind kind,
+                                          const Words& configs) {
+  std::vector<std::string> files;
+  for (const std::string& name : shipped_names(kind, configs)) {
+    if (fnmatch(pattern.c_str(), name.c_str(), FNM_PATHNAME) == 0) {
+      files.push_back(find_shipped(name, kind, configs));
+    }
+  }
   return files;
 }
 

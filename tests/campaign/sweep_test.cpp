@@ -333,6 +333,31 @@ TEST(CampaignFile, SuggestsTheNamesOfShippedFiles) {
                   "name is not shipped; did you mean 'eyeriss'?"));
 }
 
+// A campaign that names shipped files can be copied to any folder.
+TEST(CampaignFile, FindsShippedFilesByAPatternOfNames) {
+  const auto read = [](const std::string& work) {
+    return parse_campaign("name: c\narchitectures: [{file: teaching}]\n" + work + "\n",
+                          "/nowhere/c.yaml", {kConfigs})
+        .layers;
+  };
+  const auto layers = read("workloads: ['resnet50/conv2_*']");
+  ASSERT_GE(layers.size(), 2U);
+  const auto beside = parse_campaign(
+      "name: c\narchitectures: [{file: teaching}]\nworkloads: "
+      "[../workloads/resnet50/conv2_*.yaml]\n",
+      kConfigs + "campaigns/c.yaml", {kConfigs});
+  ASSERT_EQ(layers.size(), beside.layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    EXPECT_EQ(layers[i].workload.name, beside.layers[i].workload.name);
+  }
+  EXPECT_EQ(read("networks: ['alexne?']").size(), read("networks: [alexnet]").size());
+  // A star does not cross a folder, and a path is no name.
+  EXPECT_THAT(error_text([&] { read("workloads: ['resnet50*']"); }),
+              ::testing::HasSubstr("workloads[0]: no such file: 'resnet50*'"));
+  EXPECT_THAT(error_text([&] { read("workloads: ['../workloads/resnet50/*.yaml']"); }),
+              ::testing::HasSubstr("no such file: '../workloads/resnet50/*.yaml'"));
+}
+
 TEST(CampaignFile, ReadsTheExampleOfTheDocuments) {
   const Campaign campaign =
       parse_campaign(yaml_example("Campaign"), kConfigs + "campaigns/campaign.yaml");
