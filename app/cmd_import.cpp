@@ -123,7 +123,7 @@ ImportedFiles import_timeloop(const ImportArguments& arguments) {
 // A plan reads the chip's file beside those of its cores.
 ImportedFiles files_of(const ZigzagChip& chip, std::vector<std::string> notes) {
   const std::string heading = "# Imported from Stream.\n";
-  ImportedFiles cores{{}, std::move(notes), {}};
+  ImportedFiles cores{{}, std::move(notes)};
   for (const ZigzagCore& core : chip.cores) {
     cores.files.push_back({core.name + ".arch.yaml", heading + print_arch(core.arch)});
     parse_arch(cores.files.back().text, cores.files.back().name);
@@ -142,8 +142,8 @@ ImportedFiles import_zigzag(const ImportArguments& arguments) {
   if (!import.chip.cores.empty()) {
     return files_of(import.chip, std::move(import.notes));
   }
-  ImportedFiles imported{
-      {{"arch.yaml", heading + print_arch(import.arch)}}, std::move(import.notes), {}};
+  ImportedFiles imported{{{"arch.yaml", heading + print_arch(import.arch)}},
+                         std::move(import.notes)};
   parse_arch(imported.files.front().text, "arch.yaml");
   std::set<std::string> names;
   Network network;
@@ -163,6 +163,7 @@ ImportedFiles import_zigzag(const ImportArguments& arguments) {
     const std::string workload = heading + print_workload(layer.workload);
     imported.files.push_back({name + ".workload.yaml", workload});
     network.layers.push_back({name, layer.workload, layer.count, name + ".workload.yaml"});
+    imported.layer = network.layers.front().name;
     const std::string rules =
         fmt::format("# Imported from ZigZag, for {}.\n{}", file, layer.constraints);
     check_constraints(rules, Problem{parse_arch(machine, file), parse_workload(workload, name)},
@@ -199,7 +200,7 @@ ImportedFiles import_accelforge(const ImportArguments& arguments) {
   ForgeImport import = read_accelforge(
       arguments.files, {arguments.timeloop.settings.begin(), arguments.timeloop.settings.end()});
   const std::string heading = "# Imported from AccelForge.\n";
-  ImportedFiles imported{{}, std::move(import.notes), {}};
+  ImportedFiles imported{{}, std::move(import.notes)};
   const auto add = [&imported](const std::string& name, const std::string& text) {
     imported.files.push_back({name, text});
     return text;
@@ -260,16 +261,22 @@ const ImportedFile* file_named(const ImportedFiles& imported, std::string_view n
   return found == imported.files.end() ? nullptr : &*found;
 }
 
+// The first layer's own file of a kind, else the file that all layers have.
+std::string file_of(const ImportedFiles& imported, const std::string& kind) {
+  const std::string own = imported.layer + "." + kind;
+  return file_named(imported, own) == nullptr ? kind : own;
+}
+
 // Why the search refuses what came in; nothing if it does not.
 std::string why_not_searched(const ImportedFiles& imported) {
-  const ImportedFile* arch = file_named(imported, "arch.yaml");
-  const ImportedFile* workload = file_named(imported, "workload.yaml");
+  const ImportedFile* arch = file_named(imported, file_of(imported, "arch.yaml"));
+  const ImportedFile* workload = file_named(imported, file_of(imported, "workload.yaml"));
   if (arch == nullptr || workload == nullptr) {
     return "";
   }
   const Problem problem{parse_arch(arch->text, arch->name),
                         parse_workload(workload->text, workload->name)};
-  const ImportedFile* rules = file_named(imported, "constraints.yaml");
+  const ImportedFile* rules = file_named(imported, file_of(imported, "constraints.yaml"));
   try {
     check_supported(
         problem,
@@ -287,7 +294,7 @@ std::string next_step(ImportedFiles& imported, const std::string& folder) {
   const std::string why = why_not_searched(imported);
   if (!why.empty()) {
     imported.notes.push_back("mapsim search refuses this: " + why);
-    if (file_named(imported, "mapping.yaml") == nullptr) {
+    if (file_named(imported, file_of(imported, "mapping.yaml")) == nullptr) {
       return "";
     }
   }
@@ -297,10 +304,10 @@ std::string next_step(ImportedFiles& imported, const std::string& folder) {
   for (const Part& part :
        {Part{"", "arch.yaml"}, Part{"", "workload.yaml"}, Part{"", "chain.yaml"},
         why.empty() ? Part{"--constraints ", "constraints.yaml"} : Part{"", "mapping.yaml"}}) {
-    if (file_named(imported, part.second) != nullptr) {
+    const std::string file = file_of(imported, part.second);
+    if (file_named(imported, file) != nullptr) {
       ++found;
-      command +=
-          fmt::format(" {}{}", part.first, (std::filesystem::path{folder} / part.second).string());
+      command += fmt::format(" {}{}", part.first, (std::filesystem::path{folder} / file).string());
     }
   }
   if (why.empty() && !imported.objective.empty() && imported.objective != "energy") {
@@ -333,7 +340,8 @@ FolderFiles import_files(const ImportArguments& arguments) {
   return files_of_folders(arguments.files, request);
 }
 
-Answer answer_of(const ImportArguments& arguments, const ImportRecord& record) {
+Answer answer_of(const ImportArguments& arguments, const ImportRecord& record,
+                 const std::string& figures) {
   if (arguments.output.json) {
     return {kDone, import_json({"import", input_files("file", arguments.files)}, record)};
   }
@@ -344,7 +352,8 @@ Answer answer_of(const ImportArguments& arguments, const ImportRecord& record) {
   for (const std::string& note : record.notes) {
     text += fmt::format("note: {}\n", printable(note));
   }
-  return {kDone, text + (record.next.empty() ? "" : fmt::format("next: {}\n", record.next))};
+  return {kDone,
+          text + figures + (record.next.empty() ? "" : fmt::format("next: {}\n", record.next))};
 }
 
 }  // namespace
@@ -400,7 +409,7 @@ Answer run(const ImportArguments& given) {
   }
   record.next = next_step(imported, arguments.folder);
   record.notes = std::move(imported.notes);
-  return answer_of(arguments, record);
+  return answer_of(arguments, record, imported.figures);
 }
 
 }  // namespace mapsim

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "costmodel/mapping_text.hpp"
 #include "interop/scalesim_ifmap.hpp"
 #include "interop/scalesim_import.hpp"
+#include "report/figures.hpp"
+#include "report/table.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -148,6 +151,12 @@ std::string our_figures(const ScaleSimConfig& config, std::optional<std::int64_t
                      at(0, output).updates, at(0, output).readbacks);
 }
 
+// The first cell of some, cycles, for people. Not known: "-".
+std::string first_cell(const std::string& cells) {
+  const std::string first = cells.substr(0, cells.find(','));
+  return first.empty() ? "-" : grouped(std::stoll(first));
+}
+
 void add_layer_notes(const ScaleSimLayer& layer, const std::string& name,
                      const ScaleSimFigures& figures, std::vector<std::string>& notes) {
   if (scalesim_gemm(layer) != whole_gemm(layer)) {
@@ -222,12 +231,14 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
     return text;
   };
   const Arch arch = parse_arch(add("arch.yaml", scalesim_arch_text(config)), "arch.yaml");
-  std::string table = heading(config);
+  std::string columns = heading(config);
+  std::vector<Row> rows{{"layer", "copies", "cycles: SCALE-Sim", "mapsim"}};
   LayerNames names;
   const std::vector<ScaleSimWalk> walks = scalesim_walks(config, layers);
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const ScaleSimLayer& layer = layers[l];
     const std::string name = names.of(layer.name);
+    imported.layer = l == 0 ? name : imported.layer;
     parse_workload(add(name + ".workload.yaml", scalesim_workload_text(layer, name)), name);
     const std::string gemm_file = layer.gemm ? name + ".workload.yaml" : name + ".gemm.yaml";
     const std::string gemm = scalesim_gemm_text(whole_gemm(layer), layer.copies, name);
@@ -241,15 +252,25 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
     const Problem copy{arch, parse_workload(one, name)};
     const Cost cost = std::get<Cost>(evaluate(copy, scalesim_mapping(copy, config)));
     const ScaleSimFigures& figures = walks[l].figures;
-    table += fmt::format(
-        "{},{},{},{},{}\n", name, layer.copies,
-        scalesim_folding(config, scalesim_gemm(layer)).folds(),
-        is_compressed[l] ? compressed_figures(config, figures) : their_figures(config, figures),
-        our_figures(config, walks[l].pixels, copy, cost));
+    const std::string theirs =
+        is_compressed[l] ? compressed_figures(config, figures) : their_figures(config, figures);
+    const std::string ours = our_figures(config, walks[l].pixels, copy, cost);
+    columns += fmt::format("{},{},{},{},{}\n", name, layer.copies,
+                           scalesim_folding(config, scalesim_gemm(layer)).folds(), theirs, ours);
+    rows.push_back({table_name(name), grouped(layer.copies), first_cell(theirs), first_cell(ours)});
     add_layer_notes(layer, name, figures, imported.notes);
   }
   add_notes(arguments, config, layers, imported.notes);
-  imported.files.push_back({"scalesim.csv", table});
+  imported.files.push_back({"scalesim.csv", columns});
+  const auto path = [&arguments](const std::string& name) {
+    return (std::filesystem::path{arguments.folder} / name).string();
+  };
+  const std::string gemm = layers.front().gemm ? ".workload.yaml" : ".gemm.yaml";
+  imported.figures = fmt::format(
+      "one copy of each layer, in SCALE-Sim's dataflow (more: {}, and mapsim eval {} {} {}):\n{}",
+      path("scalesim.csv"), path("arch.yaml"), path(imported.layer + gemm),
+      path(imported.layer + ".mapping.yaml"), table(rows));
+  imported.objective = "latency";  // the tool has no energies
   return imported;
 }
 

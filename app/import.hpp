@@ -24,7 +24,9 @@ struct ImportedFile {
 struct ImportedFiles {
   std::vector<ImportedFile> files;
   std::vector<std::string> notes;
-  std::string objective;  // of the search that may come next; empty: energy
+  std::string objective{};  // of the search that may come next; empty: energy
+  std::string layer{};      // the first, of files LAYER.workload.yaml ...; empty: workload.yaml ...
+  std::string figures{};    // a table for people: what the tool says of the layers, beside ours
 };
 
 ImportedFiles import_scalesim(const ImportArguments& arguments);

@@ -282,6 +282,20 @@ TEST_F(Interop, ImportsScaleSimReadyToEvaluateAndToSearch) {
             std::string::npos);
   EXPECT_NE(contents(folder() / "stdout").find("note: convolutions have three figures: "),
             std::string::npos);
+  const std::string printed = contents(folder() / "stdout");
+  EXPECT_NE(printed.find("\nnext: mapsim search net/arch.yaml net/first.workload.yaml "
+                         "--objective latency\n"),
+            std::string::npos)
+      << printed;
+  // The cycles that SCALE-Sim prints, and ours of the same dataflow; three layers and a heading.
+  EXPECT_NE(
+      printed.find("(more: net/scalesim.csv, and mapsim eval net/arch.yaml net/first.gemm.yaml "
+                   "net/first.mapping.yaml):\n"
+                   "  layer      copies  cycles: SCALE-Sim  mapsim\n"
+                   "  first           1                819     820\n"),
+      std::string::npos)
+      << printed;
+  EXPECT_EQ(std::ranges::count(printed.substr(printed.find("one copy of each layer")), '\n'), 6);
   for (const char* layer : {"first", "DP_second", "first_2"}) {
     ASSERT_EQ(run(fmt::format("eval net/arch.yaml net/{0}.gemm.yaml net/{0}.mapping.yaml", layer)),
               0)
