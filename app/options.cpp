@@ -171,7 +171,7 @@ Options objective_options(ObjectiveArguments& a) {
        "Consider only mappings with at most this latency: 1.2e6 cycles, 6 ms",
        Read{[&a](const std::string& text) {
          a.max_latency = text;  // the clock is not known yet
-         return taken(parse_duration(text, Hertz{1e9}), [](Cycles) {});
+         return wrong_duration(text);
        }}}};
 }
 

@@ -80,8 +80,11 @@ std::optional<Question> read_objective(Reader& reader, const Node& node) {
   question.objective.max_energy = reader.quantity(
       fields.find("max_energy"), [](std::string_view text) { return parse_energy(text); });
   const Node* limit = fields.find("max_latency");
-  if (reader.quantity(limit,
-                      [](std::string_view text) { return parse_duration(text, Hertz{1e9}); })) {
+  const auto parse = [](std::string_view text) -> Parsed<Cycles> {  // each machine has a clock
+    auto wrong = wrong_duration(text);
+    return wrong ? Parsed<Cycles>{*std::move(wrong)} : Cycles{1};
+  };
+  if (reader.quantity(limit, parse)) {
     question.max_latency = limit->text;
   }
   return good ? std::optional{question} : std::nullopt;

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <tuple>
+#include <variant>
 
 #include "costmodel/objective_formula.hpp"
 
@@ -93,7 +94,11 @@ const char* to_string(LatencyMode mode) {
   return mode == LatencyMode::kSteady ? "steady" : "ramped";
 }
 
-Parsed<Cycles> parse_duration(std::string_view text, Hertz clock) {
+namespace {
+
+// Cycles, or the time that the text has.
+Parsed<std::variant<double, Seconds>> read_duration(std::string_view text) {
+  using Read = std::variant<double, Seconds>;
   double cycles = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), cycles);
   std::string_view unit{stop, static_cast<std::size_t>(text.data() + text.size() - stop)};
@@ -101,19 +106,54 @@ Parsed<Cycles> parse_duration(std::string_view text, Hertz clock) {
   if (error == std::errc{} && cycles < 0) {
     return fmt::format("'{}' is negative", text);
   }
-  if (error != std::errc{} || (unit != "cycles" && unit != "cycle")) {
-    const Parsed<Seconds> time = parse_seconds(text);
-    if (const auto* problem = std::get_if<std::string>(&time)) {
-      return *problem + "; or cycles";
-    }
-    cycles = std::get<Seconds>(time).count() * clock.count();
+  if (error == std::errc{} && (unit == "cycles" || unit == "cycle")) {
+    return std::isnan(cycles) ? Parsed<Read>{fmt::format("'{}' is no number of cycles", text)}
+                              : Parsed<Read>{Read{cycles}};
   }
+  const Parsed<Seconds> time = parse_seconds(text);
+  if (const auto* problem = std::get_if<std::string>(&time)) {
+    return *problem + "; or cycles";
+  }
+  return Read{std::get<Seconds>(time)};
+}
+
+// `cycle`: what is said of the length of a cycle; may be empty.
+Parsed<Cycles> whole_cycles(std::string_view text, double cycles, const std::string& cycle) {
   // A number that is whole but for rounding counts as whole: 6 ms at 200 MHz are 1,200,000 cycles.
   cycles = std::floor(cycles * (1 + kRounding));
-  if (!(cycles >= 1) || cycles > 0x1p53) {
-    return fmt::format("'{}' is not at least 1 cycle and at most 2^53", text);
+  if (cycles < 1) {
+    return fmt::format("'{}' is less than 1 cycle{}", text, cycle);
+  }
+  if (cycles > 0x1p53) {
+    return fmt::format("'{}' is more than 2^53 cycles{}", text, cycle);
   }
   return Cycles{static_cast<std::int64_t>(cycles)};
+}
+
+}  // namespace
+
+Parsed<Cycles> parse_duration(std::string_view text, Hertz clock) {
+  const auto read = read_duration(text);
+  if (const auto* problem = std::get_if<std::string>(&read)) {
+    return *problem;
+  }
+  const auto& given = std::get<std::variant<double, Seconds>>(read);
+  if (const auto* cycles = std::get_if<double>(&given)) {
+    return whole_cycles(text, *cycles, "");
+  }
+  return whole_cycles(text, std::get<Seconds>(given).count() * clock.count(),
+                      fmt::format("; a cycle is {:.4g} ns", 1e9 / clock.count()));
+}
+
+std::optional<std::string> wrong_duration(std::string_view text) {
+  const auto read = read_duration(text);
+  if (const auto* problem = std::get_if<std::string>(&read)) {
+    return *problem;
+  }
+  const auto* cycles = std::get_if<double>(&std::get<std::variant<double, Seconds>>(read));
+  const Parsed<Cycles> whole = cycles == nullptr ? Cycles{1} : whole_cycles(text, *cycles, "");
+  const auto* problem = std::get_if<std::string>(&whole);
+  return problem == nullptr ? std::nullopt : std::optional{*problem};
 }
 
 }  // namespace mapsim

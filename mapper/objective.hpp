@@ -61,5 +61,7 @@ const char* to_string(LatencyMode mode);            // steady, ramped
 
 // 1.2e6 cycles, or 6 ms, which the clock turns into whole cycles that it does not exceed.
 Parsed<Cycles> parse_duration(std::string_view text, Hertz clock);
+// What is wrong with such a text on machines of any clock; nullopt: nothing.
+std::optional<std::string> wrong_duration(std::string_view text);
 
 }  // namespace mapsim

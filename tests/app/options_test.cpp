@@ -105,7 +105,12 @@ TEST_F(EveryCommand, TakesTheUsualNamesOfPrecisions) {
   EXPECT_THAT(problem(fmt::format("export cuda {0}/arch/h200.yaml {0}/workloads/gemm/4096.yaml "
                                   "--precision e4m3",
                                   kConfigs)),
-              HasSubstr("no precision 'e4m3'"));
+              HasSubstr("no precision 'e4m3'; one of f64, tf32, f16, f16_acc16, bf16, s8\n"));
+}
+
+TEST_F(EveryCommand, SaysHowLongACycleIsWhereALimitIsShorter) {
+  EXPECT_THAT(problem("search eyeriss alexnet/conv3 --max-latency 1ns"),
+              HasSubstr("--max-latency: '1ns' is less than 1 cycle; a cycle is 5 ns\n"));
 }
 
 TEST_F(EveryCommand, NotesSizesInKilobits) {

@@ -201,6 +201,17 @@ TEST(Objectives, AreReadWithSpacesToo) {
         << bad;
   }
   EXPECT_EQ(std::get<std::string>(parse_duration("-5 ms", Hertz{1e9})), "'-5 ms' is negative");
+  EXPECT_EQ(std::get<std::string>(parse_duration("1 ns", Hertz{2e8})),
+            "'1 ns' is less than 1 cycle; a cycle is 5 ns");
+  EXPECT_EQ(std::get<std::string>(parse_duration("0.5 cycles", Hertz{2e8})),
+            "'0.5 cycles' is less than 1 cycle");
+  EXPECT_EQ(std::get<std::string>(parse_duration("1e9 s", Hertz{2e8})),
+            "'1e9 s' is more than 2^53 cycles; a cycle is 5 ns");
+  EXPECT_EQ(wrong_duration("1 ns"), std::nullopt);  // the clock may be above 1 GHz
+  EXPECT_EQ(wrong_duration("1e9 s"), std::nullopt);
+  EXPECT_EQ(wrong_duration("0.5 cycles"), "'0.5 cycles' is less than 1 cycle");
+  EXPECT_EQ(wrong_duration("nan cycles"), "'nan cycles' is no number of cycles");
+  EXPECT_EQ(std::get<Cycles>(parse_duration("5 ns", Hertz{2e8})), Cycles{1});
   EXPECT_EQ(std::get<Cycles>(parse_duration("1 cycle", Hertz{1e9})), Cycles{1});
   EXPECT_EQ(std::get<Cycles>(parse_duration("7 cycles", Hertz{1e9})), Cycles{7});
 }
