@@ -57,6 +57,7 @@ Solution search(const Arch& arch, const Workload& layer, const SearchRequest& re
 std::string to_json(const Solution& solution);       // docs/results.md
 std::string to_text(const Solution& solution);       // what `mapsim search` prints
 std::string nest_text(const Solution& solution);     // its loops and keeps; empty: nothing fits
+std::string why_none(const Solution& solution);      // why there is no mapping; empty: there is one
 std::string mapping_yaml(const Solution& solution);  // of the best mapping; empty: nothing fits
 std::string to_svg(const Solution& solution);        // machine and mapping; empty: nothing fits
 // The proof, for `mapsim check` or verify(); may take as long as the search. Empty: stopped, or not

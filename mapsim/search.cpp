@@ -144,6 +144,12 @@ std::string nest_text(const Solution& solution) {
              : "";
 }
 
+std::string why_none(const Solution& solution) {
+  return solution.result.best
+             ? ""
+             : why_none_text(Mapspace{solution.problem, solution.constraints}, solution.result);
+}
+
 std::string mapping_yaml(const Solution& solution) {
   return solution.result.best ? print_mapping(solution.problem.arch(), solution.problem.workload(),
                                               *solution.result.best)

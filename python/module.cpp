@@ -160,6 +160,7 @@ void bind_search(py::module_& m) {
       .def_property_readonly("svg", [](const Solution& s) { return to_svg(s); })
       .def_property_readonly("nest", &nest_text)
       .def_property_readonly("mapping", &mapping_yaml)
+      .def_property_readonly("reason", &why_none)
       .def_readonly("warnings", &Solution::warnings)
       .def_property_readonly("feasible",
                              [](const Solution& s) { return s.result.cost.has_value(); })

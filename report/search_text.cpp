@@ -215,6 +215,15 @@ std::string brief_infeasible_text(const InfeasibleReport& report) {
                          : fmt::format("nothing fits: {}", fmt::join(reasons, "; "));
 }
 
+std::string why_none_text(const Mapspace& space, const SearchResult& result) {
+  if (result.certificate.mapspace_size == "0") {
+    return why_empty(space);
+  }
+  const bool is_open = result.interrupted || result.certificate.status == Proof::kBounded;
+  return is_open && result.infeasible.reasons.empty() ? "the search ended before it found a mapping"
+                                                      : brief_infeasible_text(result.infeasible);
+}
+
 std::string statistics_text(const Statistics& statistics) {
   std::string text = fmt::format("searched in {}; mappings evaluated: {}",
                                  scaled(statistics.seconds, "s"), grouped(statistics.evaluations));

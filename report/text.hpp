@@ -52,6 +52,9 @@ std::string infeasible_text(const InfeasibleReport& report, bool of_unrollings =
 // The same in one line, without frequencies: "CMAC: capacity for weight (at least 8 B)".
 std::string brief_infeasible_text(const InfeasibleReport& report);
 
+// The same of a search without a best mapping, whose space may be empty or not searched to its end.
+std::string why_none_text(const Mapspace& space, const SearchResult& result);
+
 // The work of a search: labels, classes of unrollings, time.
 std::string statistics_text(const Statistics& statistics);
 

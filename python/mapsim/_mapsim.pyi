@@ -51,6 +51,7 @@ class Solution:
     svg: str
     nest: str
     mapping: str
+    reason: str
     warnings: List[str]
     feasible: bool
     energy_pj: float

@@ -178,8 +178,18 @@ class Result(_Costed, Proven):
 
     @property
     def feasible(self) -> bool:
-        """Whether any mapping fits."""
+        """Whether any mapping fits; `reason` says why none does."""
         return self._handle.feasible
+
+    @property
+    def reason(self) -> Optional[str]:
+        """Why there is no mapping, with what would be enough, as the command says it; None: there is one.
+
+        >>> import mapsim
+        >>> mapsim.search("teaching", "teaching/conv", max_latency="1 cycles").reason
+        'nothing fits: latency limit (at least 288 cycles)'
+        """
+        return None if self.feasible else in_python(self._handle.reason)
 
     @property
     def energy_pj(self) -> Optional[float]:
@@ -239,7 +249,7 @@ class Result(_Costed, Proven):
 
     def __repr__(self) -> str:
         if not self.feasible:
-            return "Result(nothing fits)"
+            return f"Result({self.reason})"
         return (f"Result({self.energy_pj:.6g} pJ, {self.latency_cycles} cycles, "
                 f"{self.certificate['status']})")
 

@@ -16,6 +16,7 @@ _ROWS = [(re.compile(pattern), python) for pattern, python in [
     (r"'mapsim search --even'", "mapsim.search(even=True)"),
     (r"'mapsim search' without --imperfect", "mapsim.search() without imperfect=True"),
     (r"--(even|imperfect|fuse|sparse)\b", r"\1=True"),
+    (r"belongs below a line '(\w+):', indented", r"belongs below the key '\1'"),
     (r"--counts-only\b", "counts_only=True"),
     (r"mapsim (?:plan|search) --certificate", "save_certificate() of an answer"),
     (r"--save-mapping FILE of mapsim search writes the mapping, and --json a result",

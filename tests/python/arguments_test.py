@@ -81,6 +81,8 @@ def without_a_mapping():
     (lambda: mapsim.kernels(LAYER, GPU), TypeError, r"^gpu: .*; the order is kernels\(gpu, workload\)"),
     (lambda: mapsim.search("resnet50/conv2_3x3", "eyeriss"), mapsim.ConfigError,
      r"resnet50/conv2_3x3: a name of shipped\('layers'\); one of shipped\('machines'\) is needed"),
+    (lambda: mapsim.search(EASY, LAYER, constraints={"tiling": "even"}), mapsim.ConfigError,
+     "'tiling' belongs below the key 'mapspace'\n"),
     (lambda: mapsim.search("nowhere_at_all", LAYER), mapsim.ConfigError, r"shipped\('machines'\) shows what is"),
     (lambda: mapsim.search(EASY, LAYER, "edp"), TypeError, "options by name, as in objective='edp'; got 'edp'"),
     (lambda: mapsim.search(EASY, LAYER, objektive="edp"), TypeError, "no argument 'objektive'; did you mean 'obj"),

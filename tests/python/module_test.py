@@ -243,6 +243,17 @@ def test_what_does_not_fit_is_an_answer():
     nothing = mapsim.search(EASY.set("Registers.capacity", "1 b"), LAYER, max_latency="1 cycles")
     assert not nothing.feasible and nothing.energy_pj is None and nothing.mapping == ""
     assert nothing.certificate["status"] == "infeasible"
+    assert mapsim.search(EASY, LAYER).reason is None
+    late = mapsim.search(EASY, LAYER, max_latency="1 cycles")
+    least = mapsim.search(EASY, LAYER, objective="latency").latency_cycles
+    assert late.reason == f"nothing fits: latency limit (at least {least:,} cycles)"
+    assert repr(late) == f"Result({late.reason})"
+    small = mapsim.search(EASY.set("Registers.capacity", "1 b"), "teaching/conv",
+                          constraints={"mapspace": {"keep": {"Registers": ["I"]}}})
+    assert small.reason == "nothing fits: Registers: capacity (at least 1 B)"
+    empty = mapsim.search(EASY, "teaching/conv", constraints={"mapspace": {
+        "unroll": {"PEs": {"min_utilization": 1, "Y": {"dims": ["R"]}}}}})
+    assert empty.reason and empty.reason in str(empty)
 
 
 def test_sweeps_say_what_went_wrong_at_a_point(capsys):
