@@ -146,6 +146,9 @@ Answer run_on_gpu(const EvalArguments& arguments, const Document& machine) {
             why.empty() ? fmt::format("{} has no such path for this precision\n", gpu.name) : why};
   }
   const GpuPath path = best->kernel.path;
+  if (!why.empty()) {
+    why += fmt::format("the {} kernel of these tiles is shown instead\n", to_string(path));
+  }
   result.calibration = gpu.calibration(result.forms[best->form].problem.precision, path);
   result.ranked.push_back(*best);
   comparison.best_of_path = best_of(gpu, result.forms, path);

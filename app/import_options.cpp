@@ -100,11 +100,11 @@ CommandOptions options_of(ImportArguments& a) {
              "gpu-table: GEMM timings "
              "(CSV, T4 JSON)",
              &a.files}),
-        required(
-            {"-o,--out", "DIR",
-             "timeloop, scalesim, zigzag, accelforge, onnx: write arch.yaml, workload.yaml and "
-             "so on to DIR; gpu-table: add the measurements to this file (CSV)",
-             &a.folder})},
+        required({"-o,--out", "PATH",
+                  "timeloop, scalesim, zigzag, accelforge, onnx: the folder to which arch.yaml, "
+                  "workload.yaml and so on are written; gpu-table: the file (CSV) to which the "
+                  "measurements are added",
+                  &a.folder})},
        import_onnx_options(a.onnx),
        timeloop_options(a.timeloop, "timeloop, accelforge"),
        {{"--gpu", "NAME", "gpu-table: name of the GPU, if the table has none", &a.gpu},

@@ -169,7 +169,7 @@ std::optional<std::string> substitute(Node& root, std::string_view path, const N
                             : (so_far.empty() ? "" : ".") + step.word;
   }
   if (node->kind == Node::Kind::kMap && value.kind != Node::Kind::kMap) {
-    return fmt::format("is a map; name one of its keys ({}), or give a map",
+    return fmt::format("{} is a map; name one of its keys ({}), or give a map", path,
                        fmt::join(words_in(*node), ", "));
   }
   *node = placed(value, *node);

@@ -331,7 +331,9 @@ TEST(EvalOnGpu, SaysWhyAKernelCannotRun) {
   // Tensor cores have no fragment of 33: what is shown then runs without them, and says why.
   const Outcome odd = run(layer + "--block 128x128x33");
   EXPECT_EQ(odd.code, 0);
-  EXPECT_THAT(odd.text, ContainsRegex("^mma 128x128x33 .*: illegal: [^\n]+\n\n.*this: simt"));
+  EXPECT_THAT(odd.text, ContainsRegex("^mma 128x128x33 .*: illegal: [^\n]+\n"
+                                      "the simt kernel of these tiles is shown instead\n\n"
+                                      ".*this: simt"));
   EXPECT_EQ(run(layer).text, "mapsim: which kernel? a file of one, or --block MxNxK\n");
   EXPECT_EQ(run(layer + "--block 96x192").text,
             "mapsim: --block: '96x192' is not MxNxK, like 128x128x32\n");

@@ -36,7 +36,7 @@ TEST_F(CommandLine, HelpIsGroupedAndWrapped) {
     EXPECT_THAT(help, HasSubstr(fmt::format("\n\n{}\n", heading)));
   }
   EXPECT_THAT(help, ::testing::Not(HasSubstr("Excludes:")));
-  EXPECT_THAT(run("import scalesim --help").out, HasSubstr("-o,--out DIR (required)"));
+  EXPECT_THAT(run("import scalesim --help").out, HasSubstr("-o,--out PATH (required)"));
   for (const char* command : {"search", "eval", "validate", "import"}) {
     std::istringstream lines{run(fmt::format("{} --help", command)).out};
     for (std::string line; std::getline(lines, line);) {

@@ -55,7 +55,7 @@ TEST(Substitute, SaysWhereAPathLeadsNowhere) {
   EXPECT_EQ(with("GLB.word", "8 b"), "there is no 'GLB' in the file; did you mean 'nodes.GLB'?");
   EXPECT_EQ(with("nodes[3].word", "8 b"), "nodes has no item 3; it has 3");
   EXPECT_EQ(with("nodes.PEs.x", "16"),
-            "is a map; name one of its keys (size, dims), or give a map");
+            "nodes.PEs.x is a map; name one of its keys (size, dims), or give a map");
   EXPECT_EQ(with("clock.fast", "16"),
             "clock is a value, '1 GHz', which has no 'fast'; set 'clock' itself");
   for (const char* path : {"", ".", "nodes.", "nodes..x", "[0]", "nodes[", "nodes[x]", "nodes[-1]",
