@@ -86,7 +86,7 @@ class Reader {
 // A map whose keys are known. Refers to its reader and its node.
 class Fields {
  public:
-  // nullptr: absent, or without a value, which is an error.
+  // nullptr: the key is absent, or it has no value; the latter is an error.
   const Node* find(std::string_view key) const;
   const Node* require(std::string_view key) const;  // absent is an error, too
   bool has(std::string_view key) const { return entry(key) != nullptr; }

@@ -43,15 +43,17 @@ extern template std::optional<NodeRange<Fanout>> join(const NodeRange<Fanout>&,
 extern template std::optional<NodeRange<Compute>> join(const NodeRange<Compute>&,
                                                        const NodeRange<Compute>&);
 
-// What the lemma on resources does not hold for, on a machine and under constraints.
+// The parts of a machine to which the lemma on resources does not apply: none, the sizes of arrays,
+// or all.
 enum class Exception : std::uint8_t { kNone, kArraySizes, kEverything };
 struct Excepted {
   Exception what = Exception::kNone;
   std::string reason;  // for people
 };
-// Of hops, timing models and constraints, whose counts or rules depend on the sizes of arrays.
+// The exception that a machine needs. Hops, timing models and constraints cause it, because their
+// counts or rules depend on the sizes of arrays.
 Excepted exceptions(const Arch& arch, bool has_constraints);
-// Does an enclosure differ in what its machine excepts?
+// Do designs of an enclosure differ in a part to which the lemma does not apply?
 bool breaks(const Excepted& excepted, const Enclosure& enclosure);
 
 // A machine by its numbers, in a fixed order. Machines of equal `structure` differ in these alone,

@@ -277,8 +277,8 @@ class ForgeTreeWriter {
         if (is_below(each.producer) && is_below(use.einsum) &&
             rank_of(chain_.einsums[use.einsum], use.tensor, variables) != made) {
           refuse(node,
-                 fmt::format("a loop over {} around {} and {} does not cut {} at the same "
-                             "rank on both sides",
+                 fmt::format("a loop over {} around {} and {} must tile the same rank of {} in "
+                             "both",
                              name, producer.name, chain_.einsums[use.einsum].name, each.name));
         }
       }

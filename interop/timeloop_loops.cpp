@@ -101,9 +101,9 @@ class FactorReader {
     }
     if (factor.residual == 0 || factor.residual > factor.bound) {
       reader_.error(node, piece.offset,
-                    fmt::format("{}: the last iteration makes at least 1, and no more than the "
-                                "others",
-                                piece.text));
+                    fmt::format("{}: the last iteration's factor, {}, is not from 1 to {}, the "
+                                "factor of the others",
+                                piece.text, factor.residual, factor.bound));
     }
   }
 

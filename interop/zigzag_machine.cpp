@@ -360,9 +360,9 @@ class MachineReader {
       if ((inner.roles.bits() & outer.roles.bits()) != 0 &&
           inner.shared.size() > outer.shared.size() && !whole) {
         reader_.error(*places_[m].served,
-                      fmt::format("{} stands behind {}, so that it is further out, and must serve "
-                                  "at least the dims of the array that {} serves",
-                                  outer.name, inner.name, inner.name));
+                      fmt::format("a memory that is listed later is further out: {} must serve at "
+                                  "least the array dims that {} serves",
+                                  outer.name, inner.name));
         return;
       }
     }

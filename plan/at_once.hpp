@@ -21,7 +21,7 @@ struct AtOnce {
 
 // The fastest schedule: exact at cut tensors, where blocks join by the place of the tensor between
 // them (min-plus products), and a search inside of each block. `most_nodes`: of a block, in one
-// round. `known`: the time of a plan that is at hand; only what is faster is looked for.
+// round. `known`: the time of a plan that is already found; only a faster one is searched for.
 AtOnce schedule_at_once(const PlanProblem& problem, const std::vector<Server>& servers,
                         std::size_t most_nodes, double known = kNever);
 

@@ -60,7 +60,7 @@ class ChainReader {
     } else if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end()) {
       reader_.error(
           fields.place("name"),
-          fmt::format("'{}' is a word of mapping trees; call the einsum otherwise", name));
+          fmt::format("'{}' is a word of mapping trees; give the einsum another name", name));
     }
     if (!workload || reader_.errors() > before) {
       return;

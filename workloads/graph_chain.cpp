@@ -111,7 +111,7 @@ class Cutter {
             beyond.contains(use.tensor) || (!inside && producer && nodes_.contains(*producer));
         if (inside && beyond.contains(use.tensor)) {
           fail(graph_.nodes[n].name,
-               fmt::format("reads {}, which is made outside of what is cut, from what it makes",
+               fmt::format("reads {}, which depends on the chain but is made outside it",
                            graph_.tensors[use.tensor].name));
         } else if (!inside && after) {
           beyond.insert(graph_.nodes[n].out.begin(), graph_.nodes[n].out.end());
@@ -284,8 +284,8 @@ class Cutter {
     made_[node.out[0]] = {push(einsum_of("", all, {all, all - 1}), node.name, {exponentials, sum}),
                           shape};
     cut_.notes.push_back(
-        fmt::format("{} is exact, of four einsums: maximum, exponentials, sum, "
-                    "quotients; one operation each per element",
+        fmt::format("{} becomes four einsums (maximum, exponentials, sum, quotients), each with "
+                    "one operation per element, and is exact",
                     node.name));
   }
 

@@ -153,7 +153,9 @@ class NodeReader {
       context_.reader.error(
           *place,
           unpriced
-              ? fmt::format("{} has a price", *op)
+              ? fmt::format("the cost of operator '{}' is known, so `unpriced: true` cannot stand "
+                            "here",
+                            *op)
               : fmt::format("unknown operator '{}'{} (`unpriced: true` lists one without a price)",
                             *op, suggestion(*op, known)));
       return {};

@@ -53,7 +53,7 @@ Shapes same(const OpForm&, const std::vector<Extents>& in) { return one(in.front
 Shapes pooled(const OpForm& form, const std::vector<Extents>& in) {
   Extents shape = in.front();
   if (shape.size() != 4) {
-    return fmt::format("{} has not the axes N, C, H, W", shape_text(shape));
+    return fmt::format("{} does not have the axes N, C, H, W", shape_text(shape));
   }
   if (form.op.starts_with("Global")) {
     return one({shape[0], shape[1], 1, 1});

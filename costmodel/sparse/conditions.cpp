@@ -276,7 +276,8 @@ void ConditionChain::check_tile(TensorId t, const TileShape& tile) const {
     if (goes_by_place && workload_->tensors[leader].dims().contains(occupancy.pattern().dim)) {
       refuse_conditions(*workload_, leader,
                         "where tiles of " + workload_->tensors[t].name +
-                            " in a format that counts places cut its blocks");
+                            " hold parts of n:m blocks: the sizes of the tiles and the conditions "
+                            "then depend on each other");
     }
   }
 }

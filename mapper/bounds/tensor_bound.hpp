@@ -32,7 +32,7 @@ class TensorBound {
   const double* to_go(std::size_t stage, std::size_t residence) const {
     return &to_go_[row(stage, residence)];
   }
-  // Per residence: the least sum of both over the tiles.
+  // Per residence: the least sum of cost so far and cost to go, over all tiles.
   const std::vector<double>& least(std::size_t stage) const { return least_[stage]; }
 
  private:

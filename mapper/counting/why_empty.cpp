@@ -72,7 +72,8 @@ std::string why_empty(const Mapspace& space) {
   }
   const char* what = space.unrolling_count() == 0 ? "no unrolling" : "no mapping";
   return to_blame.empty()
-             ? fmt::format("{} obeys the constraints, nor does one if any of them is dropped", what)
+             ? fmt::format("{} obeys the constraints, and dropping one of them would not help",
+                           what)
              : fmt::format("{} obeys the constraints; there are some without: {}", what,
                            fmt::join(to_blame, "; "));
 }

@@ -446,7 +446,7 @@ TEST(SparseLaws, PlacesOfCutBlocksAreNotAveragedTwice) {
   };
   EXPECT_EQ(why(4, "[bitmask, bitmask]"), "");
   EXPECT_EQ(why(3, "bitmask"), "");
-  EXPECT_NE(why(3, "[bitmask, bitmask]").find("where tiles of A in a format that counts places"),
+  EXPECT_NE(why(3, "[bitmask, bitmask]").find("where tiles of A hold parts of n:m blocks: "),
             std::string::npos)
       << why(3, "[bitmask, bitmask]");
 }

@@ -288,9 +288,8 @@ TEST(ZigzagMachines, StandFromTheInnermostToTheOutermost) {
   machine.replace(machine.find(served, machine.find("sram:")), served.size(),
                   "served_dimensions: []");
   EXPECT_THAT(complaint_of(machine),
-              HasSubstr("memories.sram.served_dimensions: sram stands behind low, so that it is "
-                        "further out, and must serve at least the dims of the array that low "
-                        "serves"));
+              HasSubstr("memories.sram.served_dimensions: a memory that is listed later is further "
+                        "out: sram must serve at least the array dims that low serves"));
   EXPECT_EQ(complaint_of(machine_with("{type: read_write, bandwidth_max: 8}", "")), "");
 }
 

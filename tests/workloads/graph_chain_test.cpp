@@ -132,10 +132,11 @@ TEST(CutChain, LetsActivationsRideAndAliasesVanish) {
 TEST(CutChain, NamesWhatAChainCannotHold) {
   const NetworkGraph resnet = shipped("resnet50");
   EXPECT_EQ(problem(resnet, {"conv1", "pool1"}), "pool1: MaxPool (pool) is no einsum of a chain");
-  EXPECT_THAT(problem(resnet, {"conv2_1_a", "conv2_1_c"}),
-              HasSubstr("conv2_1_c: reads conv2_1_b, which is made outside of what is cut"));
+  EXPECT_THAT(
+      problem(resnet, {"conv2_1_a", "conv2_1_c"}),
+      HasSubstr("conv2_1_c: reads conv2_1_b, which depends on the chain but is made outside it"));
   EXPECT_THAT(problem(resnet, {"conv2_1_a", "conv3_1_a"}),
-              HasSubstr("which is made outside of what is cut"));
+              HasSubstr("which depends on the chain but is made outside it"));
   EXPECT_THAT(problem(resnet, {"conv2_1_b", "conv2_1_projection"}),
               HasSubstr("nothing that is cut connects it with conv2_1_b"));
   EXPECT_THAT(problem(resnet, {"conv2_1_sum", "conv2.1.a"}), HasSubstr("read inside and outside"));
