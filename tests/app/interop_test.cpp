@@ -164,6 +164,10 @@ TEST_F(Interop, ComparesAMappingOfZigzagWithTheOptimum) {
     EXPECT_LE(figure["best"], figure["ours"]);
   }
   ASSERT_EQ(run(fmt::format("import zigzag {0}machine.yaml {0}result.json -o in", data)), 0);
+  EXPECT_NE(contents(folder() / "stdout")
+                .find("\nnext: mapsim search in/arch.yaml in/_block_gemm.workload.yaml "
+                      "--constraints in/_block_gemm.constraints.yaml\n"),
+            std::string::npos);
   ASSERT_EQ(run("eval in/arch.yaml in/_block_gemm.workload.yaml in/_block_gemm.mapping.yaml "
                 "--why --constraints in/_block_gemm.constraints.yaml --json"),
             0);
