@@ -19,16 +19,32 @@ struct Item {
   std::int64_t bytes = 0;
   std::size_t begin = 0, end = 0;  // moments
   double time = 0;                 // alive
-  std::int64_t crowd = 0;          // the most bytes that are alive in a moment of its own
 };
+
+// What comes first among equal offsets: items of crowded moments (of those that are still to be
+// placed, `crowd` is the most bytes in a moment of its own), then long or large ones; or large ones
+// at once. Problems that one order solves at once take another one millions of nodes. The first two
+// are orders of MiniMalloc.
+constexpr std::size_t kOrders = 3;
+std::array<double, 3> weights(const Item& item, double crowd, std::size_t order) {
+  const double area = item.time * static_cast<double>(item.bytes);
+  const auto cells = static_cast<double>(item.end - item.begin) * static_cast<double>(item.bytes);
+  const std::array<std::array<double, 3>, kOrders> orders{
+      {{crowd, item.time, area}, {crowd, area, item.time}, {cells}}};
+  return orders[order];
+}
 
 enum class Outcome : std::uint8_t { kFound, kNone, kStopped };
 
 class OffsetBranching {
  public:
-  OffsetBranching(std::vector<Item> items, std::size_t moments, std::int64_t capacity)
-      : items_{std::move(items)},
+  // `order`: of equal offsets, see `weights`.
+  OffsetBranching(const std::vector<Item>& items, std::size_t moments, std::int64_t capacity,
+                  std::size_t order)
+      : items_{items},
         capacity_{capacity},
+        order_{order},
+        rank_(items_.size(), 0),
         low_(items_.size(), 0),
         offset_(items_.size(), 0),
         is_placed_(items_.size(), 0),
@@ -45,9 +61,7 @@ class OffsetBranching {
     }
   }
 
-  // Items in the order in which equal offsets are tried.
   Outcome run(std::size_t most_nodes) {
-    nodes_ = 0;
     most_nodes_ = most_nodes;
     std::vector<std::size_t> all(items_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
@@ -56,7 +70,7 @@ class OffsetBranching {
         return Outcome::kNone;
       }
     }
-    return place(all, 0, 0);
+    return place_alone(all);
   }
   std::size_t nodes() const { return nodes_; }
   std::int64_t offset(std::size_t item) const { return offset_[item]; }
@@ -146,15 +160,34 @@ class OffsetBranching {
     return parts;
   }
 
-  // Places all of `open`, none below `height`; of equal offsets none in front of `first`.
-  Outcome place(const std::vector<std::size_t>& open, std::int64_t height, std::size_t first) {
+  // Places a part that shares no moment with other open items: its equal offsets are ordered anew,
+  // by what is left in its moments.
+  Outcome place_alone(const std::vector<std::size_t>& part) {
+    std::vector<std::pair<std::array<double, 3>, std::size_t>> weighed;
+    weighed.reserve(part.size());
+    for (const std::size_t i : part) {
+      const auto begin = left_.begin() + static_cast<std::ptrdiff_t>(items_[i].begin);
+      const auto end = left_.begin() + static_cast<std::ptrdiff_t>(items_[i].end);
+      const auto crowd = static_cast<double>(*std::max_element(begin, end));
+      weighed.emplace_back(weights(items_[i], crowd, order_), i);
+    }
+    std::stable_sort(weighed.begin(), weighed.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (std::size_t rank = 0; rank < weighed.size(); ++rank) {
+      set(rank_, weighed[rank].second, static_cast<std::int64_t>(rank));
+    }
+    return place(part, 0, 0);
+  }
+
+  // Places all of `open`, none below `height`; of equal offsets none of a rank below `first`.
+  Outcome place(const std::vector<std::size_t>& open, std::int64_t height, std::int64_t first) {
     if (open.empty()) {
       return Outcome::kFound;
     }
     const auto parts = parts_of(open);
     if (parts.size() > 1) {
       for (const std::vector<std::size_t>& part : parts) {
-        const Outcome outcome = place(part, height, first);
+        const Outcome outcome = place_alone(part);
         if (outcome != Outcome::kFound) {
           return outcome;  // who goes back takes what the parts in front have placed with it
         }
@@ -169,13 +202,14 @@ class OffsetBranching {
       least_top = std::min(least_top, low_[i] + items_[i].bytes);
     }
     std::vector<std::size_t> next = open;
-    std::stable_sort(next.begin(), next.end(),
-                     [this](std::size_t a, std::size_t b) { return low_[a] < low_[b]; });
+    std::sort(next.begin(), next.end(), [this](std::size_t a, std::size_t b) {
+      return std::pair{low_[a], rank_[a]} < std::pair{low_[b], rank_[b]};
+    });
     for (const std::size_t i : next) {
       if (low_[i] >= least_top) {
         break;  // another one fits below it, and would have to be placed later
       }
-      if (low_[i] < height || (low_[i] == height && i < first)) {
+      if (low_[i] < height || (low_[i] == height && rank_[i] < first)) {
         continue;
       }
       const Outcome outcome = try_item(open, i);
@@ -219,7 +253,7 @@ class OffsetBranching {
     Outcome outcome = Outcome::kNone;
     if (possible) {
       lower_again(begin, end);
-      outcome = fits(rest, offset) ? place(rest, offset, i) : Outcome::kNone;
+      outcome = fits(rest, offset) ? place(rest, offset, rank_[i]) : Outcome::kNone;
     }
     if (outcome != Outcome::kFound) {
       go_back(mark);
@@ -227,8 +261,10 @@ class OffsetBranching {
     return outcome;
   }
 
-  std::vector<Item> items_;
+  const std::vector<Item>& items_;
   std::int64_t capacity_;
+  std::size_t order_;
+  std::vector<std::int64_t> rank_;    // by item: which of equal offsets is tried first
   std::vector<std::int64_t> low_;     // by item: the least offset that is left
   std::vector<std::int64_t> offset_;  // of placed ones
   std::vector<std::int64_t> is_placed_;
@@ -258,35 +294,7 @@ std::vector<Item> items_of(const std::vector<Buffer>& buffers, std::size_t& mome
     items.push_back({b, buffers[b].bytes, moment(buffers[b].first), moment(buffers[b].last + 1),
                      static_cast<double>(buffers[b].last + 1 - buffers[b].first)});
   }
-  std::vector<std::int64_t> alive(moments, 0);
-  for (const Item& item : items) {
-    for (std::size_t m = item.begin; m < item.end; ++m) {
-      alive[m] += item.bytes;
-    }
-  }
-  for (Item& item : items) {
-    item.crowd = *std::max_element(alive.begin() + static_cast<std::ptrdiff_t>(item.begin),
-                                   alive.begin() + static_cast<std::ptrdiff_t>(item.end));
-  }
   return items;
-}
-
-// What comes first among equal offsets: those of crowded moments (the first two orders), long ones
-// or large ones. Problems that one order solves at once take another one millions of nodes. The
-// orders by time, area and crowd are those of MiniMalloc.
-constexpr std::size_t kOrders = 6;
-std::array<double, 3> weights(const Item& item, std::size_t order) {
-  const auto crowd = static_cast<double>(item.crowd);
-  const auto bytes = static_cast<double>(item.bytes);
-  const auto moments = static_cast<double>(item.end - item.begin);
-  const double area = item.time * bytes;
-  const std::array<std::array<double, 3>, kOrders> orders{{{crowd, item.time, area},
-                                                           {crowd, area, item.time},
-                                                           {item.time, area, crowd},
-                                                           {moments * bytes},
-                                                           {moments},
-                                                           {bytes}}};
-  return orders[order];
 }
 
 }  // namespace
@@ -296,13 +304,9 @@ OffsetSearch find_offsets(const std::vector<Buffer>& buffers, std::int64_t capac
   OffsetSearch found;
   std::size_t moments = 0;
   const std::vector<Item> items = items_of(buffers, moments);
-  for (std::size_t budget = 1000; found.nodes < most_nodes; budget *= 4) {
+  for (std::size_t budget = 2000; found.nodes < most_nodes; budget *= 4) {
     for (std::size_t order = 0; order < kOrders && found.nodes < most_nodes; ++order) {
-      std::vector<Item> sorted = items;
-      std::stable_sort(sorted.begin(), sorted.end(), [order](const Item& a, const Item& b) {
-        return weights(a, order) > weights(b, order);
-      });
-      OffsetBranching search{sorted, moments, capacity};
+      OffsetBranching search{items, moments, capacity, order};
       const Outcome outcome = search.run(std::min(budget, most_nodes - found.nodes));
       found.nodes += search.nodes();
       if (outcome == Outcome::kNone) {
@@ -311,8 +315,8 @@ OffsetSearch find_offsets(const std::vector<Buffer>& buffers, std::int64_t capac
       }
       if (outcome == Outcome::kFound) {
         found.offsets.emplace(buffers.size());
-        for (std::size_t i = 0; i < sorted.size(); ++i) {
-          (*found.offsets)[sorted[i].buffer] = search.offset(i);
+        for (std::size_t i = 0; i < items.size(); ++i) {
+          (*found.offsets)[items[i].buffer] = search.offset(i);
         }
         return found;
       }

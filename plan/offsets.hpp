@@ -21,8 +21,8 @@ struct OffsetSearch {
 // another one, or at 0, and buffers are placed in the order of their offsets. So nothing lies below
 // the offset of the last one any more: where the lowest place that is left in a moment, and all
 // that is still to be placed there, are more than the capacity, nothing is left to find. Buffers
-// that no moment joins are searched apart. Six orders of equal offsets are tried in turn, each with
-// a budget that grows.
+// that no moment joins are searched apart, each group with equal offsets in an order of its own.
+// Three such orders are tried in turn, each with a budget that grows.
 OffsetSearch find_offsets(const std::vector<Buffer>& buffers, std::int64_t capacity,
                           std::size_t most_nodes);
 
