@@ -10,6 +10,7 @@
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/why.hpp"
+#include "plan/places.hpp"
 #include "report/accesses.hpp"
 #include "report/json.hpp"
 #include "report/names.hpp"
@@ -47,7 +48,18 @@ Answer run_on_chip(const EvalArguments& arguments) {
   if (!arguments.csv_file.empty()) {
     throw UsageError("--csv: only for mappings; for a plan use --json");
   }
+  OneKernelArguments others = arguments.kernel;
+  others.precision.clear();
+  refuse_kernel_options(others);
   PlanArguments plan;
+  if (!arguments.kernel.precision.empty()) {
+    const auto width = width_named(arguments.kernel.precision);
+    if (!width) {
+      throw UsageError(fmt::format("--precision: on a chip s8, f16 or f32, not {}",
+                                   quoted(arguments.kernel.precision)));
+    }
+    plan.options.widths = {*width};
+  }
   plan.soc = arguments.arch;
   plan.network = arguments.workload;
   plan.given = arguments.mapping;

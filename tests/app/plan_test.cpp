@@ -94,6 +94,18 @@ TEST_F(PlanCommand, ExplainsMisuse) {
   }
 }
 
+TEST_F(PlanCommand, IsCostedInThePrecisionThatItHas) {
+  const std::string net = "jetson_agx_orin graphs/squeezenet ";
+  ASSERT_EQ(run("plan " + net + "--precision f16 --save-plan plan.yaml").code, 0);
+  const Outcome ran = run("eval " + net + "plan.yaml --precision f16");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(run("eval " + net + "plan.yaml").code, 2);  // the network's own precision
+  EXPECT_THAT(run("eval " + net + "plan.yaml --precision tf32").err,
+              HasSubstr("--precision: on a chip s8, f16 or f32, not 'tf32'"));
+  EXPECT_THAT(run("eval " + net + "plan.yaml --block 64x64x32").err,
+              HasSubstr("--block: only for a GPU"));
+}
+
 TEST_F(PlanCommand, WritesOverNoFileOfItsOwn) {
   const std::string net = "plan chip.yaml net.yaml ";
   for (const std::string& arguments :
