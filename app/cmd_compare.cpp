@@ -6,9 +6,9 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
-#include "app/folder_files.hpp"
 #include "app/import.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "interop/folder_files.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_compare.hpp"
 #include "interop/timeloop_stats.hpp"
@@ -100,10 +100,12 @@ ComparisonRecord compare_by_version(const std::string& wanted, const Compare& co
 
 // The folders among the arguments, replaced by their files.
 FolderFiles design_of(const CompareArguments& arguments) {
-  FolderRequest request{"compare timeloop", "timeloop", " --stats " + arguments.stats, {}};
+  FolderRequest request =
+      folder_request("timeloop", "compare timeloop", " --stats " + arguments.stats);
+  request.compares = true;
   request.has_energies = !arguments.timeloop.ert.empty();
   request.why_not = [&arguments](const std::vector<std::string>& files) {
-    return why_unread([&] {
+    return why_refused([&] {
       const TimeloopImport import = read_timeloop(timeloop_files(files, arguments.timeloop),
                                                   timeloop_options(arguments.timeloop));
       if (import.design.blocks.empty()) {
@@ -111,7 +113,7 @@ FolderFiles design_of(const CompareArguments& arguments) {
       }
     });
   };
-  return files_of_folders(arguments.files, request);
+  return argument_files(arguments.files, request);
 }
 
 std::string comparison_text(const ComparisonRecord& record, bool all,

@@ -13,7 +13,6 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
-#include "app/folder_files.hpp"
 #include "app/import.hpp"
 #include "app/onnx_model.hpp"
 #include "arch/load.hpp"
@@ -21,6 +20,7 @@
 #include "core/diagnostic.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/accelforge.hpp"
+#include "interop/folder_files.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_import.hpp"
 #include "interop/zigzag.hpp"
@@ -326,8 +326,8 @@ ImportedFiles import_one(const ImportArguments& arguments) {
 
 // The folders among the arguments, replaced by their files.
 FolderFiles import_files(const ImportArguments& arguments) {
-  FolderRequest request{
-      "import " + arguments.format, arguments.format, " -o " + arguments.folder, {}};
+  FolderRequest request =
+      folder_request(arguments.format, "import " + arguments.format, " -o " + arguments.folder);
   request.has_energies = !arguments.timeloop.ert.empty();
   request.why_not = [&arguments](const std::vector<std::string>& files) {
     if (arguments.format == "scalesim") {
@@ -335,9 +335,9 @@ FolderFiles import_files(const ImportArguments& arguments) {
     }
     ImportArguments one = arguments;
     one.files = files;
-    return why_unread([&one] { import_one(one); });
+    return why_refused([&one] { import_one(one); });
   };
-  return files_of_folders(arguments.files, request);
+  return argument_files(arguments.files, request);
 }
 
 Answer answer_of(const ImportArguments& arguments, const ImportRecord& record,
@@ -358,11 +358,24 @@ Answer answer_of(const ImportArguments& arguments, const ImportRecord& record,
 
 }  // namespace
 
-std::string first_message(const ConfigError& error) {
-  const Diagnostic& first = error.diagnostics().front();
-  return fmt::format("{}{}: {}", first.file,
-                     first.line > 0 ? fmt::format(":{}:{}", first.line, first.column) : "",
-                     first.message);
+FolderRequest folder_request(const std::string& format, const std::string& command,
+                             const std::string& rest) {
+  FolderRequest request;
+  request.format = format;
+  request.reader = fmt::format("'{}'", command);
+  request.call = [command, rest](const std::vector<std::string>& files) {
+    return fmt::format("mapsim {} {}{}", command, fmt::join(files, " "), rest);
+  };
+  return request;
+}
+
+FolderFiles argument_files(const std::vector<std::string>& arguments,
+                           const FolderRequest& request) {
+  try {
+    return files_of_folders(arguments, request);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
 }
 
 std::vector<std::string> timeloop_files(std::vector<std::string> files,

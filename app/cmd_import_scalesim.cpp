@@ -207,7 +207,7 @@ void add_notes(const ImportArguments& arguments, const ScaleSimConfig& config,
 }  // namespace
 
 Unread why_no_scalesim(const std::vector<std::string>& files) {
-  return why_unread([&files] {
+  return why_refused([&files] {
     if (files.size() != 2) {
       throw UsageError("import scalesim takes two files, a configuration and a topology");
     }

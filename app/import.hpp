@@ -7,10 +7,8 @@
 
 #include "app/arguments.hpp"
 #include "app/command.hpp"
-#include "app/folder_files.hpp"
-#include "core/diagnostic.hpp"
+#include "interop/folder_files.hpp"
 #include "interop/gpu_table.hpp"
-#include "interop/template.hpp"
 #include "interop/timeloop_import.hpp"
 
 namespace mapsim {
@@ -33,21 +31,22 @@ ImportedFiles import_scalesim(const ImportArguments& arguments);
 Unread why_no_scalesim(const std::vector<std::string>& files);
 ImportedFiles import_onnx(const ImportArguments& arguments);
 
+// The files of folders among the arguments of `command`, whose messages show commands that end with
+// `rest` (" -o DIR"). Throws UsageError where a folder has several files of a kind.
+FolderRequest folder_request(const std::string& format, const std::string& command,
+                             const std::string& rest);
+FolderFiles argument_files(const std::vector<std::string>& arguments, const FolderRequest& request);
+
 // How a Timeloop design is read, and its files with the table of energies that was named apart.
 TimeloopOptions timeloop_options(const TimeloopArguments& arguments);
 std::vector<std::string> timeloop_files(std::vector<std::string> files,
                                         const TimeloopArguments& arguments);
 
-std::string first_message(const ConfigError& error);  // with its place
+// `read` throws UsageError, too.
 template <class Read>
-Unread why_unread(const Read& read) {
+Unread why_refused(const Read& read) {
   try {
-    read();
-    return {};
-  } catch (const UnsetNames& error) {
-    return {first_message(error), true};
-  } catch (const ConfigError& error) {
-    return {first_message(error)};
+    return why_unread(read);
   } catch (const UsageError& error) {
     return {error.what()};
   }

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapsim/timeloop.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <map>
 #include <stdexcept>
 #include <utility>
 
 #include "arch/print.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "interop/folder_files.hpp"
 #include "interop/timeloop_stats.hpp"
 #include "workloads/print.hpp"
 
 namespace mapsim {
 
-ImportedTimeloop import_timeloop(const std::vector<std::string>& paths,
-                                 const TimeloopOptions& options) {
+namespace {
+
+ImportedTimeloop import_files(const std::vector<std::string>& paths,
+                              const TimeloopOptions& options) {
   ImportedTimeloop found{read_timeloop(paths, options), {}, {}, {}, {}};
   const TimeloopImport& import = found.import;
   if (import.has_workload) {
@@ -31,6 +37,25 @@ ImportedTimeloop import_timeloop(const std::vector<std::string>& paths,
   if (!import.design.blocks.empty()) {
     found.mapping = print_mapping(arch, import.design.workload, to_mapping(import.design));
   }
+  return found;
+}
+
+}  // namespace
+
+ImportedTimeloop import_timeloop(const std::vector<std::string>& paths,
+                                 const TimeloopOptions& options) {
+  FolderRequest request;
+  request.format = "timeloop";
+  request.reader = "import_timeloop()";
+  request.call = [](const std::vector<std::string>& files) {
+    return fmt::format("import_timeloop([\"{}\"])", fmt::join(files, "\", \""));
+  };
+  request.why_not = [&options](const std::vector<std::string>& files) {
+    return why_unread([&] { import_files(files, options); });
+  };
+  const FolderFiles files = files_of_folders(paths, request);
+  ImportedTimeloop found = import_files(files.files, options);
+  found.import.notes.insert(found.import.notes.begin(), files.notes.begin(), files.notes.end());
   return found;
 }
 

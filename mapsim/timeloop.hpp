@@ -14,8 +14,10 @@ struct ImportedTimeloop {
   TimeloopImport import;
   std::string arch, workload, mapping, constraints;  // YAML
 };
-// Reads an architecture, a problem, a mapping, a mapspace and an ERT together. Throws ConfigError,
-// and std::invalid_argument for machines that have no counterpart.
+// Reads an architecture, a problem, a mapping, a mapspace and an ERT together. A folder stands for
+// its files if it has one of each kind; the notes name them. Throws ConfigError, and
+// std::invalid_argument for folders with several files of a kind (with calls that read some of
+// them) and for machines that have no counterpart.
 ImportedTimeloop import_timeloop(const std::vector<std::string>& paths,
                                  const TimeloopOptions& options = {});
 // Its figures beside those in the statistics of timeloop-model or timeloop-mapper. `version` wrote

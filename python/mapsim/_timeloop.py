@@ -87,14 +87,11 @@ class TimeloopDesign:
 
 
 def _files(name: str, value: Any) -> List[str]:
-    """Paths of files that exist or not, but are no folders: one, or some."""
+    """Paths of files and folders: one, or some."""
     listed = [value] if is_name(value) else value
     if not isinstance(listed, Sequence) or not listed or not all(map(is_name, listed)):
-        raise wrong(name, "a file of Timeloop, or a list of files", value)
-    paths = [os.fspath(each) for each in listed]
-    for path in filter(os.path.isdir, paths):
-        raise ValueError(f"{name}: {path!r} is a folder; name its files")
-    return paths
+        raise wrong(name, "a file or folder of Timeloop, or a list of them", value)
+    return [os.fspath(each) for each in listed]
 
 
 @arguments(files=_files, settings=kinds.mapping("{'architecture': 'eyeriss_like'}"), counts_only=kinds.switch)
@@ -104,8 +101,9 @@ def import_timeloop(files: Union[Named, Sequence[Named]], settings: Optional[Map
 
     `files`: architecture, problem, mapping (timeloop-mapper.map.yaml), mapspace, and the energies of
     Accelergy (timeloop-model.ERT.yaml), as import_timeloop(["top.yaml.jinja2", "map.yaml", "ERT.yaml"]).
-    `settings`: values of names in templates (top.yaml.jinja2). `counts_only`: without energies. For a
-    folder with several designs, `mapsim import timeloop FOLDER` on the command line tells files apart.
+    A folder stands for its files, which `notes` name; where it has several of a kind (two designs), the
+    ValueError lists them, with calls that read one of each. `settings`: values of names in templates
+    (top.yaml.jinja2). `counts_only`: without energies.
 
     >>> import_timeloop("nowhere.yaml")
     Traceback (most recent call last):

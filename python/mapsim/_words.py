@@ -8,6 +8,7 @@ _ROWS = [(re.compile(pattern), python) for pattern, python in [
     (r"--dim (\w+)=(\w+)", r"dims={'\1': \2}"),
     (r"--dim (\S+):", r"dims: '\1':"),
     (r"--ert FILE takes Accelergy's", "ERT.yaml among the files takes Accelergy's"),
+    (r"--ert FILE takes a table", "a table among the files is taken"),
     (r"--gpu NAME", "rows_of='NAME'"),
     (r"--precision NAME", "precision='NAME'"),
     (r"--problem MxNxK", "problem=(M, N, K)"),

@@ -476,6 +476,23 @@ def test_control_c_stops(call):
     assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in error
 
 
+def test_a_folder_stands_for_its_timeloop_files(tmp_path):
+    text = (Path(__file__).resolve().parents[1] / "app/data/timeloop_gemm.yaml").read_text()
+    problem, mapping = text.index("problem:"), text.index("mapping:")
+    for name, part in (("arch", text[:problem]), ("gemm", text[problem:mapping]), ("map", text[mapping:])):
+        (tmp_path / f"{name}.yaml").write_text(part)
+    design = mapsim.import_timeloop(tmp_path)
+    assert repr(design) == "TimeloopDesign(arch, workload, mapping)"
+    assert design.notes[0] == f"{tmp_path}: read as arch.yaml gemm.yaml map.yaml"
+    (tmp_path / "other.yaml").write_text(text[:problem])
+    with pytest.raises(ValueError, match="several files of a kind") as refused:
+        mapsim.import_timeloop([tmp_path])
+    assert f'import_timeloop(["{tmp_path}/arch.yaml", "{tmp_path}/gemm.yaml", ' in str(refused.value)
+    with pytest.raises(ValueError, match=r"has no file that import_timeloop\(\) reads"):
+        (tmp_path / "empty").mkdir()
+        mapsim.import_timeloop(tmp_path / "empty")
+
+
 def test_a_timeloop_design_is_read_and_compared():
     data = Path(__file__).resolve().parents[1] / "app/data"
     design = mapsim.import_timeloop(data / "timeloop_gemm.yaml")
@@ -488,7 +505,5 @@ def test_a_timeloop_design_is_read_and_compared():
     assert all(row["rules"] for row in rows if row["verdict"] == "derived")
     with pytest.raises(ValueError, match="version: '2019' is unknown; one of current, 2024"):
         design.compare(data / "timeloop_gemm.stats.txt", version="2019")
-    with pytest.raises(ValueError, match="is a folder; name its files"):
-        mapsim.import_timeloop(data)
     with pytest.raises(TypeError, match="statistics: expected the file"):
         design.compare(None)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/folder_files.hpp"
+#include "interop/folder_files.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 
-#include "app/arguments.hpp"
-#include "app/folder_kinds.hpp"
 #include "core/ascii.hpp"
+#include "interop/folder_kinds.hpp"
 
 namespace mapsim {
 
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFiles = 50'000;  // looked at in a folder
 constexpr std::size_t kListed = 6;          // files of a kind in a message
-constexpr std::size_t kTried = 24;          // commands
+constexpr std::size_t kTried = 24;          // calls
 constexpr std::size_t kShown = 4;
 
 using Kinds = std::vector<std::pair<const FolderKind*, std::vector<std::string>>>;
@@ -133,7 +133,8 @@ class Folder {
 
   [[noreturn]] void refuse(const std::vector<std::string>& given) const {
     if (kinds_.empty()) {
-      throw UsageError(fmt::format("{} has no file that '{}' reads", path_, request_.command));
+      throw std::invalid_argument{
+          fmt::format("{} has no file that {} reads", path_, request_.reader)};
     }
     std::string message =
         fmt::format("{} has several files of a kind; name those that belong together:", path_);
@@ -144,7 +145,7 @@ class Folder {
       }
       message += files.size() > kListed ? " ..." : "";
     }
-    throw UsageError(message + commands(given));
+    throw std::invalid_argument{message + calls(given)};
   }
 
  private:
@@ -169,8 +170,7 @@ class Folder {
       if (at->is_directory(ignored) && is_output_folder(name)) {
         at.disable_recursion_pending();
         note_tables(at->path());
-      } else if (at->is_regular_file(ignored) &&
-                 !is_written_by_tool(name, request_.command.starts_with("compare"))) {
+      } else if (at->is_regular_file(ignored) && !is_written_by_tool(name, request_.compares)) {
         paths.push_back(at->path().string());
       }
     }
@@ -269,7 +269,7 @@ class Folder {
     return files;
   }
 
-  std::string commands(const std::vector<std::string>& given) const {
+  std::string calls(const std::vector<std::string>& given) const {
     std::vector<std::vector<std::string>> sets;
     bool choices = false;  // of tables of energies
     for (std::size_t second = 0; second < 2; ++second) {
@@ -304,15 +304,14 @@ class Folder {
       const std::string failure = request_.why_not(all).text;
       if (failure.empty()) {
         led.insert(set.front());
-        text +=
-            fmt::format("\n  mapsim {} {}{}", request_.command, fmt::join(all, " "), request_.rest);
+        text += fmt::format("\n  {}", request_.call(all));
       } else if (why.empty()) {
         why = failure;
       }
     }
     if (choices && !text.empty()) {
       text +=
-          "\nwhere several tables of energies lie about a design, these commands name the one "
+          "\nwhere several tables of energies lie about a design, these name the one "
           "that is nearest by its path; take the one that was made for it";
     }
     return text.empty()
@@ -333,6 +332,13 @@ class Folder {
 };
 
 }  // namespace
+
+std::string first_message(const ConfigError& error) {
+  const Diagnostic& first = error.diagnostics().front();
+  return fmt::format("{}{}: {}", first.file,
+                     first.line > 0 ? fmt::format(":{}:{}", first.line, first.column) : "",
+                     first.message);
+}
 
 FolderFiles files_of_folders(const std::vector<std::string>& arguments,
                              const FolderRequest& request) {
@@ -367,7 +373,7 @@ FolderFiles files_of_folders(const std::vector<std::string>& arguments,
       std::vector<std::string> all = named;
       all.insert(all.end(), files.begin(), files.end());
       if (const std::string choices = folder.choices(request.why_not(all)); !choices.empty()) {
-        throw UsageError(choices);
+        throw std::invalid_argument{choices};
       }
     }
     std::vector<std::string> names;  // in the folder

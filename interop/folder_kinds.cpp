@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/folder_kinds.hpp"
+#include "interop/folder_kinds.hpp"
 
 #include <fmt/format.h>
 
