@@ -97,8 +97,9 @@ Store::Store(const std::string& path, Open how, DatabaseWait wait)
     schema_ = kStoreSchema;
   }
   if (schema_ != kStoreSchema) {
-    refuse(path, fmt::format("has schema {}, which this mapsim reads; it writes {}: sweep into "
-                             "another database, or merge with the mapsim that made it",
+    refuse(path, fmt::format("has schema {}, which this mapsim reads, but does not write: it "
+                             "writes {}. Sweep into another database, or merge with the mapsim "
+                             "that made it",
                              schema_, kStoreSchema));
   }
   database_.execute("PRAGMA journal_mode = WAL");

@@ -422,10 +422,10 @@ class ForgeWorkloadReader {
     for (std::size_t t = 0; t < accesses.size(); ++t) {
       const Node* bits = accesses[t].bits != nullptr ? accesses[t].bits : given[t];
       if (bits == nullptr && bits_ != nullptr) {
-        reader_.error(*bits_, fmt::format("nothing says how many bits {} has", accesses[t].name));
+        reader_.error(*bits_, fmt::format("tensor {} has no bits_per_value", accesses[t].name));
       } else if (bits == nullptr) {
-        notes_.add(*einsum.at,
-                   fmt::format("nothing says how many bits {} has; 8 are taken", accesses[t].name));
+        notes_.add(*einsum.at, fmt::format("tensor {} has no bits_per_value; mapsim takes 8",
+                                           accesses[t].name));
       }
       einsum.tensors[t].bits = Bits{whole(bits, 8, names)};
       names.bits_of.push_back(static_cast<double>(einsum.tensors[t].bits.count()));

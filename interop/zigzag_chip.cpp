@@ -71,7 +71,8 @@ std::vector<std::string> keys_left_out(const Fields& fields) {
   }
   if (const Node* node = fields.find("core_connectivity")) {
     left_out.push_back(fmt::format(
-        "links between cores (line {}: tensors pass through the chip's memory)", node->line));
+        "links between cores (line {}; here, tensors pass through the chip's memory instead)",
+        node->line));
   }
   return left_out;
 }
@@ -309,8 +310,8 @@ class ChipReader {
     if (rates.empty()) {
       if (!links_.empty() && !behind_.empty()) {
         notes_.push_back(fmt::format(
-            "{}: no link to the memory off the chip; here it has one as wide as that memory, where "
-            "its tensors pass through links between cores",
+            "{}: the core has no link to the memory off the chip, as its tensors pass through "
+            "links between cores; mapsim gives it a link as wide as that memory",
             name));
       }
       return std::nullopt;
@@ -318,15 +319,14 @@ class ChipReader {
     const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
     if (*least < *most) {
       notes_.push_back(
-          fmt::format("{}: ways of {} to {} b a cycle to the memory off the chip; here all have "
-                      "the narrowest",
+          fmt::format("{}: the links to the memory off the chip carry {} to {} b per cycle; "
+                      "mapsim takes the least for all",
                       name, *least, *most));
     }
     if (rates.size() < core.ids.size()) {
       notes_.push_back(
-          fmt::format("{}: {} of {} have a link to the memory off the chip; here all have it, "
-                      "where the tensors "
-                      "of the others pass through links between cores",
+          fmt::format("{}: {} of {} cores have a link to the memory off the chip, as the tensors "
+                      "of the others pass through links between cores; mapsim gives it to all",
                       name, rates.size(), core.ids.size()));
     }
     return *least;

@@ -135,10 +135,10 @@ std::string before_text(const WrittenKernels& written) {
     return "";
   }
   const RankedKernel& first = written.before->ranked;
-  return fmt::format("{} is ranked before it ({}, this one {}: {}), but is not written: {}",
-                     to_string(first.kernel), scaled(first.total.count(), "s"),
-                     scaled(written.time.count(), "s"), more_text(written.time, first.total),
-                     written.before->why);
+  return fmt::format(
+      "{} is predicted to be faster ({}, this one {}: {}), but mapsim does not write it: {}",
+      to_string(first.kernel), scaled(first.total.count(), "s"), scaled(written.time.count(), "s"),
+      more_text(written.time, first.total), written.before->why);
 }
 
 }  // namespace mapsim

@@ -46,8 +46,8 @@ struct WrittenKernels {
 // A string says why there are none.
 std::variant<WrittenKernels, std::string> written_kernels(const WrittenRequest& request);
 
-// "mma 128x64x32 ... is ranked before it (5.99 us, this one 8.20 us: +37.0 %) but is not written:
-// ..."; "" where nothing is ranked before it.
+// "mma 128x64x32 ... is predicted to be faster (5.99 us, this one 8.20 us: +37.0 %), but mapsim
+// does not write it: ..."; "" where no kernel is.
 std::string before_text(const WrittenKernels& written);
 
 // "+37.0 %"

@@ -219,7 +219,7 @@ TEST_F(Stores, OfSchemaFourAreRead) {
   EXPECT_EQ(table("a.sqlite", ResultsFormat::kCsv), csv);
   EXPECT_EQ(page("a.sqlite"), html);
   EXPECT_THAT(error_text([&] { run(grid(), "a.sqlite"); }),
-              HasSubstr("has schema 4, which this mapsim reads; it writes 6"));
+              HasSubstr("has schema 4, which this mapsim reads, but does not write: it writes 6"));
   EXPECT_THAT(errors("a.sqlite").back(), HasSubstr("has schema 4, which this mapsim reads"));
 }
 

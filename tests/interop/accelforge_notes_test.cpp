@@ -66,7 +66,7 @@ TEST(ForgeNotes, SayWhereWhatTheyAreAboutStands) {
   EXPECT_THAT(import.notes, Contains(StartsWith(machine + ":3: Off: energies by our own tables")));
   EXPECT_THAT(import.notes, Contains(StartsWith(machine + ":12: Buffer: back is left out")));
   EXPECT_THAT(import.notes, Contains(StartsWith(machine + ":13: MAC takes no time in AccelForge")));
-  EXPECT_THAT(import.notes, Contains(StartsWith(products + ":4: nothing says how many bits T0")));
+  EXPECT_THAT(import.notes, Contains(StartsWith(products + ":4: tensor T0 has no bits_per_value")));
   EXPECT_THAT(import.notes, Contains(StartsWith(products + ":2: network.yaml: einsums run")));
   EXPECT_THAT(import.notes, Contains(StartsWith(mapping + ":2: the mapping fuses T1")));
   EXPECT_THAT(import.notes,

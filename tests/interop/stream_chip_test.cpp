@@ -60,9 +60,10 @@ TEST(StreamChip, MakesEachCoreAnArchitectureBeforeTheMemoryOffTheChip) {
   EXPECT_EQ(tpu.mac_units(), 4);
   EXPECT_EQ(cores[1].arch.mac_units(), 2);
   EXPECT_THAT(notes, Contains("tpu: 0, 1 of the chip"));
-  EXPECT_THAT(notes, Contains(HasSubstr(
-                         "left out: links between cores (line 4: tensors pass through the chip's "
-                         "memory); dram (3), which computes nothing")));
+  EXPECT_THAT(notes,
+              Contains(HasSubstr(
+                  "left out: links between cores (line 4; here, tensors pass through the chip's "
+                  "memory instead); dram (3), which computes nothing")));
   // 8 b a cycle at 1 GHz; an access of 8 b takes 8 pJ and 16 pJ.
   EXPECT_EQ(
       found.soc,
@@ -145,7 +146,8 @@ TEST(StreamChip, SaysWhichCoresHaveNoLinkToTheMemory) {
   std::vector<std::string> notes;
   const ZigzagChip found = read_stream_chip(chip, tpu_or_dram, notes);
   EXPECT_EQ(found.cores.at(0).port, 64);
-  EXPECT_THAT(notes, Contains(HasSubstr("tpu: 1 of 2 have a link to the memory off the chip")));
+  EXPECT_THAT(notes,
+              Contains(HasSubstr("tpu: 1 of 2 cores have a link to the memory off the chip")));
 }
 
 // Memory, links and buses limit each other: a memory of 8 b a cycle in each direction.
@@ -171,13 +173,15 @@ TEST(StreamChip, TakesTheNarrowestWayToTheMemory) {
   EXPECT_EQ(shared(links), BitsPerCycle{2});
   EXPECT_THAT(links.soc, HasSubstr("memory: {bandwidth: 1 GB/s,"));
   EXPECT_THAT(links.soc, HasSubstr("port: 0.25 GB/s"));
-  EXPECT_THAT(notes, Contains(HasSubstr("tpu: ways of 2 to 4 b a cycle to the memory")));
+  EXPECT_THAT(
+      notes,
+      Contains(HasSubstr("tpu: the links to the memory off the chip carry 2 to 4 b per cycle")));
   EXPECT_THAT(notes,
               Contains(HasSubstr("chip.yaml:4: unit_energy_cost (0.5) between 2, 1 is left out")));
   read("{type: bus, cores: [0, 2], bandwidth: 4}, {cores: [1, 2], bandwidth: 4}");
   EXPECT_THAT(notes, Contains(HasSubstr("with a bus among them")));
   read("{cores: [0, 1], bandwidth: 4}");
-  EXPECT_THAT(notes, Contains(HasSubstr("tpu: no link to the memory off the chip")));
+  EXPECT_THAT(notes, Contains(HasSubstr("tpu: the core has no link to the memory off the chip")));
   EXPECT_THROW(read("{cores: [0, 2], bandwith: 4}"), ConfigError);
 }
 
