@@ -48,6 +48,7 @@ void DesignAnswers::list(std::size_t number, const Arch& arch) {
 
 // What the search has found is worth more than its rows.
 void DesignAnswers::unless_cut_off(const std::function<void()>& use) {
+  const std::lock_guard lock{mutex_};
   if (is_cut_off_) {
     return;
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ namespace mapsim {
 // The database of a campaign (docs/results.md) as a search for the best design uses it: answers
 // about layers by the contents of machine, layer and question, as `sweep` writes them, so that each
 // of the two goes on from the rows of the other. Composite machines are ordinary architectures:
-// their answers are rows of `results`, too, which no campaign lists.
+// their answers are rows of `results`, too, which no campaign lists. Threads may share one.
 class DesignAnswers {
  public:
   // Writes down the grid of the campaign; designs of it that are there stay. Throws ConfigError
@@ -43,6 +44,7 @@ class DesignAnswers {
   void unless_cut_off(const std::function<void()>& use);
 
   const Campaign& campaign_;
+  std::mutex mutex_;
   Store store_;
   bool is_cut_off_ = false;
 };

@@ -34,6 +34,12 @@ struct Later {
   }
 };
 
+// A box that is bounded next.
+struct RoundBox {
+  OpenBox box;
+  std::optional<Enclosure> enclosure{};
+};
+
 // Branch and bound over boxes of designs, least bound first.
 class DesignSearch {
  public:
@@ -81,7 +87,9 @@ class DesignSearch {
   bool is_too_large(const Enclosure& enclosure);
   DesignMachine machine(std::size_t space, const DesignBox& box, const Enclosure& enclosure) const;
   bool shrink(OpenBox& box, const Enclosure& enclosure);
-  bool step(OpenBox& box);
+  bool take_round(std::vector<RoundBox>& round);
+  void look_ahead(const std::vector<RoundBox>& round);
+  bool step(OpenBox& box, std::optional<Enclosure>& to_bound);
   Aim decides(const OpenBox& box);
   bool bound(OpenBox& box, const Enclosure& enclosure);
   std::optional<double> bound_within(const OpenBox& box, const DesignMachine& composite,
@@ -136,6 +144,7 @@ class DesignSearch {
   std::vector<DesignSpace> spaces_;
   std::priority_queue<OpenBox, std::vector<OpenBox>, Later> open_;
   std::int64_t pushed_ = 0;
+  std::int64_t searches_ahead_ = 0;  // by parts of optima_ that have not been joined yet
   std::vector<std::map<Values, Leaf::Why>> settled_;  // designs of each space
   std::vector<std::set<Values>> tried_;
   std::set<std::string> seeded_;  // structures

@@ -153,6 +153,58 @@ std::vector<LayerOptima::Answer>& LayerOptima::answers_of(Store& store,
   return store.answers.emplace_back(function).list;
 }
 
+std::vector<const LayerOptima::Answers*> LayerOptima::all_answers(const DesignMachine& machine,
+                                                                  std::size_t layer) const {
+  std::vector<const Answers*> all;
+  for (const LayerOptima* optima : {whole_, this}) {
+    if (optima == nullptr) {
+      continue;
+    }
+    const auto stores = optima->stores_.find(machine.structure);
+    if (stores != optima->stores_.end()) {
+      for (const Answers& answers : stores->second[layer].answers) {
+        all.push_back(&answers);
+      }
+    }
+  }
+  return all;
+}
+
+LayerOptima::LayerOptima(const LayerOptima& whole, const SearchOptions& options)
+    : question_{whole.question_},
+      options_{options},
+      layers_{whole.layers_},
+      answers_{whole.answers_},
+      whole_{&whole} {}
+
+LayerOptima LayerOptima::part(const std::string& structure, std::size_t at_once) const {
+  SearchOptions options = options_;
+  options.threads = 1;
+  options.budget.bytes /= at_once;
+  LayerOptima part{*this, options};
+  const auto known = stores_.find(structure);
+  if (known != stores_.end()) {
+    std::vector<Store>& stores = part.stores_[structure];
+    for (const Store& store : known->second) {
+      const std::size_t tried = std::min(store.mappings.size(), kMostTried);
+      stores.push_back(
+          {{},
+           {store.mappings.begin(), store.mappings.begin() + static_cast<std::ptrdiff_t>(tried)}});
+    }
+  }
+  return part;
+}
+
+void LayerOptima::join(const DesignMachine& machine, const LayerOptima& part, std::size_t at_once) {
+  for (const Learned& each : part.learned_) {
+    learn(machine, each.layer, each.function, problem(machine, each.layer), each.figures);
+  }
+  searches_ += part.searches_;
+  answered_ += part.answered_;
+  short_of_memory_ += part.short_of_memory_;
+  peak_bytes_ = std::max(peak_bytes_, at_once * part.peak_bytes_);
+}
+
 MachineNumbers LayerOptima::numbers_of(const DesignMachine& machine, const Problem& problem) const {
   MachineNumbers numbers = machine.numbers;
   numbers.energies.push_back(leakage_per_cycle(problem.arch()).count());
@@ -204,19 +256,22 @@ LayerFigures LayerOptima::known(const DesignMachine& machine, std::size_t layer,
   }
   LayerFigures figures;
   Store& store = this->store(machine, layer);
-  const std::vector<Answer>& answers = answers_of(store, function);
-  if (machine.is_engine || (answers.empty() && store.mappings.empty())) {
+  const std::vector<const Answers*> all = all_answers(machine, layer);
+  if (machine.is_engine || (all.empty() && store.mappings.empty())) {
     return figures;
   }
   const Problem problem = this->problem(machine, layer);
   const MachineNumbers numbers = numbers_of(machine, problem);
-  for (const Answer& answer : answers) {
-    if (is_no_less(answer.numbers.resources, numbers.resources)) {
-      const double ratio = lowest_ratio(numbers.energies, answer.numbers.energies);
-      // Nothing that fits there fits here.
-      figures.lower = std::max(figures.lower, std::isinf(answer.lower)
-                                                  ? kNoMapping
-                                                  : answer.lower * value_share(function, ratio));
+  for (const Answers* answers : all) {
+    for (const Answer& answer : answers->list) {
+      if (answers->function == function &&
+          is_no_less(answer.numbers.resources, numbers.resources)) {
+        const double ratio = lowest_ratio(numbers.energies, answer.numbers.energies);
+        // Nothing that fits there fits here.
+        figures.lower = std::max(figures.lower, std::isinf(answer.lower)
+                                                    ? kNoMapping
+                                                    : answer.lower * value_share(function, ratio));
+      }
     }
   }
   if (std::isinf(figures.lower)) {
@@ -251,13 +306,13 @@ LayerSupport LayerOptima::support(const DesignMachine& machine, std::size_t laye
   const Problem problem = this->problem(machine, layer);
   const MachineNumbers numbers = numbers_of(machine, problem);
   all.lines = free_lines(problem);
-  for (const Answers& answers : store.answers) {
-    if (leaves_out_remainders(machine.arch, answers.function)) {
+  for (const Answers* answers : all_answers(machine, layer)) {
+    if (leaves_out_remainders(machine.arch, answers->function)) {
       continue;
     }
-    for (const Answer& answer : answers.list) {
+    for (const Answer& answer : answers->list) {
       if (is_no_less(answer.numbers.resources, numbers.resources)) {
-        take_answer(answers.function, lowest_ratio(numbers.energies, answer.numbers.energies),
+        take_answer(answers->function, lowest_ratio(numbers.energies, answer.numbers.energies),
                     answer.lower, all);
       }
     }
@@ -308,7 +363,11 @@ std::optional<LayerFigures> LayerOptima::answer(const DesignMachine& machine, st
 void LayerOptima::learn(const DesignMachine& machine, std::size_t layer,
                         const ObjectiveFunction& function, const Problem& problem,
                         const LayerFigures& figures) {
-  proven_.push_back({layer, machine.space, machine.box, function, figures.lower});
+  if (whole_ != nullptr) {
+    learned_.push_back({layer, function, figures});
+  } else {
+    proven_.push_back({layer, machine.space, machine.box, function, figures.lower});
+  }
   if (figures.is_own && figures.is_exact() && !machine.is_engine) {
     own_.insert_or_assign({machine.space, layer, to_string(function), machine.box}, figures);
   }

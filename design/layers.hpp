@@ -96,7 +96,20 @@ class LayerOptima {
   std::size_t peak_bytes() const { return peak_bytes_; }  // of the tables and labels of a search
   const std::vector<ProvenBound>& proven() const { return proven_; }  // by the searches
 
+  // One that knows what this one knows of machines of a structure. It is for one thread of
+  // `at_once` that ask at the same time, each of its own part; its searches use that thread alone,
+  // and a share of the memory. This one must not change until all are done.
+  LayerOptima part(const std::string& structure, std::size_t at_once) const;
+  // Learns what one of these parts has found on a machine of its structure.
+  void join(const DesignMachine& machine, const LayerOptima& part, std::size_t at_once);
+
  private:
+  LayerOptima(const LayerOptima& whole, const SearchOptions& options);
+  struct Learned {
+    std::size_t layer = 0;
+    ObjectiveFunction function;
+    LayerFigures figures;
+  };
   struct Answer {
     MachineNumbers numbers;  // leakage last among the energies
     double lower = 0;
@@ -111,6 +124,8 @@ class LayerOptima {
     std::deque<Mapping> mappings;  // distinct, the last useful one first
   };
   static std::vector<Answer>& answers_of(Store& store, const ObjectiveFunction& function);
+  // Answers about a layer on machines of a structure, by objective: of the whole, and of this one.
+  std::vector<const Answers*> all_answers(const DesignMachine& machine, std::size_t layer) const;
   MachineNumbers numbers_of(const DesignMachine& machine, const Problem& problem) const;
   Arch arch_for(const DesignMachine& machine, std::size_t layer) const;
   Problem problem(const DesignMachine& machine, std::size_t layer) const;
@@ -140,6 +155,8 @@ class LayerOptima {
   std::map<std::tuple<std::size_t, std::size_t, DesignBox>, LayerFront> fronts_;  // of designs
   std::map<std::string, std::optional<SquareMillimetres>> mac_areas_;             // by structure
   DesignAnswers* answers_;
+  const LayerOptima* whole_ = nullptr;  // that this one is a part of
+  std::vector<Learned> learned_;        // by a part
   std::int64_t searches_ = 0;
   std::int64_t answered_ = 0;
   std::int64_t short_of_memory_ = 0;

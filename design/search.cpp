@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
+#include "core/threads.hpp"
 #include "design/branch.hpp"
 #include "design/supported.hpp"
 #include "mapper/deadline.hpp"
@@ -16,6 +18,10 @@ namespace {
 
 // What a share of the area is worth beside the same share of the objective where a box is split.
 constexpr double kAreaWeight = 0.3;
+
+// Boxes that are bounded together. Measured on 294,912 designs, sum-edp: 6,812 searches of layers
+// with 1, 6,813 with 8 and 6,581 with 32.
+constexpr std::size_t kRound = 32;
 
 std::size_t bytes_of(const DesignBox& box) {
   return sizeof(OpenBox) + box.size() * sizeof(ValueInterval);
@@ -52,20 +58,75 @@ DesignAnswer DesignSearch::run() {
     push({0, 0, s, spaces_[s].all()});
   }
   while (!open_.empty() && !over()) {
-    OpenBox next = open_.top();
-    open_.pop();
-    ++result_.boxes;
-    held_ -= bytes_of(next.box);
-    report(next.bound);
+    std::vector<RoundBox> round;
     bool is_done = false;
-    result_.out_of_memory = !is_within_budget([&] { is_done = step(next); });
+    result_.out_of_memory = !is_within_budget([&] { is_done = take_round(round); });
+    for (RoundBox& each : round) {
+      open_.push(std::move(each.box));  // interrupted; there is the memory that it had
+    }
     if (!is_done) {
-      open_.push(std::move(next));  // interrupted; there is the memory that it had
       break;
     }
   }
   finish();
   return std::move(result_);
+}
+
+// Deals with the first boxes until kRound of them wait for their bounds, and bounds these. What is
+// done leaves `round`. False: interrupted.
+bool DesignSearch::take_round(std::vector<RoundBox>& round) {
+  while (round.size() < kRound && !open_.empty() && !over()) {
+    round.push_back({open_.top()});
+    open_.pop();
+    ++result_.boxes;
+    held_ -= bytes_of(round.back().box.box);
+    report(round.back().box.bound);
+    if (!step(round.back().box, round.back().enclosure)) {
+      return false;
+    }
+    if (!round.back().enclosure) {
+      round.pop_back();
+    }
+  }
+  look_ahead(round);
+  while (!round.empty()) {
+    if (over() || !bound(round.front().box, *round.front().enclosure)) {
+      return false;
+    }
+    round.erase(round.begin());
+  }
+  return true;
+}
+
+// Asks for the bounds of boxes on threads, each with what is known before. Which boxes are asked
+// for together does not depend on the number of threads; so neither does the answer.
+void DesignSearch::look_ahead(const std::vector<RoundBox>& round) {
+  const std::size_t at_once =
+      std::min<std::size_t>(round.size(), static_cast<std::size_t>(std::max(options_.threads, 1)));
+  if (round.size() < 2) {
+    return;
+  }
+  std::vector<DesignMachine> machines;
+  std::vector<LayerOptima> parts;
+  for (const RoundBox& each : round) {
+    machines.push_back(machine(each.box.space, each.box.box, *each.enclosure));
+    parts.push_back(optima_.part(machines.back().structure, at_once));
+  }
+  std::mutex mutex;
+  for_each_on_threads(round.size(), static_cast<int>(at_once), [&](std::size_t i) {
+    if (over()) {
+      return;
+    }
+    WorkValue{parts[i], options_.objective}.find(machines[i], decides(round[i].box),
+                                                 [this] { return seconds_left(); });
+    const std::lock_guard lock{mutex};
+    searches_ahead_ += parts[i].searches();
+    report(round[i].box.bound);
+  });
+  searches_ahead_ = 0;
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    optima_.join(machines[i], parts[i], at_once);
+  }
 }
 
 double DesignSearch::seconds_left() const {
@@ -86,7 +147,7 @@ void DesignSearch::report(double bound) const {
   if (options_.progress) {
     const auto& designs = archive_.designs();
     options_.progress({designs.empty() ? std::nullopt : std::optional{designs.front().value}, bound,
-                       result_.boxes, optima_.searches()});
+                       result_.boxes, optima_.searches() + searches_ahead_});
   }
 }
 
@@ -197,8 +258,8 @@ bool DesignSearch::shrink(OpenBox& box, const Enclosure& enclosure) {
   return some;
 }
 
-// Deals with a box: closes it, bounds it or splits it. False: interrupted.
-bool DesignSearch::step(OpenBox& box) {
+// Deals with a box: closes it, splits it, or finds the machine to bound it by. False: interrupted.
+bool DesignSearch::step(OpenBox& box, std::optional<Enclosure>& to_bound) {
   if (closes(box.bound, box.area)) {
     close(box, box.bound);
     return true;
@@ -217,9 +278,13 @@ bool DesignSearch::step(OpenBox& box) {
   if (is_single(box.box)) {
     return take_single(box);
   }
-  const Enclosure enclosure = *spaces_[box.space].enclosure(box.box);
-  box.area = std::max(box.area, least_area(enclosure));
-  return box.is_bounded ? divide(box, enclosure) : bound(box, enclosure);
+  std::optional<Enclosure> enclosure = spaces_[box.space].enclosure(box.box);
+  box.area = std::max(box.area, least_area(*enclosure));
+  if (box.is_bounded) {
+    return divide(box, *enclosure);
+  }
+  to_bound = std::move(enclosure);
+  return true;
 }
 
 // Is all known that decides whether a box is closed by its bound?

@@ -56,8 +56,8 @@ struct DesignOptions {
   std::size_t top = 1;  // of the best
   double gap = 0;       // designs that are better by no more than this share are left out
   double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
-  int threads = 1;                                           // of each search of a layer
-  std::size_t bytes = search_bytes();  // memory of each, and of what is open and known
+  int threads = 1;                     // over boxes, or of a search of a layer
+  std::size_t bytes = search_bytes();  // memory of all searches, and of what is open and known
   bool certificate = false;            // keep what one needs; only mappings that one is about
   DesignAnswers* answers = nullptr;    // of earlier runs; those of this one are added
   const std::atomic<bool>* stop = nullptr;

@@ -103,6 +103,32 @@ TEST(Design, MayBeWorseByTheGapAllowed) {
   }
 }
 
+// Threads bound boxes, each from what was known before: neither the answer nor the work depends on
+// their number. The proof has every bound, in its order.
+TEST(Design, IsTheSameOnAnyNumberOfThreads) {
+  std::int64_t boxes = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const RandomSpace space = random_space(seed);
+    DesignOptions options;
+    options.objective =
+        std::get<DesignObjective>(parse_design_objective(seed % 3 == 0   ? "edp"
+                                                         : seed % 3 == 1 ? "sum-edp"
+                                                                         : "energy"));
+    options.certificate = true;
+    const DesignAnswer alone = search_design(space.campaign, options);
+    const std::string proof = design_certificate(space.campaign, options, alone);
+    boxes += alone.boxes;
+    for (const int threads : {2, 5}) {
+      options.threads = threads;
+      const DesignAnswer found = search_design(space.campaign, options);
+      EXPECT_EQ(found.boxes, alone.boxes) << "seed " << seed;
+      EXPECT_EQ(found.searches, alone.searches) << "seed " << seed;
+      EXPECT_EQ(design_certificate(space.campaign, options, found), proof) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(boxes, 200);
+}
+
 // Stopped after any number of boxes it says what is proven by then.
 TEST(Design, TellsItsTrueGapWhenItIsStopped) {
   const RandomSpace space = random_space(3);
